@@ -49,6 +49,7 @@ export default definePlugin({
       // Reasoning models refuse `max_tokens` and hide their reasoning, and the name of a deployment does not tell its model.
       traits: {
         storesAnswers: true,
+        compacts: true,
         maxTokensField: "max_completion_tokens",
         promptCacheKey: true,
         hidesReasoning: true,
@@ -75,7 +76,7 @@ export default definePlugin({
           members: { inputType: false },
         },
       },
-      traits: { storesAnswers: true, hidesReasoning: true },
+      traits: { storesAnswers: true, compacts: true, hidesReasoning: true },
       ...shared,
     },
   ],

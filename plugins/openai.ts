@@ -29,6 +29,7 @@ export default definePlugin({
       },
       traits: {
         storesAnswers: true,
+        compacts: true,
         maxTokensField: "max_completion_tokens",
         userField: "safety_identifier",
         files: true,

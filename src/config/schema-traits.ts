@@ -89,6 +89,9 @@ const members = {
     "A stream that ends without a terminator and without a finish reason counts as complete. Default false.",
   ),
   storesAnswers: flag("Stores its answers (responses), so that clients can continue them by id."),
+  compacts: flag(
+    "Replaces a conversation by an item of its own, and reads such items (responses). Default: true at OpenAI and Azure. False: weir makes the summary.",
+  ),
   rotatingIds: flag("Sends another id with each event (responses). Default false."),
   customTools: flag("Accepts tools with free-form input and namespaces of tools (responses). Default true."),
   countTokens: flag("Counts tokens beside its path for answers (messages, gemini). Default false."),

@@ -11,7 +11,7 @@ import type { LimitSource } from "./limit-figures.ts";
 import type { Loss, LossCode } from "./loss.ts";
 import { LossList } from "./loss-list.ts";
 import type { KeyAccess } from "./key-access.ts";
-import { isOwnHost } from "./own-host.ts";
+import { isOwnHost, traitsAt } from "./own-host.ts";
 import type { PaidOnce } from "./paid-once.ts";
 import type { Interception } from "./plugin.ts";
 import type { Target } from "./provider.ts";
@@ -320,7 +320,7 @@ function codecTarget(target: Target): CodecTarget {
   return {
     provider: provider.name,
     model,
-    traits,
+    traits: traitsAt(traits, provider, deployment),
     ...(fitsNative && { fitsNative }),
     isVendor: isOwnHost(provider, deployment),
     maxTokensField: deployment.maxTokensField ?? (deployment.elsewhere ? undefined : traits.maxTokensField),

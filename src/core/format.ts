@@ -140,6 +140,10 @@ export interface CompactionCodec {
   mark: string;
   /** Whether a request of the usual route asks for a compaction. */
   asks(body: JsonObject): boolean;
+  /** Text that occurs in every request with the item of an earlier compaction. */
+  itemMark: string;
+  /** Whether a request has such an item that only its vendor can read. */
+  hasForeignItem(body: JsonObject): boolean;
   /** The codec for such requests of the usual route. */
   trigger: SummaryCodec;
   /** The codec for requests of the route of their own. */

@@ -194,6 +194,8 @@ export interface ActiveProvider extends Provider {
   patterns: readonly string[];
   /** Globs over the models for which the config says what the host can and cannot do; absent: for none. */
   fitted?: readonly string[];
+  /** What the config says of the host, for all its models. */
+  toldTraits?: Traits;
 }
 
 /** One base URL and credential of a provider. */

@@ -29,6 +29,8 @@ export interface StoredCodec {
   members: { previous: string; store: string };
   /** Text that occurs in every request that refers to stored items: others need not be parsed. */
   referenceMark: string;
+  /** Whether weir made the id of an answer: no vendor has that answer. Absent: it cannot be seen. */
+  isOwnId?(id: string): boolean;
   /** Last segments of the paths below the one of an answer. */
   paths: { cancel: string; inputItems: string };
   /** Query parameters of clients of other services, which no provider of the format gets. */

@@ -93,9 +93,14 @@ export interface Traits {
   blockBinding?: boolean;
   /**
    * Stores its answers (responses), so that clients can continue them by id. Default: true at the vendor's own base URL of a
-   * provider that says so, otherwise false: then weir stores them.
+   * provider that says so and where the config says so, otherwise false: then weir stores them.
    */
   storesAnswers?: boolean;
+  /**
+   * Replaces a conversation by an item of its own, and reads such items (responses). Default: true at the vendor's own base
+   * URL of a provider that says so and where the config says so, otherwise false: then weir makes the summary.
+   */
+  compacts?: boolean;
   /** Sends another id with each event (responses): weir decodes its streams and writes them with stable ids. Default false. */
   rotatingIds?: boolean;
   /**

@@ -91,6 +91,7 @@ const COUNT: Table<CountOperation> = {
 const STORED: Table<StoredCodec> = {
   members: required(must("an object", isObject)),
   referenceMark: required(text),
+  isOwnId: callable,
   paths: required(must("an object", isObject)),
   ignoredParameters: texts,
   ask: required(callable),
@@ -118,6 +119,8 @@ const COMPACTION: Table<CompactionCodec> = {
   below: required(text),
   mark: required(text),
   asks: required(callable),
+  itemMark: required(text),
+  hasForeignItem: required(callable),
   trigger: group("the codec's", SUMMARY),
   route: group("the codec's", SUMMARY),
   schemas: group("the compaction's", { request: required(schema), answer: required(schema) }),

@@ -63,6 +63,7 @@ const TRAITS: Table<Traits> = {
   topLevelCacheControl: flag,
   blockBinding: flag,
   storesAnswers: flag,
+  compacts: flag,
   rotatingIds: flag,
   customTools: flag,
   countTokens: flag,

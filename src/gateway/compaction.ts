@@ -11,3 +11,11 @@ export function compactionOf(incoming: Incoming): SummaryCodec | undefined {
   if (below !== undefined) return compaction.route;
   return holds(bytes, compaction.mark) && compaction.asks(incoming.body) ? compaction.trigger : undefined;
 }
+
+/** Whether only a host that compacts conversations itself can take the request as it is. */
+export function needsCompaction(incoming: Incoming): boolean {
+  if (incoming.summarises) return true;
+  const { compaction } = incoming.format.client;
+  if (!compaction || !holds(incoming.bytes, compaction.itemMark)) return false;
+  return compaction.hasForeignItem(incoming.body);
+}

@@ -94,6 +94,8 @@ export interface Incoming {
   size?: RequestSize;
   /** Appended to the address of a provider of the client's format: the request is one of a route below the usual one. */
   below?: string;
+  /** The request asks for a summary of its conversation. */
+  summarises?: true;
   /** What the call has to do with stored answers; absent for formats without them. */
   stored?: StoredCall;
 }

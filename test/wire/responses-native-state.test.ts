@@ -27,7 +27,7 @@ const plugin = (url: string) => `
 import { definePlugin } from "weir";
 const provider = (name, speaks, traits) => ({ name, models: [name + "/*"], baseUrl: "${url}/" + name, apiKey: "KEY", speaks, traits });
 export default definePlugin({ name: "hosts", providers: [
-  provider("vendor", { responses: "/responses", "chat-completions": "/chat/completions" }, { storesAnswers: true }),
+  provider("vendor", { responses: "/responses", "chat-completions": "/chat/completions" }, { storesAnswers: true, compacts: true }),
   provider("local", { responses: "/responses" }, {}),
   provider("talk", { "chat-completions": "/chat/completions" }, {}),
 ] });`;

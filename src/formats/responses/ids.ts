@@ -31,6 +31,11 @@ export function answerId(callId: string): string {
   return `resp_w1${base32(callId, 40)}`;
 }
 
+/** Whether weir made the id of an answer. */
+export function isOwnAnswerId(id: string): boolean {
+  return /^resp_w1[a-z2-7]{40}$/.test(id);
+}
+
 /**
  * The id of an item: prefix of its type, `_w1` and 24 characters.
  * @param side `input` for items of the request @param position of the item on its side

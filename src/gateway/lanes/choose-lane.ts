@@ -1,6 +1,7 @@
 /** Chooses the lane of an attempt. */
 import type { Attempt } from "../../core/call.ts";
 import type { Incoming } from "../types.ts";
+import { needsCompaction } from "../compaction.ts";
 import type { Lane, PrepareContext } from "./lane.ts";
 import { NativeLane } from "./native.ts";
 import { TranslatedLane } from "./translated.ts";
@@ -21,6 +22,7 @@ function mustTranslate(
   { target, context }: Attempt,
   { registry }: PrepareContext,
 ): boolean {
+  if (!context.target.traits.compacts && needsCompaction(incoming)) return true;
   const codec = registry.formats.get(target.format)?.upstream;
   return codec?.mustTranslate?.(context.target, () => incoming.body) === true;
 }

@@ -4,7 +4,7 @@ import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { LossCode } from "../../core/loss.ts";
-import { isOwnHost } from "../../core/own-host.ts";
+import { isOwnHost, traitsAt } from "../../core/own-host.ts";
 import type { ServedModel } from "../routing/registry.ts";
 import { formatsOf, isFitted, traitsFor } from "../routing/spoken-formats.ts";
 
@@ -64,7 +64,7 @@ export class CarriedOptions {
     const target = {
       provider: provider.name,
       model: (typeof path === "string" ? undefined : path.modelFor?.(model)) ?? model,
-      traits: traitsFor(provider, model) ?? provider.traits ?? {},
+      traits: traitsAt(traitsFor(provider, model) ?? provider.traits ?? {}, provider, deployment),
       isVendor: isOwnHost(provider, deployment),
       ...(isFitted(provider, model) && { fitsNative: true as const }),
     };

@@ -146,7 +146,7 @@ export function activate(
   }
   return Object.freeze({
     ...provider,
-    ...fittedModels(settings),
+    ...toldTraits(settings),
     source,
     deployments: Object.freeze(deployments),
     headers: Object.freeze(headers),
@@ -164,9 +164,15 @@ function traitsOf(declared: Provider, { traits, modelTraits }: ProviderSettings)
   };
 }
 
-function fittedModels({ traits, modelTraits }: ProviderSettings): Pick<ActiveProvider, "fitted"> {
+function toldTraits({
+  traits,
+  modelTraits,
+}: ProviderSettings): Pick<ActiveProvider, "fitted" | "toldTraits"> {
   const fitted = traits ? ["*"] : modelTraits?.flatMap(({ models }) => models);
-  return fitted ? { fitted: Object.freeze(fitted) } : {};
+  return {
+    ...(fitted && { fitted: Object.freeze(fitted) }),
+    ...(traits && { toldTraits: Object.freeze(traits) }),
+  };
 }
 
 /** A provider that is off for sure; the reason is found when it is asked for. */

@@ -102,7 +102,7 @@ export class CallStorage implements StoredCall {
   }
 
   keeperOf({ target, context }: Attempt): Keeper {
-    const storesThere = context.target.traits.storesAnswers === true && context.target.isVendor;
+    const storesThere = context.target.traits.storesAnswers === true;
     if (target.lane === "native" && (storesThere || this.pin !== undefined)) return "provider";
     return this.#ownKeeper;
   }
@@ -126,6 +126,8 @@ export class CallStorage implements StoredCall {
 
   detached(attempt: Attempt): JsonObject | undefined {
     const keeper = this.keeperOf(attempt);
+    const isLost = this.#previous?.at === "elsewhere" && attempt.context.target.traits.storesAnswers;
+    if (isLost && this.codec.isOwnId?.(this.#ask.previous!)) throw this.#unknown(OWN_ID_HINT);
     attempt.storesAnswer = keeper === "weir";
     const isExpanded = this.#previous?.at === "weir" || this.#items.size > 0;
     if (!isExpanded && keeper !== "weir") return undefined;
@@ -211,6 +213,9 @@ export class CallStorage implements StoredCall {
     return this.codec.unknownPrevious(this.#ask.previous!, hint);
   }
 }
+
+const OWN_ID_HINT =
+  "It is an id of weir, which does not have the answer; the answer of a compaction is continued by its output, sent as input.";
 
 const NOT_STORED = {
   "too-large": "the answer is larger than weir stores",

@@ -10,7 +10,10 @@ import { CallStorage, type StoreContext } from "./call-storage.ts";
 export function findStored(incoming: Incoming, context: StoreContext): Promise<void> | undefined {
   const { format } = incoming;
   const compaction = compactionOf(incoming);
-  if (compaction) incoming.format = { ...format, client: { ...format.client, ...compaction } };
+  if (compaction) {
+    incoming.format = { ...format, client: { ...format.client, ...compaction } };
+    incoming.summarises = true;
+  }
   const finding = CallStorage.open(incoming, context);
   if (finding instanceof Promise) return finding.then((stored) => void (incoming.stored = stored));
   incoming.stored = finding;

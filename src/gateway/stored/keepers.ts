@@ -1,5 +1,5 @@
 /** The deployments that store answers themselves. */
-import { isOwnHost } from "../../core/own-host.ts";
+import { traitsAt } from "../../core/own-host.ts";
 import type { Deployment, Target } from "../../core/provider.ts";
 import { urlsOf } from "../routing/endpoint.ts";
 import type { Registry } from "../routing/registry.ts";
@@ -28,8 +28,10 @@ export function keeperNamed(name: string, { providers }: Providers, format: stri
 /** Name of the only deployment that stores answers of a format; `undefined` if there are none or several. */
 export function soleKeeper({ providers }: Providers, format: string): string | undefined {
   const keepers: Deployment[] = providers.flatMap((provider) =>
-    provider.traits?.storesAnswers && provider.speaks?.[format]
-      ? provider.deployments.filter((deployment) => isOwnHost(provider, deployment))
+    provider.speaks?.[format]
+      ? provider.deployments.filter(
+          (deployment) => traitsAt(provider.traits ?? {}, provider, deployment).storesAnswers,
+        )
       : [],
   );
   return keepers.length === 1 ? keepers[0]!.name : undefined;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { wrap } from "../../../src/core/provenance.ts";
-import { sealSummary } from "../../../src/formats/responses/client/compaction.ts";
+import { sealSummary } from "../../../src/formats/responses/compaction.ts";
 import { bare, decode, requestWith } from "./make.ts";
 
 const user = (content: Json) => ({ role: "user", content });

@@ -15,7 +15,7 @@ import { answerId, itemId } from "../ids.ts";
 import { ResponsesCompaction, ResponsesCountRequest } from "../schema.ts";
 import { toJson } from "../../shared/schema.ts";
 import { encodeUsage } from "../usage.ts";
-import { isTrigger, sealSummary } from "./compaction.ts";
+import { isForeign, isTrigger, sealSummary } from "../compaction.ts";
 import { addFailure, encodeFailure } from "./errors.ts";
 import { FrameWriter } from "./frames.ts";
 import { decodeRequest } from "./request.ts";
@@ -26,6 +26,8 @@ export const compaction: CompactionCodec = {
   below: "/compact",
   mark: "compaction_trigger",
   asks: ({ input }) => list(input).some(isTrigger),
+  itemMark: '"compaction"',
+  hasForeignItem: ({ input }) => list(input).some(isForeign),
   trigger: {
     decodeRequest: decodeHistory,
     writeStream: (context) => new CompactionWriter(context),

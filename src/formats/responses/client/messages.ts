@@ -14,7 +14,7 @@ import { readImageCall } from "../image-call.ts";
 import { FORMAT } from "../own-fields.ts";
 import { decodeEncrypted } from "../reasoning.ts";
 import { TOOL_KINDS, toolOfCall } from "../tool-kinds.ts";
-import { isTrigger, openSummary } from "./compaction.ts";
+import { isTrigger, openSummary, summaryText, unreadable } from "../compaction.ts";
 import { decodeContent } from "./content.ts";
 import { fault, missing } from "./fault.ts";
 import { itemPath } from "./item-path.ts";
@@ -175,10 +175,12 @@ class History {
 
   #addCompaction(item: JsonObject, path: string): void {
     const summary = openSummary(item);
-    if (summary === undefined) return this.#addAssistant([foreignBlock(item, path)], path);
-    const blocks: Block[] = [
-      { type: "text", text: `Summary of the conversation so far:\n\n${summary}`, path },
-    ];
+    if (summary === undefined) {
+      const { sameFormat, target, model } = this.#context;
+      if (!sameFormat || !target.traits.compacts) throw unreadable(path, model);
+      return this.#addAssistant([foreignBlock(item, path)], path);
+    }
+    const blocks: Block[] = [{ type: "text", text: summaryText(summary), path }];
     this.#push(this.#open > 0 ? this.#messages : this.#turns, "user", blocks, path);
   }
 

@@ -6,13 +6,14 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import type { StoredItem } from "../../../core/stored-answer.ts";
 import { list } from "../../shared/read.ts";
-import { itemId } from "../ids.ts";
-import { isTrigger, openSummary } from "./compaction.ts";
+import { isOwnAnswerId, itemId } from "../ids.ts";
+import { isTrigger, openSummary } from "../compaction.ts";
 import { behindStored } from "./item-path.ts";
 
 export const stored: StoredCodec = {
   members: { previous: "previous_response_id", store: "store" },
   referenceMark: "item_reference",
+  isOwnId: isOwnAnswerId,
   paths: { cancel: "cancel", inputItems: "input_items" },
   // Of AzureOpenAI. The path of a provider says its own version.
   ignoredParameters: ["api-version"],

@@ -1,17 +1,20 @@
 /**
- * Opens wrapped reasoning in the native lane. weir wrapped the encrypted reasoning of a provider when it wrote the answer in
+ * Opens wrapped reasoning and weir's own summaries in the native lane. weir wrapped the encrypted reasoning of a provider when it wrote the answer in
  * this format; only that provider accepts it, and only as it was.
  */
 import type { CodecContext } from "../../../core/context.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { isWrapped } from "../../../core/provenance.ts";
+import { openSummary, summaryText } from "../compaction.ts";
 import { decodeEncrypted } from "../reasoning.ts";
 
-/** Returns the body with this provider's reasoning as it was, and without that of others; reports losses. */
+/** Returns the body with this provider's reasoning as it was, without that of others, and with summaries as text; reports losses. */
 export function withoutSealed(body: JsonObject, context: CodecContext): JsonObject {
   if (!Array.isArray(body.input)) return body;
   const input = body.input.flatMap((item, index) => {
+    const summary = isObject(item) && item.type === "compaction" ? openSummary(item) : undefined;
+    if (summary !== undefined) return [userMessage(summaryText(summary))];
     const sealed = sealedIn(item);
     if (!sealed) return [item];
     const { origin, signature } = sealed;
@@ -21,6 +24,10 @@ export function withoutSealed(body: JsonObject, context: CodecContext): JsonObje
     return [];
   });
   return { ...body, input };
+}
+
+function userMessage(text: string): JsonObject {
+  return { type: "message", role: "user", content: [{ type: "input_text", text }] };
 }
 
 function sealedIn(item: Json) {

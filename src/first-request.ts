@@ -1,10 +1,16 @@
-/** Lets a part of the start wait for the first request, so that it does not take the processor from the first answer. */
+/** The first request: a part of the start waits for it, so that it does not take the processor from the first answer. */
 
 /** Without a request the part starts this long after the listener. Milliseconds. */
 const WAIT_MS = 50;
 
 export class FirstRequest {
   readonly #passed = Promise.withResolvers<void>();
+  #hasCome = false;
+
+  /** Whether there was a request. */
+  get hasCome(): boolean {
+    return this.#hasCome;
+  }
 
   /** Resolves after the first request has been handled synchronously, or after {@link WAIT_MS}. */
   get passed(): Promise<void> {
@@ -16,6 +22,7 @@ export class FirstRequest {
     const timer = setTimeout(this.#passed.resolve, WAIT_MS);
     let next = (request: Request): Answer => {
       next = handle;
+      this.#hasCome = true;
       clearTimeout(timer);
       setImmediate(this.#passed.resolve);
       return handle(request);

@@ -18,6 +18,8 @@ export interface RunningWeir {
   port: number;
   /** The parts that serve at the moment. */
   readonly parts: Assembled;
+  /** Whether a client has sent a request. */
+  readonly wasAsked: boolean;
   /** Where answers are stored: `stored in /var/lib/weir for 30 days`. */
   readonly answers?: string;
   /** Where the admin API listens; absent if it is off. */

@@ -296,6 +296,9 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     get parts() {
       return current.parts;
     },
+    get wasAsked() {
+      return first.hasCome;
+    },
     fault: (message, cause) => logger.fault(message + pluginInStack(current.parts.plugins, cause), cause),
     info: (message, facts = {}) => logger.info(message, facts),
     async reload(settings) {

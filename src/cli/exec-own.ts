@@ -10,7 +10,7 @@ import { knownClient, pointClient } from "./clients/index.ts";
 import { wantedButOff } from "../wanted-but-off.ts";
 import type { Context } from "./command.ts";
 import { valueFlags } from "./command.ts";
-import { describeClient, describeModel } from "./exec-line.ts";
+import { describeClient, describeModel, describeSilence } from "./exec-line.ts";
 import { withoutOwnAddress } from "./exec-upstreams.ts";
 import { runClient } from "./run-client.ts";
 import { serveVariant } from "./serve.ts";
@@ -69,7 +69,16 @@ export async function runWithOwn(context: Context): Promise<number> {
       );
       return [describeOwn(rest, url, model), ...(isMock ? [MOCK_LINE] : off)].join("\n");
     },
-    client: (url) => runClient(pointClient(rest, { url, key, model }, context.env), context),
+    client(url) {
+      const { exited, signal } = runClient(pointClient(rest, { url, key, model }, context.env), context);
+      const told = exited.then((code) => {
+        const client = describeClient(rest, knownClient(rest));
+        const silence = running?.wasAsked ? undefined : describeSilence(client, code);
+        if (silence !== undefined) printError(silence);
+        return code;
+      });
+      return { exited: told, signal };
+    },
   });
 }
 

@@ -1,10 +1,10 @@
 /** A client in front of a gateway that runs already. */
 import { isObject, parseJson } from "../core/json.ts";
 import { HttpApi } from "./books/api.ts";
-import type { CreatedKey } from "./books/shapes.ts";
+import type { CallPage, CreatedKey } from "./books/shapes.ts";
 import { ANY_KEY, nameOf, pointClient } from "./clients/index.ts";
 import type { Context } from "./command.ts";
-import { describeClient, describeModel } from "./exec-line.ts";
+import { describeClient, describeModel, describeSilence } from "./exec-line.ts";
 import type { AdminAccess } from "./run-file.ts";
 import { runClient } from "./run-client.ts";
 import type { RunningClient } from "./serve.ts";
@@ -57,15 +57,41 @@ export async function runWith(
       pointed.cleanup();
       return 1;
     }
+    const from = Date.now();
     client = runClient(pointed, context);
-    return await client.exited;
+    const code = await client.exited;
+    const name = describeClient(rest, pointed.client);
+    const silence = describeSilence(name, code, url);
+    if (silence !== undefined && admin && (await isSilent(admin, from, key.name))) printError(silence);
+    return code;
   } finally {
     await key.end();
   }
 }
 
+/** A record is written a moment after the call has ended. Milliseconds. */
+const RECORD_MS = 1_000;
+
+/** Whether there is no call since a time, of a key if it is known whose key it is. */
+async function isSilent(
+  { url, credential }: AdminAccess,
+  from: number,
+  key: string | undefined,
+): Promise<boolean> {
+  const api = new HttpApi(url, credential);
+  const query = { from, limit: 1, key };
+  for (const pause of [0, RECORD_MS]) {
+    await Bun.sleep(pause);
+    const page = await api.send<CallPage>("GET", "/calls", { query }).catch(() => undefined);
+    if (page === undefined || page.calls.length > 0) return false;
+  }
+  return true;
+}
+
 interface ClientKey {
   text: string;
+  /** Of a key that weir made. */
+  name?: string;
   /** Revokes a key that weir made. */
   end(): Promise<void>;
 }
@@ -105,7 +131,7 @@ async function makeKey(api: HttpApi, command: readonly string[]): Promise<Client
     RENEW_MS,
   );
   return {
-    text: secret,
+    ...{ text: secret, name },
     async end() {
       clearInterval(renewal);
       // The gateway may have ended; the key then ends by its time.

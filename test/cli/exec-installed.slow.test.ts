@@ -28,6 +28,8 @@ const ASKS: Readonly<Record<string, readonly string[]>> = {
   copilot: ["-p", "Say hello", "--allow-all-tools"],
   aider: ["--no-git", "--yes-always", "--message", "Say hello"],
   goose: ["run", "--no-session", "--text", "Say hello"],
+  cn: ["-p", "Say hello"],
+  cline: ["Say hello"],
 };
 
 test.each(CLIENTS.map(({ name, commands: [command] }) => [name, command!]))(

@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { claudeCode } from "./claude-code.ts";
 import type { Aim, GatewayAddress, KnownClient, Variables } from "./client.ts";
+import { cline } from "./cline.ts";
 import { codex } from "./codex.ts";
+import { continueCli } from "./continue.ts";
 import { findClient, nameOf } from "./find.ts";
 import { opencode } from "./opencode.ts";
 import { geminiCli } from "./gemini-cli.ts";
@@ -25,6 +27,8 @@ export const CLIENTS: readonly KnownClient[] = [
   copilot,
   aider,
   goose,
+  continueCli,
+  cline,
 ];
 
 /** The key for a gateway without keys: SDKs refuse to start without one. */

@@ -1,5 +1,6 @@
 import { awsVariables, definePlugin } from "weir";
 import { bedrockAccess } from "./shared/bedrock-access.ts";
+import { dropTags } from "./shared/claude-betas.ts";
 
 /** The endpoint of Bedrock that speaks the formats of OpenAI and Anthropic. */
 export default definePlugin({
@@ -26,6 +27,9 @@ export default definePlugin({
       catalog: ["global.anthropic.claude-sonnet-5-5", "openai.gpt-oss-120b", "openai.gpt-oss-20b"],
       // A default: a version that the client sends overrides it.
       headers: { "anthropic-version": "2023-06-01" },
+      patch(body, call) {
+        if (call.target?.format === "messages") dropTags(body, call);
+      },
     },
   ],
 });

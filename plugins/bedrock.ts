@@ -1,6 +1,6 @@
 import { awsVariables, definePlugin, eventStream } from "weir";
 import { bedrockAccess } from "./shared/bedrock-access.ts";
-import { moveBetas } from "./shared/claude-betas.ts";
+import { dropTags, moveBetas } from "./shared/claude-betas.ts";
 import { versionMember } from "./shared/claude-version.ts";
 
 /** Beta features that Bedrock accepts for Claude; it refuses a request with another one. */
@@ -78,7 +78,9 @@ export default definePlugin({
         },
       },
       patch(body, call) {
-        if (call.target?.format === "messages") moveBetas(body, call, call.target.variables.betas ?? "");
+        if (call.target?.format !== "messages") return;
+        moveBetas(body, call, call.target.variables.betas ?? "");
+        dropTags(body, call);
       },
       counting: {
         messages: {

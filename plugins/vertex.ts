@@ -1,6 +1,6 @@
 /** Gemini, Claude and other models in a project of Google Cloud. */
 import { chatCompletions, definePlugin, isObject, type JsonObject, type TokenCounting } from "weir";
-import { dropCacheScopes } from "./shared/claude-betas.ts";
+import { dropCacheScopes, dropTags } from "./shared/claude-betas.ts";
 import { HIDDEN, HIDDEN_RESOLD } from "./shared/hidden-reasoning.ts";
 import { versionMember } from "./shared/claude-version.ts";
 import { VERTEX_ACCESS } from "./shared/vertex-access.ts";
@@ -70,7 +70,9 @@ export default definePlugin({
         },
       },
       patch(body, call) {
-        if (call.target?.format === "messages") dropCacheScopes(body, call);
+        if (call.target?.format !== "messages") return;
+        dropCacheScopes(body, call);
+        dropTags(body, call);
       },
       counting: {
         gemini: COUNTING,

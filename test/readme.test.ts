@@ -35,6 +35,7 @@ import {
 } from "./helpers/documents.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { errorTable, finishTable } from "./helpers/dialects.ts";
+import { makeSilentTable } from "./helpers/left-out.ts";
 import { makeMatrix } from "./helpers/matrix.ts";
 import { ask, until } from "./helpers/serving.ts";
 import { startReceiver } from "./helpers/telemetry.ts";
@@ -512,6 +513,7 @@ function waysOf({ env, args, files }: KnownClient): string[] {
 
 test("the tables of what the formats carry are made by asking the code", async () => {
   await checkPart("src/formats/README.md", "matrix", await makeMatrix());
+  await checkPart("src/formats/README.md", "silent", makeSilentTable());
 });
 
 test("the table of providers is made from the plugins", async () => {

@@ -32,6 +32,11 @@ export function dropCacheScopes(body: JsonObject, call: CallView): void {
   removeAllScopes(body, (path) => call.reportLoss("dropped", path, "the host does not accept it"));
 }
 
+/** Removes the labels for Anthropic's bills: hosts of other vendors refuse a request with them. */
+export function dropTags(body: JsonObject, call: CallView): void {
+  removeFrom(body, "tags", "tags", (path) => call.reportLoss("dropped", path, "the host does not accept it"));
+}
+
 function sort(body: JsonObject, call: CallView, accepted: string): Sorted {
   const inHeader = split(call.headers.get("anthropic-beta") ?? "");
   const inBody = Array.isArray(body.anthropic_beta) ? body.anthropic_beta.map(String) : [];

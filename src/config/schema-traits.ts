@@ -104,7 +104,9 @@ const members = {
   ),
   fileUrls: flag("Fetches media from public URLs and from Cloud Storage (gemini). Default false."),
   textBesideMedia: flag("Refuses a message with images and no text (gemini). Default false."),
-  serviceTiers: flag("Accepts `serviceTier` (gemini). Default true."),
+  serviceTiers: flag(
+    "Accepts `serviceTier` (gemini, default true), or `service_tier` flex and priority (chat-completions, responses; default: models of OpenAI).",
+  ),
   safety: Type.Optional(
     oneOf(["default", "off"], {
       description: "`off`: weir asks for no safety filters unless the client sets them (gemini).",

@@ -47,8 +47,8 @@ export interface ChatRequest {
 }
 
 /**
- * What it means when a provider of another format cannot receive a field. A field that is not listed does not affect the
- * answer: weir leaves it out without a report.
+ * What it means when a provider of another format cannot receive a field that weir knows. The client codec names all others
+ * that the provider does not get (`ClientCodec.leftOut`).
  */
 export type OwnFields = Readonly<Record<string, OwnField>>;
 
@@ -82,9 +82,10 @@ export type RequestField =
   | "effort"
   | "answerFormat"
   | "verbosity"
-  | "serviceTier";
+  | "serviceTier"
+  | "user";
 
-/** A part of the request that the client codec found at a path. A part that a plugin adds has none, nor has reasoning that several members hold. */
+/** A part of the request that the client codec found at a path. A part that a plugin adds has none. */
 interface Placed {
   /** JSON path in the client's request (`messages[2].content[0]`), for losses and errors. */
   path?: string;
@@ -154,8 +155,10 @@ export type Source =
 export interface ImageBlock extends Marked {
   type: "image";
   source: Source;
-  /** chat-completions `detail`. */
+  /** How large the model sees the image: `low`, or a word for full size. */
   detail?: string;
+  /** JSON path of `detail` in the client's request. */
+  detailPath?: string;
 }
 
 export interface DocumentBlock extends Marked {

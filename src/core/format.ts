@@ -93,6 +93,12 @@ export interface ClientCodec extends ClientHabits {
    * @throws GatewayError for content that the canonical request cannot express
    */
   decodeRequest(body: JsonObject, context: CodecContext): ChatRequest;
+  /**
+   * The members of a body, at every level, that the canonical request does not have and that no codec reports by itself.
+   * Members that cannot change the answer are not among them. weir reports each as a loss when it translates the request.
+   * @param sameFormat the provider speaks this format
+   */
+  leftOut?(body: JsonObject, sameFormat: boolean): Iterable<LeftOut>;
   /** Begins a streamed answer. */
   writeStream(context: CodecContext): AnswerWriter;
   /** One JSON answer from all its events. @throws GatewayError `upstream` if the last one is not `message-end` */
@@ -125,6 +131,14 @@ export interface ClientCodec extends ClientHabits {
   repeatsError?: boolean;
   /** Bytes without meaning that keep an idle stream alive, for example an SSE comment. */
   heartbeat: string;
+}
+
+/** A member of a request that a translation leaves out. */
+export interface LeftOut {
+  /** `unknown`: weir does not know the member; `dropped`: it knows it, and the provider has no such member. */
+  loss: "unknown" | "dropped";
+  /** JSON path in the client's request. */
+  path: string;
 }
 
 /**

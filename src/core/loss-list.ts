@@ -13,6 +13,7 @@ const CODES: Readonly<Record<LossCode, true>> = {
   repaired: true,
   synthesized: true,
   substituted: true,
+  unknown: true,
 };
 
 /** Maximum number of recorded losses. A request could otherwise produce any number of them. */

@@ -17,5 +17,7 @@ export type LossCode =
   | "converted"
   | "repaired"
   | "synthesized"
+  /** A member that weir does not know, which the provider does not get. */
+  | "unknown"
   /** Another model or provider answers than the model name selects. */
   | "substituted";

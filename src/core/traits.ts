@@ -116,7 +116,10 @@ export interface Traits {
   fileUrls?: boolean;
   /** Refuses a message with images and no text (gemini). Default false: weir adds no text. */
   textBesideMedia?: boolean;
-  /** Accepts `serviceTier` (gemini). Default true. */
+  /**
+   * Accepts `serviceTier` (gemini, default true), or `service_tier` flex and priority (chat-completions, responses; default:
+   * models of OpenAI).
+   */
   serviceTiers?: boolean;
   /** `off`: weir asks for no safety filters unless the client sets them (gemini). Default: the provider's own filters. */
   safety?: "default" | "off";

@@ -220,6 +220,7 @@ const CLIENT: Table<ClientCodec> = {
   checkRequest: required(callable),
   judgedByOutline: flag,
   decodeRequest: required(callable),
+  leftOut: callable,
   writeStream: required(callable),
   writeAnswer: required(callable),
   reader: group("the reader's", { readStream: required(callable), readAnswer: required(callable) }),

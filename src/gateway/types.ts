@@ -69,6 +69,7 @@ export interface Timeouts extends UpstreamTimeouts {
 export type CallCodec = Pick<
   ClientCodec,
   | "decodeRequest"
+  | "leftOut"
   | "writeStream"
   | "writeAnswer"
   | "heartbeat"

@@ -144,6 +144,7 @@ export const Explanation = open(
           "repaired",
           "synthesized",
           "substituted",
+          "unknown",
         ),
         path: Type.String(),
         note: Type.Optional(Type.String()),

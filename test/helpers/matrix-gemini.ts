@@ -78,5 +78,19 @@ export const GEMINI: readonly (readonly [name: string, members: JsonObject])[] =
   ["tools of Google beside functions", { tools: [{ googleSearch: {} }, ...(tools as Json[])] }],
   ["tools of Google alone", { tools: [{ googleSearch: {} }] }],
   ["`cachedContent`", { cachedContent: "cachedContents/x" }],
-  ["`safetySettings`, `labels`", { safetySettings: [], labels: { team: "a" } }],
+  [
+    "tools of Google beside an allowed list",
+    {
+      tools: [{ googleSearch: {} }, { functionDeclarations: ["f", "g", "h"].map((name) => ({ name })) }],
+      toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["f", "g"] } },
+    },
+  ],
+  [
+    "`safetySettings`, `labels`",
+    {
+      safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_LOW_AND_ABOVE" }],
+      labels: { team: "a" },
+    },
+  ],
+  ["`serviceTier`: FLEX", { serviceTier: "FLEX" }],
 ];

@@ -1,54 +1,20 @@
 /**
- * What is carried between the formats, found out by asking the code: each row is a request with one more member, sent
- * through `explain`; the losses it records and the errors it throws are the cell.
+ * What is carried between the formats, found out by asking the code: each row is a request with one more member. The losses
+ * that weir reports, the members that do not arrive and the errors are the cell.
  */
-import { GatewayError } from "../../src/core/error.ts";
-import type { ClientCodec, Format } from "../../src/core/format.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
-import { Secret } from "../../src/core/secret.ts";
-import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
-import { converseFormat } from "../../src/formats/converse/index.ts";
-import { geminiFormat } from "../../src/formats/gemini/index.ts";
-import { ollamaFormat, ollamaGenerateFormat } from "../../src/formats/ollama/index.ts";
-import { messagesFormat } from "../../src/formats/messages/index.ts";
-import { responsesFormat } from "../../src/formats/responses/index.ts";
-import { explain } from "../../src/gateway/explain.ts";
-import { ReasoningCache } from "../../src/gateway/reasoning/cache.ts";
-import { Registry } from "../../src/gateway/routing/registry.ts";
-import { scanBody } from "../../src/stream/scan.ts";
+import { DISPLAYED, KIND, MATCHED, MEDIA_TYPE, STOPPED, STREAMED } from "../../src/formats/shared/silent.ts";
+import { CLIENT_FORMATS, type ClientFormat, foresee, leavesOf, unseen } from "./foresee.ts";
+import { reasonFor } from "./left-out.ts";
 import { GEMINI } from "./matrix-gemini.ts";
 import { OLLAMA, OLLAMA_GENERATE } from "./matrix-ollama.ts";
-import { converse, definePlugin } from "../../src/plugin.ts";
-import anthropic from "../../plugins/anthropic.ts";
-import gemini from "../../plugins/gemini.ts";
-import groq from "../../plugins/groq.ts";
-import mistral from "../../plugins/mistral.ts";
-import openai from "../../plugins/openai.ts";
 
-type ClientFormat = Format & { client: ClientCodec };
-
-/** Bedrock without its credentials. */
-const bedrock = definePlugin({
-  name: "bedrock",
-  providers: [converse({ name: "bedrock", baseUrl: "https://bedrock-runtime.us-east-1.amazonaws.com" })],
-});
-
-const registry = new Registry({
-  plugins: [openai, anthropic, gemini, groq, mistral, bedrock].map((plugin) => ({
-    plugin,
-    source: "built-in",
-  })),
-  formats: [
-    chatCompletionsFormat,
-    messagesFormat,
-    responsesFormat,
-    geminiFormat,
-    converseFormat,
-    ollamaFormat,
-    ollamaGenerateFormat,
-  ],
-  settings: () => ({ apiKey: new Secret("none") }),
-});
+const chatCompletionsFormat = CLIENT_FORMATS["chat-completions"]!;
+const messagesFormat = CLIENT_FORMATS.messages!;
+const responsesFormat = CLIENT_FORMATS.responses!;
+const geminiFormat = CLIENT_FORMATS.gemini!;
+const ollamaFormat = CLIENT_FORMATS.ollama!;
+const ollamaGenerateFormat = CLIENT_FORMATS["ollama-generate"]!;
 
 /** A name for the row, and the members it adds to the plainest request. */
 type Probe = readonly [name: string, members: JsonObject];
@@ -175,6 +141,20 @@ const CHAT: readonly Probe[] = [
     { messages: [user([{ type: "text", text: "u", cache_control: { type: "ephemeral" } }])] },
   ],
   ["`web_search_options`", { web_search_options: {} }],
+  ["`metadata`", { metadata: { job: "a" } }],
+  ["`store`, `prediction`", { store: true, prediction: { type: "content", content: "x" } }],
+  ["`name` of a message", { messages: [{ ...user("u"), name: "ada" }] }],
+  [
+    "`strict` of a tool",
+    { tools: [{ type: "function", function: { name: "f", parameters: schema, strict: true } }] },
+  ],
+  [
+    "`reasoning_content` of an earlier turn",
+    {
+      messages: [user("u"), { role: "assistant", content: "a", reasoning_content: "t" }, user("u")],
+    },
+  ],
+  ["`grammar`, or any member that weir does not know", { grammar: 'root ::= "a"' }],
 ];
 
 const claudeTool: JsonObject = { name: "f", input_schema: schema };
@@ -270,34 +250,28 @@ function plainest(format: ClientFormat): JsonObject {
   return { max_tokens: 100, messages: [user("u")] };
 }
 
+/** Why a value that the provider does not get counts as carried: weir has done what it asks for. */
+const DONE: ReadonlySet<string | undefined> = new Set([
+  DISPLAYED,
+  KIND,
+  MATCHED,
+  MEDIA_TYPE,
+  STOPPED,
+  STREAMED,
+]);
+
+/** What becomes of the members: what arrives at the provider decides, not what is reported. */
 async function cell(format: ClientFormat, model: string, members: JsonObject): Promise<string> {
-  const plain = { model, ...plainest(format), ...members };
-  if ("max_completion_tokens" in members) delete (plain as JsonObject)["max_tokens"];
-  const bytes = Buffer.from(JSON.stringify(plain));
-  const spans = scanBody(bytes, 99).members;
-  const options = {
-    format,
-    body: plain as JsonObject,
-    bytes,
-    spanOf: (name: string) => spans.get(name),
-    headers: new Headers(),
-  };
-  try {
-    const { losses } = await explain(options, {
-      registry,
-      hooks: [],
-      strict: false,
-      reasoning: new ReasoningCache(),
-      answerOptions: { commitMs: 0, keepMs: 0, foreignIds: "pass" },
-    });
-    const listed = (losses as unknown as { code: string; path: string }[]).map(
-      ({ code, path }) => `${code} \`${path}\``,
-    );
-    return listed.length === 0 ? "carried" : listed.join(", ");
-  } catch (thrown) {
-    if (!(thrown instanceof GatewayError)) throw thrown;
-    return `refused${thrown.param ? ` (\`${thrown.param}\`)` : ""}`;
-  }
+  const body: JsonObject = { model, ...plainest(format), ...members };
+  if ("max_completion_tokens" in members) delete body["max_tokens"];
+  const foreseen = await foresee(format, body);
+  if ("refused" in foreseen) return `refused${foreseen.param ? ` (\`${foreseen.param}\`)` : ""}`;
+  const listed = foreseen.losses.map(({ code, path }) => `${code} \`${path}\``);
+  const missing = await unseen(format, body, leavesOf(members));
+  const open = missing.filter((path) => !DONE.has(reasonFor(format.id, path)));
+  const leftOut = [...new Set(open.map((path) => path.replace(/(?<=\.parameters)\..*/, "")))];
+  const cells = [...listed, ...leftOut.map((path) => `left out \`${path}\``)];
+  return cells.length === 0 ? "carried" : cells.join(", ");
 }
 
 async function section(
@@ -411,7 +385,12 @@ const RESPONSES: readonly Probe[] = [
   ["`truncation`: auto", { truncation: "auto" }],
   ["`context_management`", { context_management: [{ type: "compaction" }] }],
   ["`background`, `conversation`, `prompt`", { background: true }],
-  ["`metadata`, `include`, `max_tool_calls`", { metadata: { a: "b" }, include: [], max_tool_calls: 3 }],
+  ["`metadata`", { metadata: { a: "b" } }],
+  ["`include`, `max_tool_calls`", { include: ["reasoning.encrypted_content"], max_tool_calls: 3 }],
+  [
+    "`description` of a namespace",
+    { tools: [{ type: "namespace", name: "n", description: "d", tools: [responsesTool] }] },
+  ],
 ];
 
 /** A model that Bedrock serves in Converse. */
@@ -421,13 +400,13 @@ const NOVA = "bedrock/us.amazon.nova-2-lite-v1:0";
 export async function makeMatrix(): Promise<string> {
   const chat = await section(
     "A chat-completions client:",
-    chatCompletionsFormat as ClientFormat,
+    chatCompletionsFormat,
     ["claude-opus-4-6", "claude-opus-5-5", "gemini-3.5-flash", NOVA],
     CHAT,
   );
   const messages = await section(
     "A messages client:",
-    messagesFormat as ClientFormat,
+    messagesFormat,
     ["gpt-4.1", "gpt-5.4", "gemini-3.5-flash", NOVA],
     MESSAGES,
   );

@@ -446,6 +446,15 @@ const QUIRKS: Quirk[] = [
     patched: { tools: [{ name: "a", cache_control: { type: "ephemeral" } }] },
     losses: ["dropped:tools[0].cache_control.scope"],
   },
+  ...["vertex", "bedrock", "bedrock-mantle"].map((provider) => ({
+    what: `${provider}: labels for Anthropic's bills are removed`,
+    provider,
+    model: provider === "vertex" ? "claude-opus-4-8" : "us.anthropic.claude-sonnet-4-6",
+    format: "messages",
+    body: { tags: { team: "a" }, max_tokens: 5 },
+    patched: { max_tokens: 5 },
+    losses: ["dropped:tags"],
+  })),
   {
     what: "bedrock: what no dropped beta allows stays, and there is no empty list of betas",
     provider: "bedrock",

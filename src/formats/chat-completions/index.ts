@@ -11,6 +11,7 @@ import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { promptSections, sessionOf } from "./client/session.ts";
 import { modelMembers } from "./client/models.ts";
 import { size } from "./client/size.ts";
+import { REQUEST } from "./client/vocabulary.ts";
 import {
   ChatCompletionsAnswer,
   ChatCompletionsError,
@@ -45,6 +46,7 @@ const client: ClientCodec = {
   checkRequest,
   judgedByOutline: true,
   decodeRequest,
+  leftOut: (body, sameFormat) => REQUEST.leftOut(body, sameFormat),
   writeStream,
   writeAnswer,
   encodeError,

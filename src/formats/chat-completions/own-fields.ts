@@ -29,8 +29,12 @@ export const OWN_FIELDS = {
     reason: "moderation that blocks is not available",
     report: always,
   },
+  // weir asks for summaries by `auto`.
+  "reasoning.summary": { report: (value) => value !== "auto" },
   logit_bias: { report: (value) => isObject(value) && Object.keys(value).length > 0 },
   seed: { report: always, means: "seed" },
+  // Mistral's name.
+  random_seed: { report: always, means: "seed" },
   frequency_penalty: { report: isNotZero, means: "frequencyPenalty" },
   presence_penalty: { report: isNotZero, means: "presencePenalty" },
 } as const satisfies OwnFields;

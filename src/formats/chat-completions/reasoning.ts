@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { unwrap } from "../../core/provenance.ts";
 import { getOwn } from "../../core/own.ts";
+import { list } from "../shared/read.ts";
 
 /** Who signs the thoughts of Gemini models, at whichever host. */
 export const GOOGLE = "google";
@@ -51,20 +52,25 @@ export function encryptedDetail(data: string, origin: string | undefined, index:
 /**
  * Decodes the reasoning of an assistant message that a client sends back. The most detailed form counts:
  * `reasoning_details`, then `thinking_blocks` of LiteLLM, then plain text.
+ * @param path of the message
  */
-export function decodeReasoning(message: JsonObject): ReasoningBlock[] {
-  if (Array.isArray(message.reasoning_details)) {
-    const blocks = decodeDetails(message.reasoning_details);
-    if (blocks.length > 0) return blocks;
+export function decodeReasoning(message: JsonObject, path: string): ReasoningBlock[] {
+  for (const [name, decode] of FORMS) {
+    const blocks = decode(message[name]);
+    if (blocks.length > 0) return blocks.map((block) => ({ ...block, path: `${path}.${name}` }));
   }
-  if (Array.isArray(message.thinking_blocks)) {
-    const blocks = message.thinking_blocks.flatMap(decodeThinkingBlock);
-    if (blocks.length > 0) return blocks;
-  }
-  const text = [message.reasoning_content, message.reasoning].find(
-    (value) => typeof value === "string" && value !== "",
-  );
-  return typeof text === "string" ? [{ type: "reasoning", text }] : [];
+  return [];
+}
+
+const FORMS: readonly (readonly [name: string, decode: (value: Json | undefined) => ReasoningBlock[]])[] = [
+  ["reasoning_details", (details) => decodeDetails(list(details))],
+  ["thinking_blocks", (blocks) => list(blocks).flatMap(decodeThinkingBlock)],
+  ["reasoning_content", plainText],
+  ["reasoning", plainText],
+];
+
+function plainText(text: Json | undefined): ReasoningBlock[] {
+  return typeof text === "string" && text !== "" ? [{ type: "reasoning", text }] : [];
 }
 
 /** Decodes entries. Clients keep the fragments of a stream: those with the same index belong to one block. */

@@ -11,6 +11,7 @@ import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { models } from "./client/models.ts";
 import { decodeRequest } from "./client/request.ts";
 import { promptSections, sessionOf } from "./client/session.ts";
+import { leftOut } from "./client/left-out.ts";
 import { size } from "./client/size.ts";
 import { endpoint } from "./endpoint.ts";
 import { FORMAT } from "./own-fields.ts";
@@ -53,6 +54,7 @@ const client: ClientCodec = {
   checkRequest,
   judgedByOutline: true,
   decodeRequest,
+  leftOut,
   writeStream,
   writeAnswer,
   encodeError,

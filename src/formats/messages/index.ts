@@ -10,6 +10,7 @@ import { TIME_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { promptSections, sessionOf } from "./client/session.ts";
 import { modelMembers } from "./client/models.ts";
 import { size } from "./client/size.ts";
+import { REQUEST } from "./client/vocabulary.ts";
 import { MessagesAnswer, MessagesCount, MessagesError, MessagesEvent, requestSchemas } from "./schema.ts";
 import { modelFacts } from "./models.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
@@ -52,6 +53,7 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
     checkRequest: (body) => checkRequest(body, systemTurns),
     judgedByOutline: true,
     decodeRequest,
+    leftOut: (body, sameFormat) => REQUEST.leftOut(body, sameFormat),
     writeStream,
     writeAnswer,
     encodeError,

@@ -3,6 +3,7 @@ import type { OwnFields } from "../../core/chat.ts";
 import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 import { always } from "../shared/own-fields.ts";
+import { list } from "../shared/read.ts";
 
 /** The id of the format. The fields that only this format has are in `ChatRequest.extra` under it. */
 export const FORMAT = "messages";
@@ -12,6 +13,8 @@ export const OWN_FIELDS: OwnFields = {
   mcp_servers: { refuse: (value) => !Array.isArray(value) || value.length > 0 },
   compaction: { refuse: always },
   fallbacks: { refuse: always },
+  // Claude Code then repeats the request without it and runs its own check.
+  safeguards: { refuse: always, reason: "the provider runs no safeguards" },
   // Without it weir would break a promise about the location of data.
   inference_geo: { refuse: (value) => value !== "global" },
   speed: { report: (value) => value === "fast" },
@@ -21,6 +24,8 @@ export const OWN_FIELDS: OwnFields = {
 
 /** A translation drops old thinking anyway; other edits change what the model sees. */
 function hasLossyEdit(value: Json): boolean {
-  const edits = isObject(value) && Array.isArray(value.edits) ? value.edits : [];
-  return edits.some((edit) => isObject(edit) && !String(edit.type).startsWith("clear_thinking"));
+  if (!isObject(value)) return true;
+  const { edits, ...others } = value;
+  if (Object.values(others).some((other) => other != null)) return true;
+  return list(edits).some((edit) => !isObject(edit) || !String(edit.type).startsWith("clear_thinking"));
 }

@@ -14,6 +14,7 @@ import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeGenerateRequest, decodeRequest, hasMessages, hasPrompt } from "./client/request.ts";
 import { promptSections, promptSession, sessionOf } from "./client/session.ts";
 import { size } from "./client/size.ts";
+import { GENERATE_REQUEST, REQUEST } from "./client/vocabulary.ts";
 import { FORMAT, GENERATE } from "./own-fields.ts";
 import {
   OllamaAnswer,
@@ -58,6 +59,7 @@ const client: ClientCodec = {
   },
   checkRequest,
   decodeRequest,
+  leftOut: (body) => REQUEST.leftOut(body, false),
   writeStream: streamWriter(chatShape),
   writeAnswer: answerWriter(chatShape),
   idle: { others: toJson(WithMessages), answer: loadAnswer(chatShape, (body) => !hasMessages(body)) },
@@ -77,6 +79,7 @@ const generateClient: ClientCodec = {
   },
   checkRequest: checkGenerateRequest,
   decodeRequest: decodeGenerateRequest,
+  leftOut: (body) => GENERATE_REQUEST.leftOut(body, false),
   writeStream: streamWriter(generateShape),
   writeAnswer: answerWriter(generateShape),
   idle: { others: toJson(WithPrompt), answer: loadAnswer(generateShape, (body) => !hasPrompt(body)) },

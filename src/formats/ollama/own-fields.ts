@@ -1,7 +1,7 @@
 /** What it means when a provider of another format cannot receive a field of this one (src/formats/README.md#own-fields). */
 import type { OwnFields } from "../../core/chat.ts";
 import type { Json } from "../../core/json.ts";
-import { always } from "../shared/own-fields.ts";
+import { always, isFull } from "../shared/own-fields.ts";
 
 /** The id of the format of conversations. The fields that only this format has are in `ChatRequest.extra` under it. */
 export const FORMAT = "ollama";
@@ -13,14 +13,7 @@ const NO_LOGPROBS = "log probabilities are not available";
 
 const isNotZero = (value: Json): boolean => value !== 0;
 const isPositive = (value: Json): boolean => typeof value === "number" && value > 0;
-const isFull = (value: Json): boolean =>
-  (Array.isArray(value) || typeof value === "string") && value.length > 0;
 
-/**
- * Options of sampling change the answer, so weir reports them. Options of the machine that runs a local model (`num_ctx`,
- * `num_gpu`, `num_thread`, …) and `keep_alive` cannot change the answer of a provider: they are not listed. A provider has
- * a context window of its own; it refuses a prompt that does not fit, where Ollama would cut off its beginning.
- */
 export const OWN_FIELDS: OwnFields = {
   logprobs: { refuse: (value) => value === true, reason: NO_LOGPROBS },
   top_logprobs: { refuse: isPositive, reason: NO_LOGPROBS },
@@ -29,6 +22,8 @@ export const OWN_FIELDS: OwnFields = {
     refuse: isFull,
     reason: "a conversation in token ids cannot be read (POST /api/chat takes it as `messages`)",
   },
+  // Here only in a form that weir does not know.
+  format: { refuse: isFull, reason: "the format of the answer is unknown" },
   width: { refuse: isPositive, reason: "no images can be generated" },
   height: { refuse: isPositive, reason: "no images can be generated" },
   steps: { report: isPositive },

@@ -11,6 +11,7 @@ import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { promptSections, sessionOf } from "./client/session.ts";
 import { size } from "./client/size.ts";
 import { stored } from "./client/stored.ts";
+import { REQUEST } from "./client/vocabulary.ts";
 import { FORMAT } from "./own-fields.ts";
 import {
   ResponsesAnswer,
@@ -57,6 +58,7 @@ const client: ClientCodec = {
   checkRequest,
   judgedByOutline: true,
   decodeRequest,
+  leftOut: (body, sameFormat) => REQUEST.leftOut(body, sameFormat),
   writeStream,
   writeAnswer,
   encodeError,

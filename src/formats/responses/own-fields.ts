@@ -3,6 +3,7 @@ import type { OwnFields } from "../../core/chat.ts";
 import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 import { always, blocksByModeration } from "../shared/own-fields.ts";
+import { list } from "../shared/read.ts";
 
 /** The id of the format. The fields that only this format has are in `ChatRequest.extra` under it. */
 export const FORMAT = "responses";
@@ -10,15 +11,24 @@ export const FORMAT = "responses";
 const NO_LOGPROBS = "log probabilities are not available";
 const LOGPROBS = "message.output_text.logprobs";
 
+/** weir asks for summaries by `auto`. */
+const isNotAuto = (value: Json) => value !== "auto";
 const isTrue = (value: Json) => value === true;
 
-/** Members that are not listed do not affect the answer: `max_tool_calls` counts hosted tools only. */
+/** What weir answers with in any case, and members of the calls of hosted tools, whose loss weir reports with the tools. */
+const INCLUDED =
+  /^(?:reasoning\.encrypted_content|message\.input_image\.image_url|(?:web_search|file_search|code_interpreter|computer)_call.*)$/;
+
 export const OWN_FIELDS = {
   background: { refuse: isTrue, reason: "only the vendor's own API generates in the background" },
   conversation: { refuse: always, reason: "the conversation is stored at the vendor" },
   prompt: { refuse: always, reason: "the prompt is stored at the vendor" },
   top_logprobs: { refuse: (value) => typeof value === "number" && value > 0, reason: NO_LOGPROBS },
-  include: { refuse: (value) => Array.isArray(value) && value.includes(LOGPROBS), reason: NO_LOGPROBS },
+  include: {
+    refuse: (value) => list(value).includes(LOGPROBS),
+    reason: NO_LOGPROBS,
+    report: (value) => list(value).some((name) => !INCLUDED.test(String(name))),
+  },
   moderation: {
     refuse: blocksByModeration,
     reason: "moderation that blocks is not available",
@@ -33,4 +43,6 @@ export const OWN_FIELDS = {
     reason: "the format of the text is unknown",
   },
   reasoning: { report: (value) => isObject(value) && value.mode === "pro" },
+  "reasoning.summary": { report: isNotAuto },
+  "reasoning.generate_summary": { report: isNotAuto },
 } as const satisfies OwnFields;

@@ -1,5 +1,6 @@
 /** A structured answer through a tool or a sentence, for models that enforce no schema (src/formats/README.md#structured-answers). */
 import type { AnswerFormat, ChatRequest } from "../../core/chat.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { Traits } from "../../core/provider.ts";
 
 export type JsonSchema = AnswerFormat & { type: "json-schema" };
@@ -13,8 +14,15 @@ export const RESPOND_ONLY = `Give your final answer by calling the tool ${RESPON
 export const ANY_OBJECT = "Respond with one JSON object only.";
 
 /** For the system prompt, if there is no tool either. */
-export function followSchema({ schema }: JsonSchema): string {
-  return `Respond with one JSON object only, which follows this JSON schema:\n${JSON.stringify(schema)}`;
+export function followSchema(format: JsonSchema): string {
+  return `Respond with one JSON object only, which follows this JSON schema:\n${JSON.stringify(describedSchema(format))}`;
+}
+
+/** The schema with the description of the format, for providers that have no other place for it. */
+export function describedSchema({ schema, description }: JsonSchema): JsonObject {
+  if (description === undefined || schema.description === description) return schema;
+  const own = typeof schema.description === "string" ? `\n\n${schema.description}` : "";
+  return { ...schema, description: description + own };
 }
 
 /**

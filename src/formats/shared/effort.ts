@@ -22,18 +22,27 @@ const EFFORT_BY_BUDGET: readonly [number, string][] = [
 /** Returns the effort; `undefined` if the client did not ask for one or the model does not support it. */
 export function encodeEffort(request: ChatRequest, context: EffortContext): string | undefined {
   const requested = requestedEffort(request, context.format);
-  return requested === undefined ? undefined : supportedEffort(requested, request, context);
+  if (requested !== undefined) return supportedEffort(requested, request, context);
+  const wantsReasoning = request.reasoning?.mode === "adaptive" && !hasOwnField(request, context.format);
+  if (wantsReasoning && context.facts?.efforts.length === 0)
+    context.reportLoss("dropped", fieldPath(request, "reasoning"), "the model does not reason");
+  return undefined;
+}
+
+/** The vendor fields of a client of this format are passed on and must not be overridden. */
+function hasOwnField({ extra }: ChatRequest, format: string): boolean {
+  const own = extra[format];
+  return own?.thinking !== undefined || own?.reasoning !== undefined;
 }
 
 /** The last effort of a turn overrides the effort of the request. */
-function requestedEffort({ reasoning, turns, extra }: ChatRequest, format: string): string | undefined {
+function requestedEffort(request: ChatRequest, format: string): string | undefined {
+  const { reasoning, turns } = request;
   const turnEffort = turns.findLast((turn) => turn.effort !== undefined)?.effort;
   if (reasoning?.mode === "off") return "none";
   const effort = turnEffort ?? reasoning?.effort;
   if (effort !== undefined) return effort;
-  // The vendor fields of a client of this format are passed on and must not be overridden.
-  const own = extra[format];
-  if (!reasoning || own?.thinking !== undefined || own?.reasoning !== undefined) return undefined;
+  if (!reasoning || hasOwnField(request, format)) return undefined;
   if (reasoning.mode === "between-tools") return "low";
   if (reasoning.mode !== "budget") return undefined;
   return EFFORT_BY_BUDGET.find(([below]) => (reasoning.budget ?? 0) < below)?.[1];

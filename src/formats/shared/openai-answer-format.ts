@@ -2,6 +2,7 @@
 import type { AnswerFormat, ChatRequest } from "../../core/chat.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
+import { describedSchema } from "./answer-tool.ts";
 import { fieldPath } from "./paths.ts";
 import type { EncodeContext } from "./encode-context.ts";
 
@@ -28,7 +29,7 @@ export function encodeAnswerFormat(
     fieldPath(request, "answerFormat"),
     "requested in the system prompt, not enforced",
   );
-  const instruction = `Respond with one JSON object only, without any text around it, that fits this JSON schema:\n${JSON.stringify(format.schema)}`;
+  const instruction = `Respond with one JSON object only, without any text around it, that fits this JSON schema:\n${JSON.stringify(describedSchema(format))}`;
   return hasMode ? { field: { type: "json_object" }, instruction } : { instruction };
 }
 

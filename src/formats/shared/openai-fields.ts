@@ -29,9 +29,25 @@ export function encodeSampling(
   return sent;
 }
 
-/** Returns `service_tier`. Tiers of other vendors have other prices and queues. */
-export function encodeTier({ serviceTier }: ChatRequest, { sameFormat }: PartContext): string | undefined {
-  return serviceTier === "standard" ? "default" : sameFormat ? serviceTier : undefined;
+/** The tiers that OpenAI has besides the usual one, in both of its formats. */
+const TIERS: ReadonlySet<string> = new Set(["flex", "priority"]);
+
+/**
+ * Returns `service_tier`. weir takes every model of OpenAI's for one whose host has the tiers, and reports the loss of a
+ * tier at other hosts, unless the config says that they have them.
+ */
+export function encodeTier(
+  request: ChatRequest,
+  { sameFormat, facts, traits, reportLoss }: PartContext,
+): string | undefined {
+  const { serviceTier: tier } = request;
+  if (tier === "standard") return "default";
+  if (tier === undefined || sameFormat) return tier;
+  // It is the default.
+  if (tier === "auto") return undefined;
+  if (TIERS.has(tier) && (traits.serviceTiers ?? facts !== undefined)) return tier;
+  reportLoss("dropped", fieldPath(request, "serviceTier"), "the provider has no such tier");
+  return undefined;
 }
 
 /** Reports a loss for a last message of the assistant (prefill): not every model continues it. */

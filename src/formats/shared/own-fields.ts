@@ -15,6 +15,12 @@ export function untranslatable(name: string): GatewayError {
 /** For fields that count with any value. */
 export const always = (): boolean => true;
 
+/** For lists, objects and texts that ask for nothing while they are empty. */
+export function isFull(value: Json): boolean {
+  if (Array.isArray(value) || typeof value === "string") return value.length > 0;
+  return !isObject(value) || Object.keys(value).length > 0;
+}
+
 /** Whether `moderation` of OpenAI can block the answer. */
 export function blocksByModeration(moderation: Json): boolean {
   if (!isObject(moderation) || !isObject(moderation.policy)) return false;

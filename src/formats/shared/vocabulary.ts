@@ -1,23 +1,51 @@
 /**
- * Finds members whose names differ from a known name only in case. JSON readers of Go, .NET and others read `MAX_tokens`
- * as `max_tokens`: the provider would read a value that weir has not checked, so weir refuses the request.
+ * The names of members, by level. They decide two things:
+ *
+ * - A member whose name differs from a known name only in case: JSON readers of Go, .NET and others read `MAX_tokens` as
+ *   `max_tokens`. The provider would read a value that weir has not checked, so weir refuses the request.
+ * - A member that a translation leaves out: every one that the codec does not read, unless it cannot change the answer.
  */
+import type { LeftOut } from "../../core/format.ts";
 import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
+
+/** What becomes of the members that a codec does not read. */
+export interface Unread {
+  /** Known members that cannot change the answer, each with the reason: weir leaves them out without a report. */
+  silent?: Readonly<Record<string, string>>;
+  /** Known members without a canonical equivalent, separated by white space. weir reports them. */
+  lost?: string;
+  /** Values of `type` that the codec reads. It passes or reports an object of another type as a whole. */
+  types?: string;
+  /** A provider of the same format gets members that the codec does not read, also in a translation. */
+  passed?: true;
+}
 
 /** The known members of an object, with vocabularies for those that are objects or lists of objects. */
 export class Vocabulary {
   /** The inner vocabulary; null if there is none. */
   readonly #members: ReadonlyMap<string, Vocabulary | null>;
+  readonly #silent: ReadonlyMap<string, string>;
+  readonly #lost: ReadonlySet<string>;
+  readonly #passed: boolean;
+  readonly #types: ReadonlySet<string> | undefined;
   /** The flags `i` and `u` compare by simple case folding of Unicode. */
   readonly #folded: RegExp;
 
   /**
-   * @param names separated by white space
+   * @param names those that the codec reads, separated by white space
    * @param inner vocabularies by member; a member without one holds text, or an object with free names
    */
-  constructor(names: string, inner: Readonly<Record<string, Vocabulary | "same">> = {}) {
-    const all = [...names.trim().split(/\s+/), ...Object.keys(inner)];
+  constructor(
+    names: string,
+    inner: Readonly<Record<string, Vocabulary | "same">> = {},
+    { silent = {}, lost = "", passed, types }: Unread = {},
+  ) {
+    this.#silent = new Map(Object.entries(silent));
+    this.#lost = new Set(words(lost));
+    this.#passed = passed === true;
+    this.#types = types === undefined ? undefined : new Set(words(types));
+    const all = [...words(names), ...Object.keys(inner), ...this.#silent.keys(), ...this.#lost];
     const of = (name: string) =>
       inner[name] === "same" ? this : ((inner[name] as Vocabulary | undefined) ?? null);
     this.#members = new Map(all.map((name) => [name, of(name)]));
@@ -77,10 +105,57 @@ export class Vocabulary {
     return changed ? Object.fromEntries(members) : value;
   }
 
+  /**
+   * The members that a translation leaves out and that no codec reports by itself.
+   * @param sameFormat the provider speaks the format of the request
+   */
+  *leftOut(value: Json, sameFormat: boolean, path = ""): Generator<LeftOut> {
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++)
+        yield* this.leftOut(value[index]!, sameFormat, `${path}[${index}]`);
+      return;
+    }
+    if (!isObject(value) || !this.#reads(value.type)) return;
+    const isPassed = sameFormat && this.#passed;
+    for (const name in value) {
+      const member = value[name];
+      if (member == null || this.#silent.has(name)) continue;
+      const own = path === "" ? name : `${path}.${name}`;
+      const inner = this.#members.get(name);
+      if (inner === undefined) {
+        if (!isPassed) yield { loss: "unknown", path: own };
+      } else if (this.#lost.has(name)) {
+        if (!isPassed && !isEmpty(member)) yield { loss: "dropped", path: own };
+      } else if (inner) yield* inner.leftOut(member, sameFormat, own);
+    }
+  }
+
+  /** The members that weir leaves out without a report, with their reasons. @param path of the object in the request */
+  *silent(path = ""): Generator<{ path: string; reason: string }> {
+    const at = (name: string) => (path === "" ? name : `${path}.${name}`);
+    for (const [name, reason] of this.#silent) yield { path: at(name), reason };
+    for (const [name, inner] of this.#members)
+      if (inner && inner !== this && !this.#silent.has(name)) yield* inner.silent(at(name));
+  }
+
+  #reads(type: Json | undefined): boolean {
+    return this.#types === undefined || typeof type !== "string" || this.#types.has(type);
+  }
+
   #nameLike(name: string): string {
     const names = [...this.#members.keys()];
     return names.find((known) => new RegExp(`^${RegExp.escape(known)}$`, "iu").test(name)) ?? name;
   }
+}
+
+function words(names: string): string[] {
+  return names.split(/\s+/).filter((name) => name !== "");
+}
+
+/** Whether a value asks for nothing. */
+function isEmpty(value: Json): boolean {
+  if (value === "" || (Array.isArray(value) && value.length === 0)) return true;
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 export interface Misspelling {

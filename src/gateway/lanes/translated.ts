@@ -23,6 +23,7 @@ import type { EventSource } from "./event-source.ts";
 import { collect, iterate, ListedEvents, PluginEvents, tapped } from "./event-source.ts";
 import { withHint } from "./hints.ts";
 import { leavesOutFeature } from "./leave-out.ts";
+import { reportLeftOut } from "./left-out.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
 import { Meter } from "./meter.ts";
 import { ProviderEvents } from "./provider-events.ts";
@@ -91,6 +92,7 @@ export class TranslatedLane implements Lane {
     for (const [name, value] of Object.entries(defaults?.(viewOf(attempt)) ?? {})) body[name] ??= value;
     Object.assign(body, extra?.(viewOf(attempt), stream));
     provider.patch?.(body, viewOf(attempt));
+    reportLeftOut(this.#incoming, attempt);
     refuseLosses(attempt, this.#context);
     // The client's headers have a meaning only for a provider of the same format.
     const forwarded = format === call.format ? headerFilters(codec).request(call.headers) : {};

@@ -142,7 +142,12 @@ describe("content parts", () => {
     expect(
       blocksOf({ type: "image_url", image_url: { url: `data:image/jpg;base64,${PNG}`, detail: "low" } }),
     ).toEqual([
-      { type: "image", source: { type: "base64", mediaType: "image/png", data: PNG }, detail: "low" },
+      {
+        type: "image",
+        source: { type: "base64", mediaType: "image/png", data: PNG },
+        detail: "low",
+        detailPath: "messages[0].content[0].image_url.detail",
+      },
     ]);
     expect(blocksOf({ type: "image_url", image_url: { url: "https://x.test/a.png" } })).toEqual([
       { type: "image", source: { type: "url", url: "https://x.test/a.png" } },

@@ -19,7 +19,7 @@ const toolsOf = ({ tools }: ChatRequest) =>
 describe("a chat-completions request", () => {
   const text = (value: string) => ({ type: "text", text: value });
 
-  test("has a path for each message, part, call and result; reasoning has that of its message", () => {
+  test("has a path for each message, part, call and result; reasoning that of its member", () => {
     const request = chatClient.decodeRequest(
       {
         model: "m",
@@ -46,7 +46,7 @@ describe("a chat-completions request", () => {
     expect(turnsOf(request)).toEqual([
       "messages[0] messages[0].content",
       "messages[1] messages[1].content[0] messages[1].content[1]",
-      "messages[2]  messages[2].content messages[2].tool_calls[0] messages[2].tool_calls[0].function.arguments messages[2].tool_calls[1] messages[2].tool_calls[1].custom.input",
+      "messages[2] messages[2].reasoning_content messages[2].content messages[2].tool_calls[0] messages[2].tool_calls[0].function.arguments messages[2].tool_calls[1] messages[2].tool_calls[1].custom.input",
       "messages[3] messages[3] messages[3].content[0] messages[4] messages[4].content",
       "messages[5] messages[5].refusal messages[5].audio",
       "messages[6] messages[6].function_call messages[6].function_call.arguments",

@@ -50,7 +50,10 @@ export function decodeImage(part: JsonObject, path: string): ImageBlock {
   const url = isObject(image)
     ? requiredText(image, "url", `${path}.image_url`)
     : requiredText(part, "image_url", path);
-  const detail = isObject(image) && typeof image.detail === "string" ? { detail: image.detail } : {};
+  const detail =
+    isObject(image) && typeof image.detail === "string"
+      ? { detail: image.detail, detailPath: `${path}.image_url.detail` }
+      : {};
   return { type: "image", source: imageSource(url), ...detail, ...decodeCache(part) };
 }
 

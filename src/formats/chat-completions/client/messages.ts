@@ -73,7 +73,10 @@ class History {
 /** Decodes members in a fixed order: reasoning, text, refusal, images, calls. */
 function decodeAssistant(message: JsonObject, index: number): Block[] {
   const path = `messages[${index}]`;
-  const blocks: Block[] = [...decodeReasoning(message), ...decodeContent(message.content, `${path}.content`)];
+  const blocks: Block[] = [
+    ...decodeReasoning(message, path),
+    ...decodeContent(message.content, `${path}.content`),
+  ];
   const said = blocks.some((block) => block.type === "refusal");
   if (typeof message.refusal === "string" && message.refusal !== "" && !said)
     blocks.push({ type: "refusal", text: message.refusal, path: `${path}.refusal` });
@@ -120,7 +123,7 @@ function decodeCall(call: Json, path: string, at: { turn: number; place: number 
   const signature = thoughtSignature(call);
   return signature === undefined
     ? [block]
-    : [{ type: "reasoning", text: "", signature, origin: GOOGLE }, block];
+    : [{ type: "reasoning", text: "", signature, origin: GOOGLE, path: `${path}.extra_content` }, block];
 }
 
 function decodeLegacyCall(call: JsonObject, path: string, turn: number): ToolCallBlock {

@@ -60,12 +60,14 @@ const PATHS: FieldPaths = {
   answerFormat: "response_format",
   verbosity: "verbosity",
   serviceTier: "service_tier",
+  user: "user",
 };
 
 /** Fields that clients write in several ways, and these in the order in which weir reads them. */
 const SPELLINGS: readonly (readonly [fields: readonly RequestField[], names: readonly string[]])[] = [
   [["toolChoice"], ["tool_choice", "function_call"]],
   [["maxTokens"], ["max_completion_tokens", "max_tokens"]],
+  [["user"], ["safety_identifier", "user"]],
   [
     ["reasoning", "effort"],
     ["thinking", "reasoning", "reasoning_effort", "enable_thinking"],

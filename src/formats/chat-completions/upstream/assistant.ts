@@ -152,7 +152,11 @@ function encodeReasoning(turns: readonly PlacedTurn[], context: EncodeContext): 
     }
     const detail = encodeDetail(block);
     if (detail) details.push(detail);
-    if (block.text !== "" && (detail || replay !== "forbidden")) texts.push(block.text);
+    if (block.text === "") continue;
+    if (detail || replay !== "forbidden") texts.push(block.text);
+    // weir itself restored reasoning that has no place in the client's request.
+    else if (block.path !== undefined)
+      context.reportLoss("dropped", path, "the provider takes no reasoning back");
   }
   return {
     ...(texts.length > 0 && { reasoning_content: texts.join("\n\n") }),
@@ -161,7 +165,12 @@ function encodeReasoning(turns: readonly PlacedTurn[], context: EncodeContext): 
 }
 
 function reasoningIn({ turn, path }: PlacedTurn): { block: ReasoningBlock; path: string }[] {
-  return turn.blocks.filter((block) => block.type === "reasoning").map((block) => ({ block, path }));
+  return turn.blocks
+    .filter((block) => block.type === "reasoning")
+    .map((block) => ({
+      block,
+      path: blockPath(block, path),
+    }));
 }
 
 /** Restores the provider's entry; `undefined` for unsigned reasoning. */

@@ -9,6 +9,7 @@ import { encodeContextOf } from "../../shared/encode-context.ts";
 import { encodeSampling, encodeTier, reportPrefill } from "../../shared/openai-fields.ts";
 import { toolNames } from "../../shared/openai-tools.ts";
 import { fieldPath } from "../../shared/paths.ts";
+import { reportUncarried } from "../../shared/uncarried.ts";
 import { modelFacts } from "../models.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
@@ -32,6 +33,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   const messages = encodeMessages(moveImages(request, FORMAT, context), instruction, context);
   if (messages.length === 0) throw noContent(fieldPath(request, "turns"));
   reportPrefill(request, context);
+  reportUncarried(request, { user: true, names: true, imageDetail: true }, context);
   return {
     model: target.model,
     ...(request.stream && encodeStreaming(context)),

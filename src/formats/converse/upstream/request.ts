@@ -8,6 +8,7 @@ import { encodeSampling, type Sampling } from "../../shared/claude-sampling.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
 import { toolNames } from "../../shared/openai-tools.ts";
 import { fieldPath } from "../../shared/paths.ts";
+import { reportUncarried } from "../../shared/uncarried.ts";
 import { modelFacts } from "../models.ts";
 import { FORMAT } from "../own-fields.ts";
 import { encodeAnswerFormat } from "./answer-format.ts";
@@ -33,6 +34,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   };
   if (request.verbosity !== undefined)
     context.reportLoss("dropped", fieldPath(request, "verbosity"), "the provider has no equivalent field");
+  reportUncarried(request, {}, context);
   const turns = encodeTurns(moveImages(request, FORMAT, context), context);
   const offered = encodeTools(request, context);
   const answer = encodeAnswerFormat(request, offered.tools.length > 0, context);

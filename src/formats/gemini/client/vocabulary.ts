@@ -1,19 +1,21 @@
-/** Member names of a request, by level. */
+/** Member names of a request, by level, and what becomes of those that weir does not read. */
+import { DISPLAYED, MATCHED, MEDIA_TYPE, STOPPED, STORED, STREAMED } from "../../shared/silent.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
 
-const Blob = new Vocabulary("mimeType data displayName");
+const TYPED = { silent: { mimeType: MEDIA_TYPE } };
+const Blob = new Vocabulary("data displayName", {}, TYPED);
+const File = new Vocabulary("fileUri displayName", {}, TYPED);
 
 /** `args` and `response` have no vocabulary: they hold words of the client's tools. */
 const Part = new Vocabulary("text thought thoughtSignature partMetadata videoMetadata mediaResolution", {
   inlineData: Blob,
-  fileData: new Vocabulary("mimeType fileUri displayName"),
-  functionCall: new Vocabulary("id name args partialArgs willContinue"),
-  functionResponse: new Vocabulary("id name response scheduling willContinue", {
-    parts: new Vocabulary("text", {
-      inlineData: Blob,
-      fileData: new Vocabulary("mimeType fileUri displayName"),
-    }),
-  }),
+  fileData: File,
+  functionCall: new Vocabulary("id name args", {}, { lost: "partialArgs willContinue" }),
+  functionResponse: new Vocabulary(
+    "response",
+    { parts: new Vocabulary("text", { inlineData: Blob, fileData: File }) },
+    { lost: "scheduling willContinue", silent: { id: MATCHED, name: MATCHED } },
+  ),
   executableCode: new Vocabulary("id language code"),
   codeExecutionResult: new Vocabulary("id outcome output"),
   toolCall: new Vocabulary("id toolType args"),
@@ -28,25 +30,58 @@ const Tool = new Vocabulary(
   retrieval mcpServers`,
   {
     functionDeclarations: new Vocabulary(
-      "name description parameters parametersJsonSchema response responseJsonSchema behavior",
+      "name description parameters parametersJsonSchema",
+      {},
+      { passed: true, lost: "response responseJsonSchema behavior" },
     ),
   },
+  // Every other member is a tool that Google runs, which the codec reports.
+  { passed: true },
 );
 
 export const REQUEST = new Vocabulary(
-  "safetySettings cachedContent labels serviceTier store modelArmorConfig",
+  "model safetySettings cachedContent labels serviceTier modelArmorConfig",
   {
     contents: Content,
-    systemInstruction: Content,
+    systemInstruction: new Vocabulary(
+      "",
+      { parts: Part },
+      { silent: { role: "a system instruction has no other role" } },
+    ),
     tools: Tool,
-    toolConfig: new Vocabulary("retrievalConfig includeServerSideToolInvocations", {
-      functionCallingConfig: new Vocabulary("mode allowedFunctionNames streamFunctionCallArguments"),
-    }),
+    toolConfig: new Vocabulary(
+      "retrievalConfig",
+      {
+        functionCallingConfig: new Vocabulary(
+          "mode allowedFunctionNames",
+          {},
+          { passed: true, silent: { streamFunctionCallArguments: STREAMED } },
+        ),
+      },
+      {
+        passed: true,
+        silent: {
+          includeServerSideToolInvocations: "shows the calls of Google's own tools; weir reports those tools",
+        },
+      },
+    ),
     generationConfig: new Vocabulary(
-      `temperature topP topK candidateCount maxOutputTokens stopSequences presencePenalty frequencyPenalty seed responseMimeType
-    responseSchema responseJsonSchema responseLogprobs logprobs responseModalities mediaResolution speechConfig imageConfig
-    audioTimestamp routingConfig modelSelectionConfig enableEnhancedCivicAnswers enableAffectiveDialog continuationToken`,
-      { thinkingConfig: new Vocabulary("includeThoughts thinkingBudget thinkingLevel") },
+      `temperature topP topK candidateCount maxOutputTokens presencePenalty frequencyPenalty seed responseMimeType
+    responseSchema responseJsonSchema responseLogprobs responseModalities mediaResolution speechConfig imageConfig
+    audioTimestamp routingConfig`,
+      {
+        thinkingConfig: new Vocabulary(
+          "thinkingBudget thinkingLevel",
+          {},
+          { silent: { includeThoughts: DISPLAYED } },
+        ),
+      },
+      {
+        passed: true,
+        silent: { stopSequences: STOPPED },
+        lost: `logprobs modelSelectionConfig enableEnhancedCivicAnswers enableAffectiveDialog continuationToken`,
+      },
     ),
   },
+  { passed: true, silent: { store: STORED, stream: STREAMED } },
 );

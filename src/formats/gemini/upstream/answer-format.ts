@@ -1,6 +1,7 @@
 /** Encodes the format of the answer (src/formats/README.md#structured-answers). */
 import type { ChatRequest } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { describedSchema } from "../../shared/answer-tool.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import type { EncodeContext } from "./content.ts";
 import { responseMember } from "./schema-doors.ts";
@@ -26,10 +27,13 @@ export function encodeAnswerFormat(
   const support = hasTools && !facts.combines ? "prompt" : traits.jsonSchema;
   const fields = support === "prompt" ? {} : JSON_TYPE;
   if (format.type === "json-schema" && support !== "prompt" && support !== "json-object")
-    return { fields: { ...fields, ...responseMember(format.schema, path, context) } };
+    return { fields: { ...fields, ...responseMember(describedSchema(format), path, context) } };
   if (format.type === "json" && support !== "prompt") return { fields };
   reportLoss("downgraded", path, "requested in the system prompt, not enforced");
   const rule = "Respond with one JSON object only, without any text around it";
   if (format.type === "json") return { fields, instruction: `${rule}.` };
-  return { fields, instruction: `${rule}, that fits this JSON schema:\n${JSON.stringify(format.schema)}` };
+  return {
+    fields,
+    instruction: `${rule}, that fits this JSON schema:\n${JSON.stringify(describedSchema(format))}`,
+  };
 }

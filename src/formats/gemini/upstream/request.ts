@@ -8,6 +8,7 @@ import { isObject } from "../../../core/json.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
 import { toolNames } from "../../shared/openai-tools.ts";
 import { fieldPath } from "../../shared/paths.ts";
+import { reportUncarried } from "../../shared/uncarried.ts";
 import { modelFacts } from "../models.ts";
 import { encodeAnswerFormat } from "./answer-format.ts";
 import type { EncodeContext } from "./content.ts";
@@ -27,6 +28,7 @@ const TOOL_NAMES = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 export function encodeRequest(request: ChatRequest, codecContext: CodecContext): JsonObject {
   const context = encodeContext(request, codecContext);
   const extra = encodeExtra(request, context);
+  reportUncarried(request, {}, context);
   const { tools, toolConfig } = encodeTools(request, context);
   const answer = encodeAnswerFormat(request, tools.length > 0, context);
   const { contents, system } = encodeTurns(request, answer.instruction, context);

@@ -46,6 +46,8 @@ function declarationOf(tool: Tool, context: EncodeContext): JsonObject | undefin
   if (tool.kind === "foreign" && !tool.parameters) return undefined;
   if (tool.kind === "custom")
     context.reportLoss("converted", toolPath(tool), "sent as a function with one text argument");
+  if (tool.strict)
+    context.reportLoss("dropped", toolPath(tool, "strict"), "the provider has no equivalent field");
   const { description, parameters } = tool.kind === "custom" ? asFunction(tool) : tool;
   const own = tool.kind === "function" && tool.format === FORMAT ? tool.value : undefined;
   return {

@@ -48,6 +48,7 @@ const PATHS: FieldPaths = {
   effort: "output_config.effort",
   answerFormat: "output_config.format",
   serviceTier: "service_tier",
+  user: "metadata.user_id",
 };
 
 /**
@@ -144,6 +145,8 @@ function collectExtra(body: JsonObject, output: JsonObject, thinking: JsonObject
   const { user_id: _user, ...metadataRest } = isObject(body.metadata) ? body.metadata : {};
   if (Object.keys(metadataRest).length > 0) extra.metadata = metadataRest;
   if (thinking) extra.thinking = thinking;
+  if (body.output_format != null && !decodeAnswerFormat(body.output_format))
+    extra.output_format = body.output_format;
   if (body.tool_choice != null && !decodeToolChoice(body.tool_choice).toolChoice)
     extra.tool_choice = body.tool_choice;
   return extra;

@@ -1,36 +1,63 @@
-/** Member names of a Messages request, by level. */
+/** Member names of a Messages request, by level, and what becomes of those that weir does not read. */
+import { CACHED, MEDIA_TYPE, STOPPED, STREAMED } from "../../shared/silent.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
 
-const CacheControl = new Vocabulary("type ttl");
+const MARK = { cache_control: CACHED };
+
+/** The blocks that a document consists of are texts and images. */
+const FILE = "type data url file_id";
+const TYPED = { silent: { media_type: MEDIA_TYPE } };
+const Source = new Vocabulary(
+  FILE,
+  {
+    content: new Vocabulary(
+      "type text citations",
+      { source: new Vocabulary(FILE, {}, TYPED) },
+      { silent: MARK },
+    ),
+  },
+  TYPED,
+);
 
 /** `input` has no vocabulary: it holds the arguments of a tool, with names of the client. */
 const Block = new Vocabulary(
   "type text title context id name input tool_use_id is_error thinking signature data citations caller toolset_name file_id",
-  {
-    content: "same",
-    source: new Vocabulary("type media_type data url file_id content"),
-    cache_control: CacheControl,
-  },
+  { content: "same", source: Source },
+  { types: "text image document thinking redacted_thinking tool_use tool_result", silent: MARK },
 );
 
 /** `input_schema` (a JSON schema) and `input_examples` (arguments) have no vocabulary. */
 const Tool = new Vocabulary(
-  `type name description input_schema input_examples strict eager_input_streaming defer_loading allowed_callers max_uses
-  allowed_domains blocked_domains user_location display_width_px display_height_px display_number max_characters`,
-  { cache_control: CacheControl },
+  "type name description input_schema input_examples strict defer_loading",
+  {},
+  {
+    passed: true,
+    lost: `allowed_callers max_uses allowed_domains blocked_domains user_location display_width_px display_height_px
+    display_number max_characters`,
+    silent: { ...MARK, eager_input_streaming: STREAMED },
+  },
 );
 
 export const REQUEST = new Vocabulary(
-  `model max_tokens stream temperature top_p top_k stop_sequences metadata service_tier container context_management
-  mcp_servers inference_geo speed`,
+  `model max_tokens temperature top_p top_k service_tier container context_management mcp_servers
+  inference_geo speed compaction fallbacks safeguards thread`,
   {
-    messages: new Vocabulary("role", { content: Block }),
+    messages: new Vocabulary(
+      "role clear_at",
+      { content: Block, output_config: new Vocabulary("effort") },
+      { silent: MARK },
+    ),
     system: Block,
     tools: Tool,
-    tool_choice: new Vocabulary("type name disable_parallel_tool_use"),
-    thinking: new Vocabulary("type budget_tokens display"),
-    output_config: new Vocabulary("effort task_budget", { format: new Vocabulary("type schema") }),
+    tool_choice: new Vocabulary("type name disable_parallel_tool_use", {}, { passed: true }),
+    thinking: new Vocabulary("type budget_tokens display", {}, { passed: true, lost: "block_binding" }),
+    metadata: new Vocabulary("user_id", {}, { passed: true }),
+    output_config: new Vocabulary(
+      "effort",
+      { format: new Vocabulary("type schema") },
+      { passed: true, lost: "task_budget" },
+    ),
     output_format: new Vocabulary("type schema"),
-    cache_control: CacheControl,
   },
+  { passed: true, lost: "tags", silent: { ...MARK, stop_sequences: STOPPED, stream: STREAMED } },
 );

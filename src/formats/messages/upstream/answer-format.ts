@@ -8,6 +8,7 @@ import { fieldPath } from "../../shared/paths.ts";
 import {
   ANY_OBJECT,
   chooseMode,
+  describedSchema,
   followSchema,
   type JsonSchema,
   RESPOND,
@@ -41,7 +42,7 @@ export function encodeAnswerFormat(
     return { tools: [], instruction: ANY_OBJECT };
   }
   if (answerFormat?.type !== "json-schema") return { tools: [] };
-  const clean = sanitiseSchema(answerFormat.schema);
+  const clean = sanitiseSchema(describedSchema(answerFormat));
   switch (chooseMode(request, answerFormat, isNative(facts, clean), traits)) {
     case "native":
       if (clean.changed) reportLoss("converted", path, "constraints are described, not enforced");

@@ -8,6 +8,7 @@ import { checkForeignFields } from "../../shared/foreign-fields.ts";
 import { moveImages } from "../../shared/assistant-images.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
 import { encodeSampling, type Sampling } from "../../shared/claude-sampling.ts";
+import { reportUncarried } from "../../shared/uncarried.ts";
 import { isForced } from "../../shared/forced-tool.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import type { ModelFacts } from "../models.ts";
@@ -30,6 +31,7 @@ import { encodeTurns, endWithUser, finishDraft } from "./messages.ts";
 export function encodeRequest(request: ChatRequest, codecContext: CodecContext): JsonObject {
   const context = encodeContext(request, codecContext);
   checkForeignFields(request, FORMAT, context);
+  reportUncarried(request, { user: true }, context);
   if (request.verbosity !== undefined)
     context.reportLoss("dropped", fieldPath(request, "verbosity"), "the provider has no equivalent field");
   const { facts } = context;

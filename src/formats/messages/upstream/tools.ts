@@ -25,7 +25,11 @@ export function encodeTools(request: ChatRequest, names: ToolNames, context: Enc
   const strict = new StrictBudget(context);
   const tools = new Map<string, { name: string; wire: JsonObject }>();
   for (const tool of request.tools) {
-    if (allowed && !allowed.has(tool.name)) continue;
+    if (allowed && !allowed.has(tool.name)) {
+      // A function that is not allowed makes no difference; a tool of the vendor works beside those that are.
+      if (tool.kind === "foreign" && tool.format !== FORMAT) context.reportLoss("dropped", toolPath(tool));
+      continue;
+    }
     const wire = encodeTool(tool, names, strict, context);
     if (!wire) continue;
     if (tools.delete(tool.name))

@@ -122,6 +122,7 @@ function decodeExtra(body: JsonObject, options: JsonObject): JsonObject {
   const extra = without(body, CANONICAL);
   const rest = without(options, CANONICAL_OPTIONS);
   if (Object.keys(rest).length > 0) extra.options = rest;
+  if (body.format != null && !decodeAnswerFormat(body.format)) extra.format = body.format;
   return extra;
 }
 

@@ -49,7 +49,12 @@ function decodeImage(part: JsonObject, path: string): Block {
   if (url === undefined && id === undefined) throw missing(`${path}.image_url`);
   const source: Source = url === undefined ? { type: "file", id: id! } : imageSource(url);
   const detail = text(part.detail);
-  return { type: "image", source, ...(detail !== undefined && { detail }), ...decodeCache(part) };
+  return {
+    type: "image",
+    source,
+    ...(detail !== undefined && { detail, detailPath: `${path}.detail` }),
+    ...decodeCache(part),
+  };
 }
 
 function decodeFile(part: JsonObject, path: string): Block {

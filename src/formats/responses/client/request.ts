@@ -34,6 +34,9 @@ const CANONICAL: ReadonlySet<string> = new Set([
   "previous_response_id",
 ]);
 
+/** A client may name its user in both members; weir reads the first. */
+const USER = ["safety_identifier", "user"];
+
 const PATHS: FieldPaths = {
   turns: "input",
   toolChoice: "tool_choice",
@@ -73,7 +76,10 @@ export function decodeRequest(body: JsonObject, context: CodecContext): ChatRequ
     ...(answerFormat && { answerFormat }),
     ...(verbosity && { verbosity }),
     ...(cache && { cache }),
-    ...named("user", text(body.safety_identifier) || text(body.user)),
+    ...named(
+      "user",
+      USER.map((name) => text(body[name])).find((user) => user),
+    ),
     ...named("session", text(body.prompt_cache_key)),
     ...named("serviceTier", body.service_tier === "default" ? "standard" : text(body.service_tier)),
     style: {
@@ -83,7 +89,7 @@ export function decodeRequest(body: JsonObject, context: CodecContext): ChatRequ
     },
     extra: decodeExtra(body, { toolChoice, answerFormat }),
     ownFields: { [FORMAT]: OWN_FIELDS },
-    paths: PATHS,
+    paths: { ...PATHS, user: USER.find((name) => text(body[name])) ?? "user" },
   };
 }
 

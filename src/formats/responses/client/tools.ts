@@ -19,10 +19,10 @@ import { itemPath } from "./item-path.ts";
  */
 export function decodeTools(body: JsonObject, context: CodecContext): Tool[] {
   const tools = [
-    ...decodeList(body.tools, "tools"),
+    ...decodeList(body.tools, "tools", context),
     ...list(body.input).flatMap((item, index, items) =>
       isObject(item) && (item.type === "additional_tools" || item.type === "tool_search_output")
-        ? decodeList(item.tools, `${itemPath(items, index)}.tools`)
+        ? decodeList(item.tools, `${itemPath(items, index)}.tools`, context)
         : [],
     ),
   ];
@@ -30,13 +30,17 @@ export function decodeTools(body: JsonObject, context: CodecContext): Tool[] {
   return tools;
 }
 
-function decodeList(tools: Json | undefined, path: string): Tool[] {
-  return list(tools).flatMap((tool, index) => (isObject(tool) ? decodeTool(tool, `${path}[${index}]`) : []));
+function decodeList(tools: Json | undefined, path: string, context: CodecContext): Tool[] {
+  return list(tools).flatMap((tool, index) =>
+    isObject(tool) ? decodeTool(tool, `${path}[${index}]`, context) : [],
+  );
 }
 
-function decodeTool(tool: JsonObject, path: string): Tool[] {
+function decodeTool(tool: JsonObject, path: string, context: CodecContext): Tool[] {
   if (tool.type !== "namespace") return [placed(declared(tool, path, tool), path, tool)];
   const { tools, ...namespace } = tool;
+  if (!context.sameFormat && text(namespace.description))
+    context.reportLoss("dropped", `${path}.description`, "the provider has no namespaces of tools");
   return list(tools).flatMap((inner, index) => {
     if (!isObject(inner)) return [];
     const innerPath = `${path}.tools[${index}]`;

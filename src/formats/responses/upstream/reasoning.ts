@@ -25,7 +25,7 @@ export function encodeReasoning(
 
 /** The item of reasoning that this provider made; `undefined` for any other, which is reported. */
 export function encodeReasoningItem(
-  { text, parts, signature, origin }: ReasoningBlock,
+  { text, parts, signature, origin, path: ownPath }: ReasoningBlock,
   path: string,
   { provider, reportLoss }: EncodeContext,
 ): JsonObject | undefined {
@@ -34,7 +34,12 @@ export function encodeReasoningItem(
     return undefined;
   }
   // Without its encrypted form the provider cannot use its reasoning.
-  if (signature === undefined) return undefined;
+  if (signature === undefined) {
+    // weir itself restored reasoning that has no place in the client's request.
+    if (ownPath !== undefined)
+      reportLoss("dropped", path, "the provider takes back only reasoning that it encrypted");
+    return undefined;
+  }
   const summaries = parts ?? (text === "" ? [] : [text]);
   return {
     type: "reasoning",

@@ -10,6 +10,7 @@ import { encodeContextOf } from "../../shared/encode-context.ts";
 import { encodeSampling, encodeTier, reportPrefill } from "../../shared/openai-fields.ts";
 import { toolNames } from "../../shared/openai-tools.ts";
 import { fieldPath } from "../../shared/paths.ts";
+import { reportUncarried } from "../../shared/uncarried.ts";
 import { modelFacts } from "../models.ts";
 import { FORMAT } from "../own-fields.ts";
 import { encodeTextFormat } from "./answer-format.ts";
@@ -41,6 +42,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   const isInput = input.length === 0 || request.answerFormat?.type === "json";
   if (isInput && system !== "") input.unshift(message("developer", system));
   reportPrefill(request, context);
+  reportUncarried(request, { user: true, imageDetail: true }, context);
   return {
     model: codecContext.target.model,
     ...(request.stream && { stream: true }),

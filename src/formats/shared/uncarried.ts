@@ -1,0 +1,39 @@
+/** Reports what the canonical request has and the format of the provider has not. */
+import type { ChatRequest, ImageBlock, Turn } from "../../core/chat.ts";
+import type { CodecContext } from "../../core/context.ts";
+import { fieldPath, turnPath } from "./paths.ts";
+
+/** What a format can say. */
+export interface Carried {
+  /** Who the end user is. */
+  user?: true;
+  /** The name of the participant who wrote a message. */
+  names?: true;
+  /** That the model need not see an image in full size. */
+  imageDetail?: true;
+}
+
+const NOTE = "the provider has no equivalent field";
+
+export function reportUncarried(
+  request: ChatRequest,
+  carried: Carried,
+  { reportLoss }: Pick<CodecContext, "reportLoss">,
+): void {
+  const { user, turns } = request;
+  if (user !== undefined && !carried.user) reportLoss("dropped", fieldPath(request, "user"), NOTE);
+  const named = carried.names ? undefined : turns.find(({ name }) => name !== undefined);
+  if (named) reportLoss("dropped", `${turnPath(named, request)}.name`, NOTE);
+  const small = carried.imageDetail ? undefined : turns.flatMap(imagesIn).find(isSmall);
+  if (small) reportLoss("dropped", small.detailPath!, "the provider sees every image in full size");
+}
+
+function imagesIn({ blocks }: Pick<Turn, "blocks">): ImageBlock[] {
+  return blocks.flatMap((block) =>
+    block.type === "image" ? [block] : block.type === "tool-result" ? imagesIn(block) : [],
+  );
+}
+
+function isSmall({ detail, detailPath }: ImageBlock): boolean {
+  return detail === "low" && detailPath !== undefined;
+}

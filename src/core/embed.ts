@@ -2,6 +2,7 @@
  * The canonical embeddings request and its answer: what every client dialect is decoded into and every provider's dialect is
  * encoded from.
  */
+import type { LeftOut } from "./format.ts";
 import type { JsonObject } from "./json.ts";
 
 /** A text, or its token ids for the model's own tokenizer. */
@@ -25,6 +26,8 @@ export interface EmbedRequest {
   user?: string;
   /** Top-level members without a canonical equivalent. Only a provider of the client's own dialect gets them. */
   extra: JsonObject;
+  /** Further members, which no provider gets. Those that cannot change the vectors are not among them. */
+  leftOut?: readonly LeftOut[];
 }
 
 export interface EmbedAnswer {

@@ -178,9 +178,9 @@ function refusal(recording: Recording, sent: JsonObject, text: string): RequestR
 const JUDGED = `model input instructions tools tool_choice max_output_tokens temperature top_p stream text
   parallel_tool_calls reasoning user safety_identifier service_tier`;
 
-/** Members that are left out in silence: what the answer echoes, hints for caches, what only the vendor's store has. */
+/** Members that are left out in silence: hints for caches, what the client writes for the vendor's own records. */
 const SILENT =
-  "store metadata include prompt_cache_key prompt_cache_retention client_metadata stream_options max_tool_calls";
+  "store include prompt_cache_key prompt_cache_retention client_metadata stream_options max_tool_calls";
 
 function untold(sent: JsonObject, losses: readonly string[]): string[] {
   const known = new Set(`${JUDGED} ${SILENT}`.split(/\s+/));

@@ -130,15 +130,13 @@ const JUDGED: Record<Api, string> = {
 };
 
 /**
- * Members that are left out in silence: bookkeeping of the vendor, hints for its caches, what describes the form of the
- * answer, which the client's own codec writes, and switches that only one host of the format knows.
+ * Members that are left out in silence: hints for caches, what describes the form of the answer, which the client's own
+ * codec writes, and members whose usual values ask for nothing.
  */
 const SILENT: Record<Api, string> = {
-  chat: `stream_options store metadata prompt_cache_key prompt_cache_options prompt_cache_retention prediction
-    cache_control service_tier n logprobs top_logprobs modalities
-    provider transforms models preset venice_parameters search_context_size search_settings safe_prompt random_seed
-    reasoning_format include_reasoning`,
-  messages: "cache_control betas context_management inference_geo speed",
+  chat: `stream_options store prompt_cache_key prompt_cache_options prompt_cache_retention prediction cache_control usage
+    service_tier n logprobs top_logprobs modalities`,
+  messages: "cache_control context_management inference_geo speed",
 };
 
 /** Wishes that reach the upstream otherwise than they were said, and of which no loss tells. */

@@ -183,3 +183,26 @@ test("explain shows what a request in Google's words becomes", async () => {
     losses: [{ code: "dropped", path: "requests[0].taskType" }],
   });
 });
+
+test("members that no provider gets are told, at each level", async () => {
+  const host = upstream(embeds());
+  const running = await gateway(embeddingHost(host.url));
+  const ask = (path: string, body: JsonObject) =>
+    fetch(`${running.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  const part = { text: "a", language: "en" };
+  const entry = { content: { role: "user", parts: [part] }, config: { autoTruncate: true }, weight: 1 };
+  const batch = await ask("/v1beta/models/host%2Fm:batchEmbedContents", {
+    requests: [entry],
+    labels: { a: "b" },
+  });
+  expect([batch.status, batch.headers.get("x-weir-warnings")]).toEqual([
+    200,
+    "unknown:requests[0].content.parts[0].language, unknown:requests[0].config.autoTruncate, unknown:requests[0].weight, unknown:labels",
+  ]);
+  const ollama = await ask("/api/embed", { model: "host/m", input: "a", keep_alive: "5m", pooling: "mean" });
+  expect([ollama.status, ollama.headers.get("x-weir-warnings")]).toEqual([200, "unknown:pooling"]);
+});

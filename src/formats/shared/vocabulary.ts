@@ -17,6 +17,8 @@ export interface Unread {
   lost?: string;
   /** Values of `type` that the codec reads. It passes or reports an object of another type as a whole. */
   types?: string;
+  /** The other names are the client's own: one that differs from a known name only in case is no mistake. */
+  free?: true;
   /** A provider of the same format gets members that the codec does not read, also in a translation. */
   passed?: true;
 }
@@ -29,6 +31,7 @@ export class Vocabulary {
   readonly #lost: ReadonlySet<string>;
   readonly #passed: boolean;
   readonly #types: ReadonlySet<string> | undefined;
+  readonly #free: boolean;
   /** The flags `i` and `u` compare by simple case folding of Unicode. */
   readonly #folded: RegExp;
 
@@ -39,11 +42,12 @@ export class Vocabulary {
   constructor(
     names: string,
     inner: Readonly<Record<string, Vocabulary | "same">> = {},
-    { silent = {}, lost = "", passed, types }: Unread = {},
+    { silent = {}, lost = "", passed, types, free }: Unread = {},
   ) {
     this.#silent = new Map(Object.entries(silent));
     this.#lost = new Set(words(lost));
     this.#passed = passed === true;
+    this.#free = free === true;
     this.#types = types === undefined ? undefined : new Set(words(types));
     const all = [...words(names), ...Object.keys(inner), ...this.#silent.keys(), ...this.#lost];
     const of = (name: string) =>
@@ -66,7 +70,7 @@ export class Vocabulary {
       const inner = this.#members.get(name);
       if (inner === null) continue;
       if (inner === undefined) {
-        if (this.#folded.test(name)) return { path: [name], known: this.#nameLike(name) };
+        if (!this.#free && this.#folded.test(name)) return { path: [name], known: this.#nameLike(name) };
         continue;
       }
       const member = value[name]!;

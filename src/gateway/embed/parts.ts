@@ -5,6 +5,7 @@ import { GatewayError } from "../../core/error.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { withHint } from "../lanes/hints.ts";
 import type { Prepared } from "../lanes/lane.ts";
+import { NOTES } from "../lanes/left-out.ts";
 import { invalidAnswer, readAnswer, readErrorText } from "../lanes/read-answer.ts";
 import { headerFilters, send, upstreamHeaders } from "../lanes/send.ts";
 import { refuseLosses } from "../lanes/strict.ts";
@@ -75,6 +76,7 @@ export function preparePart(
   const { target, call } = attempt;
   const part = { ...request, inputs: places.map((place) => request.inputs[place]!) };
   const body = dialect.encodeRequest(part, endpoint, attempt.context);
+  for (const { loss, path } of request.leftOut ?? []) attempt.reportLoss(loss, path, NOTES[loss]);
   refuseLosses(attempt, context);
   // The client's headers have a meaning only for a provider of the same dialect.
   const forwarded = target.lane === "native" ? headerFilters(dialect).request(call.headers) : {};

@@ -3,7 +3,8 @@ import type { Attempt } from "../../core/call.ts";
 import type { LossCode } from "../../core/loss.ts";
 import type { Incoming } from "../types.ts";
 
-const NOTES = {
+/** What became of a member, for the loss. */
+export const NOTES = {
   unknown: "weir does not know this member, and the provider does not get it",
   dropped: "the provider has no equivalent field",
 } as const;

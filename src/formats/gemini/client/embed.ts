@@ -9,6 +9,7 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { anything, count, open, optional, toJson } from "../../shared/schema.ts";
+import { Vocabulary } from "../../shared/vocabulary.ts";
 import { pathOf } from "./address.ts";
 import { fault, missing } from "./fault.ts";
 
@@ -53,6 +54,19 @@ function read(entries: readonly JsonObject[], pathOfEntry: (index: number) => st
 }
 
 const NAMES = ["taskType", "outputDimensionality", "title"] as const;
+const OPTIONS = `${NAMES.join(" ")} task_type output_dimensionality`;
+const CONFIG = new Vocabulary(OPTIONS);
+const ENTRY = new Vocabulary(`model ${OPTIONS}`, {
+  content: new Vocabulary(
+    "",
+    { parts: new Vocabulary("text") },
+    { silent: { role: "a text to embed has no role" } },
+  ),
+  config: CONFIG,
+  embedContentConfig: CONFIG,
+  embed_content_config: CONFIG,
+});
+const BATCH = new Vocabulary("model", { requests: ENTRY });
 
 /** The options of one request; newer SDKs put them into `config`. */
 function optionsOf(entry: JsonObject, prefix: string): JsonObject {
@@ -106,6 +120,7 @@ function decode(body: JsonObject, { texts, paths, options }: Read, prefix: strin
     inputType: (taskType as string | null) ?? undefined,
     encoding: "float",
     extra: title == null ? {} : { title },
+    leftOut: [...(body.requests == null ? ENTRY : BATCH).leftOut(body, false)],
   };
 }
 

@@ -51,7 +51,7 @@ export const REQUEST = new Vocabulary(
     tools: Tool,
     tool_choice: new Vocabulary("type name disable_parallel_tool_use", {}, { passed: true }),
     thinking: new Vocabulary("type budget_tokens display", {}, { passed: true, lost: "block_binding" }),
-    metadata: new Vocabulary("user_id", {}, { passed: true }),
+    metadata: new Vocabulary("user_id", {}, { passed: true, free: true }),
     output_config: new Vocabulary(
       "effort",
       { format: new Vocabulary("type schema") },

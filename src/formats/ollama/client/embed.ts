@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { anything, count, open, optional, toJson } from "../../shared/schema.ts";
 import { firstFault, misspelled } from "../../shared/schema-fault.ts";
+import { MACHINE } from "../../shared/silent.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
 import { fault } from "./fault.ts";
 
@@ -40,7 +41,11 @@ const EmbedAnswer = open({
 
 const EmbeddingsAnswer = open({ embedding: Type.Array(Type.Number()) });
 
-const VOCABULARY = new Vocabulary("model input prompt dimensions truncate keep_alive options");
+const VOCABULARY = new Vocabulary(
+  "model input prompt dimensions truncate",
+  {},
+  { silent: { keep_alive: MACHINE, options: MACHINE } },
+);
 
 /** Checks all members but the text, whose faults `checkText` names. */
 function checkWith(schema: typeof EmbedBody | typeof EmbeddingsBody, checkText: (body: JsonObject) => void) {
@@ -71,6 +76,7 @@ function decode(body: JsonObject, member: "input" | "prompt"): EmbedRequest {
     ...(typeof body.dimensions === "number" && { dimensions: body.dimensions }),
     encoding: "float",
     extra: body.truncate == null ? {} : { truncate: body.truncate },
+    leftOut: [...VOCABULARY.leftOut(body, false)],
   };
 }
 

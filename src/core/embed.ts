@@ -2,8 +2,8 @@
  * The canonical embeddings request and its answer: what every client dialect is decoded into and every provider's dialect is
  * encoded from.
  */
-import type { LeftOut } from "./format.ts";
 import type { JsonObject } from "./json.ts";
+import type { LeftOut } from "./loss.ts";
 
 /** A text, or its token ids for the model's own tokenizer. */
 export type EmbedInput = string | readonly number[];

@@ -14,6 +14,7 @@ import type { ChatEvent } from "./events.ts";
 import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
+import type { LeftOut } from "./loss.ts";
 import type { ModelListing, ModelMembers, ModelReader } from "./model-listing.ts";
 import type { PromptSections } from "./prompt-sections.ts";
 import type { SizeMembers } from "./size-members.ts";
@@ -131,14 +132,6 @@ export interface ClientCodec extends ClientHabits {
   repeatsError?: boolean;
   /** Bytes without meaning that keep an idle stream alive, for example an SSE comment. */
   heartbeat: string;
-}
-
-/** A member of a request that a translation leaves out. */
-export interface LeftOut {
-  /** `unknown`: weir does not know the member; `dropped`: it knows it, and the provider has no such member. */
-  loss: "unknown" | "dropped";
-  /** JSON path in the client's request. */
-  path: string;
 }
 
 /**

@@ -21,3 +21,11 @@ export type LossCode =
   | "unknown"
   /** Another model or provider answers than the model name selects. */
   | "substituted";
+
+/** A member of a request that a translation leaves out. */
+export interface LeftOut {
+  /** `unknown`: weir does not know the member; `dropped`: it knows it, and the provider has no such member. */
+  loss: "unknown" | "dropped";
+  /** JSON path in the client's request. */
+  path: string;
+}

@@ -5,9 +5,9 @@
  *   `max_tokens`. The provider would read a value that weir has not checked, so weir refuses the request.
  * - A member that a translation leaves out: every one that the codec does not read, unless it cannot change the answer.
  */
-import type { LeftOut } from "../../core/format.ts";
 import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
+import type { LeftOut } from "../../core/loss.ts";
 
 /** What becomes of the members that a codec does not read. */
 export interface Unread {

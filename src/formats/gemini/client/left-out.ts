@@ -1,6 +1,6 @@
 /** Finds the members of a request that a translation leaves out. */
-import type { LeftOut } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import type { LeftOut } from "../../../core/loss.ts";
 import { camelCased, spelledIn } from "./spelling.ts";
 import { REQUEST } from "./vocabulary.ts";
 

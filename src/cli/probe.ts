@@ -23,6 +23,8 @@ interface Subject {
   name: string;
   /** What weir knows of a model already. Absent for a host that is named by its URL. */
   traitsOf?(model: string): Traits;
+  /** The address of a known provider, if it is not the one of the plugin. */
+  baseUrl?: string;
 }
 
 export const probe: Command = {
@@ -118,7 +120,11 @@ function knownProvider(
   const chatUrl = (model: string) => urlsOf(provider, deployment, FORMAT, model).url;
   const headers = provider.headers ?? {};
   const traitsOf = (model: string) => traitsFor(provider, model) ?? provider.traits ?? {};
-  return { traitsOf, name, place: { baseUrl, chatUrl, headers, credentials, authorizer, tls } };
+  const isUsual = provider.baseUrl === baseUrl || typeof provider.baseUrl === "function";
+  return {
+    ...{ traitsOf, name, place: { baseUrl, chatUrl, headers, credentials, authorizer, tls } },
+    ...(!isUsual && { baseUrl }),
+  };
 }
 
 /** The flags of the config alone. */
@@ -161,6 +167,7 @@ async function ask(
     provider: name,
     model,
     ...(!traitsOf && { host }),
+    ...(subject.baseUrl !== undefined && { baseUrl: subject.baseUrl }),
     date: new Date().toISOString().slice(0, 10),
   });
   return { block, json: { provider: name, baseUrl: place.baseUrl, model, calls, findings, settings, block } };

@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -137,11 +138,30 @@ function listFolder(folder: string): RunningGateway[] {
       .flatMap((name) => {
         const path = join(folder, name);
         const entry = readRunFile(path);
-        return entry ? [{ ...entry, path }] : [];
+        return entry && isReachable(entry) ? [{ ...entry, path }] : [];
       });
   } catch {
     return [];
   }
+}
+
+/** Containers may share the folder and the process ids, and have a network of their own. A unix socket is in the folders that they share. */
+export function isReachable(
+  { pid, port }: Pick<RunEntry, "pid" | "port">,
+  networkOf: (process: number | "self") => string = networkOn,
+): boolean {
+  if (port === 0) return true;
+  try {
+    return networkOf(pid) === networkOf("self");
+  } catch {
+    // Only root may know it of a process of another user.
+    return true;
+  }
+}
+
+/** The network of a process, as Linux names it; the same one for all on other systems. */
+function networkOn(id: number | "self"): string {
+  return process.platform === "linux" ? readlinkSync(`/proc/${id}/ns/net`) : "";
 }
 
 /** The folder that `RuntimeDirectory=weir` in a systemd unit creates; the unit's processes get it in `RUNTIME_DIRECTORY`. */

@@ -9,6 +9,8 @@ export interface BlockOptions {
   model: string;
   /** Options that describe a host which the config does not know yet; absent for a known provider. */
   host?: { baseUrl: string; apiKeyEnv?: string; listsModels: boolean };
+  /** The address of a known provider, where it is not the one of the plugin: a variable may have it. */
+  baseUrl?: string;
   /** Time of the probe, for the first line. */
   date: string;
 }
@@ -29,8 +31,9 @@ const TOLD: readonly Feature[] = [
 ];
 
 export function writeBlock(findings: Findings, settings: Settings, options: BlockOptions): string {
-  const { provider, model, host, date } = options;
-  const own: Setting[] = [...(host ? describeHost(host, model) : []), ...settings.provider];
+  const { provider, model, host, baseUrl, date } = options;
+  const address = baseUrl === undefined ? [] : [{ name: "baseUrl", value: baseUrl, evidence: "" }];
+  const own: Setting[] = [...(host ? describeHost(host, model) : address), ...settings.provider];
   const lines = [
     comment(`weir probe, ${date}: ${model}`),
     "providers:",

@@ -72,6 +72,8 @@ export class Host {
   listed: readonly string[] = [];
   /** Members that every later call needs, found on the way: `tool_choice` that forces a call. */
   forcing: JsonObject = {};
+  /** Why the first call got no answer, not even an error. */
+  silence: string | undefined;
   /** The host streams. */
   streams = false;
   /** The host takes tools. */

@@ -30,6 +30,10 @@ export async function probeHost({ model, report, ...options }: RunOptions): Prom
       findings[feature] = finding;
       report?.(feature, finding);
     }
+    if (probe === FIRST[0] && host.silence !== undefined)
+      throw new ProbeError(
+        `${host.place.baseUrl} is unreachable: it ${host.silence}; check the address, and that the server runs.`,
+      );
     if (probe === FIRST[0]) chooseModel(host, findings, model);
     if (probe === FIRST[1]) assertAnswers(host, findings);
   }

@@ -40,6 +40,11 @@ const flag = (trait: keyof Traits, from: Feature): Rule => ({
   value: (found) => works(found[from]),
 });
 
+/** Without tools nothing can be forced, and no option needs to say so. */
+function canForce(found: Findings): boolean | undefined {
+  return works(found.tools) === false ? undefined : works(found["forced-tools"]);
+}
+
 /** The traits that findings decide. The table in README.md of this folder is made from them. */
 export const RULES: readonly Rule[] = [
   flag("streaming", "streaming"),
@@ -48,7 +53,7 @@ export const RULES: readonly Rule[] = [
   flag("jsonUsage", "json-usage"),
   { trait: "outputLimit", from: "max-tokens", usual: true, value: keepsLimit },
   flag("tools", "tools"),
-  flag("forcedToolChoice", "forced-tools"),
+  { trait: "forcedToolChoice", from: "forced-tools", usual: true, value: canForce },
   { trait: "namedToolChoice", from: "named-tool", usual: true, value: takesName },
   flag("parallelToolCalls", "one-tool"),
   flag("strictTools", "strict-tools"),

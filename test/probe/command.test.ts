@@ -105,7 +105,10 @@ test("a known provider is asked with its own address, key and headers, and gets 
     expect(code).toBe(0);
     expect(Bun.YAML.parse(out)).toEqual({
       providers: {
-        groq: { modelTraits: [{ models: ["chat-1"], traits: { images: false, maxStop: 16, n: false } }] },
+        groq: {
+          baseUrl: host.url,
+          modelTraits: [{ models: ["chat-1"], traits: { images: false, maxStop: 16, n: false } }],
+        },
       },
     });
     expect(host.seen.every(({ headers }) => headers["x-team"] === "a")).toBe(true);
@@ -118,6 +121,29 @@ test("a wrong key ends the probe after two calls, with the words of the host", a
   const { code, out, err } = await probe([...withKey(), "--model", "chat-1"], { ACME_KEY: "other-key-1" });
   expect([code, out, host.seen.length]).toEqual([1, "", 2]);
   expect(err).toContain("does not answer a simple question to chat-1: 401: Incorrect API key provided.");
+});
+
+test("a dead address is said to be unreachable", async () => {
+  const dead = startHost();
+  await dead.stop();
+  for (const model of [[], ["--model", "chat-1"]]) {
+    const { code, err } = await probe([dead.url, ...model]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(
+        /\nweir: http:\/\/127\.0\.0\.1:\d+\/v1 is unreachable: it refused the connection; check the address, and that the server runs\.\n$/,
+      ),
+    ]);
+  }
+});
+
+test("the block of a server that a variable names has its address", async () => {
+  const single = startHost({ listed: ["chat-1"] });
+  const { code, out, err } = await probe(["llamacpp"], { LLAMACPP_BASE_URL: single.url });
+  await single.stop();
+  expect(code).toBe(0);
+  expect(Bun.YAML.parse(out)).toMatchObject({ providers: { llamacpp: { baseUrl: single.url } } });
+  expect(err).toMatch(/^models\s+yes\s+lists 1 model$/m);
 });
 
 test("a host without a model for text says what it lists", async () => {

@@ -212,12 +212,50 @@ const ROUTES: Record<string, Route> = {
         usage: { prompt_tokens: 1, total_tokens: 1 },
       }),
   },
-  "/v1/responses": { ability: "responses", serve: () => Response.json({ object: "response", output: [] }) },
-  "/v1/messages": { ability: "messages", serve: () => Response.json({ type: "message", content: [] }) },
+  "/v1/responses": {
+    ability: "responses",
+    serve: ({ stream: streams }, { responses }) =>
+      streams === true
+        ? eventStream(responses === "yes" ? RESPONSES : RESPONSES.map(withoutIndex))
+        : Response.json({ object: "response", output: [] }),
+  },
+  "/v1/messages": {
+    ability: "messages",
+    serve: ({ stream: streams }, { messages }) =>
+      streams === true
+        ? eventStream(messages === "yes" ? MESSAGES : MESSAGES.slice(0, -1))
+        : Response.json({ type: "message", content: [] }),
+  },
   "/v1/messages/count_tokens": { ability: "countTokens", serve: () => Response.json({ input_tokens: 3 }) },
   "/tokenize": { ability: "tokenize", serve: () => Response.json({ count: 1, tokens: [7] }) },
   "/v1/chat/completions": { serve: chat },
 };
+
+const PLACE = { output_index: 0, content_index: 0, item_id: "msg_1" };
+const RESPONSES: JsonObject[] = [
+  { type: "response.created", response: {} },
+  { type: "response.output_item.added", output_index: 0, item: {} },
+  { type: "response.output_text.delta", ...PLACE, delta: "hi" },
+  { type: "response.output_item.done", output_index: 0, item: {} },
+  { type: "response.completed", response: {} },
+];
+const MESSAGES: JsonObject[] = [
+  { type: "message_start", message: {} },
+  { type: "content_block_start", index: 0, content_block: {} },
+  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "hi" } },
+  { type: "content_block_stop", index: 0 },
+  { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: {} },
+  { type: "message_stop" },
+];
+
+function withoutIndex({ output_index: _, ...event }: JsonObject): JsonObject {
+  return event;
+}
+
+function eventStream(events: readonly JsonObject[]): Response {
+  const text = events.map((event) => `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`);
+  return new Response(text.join(""), { headers: { "content-type": "text/event-stream" } });
+}
 
 function chat(body: JsonObject, nature: Nature): Response {
   const reply = replyOf(body, nature);

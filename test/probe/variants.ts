@@ -152,6 +152,16 @@ export const VARIANTS: readonly Row[] = [
     provider: { embeds: {} },
   },
   { name: "responses", host: { responses: "refused" }, verdicts: { responses: "refused" } },
+  {
+    name: "responses whose streams lack an index",
+    host: { responses: "ignored" },
+    verdicts: { responses: "ignored" },
+  },
+  {
+    name: "messages whose streams have no end",
+    host: { messages: "ignored" },
+    verdicts: { messages: "ignored" },
+  },
   { name: "messages", host: { messages: "refused" }, verdicts: { messages: "refused" } },
   {
     name: "token counts",
@@ -229,7 +239,7 @@ export const VARIANTS: readonly Row[] = [
   {
     name: "tools ignored",
     host: { tools: "ignored" },
-    verdicts: { ...NO_TOOLS, tools: "ignored" },
+    verdicts: { ...NO_TOOLS, tools: "ignored", "forced-tools": "ignored", "named-tool": "ignored" },
     traits: { tools: false },
   },
   {

@@ -1,6 +1,8 @@
 /** Which other paths the host has. None of these calls decides how weir asks the host for answers. */
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { Reply } from "../host.ts";
+import { countOf } from "../judge.ts";
+import type { Host, Reply } from "../host.ts";
+import { streamFault } from "../streams.ts";
 import type { Finding, Probe } from "../types.ts";
 
 /** The model list. weir asks for it before everything else, because it may have to choose the model. */
@@ -11,9 +13,10 @@ export const models: Probe = {
   answers: 0,
   async run(host) {
     const reply = await host.send("GET", "/models");
+    if (reply.kind === "failed" && reply.status === undefined) host.silence = reply.words;
     const names = reply.kind === "other" ? namesIn(reply.body) : [];
     if (names.length === 0) return { models: judgePath(reply, () => false, "no model list") };
-    return { models: { verdict: "yes", evidence: `lists ${names.length} models`, value: names } };
+    return { models: { verdict: "yes", evidence: `lists ${countOf(names.length, "model")}`, value: names } };
   },
 };
 
@@ -70,24 +73,15 @@ export const counting: Probe = {
 
 export const otherPaths: Probe = {
   finds: ["responses", "messages"],
-  asks: "an answer at `/responses` and at `/messages`",
-  calls: 2,
+  asks: "an answer at `/responses` and at `/messages`, and a stream at each that answers",
+  calls: 4,
   async run(host) {
     const { model } = host;
-    const responses = await host.send("POST", "/responses", {
-      model,
-      input: "Say hi.",
-      max_output_tokens: LIMIT,
-    });
-    const messages = await host.send(
-      "POST",
-      "/messages",
-      { model, max_tokens: LIMIT, messages: [{ role: "user", content: "Say hi." }] },
-      { headers: VERSION },
-    );
+    const responses = { model, input: "Say hi.", max_output_tokens: LIMIT };
+    const messages = { model, max_tokens: LIMIT, messages: [{ role: "user", content: "Say hi." }] };
     return {
-      responses: judgePath(responses, ({ output }) => Array.isArray(output), "answers"),
-      messages: judgePath(messages, ({ type }) => type === "message", "answers"),
+      responses: await judgeFormat(host, "/responses", responses, ({ output }) => Array.isArray(output)),
+      messages: await judgeFormat(host, "/messages", messages, ({ type }) => type === "message"),
     };
   },
 };
@@ -95,6 +89,25 @@ export const otherPaths: Probe = {
 const LIMIT = 64;
 /** Anthropic's API requires the header; https://docs.anthropic.com/en/api/versioning */
 const VERSION = { "anthropic-version": "2023-06-01" };
+
+/** Clients of a format stream: its JSON alone does not make it one that weir can pass on. */
+async function judgeFormat(
+  host: Host,
+  path: "/responses" | "/messages",
+  body: JsonObject,
+  holds: (answer: JsonObject) => boolean,
+): Promise<Finding> {
+  const options = path === "/messages" ? { headers: VERSION } : {};
+  const json = judgePath(await host.send("POST", path, body, options), holds, "answers");
+  if (json.verdict !== "yes") return json;
+  const reply = await host.send("POST", path, { ...body, stream: true }, options);
+  if (reply.kind === "failed") return { verdict: "unclear", evidence: `answers; its stream: ${reply.words}` };
+  if (reply.kind === "refused") return { verdict: "ignored", evidence: `answers; no stream: ${reply.words}` };
+  const fault = reply.kind === "other" ? streamFault(path, reply.text) : "it is one of chat-completions";
+  return fault === undefined
+    ? { verdict: "yes", evidence: "answers, and streams" }
+    : { verdict: "ignored", evidence: `answers, but its stream is not right: ${host.quote(fault)}` };
+}
 
 /** @param holds whether the body is an answer of this path @param works evidence if it is */
 function judgePath(reply: Reply, holds: (body: JsonObject) => boolean, works: string): Finding {

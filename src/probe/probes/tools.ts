@@ -42,8 +42,7 @@ export const tools: Probe = {
     if (forced.verdict === "yes") host.forcing = { tool_choice: "required" };
     const works = [free, forced, named].find(({ verdict }) => verdict === "yes");
     host.takesTools = works !== undefined;
-    if (works) return { tools: works, "forced-tools": forced, "named-tool": named };
-    return { tools: free, "forced-tools": notAsked(NO_TOOLS), "named-tool": notAsked(NO_TOOLS) };
+    return { tools: works ?? free, "forced-tools": forced, "named-tool": named };
   },
 };
 

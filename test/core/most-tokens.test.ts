@@ -1,0 +1,85 @@
+/** The most tokens of a text, against the tokenizers of OpenAI: weir has none, these are only for tests. */
+import { expect, test } from "bun:test";
+import { countTokens as countOlder } from "gpt-tokenizer/encoding/cl100k_base";
+import { countTokens as countNewer } from "gpt-tokenizer/encoding/o200k_base";
+import { MostTokens, mostTokens } from "../../src/core/tokens/most-tokens.ts";
+import { randomOf, SCRIPTS, textsOfAllKinds } from "../helpers/text-kinds.ts";
+import { IS_LONG } from "../helpers/within-budget.ts";
+
+const tokensOf = (text: string) => Math.max(countNewer(text), countOlder(text));
+
+/** 10,000 texts take a tokenizer 10 to 30 seconds. */
+const COUNT = IS_LONG ? 10_000 : 1900;
+
+test("no text of any kind has more tokens, and prose and code have at most 1.6 times fewer", () => {
+  const below: string[] = [];
+  const byKind = new Map<string, { most: number; tokens: number; largest: number }>();
+  for (const { kind, text } of textsOfAllKinds(COUNT)) {
+    const most = mostTokens(text);
+    const tokens = tokensOf(text);
+    if (most < tokens) below.push(`${kind}: ${most} for ${tokens} of ${JSON.stringify(text)}`);
+    const sums = byKind.get(kind) ?? { most: 0, tokens: 0, largest: 0 };
+    byKind.set(kind, {
+      most: sums.most + most,
+      tokens: sums.tokens + tokens,
+      largest: Math.max(sums.largest, most / tokens),
+    });
+  }
+  expect(below).toEqual([]);
+  for (const kind of [...SCRIPTS, "code"]) {
+    const { most, tokens, largest } = byKind.get(kind)!;
+    expect(most / tokens, kind).toBeWithin(1, 1.6);
+    // One short text may be more unusual than its kind.
+    expect(largest, kind).toBeWithin(1, 1.8);
+  }
+  for (const { most, tokens } of byKind.values()) expect(most / tokens).toBeLessThan(2.5);
+}, 120_000);
+
+test("rows of one character, and texts that are no language, have no more tokens either", () => {
+  const rows = [
+    ..."!\"#$%&'()*+,-./:;<=>?@[]^_`{|}~aexZ0\n\t é中ا한",
+    "ha",
+    "HA",
+    "\r\n",
+    "\n ",
+    "1,",
+    "x=",
+    "the ",
+  ];
+  for (const row of rows) {
+    const text = row.repeat(200);
+    expect(mostTokens(text), row).toBeGreaterThanOrEqual(tokensOf(text));
+  }
+  const random = randomOf(5);
+  for (const alphabet of [
+    "abcdefghijklmnopqrstuvwxyz",
+    "abcdefghijklmnopqrstuvwxyz      ",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "ACGT",
+    "xyz=;()",
+    "abcABC012 ,.;:{}()[]'-_=+\n",
+  ])
+    for (let round = 0; round < 20; round++) {
+      const text = Array.from({ length: 400 }, () => alphabet[Math.floor(random() * alphabet.length)]).join(
+        "",
+      );
+      expect(mostTokens(text), text).toBeGreaterThanOrEqual(tokensOf(text));
+    }
+}, 60_000);
+
+test("a text in pieces counts as the whole text, and texts in any order have the same sum", () => {
+  const random = randomOf(3);
+  for (const { text } of textsOfAllKinds(190, 9)) {
+    const pieces = new MostTokens();
+    for (let at = 0; at < text.length;) {
+      const end = at + 1 + Math.floor(random() * 9);
+      pieces.add(text.slice(at, end));
+      at = end;
+    }
+    expect(pieces.total).toBe(mostTokens(text));
+  }
+  const sums = textsOfAllKinds(190, 4).map(({ text }) => mostTokens(text));
+  const sum = (list: readonly number[]) => list.reduce((before, each) => before + each, 0);
+  expect(sum(sums.toReversed())).toBe(sum(sums));
+  expect(sum(sums.toSorted((a, b) => a - b))).toBe(sum(sums));
+});

@@ -192,7 +192,11 @@ export class Attempt {
   /** When the first and the last of them arrived; monotonic milliseconds. */
   firstOutputAt?: number;
   outputAt?: number;
-  /** Output beyond this needs a larger reservation. Bytes. */
+  /** The ledger wants to know the most tokens of the output: see {@link outputTokens}. */
+  countsOutput = false;
+  /** The most tokens that this text can be; 0 where they are not counted. */
+  outputTokens = 0;
+  /** Output beyond this needs a larger reservation. Tokens. */
   outputLimit = Infinity;
   /** Called when the output exceeds its limit; it must raise the limit. */
   onOutputLimit?: () => void;
@@ -231,14 +235,15 @@ export class Attempt {
     this.#copyLosses();
   }
 
-  /** Counts the output of a running stream. @param bytes of the next piece */
-  addOutput(bytes: number): void {
-    if (bytes > 0) {
+  /** Notes the output of a running stream. @param bytes all that has come @param tokens the most that it can be */
+  noteOutput(bytes: number, tokens: number): void {
+    if (bytes > this.outputBytes) {
       this.outputAt = performance.now();
       this.firstOutputAt ??= this.outputAt;
     }
-    this.outputBytes += bytes;
-    if (this.outputBytes > this.outputLimit) this.onOutputLimit?.();
+    this.outputBytes = bytes;
+    this.outputTokens = tokens;
+    if (tokens > this.outputLimit) this.onOutputLimit?.();
   }
 
   #copyLosses(): void {

@@ -2,12 +2,15 @@
 import type { Attempt, Call } from "./call.ts";
 import type { JsonObject } from "./json.ts";
 import type { KeyAccess } from "./key-access.ts";
+import type { TextTokens } from "./tokens/most-tokens.ts";
 import type { PromptSections } from "./prompt-sections.ts";
 
 /** What is known of a request before it is sent, for the estimate of its cost. */
 export interface RequestSize {
-  /** Bytes of text in the request. */
-  textBytes: number;
+  /** The most tokens of its text. */
+  text: TextTokens;
+  /** Tokens of what stands around the text: names of members, brackets. */
+  structure: number;
   /** Estimated tokens of images, documents and audio. */
   mediaTokens: number;
   hasTools: boolean;
@@ -42,7 +45,7 @@ export interface PromptSource {
 export interface Ledger {
   /**
    * Reserves what an attempt may cost and use. Called once for each attempt, before anything is sent. While the answer
-   * streams, the reservation grows with the output (`Attempt.addOutput`); if it cannot, the call is aborted.
+   * streams, the reservation grows with the output (`Attempt.noteOutput`); if it cannot, the call is aborted.
    * @throws LedgerRefusal if a budget, a limit, a scope or an unknown price does not permit the attempt
    */
   admit(attempt: Attempt, admitted: Admitted): void | Promise<void>;

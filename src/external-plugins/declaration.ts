@@ -172,10 +172,11 @@ const SIZE: Table<SizeMembers> = {
   tier: text,
   speed: text,
   tools: required(texts),
-  serverTools: required(texts),
-  serverToolMembers: texts,
-  links: must("an object", isObject),
-  bareImages: flag,
+  serverToolTypes: required(texts),
+  serverToolKeys: texts,
+  serverMembers: texts,
+  opaque: texts,
+  media: must("an object", isObject),
 };
 
 const RATE_HEADERS: Table<RateHeaders> = {

@@ -95,8 +95,8 @@ async function foresee(options: ExplainOptions, call: Call, context: PrepareCont
   const plan = stored ? stored.narrow(whole) : whole;
   const attempt = new Attempt(call, rank(plan.choices, () => "")[0]!.target);
   const prepared = await chooseLane(incoming, attempt, context).prepare();
-  const { bytes, spanOf } = options;
-  const size = () => sizeOf({ bytes, spanOf, stored, format });
+  const { bytes } = options;
+  const size = () => sizeOf(incoming);
   const cost = context.ledger?.foresee?.(attempt, { bytes: bytes.length, size, affinity: () => "" });
   const more = { ...(stored && { stored: describeStored(stored, attempt) }), ...(cost && { cost }) };
   return { plan, attempt, prepared, more };
@@ -116,7 +116,7 @@ function foreseeEmbedding(
 /** What stored answers add to the request, and who would store its answer. */
 function describeStored(stored: StoredCall, attempt: Attempt): JsonObject {
   return {
-    added_items: stored.addedItems,
+    added_items: stored.added.length,
     only_at: stored.pin ?? null,
     stored_by: attempt.storesAnswer ? "weir" : stored.keeperOf(attempt) === "provider" ? "provider" : null,
   };

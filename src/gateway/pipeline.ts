@@ -54,7 +54,7 @@ function attemptedWith(model: string, incoming: Incoming, gateway: Gateway): Att
     plan: stored ? stored.narrow(whole) : whole,
     bytes: incoming.bytes.length,
     affinity: () => affinityOf(incoming),
-    size: () => incoming.size ?? sizeOf(incoming),
+    size: () => sizeOf(incoming),
     open: (running) => open(incoming, running, gateway),
   };
 }
@@ -89,7 +89,7 @@ const LEAST_CACHED = 4096;
 /** The sections are hashed while the provider works. A request that continues a stored answer holds only the end of its prompt. */
 function notePrompt(incoming: Incoming, running: Attempt, { ledger }: Gateway): void {
   const { call, format, bytes, spanOf, stored } = incoming;
-  if (bytes.length < LEAST_CACHED || !ledger.notePrompt || stored?.addedBytes) return;
+  if (bytes.length < LEAST_CACHED || !ledger.notePrompt || stored?.added.length) return;
   ledger.notePrompt(running, {
     affinity: () => affinityOf(incoming),
     sections: () =>

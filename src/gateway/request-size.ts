@@ -1,147 +1,189 @@
-/** How large a request is, for the estimate of its cost. Reads bytes: nothing is parsed but small members. */
-import { isObject, parseJson } from "../core/json.ts";
+/** How large a request is, for the estimate of its cost. It is read from the parsed body: a spelling of JSON changes nothing. */
+import type { EmbedInput } from "../core/embed.ts";
+import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import type { RequestSize } from "../core/ledger.ts";
-import type { SizeMembers } from "../core/size-members.ts";
+import type { MediaMember, SizeMembers } from "../core/size-members.ts";
+import { IMAGE_TOKENS } from "../core/tokens/image-tokens.ts";
+import { MostTokens, type TextTokens } from "../core/tokens/most-tokens.ts";
 import type { CallCodec, Incoming } from "./types.ts";
 
 /** What is read of a request. */
-export type Sized = Pick<Incoming, "bytes" | "spanOf" | "stored"> & {
+export type Sized = Pick<Incoming, "body"> & {
+  stored?: Pick<NonNullable<Incoming["stored"]>, "added">;
   format: { client: Pick<CallCodec, "size"> };
 };
 
-/** Shorter bodies have no media that count less than their text would. Bytes. */
-const MEDIA_FROM = 4096;
-/** Shorter strings of base64 are counted as text. Characters. */
-const SHORTEST_MEDIA = 1024;
-/** The most that vendors count for one image. Tokens. */
-const IMAGE_TOKENS = 1600;
-/** Characters of base64 for a token of a document or of audio. */
+/** The most tokens of a document that a provider fetches. */
+const DOCUMENT_TOKENS = 160_000;
+/** Characters of base64 for a token of a document, of audio or of video. */
 const CHARACTERS_PER_TOKEN = 20;
-/** Longer members hold no limits. Bytes. */
-const MAX_MEMBER_BYTES = 64 * 1024;
+const SEALED_CHARACTERS_PER_TOKEN = 2;
+/** Quotes, colon and comma around a member; the quotes and the comma of an element. */
+const MEMBER_TOKENS = 3;
+const ELEMENT_TOKENS = 1;
 
-export function sizeOf({ bytes, spanOf, stored, format: { client } }: Sized): RequestSize {
-  const { size } = client;
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const media = buffer.length < MEDIA_FROM ? NO_MEDIA : mediaIn(buffer, size?.bareImages);
-  const limits = size && limitsIn(buffer, spanOf, size);
+/** @param sized `stored`: what weir adds to the request */
+export function sizeOf({ body, stored, format: { client } }: Sized): RequestSize {
+  const size = client.size ?? NO_MEMBERS;
+  const content = new Content(size);
+  content.read(body);
+  for (const item of stored?.added ?? []) content.read(item);
+  const tools = toolsIn(body, size);
   return {
-    textBytes: buffer.length - media.bytes + (stored?.addedBytes ?? 0),
-    mediaTokens: media.tokens + linkedTokens(buffer, size),
-    hasTools: size?.tools.some((name) => spanOf(name) !== undefined) ?? false,
-    hasServerTools: size !== undefined && hasServerTools(buffer, spanOf, size),
-    maxTokens: limits?.maxTokens,
-    choices: limits?.choices ?? 1,
-    tier: size && word(buffer, spanOf, size.tier),
-    speed: size && word(buffer, spanOf, size.speed),
+    text: content.text,
+    structure: content.structure,
+    mediaTokens: content.media,
+    hasTools: tools.length > 0,
+    hasServerTools:
+      (size.serverMembers?.some((name) => body[name] !== undefined) ?? false) ||
+      tools.some((tool) => isServerTool(tool, size)),
+    ...limitsIn(body, size),
+    tier: wordIn(body, size.tier),
+    speed: wordIn(body, size.speed),
   };
 }
 
-type SpanOf = Sized["spanOf"];
-
-function limitsIn(
-  bytes: Buffer,
-  spanOf: SpanOf,
-  { maxTokens, choices, within }: SizeMembers,
-): { maxTokens?: number; choices?: number } {
-  const numberOf = within ? inObjects(bytes, spanOf, within) : (name: string) => read(bytes, spanOf(name));
-  const number = (name: string) => {
-    const value = numberOf(name);
-    return typeof value === "number" && value > 0 ? value : undefined;
+/** The size of a request for embeddings. It has no output. */
+export function sizeOfInputs(inputs: readonly EmbedInput[]): RequestSize {
+  const content = new Content(NO_MEMBERS);
+  let ids = 0;
+  for (const input of inputs)
+    if (typeof input === "string") content.read(input);
+    else ids += input.length;
+  const { text } = content;
+  return {
+    ...{ text, structure: inputs.length + ids, mediaTokens: 0, hasTools: false, hasServerTools: false },
+    ...{ maxTokens: 0, choices: 1 },
   };
-  let limit: number | undefined;
+}
+
+const NO_MEMBERS: SizeMembers = { maxTokens: [], tools: [], serverToolTypes: [] };
+
+function limitsIn(body: JsonObject, { maxTokens, choices, within }: SizeMembers) {
+  const objects = within ? within.map((name) => body[name]).filter(isObject) : [body];
   // Providers differ in which of several limits they observe.
-  for (const name of maxTokens) {
-    const found = number(name);
-    if (found !== undefined) limit = Math.max(found, limit ?? 0);
-  }
-  return { maxTokens: limit, choices: choices === undefined ? undefined : number(choices) };
+  const most = (names: readonly string[]) => {
+    const found = objects.flatMap((object) => names.map((name) => object[name])).filter(isPositive);
+    return found.length === 0 ? undefined : Math.max(...found);
+  };
+  return { maxTokens: most(maxTokens), choices: (choices !== undefined && most([choices])) || 1 };
 }
 
-function inObjects(bytes: Buffer, spanOf: SpanOf, names: readonly string[]): (name: string) => unknown {
-  const objects = names.map((name) => read(bytes, spanOf(name))).filter(isObject);
-  return (name) => objects.find((object) => object[name] !== undefined)?.[name];
+function isPositive(value: Json | undefined): value is number {
+  return typeof value === "number" && value > 0;
 }
 
-function word(bytes: Buffer, spanOf: SpanOf, name: string | undefined): string | undefined {
-  const value = name === undefined ? undefined : read(bytes, spanOf(name));
+function wordIn(body: JsonObject, name: string | undefined): string | undefined {
+  const value = name === undefined ? undefined : body[name];
   return typeof value === "string" ? value : undefined;
 }
 
-function read(bytes: Buffer, span: { start: number; end: number } | undefined): unknown {
-  if (!span || span.end - span.start > MAX_MEMBER_BYTES) return undefined;
-  return parseJson(bytes.toString("utf8", span.start, span.end));
+/** A tool that the provider runs, or one that holds such tools. */
+function isServerTool(tool: Json, size: SizeMembers): boolean {
+  if (!isObject(tool)) return false;
+  const { type } = tool;
+  if (typeof type === "string" && size.serverToolTypes.some((beginning) => type.startsWith(beginning)))
+    return true;
+  if (size.serverToolKeys?.some((beginning) => Object.keys(tool).some((name) => name.startsWith(beginning))))
+    return true;
+  return toolsIn(tool, size).some((each) => isServerTool(each, size));
 }
 
-function hasServerTools(bytes: Buffer, spanOf: SpanOf, size: SizeMembers): boolean {
-  if (size.serverToolMembers?.some((name) => spanOf(name) !== undefined)) return true;
-  for (const name of size.tools) {
-    const span = spanOf(name);
-    const tools = span && bytes.subarray(span.start, span.end);
-    if (tools && size.serverTools.some((mark) => tools.includes(mark, 0, "latin1"))) return true;
+function toolsIn(object: JsonObject, { tools }: SizeMembers): readonly Json[] {
+  return tools.flatMap((name): Json[] => {
+    const value = object[name];
+    return Array.isArray(value) ? value : value === undefined ? [] : [value];
+  });
+}
+
+/** Sums what the values of a body have of each kind. The order of members does not change the sums. */
+class Content {
+  readonly text: TextTokens = { words: 0, digits: 0, signs: 0, scripts: 0 };
+  structure = 0;
+  media = 0;
+  readonly #media: ReadonlyMap<string, MediaMember>;
+  readonly #opaque: ReadonlySet<string>;
+
+  constructor({ media = {}, opaque = [], tools }: SizeMembers) {
+    this.#media = new Map(Object.entries(media));
+    this.#opaque = new Set([...opaque, ...tools]);
   }
-  return false;
-}
 
-/** The marks of links as bytes, with the tokens of each: searching for a string encodes it each time. */
-const linksOf = new WeakMap<SizeMembers, readonly (readonly [Buffer, number])[]>();
-
-function linkedTokens(bytes: Buffer, size: SizeMembers | undefined): number {
-  if (!size?.links) return 0;
-  let links = linksOf.get(size);
-  if (!links) {
-    links = Object.entries(size.links).map(([mark, tokens]) => [Buffer.from(mark), tokens]);
-    linksOf.set(size, links);
+  read(value: Json): void {
+    this.#read(value, "", "", undefined, false);
   }
-  let sum = 0;
-  for (const [mark, tokens] of links)
-    for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + mark.length)) sum += tokens;
-  return sum;
-}
 
-interface Media {
-  /** Length of all base64 strings. Bytes. */
-  bytes: number;
-  tokens: number;
-}
-
-const NO_MEDIA: Media = { bytes: 0, tokens: 0 };
-
-/** What stands in front of base64 in all formats: a data URL, or a member of that name. */
-const IN_URL = ";base64,";
-const MEMBER = '"data"';
-const QUOTE = 0x22;
-
-/** @param bareImages as in {@link SizeMembers} */
-function mediaIn(bytes: Buffer, bareImages = false): Media {
-  const media: Media = { bytes: 0, tokens: 0 };
-  for (let at = bytes.indexOf(IN_URL); at >= 0; at = bytes.indexOf(IN_URL, at))
-    at = addMedia(bytes, at + IN_URL.length, media);
-  for (let at = bytes.indexOf(MEMBER); at >= 0; at = bytes.indexOf(MEMBER, at)) {
-    const value = bytes.indexOf(QUOTE, at + MEMBER.length);
-    const gap = value < 0 ? "" : bytes.toString("latin1", at + MEMBER.length, Math.min(value, at + 64));
-    const isString = gap.trim() === ":";
-    at = isString ? addMedia(bytes, value + 1, media) : at + MEMBER.length;
+  /**
+   * @param name of the member whose value it is, or holds it in a list @param holder the member that holds its object
+   * @param owner its object
+   */
+  #read(value: Json, name: string, holder: string, owner: JsonObject | undefined, isOpaque: boolean): void {
+    if (typeof value === "string") {
+      const member = isOpaque ? undefined : this.#media.get(name);
+      if (member && owner && isMedia(member, holder, owner)) this.#addMedia(value, member, owner);
+      else this.#addText(value);
+    } else if (typeof value === "number") this.text.digits += String(value).length;
+    else if (Array.isArray(value)) {
+      this.structure += value.length * ELEMENT_TOKENS;
+      for (const element of value) this.#read(element, name, holder, owner, isOpaque);
+    } else if (value !== null && typeof value === "object")
+      for (const inner in value) {
+        this.structure += MEMBER_TOKENS;
+        this.#addText(inner);
+        // A string in `inner` is in the object that `name` holds.
+        this.#read(value[inner]!, inner, name, value, isOpaque || this.#opaque.has(inner));
+      }
+    else this.structure += ELEMENT_TOKENS;
   }
-  for (const mark of bareImages ? IMAGES : [])
-    for (let at = bytes.indexOf(`"${mark}`); at >= 0; at = bytes.indexOf(`"${mark}`, at))
-      at = addMedia(bytes, at + 1, media);
-  return media;
+
+  #addText(value: string): void {
+    const counted = new MostTokens();
+    counted.add(value);
+    this.text.words += counted.words;
+    this.text.digits += counted.digits;
+    this.text.signs += counted.signs;
+    this.text.scripts += counted.scripts;
+  }
+
+  #addMedia(value: string, { as, binary, most = DOCUMENT_TOKENS }: MediaMember, owner: JsonObject): void {
+    if (as === "sealed") {
+      this.media += Math.ceil(value.length / SEALED_CHARACTERS_PER_TOKEN);
+      return;
+    }
+    const url = as === "link" ? undefined : DATA_URL.exec(value);
+    if (url) return this.#addData(value.slice(url[0].length), url[1]!, binary);
+    if (as === "data") return this.#addData(value, typeBeside(owner), binary);
+    this.media += most;
+  }
+
+  /** @param type the media type; empty if it is not known */
+  #addData(base64: string, type: string, binary = false): void {
+    if (IMAGE_TYPE.test(type) || IMAGES.some((beginning) => base64.startsWith(beginning)))
+      this.media += IMAGE_TOKENS;
+    else if (binary || BINARY_TYPE.test(type) || BINARIES.some((beginning) => base64.startsWith(beginning)))
+      this.media += Math.ceil(base64.length / CHARACTERS_PER_TOKEN);
+    else this.#addText(Buffer.from(base64, "base64").toString());
+  }
 }
 
+/** Matches the part of a data URL before its base64. */
+const DATA_URL = /^data:([^,]*?);base64,/i;
+const IMAGE_TYPE = /^image\//i;
+const BINARY_TYPE = /^(?:audio|video)\/|^application\/pdf\b/i;
 /** Beginnings of images in base64: PNG, JPEG, GIF, WebP. */
 const IMAGES: readonly string[] = ["iVBOR", "/9j/", "R0lGOD", "UklGR"];
-const BASE64 = /^[A-Za-z0-9+/_-]*$/;
+/** PDF, and archives such as documents of an office. */
+const BINARIES: readonly string[] = ["JVBER", "UEsDB"];
 
-/** @returns where the string ends */
-function addMedia(bytes: Buffer, start: number, media: Media): number {
-  const found = bytes.indexOf(QUOTE, start);
-  const end = found < 0 ? bytes.length : found;
-  const length = end - start;
-  const beginning = bytes.toString("latin1", start, Math.min(end, start + 64));
-  if (length < SHORTEST_MEDIA || !BASE64.test(beginning)) return end;
-  media.bytes += length;
-  const isImage = IMAGES.some((mark) => beginning.startsWith(mark));
-  media.tokens += isImage ? IMAGE_TOKENS : Math.ceil(length / CHARACTERS_PER_TOKEN);
-  return end;
+/** In these members the type of base64 is beside it. */
+const TYPES: readonly string[] = ["media_type", "mimeType", "mime_type"];
+
+function typeBeside(owner: JsonObject): string {
+  const found = TYPES.map((name) => owner[name]).find((type) => typeof type === "string");
+  return typeof found === "string" ? found : "";
+}
+
+function isMedia(member: MediaMember, holder: string, owner: JsonObject): boolean {
+  if (member.in && !member.in.includes(holder)) return false;
+  return member.type === undefined || owner["type"] === member.type;
 }

@@ -3,7 +3,7 @@ import type { AnswerStore } from "../core/answer-store.ts";
 import type { Asker, Call } from "../core/call.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { Ledger, RequestSize } from "../core/ledger.ts";
+import type { Ledger } from "../core/ledger.ts";
 import type { Hooks } from "../core/plugin.ts";
 import type { UpstreamTimeouts } from "../core/provider.ts";
 import type { Backlog } from "./delivery/backlog.ts";
@@ -91,8 +91,6 @@ export interface Incoming {
   body: JsonObject;
   /** Byte range of the value of a top-level member; does not parse the body. */
   spanOf(name: string): { start: number; end: number } | undefined;
-  /** How large the request is, where `bytes` are not the request. */
-  size?: RequestSize;
   /** Appended to the address of a provider of the client's format: the request is one of a route below the usual one. */
   below?: string;
   /** The request asks for a summary of its conversation. */

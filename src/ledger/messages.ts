@@ -2,6 +2,7 @@
 import type { CapturedBatch } from "./captured.ts";
 import type { PriceRule } from "./charge.ts";
 import type { Keep } from "./keep.ts";
+import type { Margin } from "./margins.ts";
 import type { Nano } from "./money.ts";
 import type { Declared, Policy } from "./policy.ts";
 import type { PriceSettings } from "./prices/settings.ts";
@@ -75,8 +76,8 @@ export type BooksDown =
   | { kind: "report"; level: "fault" | "info"; text: string }
   /** Whether the keeper can write to its store: after `hello`, and at each change. `fault`: one sentence. */
   | { kind: "store"; fault?: string }
-  /** The most that a target's actual input has exceeded its estimate by. Tokens. */
-  | { kind: "margins"; margins: readonly { target: string; tokens: number }[] }
+  /** What the estimates of targets lack. */
+  | { kind: "margins"; margins: readonly Margin[] }
   /** The answer to a query. `error`: one clause. */
   | ({ kind: "answer"; number: number } & ({ value: KeyFigures } | { error: string }))
   /** The worker shall send its state at once, and until `ms` have passed with the calls that run. */

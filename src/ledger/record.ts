@@ -6,6 +6,7 @@ import type { PaidOnce } from "../core/paid-once.ts";
 import type { PromptSections } from "../core/prompt-sections.ts";
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Charge, PriceRule } from "./charge.ts";
+import type { Margin } from "./margins.ts";
 import type { Nano } from "./money.ts";
 import type { TraceFacts } from "./telemetry.ts";
 
@@ -37,6 +38,8 @@ export interface AttemptRecord {
   held: Nano;
   /** The most input that weir expected, without the margin of the target. Tokens; absent where it was not estimated. */
   expected?: number;
+  /** The margins that would have sufficed where the provider counted more. Only for the keeper; the store does not get it. */
+  missed?: readonly Omit<Margin, "target">[];
   /** The budget accounts that it was charged to: see {@link budgetAccount}. */
   accounts: readonly string[];
 }

@@ -4,6 +4,7 @@
  */
 import type { Frame, StreamSummary, UsageRequest, StreamObserver } from "../core/format.ts";
 import { incompleteStream } from "../core/incomplete.ts";
+import { MostTokens } from "../core/tokens/most-tokens.ts";
 import { DeltaCounter } from "./delta-bytes.ts";
 import { eventsIn, lastEventEnd, parseFrames } from "./sse.ts";
 
@@ -21,18 +22,28 @@ export class Tap {
   readonly watch: StreamObserver;
   /** Text, reasoning and tool arguments that have passed. Bytes. */
   output = 0;
+  readonly #most: MostTokens | undefined;
   readonly #deltas: DeltaCounter | undefined;
   readonly #marks: RegExp;
   readonly #unasked: UsageRequest | undefined;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
 
-  /** @param unasked set if weir requested token counts for a client that did not: their event is read and removed */
-  constructor(watch: StreamObserver, unasked?: UsageRequest) {
+  /**
+   * @param unasked set if weir requested token counts for a client that did not: their event is read and removed
+   * @param counts whether the most tokens of the output are counted
+   */
+  constructor(watch: StreamObserver, unasked?: UsageRequest, counts = false) {
     this.watch = watch;
     this.#unasked = unasked;
     this.#marks = marksOf(watch);
-    this.#deltas = watch.deltas && new DeltaCounter(watch.deltas);
+    this.#most = counts ? new MostTokens() : undefined;
+    this.#deltas = watch.deltas && new DeltaCounter(watch.deltas, this.#most);
+  }
+
+  /** The most tokens that the output can be; 0 if they are not counted. */
+  get outputTokens(): number {
+    return this.#most?.total ?? 0;
   }
 
   /** Processes the next bytes and returns those to pass on now: complete events, in order, unchanged. */

@@ -124,9 +124,10 @@ export function callOf(more: Partial<Pick<Call, "access" | "stream" | "model">> 
   return Object.assign(call, { model: "model" }, more);
 }
 
-/** 72 bytes of text: 100 tokens of input at most. */
+/** 36 tokens of text: 100 tokens of input at most. */
 export const SIZE: RequestSize = {
-  textBytes: 72,
+  text: { words: 36, digits: 0, signs: 0, scripts: 0 },
+  structure: 0,
   mediaTokens: 0,
   hasTools: false,
   hasServerTools: false,
@@ -136,7 +137,7 @@ export const SIZE: RequestSize = {
 
 export function admitted(size: Partial<RequestSize> = {}, session = ""): Admitted {
   const whole = { ...SIZE, ...size };
-  return { bytes: whole.textBytes, size: () => whole, affinity: () => session };
+  return { bytes: 2 * whole.text.words, size: () => whole, affinity: () => session };
 }
 
 /** Begins an attempt as the gateway does. @throws what the ledger throws */

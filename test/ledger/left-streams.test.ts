@@ -26,7 +26,7 @@ async function left(bytes: number, target = HIDING) {
   attempt.wasSent = true;
   if (bytes > 0) {
     attempt.firstByteAt = performance.now();
-    attempt.addOutput(bytes);
+    attempt.noteOutput(attempt.outputBytes + bytes, 0);
   }
   call.abort(new GatewayError("overloaded", "The client has left."));
   call.outcome = "cancelled";

@@ -46,7 +46,7 @@ else
         commit({
           batches: [batch(1, records)],
           assumptions: [{ account: A, amount: 1_000, why: "worker 1 ended" }],
-          margins: [{ target: "mock/echo", tokens: 5 }],
+          margins: [{ target: "mock/echo", kind: "words", factor: 1.5 }],
         }),
       );
       const [row] = await store.accounts(NOW);

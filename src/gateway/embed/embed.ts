@@ -9,7 +9,7 @@ import { refuseLosses } from "../lanes/strict.ts";
 import { earlyViewOf } from "../plugins/call-view.ts";
 import { runAdmitHooks } from "../plugins/early-hooks.ts";
 import { embeddedBy } from "../plugins/sandbox.ts";
-import { sizeOf } from "../request-size.ts";
+import { sizeOfInputs } from "../request-size.ts";
 import { attempt } from "../retry/attempts.ts";
 import type { Gateway } from "../types.ts";
 import { embedNatively } from "./native.ts";
@@ -38,15 +38,12 @@ export async function embed(incoming: IncomingEmbed, gateway: Gateway): Promise<
       // No prompt cache profits from one deployment: the calls are spread by weight.
       affinity: () => call.id,
       bytes: incoming.bytes.length,
-      size: () => ({ ...sizeOf({ ...incoming, format: NO_LIMITS }), maxTokens: 0 }),
+      size: () => sizeOfInputs(request.inputs),
       open: (running) => open(incoming, running, vectors, gateway),
     },
     gateway,
   );
 }
-
-/** A request for embeddings limits no output, because there is none. */
-const NO_LIMITS = { client: {} };
 
 /** One attempt. */
 async function open(

@@ -5,6 +5,7 @@ import { estimateTokens, TextEstimate } from "../../core/estimate.ts";
 import type { ChatEvent, Usage } from "../../core/events.ts";
 import { mergeUsage, NO_USAGE, usageState } from "../../core/events.ts";
 import { incompleteStream } from "../../core/incomplete.ts";
+import { MostTokens } from "../../core/tokens/most-tokens.ts";
 import type { Hooks } from "../../core/plugin.ts";
 import { viewOf } from "../plugins/call-view.ts";
 
@@ -16,6 +17,7 @@ export class Meter {
   readonly #attempt: Attempt;
   readonly #observers: readonly Hooks[];
   readonly #estimate = new TextEstimate();
+  readonly #most = new MostTokens();
   #ended = false;
 
   constructor(attempt: Attempt, hooks: readonly Hooks[]) {
@@ -43,7 +45,8 @@ export class Meter {
     switch (event.type) {
       case "block-delta":
         this.#estimate.add(event.delta);
-        attempt.addOutput(Buffer.byteLength(event.delta));
+        if (attempt.countsOutput) this.#most.add(event.delta);
+        attempt.noteOutput(attempt.outputBytes + Buffer.byteLength(event.delta), this.#most.total);
         return event;
       case "message-start":
         if (event.usage) attempt.usage = event.usage;

@@ -99,7 +99,8 @@ export class NativeLane implements Lane {
     if (!streams) return this.#openJson(response);
     const { status, body } = response;
     if (!body) throw invalidAnswer(target);
-    const tap = new Tap(this.#codec.watch, this.#asksForUsage ? this.#codec.usageRequest : undefined);
+    const unasked = this.#asksForUsage ? this.#codec.usageRequest : undefined;
+    const tap = new Tap(this.#codec.watch, unasked, this.#attempt.countsOutput);
     const { stored } = this.#incoming;
     const keeper = stored && streamKeeper(stored, this.#attempt);
     const reader = eventReader(body, target);

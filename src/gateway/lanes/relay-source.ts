@@ -161,7 +161,7 @@ export class RelaySource implements ByteSource, Receiver {
     const { seen } = this.#tap;
     // A call that fails or is aborted is charged for what has been counted.
     recordUsage(seen, this.#attempt);
-    this.#attempt.addOutput(this.#tap.output - this.#attempt.outputBytes);
+    this.#attempt.noteOutput(this.#tap.output, this.#tap.outputTokens);
     if (!seen.finished || seen.terminated || !this.#hasOneChoice) this.#terminatorTimeout.stop();
     else if (passed) this.#terminatorTimeout.start();
     else this.#terminatorTimeout.postpone();

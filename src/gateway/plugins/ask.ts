@@ -77,15 +77,6 @@ function incomingOf(call: Call, wanted: ChatRequest): Incoming {
     bytes: NO_BYTES,
     body: wanted as unknown as JsonObject,
     spanOf: () => undefined,
-    size: {
-      textBytes:
-        Buffer.byteLength(JSON.stringify(wanted.turns)) + Buffer.byteLength(JSON.stringify(wanted.tools)),
-      mediaTokens: 0,
-      hasTools: wanted.tools.length > 0,
-      hasServerTools: false,
-      maxTokens: wanted.maxTokens,
-      choices: 1,
-    },
   };
 }
 
@@ -102,6 +93,13 @@ const CODEC: CallCodec = {
     throw new Error("an answer to a plugin is always collected");
   },
   heartbeat: "",
+  size: {
+    maxTokens: ["maxTokens"],
+    tools: ["tools"],
+    serverToolTypes: [],
+    opaque: [],
+    media: { data: { as: "data", in: ["source"], type: "base64" }, signature: { as: "sealed" } },
+  },
 };
 
 /** @throws Error for a request without content */

@@ -81,15 +81,9 @@ export class CallStorage implements StoredCall {
     return this.#context.answers !== undefined;
   }
 
-  get addedItems(): number {
-    const before = this.#previous?.at === "weir" ? this.#previous.items.length : 0;
-    return before + this.#items.size;
-  }
-
-  get addedBytes(): number {
+  get added(): readonly JsonObject[] {
     const before = this.#previous?.at === "weir" ? this.#previous.items : [];
-    const lengthOf = (item: JsonObject) => Buffer.byteLength(JSON.stringify(item));
-    return [...before, ...this.#items.values()].reduce((sum, item) => sum + lengthOf(item), 0);
+    return [...before, ...this.#items.values()];
   }
 
   narrow(plan: Plan): Plan {

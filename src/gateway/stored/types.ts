@@ -21,10 +21,8 @@ export interface StoredCall {
   readonly codec: StoredCodec;
   /** Name of the deployment that alone can continue the conversation, if there is one. */
   readonly pin: string | undefined;
-  /** Number of stored items that an attempt adds to the request where its target does not know their ids. */
-  readonly addedItems: number;
-  /** Length of these items as JSON. Bytes. */
-  readonly addedBytes: number;
+  /** The stored items that an attempt adds to the request where its target does not know their ids. */
+  readonly added: readonly JsonObject[];
   /** weir keeps answers, or where they are. */
   readonly canKeep: boolean;
   /**

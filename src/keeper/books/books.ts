@@ -1,6 +1,7 @@
 /** The books of one node: connects workers with the accounts, the store and the policy. */
 import type { BooksDown, BooksUp, Grant } from "../../ledger/messages.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
+import { Margins } from "../../ledger/margins.ts";
 import type { Declared, Policy } from "../../ledger/policy.ts";
 import { formatFault, type RecordBatch, type Spend } from "../../ledger/record.ts";
 import { describeStoreFailure } from "../database.ts";
@@ -14,9 +15,9 @@ import type { BudgetAccount } from "./budget-account.ts";
 import { type BooksClock, SYSTEM_CLOCK } from "./clock.ts";
 import { heldUntil } from "./early.ts";
 import { Grants } from "./grants.ts";
-import { Margins } from "./margins.ts";
 import { Observers } from "./observers.ts";
 import type { BooksOptions } from "./options.ts";
+import { missedBy } from "./missed.ts";
 import { type Ask, type Hello, isAlive, type Peer } from "./peers.ts";
 import { bury, Peers, type TakeCells } from "./peer-list.ts";
 import { PolicyState } from "./policy-state.ts";
@@ -41,7 +42,7 @@ export class Books implements BooksKeeper {
   readonly #cells: string | undefined;
   readonly #isAlive: typeof isAlive;
   readonly #policy = new PolicyState();
-  readonly #margins = new Margins();
+  readonly #margins = new Margins(() => this.#clock.wall());
   readonly #peers: Peers;
   readonly #recalls: Recalls;
   /** What comes back from the workers. */
@@ -180,7 +181,7 @@ export class Books implements BooksKeeper {
       if (this.#closed) return;
       this.#policy.load(policy);
       this.#positions = new Map(positions);
-      this.#margins.load(margins);
+      for (const { at, ...margin } of margins) this.#margins.learn(margin, at);
       const accounts = new BookAccounts(this.#policy, this.#clock, this.#cells, this.store.isShared);
       accounts.restore(rows, levels);
       const shared = { accounts, recorder: this.#recorder, clock: this.#clock };
@@ -220,7 +221,7 @@ export class Books implements BooksKeeper {
     this.observers.worker(worker, life);
     if (stored > 0) send({ kind: "stored", seq: stored });
     if (this.#declaredText !== "") send({ kind: "policy", policy: this.policy });
-    if (this.#margins.size > 0) send({ kind: "margins", margins: this.#margins.all() });
+    if (!this.#margins.isEmpty) send({ kind: "margins", margins: this.#margins.all() });
     this.#settleClaim(peer);
     this.#recalls.back(peer);
     return peer;
@@ -297,8 +298,8 @@ export class Books implements BooksKeeper {
         peer.send?.({ kind: "stored", seq: batch.seq });
       },
     });
-    const margins = this.#margins.learn(batch.calls);
-    for (const { target, tokens } of margins) this.#recorder.margin(target, tokens);
+    const margins = missedBy(batch.calls).filter((margin) => this.#margins.learn(margin));
+    for (const margin of margins) this.#recorder.margin(margin);
     if (margins.length > 0)
       for (const other of this.#peers.connected) other.send?.({ kind: "margins", margins });
     this.observers.records(batch, peer.worker);

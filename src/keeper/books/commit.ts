@@ -9,8 +9,10 @@ import { RollUps } from "./roll-ups.ts";
 import type { Sql, SqlValue } from "./sql.ts";
 import type { Commit } from "./store.ts";
 
-/** Learned margins count for this time. Milliseconds. */
+/** After this time nothing is left of a margin. Milliseconds. */
 export const MARGIN_MS = 7 * 86_400_000;
+/** A margin replaces a larger one after this time, of which half is left then. Milliseconds. */
+const FRESH_MS = 86_400_000;
 
 /** The worker of commits that have a number. */
 const KEEPER = -1;
@@ -141,13 +143,14 @@ async function writeSessions(sql: Sql, calls: readonly CallRecord[], names: Name
   );
 }
 
-/** Keeps the largest margin of the last days. */
+/** Keeps the largest margin of the last day, as the target with the kind, and per cent. Rows without a kind are not read. */
 async function writeMargins(sql: Sql, margins: Commit["margins"], now: number): Promise<void> {
-  for (const { target, tokens } of margins)
+  // A commit that an earlier version of weir kept while the store was away has no factors.
+  for (const { target, kind, factor } of margins.filter((margin) => margin.factor > 1))
     await sql.run(
       `INSERT INTO margins (target, tokens, at) VALUES ($1, $2, $3)
        ON CONFLICT (target) DO UPDATE SET tokens = excluded.tokens, at = excluded.at
        WHERE excluded.tokens >= margins.tokens OR margins.at < $4`,
-      [target, tokens, now, now - MARGIN_MS],
+      [`${target} ${kind}`, Math.round(factor * 100), now, now - FRESH_MS],
     );
 }

@@ -1,4 +1,5 @@
 /** Writes what arrives at the keeper to the store, in commits of bounded size. What could not be written is written later. */
+import type { Margin } from "../../ledger/margins.ts";
 import type { RecordBatch } from "../../ledger/record.ts";
 import type { BooksClock } from "./clock.ts";
 import { divide, isRefusal, REFUSALS, RefusedFile, withoutCalls } from "./refused.ts";
@@ -52,7 +53,7 @@ export class Recorder {
   readonly #returns = new Map<string, number>();
   #assumptions: { account: string; amount: number; why: string }[] = [];
   readonly #alerted = new Map<string, number>();
-  readonly #margins = new Map<string, number>();
+  readonly #margins = new Map<string, Margin>();
   readonly #rates = new Map<string, { level: number; at: number }>();
   #cancel: (() => void) | undefined;
   #running: Promise<void> | undefined;
@@ -106,8 +107,8 @@ export class Recorder {
     this.#schedule();
   }
 
-  margin(target: string, tokens: number): void {
-    this.#margins.set(target, Math.max(tokens, this.#margins.get(target) ?? 0));
+  margin(margin: Margin): void {
+    this.#margins.set(`${margin.target} ${margin.kind}`, margin);
     this.#schedule();
   }
 
@@ -219,7 +220,7 @@ export class Recorder {
       returns: [...this.#returns].map(([account, amount]) => ({ account, amount })),
       assumptions: this.#assumptions,
       alerted: [...this.#alerted].map(([account, percent]) => ({ account, percent })),
-      margins: [...this.#margins].map(([target, tokens]) => ({ target, tokens })),
+      margins: [...this.#margins.values()],
       rates: [...this.#rates].map(([account, rate]) => ({ account, ...rate })),
     };
     this.#assumptions = [];

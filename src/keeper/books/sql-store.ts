@@ -1,5 +1,6 @@
 /** The store of the books in SQL: SQLite or PostgreSQL. */
 import type { PriceRule } from "../../ledger/charge.ts";
+import { isMarginKind } from "../../ledger/margins.ts";
 import type { Budget, Declared, KeyEntry, RateLimit } from "../../ledger/policy.ts";
 import { drawAll, readAccounts } from "./accounts.ts";
 import { MARGIN_MS, writeCommit } from "./commit.ts";
@@ -175,11 +176,16 @@ export class SqlStore implements BookStore {
     );
   }
 
-  margins() {
-    return this.sql.all<{ target: string; tokens: number }>(
-      "SELECT target, tokens FROM margins WHERE at > $1",
+  async margins() {
+    const rows = await this.sql.all<{ target: string; tokens: number; at: number }>(
+      "SELECT target, tokens, at FROM margins WHERE at > $1",
       [this.#now() - MARGIN_MS],
     );
+    return rows.flatMap(({ target: named, tokens, at }) => {
+      const space = named.lastIndexOf(" ");
+      const kind = named.slice(space + 1);
+      return isMarginKind(kind) ? [{ target: named.slice(0, space), kind, factor: tokens / 100, at }] : [];
+    });
   }
 
   /** After damage the store is opened again; what failed is repeated by who asked for it. */

@@ -3,6 +3,7 @@
  * Money is drawn by the node from the store, and granted by the node to its workers.
  */
 import type { Budget, Declared, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts";
+import type { Margin } from "../../ledger/margins.ts";
 import type { Nano } from "../../ledger/money.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
 import type { CallRecord, Spend } from "../../ledger/record.ts";
@@ -66,8 +67,8 @@ export interface Commit {
   assumptions: readonly { account: string; amount: Nano; why: string }[];
   /** Highest percentage reported, by account. */
   alerted: readonly { account: string; percent: number }[];
-  /** Increases of the margins of targets: `provider/model`, tokens. */
-  margins: readonly { target: string; tokens: number }[];
+  /** Margins that have grown. */
+  margins: readonly Margin[];
   /** Level of the rate limits, so that they survive a restart: account, level, milliseconds since 1970. */
   rates: readonly { account: string; level: number; at: number }[];
 }
@@ -173,7 +174,8 @@ export interface BookStore {
   /** The newest batch of each life that is in the store. */
   positions(): Promise<ReadonlyMap<string, number>>;
   rates(): Promise<readonly { account: string; level: number; at: number }[]>;
-  margins(): Promise<readonly { target: string; tokens: number }[]>;
+  /** @returns with the time of each, milliseconds since 1970 */
+  margins(): Promise<readonly (Margin & { at: number })[]>;
 }
 
 /** All that a node needs of its store at the start. @param now milliseconds since 1970 */

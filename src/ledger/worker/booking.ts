@@ -4,6 +4,7 @@ import type { Usage } from "../../core/events.ts";
 import type { RequestSize } from "../../core/ledger.ts";
 import type { PromptSections } from "../../core/prompt-sections.ts";
 import type { Charge, PriceRule } from "../charge.ts";
+import type { Margin } from "../margins.ts";
 import type { Nano } from "../money.ts";
 import { countsCalls } from "./line.ts";
 import type { Line, Share } from "./share.ts";
@@ -53,9 +54,11 @@ export class Booking {
   session: string | undefined;
   /** Its prompt, where the provider may cache it. */
   prompt: NotedPrompt | undefined;
-  /** What the target's input has exceeded earlier estimates by, part of `input`. Tokens. */
-  margin = 0;
-  /** Tokens that were expected: input at most, output at most, and how much of the output is held so far. */
+  /** The most input that the request has by itself. Tokens. */
+  expected = 0;
+  /** The margins that would have sufficed; absent if they did. */
+  missed: readonly Omit<Margin, "target">[] | undefined;
+  /** Tokens that are held for: input at most with the target's margins, output at most, and how much of the output is held so far. */
   input = 0;
   output = 0;
   heldOutput = 0;

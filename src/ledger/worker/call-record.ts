@@ -68,7 +68,8 @@ function attemptOf(attempt: Attempt, endedAt: number): AttemptRecord {
     usage: booking.estimate ?? usage,
     charge: booking.charge!,
     held: booking.cost,
-    expected: booking.size && booking.input - booking.margin,
+    expected: booking.size && booking.expected,
+    missed: booking.missed,
     accounts: accountsOf(booking),
   };
 }

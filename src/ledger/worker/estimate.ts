@@ -1,13 +1,12 @@
 /** The most that a request can use, before it is sent. Pure arithmetic. */
 import type { RequestSize } from "../../core/ledger.ts";
+import { type Parts, sumOf } from "../margins.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Nano } from "../money.ts";
 import { costAtMost } from "../prices/price.ts";
 import { serverToolsAtMost } from "../prices/unknown.ts";
 import type { LedgerSettings } from "./settings.ts";
 
-/** No tokenizer in use makes more than one token of two bytes of text. */
-const BYTES_PER_TOKEN = 2;
 /** What providers add around a conversation, and for tools. Tokens. */
 const FRAME_TOKENS = 64;
 const TOOL_TOKENS = 700;
@@ -17,16 +16,22 @@ export const FIRST_OUTPUT = 4096;
 export const NEXT_OUTPUT = 2048;
 const AHEAD = 1024;
 
-/** @param margin by how much the target's input has exceeded this estimate before; tokens */
+/** What a request may have of input, by kinds, without what tools of the provider add. */
+export function partsOf({ text, structure, mediaTokens, hasTools }: RequestSize): Parts {
+  const { words, digits, signs, scripts } = text;
+  const tools = hasTools ? TOOL_TOKENS : 0;
+  return { words, digits, signs: signs + structure, scripts, media: mediaTokens, tools, frame: FRAME_TOKENS };
+}
+
+/** @param margin what the target is known to count more; tokens */
 export function inputAtMost(
   size: RequestSize,
   rule: PriceRule | undefined,
   margin: number,
   { serverTools }: LedgerSettings,
 ): number {
-  const text = Math.ceil(size.textBytes / BYTES_PER_TOKEN) + FRAME_TOKENS;
-  const tools = (size.hasTools ? TOOL_TOKENS : 0) + (size.hasServerTools ? serverTools.tokens : 0);
-  return Math.min(text + tools + size.mediaTokens + margin, rule?.window ?? Infinity);
+  const tools = size.hasServerTools ? serverTools.tokens : 0;
+  return Math.min(Math.ceil(sumOf(partsOf(size))) + tools + margin, rule?.window ?? Infinity);
 }
 
 /** The output to expect of all answers that the client wants, at most. */
@@ -49,15 +54,14 @@ export function firstOutput(full: number, choices: number): number {
   return Math.min(full, FIRST_OUTPUT * choices);
 }
 
-/** What a stream holds next. @param outputBytes of its output so far */
-export function nextOutput(held: number, full: number, outputBytes: number): number {
-  const counted = Math.ceil(outputBytes / BYTES_PER_TOKEN);
-  return Math.min(full, Math.max(held, counted) + NEXT_OUTPUT);
+/** What a stream holds next. @param counted the most tokens of its output so far */
+export function nextOutput(held: number, full: number, counted: number): number {
+  return Math.min(full, Math.max(held, Math.ceil(counted)) + NEXT_OUTPUT);
 }
 
-/** The output at which a hold must grow. Bytes; Infinity if the hold is complete. */
+/** The output at which a hold must grow. Tokens; Infinity if the hold is complete. */
 export function outputLimit(held: number, full: number): number {
-  return held >= full ? Infinity : (held - AHEAD) * BYTES_PER_TOKEN;
+  return held >= full ? Infinity : held - AHEAD;
 }
 
 export function costOf(

@@ -2,15 +2,15 @@
 import type { Attempt, Call } from "../../core/call.ts";
 import type { Admitted } from "../../core/ledger.ts";
 import type { LedgerRefusal } from "../../core/refusal.ts";
+import { type Margin, Margins, missed } from "../margins.ts";
 import type { Booking } from "./booking.ts";
-import { costOf, firstOutput, inputAtMost, outputAtMost, outputPermitted } from "./estimate.ts";
+import { costOf, firstOutput, inputAtMost, outputAtMost, outputPermitted, partsOf } from "./estimate.ts";
 import { priceUnknown, serverToolsForbidden, tooDear, tooLong } from "./refusal.ts";
 import type { LedgerSettings } from "./settings.ts";
 
 export class Estimates {
   readonly #settings: () => LedgerSettings;
-  /** By how much the input of a target has exceeded its estimate. Tokens. */
-  readonly #margins = new Map<string, number>();
+  readonly #margins = new Margins();
 
   constructor(settings: () => LedgerSettings) {
     this.#settings = settings;
@@ -38,6 +38,7 @@ export class Estimates {
   estimate(attempt: Attempt, booking: Booking, admitted: Admitted): void {
     const { call, target } = attempt;
     booking.size ??= admitted.size();
+    attempt.countsOutput = true;
     const { rule, hasHard, lines } = booking.applied;
     if (!rule && hasHard) {
       const line = lines.find(({ unit, mode }) => unit === "money" && mode === "hard")!;
@@ -67,22 +68,26 @@ export class Estimates {
   #measure(booking: Booking): void {
     const settings = this.#settings();
     const { rule, target } = booking.applied;
-    booking.margin = this.#margins.get(target) ?? 0;
-    booking.input = inputAtMost(booking.size!, rule, booking.margin, settings);
+    const size = booking.size!;
+    const margin = this.#margins.isEmpty ? 0 : this.#margins.of(target, partsOf(size));
+    booking.expected = inputAtMost(size, rule, 0, settings);
+    booking.input = margin === 0 ? booking.expected : inputAtMost(size, rule, margin, settings);
     booking.output = outputAtMost(booking.size!, rule, settings);
     booking.fullCost = costOf(rule, booking.input, booking.output, booking.size, settings);
   }
 
   /** The next estimate for the target allows for what this one missed. */
-  learn({ usage }: Attempt, { input, margin, applied }: Booking): void {
-    const excess = usage.input + usage.cacheRead + usage.cacheWrite - (input - margin);
-    if (excess > margin) this.#margins.set(applied.target, excess);
+  learn({ usage }: Attempt, booking: Booking): void {
+    const { size, expected, applied } = booking;
+    const actual = usage.input + usage.cacheRead + usage.cacheWrite;
+    if (!size || size.hasServerTools || actual <= expected) return;
+    booking.missed = missed(partsOf(size), actual);
+    for (const margin of booking.missed) this.#margins.learn({ target: applied.target, ...margin });
   }
 
   /** What all workers have learned. */
-  note(margins: readonly { target: string; tokens: number }[]): void {
-    for (const { target, tokens } of margins)
-      if (tokens > (this.#margins.get(target) ?? 0)) this.#margins.set(target, tokens);
+  note(margins: readonly Margin[]): void {
+    for (const margin of margins) this.#margins.learn(margin);
   }
 }
 

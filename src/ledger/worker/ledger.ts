@@ -241,7 +241,7 @@ export class WorkerLedger implements Ledger {
     const { rule } = booking.applied;
     if (rule && charge.price !== undefined) this.#outbox.use(rule);
     settleAll(booking, charge, used);
-    if (booking.size && !booking.size.hasServerTools) this.#estimates.learn(attempt, booking);
+    this.#estimates.learn(attempt, booking);
   }
 
   close(call: Call): void {

@@ -14,6 +14,8 @@ import type { LedgerSettings } from "./settings.ts";
 /** Bytes of text for a token, on average. */
 const OUTPUT_BYTES_PER_TOKEN = 3.5;
 const INPUT_BYTES_PER_TOKEN = 4;
+/** What the most tokens of a text are on average. */
+const LIKELY_SHARE = 0.75;
 
 /**
  * Sets the estimate of the booking where the provider has not counted all.
@@ -69,8 +71,11 @@ function reachOf(attempt: Attempt, { applied: { rule } }: Booking): Reach {
 
 /** What an answer has used so far as far as weir can tell, with the counts of the provider where it gave them. */
 function estimateOf(attempt: Attempt, booking: Booking): Usage {
-  const { call, usage, outputBytes, estimated } = attempt;
-  const seen = Math.max(usage.output, estimated?.output ?? Math.round(outputBytes / OUTPUT_BYTES_PER_TOKEN));
+  const { call, usage, outputBytes, outputTokens, estimated } = attempt;
+  // A hard budget counts the most that the text can be: what is booked too low would be spent again.
+  const counted = booking.applied.hasHard ? outputTokens : outputTokens * LIKELY_SHARE;
+  const likely = Math.round(Math.max(outputBytes / OUTPUT_BYTES_PER_TOKEN, counted));
+  const seen = Math.max(usage.output, estimated?.output ?? likely);
   const isCut = call.stream && (attempt.stop.reason !== undefined || attempt.failure !== undefined);
   const output = seen + (isCut ? unseenOf(attempt, booking, seen) : 0);
   const isInputKnown = usage.input + usage.cacheRead + usage.cacheWrite > 0;
@@ -93,5 +98,7 @@ function unseenOf(attempt: Attempt, { output, applied: { rule } }: Booking, seen
 /** The input that a tokenizer would count, where no provider did. Tokens. */
 function likelyInput({ request }: Attempt, { size, bytes }: Booking): number {
   if (request) return estimateTokens(request);
-  return Math.ceil((size?.textBytes ?? bytes) / INPUT_BYTES_PER_TOKEN) + (size?.mediaTokens ?? 0);
+  if (!size) return Math.ceil(bytes / INPUT_BYTES_PER_TOKEN);
+  const { words, digits, signs, scripts } = size.text;
+  return Math.ceil((words + digits + signs + scripts) * LIKELY_SHARE) + size.mediaTokens;
 }

@@ -23,7 +23,7 @@ export class StreamHold {
     this.#settings = settings;
     this.#asks = asks;
     const { heldOutput, output, size, input, applied } = booking;
-    this.#output = nextOutput(heldOutput, output, attempt.outputBytes);
+    this.#output = nextOutput(heldOutput, output, attempt.outputTokens);
     this.#cost = costOf(applied.rule, input, this.#output, size, settings);
   }
 

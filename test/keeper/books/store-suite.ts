@@ -143,15 +143,20 @@ export function describeBooks(
       await store.commit(
         commit({
           rates: [{ account: "r:one:rpm", level: 1.5, at: NOW }],
-          margins: [{ target: "mock/echo", tokens: 900 }],
+          margins: [{ target: "mock/echo", kind: "words", factor: 1.9 }],
           alerted: [{ account: A, percent: 80 }],
         }),
       );
       await store.commit(
-        commit({ margins: [{ target: "mock/echo", tokens: 100 }], alerted: [{ account: A, percent: 50 }] }),
+        commit({
+          margins: [{ target: "mock/echo", kind: "words", factor: 1.1 }],
+          alerted: [{ account: A, percent: 50 }],
+        }),
       );
       expect(await store.rates()).toEqual([{ account: "r:one:rpm", level: 1.5, at: NOW }]);
-      expect(await store.margins()).toEqual([{ target: "mock/echo", tokens: 900 }]);
+      expect(await store.margins()).toEqual([
+        { target: "mock/echo", kind: "words", factor: 1.9, at: expect.any(Number) },
+      ]);
       expect(await store.accounts(NOW)).toMatchObject([{ alerted: 80 }]);
     });
   });

@@ -6,13 +6,21 @@ export const size: SizeMembers = {
   tier: "service_tier",
   speed: "speed",
   tools: ["tools"],
-  serverTools: ['"web_search_', '"web_fetch_', '"code_execution_', '"tool_search_tool'],
-  serverToolMembers: ["mcp_servers"],
-  // An image or a document: the kind stands in the block around the source.
-  links: {
-    '"type":"url"': 160_000,
-    '"type": "url"': 160_000,
-    '"type":"file"': 160_000,
-    '"type": "file"': 160_000,
+  serverToolTypes: [
+    "web_search_",
+    "web_fetch_",
+    "code_execution_",
+    "tool_search_tool",
+    "mcp_toolset",
+    "advisor_",
+  ],
+  serverMembers: ["mcp_servers"],
+  opaque: ["input", "output_config", "output_format"],
+  media: {
+    // An image or a document: the kind stands in the block around the source.
+    data: { as: "data", in: ["source"], type: "base64" },
+    url: { as: "url", in: ["source"] },
+    file_id: { as: "link" },
+    signature: { as: "sealed" },
   },
 };

@@ -5,6 +5,7 @@ export const size: SizeMembers = {
   maxTokens: ["num_predict"],
   within: ["options"],
   tools: ["tools"],
-  serverTools: [],
-  bareImages: true,
+  serverToolTypes: [],
+  opaque: ["tool_calls", "format"],
+  media: { images: { as: "data", binary: true } },
 };

@@ -2,10 +2,12 @@ import type { CallView, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
 import { effortPath, modelOf } from "./shared/quirks.ts";
 
-/** Only the research model takes an effort (https://docs.perplexity.ai/api-reference/chat-completions-post). */
+const TAKES_EFFORT = /^sonar-(?:deep-research|reasoning)/;
+
+/** Only models that reason take an effort; the documentation names the research model alone. */
 function dropEffort(body: JsonObject, call: CallView): void {
   const model = modelOf(call);
-  if (body.reasoning_effort === undefined || model === "sonar-deep-research") return;
+  if (body.reasoning_effort === undefined || TAKES_EFFORT.test(model)) return;
   delete body.reasoning_effort;
   call.reportLoss("dropped", effortPath(call), `${model} does not support reasoning_effort`);
 }

@@ -17,6 +17,7 @@ import {
   written,
 } from "../helpers/foresee.ts";
 import { isSilent, SILENT } from "../helpers/left-out.ts";
+import { RARE } from "../helpers/rare-members.ts";
 import { IS_LONG } from "../helpers/within-budget.ts";
 
 /** A model of a provider that speaks the format. */
@@ -36,6 +37,10 @@ const NEEDLESS: Readonly<Record<string, { path: RegExp; why: string }>> = {
   "search-beside-allowed": { path: /^tools\[1\]/, why: "a tool that may not be called is not declared" },
   "answer-image": { path: /^input\[\d\]/, why: "the item of an image becomes the image" },
   "foreign-history": { path: /^reasoning\.effort$/, why: "an item of the input changes it" },
+  "rare 7": {
+    path: /^messages\[2\]\.name$/,
+    why: "the call has the name of the function, and the result its id",
+  },
   unlimited: { path: /^options\.num_predict$/, why: "every number below 1 means no limit" },
   "think-off": { path: /^think$/, why: "the model does not reason unless it is asked to" },
   think: { path: /^think$/, why: "true leaves it to the model how much it reasons, as without the member" },
@@ -47,10 +52,11 @@ const SCHEMA =
   /\.(?:parameters|parametersJsonSchema|input_schema|output_schema|schema|responseSchema|responseJsonSchema)\b/;
 const SCHEMA_WORDS = /\.(?:additionalProperties|propertyOrdering\[\d+\])$/;
 
-/** The cases of a client that a provider of another format gets; the short run takes every fifth. */
+/** The cases and the rare members of a client that a provider of another format gets; the short run takes every fifth. */
 function casesFor(client: string, upstream: string): { name: string; body: JsonObject }[] {
   const turn = Object.keys(MODELS).indexOf(upstream);
-  return fixturesOf("requests", client)
+  const rare = RARE[client]!.map((body, index) => ({ name: `rare ${index}`, text: JSON.stringify(body) }));
+  return [...fixturesOf("requests", client), ...rare]
     .filter(({ name }, index) => IS_LONG || name === "vendor-members" || index % 5 === turn)
     .map(({ name, text }) => ({
       name,

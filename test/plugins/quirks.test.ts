@@ -189,20 +189,20 @@ const QUIRKS: Quirk[] = [
     },
   },
   {
-    what: "perplexity: only the research model takes an effort",
+    what: "perplexity: a model that does not reason takes no effort",
     provider: "perplexity",
     model: "sonar-pro",
     body: { reasoning_effort: "high" },
     patched: {},
     losses: ["dropped:output_config.effort"],
   },
-  {
-    what: "perplexity: the research model does",
+  ...["sonar-deep-research", "sonar-reasoning-pro"].map((model) => ({
+    what: `perplexity: ${model} does`,
     provider: "perplexity",
-    model: "sonar-deep-research",
+    model,
     body: { reasoning_effort: "high" },
     patched: { reasoning_effort: "high" },
-  },
+  })),
   {
     what: "nvidia: a name without its maker is one of NVIDIA's own",
     provider: "nvidia",

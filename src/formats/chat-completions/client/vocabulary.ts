@@ -1,6 +1,8 @@
 /** Member names of a chat-completions request, by level, and what becomes of those that weir does not read. */
 import {
   CACHED,
+  DETAIL,
+  DISPLAYED,
   FIGURES,
   IN_ANSWER,
   KIND,
@@ -14,7 +16,7 @@ import { Vocabulary } from "../../shared/vocabulary.ts";
 
 const MARKS = { cache_control: CACHED, prompt_cache_breakpoint: CACHED };
 
-const ImageUrl = new Vocabulary("url detail");
+const ImageUrl = new Vocabulary("url", {}, { silent: { detail: DETAIL } });
 
 const Part = new Vocabulary(
   "type text refusal document_name file_name thinking signature",
@@ -32,15 +34,25 @@ const Part = new Vocabulary(
   },
 );
 
+/** An entry of OpenRouter's or LiteLLM's. */
+const Reasoning = new Vocabulary(
+  "type text summary thinking data format signature",
+  {},
+  { silent: { id: IN_ANSWER, index: IN_ANSWER } },
+);
+
 const NamedCall = new Vocabulary("name arguments");
 
 const Message = new Vocabulary(
-  `role name refusal tool_call_id is_error reasoning reasoning_content reasoning_details thinking_blocks`,
+  `role name refusal tool_call_id is_error reasoning reasoning_content`,
   {
+    reasoning_details: Reasoning,
+    thinking_blocks: Reasoning,
     content: Part,
     tool_calls: new Vocabulary(
-      "id extra_content",
+      "id",
       {
+        extra_content: new Vocabulary("", { google: new Vocabulary("thought_signature") }),
         function: NamedCall,
         custom: new Vocabulary("name input"),
       },
@@ -74,7 +86,10 @@ const Tool = new Vocabulary(
       ),
     }),
   },
-  { silent: { ...MARKS, name: "Codex repeats the name of the function beside it" } },
+  {
+    types: "function custom",
+    silent: { ...MARKS, name: "Codex repeats the name of the function beside it" },
+  },
 );
 
 const Named = new Vocabulary("name");
@@ -108,8 +123,12 @@ export const REQUEST = new Vocabulary(
       json_schema: new Vocabulary("description schema", {}, { silent: { name: NAMED, strict: STRICT } }),
     }),
     audio: new Vocabulary("voice format"),
-    reasoning: new Vocabulary("effort max_tokens exclude enabled summary", {}, { passed: true }),
-    thinking: new Vocabulary("type budget_tokens display", {}, { passed: true }),
+    reasoning: new Vocabulary(
+      "effort max_tokens enabled summary",
+      {},
+      { passed: true, silent: { exclude: DISPLAYED } },
+    ),
+    thinking: new Vocabulary("type budget_tokens", {}, { passed: true, silent: { display: DISPLAYED } }),
     web_search_options: new Vocabulary("search_context_size user_location"),
   },
   {

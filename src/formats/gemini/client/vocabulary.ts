@@ -2,9 +2,11 @@
 import { DISPLAYED, MATCHED, MEDIA_TYPE, STOPPED, STORED, STREAMED } from "../../shared/silent.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
 
-const TYPED = { silent: { mimeType: MEDIA_TYPE } };
-const Blob = new Vocabulary("data displayName", {}, TYPED);
-const File = new Vocabulary("fileUri displayName", {}, TYPED);
+const TYPED = {
+  silent: { mimeType: MEDIA_TYPE, displayName: "a name for display, which documents keep as their title" },
+};
+const Blob = new Vocabulary("data", {}, TYPED);
+const File = new Vocabulary("fileUri", {}, TYPED);
 
 /** `args` and `response` have no vocabulary: they hold words of the client's tools. */
 const Part = new Vocabulary("text thought thoughtSignature partMetadata videoMetadata mediaResolution", {

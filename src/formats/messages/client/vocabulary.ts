@@ -1,5 +1,5 @@
 /** Member names of a Messages request, by level, and what becomes of those that weir does not read. */
-import { CACHED, MEDIA_TYPE, STOPPED, STREAMED } from "../../shared/silent.ts";
+import { CACHED, DISPLAYED, LOADED, MEDIA_TYPE, STOPPED, STREAMED } from "../../shared/silent.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
 
 const MARK = { cache_control: CACHED };
@@ -28,13 +28,13 @@ const Block = new Vocabulary(
 
 /** `input_schema` (a JSON schema) and `input_examples` (arguments) have no vocabulary. */
 const Tool = new Vocabulary(
-  "type name description input_schema input_examples strict defer_loading",
+  "type name description input_schema input_examples strict",
   {},
   {
     passed: true,
     lost: `allowed_callers max_uses allowed_domains blocked_domains user_location display_width_px display_height_px
     display_number max_characters`,
-    silent: { ...MARK, eager_input_streaming: STREAMED },
+    silent: { ...MARK, eager_input_streaming: STREAMED, defer_loading: LOADED },
   },
 );
 
@@ -50,7 +50,11 @@ export const REQUEST = new Vocabulary(
     system: Block,
     tools: Tool,
     tool_choice: new Vocabulary("type name disable_parallel_tool_use", {}, { passed: true }),
-    thinking: new Vocabulary("type budget_tokens display", {}, { passed: true, lost: "block_binding" }),
+    thinking: new Vocabulary(
+      "type budget_tokens",
+      {},
+      { passed: true, lost: "block_binding", silent: { display: DISPLAYED } },
+    ),
     metadata: new Vocabulary("user_id", {}, { passed: true, free: true }),
     output_config: new Vocabulary(
       "effort",

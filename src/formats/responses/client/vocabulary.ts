@@ -1,17 +1,31 @@
 /** Member names of a Responses request, by level, and what becomes of those that weir does not read. */
-import { CACHED, IN_ANSWER, KIND, NAMED, STORED, STREAMED, STRICT } from "../../shared/silent.ts";
+import {
+  CACHED,
+  DETAIL,
+  IN_ANSWER,
+  KIND,
+  LOADED,
+  NAMED,
+  STORED,
+  STREAMED,
+  STRICT,
+} from "../../shared/silent.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
 
 const MARKS = { cache_control: CACHED, prompt_cache_breakpoint: CACHED };
 const CODEX = "Codex writes it for OpenAI's own records";
 
 const Part = new Vocabulary(
-  "type text refusal image_url file_id detail file_data file_url filename",
-  { input_audio: new Vocabulary("data format") },
+  // An output of a shell has the last three.
+  "type text refusal image_url file_id file_data file_url filename stdout stderr",
+  {
+    input_audio: new Vocabulary("data format"),
+    outcome: new Vocabulary("exit_code", {}, { silent: { type: KIND } }),
+  },
   {
     types:
       "input_text output_text text refusal input_image input_file input_audio summary_text reasoning_text",
-    silent: { ...MARKS, annotations: IN_ANSWER, logprobs: IN_ANSWER },
+    silent: { ...MARKS, detail: DETAIL, annotations: IN_ANSWER, logprobs: IN_ANSWER },
   },
 );
 
@@ -28,7 +42,7 @@ const Tool = new Vocabulary(
     custom: new Vocabulary("name description format"),
     tools: "same",
   },
-  { passed: true, lost: "defer_loading output_schema allowed_callers", silent: MARKS },
+  { passed: true, lost: "output_schema allowed_callers", silent: { ...MARKS, defer_loading: LOADED } },
 );
 
 /** `arguments`, `input` and `action` have no vocabulary: they hold words of the client's tools. */
@@ -50,7 +64,8 @@ const Item = new Vocabulary(
   },
   {
     types: `message reasoning function_call custom_tool_call local_shell_call shell_call apply_patch_call function_call_output custom_tool_call_output
-    local_shell_call_output apply_patch_call_output additional_tools tool_search_output configuration_update`,
+    local_shell_call_output shell_call_output apply_patch_call_output additional_tools tool_search_output configuration_update`,
+    lost: "max_output_length",
     silent: {
       id: IN_ANSWER,
       status: IN_ANSWER,

@@ -1,6 +1,6 @@
 /** `weir import SOURCE FILE`: writes `weir.yaml` from the config of another gateway. */
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { describeFileError } from "../core/system-error.ts";
 import type { Imported } from "../import/index.ts";
 import type { SourceDocument } from "../import/source.ts";
@@ -65,7 +65,13 @@ async function importFile(source: string, file: string, { flags, cwd }: Context)
   const { isDatabase, readCcrDatabase } = await import("./ccr-database.ts");
   const openConfig = () => {
     const path = resolve(cwd, file);
-    return source === "ccr" && isDatabase(path) ? readCcrDatabase(path, basename(file)) : open(file);
+    if (source !== "ccr") return open(file);
+    if (isDatabase(path)) return readCcrDatabase(path, basename(file));
+    const document = open(file);
+    const newer = join(dirname(path), "config.sqlite");
+    if (!isDatabase(newer)) return document;
+    const note = `${basename(file)} is that of an earlier version: the settings are in config.sqlite beside it`;
+    return { ...document, notes: [...(document.notes ?? []), note] };
   };
   const keys = textOf(flags["--keys"]);
   if (keys !== undefined && source !== "litellm")

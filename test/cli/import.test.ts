@@ -142,6 +142,11 @@ test("the database of claude-code-router is read, without a change to it", async
     providers: { zai: { speaks: "messages", baseUrl: "https://api.z.ai/api/anthropic" } },
   });
   expect([...changed, ...none].map(({ path }) => path)).not.toContain("Providers[1].capabilities[0].baseUrl");
+  const { err: older } = await weir("ccr", "twice.json");
+  rmSync(file);
+  expect(older).toContain(
+    "twice.json is that of an earlier version: the settings are in config.sqlite beside it.",
+  );
 });
 
 test("included files are imported, too, and what would keep weir from starting is left out and told", async () => {

@@ -187,6 +187,22 @@ describe("LiteLLM", () => {
     expect(await urlWith({ OLLAMA_API_BASE: "http://gpu:1" })).toBe("http://gpu:1/v1/chat/completions");
   });
 
+  test("Claude on Bedrock is asked with InvokeModel, and the report says so", async () => {
+    const keys = { aws_access_key_id: "os.environ/A", aws_secret_access_key: "os.environ/B" };
+    const at = { aws_region_name: "us-east-1", ...keys };
+    const { fates } = await sent(
+      "litellm",
+      list({
+        claude: { model: "bedrock/us.anthropic.claude-sonnet-4-6", ...at },
+        invoked: { model: "bedrock/invoke/us.anthropic.claude-sonnet-4-6", ...at },
+        nova: { model: "bedrock/us.amazon.nova-pro-v1:0", ...at },
+      }),
+      [],
+    );
+    const model = (index: number) => fates[`model_list[${index}].litellm_params.model`];
+    expect([model(0), model(1), model(2)]).toEqual(["changed", "taken", "taken"]);
+  });
+
   test("a model of Azure AI with a key is on", async () => {
     const params = { api_base: "https://acme.services.ai.azure.com", api_key: "os.environ/K" };
     const { asked, remarks } = await sent(

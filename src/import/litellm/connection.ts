@@ -5,10 +5,8 @@ import type { Reading } from "../reader.ts";
 import { seconds } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
 import { askedBy, LOCAL_OLLAMA, OTHER_KEYS } from "./asks.ts";
+import { cloudPlace, DEFAULT_VERSION, type Member, type Placed } from "./clouds.ts";
 import { bedrockRegion, COMPATIBLE, KEY_VARIABLES, type NamedModel, PREFIXES } from "./vendors.ts";
-
-/** Reads members of `litellm_params`, and those of the credential that it names. */
-export type Member = (name: string) => SourceNode | undefined;
 
 /** A connection, and the request that LiteLLM sends over it. */
 export interface Connected {
@@ -52,11 +50,6 @@ export function connectionOf(
   return { connection: { provider: name, hint: hintOf(settings, hint), settings }, ...(asked && { asked }) };
 }
 
-interface Placed {
-  place: Place;
-  asked?: Asked;
-}
-
 function placeFor(
   { vendors, environment }: Reading,
   { prefix, model, isResponses }: NamedModel,
@@ -64,7 +57,7 @@ function placeFor(
   address: SourceNode | undefined,
 ): Placed | undefined {
   const base = address?.text === undefined ? undefined : environment.text(address.text, "url");
-  const special = specialPlace(environment, prefix, model, member, base);
+  const special = cloudPlace(environment, { prefix, model }, member, base);
   if (special) return special;
   const isCompatible = COMPATIBLE.has(prefix);
   const provider = PREFIXES[prefix];
@@ -95,61 +88,6 @@ function ollamaBase(base = `\${OLLAMA_API_BASE:-${LOCAL_OLLAMA}}`): string {
     .replace(/\/(v1|api)$/, "")}/v1`;
 }
 
-/** Clouds, whose addresses weir makes of other settings. */
-function specialPlace(
-  environment: Reading["environment"],
-  prefix: string,
-  model: string,
-  member: Member,
-  base: string | undefined,
-): Placed | undefined {
-  const at = (provider: string, baseUrl?: string): Placed => ({
-    place: { provider, isOwn: false, settings: baseUrl === undefined ? {} : { baseUrl } },
-  });
-  const plain = base?.replace(/[?#].*$/s, "").replace(/\/+$/, "");
-  if (prefix === "azure" || (prefix === "azure_ai" && /\.openai\.azure\.com\b/.test(plain ?? ""))) {
-    const isOld = isDated(member);
-    const given = prefix === "azure" && /\/chat\/completions$/.test(plain ?? "") ? undefined : plain;
-    const root = (plain ?? environment.variable("AZURE_API_BASE", "url")).replace(/\/openai(\/.*)?$/, "");
-    const asked = isOld && given !== undefined ? datedAsk(environment, given, member) : undefined;
-    const place = at(isOld ? "azure-dated" : "azure", `${root}${isOld ? "/openai" : "/openai/v1"}`);
-    return { ...place, ...(asked && { asked }) };
-  }
-  if (prefix === "azure_ai") return foundryPlace(model, plain, at);
-  if (prefix === "vertex_ai" && OPEN_MODELS.test(model)) return at("vertex-openai", plain);
-  const provider = PREFIXES[prefix] ?? "";
-  return provider === "bedrock" || provider === "vertex" ? at(provider, plain) : undefined;
-}
-
-/** Models that Vertex serves in the format of OpenAI. */
-const OPEN_MODELS = /^(meta|openai|deepseek-ai|qwen|mistralai|zai-org|moonshotai|minimaxai)\//;
-
-function datedAsk(environment: Reading["environment"], root: string, member: Member): Asked {
-  const version = member("api_version")?.text;
-  const written = version === undefined ? DEFAULT_VERSION : environment.text(version);
-  const url = `${root}/openai/deployments/{model}/chat/completions?api-version=${written}`;
-  return { format: "chat-completions", url };
-}
-
-/** https://docs.litellm.ai/docs/providers/azure_ai: resources of Foundry, and hosts of one model each. */
-function foundryPlace(
-  model: string,
-  base: string | undefined,
-  at: (provider: string, baseUrl?: string) => Placed,
-): Placed {
-  const isFoundry =
-    base === undefined || /\.services\.ai\.azure\.com(?![^/])/.test(base) || base.includes("$");
-  if (model.startsWith("claude"))
-    return at("foundry", base?.replace(/(\/anthropic)?(\/v1\/messages)?$/, "/anthropic"));
-  if (isFoundry) {
-    const models = base?.replace(/(\/models)?(\/chat\/completions)?$/, "/models");
-    const asked = { format: "chat-completions", url: `${models}/chat/completions` };
-    return { ...at("foundry-models", models), ...(models !== undefined && { asked }) };
-  }
-  const asked = askedBy("azure_ai", base)!;
-  return { asked, place: placeOf(asked, new Map()) };
-}
-
 /** What the report says about the address. Whether it is the one that LiteLLM asks is checked with the written file. */
 function sayAddress(
   { environment }: Reading,
@@ -162,12 +100,6 @@ function sayAddress(
   if (address && environment.isReference(address.text ?? "") && !isPlain)
     address.changed(`the variable must hold the address without a path and without a slash at its end`, to);
   else address?.taken(to);
-}
-
-/** A dated version of Azure's API, as opposed to `/openai/v1`. Without one LiteLLM takes it from the environment. */
-function isDated(member: Member): boolean {
-  const version = member("api_version")?.text;
-  return version === undefined || !["v1", "latest", "preview"].includes(version);
 }
 
 function credentials(
@@ -282,9 +214,6 @@ function vertexSettings(reading: Reading, member: Member): ConnectionSettings {
   }
   return { variables };
 }
-
-/** What LiteLLM asks for without `api_version`. */
-const DEFAULT_VERSION = "${AZURE_API_VERSION:-2025-02-01-preview}";
 
 function azureSettings(reading: Reading, provider: string, member: Member): ConnectionSettings {
   const version = member("api_version");

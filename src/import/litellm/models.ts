@@ -2,7 +2,8 @@
 import { modelName } from "../draft.ts";
 import type { Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";
-import { connectionOf, type Member } from "./connection.ts";
+import type { Member } from "./clouds.ts";
+import { connectionOf } from "./connection.ts";
 import { readPrice } from "./prices.ts";
 import { splitModel, upstreamModel } from "./vendors.ts";
 

@@ -82,7 +82,7 @@ export interface Usage {
   reported?: number;
   /** Further work that the provider did for the answer and charges, but does not count in the totals. */
   beside?: readonly BesideUsage[];
-  /** `partial`: the input was counted, the output was not yet. Absent: see {@link usageState}. */
+  /** `partial`: only the input or only the output was counted, or not all of it yet. Absent: see {@link usageState}. */
   known?: "partial" | "final";
 }
 
@@ -115,8 +115,14 @@ export function mergeUsage(into: Usage, next: Partial<Usage>): Usage {
 
 /** How complete the counts are. `absent`: nothing was counted, and zero means unknown. */
 export function usageState(usage: Usage): "absent" | "partial" | "final" {
-  const { input, cacheRead, cacheWrite, output } = usage;
-  return usage.known ?? (input + cacheRead + cacheWrite + output > 0 ? "final" : "absent");
+  // Every prompt has tokens: a provider that names none has not counted them.
+  if (!hasInput(usage) && usage.output > 0) return "partial";
+  return usage.known ?? (hasInput(usage) ? "final" : "absent");
+}
+
+/** Whether the tokens of the prompt were counted. */
+export function hasInput({ input, cacheRead, cacheWrite }: Usage): boolean {
+  return input + cacheRead + cacheWrite > 0;
 }
 
 /** Why an answer ended. `raw` is the provider's own value. */

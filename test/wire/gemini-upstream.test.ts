@@ -75,6 +75,28 @@ test("an OpenAI SDK gets a JSON answer; the key is in x-goog-api-key, and the mo
   expect(body).toEqual({ contents: [{ role: "user", parts: [{ text: "Hi" }] }] });
 });
 
+test("an answer that a filter of Vertex AI stopped is told with its sentence, and asked for once", async () => {
+  const finishMessage = "The response violated the safety settings.";
+  const blocked = { candidates: [{ finishReason: "MODEL_ARMOR", finishMessage }] } as unknown as JsonObject;
+  for (const answer of [json(blocked), stream([blocked])]) {
+    const before = upstream.requests.length;
+    upstream.answer(() => answer);
+    const isStream = Symbol.iterator in Object(answer.body) && typeof answer.body !== "string";
+    const [choice] = isStream
+      ? (
+          await Array.fromAsync(
+            await openaiClient(gateway.url).chat.completions.create({ ...chat, stream: true }),
+          )
+        )
+          .flatMap(({ choices }) => choices)
+          .filter(({ finish_reason: reason }) => reason !== null)
+      : (await openaiClient(gateway.url).chat.completions.create(chat)).choices;
+    expect(choice!.finish_reason).toBe("content_filter");
+    if (!isStream) expect(choice).toMatchObject({ message: { refusal: finishMessage } });
+    expect(upstream.requests.length - before).toBe(1);
+  }
+});
+
 test("an OpenAI SDK gets a stream, for which weir asks with alt=sse", async () => {
   upstream.answer(() => stream(STREAM));
   const chunks = await Array.fromAsync(

@@ -3,7 +3,7 @@ import type { FinishKind, FinishReason } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { getOwn } from "../../core/own.ts";
 
-/** The five words of the format and those of other vendors. An unknown word counts as `stop`. */
+/** The five words of the format and those of other vendors. An answer with an unknown word counts as cut off. */
 const KINDS: Record<string, FinishKind> = {
   stop: "stop",
   length: "length",
@@ -17,6 +17,11 @@ const KINDS: Record<string, FinishKind> = {
   // Hosts that pass on the words of the model's vendor.
   end_turn: "stop",
   eos: "stop",
+  eos_token: "stop",
+  stop_sequence: "stop",
+  complete: "stop",
+  completed: "stop",
+  tool_call: "tool-calls",
   tool_use: "tool-calls",
   refusal: "content-filter",
   safety: "content-filter",
@@ -68,7 +73,8 @@ export interface AnswerFacts {
  * after a call; `length` and `content-filter` take precedence.
  */
 export function decodeFinishReason(raw: string | undefined, facts: AnswerFacts): FinishReason {
-  const kind = kindOf(raw === undefined ? undefined : (getOwn(KINDS, raw.toLowerCase()) ?? "stop"), facts);
+  const said = raw === undefined ? "stop" : getOwn(KINDS, raw.toLowerCase());
+  const kind = kindOf(said, facts);
   return {
     kind,
     ...(raw !== undefined && { raw }),
@@ -76,11 +82,13 @@ export function decodeFinishReason(raw: string | undefined, facts: AnswerFacts):
   };
 }
 
+/** @param said absent: an unknown word */
 function kindOf(said: FinishKind | undefined, facts: AnswerFacts): FinishKind {
   if (said === "length" || said === "content-filter") return said;
   if (facts.toolCalls > 0) return "tool-calls";
   if (facts.refused) return "content-filter";
-  return typeof facts.stopReason === "string" && facts.stopReason !== "" ? "stop-sequence" : "stop";
+  if (typeof facts.stopReason === "string" && facts.stopReason !== "") return "stop-sequence";
+  return said === undefined ? "length" : "stop";
 }
 
 /** Encodes a finish reason as one of the five words of the format: typed clients fail on any other. */

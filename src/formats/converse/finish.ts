@@ -4,7 +4,7 @@ import type { FinishKind, FinishReason } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 
-/** All documented stop reasons but those of failures. An unknown word counts as `end_turn` and is kept in `raw`. */
+/** All documented stop reasons but those of failures. An answer with an unknown word counts as cut off; `raw` keeps the word. */
 const KINDS: ReadonlyMap<string, FinishKind> = new Map(
   Object.entries<FinishKind>({
     end_turn: "stop",
@@ -33,7 +33,7 @@ export function decodeStopReason({
   additionalModelResponseFields: more,
 }: JsonObject): FinishReason {
   const raw = typeof stopReason === "string" ? stopReason : "end_turn";
-  const kind = KINDS.get(raw) ?? "stop";
+  const kind = KINDS.get(raw) ?? "length";
   return { kind, raw, ...(kind === "stop-sequence" && matchedIn(more)) };
 }
 

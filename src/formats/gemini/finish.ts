@@ -4,7 +4,7 @@ import type { FinishKind, FinishReason } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { getOwn } from "../../core/own.ts";
 
-/** Words with one meaning. `OTHER` and unknown words count as a regular end if the answer has content. */
+/** Words with one meaning. `OTHER` says nothing, like unknown words: such an answer is never a regular end. */
 const KINDS: Record<string, FinishKind> = {
   STOP: "stop",
   MAX_TOKENS: "length",
@@ -14,6 +14,7 @@ const KINDS: Record<string, FinishKind> = {
   BLOCKLIST: "content-filter",
   PROHIBITED_CONTENT: "content-filter",
   SPII: "content-filter",
+  MODEL_ARMOR: "content-filter",
   LANGUAGE: "content-filter",
   IMAGE_SAFETY: "content-filter",
   IMAGE_PROHIBITED_CONTENT: "content-filter",
@@ -87,13 +88,19 @@ export function decodeFinishReason(
   { toolCalls, hasContent, explanation }: AnswerFacts,
 ): FinishReason {
   const known = getOwn(KINDS, raw);
-  if (known === undefined && !hasContent)
+  const kind = known ?? kindOfUnknown(explanation, toolCalls);
+  if (known === undefined && kind === "length" && !hasContent)
     throw new GatewayError("upstream", `The provider ended its answer without content (${raw}); try again.`, {
       code: "empty_answer",
     });
-  const kind = known ?? "stop";
   if (kind === "stop") return { kind: toolCalls > 0 ? "tool-calls" : "stop", raw };
   return { kind, raw, ...(kind === "content-filter" && typeof explanation === "string" && { explanation }) };
+}
+
+/** An answer that Google explains was stopped; any other one counts as cut off, unless it ends in calls. */
+function kindOfUnknown(explanation: Json | undefined, toolCalls: number): FinishKind {
+  if (typeof explanation === "string" && explanation !== "") return "content-filter";
+  return toolCalls > 0 ? "tool-calls" : "length";
 }
 
 /** The finish reason of an answer whose prompt Google blocked: `promptFeedback.blockReason`. */

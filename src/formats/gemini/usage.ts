@@ -29,12 +29,14 @@ export class UsageReader {
     this.#tools = count(meta.toolUsePromptTokenCount) ?? this.#tools;
     this.#candidates = count(meta.candidatesTokenCount) ?? this.#candidates;
     this.#thoughts = count(meta.thoughtsTokenCount) ?? this.#thoughts;
-    if (this.#prompt === undefined) return undefined;
     const thoughts = this.#thoughts ?? 0;
     const isCounted = this.#candidates !== undefined || this.#thoughts !== undefined;
+    if (this.#prompt === undefined && !isCounted) return undefined;
     const usage: Partial<Usage> = {
-      input: Math.max(0, this.#prompt + this.#tools - this.#cached),
-      cacheRead: this.#cached,
+      ...(this.#prompt !== undefined && {
+        input: Math.max(0, this.#prompt + this.#tools - this.#cached),
+        cacheRead: this.#cached,
+      }),
       output: isCounted ? (this.#candidates ?? 0) + thoughts : undefined,
       reasoning: isCounted ? thoughts : undefined,
       known: isEnd ? "final" : "partial",

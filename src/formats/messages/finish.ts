@@ -3,7 +3,7 @@ import type { FinishKind, FinishReason } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 
-/** All documented stop reasons. An unknown word counts as `end_turn` and is kept in `raw`. */
+/** All documented stop reasons. An answer with an unknown word counts as cut off; `raw` keeps the word. */
 const KINDS: ReadonlyMap<string, FinishKind> = new Map(
   Object.entries<FinishKind>({
     end_turn: "stop",
@@ -29,7 +29,7 @@ const WORDS: Record<FinishKind, string> = {
 /** Decodes `stop_reason`, `stop_sequence` and `stop_details` of a message or of the delta of a `message_delta`. */
 export function decodeStopReason({ stop_reason, stop_sequence, stop_details }: JsonObject): FinishReason {
   const raw = typeof stop_reason === "string" ? stop_reason : "end_turn";
-  const kind = KINDS.get(raw) ?? "stop";
+  const kind = KINDS.get(raw) ?? "length";
   return {
     kind,
     raw,

@@ -32,11 +32,16 @@ export interface AnswerFacts {
   hasRefused: boolean;
 }
 
+/** The states of an answer that ended regularly, or has not ended. */
+const REGULAR: ReadonlySet<string> = new Set(["completed", "in_progress", "queued"]);
+
 /** Decodes the status of a response. One that ended too early for a reason that weir does not know counts as cut off. */
 export function decodeStatus(response: JsonObject, { toolCalls, hasRefused }: AnswerFacts): FinishReason {
   const { status, incomplete_details: details } = response;
   if (status !== "incomplete") {
-    const kind: FinishKind = toolCalls > 0 ? "tool-calls" : hasRefused ? "content-filter" : "stop";
+    const isKnown = typeof status !== "string" || REGULAR.has(status);
+    const kind: FinishKind =
+      toolCalls > 0 ? "tool-calls" : hasRefused ? "content-filter" : isKnown ? "stop" : "length";
     return { kind, ...(typeof status === "string" && { raw: status }) };
   }
   const raw = isObject(details) && typeof details.reason === "string" ? details.reason : status;

@@ -3,7 +3,7 @@ import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import { estimateTokens, TextEstimate } from "../../core/estimate.ts";
 import type { ChatEvent, Usage } from "../../core/events.ts";
-import { mergeUsage, NO_USAGE, usageState } from "../../core/events.ts";
+import { hasInput, mergeUsage } from "../../core/events.ts";
 import { incompleteStream } from "../../core/incomplete.ts";
 import { MostTokens } from "../../core/tokens/most-tokens.ts";
 import type { Hooks } from "../../core/plugin.ts";
@@ -58,16 +58,18 @@ export class Meter {
         this.#ended = true;
         attempt.usage = event.usage;
         attempt.finish = event.reason.raw ?? event.reason.kind;
-        return usageState(event.usage) === "absent" ? { ...event, usage: this.#estimateUsage() } : event;
+        return hasInput(event.usage) ? event : { ...event, usage: this.#estimateUsage(event.usage) };
       default:
         return event;
     }
   }
 
-  #estimateUsage(): Usage {
+  /** The counts of an answer whose provider counted nothing, or the output alone. */
+  #estimateUsage(counted: Usage): Usage {
     const { request } = this.#attempt;
-    const estimated = { input: request ? estimateTokens(request) : 0, output: this.#estimate.tokens };
+    const output = counted.output > 0 ? counted.output : this.#estimate.tokens;
+    const estimated = { input: request ? estimateTokens(request) : 0, output };
     this.#attempt.estimated = estimated;
-    return { ...NO_USAGE, ...estimated };
+    return { ...counted, ...estimated };
   }
 }

@@ -141,7 +141,7 @@ describe("words every object knows", () => {
     expect(sent).toMatchObject({ model: "some-model" });
 
     const { events } = readAll([{ data: JSON.stringify(chunk({ content: "a" }, word)) }, DONE]);
-    expect(events.at(-1)).toMatchObject({ reason: { kind: "stop", raw: word } });
+    expect(events.at(-1)).toMatchObject({ reason: { kind: "length", raw: word } });
     const error = upstream.decodeError(
       400,
       new Headers(),

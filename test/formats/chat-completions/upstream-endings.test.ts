@@ -79,7 +79,9 @@ describe("a stream ends as its provider ended it", () => {
     ["eos", "stop"],
     ["", "stop"],
     [null, "stop"],
-    ["weird", "stop"],
+    ["weird", "length"],
+    ["eos_token", "stop"],
+    ["COMPLETE", "stop"],
   ];
   test.each(reasons)("finish reason %j", (word, kind) =>
     expect(lines([said("a"), chunk({}, word)]).at(-1)).toBe(`message-end ${kind}`),

@@ -220,13 +220,20 @@ describe("blocks", () => {
         url_citation: { url: "https://x.test", title: "T", start_index: 0, end_index: 1 },
       },
     ];
+    const cited = { type: "citation", citation: { url: "https://x.test", title: "T" } };
     const events = read([said("a"), chunk({ annotations }), finish("stop")]);
     checkEvents(events);
-    expect(events).toContainEqual({
-      type: "citation",
-      index: 0,
-      citation: { url: "https://x.test", title: "T" },
-    });
+    expect(events).toContainEqual({ ...cited, index: 0 } as ChatEvent);
+    // OpenRouter's web search names its sources before the text, and some models think in between.
+    const thought = chunk({ reasoning: "hm" });
+    for (const [index, first] of [
+      [chunk({ content: "", annotations })],
+      [thought, chunk({ annotations })],
+    ].entries()) {
+      const early = read([...first, said("a"), finish("stop")]);
+      checkEvents(early);
+      expect(early.filter(({ type }) => type === "citation")).toEqual([{ ...cited, index } as ChatEvent]);
+    }
   });
 
   test("Azure's first chunk without choices, and chunks of nothing, are passed over", () => {

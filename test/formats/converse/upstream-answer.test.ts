@@ -221,7 +221,7 @@ describe("the end", () => {
     ["model_context_window_exceeded", "length"],
     ["content_filtered", "content-filter"],
     ["guardrail_intervened", "content-filter"],
-    ["some_new_word", "stop"],
+    ["some_new_word", "length"],
   ];
   test.each(reasons)("%s is %s", (raw, kind) => {
     expect(endOf(readStream([start, delta(0, { text: "a" }), stop(0), end(raw), metadata])).reason).toEqual({

@@ -1,5 +1,6 @@
 /** Streams of the format, which has no terminator. */
 import { describe, expect, test } from "bun:test";
+import { usageState } from "../../../src/core/events.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { checkEvents } from "../../helpers/describe-events.ts";
 import { answerContext, contentOf, PLAIN, readRecords, record, upstream } from "./make.ts";
@@ -44,9 +45,10 @@ describe("the end of an answer", () => {
     ["PROHIBITED_CONTENT", "content-filter"],
     ["SPII", "content-filter"],
     ["NO_IMAGE", "content-filter"],
-    ["OTHER", "stop"],
-    [99, "stop"],
-    ["A_NEW_WORD", "stop"],
+    ["MODEL_ARMOR", "content-filter"],
+    ["OTHER", "length"],
+    [99, "length"],
+    ["A_NEW_WORD", "length"],
   ];
   test.each(reasons)("%p is %s", (word, kind) => {
     expect(endOf([record([text("Hi")], word)]).reason.kind as string).toBe(kind);
@@ -60,6 +62,25 @@ describe("the end of an answer", () => {
     expect(() => endOf([{ candidates: [{ finishReason: "OTHER" }] }])).toThrow(
       expect.objectContaining({ code: "empty_answer" }),
     );
+  });
+
+  test.each(["MODEL_ARMOR", "A_NEW_WORD"])("%s keeps Google's sentence, with and without content", (word) => {
+    const finishMessage = "The response violated the safety settings.";
+    const blocked = { kind: "content-filter", raw: word, explanation: finishMessage };
+    expect(endOf([{ candidates: [{ finishReason: word, finishMessage }] }]).reason as object).toEqual(
+      blocked,
+    );
+    const partly = record([text("Hi")], word);
+    const [candidate] = partly.candidates as JsonObject[];
+    candidate!.finishMessage = finishMessage;
+    expect(endOf([partly]).reason as object).toEqual(blocked);
+  });
+
+  test("counts of the output alone are kept, and are not all counts", () => {
+    const usageMetadata = { candidatesTokenCount: 18, thoughtsTokenCount: 58 };
+    const { usage } = endOf([{ ...record([text("Hi")], "STOP"), usageMetadata }]);
+    expect(usage).toMatchObject({ output: 76, reasoning: 58, input: 0 });
+    expect(usageState(usage)).toBe("partial");
   });
 
   test("a blocked prompt is an empty, filtered answer with Google's explanation", () => {

@@ -219,7 +219,7 @@ describe("a stop reason becomes the canonical reason", () => {
     ["refusal", "content-filter"],
     ["pause_turn", "pause"],
     ["compaction", "stop"],
-    ["brand_new", "stop"],
+    ["brand_new", "length"],
   ];
   for (const [raw, kind] of REASONS)
     test(`${raw} is ${kind}`, () => {

@@ -255,16 +255,14 @@ describe("items that only the vendor understands", () => {
 });
 
 describe("compaction", () => {
-  test("by weir is a message with the summary; that of a vendor stays closed", () => {
+  test("by weir is a message with the summary; that of a vendor is refused where it cannot be read", () => {
     const sealed = sealSummary("We fixed the bug.", "m");
-    const items = [
-      { type: "compaction", encrypted_content: sealed },
-      { type: "compaction", encrypted_content: "gAAA" },
-    ];
-    expect(sketch(items)).toEqual([
-      "user Summary of the conversation so far:\n\nWe fixed the bug.",
-      "assistant foreign",
-    ]);
+    const own = { type: "compaction", encrypted_content: sealed };
+    expect(sketch([own])).toEqual(["user Summary of the conversation so far:\n\nWe fixed the bug."]);
+    const foreign = { type: "compaction", encrypted_content: "gAAA" };
+    expect(() => decode([own, foreign])).toThrow(
+      expect.objectContaining({ kind: "invalid-request", param: "input[1]" }),
+    );
   });
 
   test("is asked for once, at the end", () => {

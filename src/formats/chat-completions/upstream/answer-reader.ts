@@ -7,7 +7,7 @@
  */
 import type { CodecContext } from "../../../core/context.ts";
 import { GatewayError } from "../../../core/error.ts";
-import type { BlockStart, ChatEvent, FinishReason, Usage } from "../../../core/events.ts";
+import type { BlockStart, ChatEvent, Citation, FinishReason, Usage } from "../../../core/events.ts";
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import { AnswerIds } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -42,6 +42,8 @@ export class ChunkReader {
   /** Buffered text: it arrived while a call was incomplete, or is only white space so far. */
   #buffered: { kind: TextKind; text: string }[] = [];
   readonly #images: BlockStart[] = [];
+  /** Citations that wait for the text. */
+  readonly #citations: Citation[] = [];
   #raw: string | undefined;
   #stopReason: Json | undefined;
   #refused = false;
@@ -103,6 +105,14 @@ export class ChunkReader {
     return this.#flush();
   }
 
+  /** Citations that come before their text stand at its end, and so are about all of it. */
+  #cite(): void {
+    if (this.#open?.kind !== "text") return;
+    const { index } = this.#open;
+    for (const citation of this.#citations.splice(0))
+      this.#events.push({ type: "citation", index, citation });
+  }
+
   #citeSources(): void {
     if (this.#open?.kind !== "text") return;
     for (const citation of readSources(this.#sources))
@@ -158,9 +168,8 @@ export class ChunkReader {
     for (const seal of seals) this.#seal(seal);
     for (const piece of readContent(delta.content)) this.#addPiece(piece);
     if (delta.images !== undefined) for (const piece of readImages(delta.images)) this.#addPiece(piece);
-    for (const citation of readCitations(delta.annotations))
-      if (this.#open?.kind === "text")
-        this.#events.push({ type: "citation", index: this.#open.index, citation });
+    this.#citations.push(...readCitations(delta.annotations));
+    this.#cite();
     if (typeof delta.refusal === "string" && delta.refusal !== "") this.#addText("refusal", delta.refusal);
     const items = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject) : [];
     for (const item of items) this.#readCall(item, choice);
@@ -245,6 +254,7 @@ export class ChunkReader {
 
   #closeOpen(): void {
     if (!this.#open) return;
+    this.#cite();
     const { index, signature } = this.#open;
     this.#events.push({ type: "block-end", index, ...(signature !== undefined && { signature }) });
     this.#open = undefined;

@@ -134,6 +134,11 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     field: /^input\[\d+\]/,
+    reason: "a compaction that only the vendor can read",
+    cannot: ({ input }) => JSON.stringify(input).includes('"compaction"'),
+  },
+  {
+    field: /^input\[\d+\]/,
     reason: "a file that lies at the vendor",
     cannot: ({ input }) => JSON.stringify(input).includes('"file_id"'),
   },

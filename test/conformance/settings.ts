@@ -166,8 +166,14 @@ export function untold(api: Api, sent: Value, reached: Value, losses: readonly s
   const known = new Set(`${JUDGED[api]} ${SILENT[api]}`.split(/\s+/));
   return Object.entries(sent)
     .filter(([name, value]) => !known.has(name) && saysSomething(value) && !isEqual(value, reached[name]))
+    .filter(([name, value]) => name !== "random_seed" || value !== seedOf(reached))
     .filter(([name]) => !losses.some((path) => path === name || path.startsWith(`${name}.`)))
     .map(([name]) => `${name} is gone without a word`);
+}
+
+/** The seed under the names of all upstreams. */
+function seedOf({ seed, generationConfig }: Value): unknown {
+  return seed ?? objectOf(generationConfig)["seed"];
 }
 
 function saysSomething(value: unknown): boolean {

@@ -135,6 +135,15 @@ test("a member of several messages is told once, and the name of each other memb
   ]);
 });
 
+test("any number of unknown names costs little, and a bounded number is told", async () => {
+  const names = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`name_${index}`, 1]));
+  const body = { model: MODELS.gemini!, messages: [{ role: "user", content: "u", ...names }] };
+  const startedAt = performance.now();
+  const foreseen = await foresee(CLIENT_FORMATS["chat-completions"]!, body);
+  expect("losses" in foreseen && foreseen.losses.length).toBe(500);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+});
+
 test("in the same format the bytes pass, and nothing is told", async () => {
   const body = {
     model: MODELS["chat-completions"]!,

@@ -1,6 +1,6 @@
 /** Recognises requests that replace a conversation by a summary. */
 import type { SummaryCodec } from "../core/format.ts";
-import { holds } from "./stored/read-ask.ts";
+import { mayHold } from "../stream/spelling.ts";
 import type { Incoming } from "./types.ts";
 
 /** The codec for such a request; `undefined` for any other. */
@@ -9,13 +9,13 @@ export function compactionOf(incoming: Incoming): SummaryCodec | undefined {
   const { compaction } = format.client;
   if (!compaction) return undefined;
   if (below !== undefined) return compaction.route;
-  return holds(bytes, compaction.mark) && compaction.asks(incoming.body) ? compaction.trigger : undefined;
+  return mayHold(bytes, compaction.mark) && compaction.asks(incoming.body) ? compaction.trigger : undefined;
 }
 
 /** Whether only a host that compacts conversations itself can take the request as it is. */
 export function needsCompaction(incoming: Incoming): boolean {
   if (incoming.summarises) return true;
   const { compaction } = incoming.format.client;
-  if (!compaction || !holds(incoming.bytes, compaction.itemMark)) return false;
+  if (!compaction || !mayHold(incoming.bytes, compaction.itemMark)) return false;
   return compaction.hasForeignItem(incoming.body);
 }

@@ -7,6 +7,7 @@ import type { UpstreamCodec } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/json.ts";
 import { editMembers } from "../../stream/scan.ts";
+import { mayHold } from "../../stream/spelling.ts";
 import { viewOf } from "../plugins/call-view.ts";
 import type { Incoming } from "../types.ts";
 
@@ -78,11 +79,11 @@ export function nativeBody(
 /** Members that a host takes in its URL if its envelope removes them from the body. */
 const IN_URL: ReadonlySet<string> = new Set(["model", "stream"]);
 
-/** Whether a string of the body may be a sealed value: one search over the bytes. */
+/** Whether a string of the body may be a sealed value. */
 function holdsSealed(bytes: Uint8Array, mark = PLAIN_MARK): boolean {
   let needle = needles.get(mark);
   if (!needle) needles.set(mark, (needle = Buffer.from(`"${mark}`)));
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(needle) >= 0;
+  return mayHold(bytes, needle);
 }
 
 const PLAIN_MARK = "weir1.";

@@ -1,5 +1,6 @@
 /** Reads what a request asks of stored answers, without parsing a body that asks nothing. */
 import type { StoredAsk, StoredCodec } from "../../core/stored-codec.ts";
+import { mayHold } from "../../stream/spelling.ts";
 import type { Incoming } from "../types.ts";
 
 type Source = Pick<Incoming, "bytes" | "body" | "spanOf">;
@@ -7,7 +8,7 @@ type Source = Pick<Incoming, "bytes" | "body" | "spanOf">;
 /** @throws GatewayError `invalid-request` */
 export function readAsk(source: Source, codec: StoredCodec): StoredAsk {
   const { previous, store } = codec.members;
-  if (wordOf(source, previous) === undefined && !holds(source.bytes, codec.referenceMark)) {
+  if (wordOf(source, previous) === undefined && !mayHold(source.bytes, codec.referenceMark)) {
     const word = wordOf(source, store);
     return { references: [], ...(word !== undefined && { store: word === "true" }) };
   }
@@ -20,9 +21,4 @@ function wordOf({ bytes, spanOf }: Source, name: string): string | undefined {
   const word =
     span && Buffer.from(bytes.buffer, bytes.byteOffset + span.start, span.end - span.start).toString();
   return word === "null" ? undefined : word;
-}
-
-/** Whether the bytes contain a text. */
-export function holds({ buffer, byteOffset, byteLength }: Uint8Array, text: string): boolean {
-  return Buffer.from(buffer, byteOffset, byteLength).includes(text);
 }

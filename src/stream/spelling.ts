@@ -1,0 +1,21 @@
+/** Searches in JSON that no spelling escapes. */
+
+/** Begins the escapes of the characters of ASCII, as digits behind it from 2 to 7. */
+const ESCAPE = Buffer.from("\\u00");
+const TWO = 0x32;
+const SEVEN = 0x37;
+
+/**
+ * Whether a string or a name in JSON may contain a text. False is certain: what JSON parses to does not contain it. Where it is
+ * true, the parsed value decides.
+ * @param text printable ASCII without a slash or a backslash
+ */
+export function mayHold({ buffer, byteOffset, byteLength }: Uint8Array, text: string | Buffer): boolean {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  if (bytes.includes(text)) return true;
+  for (let at = bytes.indexOf(ESCAPE); at >= 0; at = bytes.indexOf(ESCAPE, at + ESCAPE.length)) {
+    const digit = bytes[at + ESCAPE.length] ?? 0;
+    if (digit >= TWO && digit <= SEVEN) return true;
+  }
+  return false;
+}

@@ -1,0 +1,21 @@
+/** A search that no spelling of JSON escapes. */
+import { expect, test } from "bun:test";
+import { mayHold } from "../../src/stream/spelling.ts";
+import { spell } from "../helpers/spellings.ts";
+import { randomOf } from "../helpers/text-kinds.ts";
+
+const MARK = "item_reference";
+
+test("what JSON parses to a text is found in every spelling", () => {
+  const random = randomOf(2);
+  for (let round = 0; round < 500; round++) {
+    const body = { input: [{ type: "message" }, { id: "x", type: MARK }], model: "m", n: 3 };
+    const written = spell(body, random);
+    expect([written, mayHold(Buffer.from(written), MARK)]).toEqual([written, true]);
+  }
+});
+
+test("texts without it are passed over, also with escapes of other characters", () => {
+  for (const text of ['{"a":"caf\\u00e9 \\u4e2d \\n \\u001b"}', '{"type":"item_referenc"}', "{}", "\\u00"])
+    expect([text, mayHold(Buffer.from(text), MARK)]).toEqual([text, false]);
+});

@@ -42,6 +42,14 @@ export function placeOf(
   return { provider: hostName(asked.url), isOwn: true, settings: ownAt(asked) };
 }
 
+/** The request to a provider at its own address, in its first format; undefined if it has no address of its own. */
+export function ownRequest(provider: Provider | undefined): Asked | undefined {
+  const [address] = provider ? addressesOf(provider) : [];
+  const [format] = Object.keys(provider?.speaks ?? {});
+  const path = provider && format !== undefined ? pathOf(provider, format) : undefined;
+  return address && path !== undefined ? { format: format!, url: address.baseUrl + path } : undefined;
+}
+
 function placeAt({ name }: Provider, settings: Place["settings"]): Place {
   const set = Object.entries(settings).filter(([, value]) => value !== undefined);
   return { provider: name, isOwn: false, settings: Object.fromEntries(set) };

@@ -1,6 +1,6 @@
 /** `providers`: each has keys, which are weir's deployments. */
 import { type Asked, type Connection, type ConnectionSettings, shortName } from "../draft.ts";
-import { keySettings, keyVariable, type Place, placeOf } from "../hosts.ts";
+import { keySettings, keyVariable, ownRequest, type Place, placeOf } from "../hosts.ts";
 import type { Reading } from "../reader.ts";
 import { count, seconds } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
@@ -70,7 +70,7 @@ function readProvider(reading: Reading, node: SourceNode, version: number): void
   for (const connection of connections) {
     // Clients of Bifrost say `sgl/MODEL` where weir says `sglang/MODEL`.
     if (isRenamed) reading.draft.patterns.push({ connection, pattern: `${node.name}/*` });
-    if (place) expectSample(reading, connection, node, place.asked);
+    expectSample(reading, connection, node, place?.asked);
   }
   explainRest(node);
 }
@@ -96,12 +96,22 @@ function placeIn(
   return { ...kept, asked };
 }
 
-/** A model that any key with these models serves shows the request. */
-function expectSample({ draft }: Reading, connection: Connection, node: SourceNode, asked: Asked): void {
-  const limits = draft.limits.get(connection)?.find((model) => !model.includes("*"));
-  const model = limits ?? "some-model";
-  const url = valueNode(node.member("network_config")?.member("base_url"))!;
-  draft.expected.push({ name: `${node.name}/${model}`, connection, model, asked, from: [url.where] });
+/** What a key, or a provider without one, is asked for a model that it serves. */
+function expectSample(
+  { draft, vendors }: Reading,
+  connection: Connection,
+  node: SourceNode,
+  asked = ownRequest(vendors.get(connection.provider)),
+): void {
+  if (asked === undefined) return;
+  const [limit = "some-model"] = draft.limits.get(connection) ?? [];
+  const model = limit.replaceAll("*", "x");
+  const url = valueNode(node.member("network_config")?.member("base_url"));
+  const keys = (node.member("keys")?.items ?? []).filter(
+    (key) => (key.member("name")?.text ?? "key") === connection.hint,
+  );
+  const from = [url, ...keys.map((key) => valueNode(key.member("value")))].flatMap((one) => one?.where ?? []);
+  draft.expected.push({ name: `${node.name}/${model}`, connection, model, asked, from });
 }
 
 /** What the keys of a provider share. */

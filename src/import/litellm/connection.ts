@@ -1,6 +1,6 @@
 /** `litellm_params` of one entry of `model_list` as a connection. */
 import { type Asked, type Connection, type ConnectionSettings, shortName } from "../draft.ts";
-import { hostName, keySettings, keyVariable, type Place, placeOf } from "../hosts.ts";
+import { hostName, keySettings, keyVariable, ownRequest, type Place, placeOf } from "../hosts.ts";
 import type { Reading } from "../reader.ts";
 import { seconds } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
@@ -69,7 +69,9 @@ function placeFor(
   }
   const own = prefix.startsWith("ollama") ? ollamaBase(base) : undefined;
   const settings = own === undefined ? {} : { baseUrl: own };
-  return { place: { provider: provider!, isOwn: false, settings }, ...(asked && { asked }) };
+  // Without an address of its own in LiteLLM, the vendor's holds for both.
+  const request = asked ?? (base === undefined ? ownRequest(vendors.get(provider!)) : undefined);
+  return { place: { provider: provider!, isOwn: false, settings }, ...(request && { asked: request }) };
 }
 
 /** Formats that weir speaks with hosts, by which it finds their provider. */

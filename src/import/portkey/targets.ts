@@ -1,6 +1,6 @@
 /** A target of a Portkey config: a provider with a credential, and a model that replaces the client's. */
 import { type Asked, type Connection, type ConnectionSettings, shortName } from "../draft.ts";
-import { keySettings, keyVariable, type Place, placeOf } from "../hosts.ts";
+import { keySettings, keyVariable, ownRequest, type Place, placeOf } from "../hosts.ts";
 import type { Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";
 
@@ -31,7 +31,7 @@ export interface ReadTarget {
   connection: Connection;
   /** The model that replaces the client's. */
   model?: string;
-  /** The request of Portkey to a host of the operator's choice, and the leaves that say so. */
+  /** The request of Portkey, and the leaves that say so. */
   asked?: Asked;
   from?: string[];
 }
@@ -53,7 +53,9 @@ export function readTarget(reading: Reading, node: SourceNode): ReadTarget | und
   if (chosen !== model) model?.changed("the name of the deployment is what Azure takes");
   override?.dropped("weir sends what the client sends", "a plugin with a `request` hook can change fields");
   const name = chosen?.text?.replace(/^@[^/]+\//, "");
-  const from = [memberOf(node, "custom_host"), chosen].flatMap((one) => one?.where ?? []);
+  const from = [memberOf(node, "custom_host"), memberOf(node, "provider"), chosen].flatMap(
+    (one) => one?.where ?? [],
+  );
   return { connection, ...(name !== undefined && { model: name }), ...(asked && { asked, from }) };
 }
 
@@ -88,7 +90,8 @@ function placeIn({ vendors }: Reading, node: SourceNode): { place: Place; asked?
       KEPT(found.provider, vendors),
       `providers.${found.provider}${one === virtual ? ".apiKey" : ""}`,
     );
-  return { place: found, ...(asked && { asked }) };
+  const request = asked ?? ownRequest(vendors.get(found.provider));
+  return { place: found, ...(request && { asked: request }) };
 }
 
 /** What Portkey adds to `custom_host`. */

@@ -132,6 +132,39 @@ export const KeyImport = request({
   ),
 });
 
+const SUBJECT = request({
+  kind: words(["key", "path", "tag", "model", "provider", "session", "all"]),
+  what: Type.String({
+    maxLength: 200,
+    description:
+      "Id of the key, path, tag, model or pattern over its names, or provider; empty for `all` and `session`.",
+  }),
+});
+
+const OF_KEY = { id: Type.String(), name: Type.String(), on: SUBJECT };
+const KEY_LIMITS = answer({
+  spent: nano("What its calls have cost since `since`."),
+  since: time(""),
+  budgets: Type.Array(
+    answer({
+      ...OF_KEY,
+      window: WINDOW,
+      limit: LIMIT,
+      mode: MODE,
+      spent: nano("In the open window, with what is assumed."),
+      left: nano("The limit without what is spent, assumed and held."),
+      resetsAt: Type.Optional(time("")),
+    }),
+  ),
+  rates: Type.Array(
+    answer({
+      ...OF_KEY,
+      limits: mapOf(Type.Integer(), "By unit."),
+      left: mapOf(Type.Number(), "What may be used at once, by unit."),
+    }),
+  ),
+});
+
 const WARNINGS = Type.Optional(
   Type.Array(Type.String(), {
     description:
@@ -157,6 +190,7 @@ export const Key = answer({
   /** End of the grace period of a rotation. */
   rotatingUntil: Type.Optional(time("The key before the last rotation works until then.")),
   warnings: WARNINGS,
+  limits: Type.Optional(KEY_LIMITS),
   version: Type.String({ description: "For `If-Match`." }),
 });
 
@@ -164,15 +198,6 @@ export const CreatedKey = answer({
   key: Key,
   secret: Type.String({ description: "The key itself. weir answers it once and stores only its digest." }),
   closed: Type.Boolean({ description: "Every call needs a key from now on." }),
-});
-
-const SUBJECT = request({
-  kind: words(["key", "path", "tag", "model", "provider", "session", "all"]),
-  what: Type.String({
-    maxLength: 200,
-    description:
-      "Id of the key, path, tag, model or pattern over its names, or provider; empty for `all` and `session`.",
-  }),
 });
 
 const BUDGET = {

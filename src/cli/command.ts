@@ -15,6 +15,8 @@ export interface Flag {
   value?: string;
   help: string;
   completes?: Completion;
+  /** The flag may be given several times; the values are joined with commas. */
+  repeats?: true;
 }
 
 /** A positional argument. */

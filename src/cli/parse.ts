@@ -179,7 +179,9 @@ function readFlags(given: readonly Given[], known: readonly Flag[]): Record<stri
           ? `${name} requires a value; one that begins with a dash needs an equals sign: ${name}=${value}`
           : `${name} requires a value: ${name} ${flag.value}`,
       );
-    flags[name] = flag.value === undefined ? true : (value ?? "");
+    const before = flag.repeats ? flags[name] : undefined;
+    flags[name] =
+      flag.value === undefined ? true : [...(before === undefined ? [] : [before]), value ?? ""].join(",");
   }
   return flags;
 }

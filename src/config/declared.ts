@@ -140,7 +140,7 @@ function budget(
   if (window === undefined)
     throw fail(
       [...path, "every"],
-      `every must be day, week, month, total, or hours such as 5h, but is ${JSON.stringify(every)}`,
+      `every must be hour, day, week, month, total, or hours such as 5h, but is ${JSON.stringify(every)}`,
     );
   if (zone !== undefined && !isZone(zone))
     throw fail(

@@ -37,7 +37,7 @@ const rateOptions = {
 };
 
 const budgetOptions = {
-  every: Type.String({ description: "`day`, `week`, `month`, `total`, or blocks of hours: `5h`." }),
+  every: Type.String({ description: "`hour`, `day`, `week`, `month`, `total`, or blocks of hours: `5h`." }),
   limit: dollars("The most that may be spent in each window, in dollars."),
   mode: Type.Optional(
     oneOf(["hard", "soft", "watch"], {

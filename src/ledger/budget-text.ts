@@ -6,10 +6,11 @@ const NAMED = ["day", "week", "month", "total"] as const;
 /** Longest rolling window: a year. */
 const MAX_HOURS = 8784;
 
-/** @param text `day`, `week`, `month`, `total` or hours: `5h` @returns undefined for another text */
+/** @param text `hour`, `day`, `week`, `month`, `total` or hours: `5h` @returns undefined for another text */
 export function parseWindow(text: string): Window | undefined {
   const named = NAMED.find((name) => name === text);
   if (named) return named;
+  if (text === "hour") return { hours: 1 };
   const hours = Number(/^([1-9]\d{0,3})h$/.exec(text)?.[1] ?? 0);
   return hours > 0 && hours <= MAX_HOURS ? { hours } : undefined;
 }

@@ -165,6 +165,22 @@ test("without a hard budget a call without a price runs and is unpriced", async 
   expect(keeper.batches[0]!.calls[0]!.attempts[0]!.charge).toEqual({ state: "unpriced", cost: 0 });
 });
 
+test("a refusal for hours says the moment of the next slot, and permits a retry in a minute", async () => {
+  const account = rateAccount("few", "rpd");
+  const { ledger, keeper } = testLedger({ rates: [rate("few", { rpd: 20 })] });
+  keeper.limit(account, 0);
+  keeper.resetsAt = Date.now() + 4_320_000;
+  const refused = (await begin(ledger).catch((cause: unknown) => cause)) as LedgerRefusal;
+  const slot = new Date(keeper.resetsAt).toISOString();
+  expect(refused.retryAfter).toBe(60);
+  expect(refused.message).toMatch(
+    /^The limit "few" permits \d+ requests a day; there is room in 1 h 12 min, on [\d-]+ at [\d:]+ UTC\.$/,
+  );
+  expect(Date.parse(`${slot.slice(0, 16)}Z`) - Date.parse(readMoment(refused.message))).toBeLessThan(61_000);
+});
+
+const readMoment = (text: string) => text.replace(/^.* on ([\d-]+) at ([\d:]+) UTC\.$/, "$1T$2Z");
+
 test("a limit of 10,000 tokens a minute admits ten of fifty calls that may use 1,000", async () => {
   const account = rateAccount("tokens", "tpm");
   const { ledger, keeper } = testLedger({ rates: [rate("tokens", { tpm: 10_000 })] });

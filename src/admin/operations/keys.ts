@@ -6,6 +6,7 @@ import { isDeclared, type KeyEntry, type RateLimit } from "../../ledger/policy.t
 import type { AdminBooks } from "../books.ts";
 import { actorOf, expectFreeName, expectVersion, findKey, newId, page, versionOf } from "../entries.ts";
 import { AdminError, declared, invalid } from "../errors.ts";
+import { limitsOf } from "../key-limits.ts";
 import { modelWarnings } from "../model-warnings.ts";
 import { type AdminRequest, operation } from "../operation.ts";
 import { CreatedKey, Key, KeyChange, KeyImport, NewKey, PAGE, PATH, pageOf, request } from "../schemas.ts";
@@ -17,6 +18,11 @@ type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now">;
 /** Grace period of a rotation: the default and the longest. Milliseconds. */
 const GRACE_MS = 86_400_000;
 const MAX_GRACE_MS = 90 * GRACE_MS;
+
+const LIMITS = Type.Boolean({
+  default: false,
+  description: "Also the budgets and rate limits that count all its calls, and what it has spent in 30 days.",
+});
 
 const ONE = { name: "Key", schema: Key };
 const CREATED = { name: "CreatedKey", schema: CreatedKey };
@@ -32,16 +38,20 @@ export const keyOperations = [
       ...PAGE,
       path: Type.Optional(PATH),
       revoked: Type.Boolean({ default: false, description: "Revoked keys too." }),
+      limits: LIMITS,
     }),
     answer: { name: "Keys", schema: pageOf("keys", Key) },
-    async handle({ books, caller, query, now }) {
+    async handle(given) {
+      const { books, caller, query, now } = given;
       const visible = books
         .policy()
         .keys.filter(({ path }) => isWithin(path, caller.path) && isWithin(path, query.path ?? "/"))
         .filter(({ revokedAt }) => query.revoked || revokedAt === undefined);
       const { entries, next } = page(visible, query);
       const facts = await books.keyFacts();
-      return { json: { keys: entries.map((key) => viewOf(key, facts, now)), ...(next && { next }) } };
+      const limits = query.limits ? await limitsOf(given, entries) : undefined;
+      const views = entries.map((key) => withLimits(viewOf(key, facts, now), limits));
+      return { json: { keys: views, ...(next && { next }) } };
     },
   }),
   operation({
@@ -84,9 +94,15 @@ export const keyOperations = [
     id: "getKey",
     summary: "One key, by id or name",
     access: "read",
+    query: request({ limits: LIMITS }),
     answer: ONE,
     errors: ["not_found"],
-    handle: async (given) => answerOf(findKey(given, given.params["id"]!), given),
+    async handle(given) {
+      const key = findKey(given, given.params["id"]!);
+      const { json, version } = await answerOf(key, given);
+      const limits = given.query.limits ? await limitsOf(given, [key]) : undefined;
+      return { json: withLimits(json, limits), version };
+    },
   }),
   operation({
     method: "PATCH",
@@ -186,6 +202,13 @@ export const keyOperations = [
     },
   }),
 ];
+
+function withLimits<View extends { id: string }>(
+  view: View,
+  limits: Awaited<ReturnType<typeof limitsOf>> | undefined,
+) {
+  return { ...view, ...(limits && { limits: limits.get(view.id) }) };
+}
 
 /** @throws AdminError 400 or 403 instead of a KeyError */
 function checked<Value>(make: () => Value): Value {

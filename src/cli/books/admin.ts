@@ -1,6 +1,6 @@
 /** `weir admin key create`: a key for the admin API. */
 import { bookCommand } from "./command.ts";
-import { showSecret } from "./keys.ts";
+import { showSecret } from "./secret.ts";
 import type { CreatedKey } from "./shapes.ts";
 import { durationOf, textOf } from "./values.ts";
 

@@ -2,6 +2,7 @@
 import type { Command } from "../command.ts";
 import { adminKeyCreate } from "./admin.ts";
 import { audit, reconcile, whatif } from "./audit.ts";
+import { auditLog } from "./audit-log.ts";
 import { LIMIT_COMMANDS } from "./budgets.ts";
 import { consoleCommand } from "./console.ts";
 import { keysImport } from "./import.ts";
@@ -21,6 +22,7 @@ export const BOOK_COMMANDS: readonly Command[] = [
   ...PRICE_COMMANDS,
   whatif,
   audit,
+  auditLog,
   reconcile,
   ...STORE_COMMANDS,
   adminKeyCreate,

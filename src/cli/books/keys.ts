@@ -1,27 +1,15 @@
 /** `weir keys`: makes, lists and ends the keys of clients. */
-import type { Scopes } from "../../ledger/policy.ts";
 import { type Command, type Flag, UsageError } from "../command.ts";
 import { table } from "../terminal.ts";
 import { listAll } from "./api.ts";
 import { type BookContext, bookCommand } from "./command.ts";
-import { RATE_FLAGS, ratesOf } from "./rate-flags.ts";
-import type { CreatedKey, KeyView } from "./shapes.ts";
-import { showTime } from "./show.ts";
-import { countOf, durationOf, listOf, readAmount, readBudget, textOf } from "./values.ts";
-
-const SCOPE_FLAGS: readonly Flag[] = [
-  { name: "--models", value: "PATTERNS", help: "models that it may use: 'gpt-*,claude-*'" },
-  { name: "--providers", value: "NAMES", help: "providers that its calls may go to" },
-  {
-    name: "--endpoints",
-    value: "NAMES",
-    help: "chat, messages, responses, embeddings, count, models, explain",
-  },
-  { name: "--addresses", value: "CIDRS", help: "addresses of clients: 10.0.0.0/8" },
-  { name: "--max-tokens", value: "N", help: "most output tokens of one call" },
-  { name: "--max-cost", value: "DOLLARS", help: "most that one call may cost" },
-  { name: "--no-server-tools", help: "providers may not search, fetch or run code for it" },
-];
+import { KEY_CHANGES } from "./key-changes.ts";
+import { RATE_FLAGS, ratesOf, showRates } from "./rate-flags.ts";
+import { SCOPE_FLAGS, scopesOf, TAG_FLAG } from "./scope-flags.ts";
+import { showSecret } from "./secret.ts";
+import type { CreatedKey, KeyLimits, KeyView } from "./shapes.ts";
+import { showLimit, showMoney, showSubject, showTime } from "./show.ts";
+import { durationOf, listOf, readBudget, textOf } from "./values.ts";
 
 export const MODE_FLAGS: readonly Flag[] = [
   { name: "--hard", help: "the most that a call can cost must be left of the budget" },
@@ -40,7 +28,7 @@ const keysCreate = bookCommand({
     ...RATE_FLAGS,
     ...SCOPE_FLAGS,
     { name: "--expires", value: "TIME", help: "how long it works: 90d, 24h" },
-    { name: "--tag", value: "TAGS", help: "tags, which budgets and reports can name" },
+    TAG_FLAG,
   ],
   async run(context) {
     const { api, flags, words } = context;
@@ -64,20 +52,6 @@ const keysCreate = bookCommand({
   },
 });
 
-/** The key alone goes to standard output, so that a script can read it: `KEY=$(weir keys create app)`. */
-export function showSecret(created: CreatedKey, { api, printError, show, warn }: BookContext): void {
-  const { key, secret, closed } = created;
-  warn(key);
-  show(created, () => secret);
-  const where = api.port ? ` to the gateway on port ${api.port}` : "";
-  const use =
-    key.kind === "call"
-      ? `Clients send it as their API key (OPENAI_API_KEY, ANTHROPIC_API_KEY, …)${where}.`
-      : "It is for the admin API: set it as WEIR_ADMIN_KEY.";
-  printError(`This is the key ${key.name} (${key.id}). weir shows it only now and stores its digest. ${use}`);
-  if (closed && key.kind === "call") printError("Every call needs a key from now on.");
-}
-
 const keysList = bookCommand({
   name: "keys list",
   summary: "list the keys",
@@ -86,7 +60,7 @@ const keysList = bookCommand({
     { name: "--revoked", help: "also revoked keys" },
   ],
   async run({ api, flags, show }) {
-    const query = { path: textOf(flags, "--path"), revoked: flags["--revoked"] === true };
+    const query = { path: textOf(flags, "--path"), revoked: flags["--revoked"] === true, limits: true };
     const keys = await listAll<KeyView>(api, "/keys", "keys", query);
     show(keys, () =>
       keys.length === 0 ? "There are no keys: calls on loopback need none." : keyTable(keys),
@@ -103,17 +77,47 @@ function keyTable(keys: readonly KeyView[]): string {
     key.state,
     showTime(key.expiresAt) || "never",
     showTime(key.lastUsedAt) || "never",
+    showMoney(key.limits?.spent),
+    ownOf(key).budgets,
+    ownOf(key).rates,
     key.hint ?? "",
   ]);
-  return table([["name", "id", "kind", "path", "state", "expires", "last used", "key"], ...rows]);
+  const head = [
+    "name",
+    "id",
+    "kind",
+    "path",
+    "state",
+    "expires",
+    "last used",
+    "spent (30 d)",
+    "budget",
+    "rates",
+    "key",
+  ];
+  return table([head, ...rows]);
+}
+
+/** The budgets and rate limits that are the key's alone: `$3.10 of $50.00 a month`. */
+function ownOf({ id, limits }: KeyView): { budgets: string; rates: string } {
+  const isOwn = ({ on }: KeyLimits["budgets" | "rates"][number]) => on.kind === "key" && on.what === id;
+  const budgets = limits?.budgets.filter(isOwn).map(spentOf) ?? [];
+  const rates = limits?.rates.filter(isOwn).map((rate) => showRates(rate.limits)) ?? [];
+  return { budgets: budgets.join("; "), rates: rates.join("; ") };
+}
+
+function spentOf({ spent, limit, window }: KeyLimits["budgets"][number]): string {
+  return `${showMoney(spent)} of ${showLimit(limit, window)}`;
 }
 
 const keysShow = bookCommand({
   name: "keys show",
-  summary: "show what a key may do",
+  summary: "show what a key may do, what limits it, and what it has spent",
   words: [{ name: "NAME" }],
   async run({ api, words, show }) {
-    const key = await api.send<KeyView>("GET", `/keys/${encodeURIComponent(words[0]!)}`);
+    const key = await api.send<KeyView>("GET", `/keys/${encodeURIComponent(words[0]!)}`, {
+      query: { limits: true },
+    });
     show(key, () => table(factsOf(key)));
   },
 });
@@ -135,56 +139,33 @@ function factsOf(key: KeyView): [string, string][] {
     ["old key works until", showTime(key.rotatingUntil)],
     ...Object.entries(key.scopes).map(([name, value]): [string, string] => [
       name,
-      Array.isArray(value) ? value.join(", ") : String(value),
+      name === "maxCost"
+        ? showMoney(value as number)
+        : Array.isArray(value)
+          ? value.join(", ")
+          : String(value),
     ]),
+    ...limitFacts(key),
   ];
   return facts.filter((fact): fact is [string, string] => Boolean(fact[1]));
 }
 
-const keysRotate = bookCommand({
-  name: "keys rotate",
-  summary: "give a key a new text; the old one works for a grace period",
-  words: [{ name: "NAME" }],
-  flags: [{ name: "--grace", value: "TIME", help: "how long the old one works: 24h (default), 0s" }],
-  async run(context) {
-    const { api, flags, words } = context;
-    const graceMs = durationOf(flags, "--grace");
-    const created = await api.send<CreatedKey>("POST", `/keys/${encodeURIComponent(words[0]!)}/rotate`, {
-      body: { graceMs },
-    });
-    showSecret({ ...created, closed: false }, context);
-    const until = created.key.rotatingUntil;
-    if (until !== undefined) context.printError(`The old key works until ${showTime(until)} UTC.`);
-  },
-});
-
-const keysRevoke = bookCommand({
-  name: "keys revoke",
-  summary: "end a key at once; running answers go on",
-  words: [{ name: "NAME" }],
-  flags: [{ name: "--cut", help: "also end its running answers" }],
-  asks: ({ words: [name] }) => `Revoke the key ${name}, for good?`,
-  async run({ api, flags, words, show }) {
-    const key = await api.send<KeyView>("DELETE", `/keys/${encodeURIComponent(words[0]!)}`, {
-      query: { cut: flags["--cut"] === true || undefined },
-    });
-    show(key, () => `The key ${key.name} is revoked.`);
-  },
-});
-
-/** @returns undefined without any of the flags @throws UsageError */
-function scopesOf(flags: BookContext["flags"]): Scopes | undefined {
-  const maxCost = textOf(flags, "--max-cost");
-  const scopes: Record<keyof Scopes, unknown> = {
-    models: listOf(flags, "--models"),
-    providers: listOf(flags, "--providers"),
-    endpoints: listOf(flags, "--endpoints"),
-    addresses: listOf(flags, "--addresses"),
-    maxTokens: countOf(flags, "--max-tokens"),
-    maxCost: maxCost === undefined ? undefined : readAmount(maxCost, "--max-cost"),
-    serverTools: flags["--no-server-tools"] ? false : undefined,
-  };
-  return Object.values(scopes).some((scope) => scope !== undefined) ? (scopes as Scopes) : undefined;
+/** The budgets and limits that count all its calls, also those that others share. */
+function limitFacts({ id, name, limits }: KeyView): [string, string][] {
+  if (!limits) return [];
+  const names = new Map([[id, name]]);
+  return [
+    ["spent in 30 days", showMoney(limits.spent)],
+    ...limits.budgets.map((budget): [string, string] => {
+      const resets = budget.resetsAt === undefined ? "" : `, resets ${showTime(budget.resetsAt)} UTC`;
+      const of = `${spentOf(budget)}, ${budget.mode}, ${showMoney(budget.left)} left${resets}`;
+      return [`budget ${budget.name}`, `${of} (${showSubject(budget.on, names)})`];
+    }),
+    ...limits.rates.map(({ name: rate, on, limits: most }): [string, string] => [
+      `rate ${rate}`,
+      `${showRates(most)} (${showSubject(on, names)})`,
+    ]),
+  ];
 }
 
 /** @throws UsageError if more than one is given */
@@ -195,4 +176,4 @@ export function modeOf(flags: BookContext["flags"]): "hard" | "soft" | "watch" |
   return given[0];
 }
 
-export const KEY_COMMANDS: readonly Command[] = [keysCreate, keysList, keysShow, keysRotate, keysRevoke];
+export const KEY_COMMANDS: readonly Command[] = [keysCreate, keysList, keysShow, ...KEY_CHANGES];

@@ -25,6 +25,20 @@ export interface KeyView extends Changed {
   expiresAt?: number;
   revokedAt?: number;
   rotatingUntil?: number;
+  /** Asked for with `limits`. */
+  limits?: KeyLimits;
+}
+
+/** What counts all calls of a key, and what it has spent since a time. */
+export interface KeyLimits {
+  spent: Nano;
+  since: number;
+  budgets: readonly (Pick<Budget, "name" | "on" | "window" | "limit" | "mode"> & {
+    spent: Nano;
+    left: Nano;
+    resetsAt?: number;
+  })[];
+  rates: readonly (Pick<RateLimit, "name" | "on" | "limits"> & { left: Readonly<Record<string, number>> })[];
 }
 
 export interface CreatedKey {

@@ -77,7 +77,7 @@ export function readAmount(text: string, what: string): Nano {
   return nano;
 }
 
-/** `50/month`, `0.5/day`, `20/5h`, `100` for a budget without a window. @throws UsageError */
+/** `50/month`, `0.5/day`, `5/hour`, `20/5h`, `100` for a budget without a window. @throws UsageError */
 export function readBudget(text: string, what: string): { limit: Nano; window: Window } {
   const [amount = "", window = "total", more] = text.split("/");
   if (more !== undefined)
@@ -87,10 +87,10 @@ export function readBudget(text: string, what: string): { limit: Nano; window: W
 
 function readWindow(text: string, what: string): Window {
   if (text === "day" || text === "week" || text === "month" || text === "total") return text;
-  const hours = Number(/^(\d{1,4})h$/.exec(text)?.[1] ?? 0);
+  const hours = Number(text === "hour" ? 1 : (/^(\d{1,4})h$/.exec(text)?.[1] ?? 0));
   if (hours > 0 && hours <= 8_760) return { hours };
   throw new UsageError(
-    `${what} ends in day, week, month, total or a number of hours such as 5h; "${text}" is none`,
+    `${what} ends in hour, day, week, month, total or a number of hours such as 5h; "${text}" is none`,
   );
 }
 

@@ -147,7 +147,9 @@ export class RateAccount implements Account {
     this.#asked += need;
     const available = this.available();
     const isOfOthers = this.#part < 1 && !this.isPlaces && need <= this.#limit;
-    let wait = this.#rate > 0 && need <= this.#burst ? (need - this.#level) / this.#rate : undefined;
+    // Parts of the limit that other nodes do not use come to this one: the next token is there at the pace of the whole limit.
+    const pace = isOfOthers ? this.#rate / this.#part : this.#rate;
+    let wait = this.#rate > 0 && need <= this.#burst ? (need - this.#level) / pace : undefined;
     // Another node has the part that this call needs, and gives it up when it does not use it.
     if (wait === undefined && isOfOthers) wait = SHARING_MS;
     return {

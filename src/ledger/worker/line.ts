@@ -36,8 +36,11 @@ export function rateLines(limit: RateLimit, earlier: ReadonlyMap<string, Line>):
   });
 }
 
+/** What budgets and limits see of a key. */
+type Counted = Pick<KeyAccess, "id" | "path" | "tags">;
+
 /** Whether a line counts the calls of a key to a target. */
-export function applies({ kind, what }: Subject, access: KeyAccess | undefined, target: Target): boolean {
+export function applies({ kind, what }: Subject, access: Counted | undefined, target: Target): boolean {
   switch (kind) {
     case "all":
     case "session":
@@ -56,7 +59,7 @@ export function applies({ kind, what }: Subject, access: KeyAccess | undefined, 
 }
 
 /** Whether a subject that names no model and no provider counts all calls of a key. */
-export function isOnKey(on: Subject, access: KeyAccess | undefined): boolean {
+export function isOnKey(on: Subject, access: Counted | undefined): boolean {
   return on.kind !== "model" && on.kind !== "provider" && applies(on, access, NO_TARGET);
 }
 

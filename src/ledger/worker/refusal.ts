@@ -86,7 +86,7 @@ function overRate(line: Line, unit: RateUnit, { limit, resetsAt }: Refusal, hold
   const waitMs = resetsAt === undefined ? 1000 : Math.max(1, Math.ceil(resetsAt - Date.now()));
   const wait = Math.ceil(waitMs / 1000);
   const needs = reason === "tokens" ? ` This call needs up to ${hold} of them.` : "";
-  const again = unit === "concurrency" ? "retry when one of them has ended" : `there is room in ${wait} s`;
+  const again = unit === "concurrency" ? "retry when one of them has ended" : `there is room ${when(wait)}`;
   return new LedgerRefusal(
     "rate-limited",
     `The limit "${line.name}" permits ${limit} ${what}${every}; ${again}.${needs}`,
@@ -99,6 +99,16 @@ function overRate(line: Line, unit: RateUnit, { limit, resetsAt }: Refusal, hold
       perTarget: dependsOnTarget(line),
     },
   );
+}
+
+/** `in 12 s`; for longer times also the moment: `in 1 h 12 min, on 2026-11-22 at 23:32 UTC`. */
+function when(wait: number): string {
+  if (wait <= 2 * MAX_RETRY_AFTER) return `in ${wait} s`;
+  const minutes = Math.ceil(wait / 60);
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  const long = hours === 0 ? `${rest} min` : `${hours} h${rest === 0 ? "" : ` ${rest} min`}`;
+  const at = new Date(Date.now() + wait * 1000).toISOString();
+  return `in ${long}, on ${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;
 }
 
 /** A hard budget cannot bound the cost of a call without a price. @param why what needs the price: `the hard budget "eng"` */

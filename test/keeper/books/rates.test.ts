@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { RateAccount } from "../../../src/keeper/books/rate-account.ts";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
 import type { RateLimit } from "../../../src/ledger/policy.ts";
 import { declaredOf, type Opened, openBooks, rateOf, settle, TestWorker } from "./simulation.ts";
@@ -159,4 +160,15 @@ test("a clock that jumps by an hour in either direction gives nothing back, also
   expect(await tryOne(next, later, "r:rate:rpd", 1)).toBe(false);
   await next.books.close();
   rmSync(folder, { recursive: true, force: true });
+});
+
+test("a node with a part of a limit says when the whole limit has its next slot", () => {
+  const clock = { wall: () => 0, monotonic: () => 0, after: () => () => {} };
+  for (const part of [1, 0.5, 1 / 7]) {
+    const account = new RateAccount(rateOf({ rpd: 20 }), "rpd", clock, { set() {} }, part);
+    account.grant("life", account.available(), false);
+    account.level = 0;
+    // A day of 20 requests has a slot every 4,320 s.
+    expect(account.refusal(1).resetsAt).toBe(4_320_000);
+  }
 });

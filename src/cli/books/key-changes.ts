@@ -1,0 +1,103 @@
+/** `weir keys update`, `rotate` and `revoke`: changes of keys that exist. */
+import type { Scopes } from "../../ledger/policy.ts";
+import { type Command, UsageError } from "../command.ts";
+import { bookCommand } from "./command.ts";
+import { SCOPE_FLAGS, scopesOf, TAG_FLAG } from "./scope-flags.ts";
+import { showSecret } from "./secret.ts";
+import type { CreatedKey, KeyView } from "./shapes.ts";
+import { showTime } from "./show.ts";
+import { durationOf, listOf, textOf } from "./values.ts";
+
+/** What `--unset` takes away, by the word for it. */
+const UNSET: Readonly<Record<string, keyof Scopes | "tags" | "expires">> = {
+  ...{ tags: "tags", expires: "expires", models: "models", providers: "providers", endpoints: "endpoints" },
+  ...{ addresses: "addresses", "max-tokens": "maxTokens", "max-cost": "maxCost" },
+  "server-tools": "serverTools",
+};
+const UNSET_WORDS = Object.keys(UNSET);
+
+const keysUpdate = bookCommand({
+  name: "keys update",
+  summary: "change the name, path, tags, scopes or expiry of a key; what is not given stays",
+  words: [{ name: "NAME" }],
+  flags: [
+    { name: "--name", value: "NAME", help: "new name" },
+    { name: "--path", value: "PATH", help: "new place in the tree of keys" },
+    TAG_FLAG,
+    ...SCOPE_FLAGS,
+    { name: "--expires", value: "TIME", help: "how long it works from now on: 90d, 24h" },
+    {
+      name: "--unset",
+      value: "WHAT",
+      help: `what no longer holds: ${UNSET_WORDS.join(", ")}`,
+      completes: UNSET_WORDS,
+      repeats: true,
+    },
+  ],
+  async run({ api, flags, words: [name = ""], show, warn }) {
+    const path = `/keys/${encodeURIComponent(name)}`;
+    const lasts = durationOf(flags, "--expires");
+    const unset = new Set(listOf(flags, "--unset")?.map(unsetOf));
+    const given = scopesOf(flags);
+    const isScoped =
+      given !== undefined || [...unset].some((member) => member !== "tags" && member !== "expires");
+    const change = {
+      name: textOf(flags, "--name"),
+      path: textOf(flags, "--path"),
+      tags: listOf(flags, "--tag") ?? (unset.has("tags") ? [] : undefined),
+      expiresAt: lasts !== undefined ? Date.now() + lasts : unset.has("expires") ? null : undefined,
+      // The API replaces all scopes.
+      scopes: isScoped ? scopesAfter((await api.send<KeyView>("GET", path)).scopes, given, unset) : undefined,
+    };
+    if (Object.values(change).every((value) => value === undefined))
+      throw new UsageError("weir keys update requires a change, such as --path /eng or --unset max-cost");
+    const key = await api.send<KeyView>("PATCH", path, { body: change });
+    warn(key);
+    show(key, () => `The key ${key.name} is changed; weir keys show ${key.name} shows it.`);
+  },
+});
+
+/** @throws UsageError */
+function unsetOf(word: string): string {
+  const member = UNSET[word];
+  if (member !== undefined) return member;
+  throw new UsageError(`--unset knows ${UNSET_WORDS.join(", ")}; "${word}" is none of them`);
+}
+
+function scopesAfter(before: Scopes, given: Scopes | undefined, unset: ReadonlySet<string>): Scopes {
+  const kept = Object.entries(before).filter(([member]) => !unset.has(member));
+  return { ...(Object.fromEntries(kept) as Scopes), ...given };
+}
+
+const keysRotate = bookCommand({
+  name: "keys rotate",
+  summary: "give a key a new text; the old one works for a grace period",
+  words: [{ name: "NAME" }],
+  flags: [{ name: "--grace", value: "TIME", help: "how long the old one works: 24h (default), 0s" }],
+  async run(context) {
+    const { api, flags, words } = context;
+    const graceMs = durationOf(flags, "--grace");
+    const created = await api.send<CreatedKey>("POST", `/keys/${encodeURIComponent(words[0]!)}/rotate`, {
+      body: { graceMs },
+    });
+    showSecret({ ...created, closed: false }, context);
+    const until = created.key.rotatingUntil;
+    if (until !== undefined) context.printError(`The old key works until ${showTime(until)} UTC.`);
+  },
+});
+
+const keysRevoke = bookCommand({
+  name: "keys revoke",
+  summary: "end a key at once; running answers go on",
+  words: [{ name: "NAME" }],
+  flags: [{ name: "--cut", help: "also end its running answers" }],
+  asks: ({ words: [name] }) => `Revoke the key ${name}, for good?`,
+  async run({ api, flags, words, show }) {
+    const key = await api.send<KeyView>("DELETE", `/keys/${encodeURIComponent(words[0]!)}`, {
+      query: { cut: flags["--cut"] === true || undefined },
+    });
+    show(key, () => `The key ${key.name} is revoked.`);
+  },
+});
+
+export const KEY_CHANGES: readonly Command[] = [keysUpdate, keysRotate, keysRevoke];

@@ -58,11 +58,19 @@ function verdictOn(
   const ofModel = sent.filter((one) => one.model === model);
   if (ofModel.length === 0)
     return { fate: "none", why: `weir would ask for ${sent.map((one) => one.model).join(", ")} instead` };
-  const plain = (url: string) => usualAddress(decodeURIComponent(url));
-  const atUrl = ofModel.filter(({ url }) => plain(url) === plain(wanted));
+  const atUrl = ofModel.filter(({ url }) => plainUrl(url) === plainUrl(wanted));
   if (atUrl.some(({ headers }) => hasHeaders(headers, connection, fill))) return undefined;
   if (atUrl.length > 0) return { fate: "changed", why: "weir sends another key, or other headers" };
   return { fate: "changed", why: `weir asks ${ofModel[0]!.url} instead of ${wanted}` };
+}
+
+/** A URL without percent-encoding, where that is valid, and with the vendor's usual address. */
+function plainUrl(url: string): string {
+  try {
+    return usualAddress(decodeURIComponent(url));
+  } catch {
+    return usualAddress(url);
+  }
 }
 
 /** Whether the key and the headers of a connection are in a request. */

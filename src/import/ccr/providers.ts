@@ -99,8 +99,11 @@ function askedOf({ environment }: Reading, entry: SourceNode): { asked: Asked; u
     entry.member("baseUrl") ??
     entry.member("baseurl");
   if (url?.text === undefined || url.text === "") return undefined;
-  for (const unused of ["api_base_url", "baseUrl", "baseurl"])
-    if (chosen) entry.member(unused)?.changed("the address of the format holds", "providers");
+  for (const name of ["api_base_url", "baseUrl", "baseurl"]) {
+    const unused = chosen && entry.member(name);
+    if (unused?.text === url.text) unused?.ignored("the format has the same address");
+    else unused?.changed("the address of the format holds", "providers");
+  }
   for (const node of [chosen?.member("type"), entry.member("type")]) node?.taken("providers");
   const transformers = transformersOf(entry)?.member("use")?.items.map(nameOf) ?? [];
   const text = environment.isReference(url.text) ? environment.text(url.text, "url") : url.text;

@@ -41,6 +41,12 @@ const others = definePlugin({
     converse({ name: "bedrock", baseUrl: "https://bedrock-runtime.us-east-1.amazonaws.com" }),
     { name: "answering", baseUrl: "https://answering.example/v1", speaks: { responses: "/responses" } },
     {
+      name: "tiered",
+      baseUrl: "https://tiered.example/v1",
+      speaks: { "chat-completions": "/chat/completions" },
+      traits: { serviceTiers: true },
+    },
+    {
       name: "chatting",
       baseUrl: "https://chatting.example/v1",
       speaks: { "chat-completions": "/chat/completions" },

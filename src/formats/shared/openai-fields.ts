@@ -45,7 +45,7 @@ export function encodeTier(
   if (tier === undefined || sameFormat) return tier;
   // It is the default.
   if (tier === "auto") return undefined;
-  if (TIERS.has(tier) && (traits.serviceTiers ?? facts !== undefined)) return tier;
+  if (TIERS.has(tier) && (traits.serviceTiers ?? facts?.tiers)) return tier;
   reportLoss("dropped", fieldPath(request, "serviceTier"), "the provider has no such tier");
   return undefined;
 }

@@ -29,15 +29,19 @@ export interface ModelFacts {
   customTools?: boolean;
   /** Takes `prompt_cache_breakpoint` on parts. */
   cacheBreakpoints?: boolean;
+  /** Its vendor serves it in the tiers flex and priority: a model of OpenAI's. */
+  tiers?: boolean;
   /** Output limit in tokens. */
   maxOutput?: number;
 }
 
+/** @param maxOutput absent for the models of other vendors */
 const plain = (maxOutput?: number): ModelFacts => ({
   efforts: [],
   sampling: "always",
   stop: true,
   completionTokens: false,
+  tiers: maxOutput !== undefined,
   maxOutput,
 });
 
@@ -47,6 +51,7 @@ const reasoning = (efforts: string, facts: Partial<ModelFacts> = {}): ModelFacts
   stop: false,
   completionTokens: true,
   customTools: true,
+  tiers: true,
   maxOutput: 128_000,
   ...facts,
 });

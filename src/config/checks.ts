@@ -4,6 +4,7 @@ import type { Path } from "./error.ts";
 import { ALIAS_NAME, MODEL_NAME, MODEL_PATTERN, PROVIDER_NAME } from "./schema.ts";
 import { priceFaults } from "./price-faults.ts";
 import type { Fault } from "./shape.ts";
+import { slowness } from "./slow-expression.ts";
 import { telemetryFaults } from "./telemetry-faults.ts";
 
 /** Values as the file contains them: secrets are texts, any option may be absent. */
@@ -228,7 +229,8 @@ function expressionFault(pattern: string): string | undefined {
   if (pattern === "") return "the pattern is empty";
   try {
     new RegExp(pattern);
-    return undefined;
+    const clause = slowness(pattern);
+    return clause === undefined ? undefined : `the pattern ${JSON.stringify(pattern)} is refused: ${clause}`;
   } catch (cause) {
     return cause instanceof Error ? `the pattern is not valid: ${cause.message}` : "the pattern is not valid";
   }

@@ -27,7 +27,7 @@ export const captureSection = Type.Object(
       default: [],
       examples: [["[\\w.]+@example\\.com"]],
       description:
-        "Regular expressions of what weir replaces by `***` in captured bodies. Credentials are masked without being listed.",
+        "Regular expressions of what weir replaces by `***` in captured bodies. Credentials are masked without being listed. weir refuses an expression that can take exponential time, such as `(a+)+`.",
     }),
     bytes: Type.Integer({
       minimum: 1_024,

@@ -14,7 +14,7 @@ export const tapeSection = Type.Object(
       default: [],
       examples: [["[\\w.]+@example\\.com"]],
       description:
-        "Regular expressions of what no tape may contain. weir writes `***` in its place, in requests and in answers. Credentials are masked without being listed.",
+        "Regular expressions of what no tape may contain. weir writes `***` in its place, in requests and in answers. Credentials are masked without being listed. weir refuses an expression that can take exponential time, such as `(a+)+`.",
     }),
   },
   { ...CLOSED, description: "Tapes: recorded calls that are answered again." },

@@ -63,14 +63,22 @@ interface RateRow {
 }
 
 /** @param which a condition on the rows of `keys` */
-export async function readKeys(sql: Sql, which = "declared = 0"): Promise<KeyEntry[]> {
+export async function readKeys(
+  sql: Sql,
+  which = "declared = 0",
+  values: readonly SqlValue[] = [],
+): Promise<KeyEntry[]> {
   const digests = new Map<string, KeyDigest[]>();
   for (const { key, digest, hint, until } of await sql.all<{
     key: string;
     digest: Uint8Array;
     hint: string | null;
     until: number | null;
-  }>("SELECT key, digest, hint, until FROM key_digests ORDER BY key, until DESC, digest")) {
+  }>(
+    `SELECT key, digest, hint, until FROM key_digests WHERE key IN (SELECT id FROM keys WHERE ${which})
+     ORDER BY key, until DESC, digest`,
+    values,
+  )) {
     const entry = {
       sha256: digest.toHex(),
       ...(hint !== null && { hint }),
@@ -80,6 +88,7 @@ export async function readKeys(sql: Sql, which = "declared = 0"): Promise<KeyEnt
   }
   const rows = await sql.all<KeyRow>(
     `SELECT id, name, kind, path, tags, scopes, expires_at, revoked_at, cut FROM keys WHERE ${which} ORDER BY id`,
+    values,
   );
   return rows.map(({ id, name, kind, path, tags, scopes, expires_at, revoked_at, cut }) => ({
     id,
@@ -116,10 +125,13 @@ export async function readBudgets(
   }));
 }
 
-export async function readRates(sql: Sql): Promise<RateLimit[]> {
-  const rows = await sql.all<RateRow>(
-    "SELECT * FROM rates WHERE declared = 0 AND deleted_at IS NULL ORDER BY id",
-  );
+/** @param which a condition on the rows of `rates` */
+export async function readRates(
+  sql: Sql,
+  which = "declared = 0 AND deleted_at IS NULL",
+  values: readonly SqlValue[] = [],
+): Promise<RateLimit[]> {
+  const rows = await sql.all<RateRow>(`SELECT * FROM rates WHERE ${which} ORDER BY id`, values);
   return rows.map((row) => ({
     id: row.id,
     name: row.name,

@@ -9,6 +9,7 @@ import { Numbers } from "./numbers.ts";
 import * as policies from "./policies.ts";
 import { HARD_CLOSED } from "./meta.ts";
 import type { Sql } from "./sql.ts";
+import { StoredPolicy } from "./stored-policy.ts";
 import { type Actor, type BookStore, BudgetsClosed, type Commit, type Draw, type Expected } from "./store.ts";
 
 export interface SqlStoreOptions {
@@ -35,6 +36,7 @@ interface Opened {
   sql: Sql;
   names: Names;
   numbers: Numbers;
+  policy: StoredPolicy;
   hardClosed: boolean;
 }
 
@@ -75,7 +77,10 @@ export class SqlStore implements BookStore {
     const [closed] = await sql.all<{ value: number }>("SELECT value FROM meta WHERE name = $1", [
       HARD_CLOSED,
     ]);
-    this.#open = { sql, names: new Names(sql), numbers, hardClosed: closed?.value === 1 };
+    this.#open = {
+      ...{ sql, names: new Names(sql), numbers, policy: new StoredPolicy() },
+      hardClosed: closed?.value === 1,
+    };
   }
 
   async close(): Promise<void> {
@@ -84,19 +89,9 @@ export class SqlStore implements BookStore {
     await open?.sql.close();
   }
 
-  async policy() {
-    const { sql } = this;
-    const [version] = await sql.all<{ value: number }>(
-      "SELECT value FROM meta WHERE name = 'policy_version'",
-    );
-    const keys = await policies.readKeys(sql);
-    return {
-      version: version!.value,
-      keys,
-      budgets: await policies.readBudgets(sql),
-      rates: await policies.readRates(sql),
-      closed: keys.some(({ kind }) => kind === "call"),
-    };
+  policy() {
+    const { sql, policy } = this.#opened;
+    return policy.read(sql);
   }
 
   async declare(declared: Declared, prices: readonly PriceRule[]): Promise<void> {

@@ -340,9 +340,11 @@ export class WorkerLedger implements Ledger {
   }
 
   #setPolicy(policy: Policy): void {
+    const before = this.#policy;
     this.#policy = policy;
     this.#awaitsPolicy = false;
-    this.#compile();
+    // Changes of keys alone leave the lists of budgets and limits as they are.
+    if (before?.budgets !== policy.budgets || before.rates !== policy.rates) this.#compile();
     this.#policyKnown.resolve();
   }
 

@@ -19,7 +19,8 @@ function merge<Entry extends { id: string }>(
   upserts: readonly Entry[] = [],
   removed: readonly string[],
 ): readonly Entry[] {
-  if (upserts.length === 0 && removed.length === 0) return entries;
+  const isGone = removed.length > 0 && entries.some(({ id }) => removed.includes(id));
+  if (upserts.length === 0 && !isGone) return entries;
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   for (const id of removed) byId.delete(id);
   for (const entry of upserts) byId.set(entry.id, entry);

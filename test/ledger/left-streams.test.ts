@@ -62,6 +62,21 @@ describe("a stream that its client leaves", () => {
   });
 });
 
+test("an estimate is never more than the request permits", async () => {
+  const { ledger, keeper } = testLedger({ budgets: [budget("all", 100 * DOLLAR)] });
+  keeper.limit(ALL, 100 * DOLLAR);
+  const call = callOf({ stream: true });
+  const attempt = await begin(ledger, call, { maxTokens: 50 }, HIDING);
+  attempt.firstByteAt = performance.now();
+  attempt.noteOutput(3_500, 1_200);
+  call.abort(new GatewayError("overloaded", "The client has left."));
+  ledger.close(call);
+  await settled();
+  const { usage, charge, held } = keeper.batches[0]!.calls[0]!.attempts[0]!;
+  expect(usage.output).toBe(50);
+  expect(charge.cost).toBeLessThanOrEqual(held);
+});
+
 test("an answer without a stream of which nothing came is assumed to cost all that was held, and its lines add up", async () => {
   const { ledger, keeper } = testLedger({ budgets: [budget("all", 100 * DOLLAR)] });
   keeper.limit(ALL, 100 * DOLLAR);

@@ -75,7 +75,7 @@ function estimateOf(attempt: Attempt, booking: Booking): Usage {
   // A hard budget counts the most that the text can be: what is booked too low would be spent again.
   const counted = booking.applied.hasHard ? outputTokens : outputTokens * LIKELY_SHARE;
   const likely = Math.round(Math.max(outputBytes / OUTPUT_BYTES_PER_TOKEN, counted));
-  const seen = Math.max(usage.output, estimated?.output ?? likely);
+  const seen = Math.max(usage.output, Math.min(estimated?.output ?? likely, mostOutput(booking)));
   const isCut = call.stream && (attempt.stop.reason !== undefined || attempt.failure !== undefined);
   const output = seen + (isCut ? unseenOf(attempt, booking, seen) : 0);
   const isInputKnown = usage.input + usage.cacheRead + usage.cacheWrite > 0;
@@ -88,17 +88,24 @@ function estimateOf(attempt: Attempt, booking: Booking): Usage {
 }
 
 /** What the provider may have produced besides what arrived, within the limits of the request and of the model. */
-function unseenOf(attempt: Attempt, { output, applied: { rule } }: Booking, seen: number): number {
+function unseenOf(attempt: Attempt, booking: Booking, seen: number): number {
   const { target } = attempt;
   const hides = target.traits?.hidesReasoning ?? target.provider.traits?.hidesReasoning ?? false;
-  const most = output > 0 ? output : (rule?.maxOutput ?? Infinity);
-  return Math.min(unseenOutput(attempt, hides, seen, performance.now()), Math.max(0, most - seen));
+  const left = Math.max(0, mostOutput(booking) - seen);
+  return Math.min(unseenOutput(attempt, hides, seen, performance.now()), left);
+}
+
+/** The most that the request permits, where it was measured: an estimate is never more. */
+function mostOutput({ output, applied: { rule } }: Booking): number {
+  return output > 0 ? output : (rule?.maxOutput ?? Infinity);
 }
 
 /** The input that a tokenizer would count, where no provider did. Tokens. */
-function likelyInput({ request }: Attempt, { size, bytes }: Booking): number {
-  if (request) return estimateTokens(request);
+function likelyInput({ request }: Attempt, { size, bytes, input }: Booking): number {
+  const most = input > 0 ? input : Infinity;
+  if (request) return Math.min(estimateTokens(request), most);
   if (!size) return Math.ceil(bytes / INPUT_BYTES_PER_TOKEN);
   const { words, digits, signs, scripts } = size.text;
-  return Math.ceil((words + digits + signs + scripts) * LIKELY_SHARE) + size.mediaTokens;
+  const likely = Math.ceil((words + digits + signs + scripts) * LIKELY_SHARE) + size.mediaTokens;
+  return Math.min(likely, most);
 }

@@ -340,16 +340,14 @@ export class WorkerLedger implements Ledger {
   }
 
   #setPolicy(policy: Policy): void {
-    const before = this.#policy;
+    const { budgets, rates } = this.#policy ?? {};
     this.#policy = policy;
     this.#awaitsPolicy = false;
-    // Changes of keys alone leave the lists of budgets and limits as they are.
-    if (before?.budgets !== policy.budgets || before.rates !== policy.rates) this.#compile();
+    if (budgets !== policy.budgets || rates !== policy.rates) this.#compile();
     this.#policyKnown.resolve();
   }
 
-  #compile(): void {
-    const { declared, prices } = this.#declaration;
+  #compile({ declared, prices } = this.#declaration): void {
     this.#lines = new Lines(this.#policy ?? declared, prices, this.#lines);
   }
 }

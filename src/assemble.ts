@@ -77,6 +77,7 @@ export async function assemble(
     aliases: config.aliases,
     order: Object.keys(config.providers),
     keyed: config.keys.length > 0,
+    models: config.models,
     ...routes,
   });
   await nextTurn();

@@ -12,7 +12,7 @@ export function routeRows(registry: Registry): [name: string, models: string][] 
     );
     return [name, models.join(", ")];
   });
-  const fallbacks = registry.fallbacks.all.map(({ pattern, models }): [string, string] => [
+  const fallbacks = registry.fallbacks.all.map(({ pattern, value: models }): [string, string] => [
     pattern.text,
     `falls back to ${models.map(({ model, when }) => named(model) + (when === "too-long" ? " when too long" : "")).join(", ")}`,
   ]);

@@ -14,6 +14,7 @@ export interface Written {
   aliases?: Record<string, string>;
   routes?: Record<string, WrittenTarget[]>;
   fallbacks?: Record<string, WrittenTarget[]>;
+  models?: Record<string, { body?: Record<string, unknown> }>;
   plugins?: { dir?: string };
   cors?: { origins?: string[] };
   listen?: { unix?: string };
@@ -68,6 +69,7 @@ export function findMistakes(written: Written): Fault[] {
     ...aliasFaults(written.aliases ?? {}, ends),
     ...routeFaults(written, ends),
     ...Object.entries(written.fallbacks ?? {}).flatMap(([name, targets]) => fallbackFaults(name, targets)),
+    ...Object.entries(written.models ?? {}).flatMap(([name, settings]) => settingsFaults(name, settings)),
     ...priceFaults(written.prices),
     ...Object.entries(written.traces?.headers ?? {}).flatMap(([header, value]) =>
       asFault(["traces", "headers", header], headerFault(header, value)),
@@ -204,6 +206,20 @@ function fallbackFaults(name: string, targets: readonly WrittenTarget[]): Fault[
     if (model === name) return asFault(path, `${name} falls back to itself`);
     return asFault(path, MODEL_NAME.test(model) ? undefined : `the fallback of ${name} ${nameFault(model)}`);
   });
+}
+
+/** What the client, the format or the price of a call decides. */
+const NOT_IN_BODY =
+  /^(model|stream\w*|messages|input|contents|system|instructions|tools|n|max_\w*tokens|generationConfig|service_?tier|speed|web_search\w*|mcp_servers)$/i;
+
+function settingsFaults(name: string, { body = {} }: { body?: Record<string, unknown> }): Fault[] {
+  const fault = patternFault(name);
+  if (fault) return asFault(["models", name], `the name of a model ${fault}`);
+  const refused = Object.keys(body).find((member) => NOT_IN_BODY.test(member));
+  return asFault(
+    ["models", name, "body", refused ?? ""],
+    refused && `${refused} cannot be added to a request; only set and force change what a call may cost`,
+  );
 }
 
 /** The model name at the end of each chain of aliases; undefined when the chain is a cycle. */

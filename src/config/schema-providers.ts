@@ -9,7 +9,7 @@ import { embedsOption, liveModelsOption, speaksOption } from "./schema-sections.
 export const DEPLOYMENT_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
 /** The timeouts that a provider or a deployment can override. */
-const upstreamTimeouts = Type.Object(
+export const upstreamTimeouts = Type.Object(
   {
     connectMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
     firstByteMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),

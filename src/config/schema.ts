@@ -27,6 +27,7 @@ import { tapeSection } from "./schema-tape.ts";
 import { clusterOption, storeOption } from "./schema-store.ts";
 import { alertsSection, tracesSection } from "./schema-telemetry.ts";
 import { budgetsSection, keyOptions, type KeyOptions, ledgerSection, ratesSection } from "./schema-access.ts";
+import { modelsSection } from "./schema-models.ts";
 import { priority, providerOptions, weight } from "./schema-providers.ts";
 
 /** A gateway key as weir stores it: name, digest and what it may do, never the text. */
@@ -182,6 +183,7 @@ export const configSchema = Type.Object(
       description:
         "Fallback models, tried in order when all deployments of a model failed; by model name, route or pattern: `gpt-*: [anthropic/claude-sonnet-5]`. With `when: too-long` a fallback is used when the prompt exceeds the model's context window.",
     }),
+    models: modelsSection,
     retries: Type.Object(
       {
         attempts: Type.Integer({

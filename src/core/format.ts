@@ -33,6 +33,19 @@ export interface Format {
   upstream?: UpstreamCodec;
 }
 
+/** The paths of an option in a request. */
+export interface SettingMember {
+  /** Spellings of one member: weir writes the first, or the one in a group that the client has. */
+  at: readonly string[];
+  /** Other members by which a client decides the same. */
+  unless?: readonly string[];
+}
+
+/** Where a request has the options that the config can set by model. */
+export type SettingMembers = Readonly<
+  Partial<Record<"temperature" | "topP" | "maxTokens" | "reasoningEffort", SettingMember>>
+>;
+
 export interface ClientCodec extends ClientHabits {
   /** Path of the route, for example `/v1/messages`; with an {@link UrlAddress} that of JSON answers. */
   path: string;
@@ -63,6 +76,8 @@ export interface ClientCodec extends ClientHabits {
   promptSections?(source: SessionSource): PromptSections | undefined;
   /** Where a request says what decides its cost. Without it weir expects the most that the model can answer. */
   size?: SizeMembers;
+  /** Where a request has the options that the config can set by model. */
+  settings?: SettingMembers;
   /** How weir's own rate limits are written into response headers; absent if clients of the format read none. */
   rateHeaders?: RateHeaders;
   /** How clients continue stored answers; absent if the format knows no stored answers. */

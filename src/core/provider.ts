@@ -177,6 +177,10 @@ export interface Target {
    * format to that. A plugin's traits alone do not change such requests.
    */
   fitsNative?: true;
+  /** Members that the config adds to the body for the provider, unless the request has them. */
+  body?: Readonly<JsonObject>;
+  /** Timeouts of the model; they precede those of the deployment. */
+  timeouts?: Readonly<UpstreamTimeouts>;
   /** The URL for streams, if the host has a path of its own for them. */
   streamUrl?: string;
   /** The pattern that matched and why, for `weir models` and `weir explain`. */

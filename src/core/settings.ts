@@ -9,6 +9,7 @@ import type {
   Traits,
   UpstreamTimeouts,
 } from "./provider.ts";
+import type { JsonObject } from "./json.ts";
 import type { Secret } from "./secret.ts";
 
 export interface ProviderSettings {
@@ -54,6 +55,27 @@ export interface RouteTarget {
   weight: number;
   /** Lower numbers are tried first. */
   priority: number;
+}
+
+/** Options of a request that the operator can set for a model. */
+export interface RequestSettings {
+  temperature?: number;
+  topP?: number;
+  /** Maximum number of generated tokens. */
+  maxTokens?: number;
+  reasoningEffort?: string;
+}
+
+/** What the operator sets for the requests of a model. */
+export interface ModelSettings {
+  /** For requests that do not say otherwise. */
+  set?: Readonly<RequestSettings>;
+  /** For every request. */
+  force?: Readonly<RequestSettings>;
+  /** Members that weir adds to the provider's request unless it has them, in the provider's format. */
+  body?: Readonly<JsonObject>;
+  /** They precede those of the provider. */
+  timeouts?: Partial<UpstreamTimeouts>;
 }
 
 /** A fallback model: tried when all targets failed, or when the prompt does not fit into the model. */

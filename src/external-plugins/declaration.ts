@@ -17,6 +17,8 @@ import type {
   StreamObserver,
   UpstreamCodec,
   UsageRequest,
+  SettingMember,
+  SettingMembers,
 } from "../core/format.ts";
 import type { SizeMembers } from "../core/size-members.ts";
 import type { LocalOperation } from "../core/local-operation.ts";
@@ -184,6 +186,15 @@ const RATE_HEADERS: Table<RateHeaders> = {
   write: required(callable),
 };
 
+const SETTING = group<SettingMember>("the setting's", { at: required(texts), unless: texts });
+
+const SETTINGS: Table<SettingMembers> = {
+  temperature: SETTING,
+  topP: SETTING,
+  maxTokens: SETTING,
+  reasoningEffort: SETTING,
+};
+
 const CLIENT: Table<ClientCodec> = {
   path: required(text),
   address: group("the address'", ADDRESS),
@@ -215,6 +226,7 @@ const CLIENT: Table<ClientCodec> = {
   promptSections: callable,
   rateHeaders: group("the rate headers'", RATE_HEADERS),
   size: group("the sizes'", SIZE),
+  settings: group("the settings'", SETTINGS),
   schema: required(must("an object", isObject)),
   schemas: group("the client codec's", SCHEMAS),
   errors: listOf<DocumentedError>("error", "code", ERROR),

@@ -13,6 +13,7 @@ import { planFor, prepareModel } from "./access.ts";
 import { modelAsked, streamAsked } from "./asked.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
 import type { PrepareContext, Prepared } from "./lanes/lane.ts";
+import { withModelSettings } from "./model-settings.ts";
 import { keyName } from "./routing/credentials.ts";
 import { foreseeEmbed } from "./embed/foresee.ts";
 import type { Plan } from "./routing/plan.ts";
@@ -88,14 +89,14 @@ async function endOf({ provider, model }: Target, { catalog }: PrepareContext): 
 async function foresee(options: ExplainOptions, call: Call, context: PrepareContext): Promise<Foreseen> {
   const { format } = options;
   const { registry } = context;
-  const incoming: Incoming = { ...options, call };
+  const incoming: Incoming = withModelSettings({ ...options, call }, registry);
   if (format.client.stored) await findStored(incoming, context);
   const { stored } = incoming;
   const whole = planFor(call, call.routedModel ?? call.model, registry, format.id);
   const plan = stored ? stored.narrow(whole) : whole;
   const attempt = new Attempt(call, rank(plan.choices, () => "")[0]!.target);
   const prepared = await chooseLane(incoming, attempt, context).prepare();
-  const { bytes } = options;
+  const { bytes } = incoming;
   const size = () => sizeOf(incoming);
   const cost = context.ledger?.foresee?.(attempt, { bytes: bytes.length, size, affinity: () => "" });
   const more = { ...(stored && { stored: describeStored(stored, attempt) }), ...(cost && { cost }) };

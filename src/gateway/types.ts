@@ -76,6 +76,7 @@ export type CallCodec = Pick<
   | "sessionOf"
   | "promptSections"
   | "size"
+  | "settings"
   | "count"
   | "stored"
   | "compaction"

@@ -10,6 +10,7 @@ import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { promptSections, sessionOf } from "./client/session.ts";
 import { modelMembers } from "./client/models.ts";
+import { settings } from "./client/settings.ts";
 import { size } from "./client/size.ts";
 import { REQUEST } from "./client/vocabulary.ts";
 import {
@@ -55,6 +56,7 @@ const client: ClientCodec = {
   promptSections,
   rateHeaders: DURATION_RATE_HEADERS,
   size,
+  settings,
   embeds,
   // An SSE comment: the OpenAI SDK parses the data of every named event as JSON.
   heartbeat: ": keepalive\n\n",

@@ -12,6 +12,7 @@ import { models } from "./client/models.ts";
 import { decodeRequest } from "./client/request.ts";
 import { promptSections, sessionOf } from "./client/session.ts";
 import { leftOut } from "./client/left-out.ts";
+import { settings } from "./client/settings.ts";
 import { size } from "./client/size.ts";
 import { endpoint } from "./endpoint.ts";
 import { FORMAT } from "./own-fields.ts";
@@ -64,6 +65,7 @@ const client: ClientCodec = {
   sessionOf,
   promptSections,
   size,
+  settings,
   // A comment as a record of its own: the SDK of Google does not read it.
   heartbeat: ": keepalive\n\n",
 };

@@ -9,6 +9,7 @@ import { decodeRequest } from "./client/request.ts";
 import { TIME_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { promptSections, sessionOf } from "./client/session.ts";
 import { modelMembers } from "./client/models.ts";
+import { settings } from "./client/settings.ts";
 import { size } from "./client/size.ts";
 import { REQUEST } from "./client/vocabulary.ts";
 import { MessagesAnswer, MessagesCount, MessagesError, MessagesEvent, requestSchemas } from "./schema.ts";
@@ -62,6 +63,7 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
     promptSections,
     rateHeaders: TIME_RATE_HEADERS,
     size,
+    settings,
     heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n',
   };
 }

@@ -13,6 +13,7 @@ import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeGenerateRequest, decodeRequest, hasMessages, hasPrompt } from "./client/request.ts";
 import { promptSections, promptSession, sessionOf } from "./client/session.ts";
+import { settings } from "./client/settings.ts";
 import { size } from "./client/size.ts";
 import { GENERATE_REQUEST, REQUEST } from "./client/vocabulary.ts";
 import { FORMAT, GENERATE } from "./own-fields.ts";
@@ -40,6 +41,7 @@ const common = {
   reader: { readStream, readAnswer },
   losesCallIds: true,
   size,
+  settings,
   heartbeat: " ",
 } satisfies Partial<ClientCodec>;
 

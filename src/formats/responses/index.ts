@@ -9,6 +9,7 @@ import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { promptSections, sessionOf } from "./client/session.ts";
+import { settings } from "./client/settings.ts";
 import { size } from "./client/size.ts";
 import { stored } from "./client/stored.ts";
 import { REQUEST } from "./client/vocabulary.ts";
@@ -68,6 +69,7 @@ const client: ClientCodec = {
   promptSections,
   rateHeaders: DURATION_RATE_HEADERS,
   size,
+  settings,
   stored,
   compaction,
   // An SSE comment: the OpenAI SDK fails on events of types that it does not know.

@@ -80,7 +80,8 @@ export function remainingMs(call: Call, gateway: Gateway): number {
 
 /** The timeouts of the call's deployment, else those of the gateway. */
 export function timeoutsOf(call: Call, timeouts: UpstreamTimeouts): UpstreamTimeouts {
-  return call.attempt?.target.deployment.timeouts ?? timeouts;
+  const target = call.attempt?.target;
+  return target?.timeouts ?? target?.deployment.timeouts ?? timeouts;
 }
 
 /** Milliseconds; `undefined` if the text is not a positive number. */

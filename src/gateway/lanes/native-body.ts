@@ -52,6 +52,8 @@ export function nativeBody(
   const { without = [], defaults, with: extra } = provider.envelope?.[target.format] ?? {};
   for (const [name, value] of Object.entries(defaults?.(viewOf(attempt)) ?? {}))
     if (!source.spanOf(name)) edits.set(name, JSON.stringify(value));
+  for (const [name, value] of Object.entries(target.body ?? {}))
+    if (!source.spanOf(name)) edits.set(name, JSON.stringify(value));
   const added = extra?.(viewOf(attempt), call.stream) ?? {};
   for (const name of without) {
     if (!source.spanOf(name)) continue;

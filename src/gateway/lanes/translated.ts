@@ -90,6 +90,7 @@ export class TranslatedLane implements Lane {
     const { without = [], defaults, with: extra } = provider.envelope?.[format] ?? {};
     for (const name of without) delete body[name];
     for (const [name, value] of Object.entries(defaults?.(viewOf(attempt)) ?? {})) body[name] ??= value;
+    for (const [name, value] of Object.entries(target.body ?? {})) body[name] ??= value;
     Object.assign(body, extra?.(viewOf(attempt), stream));
     provider.patch?.(body, viewOf(attempt));
     reportLeftOut(this.#incoming, attempt);

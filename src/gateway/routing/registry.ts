@@ -3,11 +3,11 @@ import { GatewayError } from "../../core/error.ts";
 import type { EmbedDialect } from "../../core/embed-dialect.ts";
 import type { Format } from "../../core/format.ts";
 import type { ActiveProvider, Deployment, Provider, Target } from "../../core/provider.ts";
-import type { Fallback, ProviderSettings, RouteTarget } from "../../core/settings.ts";
+import type { Fallback, ModelSettings, ProviderSettings, RouteTarget } from "../../core/settings.ts";
 import { Aliases } from "./aliases.ts";
 import type { LoadedPlugin, OffProvider } from "./activate.ts";
 import { patternsOf } from "./activate.ts";
-import { type Declared, sortProviders } from "./sort-providers.ts";
+import { sortProviders } from "./sort-providers.ts";
 import { LiveModels } from "./live-models.ts";
 import { modelFault, operationFault, type Serving, servingDeployments } from "./model-fault.ts";
 import type { Pattern } from "./pattern.ts";
@@ -18,26 +18,13 @@ import type { Candidate, Rule } from "./precedence.ts";
 import { longNameBy, rulesOf, whyBefore } from "./precedence.ts";
 import { embedTarget } from "./embed-target.ts";
 import { isUnconfigured, standIn } from "./stand-in.ts";
-import { FallbackLists } from "./fallback-lists.ts";
+import type { RegistryOptions } from "./registry-options.ts";
+import { withSettings } from "./target-settings.ts";
+import { ModelTable } from "./model-table.ts";
 import { SpokenFormats } from "./spoken-formats.ts";
 
 export type { LoadedPlugin, OffProvider } from "./activate.ts";
-
-export interface RegistryOptions extends Declared {
-  formats: readonly Format[];
-  /** Dialects of embeddings. Absent where nothing is embedded: weir then does not check those that providers name. */
-  dialects?: readonly EmbedDialect[];
-  /** Model name or pattern → the name it stands for, often `provider/model`. */
-  aliases?: Readonly<Record<string, string>>;
-  /** Provider names in the order of the config: the first one wins a model that only model lists of hosts name. */
-  order?: readonly string[];
-  /** The config has gateway keys, so that the clients expect real answers. */
-  keyed?: boolean;
-  /** Model name → the models that serve it. */
-  routes?: Readonly<Record<string, readonly RouteTarget[]>>;
-  /** Model name or pattern → its fallback models, in order; the most specific entry applies. */
-  fallbacks?: Readonly<Record<string, readonly Fallback[]>>;
-}
+export type { RegistryOptions } from "./registry-options.ts";
 
 /** What a client wants of a model. */
 export type Operation = "generate" | "embed";
@@ -79,7 +66,8 @@ export class Registry {
   readonly #providerNames: ReadonlySet<string>;
   readonly live: LiveModels;
   readonly routes: ReadonlyMap<string, readonly RouteTarget[]>;
-  readonly fallbacks: FallbackLists;
+  readonly fallbacks: ModelTable<readonly Fallback[]>;
+  readonly #settings: ModelTable<ModelSettings>;
   /** Cache, by client format and model name. */
   readonly #plans = new Map<string, Plan>();
   readonly #formats = new SpokenFormats();
@@ -99,7 +87,8 @@ export class Registry {
     });
     this.#isKeyed = options.keyed === true;
     this.routes = new Map(Object.entries(options.routes ?? {}));
-    this.fallbacks = new FallbackLists(options.fallbacks ?? {});
+    this.fallbacks = new ModelTable(options.fallbacks ?? {});
+    this.#settings = new ModelTable(options.models ?? {});
     const { active, off } = sortProviders(options, this.formats, options.dialects && this.dialects);
     this.providers = Object.freeze(active);
     this.off = Object.freeze(off);
@@ -108,6 +97,7 @@ export class Registry {
       options.aliases,
       options.routes,
       options.fallbacks,
+      options.models,
     ]);
     this.#rules = rulesOf(active);
     this.#providerNames = new Set([
@@ -180,13 +170,17 @@ export class Registry {
       choices.push({ target: substitute, weight: 1, priority: [0, 0] });
     }
     // A route has no names but its own: its models may have fallbacks of their own.
-    const named = this.routes.has(name) ? [] : choices;
+    const named = this.routes.has(name) ? [] : choices.map(({ target }) => target);
     const list = wanted.operation === "embed" ? undefined : this.fallbacks.of([model, name], named);
     const fallbacks = (when: Fallback["when"]) => {
-      const models = (list?.models ?? []).filter((entry) => entry.when === when);
+      const models = (list ?? []).filter((entry) => entry.when === when);
       return this.#fallbackChoices(models, `fallback of ${model}; `, wanted, choices);
     };
-    return { choices, fallbacks: fallbacks("failed"), larger: fallbacks("too-long") };
+    return {
+      choices: withSettings(choices, this.#settingsFor(wanted), [model, name]),
+      fallbacks: fallbacks("failed"),
+      larger: fallbacks("too-long"),
+    };
   }
 
   /** The deployments of a model, or of all models of a route, without providers that are off. */
@@ -232,9 +226,22 @@ export class Registry {
       const all = this.#choices(this.#aliases.resolve(model), wanted, prefix);
       const added = all.filter((choice) => !known.has(targetKey(choice)));
       for (const choice of added) known.add(targetKey(choice));
-      return added.map((choice) => ({ ...choice, fallback: model }));
+      const named = added.map((choice) => ({ ...choice, fallback: model }));
+      return withSettings(named, this.#settingsFor(wanted), [model, this.#aliases.resolve(model)]);
     });
     return groups.filter((group) => group.length > 0);
+  }
+
+  /** Embeddings have no settings. */
+  #settingsFor({ operation }: Wanted): ModelTable<ModelSettings> | undefined {
+    return operation === "embed" ? undefined : this.#settings;
+  }
+
+  /** What the operator sets for requests that ask for a model. */
+  settingsOf(model: string): ModelSettings | undefined {
+    if (this.#settings.all.length === 0) return undefined;
+    const name = this.#aliases.resolve(model);
+    return this.#settings.of([model, name], this.routes.has(name) ? [] : this.servedBy(model));
   }
 
   /** Whether no provider that is on serves a model. */

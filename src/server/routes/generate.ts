@@ -17,6 +17,7 @@ import { embed } from "../../gateway/embed/embed.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
 import type { CallTape, TapedCall } from "../../gateway/tape.ts";
 import type { Gateway, Incoming } from "../../gateway/types.ts";
+import { withModelSettings } from "../../gateway/model-settings.ts";
 import { exchange } from "../../gateway/pipeline.ts";
 import type { Admission } from "../admission.ts";
 import { type Authenticate, credentialsOf } from "../authenticate.ts";
@@ -141,7 +142,7 @@ function createRoute(
     const open = async () => {
       const preparing = prepareModel(call, call.model, gateway.registry);
       if (preparing) await preparing;
-      return handle(incoming, gateway, deadline);
+      return handle(withModelSettings(incoming, gateway.registry), gateway, deadline);
     };
     const openTaped = () => {
       if (!tape) return open();

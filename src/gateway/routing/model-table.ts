@@ -1,0 +1,45 @@
+/** Values of the config by model name or pattern: fallbacks, settings. */
+import { namesOf } from "../../core/model-pattern.ts";
+import type { Pattern } from "./pattern.ts";
+import { bySpecificity, compilePattern } from "./pattern.ts";
+
+/** The value of the models that match a pattern. */
+export interface ModelEntry<Value> {
+  pattern: Pattern;
+  value: Value;
+}
+
+/** A model as its provider names it. */
+interface Served {
+  provider: { name: string };
+  model: string;
+}
+
+export class ModelTable<Value> {
+  /** Sorted, the most specific pattern first. */
+  readonly all: readonly ModelEntry<Value>[];
+  readonly #exact: ReadonlyMap<string, ModelEntry<Value>>;
+  readonly #patterns: readonly ModelEntry<Value>[];
+
+  /** @param options by model name or pattern */
+  constructor(options: Readonly<Record<string, Value>>) {
+    this.all = Object.entries(options)
+      .map(([text, value]) => ({ pattern: compilePattern(text), value }))
+      .sort((a, b) => bySpecificity(a.pattern, b.pattern));
+    this.#exact = new Map(
+      this.all.filter(({ pattern }) => pattern.exact).map((entry) => [entry.pattern.text, entry]),
+    );
+    this.#patterns = this.all.filter(({ pattern }) => !pattern.exact);
+  }
+
+  /** The most specific value for one of these names, or for one of the names of the models that serve them. */
+  of(given: readonly string[], served: readonly Served[]): Value | undefined {
+    if (this.all.length === 0) return undefined;
+    const names = [
+      ...new Set([...given, ...served.flatMap(({ provider, model }) => namesOf(provider.name, model))]),
+    ];
+    const exact = names.flatMap((text) => this.#exact.get(text) ?? []);
+    const [first] = exact.sort((a, b) => bySpecificity(a.pattern, b.pattern));
+    return (first ?? this.#patterns.find(({ pattern }) => names.some((name) => pattern.test(name))))?.value;
+  }
+}

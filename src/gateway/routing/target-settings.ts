@@ -1,0 +1,19 @@
+/** What the config sets for the model of a target: members of its body, timeouts. */
+import type { ModelSettings } from "../../core/settings.ts";
+import type { ModelTable } from "./model-table.ts";
+import type { Choice } from "./plan.ts";
+
+/** @param names of the model or route that the choices serve */
+export function withSettings(
+  choices: Choice[],
+  settings: ModelTable<ModelSettings> | undefined,
+  names: readonly string[],
+): Choice[] {
+  if (!settings || settings.all.length === 0) return choices;
+  return choices.map((choice) => {
+    const { target } = choice;
+    const { body, timeouts } = settings.of(names, [target]) ?? {};
+    const limits = timeouts && target.deployment.timeouts && { ...target.deployment.timeouts, ...timeouts };
+    return { ...choice, target: { ...target, ...(body && { body }), ...(limits && { timeouts: limits }) } };
+  });
+}

@@ -55,14 +55,31 @@ export function apiFilter({
   };
 }
 
-/** `name:value` of the filter box, or a word to search. */
-export function readFilter(text: string): readonly [FilterName, string] | undefined {
-  const trimmed = text.trim();
-  if (trimmed === "") return undefined;
-  const colon = trimmed.indexOf(":");
-  const name = FILTERS.find((one) => one === trimmed.slice(0, colon));
-  const value = trimmed.slice(colon + 1).trim();
-  return name !== undefined && value !== "" ? [name, value] : ["q", trimmed];
+/** Filters whose values are names that may contain spaces. */
+const SPACED: ReadonlySet<string> = new Set(["key", "client", "tag"]);
+const NAMED = new RegExp(`(?:^|\\s)(${FILTERS.join("|")}):`, "g");
+
+/** What was typed into the filter box: any number of `name:value`, and words to search. */
+export function readFilters(text: string): Filters {
+  const found: Filters = {};
+  const words: string[] = [];
+  const marks = [...text.matchAll(NAMED)];
+  words.push(text.slice(0, marks[0]?.index ?? text.length));
+  for (const [at, mark] of marks.entries()) {
+    const name = mark[1] as FilterName;
+    const rest = text.slice(mark.index + mark[0].length, marks[at + 1]?.index).trim();
+    // The id of a request is never a part of a name.
+    const [, value = "", more = ""] =
+      (SPACED.has(name) ? /^(.*?)((?:\s+req_.*)?)$/s : /^(\S*)(.*)$/s).exec(rest) ?? [];
+    if (value === "") words.push(`${name}:`, more);
+    else {
+      found[name] = value;
+      words.push(more);
+    }
+  }
+  const searched = words.join(" ").trim().replace(/\s+/g, " ");
+  if (searched !== "") found.q = searched;
+  return found;
 }
 
 /** A query that removes all filters. */

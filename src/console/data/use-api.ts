@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, get, anew } from "./api.ts";
 
 export interface Reading<Answer> {
-  /** The newest answer, possibly of the query before. */
+  /** The newest answer; of the query before while the first request of another one runs. */
   data: Answer | undefined;
   /** Why the last request failed. */
   error: ApiError | undefined;
@@ -66,7 +66,13 @@ export function useApi<Answer>(
       } catch (cause) {
         if (stop.signal.aborted) return;
         const error = cause instanceof ApiError ? cause : new ApiError(0, "failed", String(cause));
-        setState((now) => ({ ...now, error, busy: false, slow: false }));
+        // An answer to another question is none to this one.
+        const isOld = shown.current !== to;
+        setState((now) => ({
+          ...now,
+          ...(isOld && { data: undefined, at: undefined }),
+          ...{ error, busy: false, slow: false },
+        }));
       }
       clearTimeout(bones);
       later();

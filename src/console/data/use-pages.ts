@@ -22,7 +22,8 @@ export interface CallList {
 
 const PAGE = 60;
 const BONES_AFTER = 150;
-const NOTHING = {
+const NOTHING: State = {
+  of: undefined,
   calls: [],
   read: false,
   slow: false,
@@ -33,6 +34,8 @@ const NOTHING = {
 };
 
 interface State {
+  /** The query that the calls answer. */
+  of: string | undefined;
   calls: readonly CallEntry[];
   read: boolean;
   slow: boolean;
@@ -60,6 +63,7 @@ export function useCalls(query: string): CallList {
         const page = await get<Calls>(`/calls${query}${join}limit=${PAGE}${cursor}`, { signal: mine.signal });
         if (mine.signal.aborted) return;
         setState((now) => ({
+          of: query,
           calls: after === undefined ? page.calls : [...now.calls, ...page.calls],
           read: true,
           slow: false,
@@ -72,14 +76,22 @@ export function useCalls(query: string): CallList {
       } catch (cause) {
         if (mine.signal.aborted) return;
         const error = cause instanceof ApiError ? cause : new ApiError(0, "failed", String(cause));
-        setState((now) => ({ ...now, busy: false, slow: false, error }));
+        // Calls of another query are no answer to this one.
+        setState((now) => ({ ...(now.of === query ? now : NOTHING), busy: false, slow: false, error }));
       }
     },
     [query],
   );
 
   useEffect(() => {
-    const bones = setTimeout(() => setState((now) => ({ ...now, slow: !now.read })), BONES_AFTER);
+    const bones = setTimeout(
+      () =>
+        setState((now) => {
+          const kept = now.of === query || !now.busy ? now : NOTHING;
+          return { ...kept, slow: !kept.read };
+        }),
+      BONES_AFTER,
+    );
     void read(undefined);
     return () => {
       clearTimeout(bones);
@@ -87,9 +99,9 @@ export function useCalls(query: string): CallList {
     };
   }, [read, turn, anew.value]);
 
-  const { next, searchedTo, ...shown } = state;
+  const { next, searchedTo, calls, read: isRead, slow, busy, error, bounded } = state;
   return {
-    ...shown,
+    ...{ calls, read: isRead, slow, busy, error, bounded },
     more: next !== undefined,
     boundedAt: searchedTo,
     readMore: () => void read(next),

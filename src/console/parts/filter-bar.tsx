@@ -1,7 +1,7 @@
 /** The filter box with its chips, and the switches beside it. Filters live in the address. */
 import type { TargetedKeyboardEvent } from "preact";
 import { useState } from "preact/hooks";
-import { FILTERS, type FilterName, filtersOf, readFilter, SWITCHES } from "../data/filters.ts";
+import { FILTERS, type FilterName, filtersOf, readFilters, SWITCHES } from "../data/filters.ts";
 import { query, setQuery } from "../data/location.ts";
 import { suggestionsFor } from "../data/names.ts";
 import { Button } from "./controls.tsx";
@@ -64,9 +64,9 @@ function FilterInput({ last, hint }: { last: FilterName | undefined; hint: strin
   const [chosen, setChosen] = useState(-1);
   const found = text === "" ? [] : suggestionsFor(text);
   const apply = (given: string) => {
-    const filter = readFilter(given);
-    if (!filter) return;
-    change({ [filter[0]]: filter[1] });
+    const filters = readFilters(given);
+    if (Object.keys(filters).length === 0) return;
+    change(filters);
     setText("");
     setChosen(-1);
   };

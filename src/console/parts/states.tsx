@@ -65,9 +65,16 @@ export function Failed(props: { what: string; error: ApiError; again: () => void
         </>
       }
     >
-      {error.message} Nothing is lost: calls go on.
+      {error.message} {aboutCalls(error)}
     </Blank>
   );
+}
+
+/** What a failure of the console says of the calls. The console does not reach the gateway itself. */
+function aboutCalls({ status }: ApiError): string {
+  return status === 0
+    ? "The console cannot tell whether calls go on: ask the gateway with weir health."
+    : "Calls do not need the part that failed.";
 }
 
 /**

@@ -133,7 +133,7 @@ describe.skipIf(missingChromium !== undefined)(`the console (${missingChromium ?
     await api(503);
     await show("/calls");
     await page.waitForText("Calls could not be read.");
-    await page.waitForText("The store did not answer within 2 s. Nothing is lost: calls go on.");
+    await page.waitForText("The store did not answer within 2 s. Calls do not need the part that failed.");
     await page.answer(undefined);
     await page.click("=Try again");
     await page.waitFor(`document.querySelector("${ROW}")`);
@@ -151,6 +151,44 @@ describe.skipIf(missingChromium !== undefined)(`the console (${missingChromium ?
     await page.waitForText("No calls between 9 Sep");
     await show("/calls/req_AAAAAAAAAAAAAAAAAAAAAAAA");
     await page.waitForText("No call has this id.");
+    await page.close();
+  });
+
+  test("a filter that weir refuses shows its reason, and no call of another filter", async () => {
+    const page = await open("/calls");
+    await page.waitFor(`document.querySelector("${ROW}")`);
+    await page.press("/");
+    await page.type("status:5xx");
+    await page.press("Enter");
+    await page.waitForText("status", '.list [role="alert"]');
+    expect(await page.evaluate<boolean>(`document.querySelector("${ROW}") === null`)).toBe(true);
+    expect(await page.text("section[aria-label=Calls] header")).not.toMatch(/\d+ calls/);
+    await page.close();
+  });
+
+  test("the words that the filter box shows are read as filters", async () => {
+    const page = await open("/calls");
+    await page.waitFor(`document.querySelector("${ROW}")`);
+    const hint = await page.evaluate<string>("document.getElementById('filter').placeholder");
+    await page.press("/");
+    await page.type(hint.replace("…", "abc"));
+    await page.press("Enter");
+    await page.waitFor("location.search.includes('outcome=failed')");
+    const search = new URLSearchParams(await page.evaluate<string>("location.search"));
+    expect(Object.fromEntries(search)).toEqual({
+      ...{ key: "ci-bot", model: "gpt-5.4", outcome: "failed", q: "req_abc" },
+    });
+    await page.close();
+  });
+
+  test("without an answer the console does not say that calls go on", async () => {
+    const page = await open("/");
+    await page.waitFor(`document.querySelector("${ROW}")`);
+    await page.answer(({ pathname }) => (pathname.startsWith("/admin/v1/") ? "away" : undefined));
+    await page.press("g");
+    await page.press("s");
+    await page.waitForText("The console cannot tell whether calls go on");
+    expect(await page.text()).not.toMatch(/calls go on\.|Nothing is lost/);
     await page.close();
   });
 

@@ -144,7 +144,7 @@ export class FakeBooks implements AdminBooks {
   cacheSession = async () => undefined;
   calls = async () => ({ calls: this.records, bounded: false });
   summary = async () => ({
-    ...{ calls: 0, failed: 0, cost: 0, uncertain: 0, unpriced: 0 },
+    ...{ calls: 0, failed: 0, rejected: 0, cost: 0, uncertain: 0, unpriced: 0 },
     ...{ to: 0, sliceMs: 1_000, slices: [] },
   });
   call = async (id: string) => this.records.find((record) => record.id === id);

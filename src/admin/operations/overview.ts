@@ -9,6 +9,7 @@ import {
   notesOfCalls,
   notesOfConfig,
   notesOfDeployments,
+  notesOfRefusals,
 } from "../notes.ts";
 import { type AdminRequest, operation } from "../operation.ts";
 import { Overview } from "../schemas/overview.ts";
@@ -34,12 +35,13 @@ export const overviewOperations = [
       const { gateway } = books;
       const policy = books.policy();
       const midnight = Math.floor(now / DAY_MS) * DAY_MS;
-      const [usage, newest, running, hour, accounts] = await Promise.all([
+      const [usage, newest, running, hour, accounts, refusals] = await Promise.all([
         books.usage({ within: caller.path, from: midnight, by: [] }),
         books.calls({ within: caller.path, limit: 1 }),
         gateway.running(),
         hourOf(given),
         books.accounts(),
+        books.summary({ within: caller.path, refused: "budget", from: now - HOUR_MS, slices: 1 }),
       ]);
       const { calls, cost, estimated, assumed, unpriced } = usage.total;
       const [last] = newest.calls;
@@ -67,6 +69,7 @@ export const overviewOperations = [
           notes: inOrder([
             ...(isWhole ? notesOfBooks(books.condition()) : []),
             ...notesOfBudgets(visible, accounts, now),
+            ...notesOfRefusals(refusals.calls),
             ...(isWhole
               ? notesOfDeployments(gateway.workers.flatMap(({ state }) => state?.breakers ?? []))
               : []),
@@ -90,32 +93,36 @@ async function hourOf({ books, caller, now }: Given) {
   const stored = isComplete(summary) ? byMinutes(summary, from) : undefined;
   if (caller.path === "/")
     // The statuses and the times until the first event are those since the start.
-    return shapeOf({ ...figures, ...stored }, stored ? undefined : pulse.since);
-  return shapeOf({ ...(stored ?? NOTHING), firstToken: { calls: 0 } }, stored ? undefined : now);
+    return shapeOf(
+      { ...figures, ...stored, firstToken: { ...figures.firstToken, since: pulse.since } },
+      stored ? undefined : pulse.since,
+    );
+  return shapeOf({ ...(stored ?? NOTHING), firstToken: { calls: 0, since: now } }, stored ? undefined : now);
 }
 
 function isComplete({ completeFrom, sliceMs }: CallSummary): boolean {
   return completeFrom === undefined && sliceMs <= MINUTE_MS;
 }
 
-type Counts = Pick<HourFigures, "perMinute" | "failedPerMinute" | "calls" | "failed">;
+type Counts = Pick<HourFigures, "perMinute" | "failedPerMinute" | "calls" | "failed" | "rejected">;
 
 const NOTHING: Counts = {
   perMinute: Array.from({ length: MINUTES }, () => 0),
   failedPerMinute: Array.from({ length: MINUTES }, () => 0),
   calls: 0,
   failed: 0,
+  rejected: 0,
 };
 
-function byMinutes({ slices, calls, failed }: CallSummary, from: number): Counts {
+function byMinutes({ slices, calls, failed, rejected }: CallSummary, from: number): Counts {
   const perMinute = [...NOTHING.perMinute];
   const failedPerMinute = [...NOTHING.failedPerMinute];
   for (const slice of slices) {
     const minute = Math.floor((slice.at - from) / MINUTE_MS);
     perMinute[minute] = (perMinute[minute] ?? 0) + slice.calls;
-    failedPerMinute[minute] = (failedPerMinute[minute] ?? 0) + slice.failed;
+    failedPerMinute[minute] = (failedPerMinute[minute] ?? 0) + slice.failed - slice.rejected;
   }
-  return { perMinute, failedPerMinute, calls, failed };
+  return { perMinute, failedPerMinute, calls, failed: failed - rejected, rejected };
 }
 
 function shapeOf(
@@ -124,15 +131,16 @@ function shapeOf(
     failedPerMinute,
     calls,
     failed,
+    rejected,
     commonest,
     firstToken,
-  }: Counts & Pick<HourFigures, "commonest" | "firstToken">,
+  }: Counts & Pick<HourFigures, "commonest"> & { firstToken: HourFigures["firstToken"] & { since?: number } },
   completeFrom?: number,
 ) {
   return {
     ...{ perMinute, failedPerMinute, firstToken },
     hour: {
-      ...{ calls, failed },
+      ...{ calls, failed, rejected },
       ...(commonest && { commonest }),
       ...(completeFrom !== undefined && { completeFrom }),
     },

@@ -156,6 +156,10 @@ export type Calls = Static<typeof Calls>;
 const SUMMED = {
   calls: Type.Integer(),
   failed: Type.Integer({ description: "Calls with the outcome `failed`." }),
+  rejected: Type.Integer({
+    description:
+      "Those of `failed` that weir answered before it asked a provider. In sums by hour: those that a rule refused.",
+  }),
   cost: nano("All charges."),
   uncertain: nano("Part of `cost` that is estimated or assumed."),
 };

@@ -7,6 +7,7 @@ export const NOTE_KINDS = [
   "books",
   "budget-empty",
   "budget-low",
+  "budget-refusals",
   "deployment",
   "no-key",
   "unpriced",
@@ -42,7 +43,11 @@ export const Overview = answer({
   failedPerMinute: Type.Array(Type.Integer()),
   hour: answer({
     calls: Type.Integer(),
-    failed: Type.Integer(),
+    failed: Type.Integer({ description: "Calls that a provider or weir could not answer." }),
+    rejected: Type.Integer({
+      description:
+        "Calls that weir answered with an error before it asked a provider: refusals of rules, mistakes of clients.",
+    }),
     commonest: Type.Optional(
       answer(
         { status: Type.Integer(), calls: Type.Integer() },
@@ -63,6 +68,7 @@ export const Overview = answer({
       calls: Type.Integer(),
       p50: Type.Optional(Type.Number({ description: "Milliseconds." })),
       p95: Type.Optional(Type.Number({ description: "Milliseconds." })),
+      since: Type.Optional(time("Earlier streams of the last hour are not in these figures.")),
     },
     { description: "Streams of the last hour." },
   ),

@@ -12,6 +12,7 @@ interface Minute {
   number: number;
   calls: number;
   failed: number;
+  rejected: number;
   statuses: Map<number, number>;
   /** Streams by the class of their time until the first event. */
   first: Uint32Array;
@@ -22,7 +23,10 @@ export interface HourFigures {
   perMinute: number[];
   failedPerMinute: number[];
   calls: number;
+  /** Calls that a provider or weir could not answer. */
   failed: number;
+  /** Calls that weir answered with an error before it asked a provider: refusals of rules, mistakes of clients. */
+  rejected: number;
   /** The most frequent status of failed calls. */
   commonest?: { status: number; calls: number };
   firstToken: { calls: number; p50?: number; p95?: number };
@@ -42,9 +46,10 @@ export class Pulse {
     if (calls.length === 0) return;
     const minute = this.#minute(Math.floor(now / MINUTE_MS));
     this.lastCallAt = now;
-    for (const { outcome, status, stream, firstMs } of calls) {
+    for (const { outcome, status, stream, firstMs, attempts } of calls) {
       minute.calls++;
-      if (outcome === "failed") {
+      if (outcome === "failed" && attempts.length === 0 && status < 500) minute.rejected++;
+      else if (outcome === "failed") {
         minute.failed++;
         minute.statuses.set(status, (minute.statuses.get(status) ?? 0) + 1);
       }
@@ -75,6 +80,7 @@ export class Pulse {
       failedPerMinute,
       calls: sumOf(perMinute),
       failed: sumOf(failedPerMinute),
+      rejected: sumOf(minutes.map((minute) => minute?.rejected ?? 0)),
       ...(commonest && { commonest: { status: commonest[0], calls: commonest[1] } }),
       firstToken: percentilesOf(first),
     };
@@ -85,7 +91,7 @@ export class Pulse {
     const known = this.#minutes[at];
     if (known?.number === number) return known;
     const first = new Uint32Array(CLASSES);
-    return (this.#minutes[at] = { number, calls: 0, failed: 0, statuses: new Map(), first });
+    return (this.#minutes[at] = { number, calls: 0, failed: 0, rejected: 0, statuses: new Map(), first });
   }
 }
 

@@ -4,15 +4,19 @@ import type { LivePulse, Overview } from "../../data/types.ts";
 import { counted, percent, whole } from "../../numbers/counts.ts";
 import { duration } from "../../numbers/durations.ts";
 import { dollars, MISSING } from "../../numbers/money.ts";
+import { minute } from "../../numbers/times.ts";
 import { Figure } from "../../parts/controls.tsx";
 import { Spark } from "../../parts/spark.tsx";
 
+/** Minutes over which "now" is meant. */
+const RECENT = 5;
 /** Fewer failed calls than this are given as a number beside the share. */
 const FEW = 20;
 
 export function Strip({ overview, pulse }: { overview: Overview; pulse: LivePulse | undefined }) {
   const { hour, today, firstToken, perMinute, failedPerMinute } = overview;
-  const minutes = Math.max(1, perMinute.length);
+  // The last minute is not over.
+  const recent = perMinute.slice(-1 - RECENT, -1);
   const running = pulse?.running ?? overview.running.calls;
   const held = pulse?.held ?? overview.running.held;
   const shares = perMinute.map((calls, at) => (calls === 0 ? 0 : (failedPerMinute[at] ?? 0) / calls));
@@ -23,7 +27,9 @@ export function Strip({ overview, pulse }: { overview: Overview; pulse: LivePuls
         line={<Spark values={perMinute} />}
         more={`${whole(hour.calls)} in the last hour`}
       >
-        <Figure query={{ range: "1h" }}>{rate(hour.calls / minutes)}</Figure>
+        <Figure query={{ range: "1h" }} title={`In the last ${RECENT} minutes`}>
+          {rate(recent.reduce((sum, calls) => sum + calls, 0) / RECENT)}
+        </Figure>
       </Stat>
       <Stat
         name="Spent today"
@@ -50,11 +56,14 @@ export function Strip({ overview, pulse }: { overview: Overview; pulse: LivePuls
         name="Errors, last hour"
         line={<Spark values={shares} bad={hour.failed > 0} />}
         more={
-          hour.failed === 0
-            ? `none of ${counted(hour.calls, "call")}`
-            : `${hour.failed < FEW ? `${hour.failed} of ${whole(hour.calls)} calls` : `${whole(hour.failed)} calls`}${
-                hour.commonest ? `, most ${hour.commonest.status}` : ""
-              }`
+          <>
+            {errors(hour)}
+            {hour.rejected > 0 && (
+              <span title="weir answered them before it asked a provider: refusals of rules, mistakes of clients">
+                ; {whole(hour.rejected)} rejected
+              </span>
+            )}
+          </>
         }
       >
         {hour.calls === 0 ? (
@@ -66,7 +75,11 @@ export function Strip({ overview, pulse }: { overview: Overview; pulse: LivePuls
       <Stat
         name="First token, p95"
         more={
-          firstToken.p50 === undefined ? "no streams in the last hour" : `p50 ${duration(firstToken.p50)}`
+          firstToken.p50 !== undefined
+            ? `p50 ${duration(firstToken.p50)}${since(firstToken)}`
+            : firstToken.since === undefined
+              ? "no streams in the last hour"
+              : `no streams${since(firstToken)}`
         }
       >
         {firstToken.p95 === undefined ? (
@@ -98,6 +111,18 @@ function Stat(props: {
       <div class="d">{props.more}</div>
     </div>
   );
+}
+
+/** `3 of 200 calls, most 502` */
+function errors({ calls, failed, commonest }: Overview["hour"]): string {
+  if (failed === 0) return `none of ${counted(calls, "call")}`;
+  const count = failed < FEW ? `${failed} of ${whole(calls)} calls` : `${whole(failed)} calls`;
+  return `${count}${commonest ? `, most ${commonest.status}` : ""}`;
+}
+
+/** weir measures it in memory: earlier streams of the hour are not known. */
+function since({ since: at }: Overview["firstToken"]): string {
+  return at === undefined ? "" : ` since ${minute(at)}`;
 }
 
 /** Calls a minute: one decimal below ten. */

@@ -94,6 +94,7 @@ function readSlices(
   const uncertain = `CASE WHEN tries > 1 THEN ${sumOf(` AND charges.${isUncertain}`)} WHEN ${isUncertain} THEN cost ELSE 0 END`;
   const text = `SELECT at - at % ${sliceMs} AS slice, count(*) AS calls,
     sum(CASE WHEN outcome = ${OUTCOMES.indexOf("failed")} THEN 1 ELSE 0 END) AS failed,
+    sum(CASE WHEN outcome = ${OUTCOMES.indexOf("failed")} AND tries = 0 AND status < 500 THEN 1 ELSE 0 END) AS rejected,
     sum(${cost}) AS cost, sum(${uncertain}) AS uncertain,
     sum(CASE WHEN ${isUncertain} THEN 1 ELSE 0 END) AS uncertain_calls,
     sum(CASE WHEN state = ${CHARGE_STATES.indexOf("unpriced")} THEN 1 ELSE 0 END) AS unpriced,
@@ -118,9 +119,9 @@ async function fromSums(
   const unit = filter.to - filter.from > HOURS_MS ? "day" : "hour";
   const sliceMs = Math.max(wantedMs, unit === "day" ? DAY_MS : HOUR_MS);
   const report = await usageReport(sql, directory, { ...filter, by: [unit] }, now);
-  const rows = report.rows.map(({ group, calls, failed, cost, estimated, assumed, unpriced }) => ({
+  const rows = report.rows.map(({ group, calls, failed, refused, cost, estimated, assumed, unpriced }) => ({
     at: Math.floor(Date.parse(group.day ?? `${group.hour}:00Z`) / sliceMs) * sliceMs,
-    ...{ calls, failed, cost, unpriced },
+    ...{ calls, failed, cost, unpriced, rejected: refused },
     uncertain: estimated + assumed,
     uncertain_calls: 0,
     retried: 0,
@@ -136,14 +137,16 @@ async function fromSums(
 }
 
 function added(rows: readonly SliceRow[]) {
-  const total = { calls: 0, failed: 0, cost: 0, uncertain: 0, uncertainCalls: 0, unpriced: 0, retried: 0 };
+  const none = { calls: 0, failed: 0, rejected: 0, cost: 0, uncertain: 0 };
+  const total = { ...none, uncertainCalls: 0, unpriced: 0, retried: 0 };
   const slices = new Map<number, CallSlice>();
-  for (const { at, calls, failed, cost, uncertain, ...more } of rows) {
-    const slice = slices.get(at) ?? { at, calls: 0, failed: 0, cost: 0, uncertain: 0 };
+  for (const { at, calls, failed, rejected, cost, uncertain, ...more } of rows) {
+    const slice = slices.get(at) ?? { at, ...none };
     slices.set(at, slice);
     for (const sums of [slice, total]) {
       sums.calls += calls;
       sums.failed += failed;
+      sums.rejected += rejected;
       sums.cost += cost;
       sums.uncertain += uncertain;
     }

@@ -107,6 +107,8 @@ export interface CallPage {
 export interface CallSums {
   calls: number;
   failed: number;
+  /** Those of `failed` that weir answered before it asked a provider. In sums by hour: those that a rule refused. */
+  rejected: number;
   cost: Nano;
   uncertain: Nano;
 }

@@ -70,6 +70,16 @@ export function notesOfBudgets(
   });
 }
 
+/** @param calls calls of the last hour that a budget refused */
+export function notesOfRefusals(calls: number): Note[] {
+  if (calls === 0) return [];
+  const text =
+    calls === 1
+      ? "A budget has refused one call in the last hour."
+      : `Budgets have refused ${calls.toLocaleString("en")} calls in the last hour.`;
+  return [{ kind: "budget-refusals", level: "bad", text }];
+}
+
 const REASONS: Record<NonNullable<BreakerReport["why"]>, string> = {
   failing: "its calls failed",
   limited: "it asked for a pause",

@@ -249,10 +249,22 @@ export const Budget = answer({
       left: nano(
         "The limit without what is spent, assumed and held. It includes what is granted and not held.",
       ),
-      forecast: Type.Optional(nano("What will be spent at the end of the window at the pace so far.")),
+      forecast: Type.Optional(
+        nano(
+          "What will be spent at the end of the window, at the pace of the window so far or of the last hour, whichever is faster.",
+        ),
+      ),
     }),
     { description: "The open window, and ended ones that are not settled." },
   ),
+  pace: Type.Optional(nano("What calls of the last hour or two cost, an hour.")),
+  refused: Type.Optional(
+    Type.Integer({
+      description:
+        "Calls that it counts and that a budget refused since `refusedFrom`; 0 if none was refused in the last hour.",
+    }),
+  ),
+  refusedFrom: Type.Optional(time("")),
 });
 
 export const NewRate = request({ name: NAME, on: SUBJECT, limits: UNITS, burst: Type.Optional(UNITS) });

@@ -99,6 +99,27 @@ describe("the state of a budget", () => {
     });
   });
 
+  test("a runaway of the last hour empties it, however slow the month was", () => {
+    const month = { startsAt: NOW - 19 * DAY, endsAt: NOW + 11 * DAY, spent: 31e9, left: 19e9 };
+    expect(prospectOf(budget, window(month), "", NOW).kind).toBe("lasts");
+    expect(prospectOf({ ...budget, pace: 93e9 }, window(month), "", NOW)).toEqual({
+      kind: "runs-out",
+      at: NOW + (19 / 93) * HOUR,
+      next: NOW + 11 * DAY,
+    });
+  });
+
+  test("one that refuses calls while something is left says so, also if nothing was spent", () => {
+    const untouched = window({ spent: 0, left: 100e9 });
+    const refusing = { ...budget, limit: 100e9, alerts: [], refused: 78 };
+    expect(levelOf(refusing, untouched)).toBe("full");
+    expect(prospectOf(refusing, untouched, "full", NOW)).toEqual({
+      kind: "refuses",
+      calls: 78,
+      next: NOW + 10 * DAY,
+    });
+  });
+
   test("a watched budget that is empty refuses nothing", () => {
     const empty = window({ spent: 120e9, left: -20e9 });
     expect(prospectOf({ mode: "watch" }, empty, "full", NOW)).toMatchObject({

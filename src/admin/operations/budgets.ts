@@ -1,9 +1,11 @@
 /** Budgets: list with their figures, create, change, raise, delete. */
 import { Type } from "@sinclair/typebox";
 import type { Budget, Subject } from "../../ledger/policy.ts";
+import { windowAt } from "../../ledger/windows.ts";
 import type { AccountFigures, AdminBooks } from "../books.ts";
 import { actorOf, expectFreeName, expectSubject, expectVersion, findRule, newId, page } from "../entries.ts";
 import { seesSubject, versionOf } from "../entries.ts";
+import { type BudgetCourse, courseOf } from "../budget-course.ts";
 import { declared, invalid, notFound } from "../errors.ts";
 import { modelWarnings } from "../model-warnings.ts";
 import { type AdminRequest, operation } from "../operation.ts";
@@ -22,6 +24,8 @@ type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now">;
 /** A lower limit that is not zero is refused: it is an amount in dollars. */
 const SMALLEST_LIMIT = 100_000;
 
+const HOUR_MS = 3_600_000;
+
 const ONE = { name: "Budget", schema: BudgetSchema };
 
 export const budgetOperations = [
@@ -37,10 +41,9 @@ export const budgetOperations = [
       const policy = books.policy();
       const visible = policy.budgets.filter(({ on }) => seesSubject(caller, on, policy));
       const { entries, next } = page(visible, query);
-      const accounts = await books.accounts();
-      return {
-        json: { budgets: entries.map((entry) => viewOf(entry, accounts, now)), ...(next && { next }) },
-      };
+      const [accounts, course] = await Promise.all([books.accounts(), courseOf(entries, books, now)]);
+      const budgets = entries.map((entry) => viewOf(entry, accounts, now, course.get(entry.id)));
+      return { json: { budgets, ...(next && { next }) } };
     },
   }),
   operation({
@@ -179,16 +182,20 @@ async function answerOf(budget: Budget, { books, now }: { books: AdminBooks; now
   return { json: view, version: view.version };
 }
 
-function viewOf(budget: Budget, accounts: readonly AccountFigures[], now: number) {
+function viewOf(budget: Budget, accounts: readonly AccountFigures[], now: number, course?: BudgetCourse) {
   const windows = accounts
     .filter((account) => account.budget === budget.id)
     .sort((a, b) => b.startsAt - a.startsAt)
-    .map((account) => windowOf(account, budget.limit, now));
-  return { ...budget, windows, version: versionOf(budget) };
+    .map((account) => windowOf(account, budget, now, course));
+  return { ...budget, windows, ...course, version: versionOf(budget) };
 }
 
-function windowOf(account: AccountFigures, limit: number, now: number) {
-  const { startsAt, endsAt, spent, assumed, overrun, granted, held } = account;
+/** @param course without it the pace is that since the window began */
+function windowOf(account: AccountFigures, budget: Budget, now: number, course?: BudgetCourse) {
+  const { limit } = budget;
+  const { startsAt, spent, assumed, overrun, granted, held } = account;
+  // The account of a budget that only counts has no end of its own.
+  const endsAt = account.endsAt ?? windowAt(budget, startsAt).endsAt;
   const booked = spent + assumed;
   const elapsed = now - startsAt;
   const isOpen = endsAt !== undefined && elapsed > 0 && now < endsAt;
@@ -202,6 +209,10 @@ function windowOf(account: AccountFigures, limit: number, now: number) {
     granted,
     overrun,
     left: limit - booked - held,
-    ...(isOpen && { forecast: Math.round((booked / elapsed) * (endsAt - startsAt)) }),
+    ...(isOpen && {
+      forecast: Math.round(
+        booked + Math.max(booked / elapsed, (course?.pace ?? 0) / HOUR_MS) * (endsAt - now),
+      ),
+    }),
   };
 }

@@ -127,6 +127,17 @@ function ProspectLine({ prospect, zone, calls }: { prospect: Prospect; zone: str
           <Shape state="warn" /> Beyond its limit; it refuses no call. {next}
         </>
       );
+    case "refuses":
+      return (
+        <>
+          <Shape state="bad" />{" "}
+          <Figure query={{ ...calls, from: now.value - DAY, refused: "budget" }}>
+            {counted(prospect.calls, "call")}
+          </Figure>{" "}
+          {prospect.calls === 1 ? "was" : "were"} refused by a budget within a day: a call may cost more than
+          is left. {next}
+        </>
+      );
     case "runs-out":
       return (
         <>

@@ -29,6 +29,11 @@ export interface Budget {
   mode: Mode;
   alerts: readonly number[];
   windows: readonly BudgetWindow[];
+  /** What calls of the last hour or two cost. Nano-dollars an hour. */
+  pace?: number;
+  /** Calls that it counts and that a budget refused since `refusedFrom`, milliseconds since 1970. */
+  refused?: number;
+  refusedFrom?: number;
 }
 
 /** The largest limit that the API takes: nine million dollars. */
@@ -108,12 +113,16 @@ export function openWindow({ windows, limit }: Budget, now: number): BudgetWindo
 
 export const bookedOf = ({ spent, assumed }: BudgetWindow) => spent + assumed;
 
-/** `full`: less is left than a usual call costs; `hot`: the first alert is reached. */
+/** `full`: less is left than a usual call costs, or calls are refused; `hot`: the first alert is reached. */
 export type Level = "" | "hot" | "full";
 
 /** @param usual what a call usually costs */
-export function levelOf(budget: Pick<Budget, "limit" | "alerts">, window: BudgetWindow, usual = 0): Level {
-  if (window.left <= 0 || window.left < usual) return "full";
+export function levelOf(
+  budget: Pick<Budget, "limit" | "alerts" | "refused">,
+  window: BudgetWindow,
+  usual = 0,
+): Level {
+  if (window.left <= 0 || window.left < usual || (budget.refused ?? 0) > 0) return "full";
   const first = Math.min(...budget.alerts, 100);
   return bookedOf(window) * 100 >= budget.limit * first ? "hot" : "";
 }
@@ -123,10 +132,14 @@ export function shareOf({ limit }: Pick<Budget, "limit">, window: BudgetWindow):
   return limit > 0 ? (limit - window.left) / limit : 1;
 }
 
+const HOUR_MS = 3_600_000;
+
 /** What becomes of a budget. */
 export type Prospect =
   /** Nothing is left. `refuses`: calls are refused; a watched budget only counts. */
   | { kind: "empty"; refuses: boolean; next?: number }
+  /** Something is left, and calls are refused: each may cost more. */
+  | { kind: "refuses"; calls: number; next?: number }
   /** It will be empty before the window ends. Times are milliseconds since 1970. */
   | { kind: "runs-out"; at: number; next: number }
   | { kind: "lasts"; next: number }
@@ -136,17 +149,21 @@ export type Prospect =
 
 /** @param now milliseconds since 1970 */
 export function prospectOf(
-  budget: Pick<Budget, "mode">,
+  budget: Pick<Budget, "mode" | "pace" | "refused">,
   window: BudgetWindow,
   level: Level,
   now: number,
 ): Prospect {
   const { endsAt: next, startsAt, left } = window;
   const booked = bookedOf(window);
+  const { refused: calls = 0 } = budget;
+  if (calls > 0 && left > 0) return { kind: "refuses", calls, ...(next && { next }) };
   if (level === "full") return { kind: "empty", refuses: budget.mode !== "watch", ...(next && { next }) };
   if (booked === 0) return { kind: "unused", ...(next && { next }) };
   if (next === undefined) return { kind: "endless" };
-  const at = now + (left / booked) * (now - startsAt);
+  // A runaway shows in the last hour long before it shows in the mean of a month. Nano-dollars a millisecond.
+  const pace = Math.max(booked / Math.max(1, now - startsAt), (budget.pace ?? 0) / HOUR_MS);
+  const at = now + left / pace;
   return at < next ? { kind: "runs-out", at, next } : { kind: "lasts", next };
 }
 

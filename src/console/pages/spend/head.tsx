@@ -24,7 +24,8 @@ export function Head({ total, title, period, forecast, calls }: Props) {
           {total ? <Figure query={calls}>{dollars(total.cost)}</Figure> : <span class="dim">…</span>}
         </div>
         <div class="mid">
-          {forecast !== undefined && `about ${about(forecast)} by ${ordinal(period.end - DAY)}, at this pace`}
+          {forecast !== undefined &&
+            `about ${about(forecast)} by ${ordinal(period.end - DAY)}, at the pace of the month so far`}
         </div>
       </div>
       <div class="mid grow doubts">

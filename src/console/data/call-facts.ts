@@ -70,7 +70,9 @@ export function failedTries({ attempts }: CallEntry): readonly Attempt[] {
 /** Tokens a second while the answer streamed. */
 export function paceOf(call: CallEntry): number | undefined {
   const { output } = tokensOf(call);
-  if (call.firstMs === undefined || output === 0 || call.ms - call.firstMs < 1) return undefined;
+  // A JSON answer arrives at once, however long the provider has written it.
+  if (!call.stream || call.firstMs === undefined || output === 0) return undefined;
+  if (call.ms - call.firstMs < 1) return undefined;
   return output / ((call.ms - call.firstMs) / 1_000);
 }
 

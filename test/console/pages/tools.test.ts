@@ -128,7 +128,7 @@ test("many models of one provider without a price get one pattern", () => {
   const models = (provider: string, count: number) =>
     Array.from({ length: count }, (_, at) => ({ provider, model: `m${at}`, calls: 1 }));
   expect(priceYaml([...models("ollama", 4), ...models("azure", 1)])).toBe(
-    ["prices:", '  "ollama/*": {input: 1, output: 2}', '  "azure/m0": {input: 1, output: 2}'].join("\n"),
+    ["prices:", '  "ollama/*": {input: ?, output: ?}', '  "azure/m0": {input: ?, output: ?}'].join("\n"),
   );
 });
 

@@ -82,7 +82,9 @@ function Left({ call }: { call: CallEntry }) {
         ? ", before anything was sent. Nothing is booked."
         : output > 0
           ? `; ${counted(output, "token")} ${output === 1 ? "was" : "were"} counted until then`
-          : ", before the first token"}
+          : call.firstMs === undefined
+            ? ", before the first token"
+            : `, ${duration(Math.max(0, call.ms - call.firstMs))} after the first token`}
       {call.attempts.length > 0 && (
         <>
           {state === "unpriced" ? (

@@ -41,8 +41,8 @@ export function priceYaml(missing: readonly Missing[]): string {
   const providers = Map.groupBy(missing, ({ provider }) => provider);
   const lines = [...providers].flatMap(([provider, models]) =>
     models.length >= MANY
-      ? [`  "${provider}/*": {input: 1, output: 2}`]
-      : models.map(({ model }) => `  ${JSON.stringify(`${provider}/${model}`)}: {input: 1, output: 2}`),
+      ? [`  "${provider}/*": {input: ?, output: ?}`]
+      : models.map(({ model }) => `  ${JSON.stringify(`${provider}/${model}`)}: {input: ?, output: ?}`),
   );
   return ["prices:", ...lines].join("\n");
 }

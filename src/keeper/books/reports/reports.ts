@@ -139,7 +139,8 @@ export class Reports {
     return this.#directory.rules();
   }
 
-  async keyFacts(): Promise<ReadonlyMap<string, KeyFacts>> {
+  /** Of a key that the config declares only when it was used last. */
+  async keyFacts(): Promise<ReadonlyMap<string, Partial<KeyFacts>>> {
     const rows = await this.#reader.all<{
       id: string;
       created_at: number;
@@ -147,12 +148,15 @@ export class Reports {
       version: number;
     }>("SELECT id, created_at, created_by, version FROM keys WHERE declared = 0");
     const lastUsed = await this.#lastUsed();
-    return new Map(
-      rows.map(({ id, created_at: createdAt, created_by: createdBy, version }) => {
+    const declared = [...lastUsed].map(([id, lastUsedAt]) => [id, { lastUsedAt }] as const);
+    return new Map<string, Partial<KeyFacts>>([
+      ...declared,
+      ...rows.map(({ id, created_at: createdAt, created_by: createdBy, version }) => {
         const lastUsedAt = lastUsed.get(id);
-        return [id, { createdAt, createdBy, version, ...(lastUsedAt !== undefined && { lastUsedAt }) }];
+        const facts = { createdAt, createdBy, version, ...(lastUsedAt !== undefined && { lastUsedAt }) };
+        return [id, facts] as const;
       }),
-    );
+    ]);
   }
 
   /** Proves the books. */

@@ -64,19 +64,17 @@ export function readFilters(text: string): Filters {
   const found: Filters = {};
   const words: string[] = [];
   const marks = [...text.matchAll(NAMED)];
-  words.push(text.slice(0, marks[0]?.index ?? text.length));
-  for (const [at, mark] of marks.entries()) {
+  words.push(text.slice(0, marks[0]?.index));
+  marks.forEach((mark, at) => {
     const name = mark[1] as FilterName;
     const rest = text.slice(mark.index + mark[0].length, marks[at + 1]?.index).trim();
     // The id of a request is never a part of a name.
-    const [, value = "", more = ""] =
-      (SPACED.has(name) ? /^(.*?)((?:\s+req_.*)?)$/s : /^(\S*)(.*)$/s).exec(rest) ?? [];
-    if (value === "") words.push(`${name}:`, more);
-    else {
-      found[name] = value;
-      words.push(more);
-    }
-  }
+    const end = rest.search(SPACED.has(name) ? /\s+req_/ : /\s/);
+    const value = end < 0 ? rest : rest.slice(0, end);
+    if (value === "") words.push(mark[0]);
+    else found[name] = value;
+    if (end >= 0) words.push(rest.slice(end));
+  });
   const searched = words.join(" ").trim().replace(/\s+/g, " ");
   if (searched !== "") found.q = searched;
   return found;

@@ -73,7 +73,7 @@ export function Failed(props: { what: string; error: ApiError; again: () => void
 /** What a failure of the console says of the calls. The console does not reach the gateway itself. */
 function aboutCalls({ status }: ApiError): string {
   return status === 0
-    ? "The console cannot tell whether calls go on: ask the gateway with weir health."
+    ? "Run weir health to see whether calls go on."
     : "Calls do not need the part that failed.";
 }
 

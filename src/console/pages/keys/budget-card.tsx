@@ -134,8 +134,8 @@ function ProspectLine({ prospect, zone, calls }: { prospect: Prospect; zone: str
           <Figure query={{ ...calls, from: now.value - DAY, refused: "budget" }}>
             {counted(prospect.calls, "call")}
           </Figure>{" "}
-          {prospect.calls === 1 ? "was" : "were"} refused by a budget within a day: a call may cost more than
-          is left. {next}
+          {prospect.calls === 1 ? "was" : "were"} refused within a day: each may cost more than is left.{" "}
+          {next}
         </>
       );
     case "runs-out":

@@ -19,10 +19,7 @@ const ACTS: Readonly<Record<Kind, (subject: string) => readonly (readonly [strin
     ["Who was refused", hrefOf("/calls", { refused: "budget" })],
   ],
   "budget-low": (budget) => [["Budget", hrefOf("/keys", { budget })]],
-  "budget-refusals": () => [
-    ["Who was refused", hrefOf("/calls", { refused: "budget", range: "1h" })],
-    ["Budgets", hrefOf("/keys")],
-  ],
+  "budget-refusals": () => [["Who was refused", hrefOf("/calls", { refused: "budget" })]],
   deployment: (name) => [
     ["Provider", hrefOf("/providers", { open: name })],
     ["Its failed calls", hrefOf("/calls", { deployment: name, outcome: "failed" })],

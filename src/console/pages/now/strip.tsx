@@ -27,7 +27,7 @@ export function Strip({ overview, pulse }: { overview: Overview; pulse: LivePuls
         line={<Spark values={perMinute} />}
         more={`${whole(hour.calls)} in the last hour`}
       >
-        <Figure query={{ range: "1h" }} title={`In the last ${RECENT} minutes`}>
+        <Figure query={{ range: "1h" }}>
           {rate(recent.reduce((sum, calls) => sum + calls, 0) / RECENT)}
         </Figure>
       </Stat>
@@ -58,11 +58,7 @@ export function Strip({ overview, pulse }: { overview: Overview; pulse: LivePuls
         more={
           <>
             {errors(hour)}
-            {hour.rejected > 0 && (
-              <span title="weir answered them before it asked a provider: refusals of rules, mistakes of clients">
-                ; {whole(hour.rejected)} rejected
-              </span>
-            )}
+            {hour.rejected > 0 && `; ${whole(hour.rejected)} rejected`}
           </>
         }
       >
@@ -74,13 +70,9 @@ export function Strip({ overview, pulse }: { overview: Overview; pulse: LivePuls
       </Stat>
       <Stat
         name="First token, p95"
-        more={
-          firstToken.p50 !== undefined
-            ? `p50 ${duration(firstToken.p50)}${since(firstToken)}`
-            : firstToken.since === undefined
-              ? "no streams in the last hour"
-              : `no streams${since(firstToken)}`
-        }
+        more={`${firstToken.p50 === undefined ? "no streams" : `p50 ${duration(firstToken.p50)}`}${
+          firstToken.since === undefined ? " in the last hour" : ` since ${minute(firstToken.since)}`
+        }`}
       >
         {firstToken.p95 === undefined ? (
           MISSING
@@ -118,11 +110,6 @@ function errors({ calls, failed, commonest }: Overview["hour"]): string {
   if (failed === 0) return `none of ${counted(calls, "call")}`;
   const count = failed < FEW ? `${failed} of ${whole(calls)} calls` : `${whole(failed)} calls`;
   return `${count}${commonest ? `, most ${commonest.status}` : ""}`;
-}
-
-/** weir measures it in memory: earlier streams of the hour are not known. */
-function since({ since: at }: Overview["firstToken"]): string {
-  return at === undefined ? "" : ` since ${minute(at)}`;
 }
 
 /** Calls a minute: one decimal below ten. */

@@ -210,6 +210,11 @@ export class SourceNode {
     this.#judge({ fate: "none", why, ...(instead !== undefined && { instead }) });
   }
 
+  /** As {@link changed}, also for leaves below that were said to be taken over. */
+  revised(why: string, to: string): void {
+    this.#judge({ fate: "changed", why, to }, true);
+  }
+
   /** As {@link dropped}, also for leaves below that were said to be taken over: what they make is not used. */
   lost(why: string, instead: string): void {
     this.#judge({ fate: "none", why, instead }, true);

@@ -127,6 +127,27 @@ describe("Portkey", () => {
     },
   );
 
+  test("OpenAI and Azure share the models that weir knows by their names", async () => {
+    const azure = {
+      ...{ provider: "azure-openai", api_key: "az-key", azure_resource_name: "acme" },
+      azure_api_version: "2024-10-21",
+    };
+    const config = { strategy: { mode: "fallback" }, targets: [targets[0], azure] };
+    const { asked, fates } = await sent("portkey", config, ["gpt-4o", "unknown-1"]);
+    const { registry } = await load(importText("portkey", JSON.stringify(config)));
+    expect(registry.plan("gpt-4o", "chat-completions").choices.map(({ priority }) => priority[0])).toEqual([
+      0, 1,
+    ]);
+    expect(asked).toEqual([
+      [
+        "openai gpt-4o https://api.openai.com/v1/chat/completions",
+        "azure-dated gpt-4o https://acme.openai.azure.com/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21",
+      ],
+      ["openai unknown-1 https://api.openai.com/v1/chat/completions"],
+    ]);
+    expect([fates["targets[0].provider"], fates["targets[1].provider"]]).toEqual(["taken", "changed"]);
+  });
+
   test("a fallback with a model of its own is one for every name", async () => {
     const second = { ...targets[1], override_params: { model: "claude-opus-5-5" } };
     const config = { strategy: { mode: "fallback" }, targets: [targets[0], second] };

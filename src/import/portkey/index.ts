@@ -189,14 +189,39 @@ function servePlaced(reading: Reading, placed: readonly Placed[]): void {
       named.map(({ name }) => name),
       named[0]!.node,
     );
+  const shared = others.filter(
+    ({ model, connection }) => model === undefined && isSameFamily(first, connection),
+  );
+  if (first.model === undefined && shared.length > 0) serveCatalog(reading, [...same, ...shared]);
   for (const one of others.filter((other) => !later.includes(other))) {
     draft.open.add(one.connection);
+    if (first.model === undefined && shared.includes(one)) continue;
     const { provider } = one.connection;
     one.node.lost(
       `weir sends the name that a client asks for to one provider, ${first.connection.provider}: ${provider} gets no calls`,
       `add the models of ${provider} to routes or fallbacks`,
     );
   }
+}
+
+/** Providers of the same models under the same names, if the operator has called the deployments so. */
+const OF_OPENAI = ["openai", "azure", "azure-dated"];
+
+function isSameFamily({ connection }: Placed, other: Placed["connection"]): boolean {
+  return OF_OPENAI.includes(connection.provider) && OF_OPENAI.includes(other.provider);
+}
+
+/** weir leads each name to models by name, so the models that it knows become routes over all targets. */
+function serveCatalog({ draft, vendors }: Reading, placed: readonly Placed[]): void {
+  const models = (vendors.get("openai")?.catalog ?? []).filter((model) => !model.includes("embed"));
+  for (const model of models) for (const one of placed) draft.serve(model, useOf(one, model), one.node);
+  const [first, ...others] = placed;
+  for (const { node, connection } of others)
+    if (connection.provider !== first!.connection.provider)
+      node.revised(
+        `${connection.provider} gets calls for the models of OpenAI that weir knows, if its deployments have their names`,
+        "routes",
+      );
 }
 
 function readStatusCodes(strategy: SourceNode | undefined): void {

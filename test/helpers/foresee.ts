@@ -12,7 +12,7 @@ import { responsesFormat } from "../../src/formats/responses/index.ts";
 import { explain } from "../../src/gateway/explain.ts";
 import { ReasoningCache } from "../../src/gateway/reasoning/cache.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
-import { converse, definePlugin } from "../../src/plugin.ts";
+import { converse, definePlugin, type Hooks } from "../../src/plugin.ts";
 import { scanBody } from "../../src/stream/scan.ts";
 import anthropic from "../../plugins/anthropic.ts";
 import gemini from "../../plugins/gemini.ts";
@@ -68,8 +68,14 @@ export type Foreseen =
   /** `param`: the path that the error names. */
   | { refused: string; param: string | undefined };
 
-/** @param body with `model` and, where the URL selects a stream, `stream` */
-export async function foresee(format: ClientFormat, body: JsonObject): Promise<Foreseen> {
+/** A hook that changes nothing: weir translates also for a provider of the client's format. */
+const HOOK: Hooks = { request() {} };
+
+/**
+ * @param body with `model` and, where the URL selects a stream, `stream`
+ * @param translated also if the provider speaks the client's format
+ */
+export async function foresee(format: ClientFormat, body: JsonObject, translated = false): Promise<Foreseen> {
   const bytes = Buffer.from(JSON.stringify(body));
   const spans = scanBody(bytes, 99).members;
   const options = {
@@ -83,7 +89,7 @@ export async function foresee(format: ClientFormat, body: JsonObject): Promise<F
   try {
     const explained = await explain(options, {
       registry,
-      hooks: [],
+      hooks: translated ? [HOOK] : [],
       strict: false,
       reasoning: new ReasoningCache(),
       answerOptions: { commitMs: 0, keepMs: 0, foreignIds: "pass" },
@@ -190,8 +196,9 @@ export async function unseen(
   format: ClientFormat,
   body: JsonObject,
   paths: readonly Steps[] = leavesOf(body),
+  translated = false,
 ): Promise<string[]> {
-  const base = await foresee(format, body);
+  const base = await foresee(format, body, translated);
   if (!("sent" in base)) return [];
   const known = JSON.stringify(base);
   const found: string[] = [];
@@ -200,7 +207,7 @@ export async function unseen(
     if (isTold(base.losses, path)) continue;
     let isSeen = false;
     for (const changed of variantsOf(body, steps)) {
-      isSeen = JSON.stringify(await foresee(format, changed)) !== known;
+      isSeen = JSON.stringify(await foresee(format, changed, translated)) !== known;
       if (isSeen) break;
     }
     if (!isSeen) found.push(path);

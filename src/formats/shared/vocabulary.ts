@@ -17,6 +17,8 @@ export interface Unread {
   lost?: string;
   /** Values of `type` that the codec reads. It passes or reports an object of another type as a whole. */
   types?: string;
+  /** Values of `type` that weir writes anew for a provider of the same format, which gets objects of other types as they are. */
+  rebuilt?: string;
   /** The other names are the client's own: one that differs from a known name only in case is no mistake. */
   free?: true;
   /** A provider of the same format gets members that the codec does not read, also in a translation. */
@@ -31,6 +33,7 @@ export class Vocabulary {
   readonly #lost: ReadonlySet<string>;
   readonly #passed: boolean;
   readonly #types: ReadonlySet<string> | undefined;
+  readonly #rebuilt: ReadonlySet<string> | undefined;
   readonly #free: boolean;
   /** The flags `i` and `u` compare by simple case folding of Unicode. */
   readonly #folded: RegExp;
@@ -42,13 +45,14 @@ export class Vocabulary {
   constructor(
     names: string,
     inner: Readonly<Record<string, Vocabulary | "same">> = {},
-    { silent = {}, lost = "", passed, types, free }: Unread = {},
+    { silent = {}, lost = "", passed, types, rebuilt, free }: Unread = {},
   ) {
     this.#silent = new Map(Object.entries(silent));
     this.#lost = new Set(words(lost));
     this.#passed = passed === true;
     this.#free = free === true;
-    this.#types = types === undefined ? undefined : new Set(words(types));
+    this.#types = setOf(types);
+    this.#rebuilt = setOf(rebuilt);
     const all = [...words(names), ...Object.keys(inner), ...this.#silent.keys(), ...this.#lost];
     const of = (name: string) =>
       inner[name] === "same" ? this : ((inner[name] as Vocabulary | undefined) ?? null);
@@ -119,7 +123,8 @@ export class Vocabulary {
         yield* this.leftOut(value[index]!, sameFormat, `${path}[${index}]`);
       return;
     }
-    if (!isObject(value) || !this.#reads(value.type)) return;
+    if (!isObject(value) || !isAmong(value.type, this.#types)) return;
+    if (sameFormat && !isAmong(value.type, this.#rebuilt)) return;
     const isPassed = sameFormat && this.#passed;
     for (const name in value) {
       const member = value[name];
@@ -142,14 +147,19 @@ export class Vocabulary {
       if (inner && inner !== this && !this.#silent.has(name)) yield* inner.silent(at(name));
   }
 
-  #reads(type: Json | undefined): boolean {
-    return this.#types === undefined || typeof type !== "string" || this.#types.has(type);
-  }
-
   #nameLike(name: string): string {
     const names = [...this.#members.keys()];
     return names.find((known) => new RegExp(`^${RegExp.escape(known)}$`, "iu").test(name)) ?? name;
   }
+}
+
+/** Whether an object has one of the types, or none at all. @param types absent for all */
+function isAmong(type: Json | undefined, types: ReadonlySet<string> | undefined): boolean {
+  return types === undefined || typeof type !== "string" || types.has(type);
+}
+
+function setOf(names: string | undefined): ReadonlySet<string> | undefined {
+  return names === undefined ? undefined : new Set(words(names));
 }
 
 function words(names: string): string[] {

@@ -21,8 +21,8 @@ const Source = new Vocabulary(
 
 /** `input` has no vocabulary: it holds the arguments of a tool, with names of the client. */
 const Block = new Vocabulary(
-  "type text title context id name input tool_use_id is_error thinking signature data citations caller toolset_name file_id",
-  { content: "same", source: Source },
+  "type text title context id name input tool_use_id is_error thinking signature data caller toolset_name file_id",
+  { content: "same", source: Source, citations: new Vocabulary("enabled") },
   { types: "text image document thinking redacted_thinking tool_use tool_result", silent: MARK },
 );
 
@@ -49,7 +49,7 @@ export const REQUEST = new Vocabulary(
     ),
     system: Block,
     tools: Tool,
-    tool_choice: new Vocabulary("type name disable_parallel_tool_use", {}, { passed: true }),
+    tool_choice: new Vocabulary("type name disable_parallel_tool_use"),
     thinking: new Vocabulary(
       "type budget_tokens",
       {},

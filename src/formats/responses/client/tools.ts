@@ -39,8 +39,8 @@ function decodeList(tools: Json | undefined, path: string, context: CodecContext
 function decodeTool(tool: JsonObject, path: string, context: CodecContext): Tool[] {
   if (tool.type !== "namespace") return [placed(declared(tool, path, tool), path, tool)];
   const { tools, ...namespace } = tool;
-  if (!context.sameFormat && text(namespace.description))
-    context.reportLoss("dropped", `${path}.description`, "the provider has no namespaces of tools");
+  if (text(namespace.description))
+    context.reportLoss("dropped", `${path}.description`, "the tools of the namespace are sent without it");
   return list(tools).flatMap((inner, index) => {
     if (!isObject(inner)) return [];
     const innerPath = `${path}.tools[${index}]`;

@@ -42,7 +42,11 @@ const Tool = new Vocabulary(
     custom: new Vocabulary("name description format"),
     tools: "same",
   },
-  { passed: true, lost: "output_schema allowed_callers", silent: { ...MARKS, defer_loading: LOADED } },
+  {
+    rebuilt: "function custom namespace local_shell shell apply_patch tool_search",
+    lost: "output_schema allowed_callers",
+    silent: { ...MARKS, defer_loading: LOADED },
+  },
 );
 
 /** `arguments`, `input` and `action` have no vocabulary: they hold words of the client's tools. */

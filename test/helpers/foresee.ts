@@ -12,7 +12,8 @@ import { responsesFormat } from "../../src/formats/responses/index.ts";
 import { explain } from "../../src/gateway/explain.ts";
 import { ReasoningCache } from "../../src/gateway/reasoning/cache.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
-import { converse, definePlugin, type Hooks } from "../../src/plugin.ts";
+import type { LoadedHooks } from "../../src/gateway/types.ts";
+import { converse, definePlugin } from "../../src/plugin.ts";
 import { scanBody } from "../../src/stream/scan.ts";
 import anthropic from "../../plugins/anthropic.ts";
 import gemini from "../../plugins/gemini.ts";
@@ -69,7 +70,7 @@ export type Foreseen =
   | { refused: string; param: string | undefined };
 
 /** A hook that changes nothing: weir translates also for a provider of the client's format. */
-const HOOK: Hooks = { request() {} };
+const HOOK: LoadedHooks = { plugin: "none", request() {} };
 
 /**
  * @param body with `model` and, where the URL selects a stream, `stream`

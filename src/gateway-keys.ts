@@ -34,7 +34,9 @@ export class GatewayKeys {
   /** Activates the keys of a config. */
   declare(config: Pick<Config, "keys" | "budgets" | "rates">): void {
     this.#declared = declaredBy(config);
-    this.#noting(() => this.keyring.declare(this.#declared.keys.map(compileKey)));
+    this.#noting(() =>
+      this.keyring.declare(this.#declared.keys.filter(({ kind }) => kind === "call").map(compileKey)),
+    );
   }
 
   /**

@@ -74,13 +74,16 @@ interface OptionValue {
 function optionsOf(config: Config): OptionValue[] {
   return listOptions().map(({ path, schema }) => ({
     path: path.join("."),
-    value: plain(path[0] === "keys" ? config.keys.map(withoutDigest) : valueAt(config, path)),
+    value: plain(LISTS_OF_KEYS.includes(path[0]!) ? keysAt(config, path[0]!) : valueAt(config, path)),
     standard: plain(schema["default"]),
   }));
 }
 
-function withoutDigest({ sha256: _, ...key }: Config["keys"][number]) {
-  return key;
+const LISTS_OF_KEYS = ["keys", "adminKeys"];
+
+/** The keys of an option without their digests. */
+function keysAt({ keys, adminKeys }: Config, option: string): object[] {
+  return (option === "keys" ? keys : adminKeys).map(({ sha256: _, ...key }) => key);
 }
 
 function plain(value: unknown): unknown {

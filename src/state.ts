@@ -114,7 +114,8 @@ function adminSettings(config: Config, credential: string | undefined): AdminSet
   const { host = "127.0.0.1", port = free } = admin;
   const names = [...config.names, ...(admin.names ?? [])];
   const { keys } = storeGroup(config);
-  const rest = { names, credential, version: VERSION, keys, metrics };
+  const declaresKeys = config.adminKeys.length > 0;
+  const rest = { names, credential, version: VERSION, keys, metrics, declaresKeys };
   return { host, ...(port !== undefined && { port }), ...rest };
 }
 

@@ -26,10 +26,10 @@ const IDLE_SECONDS = 255;
 export function startAdmin(books: AdminBooks, settings: AdminSettings): AdminListener {
   const { host, credential, version } = settings;
   const isKnown = books.health().degraded.length === 0;
-  const hasAdmin = books.policy().keys.some(isActiveAdmin);
+  const hasAdmin = settings.declaresKeys || books.policy().keys.some(isActiveAdmin);
   if (!isLoopback(host) && isKnown && !hasAdmin)
     throw new Error(
-      `admin.host ${host} can be reached by other machines, which requires an admin key; create one with: weir admin key create NAME`,
+      `admin.host ${host} can be reached by other machines, which requires an admin key; set adminKeys in the config, or create one with: weir admin key create NAME`,
     );
   const names = [...settings.names, host, ...(isLoopback(host) ? [] : [hostname()])];
   const sessions = new Sessions();

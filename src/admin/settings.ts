@@ -9,6 +9,8 @@ export interface AdminSettings {
   /** Random credential of this run, which the run file holds. It gives access on loopback. */
   credential: string;
   version: string;
+  /** The config has keys for the admin API. */
+  declaresKeys?: boolean;
   /** Starts of the keeper after the first. */
   restarts?: number;
   /** `file`: only the config may contain keys for calls. */

@@ -77,12 +77,12 @@ function valueAt(config: unknown, path: readonly string[]): unknown {
 
 /** Keys are shown by name, file modes in octal. Secrets print themselves as `***`. */
 function shown(name: string, value: unknown): unknown {
-  if (name === "keys") return (value as { name: string }[]).map((key) => key.name);
+  if (name === "keys" || name === "adminKeys") return (value as { name: string }[]).map((key) => key.name);
   return name === "listen.mode" ? `0${(value as number).toString(8)}` : value;
 }
 
 function asText(name: string, value: unknown): string {
-  if (name === "keys") return (value as string[]).join(", ") || "none";
+  if (name === "keys" || name === "adminKeys") return (value as string[]).join(", ") || "none";
   if (value === undefined) return "none";
   return typeof value === "string" ? value : JSON.stringify(value);
 }

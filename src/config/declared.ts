@@ -16,9 +16,10 @@ import { isZone } from "../ledger/windows.ts";
 import { ConfigError, type Path } from "./error.ts";
 import type { BudgetOptions, KeyOptions, RateOptions, WrittenSubject } from "./schema-access.ts";
 import { ENTRY_NAME } from "./schema-access.ts";
+import type { AdminKey } from "./schema-books.ts";
 import type { Config, GatewayKey } from "./schema.ts";
 
-type Declaring = Pick<Config, "keys" | "budgets" | "rates">;
+type Declaring = Pick<Config, "keys" | "budgets" | "rates"> & Partial<Pick<Config, "adminKeys">>;
 /** An error at a path. */
 type Fail = (path: Path, clause: string) => ConfigError;
 
@@ -32,6 +33,9 @@ export function declaredBy(config: Declaring, locate: (path: Path) => string = (
   const fail: Fail = (path, clause) => new ConfigError(locate(path), clause, path);
   const names = new Set(config.keys.map(({ name }) => name));
   const keys = config.keys.map((key, index) => keyEntry(key, ["keys", index], fail));
+  const adminKeys = (config.adminKeys ?? []).map((key, index) =>
+    adminKeyEntry(key, ["adminKeys", index], fail),
+  );
   const budgets = Object.entries(config.budgets).map(([name, options]) => {
     const path = ["budgets", name];
     assertName(name, path, fail);
@@ -44,7 +48,7 @@ export function declaredBy(config: Declaring, locate: (path: Path) => string = (
   });
   const own = config.keys.map((key, index) => limitsOfKey(key, ["keys", index], fail));
   return {
-    keys,
+    keys: [...keys, ...adminKeys],
     budgets: [...budgets, ...own.flatMap(({ budget: found }) => found ?? [])],
     rates: [...rates, ...own.flatMap(({ rate }) => rate ?? [])],
   };
@@ -62,6 +66,25 @@ function keyEntry(key: GatewayKey, path: Path, fail: Fail): KeyEntry {
   if (fault) throw fail([...path, fault.member], fault.clause);
   return {
     ...{ id: idOf(name), name, kind: "call", path: place, tags, digests: [{ sha256 }], scopes },
+    ...(expires !== undefined && { expiresAt: readTime(expires, [...path, "expires"], fail) }),
+  };
+}
+
+/** A key for the admin API; its id cannot be that of a key for calls. */
+function adminKeyEntry(key: AdminKey, path: Path, fail: Fail): KeyEntry {
+  const { name, sha256, role = "read", path: place = "/", expires } = key;
+  const fault = pathFault(place);
+  if (fault) throw fail([...path, "path"], `path ${fault}`);
+  return {
+    ...{
+      id: idOf(`admin:${name}`),
+      name,
+      kind: role,
+      path: place,
+      tags: [],
+      digests: [{ sha256 }],
+      scopes: {},
+    },
     ...(expires !== undefined && { expiresAt: readTime(expires, [...path, "expires"], fail) }),
   };
 }

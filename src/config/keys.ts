@@ -36,19 +36,23 @@ const VISIBLE = /^[\x21-\x7e]+$/;
 const NAME = /^[\w.@-]{1,64}$/;
 
 /**
- * @param locate position of an entry
+ * @param locate position of an entry @param option the list that has the entries
  * @throws ConfigError on empty, placeholder and repeated keys, and on keys that no header can carry. The message never
  * contains the key.
  */
-export function readKeys(entries: readonly KeyEntry[], locate: (path: Path) => string): GatewayKey[] {
+export function readKeys(
+  entries: readonly KeyEntry[],
+  locate: (path: Path) => string,
+  option = "keys",
+): GatewayKey[] {
   const names = new Set<string>();
   /** By digest. */
   const found = new Map<string, GatewayKey>();
   entries.forEach((entry, index) => {
     const fail: Fail = (clause, member) => {
       const path =
-        typeof entry === "string" || member === undefined ? ["keys", index] : ["keys", index, member];
-      return new ConfigError(locate(path), `keys[${index}] ${clause}`, path);
+        typeof entry === "string" || member === undefined ? [option, index] : [option, index, member];
+      return new ConfigError(locate(path), `${option}[${index}] ${clause}`, path);
     };
     const written: Partial<Exclude<KeyEntry, string>> = typeof entry === "string" ? splitKey(entry) : entry;
     const name = written.name ?? freeName(names, index);

@@ -189,11 +189,14 @@ function settle(
 ): Config {
   const written = values as unknown as Written & {
     keys: KeyEntry[];
+    adminKeys: KeyEntry[];
     host: string;
     plugins: { dir?: string };
     state?: string;
   };
   const keys = readKeys(written.keys, locate);
+  const adminKeys = readKeys(written.adminKeys, locate, "adminKeys");
+  assertDistinct(keys, adminKeys, locate);
   const layer = sources["plugins.dir"]?.layer;
   /** The folder that a relative path of an option begins at. */
   const baseOf = (option: string) =>
@@ -208,11 +211,12 @@ function settle(
     );
   const aliases = written.aliases ?? {};
   const ends = [...aliasEnds(aliases)].map(([alias, end]) => [alias, end ?? alias]);
-  const sealed = sealSecrets(configSchema, { ...values, keys: [] }) as Config;
+  const sealed = sealSecrets(configSchema, { ...values, keys: [], adminKeys: [] }) as Config;
   return deepFreeze({
     ...sealed,
     host: bareHost(written.host),
     keys,
+    adminKeys,
     cors: { origins: sealed.cors.origins.map((origin) => origin.toLowerCase()) },
     listen: settleListen(sealed.listen, document?.folder ?? cwd),
     tls: settleTls(sealed.tls, document?.folder ?? cwd, locate),
@@ -223,6 +227,24 @@ function settle(
       state: written.state === "none" ? "none" : resolve(baseOf("state"), written.state),
     }),
   });
+}
+
+/** @throws ConfigError for a key that is one for calls and one for the admin API */
+function assertDistinct(
+  keys: Config["keys"],
+  adminKeys: readonly { name: string; sha256: string }[],
+  locate: (path: Path) => string,
+): void {
+  for (const [index, { sha256 }] of adminKeys.entries()) {
+    const twin = keys.find((key) => key.sha256 === sha256);
+    const path = ["adminKeys", index];
+    if (twin)
+      throw new ConfigError(
+        locate(path),
+        `adminKeys[${index}] is the same key as ${twin.name} of keys`,
+        path,
+      );
+  }
 }
 
 function settleListen({ unix, mode }: Config["listen"], folder: string): Config["listen"] {

@@ -1,6 +1,6 @@
 /** Sections of the configuration that concern the books: admin API, metrics. */
 import { type Static, Type } from "@sinclair/typebox";
-import { CLOSED } from "./schema-kinds.ts";
+import { CLOSED, oneOf } from "./schema-kinds.ts";
 
 const adminListener = Type.Object(
   {
@@ -23,6 +23,47 @@ export const adminOption = Type.Unsafe<"off" | Static<typeof adminListener>>(
     description:
       "The listener of the admin API and of `/metrics`. Default: `host: 127.0.0.1` and port 9348, or a free port if that is taken. A configured port that is taken stops the start. An address that other machines can reach requires an admin key; `names` lists further host names by which clients reach it. `off`: no listener.",
   }),
+);
+
+/** A key for the admin API as weir stores it. */
+export interface AdminKey {
+  name: string;
+  /** SHA-256 of the key, 64 lower-case hexadecimal digits. */
+  sha256: string;
+  role?: "admin" | "read";
+  path?: string;
+  expires?: string;
+}
+
+export const adminKeysOption = Type.Unsafe<readonly AdminKey[]>(
+  Type.Array(
+    Type.Object(
+      {
+        name: Type.String({ description: "Name of the key's owner." }),
+        key: Type.Optional(Type.String({ writeOnly: true, description: "The key itself." })),
+        sha256: Type.Optional(
+          Type.String({
+            writeOnly: true,
+            pattern: "^[0-9a-fA-F]{64}$",
+            "x-expects": "64 hexadecimal digits",
+            description: "The SHA-256 digest of the key.",
+          }),
+        ),
+        role: Type.Optional(oneOf(["admin", "read"], { description: "Default `read`." })),
+        path: Type.Optional(Type.String({ description: "It sees and changes only this path and below." })),
+        expires: Type.Optional(Type.String({ description: "Its last day, or a time." })),
+      },
+      CLOSED,
+    ),
+    {
+      default: [],
+      examples: [
+        [{ name: "prometheus", sha256: "6bdf6d1e8d6bbc0d0e5bb8e0ab2a5c2f4b5c8d5b1a0b3d9a1c6d9e7f20415a3c" }],
+      ],
+      description:
+        "Keys for the admin API and `/metrics`: `{name, key}` or `{name, sha256}`, with `role: admin` or `read` (default), `path` and `expires`.",
+    },
+  ),
 );
 
 export const metricsSection = Type.Object(

@@ -7,7 +7,7 @@
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Secret } from "../core/secret.ts";
-import { adminOption, metricsSection } from "./schema-books.ts";
+import { adminKeysOption, adminOption, metricsSection } from "./schema-books.ts";
 import { cacheSection } from "./schema-cache.ts";
 import { CLOSED, milliseconds, oneOf, secret } from "./schema-kinds.ts";
 import {
@@ -231,6 +231,7 @@ export const configSchema = Type.Object(
     cache: cacheSection,
     paidOnce: paidOnceSection,
     admin: adminOption,
+    adminKeys: adminKeysOption,
     metrics: metricsSection,
     traces: tracesSection,
     alerts: alertsSection,

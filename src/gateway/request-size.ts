@@ -96,17 +96,38 @@ function toolsIn(object: JsonObject, { tools }: SizeMembers): readonly Json[] {
   });
 }
 
+/** Media and opaque members by name, made once for each format. */
+interface Named {
+  media: ReadonlyMap<string, MediaMember>;
+  opaque: ReadonlySet<string>;
+}
+
+const named = new WeakMap<SizeMembers, Named>();
+
+function namedOf(size: SizeMembers): Named {
+  let found = named.get(size);
+  if (!found) {
+    const { media = {}, opaque = [], tools } = size;
+    found = { media: new Map(Object.entries(media)), opaque: new Set([...opaque, ...tools]) };
+    named.set(size, found);
+  }
+  return found;
+}
+
 /** Sums what the values of a body have of each kind. The order of members does not change the sums. */
 class Content {
-  readonly text: TextTokens = { words: 0, digits: 0, signs: 0, scripts: 0 };
   structure = 0;
   media = 0;
-  readonly #media: ReadonlyMap<string, MediaMember>;
-  readonly #opaque: ReadonlySet<string>;
+  readonly #text = new MostTokens();
+  readonly #named: Named;
 
-  constructor({ media = {}, opaque = [], tools }: SizeMembers) {
-    this.#media = new Map(Object.entries(media));
-    this.#opaque = new Set([...opaque, ...tools]);
+  constructor(size: SizeMembers) {
+    this.#named = namedOf(size);
+  }
+
+  get text(): TextTokens {
+    const { words, digits, signs, scripts } = this.#text;
+    return { words, digits, signs, scripts };
   }
 
   read(value: Json): void {
@@ -119,10 +140,10 @@ class Content {
    */
   #read(value: Json, name: string, holder: string, owner: JsonObject | undefined, isOpaque: boolean): void {
     if (typeof value === "string") {
-      const member = isOpaque ? undefined : this.#media.get(name);
+      const member = isOpaque ? undefined : this.#named.media.get(name);
       if (member && owner && isMedia(member, holder, owner)) this.#addMedia(value, member, owner);
       else this.#addText(value);
-    } else if (typeof value === "number") this.text.digits += String(value).length;
+    } else if (typeof value === "number") this.#addText(String(value));
     else if (Array.isArray(value)) {
       this.structure += value.length * ELEMENT_TOKENS;
       for (const element of value) this.#read(element, name, holder, owner, isOpaque);
@@ -131,18 +152,14 @@ class Content {
         this.structure += MEMBER_TOKENS;
         this.#addText(inner);
         // A string in `inner` is in the object that `name` holds.
-        this.#read(value[inner]!, inner, name, value, isOpaque || this.#opaque.has(inner));
+        this.#read(value[inner]!, inner, name, value, isOpaque || this.#named.opaque.has(inner));
       }
     else this.structure += ELEMENT_TOKENS;
   }
 
   #addText(value: string): void {
-    const counted = new MostTokens();
-    counted.add(value);
-    this.text.words += counted.words;
-    this.text.digits += counted.digits;
-    this.text.signs += counted.signs;
-    this.text.scripts += counted.scripts;
+    this.#text.next();
+    this.#text.add(value);
   }
 
   #addMedia(value: string, { as, binary, most = DOCUMENT_TOKENS }: MediaMember, owner: JsonObject): void {

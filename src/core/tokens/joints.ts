@@ -69,17 +69,20 @@ Ky6oKcNlqqp6qqa+q+eau9qqo6pqOqaqqaqpm6qmmqqmaqqqqaem4jq+b7N4qqlt2qupbqm6qaqmqql3
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Tokens for a joint of each level: 1.35 times what the fit gave, because a text may be less usual than those of the fit. */
-const LEVELS = [3 / 64, 29 / 64, 58 / 64, 90 / 64] as const;
+/** 64ths of a token for a joint of each level: 1.35 times what the fit gave, because a text may be less usual than those of the fit. */
+const LEVELS = [3, 29, 58, 90] as const;
 
-/** Number of pairs of letters. */
-export const PAIRS = 26 * 26;
+/** Number of letters. */
+export const LETTERS = 26;
 
-/** Tokens for a joint, at `before * PAIRS + first * 26 + second`: letters are 0 to 25; `before` is 0 at the start of a word, else 1 to 26. */
-export const JOINTS: Float32Array = unpack();
+/**
+ * 64ths of a token for a joint, at `(before * LETTERS + first) * LETTERS + second`: letters are 0 to 25; `before` is 0 at the
+ * start of a word, else 1 to 26.
+ */
+export const JOINTS: Uint8Array = unpack();
 
-function unpack(): Float32Array {
-  const joints = new Float32Array(27 * PAIRS);
+function unpack(): Uint8Array {
+  const joints = new Uint8Array(27 * LETTERS * LETTERS);
   for (const [at, character] of [...PACKED].entries()) {
     const three = ALPHABET.indexOf(character);
     for (let i = 0; i < 3; i++) joints[at * 3 + i] = LEVELS[(three >> (2 * i)) & 3]!;

@@ -1,9 +1,9 @@
 /**
  * The most tokens that a text can be for a provider: an upper bound, for what is held of a budget while nothing has been
  * counted. A text is read in one pass, by kinds of characters. The weights are a fit to o200k_base and cl100k_base, whichever
- * counts more. They are multiples of 1/64, so that sums are exact: they do not depend on the order of the texts.
+ * counts more. They are 64ths, so that sums are exact: they do not depend on the order of the texts.
  */
-import { JOINTS, PAIRS } from "./joints.ts";
+import { JOINTS, LETTERS } from "./joints.ts";
 
 /** Letters of ASCII; digits; punctuation and white space; all other characters. */
 export const TEXT_KINDS = ["words", "digits", "signs", "scripts"] as const;
@@ -27,24 +27,28 @@ const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
 
 const NONE = 0;
 const SPACE = 0x20;
+const BIG_A = 0x41;
 const SMALL_A = 0x61;
+const SMALL_Z = 0x7a;
 /** The bit in which a small letter differs from its capital. */
 const SMALL = 0x20;
 
+/** One token: the unit of all weights is its 64th. */
+const ONE = 64;
 /** What a letter in a word of capitals costs more. */
-const CAPITALS = 13 / 64;
+const CAPITALS = 13;
 /** Longer words have no token for all their letters: each further one costs at least this. */
 const LONGEST_USUAL = 12;
-const UNUSUALLY_LONG = 20 / 64;
+const UNUSUALLY_LONG = 20;
 /** A sign behind another one, and one of a row of the same sign. */
-const NEXT_SIGN = 46 / 64;
-const SAME_SIGN = 0.5;
+const NEXT_SIGN = 46;
+const SAME_SIGN = 32;
 /** One of a row of the same blank. */
-const SAME_BLANK = 1 / 8;
+const SAME_BLANK = 8;
 /** A word directly behind a sign: many tokens consist of both. */
-const WORD_AFTER_SIGN = 38 / 64;
+const WORD_AFTER_SIGN = 38;
 /** A word that a capital begins behind a small letter, or any behind a digit. */
-const WORD_WITHIN = 74 / 64;
+const WORD_WITHIN = 74;
 
 /** First and last character of a script, and the tokens of each of its UTF-16 code units, where they are fewer than its bytes. */
 const SCRIPTS: readonly (readonly [from: number, to: number, tokens: number])[] = [
@@ -76,38 +80,64 @@ const SCRIPTS: readonly (readonly [from: number, to: number, tokens: number])[] 
   [0xff00, 0xffef, 2],
 ];
 
-/** Tokens of each UTF-16 code unit. No tokenizer makes more of a character than it has bytes in UTF-8. */
+/** 64ths of a token of each UTF-16 code unit. No tokenizer makes more of a character than it has bytes in UTF-8. */
 const WEIGHTS = weights();
+/** Scripts whose characters have the weight of their bytes have no tokens of their own. */
+const NO_TOKENS = 2 * ONE;
 
-function weights(): Float32Array {
-  const table = new Float32Array(0x10000).fill(3);
-  table.fill(2, 0, 0x800);
+function weights(): Uint8Array {
+  const table = new Uint8Array(0x10000).fill(3 * ONE);
+  table.fill(2 * ONE, 0, 0x800);
   // Two surrogates have four bytes.
-  table.fill(2, 0xd800, 0xe000);
-  for (const [from, to, tokens] of SCRIPTS) table.fill(tokens, from, to + 1);
+  table.fill(2 * ONE, 0xd800, 0xe000);
+  for (const [from, to, tokens] of SCRIPTS) table.fill(tokens * ONE, from, to + 1);
   return table;
 }
 
-/** Counts a text that may arrive in pieces: the sums are those of the whole text. */
+/** Counts texts. One text may arrive in pieces: the sums are those of the whole text. */
 export class MostTokens implements TextTokens {
-  words = 0;
-  digits = 0;
-  signs = 0;
-  scripts = 0;
-  /** Kind and code of the last character; of a letter also whether it was a capital, and the letter before it in the word. */
+  /** 64ths. */
+  #words = 0;
+  #digits = 0;
+  #signs = 0;
+  #scripts = 0;
+  /** Kind and code of the last character. */
   #kind = NONE;
   #last = -1;
+  /** Of a letter: whether it was a capital, and the letter before it in the word, from 1; 0 if there is none. */
   #isCapital = false;
   #before = 0;
   /** How often the last character stands in a row; of letters, how many the word has. */
   #row = 0;
 
+  get words(): number {
+    return this.#words / ONE;
+  }
+  get digits(): number {
+    return this.#digits / ONE;
+  }
+  get signs(): number {
+    return this.#signs / ONE;
+  }
+  get scripts(): number {
+    return this.#scripts / ONE;
+  }
   get total(): number {
-    return this.words + this.digits + this.signs + this.scripts;
+    return (this.#words + this.#digits + this.#signs + this.#scripts) / ONE;
+  }
+
+  /** What is added next is another text. */
+  next(): void {
+    this.#kind = NONE;
+    this.#last = -1;
+    this.#row = 0;
   }
 
   add(text: string): void {
-    let { words, digits, signs, scripts } = this;
+    let words = 0;
+    let digits = 0;
+    let signs = 0;
+    let scripts = 0;
     let kind = this.#kind;
     let last = this.#last;
     let isCapital = this.#isCapital;
@@ -115,46 +145,68 @@ export class MostTokens implements TextTokens {
     let row = this.#row;
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
+      // Small letters within a word: most of most texts.
+      if (kind === LETTER && code >= SMALL_A && code <= SMALL_Z) {
+        let first = (last | SMALL) - SMALL_A;
+        let second = code - SMALL_A;
+        for (;;) {
+          const joint = JOINTS[(before * LETTERS + first) * LETTERS + second]!;
+          words += ++row > LONGEST_USUAL && joint < UNUSUALLY_LONG ? UNUSUALLY_LONG : joint;
+          before = first + 1;
+          first = second;
+          if (at + 1 === text.length) break;
+          second = text.charCodeAt(at + 1) - SMALL_A;
+          if (second < 0 || second >= LETTERS) break;
+          at++;
+        }
+        isCapital = false;
+        last = first + SMALL_A;
+        continue;
+      }
+      const now = code < 0x80 ? KINDS[code]! : NONE;
+      if (now === LETTER && kind === LETTER) {
+        if (isCapital) {
+          const first = last - BIG_A;
+          const joint = JOINTS[(before * LETTERS + first) * LETTERS + code - BIG_A]!;
+          words += CAPITALS + (++row > LONGEST_USUAL && joint < UNUSUALLY_LONG ? UNUSUALLY_LONG : joint);
+          before = first + 1;
+        } else {
+          words += WORD_WITHIN;
+          before = 0;
+          row = 1;
+        }
+        isCapital = true;
+        last = code;
+        continue;
+      }
       // A single space belongs to the word or the sign behind it, but not to a number, and not to a script without tokens.
       const isSpaced = last === SPACE && row === 1;
-      if (code >= 0x80) {
+      if (now === LETTER) {
+        if (isSpaced) signs -= ONE;
+        words += kind === SIGN ? WORD_AFTER_SIGN : kind === DIGIT ? WORD_WITHIN : ONE;
+        before = 0;
+        row = 1;
+        isCapital = code < SMALL_A;
+      } else if (now === DIGIT) digits += ONE;
+      else if (now === NONE) {
         const weight = WEIGHTS[code]!;
         scripts += weight;
-        if (isSpaced && weight < 2) signs--;
-        kind = NONE;
+        if (isSpaced && weight < NO_TOKENS) signs -= ONE;
       } else {
-        const now = KINDS[code]!;
-        if (isSpaced && (now === LETTER || now === SIGN)) signs--;
-        if (now === LETTER) {
-          const isNext = kind === LETTER;
-          const capital = code < SMALL_A;
-          if (!isNext || (capital && !isCapital)) {
-            words += kind === SIGN ? WORD_AFTER_SIGN : isNext || kind === DIGIT ? WORD_WITHIN : 1;
-            before = 0;
-            row = 1;
-          } else {
-            const first = (last | SMALL) - SMALL_A;
-            const joint = JOINTS[before * PAIRS + first * 26 + (code | SMALL) - SMALL_A]!;
-            words += ++row > LONGEST_USUAL && joint < UNUSUALLY_LONG ? UNUSUALLY_LONG : joint;
-            if (capital) words += CAPITALS;
-            before = first + 1;
-          }
-          isCapital = capital;
-        } else if (now === DIGIT) {
-          digits++;
-        } else {
-          row = code === last ? row + 1 : 1;
-          if (now === BLANK) signs += row > 1 ? SAME_BLANK : 1;
-          else signs += kind !== SIGN ? 1 : row > 2 ? SAME_SIGN : NEXT_SIGN;
+        row = code === last ? row + 1 : 1;
+        if (now === BLANK) signs += row > 1 ? SAME_BLANK : ONE;
+        else {
+          if (isSpaced) signs -= ONE;
+          signs += kind !== SIGN ? ONE : row > 2 ? SAME_SIGN : NEXT_SIGN;
         }
-        kind = now;
       }
+      kind = now;
       last = code;
     }
-    this.words = words;
-    this.digits = digits;
-    this.signs = signs;
-    this.scripts = scripts;
+    this.#words += words;
+    this.#digits += digits;
+    this.#signs += signs;
+    this.#scripts += scripts;
     this.#kind = kind;
     this.#last = last;
     this.#isCapital = isCapital;

@@ -8,7 +8,7 @@ export const size: SizeMembers = {
   tier: "service_tier",
   tools: ["tools"],
   serverToolTypes: ["web_search", "openrouter:", "browser_search", "code_interpreter"],
-  serverMembers: ["web_search_options", "plugins"],
+  serverMembers: ["web_search_options", "search_parameters", "plugins"],
   opaque: ["functions", "tool_calls", "function_call", "response_format"],
   media: {
     // `image_url` holds the URL itself, or an object with it.

@@ -28,7 +28,7 @@ export function sizeOf({ body, stored, format: { client } }: Sized): RequestSize
   const content = new Content(size);
   content.read(body);
   for (const item of stored?.added ?? []) content.read(item);
-  const tools = toolsIn(body, size);
+  const { tools } = content;
   return {
     text: content.text,
     structure: content.structure,
@@ -90,14 +90,16 @@ function isServerTool(tool: Json, size: SizeMembers): boolean {
 }
 
 function toolsIn(object: JsonObject, { tools }: SizeMembers): readonly Json[] {
-  return tools.flatMap((name): Json[] => {
-    const value = object[name];
-    return Array.isArray(value) ? value : value === undefined ? [] : [value];
-  });
+  return tools.flatMap((name) => (object[name] === undefined ? [] : listOf(object[name])));
+}
+
+function listOf(value: Json): readonly Json[] {
+  return Array.isArray(value) ? value : [value];
 }
 
 /** Media and opaque members by name, made once for each format. */
 interface Named {
+  tools: ReadonlySet<string>;
   media: ReadonlyMap<string, MediaMember>;
   opaque: ReadonlySet<string>;
 }
@@ -108,7 +110,11 @@ function namedOf(size: SizeMembers): Named {
   let found = named.get(size);
   if (!found) {
     const { media = {}, opaque = [], tools } = size;
-    found = { media: new Map(Object.entries(media)), opaque: new Set([...opaque, ...tools]) };
+    found = {
+      tools: new Set(tools),
+      media: new Map(Object.entries(media)),
+      opaque: new Set([...opaque, ...tools]),
+    };
     named.set(size, found);
   }
   return found;
@@ -118,6 +124,8 @@ function namedOf(size: SizeMembers): Named {
 class Content {
   structure = 0;
   media = 0;
+  /** Tools at any depth, but not in what is opaque. */
+  readonly tools: Json[] = [];
   readonly #text = new MostTokens();
   readonly #named: Named;
 
@@ -151,6 +159,7 @@ class Content {
       for (const inner in value) {
         this.structure += MEMBER_TOKENS;
         this.#addText(inner);
+        if (!isOpaque && this.#named.tools.has(inner)) this.tools.push(...listOf(value[inner]!));
         // A string in `inner` is in the object that `name` holds.
         this.#read(value[inner]!, inner, name, value, isOpaque || this.#named.opaque.has(inner));
       }

@@ -175,6 +175,11 @@ describe("the scopes of a key hold in every spelling", () => {
         expect([dear.status, dear.text]).toEqual([400, expect.stringContaining("cost_limit_exceeded")]);
       }
       expect(upstream.requests).toEqual([]);
+      if (format === "responses") {
+        const input = [{ type: "additional_tools", role: "developer", tools: tool["tools"]! }];
+        const refused = await ask(path, "plain", spell({ model, input }, random));
+        expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("server")]);
+      }
       // A tool of the client's own is none of the provider, whatever its name is.
       const messages = [{ role: "user", content: hi }];
       const own = { type: "function", function: { name: "web_search", parameters: {} } };

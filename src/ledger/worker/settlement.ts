@@ -91,7 +91,9 @@ function estimateOf(attempt: Attempt, booking: Booking): Usage {
 function unseenOf(attempt: Attempt, booking: Booking, seen: number): number {
   const { target } = attempt;
   const hides = target.traits?.hidesReasoning ?? target.provider.traits?.hidesReasoning ?? false;
-  const left = Math.max(0, mostOutput(booking) - seen);
+  // Under a hard budget a stream is stopped before it has used what is held for it.
+  const most = booking.applied.hasHard && booking.heldOutput > 0 ? booking.heldOutput : mostOutput(booking);
+  const left = Math.max(0, most - seen);
   return Math.min(unseenOutput(attempt, hides, seen, performance.now()), left);
 }
 

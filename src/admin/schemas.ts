@@ -198,6 +198,12 @@ export const CreatedKey = answer({
   key: Key,
   secret: Type.String({ description: "The key itself. weir answers it once and stores only its digest." }),
   closed: Type.Boolean({ description: "Every call needs a key from now on." }),
+  budget: Type.Optional(
+    answer(
+      { id: Type.String(), name: Type.String(), limit: LIMIT, window: WINDOW, mode: MODE },
+      { description: "The budget that was created with it." },
+    ),
+  ),
 });
 
 const BUDGET = {

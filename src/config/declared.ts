@@ -6,6 +6,7 @@ import { toNano } from "../ledger/money.ts";
 import {
   type Budget,
   type Declared,
+  type KeyBudget,
   type KeyEntry,
   RATE_UNITS,
   type RateLimit,
@@ -19,7 +20,8 @@ import { ENTRY_NAME } from "./schema-access.ts";
 import type { AdminKey } from "./schema-books.ts";
 import type { Config, GatewayKey } from "./schema.ts";
 
-type Declaring = Pick<Config, "keys" | "budgets" | "rates"> & Partial<Pick<Config, "adminKeys">>;
+type Declaring = Pick<Config, "keys" | "budgets" | "rates"> &
+  Partial<Pick<Config, "adminKeys" | "keyBudgets">>;
 /** An error at a path. */
 type Fail = (path: Path, clause: string) => ConfigError;
 
@@ -46,11 +48,15 @@ export function declaredBy(config: Declaring, locate: (path: Path) => string = (
     assertName(name, path, fail);
     return rateLimit(name, options, subject(options.on, [...path, "on"], names, fail), path, fail);
   });
+  const keyBudgets = Object.entries(config.keyBudgets ?? {}).map(([text, options]) =>
+    keyBudget(text, options, ["keyBudgets", text], fail),
+  );
   const own = config.keys.map((key, index) => limitsOfKey(key, ["keys", index], fail));
   return {
     keys: [...keys, ...adminKeys],
     budgets: [...budgets, ...own.flatMap(({ budget: found }) => found ?? [])],
     rates: [...rates, ...own.flatMap(({ rate }) => rate ?? [])],
+    ...(keyBudgets.length > 0 && { keyBudgets }),
   };
 }
 
@@ -135,6 +141,25 @@ function limitsOfKey(key: GatewayKey, path: Path, fail: Fail): { budget?: Budget
     ...(found && { budget: { ...found, id: idOf(`key:${key.name}`) } }),
     ...(hasRate && { rate: { ...rateLimit(name, key, on, path, fail), id: idOf(`key:${key.name}`) } }),
   };
+}
+
+/** A path, or a pattern over paths. */
+const PATH_PATTERN = /^\/$|^(\/[\w.@*-]{1,64}){1,16}$/;
+
+function keyBudget(
+  text: string,
+  options: string | Omit<BudgetOptions, "on">,
+  path: Path,
+  fail: Fail,
+): KeyBudget {
+  if (!PATH_PATTERN.test(text))
+    throw fail(path, `${JSON.stringify(text)} must be a path such as /eng, or a pattern such as /teams/*`);
+  const on: Subject = { kind: "path", what: text };
+  const { limit, window, zone, mode, onEmpty, alerts } =
+    typeof options === "string"
+      ? budgetOfText(text, options, on, path, fail)
+      : budget(text, options, on, path, fail);
+  return { path: text, budget: { limit, window, zone, mode, onEmpty, alerts } };
 }
 
 function budgetOfText(name: string, text: string, on: Subject, path: Path, fail: Fail): Budget {

@@ -138,6 +138,19 @@ export const budgetsSection = Type.Record(
   },
 );
 
+export const keyBudgetsSection = Type.Record(
+  Type.String(),
+  Type.Union([Type.String({ description: "`50/month`" }), Type.Object(budgetOptions, CLOSED)], {
+    "x-expects": "dollars and a window such as 50/month, or a group of `every` and `limit`",
+  }),
+  {
+    default: {},
+    examples: [{ "/eng": "50/month", "/trial/*": { every: "total", limit: 5, mode: "hard" } }],
+    description:
+      "Budgets that keys get when they are created without one, by path (with all below it) or pattern: `/eng: 50/month`. The longest match applies; each key has a budget of its own.",
+  },
+);
+
 export const ratesSection = Type.Record(
   Type.String(),
   Type.Object(

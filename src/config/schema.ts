@@ -26,7 +26,14 @@ import { captureSection } from "./schema-capture.ts";
 import { tapeSection } from "./schema-tape.ts";
 import { clusterOption, storeOption } from "./schema-store.ts";
 import { alertsSection, tracesSection } from "./schema-telemetry.ts";
-import { budgetsSection, keyOptions, type KeyOptions, ledgerSection, ratesSection } from "./schema-access.ts";
+import {
+  budgetsSection,
+  keyBudgetsSection,
+  keyOptions,
+  type KeyOptions,
+  ledgerSection,
+  ratesSection,
+} from "./schema-access.ts";
 import { modelsSection } from "./schema-models.ts";
 import { priority, providerOptions, weight } from "./schema-providers.ts";
 
@@ -141,6 +148,7 @@ export const configSchema = Type.Object(
       }),
     ),
     budgets: budgetsSection,
+    keyBudgets: keyBudgetsSection,
     rates: ratesSection,
     ledger: ledgerSection,
     trustedProxies: Type.Array(Type.String(), {

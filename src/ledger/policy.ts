@@ -94,6 +94,13 @@ export interface RateLimit {
   source: "config" | "store";
 }
 
+/** The budget that a new key on a path gets when none is named. */
+export interface KeyBudget {
+  /** A path, which stands for all below it too, or a pattern over paths: `/eng`, `/teams/*`. */
+  path: string;
+  budget: Pick<Budget, "limit" | "window" | "zone" | "mode" | "onEmpty" | "alerts">;
+}
+
 /** The state of keys, budgets and limits at one moment. */
 export interface Policy {
   /** Increases with each change. */
@@ -101,9 +108,11 @@ export interface Policy {
   keys: readonly KeyEntry[];
   budgets: readonly Budget[];
   rates: readonly RateLimit[];
+  /** The config's. */
+  keyBudgets?: readonly KeyBudget[];
   /** A call key exists or has existed: every call needs a key. */
   closed: boolean;
 }
 
 /** What the config declares. The admin API shows it and cannot change it. */
-export type Declared = Pick<Policy, "keys" | "budgets" | "rates">;
+export type Declared = Pick<Policy, "keys" | "budgets" | "rates" | "keyBudgets">;

@@ -9,10 +9,18 @@ setDefaultTimeout(120_000);
 
 let weir: RunningBooks;
 
+const CONFIG = {
+  prices: { "mock/*": { input: 0, output: 0, request: 0.25 } },
+  keyBudgets: {
+    "/trial": "0.5/day",
+    "/trial/*/gold": { every: "total", limit: 9, mode: "hard" },
+  },
+};
+
 beforeAll(async () => {
   weir = await startBooks({
     workers: 1,
-    config: { prices: { "mock/*": { input: 0, output: 0, request: 0.25 } } },
+    config: CONFIG,
   });
 });
 afterAll(() => weir?.end());
@@ -20,7 +28,8 @@ afterAll(() => weir?.end());
 function json<Value>(...args: string[]): Value {
   const { code, output } = weir.run(...args, "--json");
   if (code !== 0) throw new Error(output);
-  return JSON.parse(output) as Value;
+  // Standard error stands behind it.
+  return JSON.parse(output.slice(0, Math.max(output.lastIndexOf("}"), output.lastIndexOf("]")) + 1)) as Value;
 }
 
 function statusOf(key: string, model: string): Promise<number> {
@@ -118,4 +127,44 @@ test("audit log says who changed what, from what to what", () => {
   expect(weir.run("audit", "log", "--actor", "nobody").output).toContain("No change matches.");
   // The proof of the books is another command.
   expect(weir.run("audit").output).toContain("The books hold.");
+});
+
+test("a new key gets the budget of its path, the longest match, and one that it names itself before that", async () => {
+  const created = weir.run("keys", "create", "t1", "--path", "/trial/anna");
+  expect(created.output).toContain("Its budget t1 is $0.50 a day, soft.");
+  const budgetOf = (name: string, path: string, ...more: string[]) => {
+    const made = json<{ budget?: { limit: number; mode: string } }>(
+      "keys",
+      "create",
+      name,
+      "--path",
+      path,
+      ...more,
+    );
+    return made.budget && [made.budget.limit, made.budget.mode];
+  };
+  expect(budgetOf("t2", "/trial")).toEqual([500_000_000, "soft"]);
+  expect(budgetOf("t3", "/trial/bob/gold")).toEqual([9e9, "hard"]);
+  expect(budgetOf("t4", "/trial", "--budget", "7")).toEqual([7e9, "soft"]);
+  expect(budgetOf("t5", "/trials")).toBeUndefined();
+  // A budget that has the name already refuses no key.
+  weir.run("budgets", "set", "t6", "1", "--on", "all");
+  expect(budgetOf("t6", "/trial")).toEqual([500_000_000, "soft"]);
+  // Each key has a budget of its own.
+  const [one, other] = [weir.createKey("t7", "--path", "/trial"), weir.createKey("t8", "--path", "/trial")];
+  weir.run("budgets", "delete", "t6");
+  await statusOf(one, "mock/chat");
+  await statusOf(one, "mock/chat");
+  expect(await until(async () => (await statusOf(one, "mock/chat")) === 429, 10_000)).toBe(true);
+  expect(await statusOf(other, "mock/chat")).toBe(200);
+});
+
+test("budgets for new keys follow a reload", async () => {
+  weir.configure(JSON.stringify({ ...CONFIG, keyBudgets: { "/other": "3/week" } }));
+  expect(weir.run("reload").code).toBe(0);
+  const made = (name: string, path: string) =>
+    json<{ budget?: { limit: number } }>("keys", "create", name, "--path", path).budget?.limit;
+  let tries = 0;
+  expect(await until(() => made(`r${++tries}`, "/other") === 3e9, 10_000)).toBe(true);
+  expect(made("last", "/trial")).toBeUndefined();
 });

@@ -2,10 +2,11 @@
 import { Type } from "@sinclair/typebox";
 import { adoptKey, changeKey, createKey, KeyError, revokeKey, rotateKey } from "../../ledger/keys/make.ts";
 import { isWithin } from "../../ledger/keys/path.ts";
-import { isDeclared, type KeyEntry, type RateLimit } from "../../ledger/policy.ts";
+import { type Budget, isDeclared, type KeyEntry, type RateLimit } from "../../ledger/policy.ts";
 import type { AdminBooks } from "../books.ts";
 import { actorOf, expectFreeName, expectVersion, findKey, newId, page, versionOf } from "../entries.ts";
 import { AdminError, declared, invalid } from "../errors.ts";
+import { budgetOfPath } from "../key-budget.ts";
 import { limitsOf } from "../key-limits.ts";
 import { modelWarnings } from "../model-warnings.ts";
 import { type AdminRequest, operation } from "../operation.ts";
@@ -60,7 +61,7 @@ export const keyOperations = [
     id: "createKey",
     summary: "Creates a key; no other answer contains its text",
     description:
-      "With `budget` or `rates` it also creates a budget or a rate limit of the same name on the key.",
+      "With `budget` or `rates` it also creates a budget or a rate limit of the same name on the key. Without `budget` the key gets that of `keyBudgets` of the configuration for its path, if there is one.",
     access: "write",
     body: NewKey,
     answer: CREATED,
@@ -77,15 +78,16 @@ export const keyOperations = [
       if (entry.kind !== "call" && (amount || limits))
         throw invalid("Only keys for calls have budgets and rate limits.", amount ? "/budget" : "/rates");
       const on = { kind: "key", what: entry.id } as const;
-      const budget = amount && newBudget({ name, on, ...amount });
+      const budget = amount ? newBudget({ name, on, ...amount }) : budgetOfPath(entry, books.policy());
       const rate: RateLimit | undefined = limits && { id: newId("rate_"), name, on, limits, source: "store" };
-      if (budget) expectFreeName("budget", budgets, name);
-      if (budget) expectAmount(budget.limit, "/budget/limit");
+      if (budget) expectFreeName("budget", budgets, budget.name);
+      if (amount) expectAmount(amount.limit, "/budget/limit");
       if (rate) expectFreeName("rate limit", rates, name);
       // A key must never exist without its limits, so they come first.
       if (budget) await books.saveBudget(budget, actorOf(caller));
       if (rate) await books.saveRate(rate, actorOf(caller));
-      return createdOf(entry, text, given, entry.scopes.models);
+      const created = await createdOf(entry, text, given, entry.scopes.models);
+      return { ...created, json: { ...created.json, ...(budget && { budget: shownBudget(budget) }) } };
     },
   }),
   operation({
@@ -202,6 +204,10 @@ export const keyOperations = [
     },
   }),
 ];
+
+function shownBudget({ id, name, limit, window, mode }: Budget) {
+  return { id, name, limit, window, mode };
+}
 
 function withLimits<View extends { id: string }>(
   view: View,

@@ -47,6 +47,8 @@ export interface CreatedKey {
   secret: string;
   /** Every call needs a key from now on. */
   closed: boolean;
+  /** The budget that was created with it. */
+  budget?: Pick<Budget, "name" | "limit" | "window" | "mode">;
 }
 
 export interface BudgetView extends Budget, Changed {

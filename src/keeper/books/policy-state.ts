@@ -33,7 +33,10 @@ export class PolicyState {
   /** @returns what has changed */
   declare(declared: Declared): Changes | undefined {
     this.#declared = declared;
-    return this.#merge();
+    const changes = this.#merge();
+    // No worker needs them, so that they are no change.
+    this.#policy = { ...this.#policy, keyBudgets: declared.keyBudgets };
+    return changes;
   }
 
   /** @returns what has changed */
@@ -52,6 +55,7 @@ export class PolicyState {
       keys,
       budgets: [...declared.budgets, ...stored.budgets],
       rates: [...declared.rates, ...stored.rates],
+      keyBudgets: declared.keyBudgets,
       closed: this.#hadKey || keys.some(({ kind }) => kind === "call"),
     };
     const changes = changesOf(before, policy);

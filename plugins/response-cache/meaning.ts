@@ -43,7 +43,11 @@ function turnOf({ path, blocks, ...rest }: Turn, ids: Map<string, number>): unkn
 }
 
 function blockOf(block: Block, ids: Map<string, number>): unknown {
-  const { path, cache, inputPath, ...rest } = block as Block & { cache?: unknown; inputPath?: string };
+  const { path, cache, inputPath, detailPath, ...rest } = block as Block & {
+    cache?: unknown;
+    inputPath?: string;
+    detailPath?: string;
+  };
   const nested = (blocks: readonly Block[]) => blocks.map((each) => blockOf(each, ids));
   switch (rest.type) {
     case "tool-call":

@@ -1,6 +1,7 @@
 /** The memory of the response cache: its bounds, how long it keeps answers, and which it does not keep. */
 import { expect, test } from "bun:test";
 import { type Answer, Entries } from "../../plugins/response-cache/entries.ts";
+import { digestOf } from "../../plugins/response-cache/meaning.ts";
 import { responseCache } from "../../plugins/response-cache/index.ts";
 import type { CallView } from "../../src/core/call-view.ts";
 import type { ChatEvent } from "../../src/core/events.ts";
@@ -117,3 +118,19 @@ test("what was lost of a request is reported again, to the format that can read 
   expect(await twice({ losses })).toEqual({ told: ["miss", "hit"], lost: ["dropped:seed"] });
   expect(await twice({ losses }, { format: "responses" })).toEqual({ told: ["miss", "miss"], lost: [] });
 });
+
+test("where the client wrote the parts of an image does not matter", async () => {
+  const request = (detailPath: string) => {
+    const source = { type: "url", url: "https://example.com/a.png" } as const;
+    const image = { type: "image", source, detail: "low", detailPath } as const;
+    const turns = [{ role: "user" as const, blocks: [image] }];
+    return { model: "m", turns, tools: [], stop: [], stream: false, style: {}, extra: {} };
+  };
+  const view = (path: string) => ({ request: request(path) }) as Partial<CallView>;
+  expect(digestIn(view("messages[0].content[0].image_url.detail"))).toBe(
+    digestIn(view("input[0].content[0].detail")),
+  );
+});
+
+const digestIn = ({ request }: Partial<CallView>) =>
+  digestOf({ model: "m", headers: new Headers() } as unknown as CallView, request!);

@@ -2,7 +2,7 @@
 import type { OwnFields } from "../../core/chat.ts";
 import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
-import { always, isFull } from "../shared/own-fields.ts";
+import { always } from "../shared/own-fields.ts";
 
 /** The id of the format. The fields that only this format has are in `ChatRequest.extra` under it. */
 export const FORMAT = "gemini";
@@ -16,8 +16,6 @@ export const OWN_FIELDS: OwnFields = {
   // The prompt is incomplete without it.
   cachedContent: { refuse: always },
   modelArmorConfig: { report: always },
-  safetySettings: { report: isFull },
-  labels: { report: isFull },
   "toolConfig.retrievalConfig": { report: always },
   // A mode that weir does not know.
   "toolConfig.functionCallingConfig": {

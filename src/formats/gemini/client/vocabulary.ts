@@ -42,7 +42,7 @@ const Tool = new Vocabulary(
 );
 
 export const REQUEST = new Vocabulary(
-  "model safetySettings cachedContent labels serviceTier modelArmorConfig",
+  "model cachedContent serviceTier modelArmorConfig",
   {
     contents: Content,
     systemInstruction: new Vocabulary(
@@ -85,5 +85,5 @@ export const REQUEST = new Vocabulary(
       },
     ),
   },
-  { passed: true, silent: { store: STORED, stream: STREAMED } },
+  { passed: true, lost: "safetySettings labels", silent: { store: STORED, stream: STREAMED } },
 );

@@ -323,7 +323,9 @@ test("the plugins of the guide reach their hosts: endpoint, authorization and fr
     return response.text();
   };
   try {
-    const { request } = JSON.parse(await ask("/v1/explain", "regional/a:b", true)) as {
+    const { request } = JSON.parse(
+      await ask("/v1/explain?format=chat-completions", "regional/a:b", true),
+    ) as {
       request: { url: string; headers: Record<string, string>; body: object };
     };
     expect(request.url).toBe("https://eu-1.example.com/models/a%3Ab:stream?version=2026-01");

@@ -6,6 +6,19 @@ import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { answerOptions } from "../state.ts";
 
+/** The names of the built-in formats and of their dialects of embeddings; plugins may add others. */
+export const FORMATS = [
+  "chat-completions",
+  "messages",
+  "responses",
+  "gemini",
+  "ollama",
+  "ollama-generate",
+  "embeddings",
+  "gemini-embed",
+  "ollama-embed",
+];
+
 export const explainCommand: Command = {
   name: "explain",
   summary: "show which provider would get a request, what weir would send, and what is lost",
@@ -15,8 +28,8 @@ export const explainCommand: Command = {
     {
       name: "--format",
       value: "FORMAT",
-      help: "chat-completions, messages, responses or embeddings (default: detected from the request)",
-      completes: ["chat-completions", "messages", "responses", "embeddings"],
+      help: `${FORMATS.join(", ")}, or the path that the client asks (default: the format that alone fits the request)`,
+      completes: FORMATS,
     },
     { ...JSON_FLAG, help: "print JSON; explain always does" },
     { name: "--strict", help: "treat a loss as an error, as with x-weir-strict" },
@@ -28,7 +41,7 @@ export const explainCommand: Command = {
     const { explain } = await import("../gateway/explain.ts");
     const { ReasoningCache } = await import("../gateway/reasoning/cache.ts");
     const { RequestBody } = await import("../server/request-body.ts");
-    const { chooseFormat, dialectOf } = await import("../server/choose-format.ts");
+    const { chooseFormat } = await import("../server/choose-format.ts");
     const { registry, catalog, plugins } = await assemble(config, env, locate);
     const input = words[0] === undefined || words[0] === "-" ? Bun.stdin : Bun.file(words[0]);
     const bytes = new Uint8Array(await input.arrayBuffer());
@@ -39,13 +52,13 @@ export const explainCommand: Command = {
         (format): format is Format & { client: ClientCodec } => format.client !== undefined,
       );
       const headers = new Headers();
-      const format = chooseFormat(formats, named ?? null, headers, body);
+      const { format, embeds } = chooseFormat(formats, named ?? null, headers, body);
       const hooks = plugins.map(({ plugin }) => ({ ...plugin.hooks, plugin: plugin.name }));
       const strict = config.strict || flags["--strict"] === true;
       const explained = await explain(
         {
           ...{ format, body, bytes, headers, spanOf: (name: string) => read.spanOf(name) },
-          embeds: named !== undefined && named === dialectOf(format.client),
+          embeds,
         },
         {
           ...{ registry, catalog, hooks, strict },

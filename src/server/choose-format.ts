@@ -1,5 +1,5 @@
 /** Determines the client's format where the path does not. */
-import { invalidRequest } from "../core/error.ts";
+import { GatewayError, invalidRequest } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import { likelyPath } from "./misrouted.ts";
@@ -33,24 +33,69 @@ export function formatOfHeaders(formats: readonly ClientFormat[], headers: Heade
   return formats.find(({ client }) => hasHeaderOf(client, headers)) ?? formats[0]!;
 }
 
+/** The format of a request, and whether it asks for embeddings. */
+export interface ChosenFormat {
+  format: ClientFormat;
+  embeds: boolean;
+}
+
 /**
- * The named format, by its id or by that of its dialect of embeddings; without a name, the one that the headers or the members of the body are specific to, else the first.
- * @throws GatewayError `invalid-request` for an unknown format
+ * The named format, by its id, by that of its dialect of embeddings or by a path that its clients ask; without a name, the one
+ * that alone fits the headers or the body.
+ * @throws GatewayError `invalid-request` for an unknown format, and for a body that fits several
  */
 export function chooseFormat(
   formats: readonly ClientFormat[],
   named: string | null,
   headers: Headers,
   body: JsonObject,
-): ClientFormat {
-  if (named === null)
-    return (
-      formats.find(({ client }) => hasHeaderOf(client, headers) || hasMemberOf(client, body)) ?? formats[0]!
-    );
-  const format = formats.find(({ id, client }) => id === named || dialectOf(client) === named);
-  if (format) return format;
+): ChosenFormat {
+  if (named === null) return { format: formatOfRequest(formats, headers, body), embeds: false };
+  for (const format of formats) {
+    const { id, client } = format;
+    if (id === named || isServedAt(client, named)) return { format, embeds: false };
+    const { embeds = [] } = client;
+    if (embeds.some(({ dialect, path }) => dialect === named || path === named))
+      return { format, embeds: true };
+  }
   const ids = namesOf(formats).join(", ");
-  throw invalidRequest(`Unknown client format "${named.slice(0, 60)}"; known formats: ${ids}.`, "format");
+  throw invalidRequest(
+    `Unknown client format "${named.slice(0, 60)}"; known formats: ${ids}. The path that a client asks names a format as well.`,
+    "format",
+  );
+}
+
+function isServedAt({ path, address }: ClientCodec, named: string): boolean {
+  return path === named || (named.startsWith("/") && address?.modelOf(named) !== undefined);
+}
+
+function formatOfRequest(formats: readonly ClientFormat[], headers: Headers, body: JsonObject): ClientFormat {
+  const byHeader = formats.find(({ client }) => hasHeaderOf(client, headers));
+  if (byHeader) return byHeader;
+  const fitting = formats.filter(({ client }) => accepts(client, body));
+  const own = fitting.filter(({ client }) => hasMemberOf(client, body));
+  // A format that accepts everything says nothing by accepting the body.
+  const others = fitting.filter(({ client }) => !accepts(client, { model: body["model"] ?? "m" }));
+  const candidates = own.length > 0 ? own : others;
+  if (candidates.length > 1)
+    throw invalidRequest(
+      `The request fits several formats: ${candidates.map(({ id }) => id).join(", ")}. Name its format or the path that ` +
+        "the client asks (`--format /v1/messages`, `?format=messages`).",
+      "format",
+    );
+  // Of a body that fits no format, the one that it resembles says what is wrong.
+  return candidates[0] ?? formats.find(({ client }) => hasMemberOf(client, body)) ?? formats[0]!;
+}
+
+function accepts({ checkRequest }: ClientCodec, body: JsonObject): boolean {
+  const check: ClientCodec["checkRequest"] = checkRequest;
+  try {
+    check(body);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return false;
+    throw thrown;
+  }
 }
 
 /** The names of the formats, and of the dialects in which their clients ask for embeddings. */

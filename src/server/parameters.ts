@@ -92,8 +92,12 @@ export function formatName(formats: readonly ClientFormat[]): Parameter {
   return {
     name: "format",
     in: "query",
-    description: "Format of the request. Default: what its headers and members show.",
-    schema: Type.Union(namesOf(formats).map((name) => Type.Literal(name))),
+    description:
+      "Format of the request, or the path that its client asks. Default: the format that alone fits its headers and members.",
+    schema: Type.Union([
+      ...namesOf(formats).map((name) => Type.Literal(name)),
+      Type.String({ pattern: "^/", description: "A path, for example `/v1/messages`." }),
+    ]),
   };
 }
 

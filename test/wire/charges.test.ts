@@ -213,7 +213,7 @@ interface Explained {
 }
 
 async function explain(model: string, more: object = {}): Promise<Explained> {
-  const response = await fetch(`${weir.url}/v1/explain`, {
+  const response = await fetch(`${weir.url}/v1/explain?format=chat-completions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ model, max_tokens: 100, messages: [{ role: "user", content: "Hello" }], ...more }),

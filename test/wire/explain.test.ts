@@ -1,6 +1,9 @@
 /** `POST /v1/explain`, `weir explain` and `count_tokens`: nobody is called, nothing is hidden but the credentials. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
+import { FORMATS } from "../../src/cli/explain.ts";
+import type { ClientCodec, Format } from "../../src/core/format.ts";
+import { namesOf } from "../../src/server/choose-format.ts";
 import { environmentIn } from "../helpers/environment.ts";
 import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
 import { anthropicClient } from "../helpers/sdk.ts";
@@ -87,7 +90,7 @@ test("the accept header asks for what the upstream's body asks for, and explain 
       body: JSON.stringify(body),
     }).then((response) => response.text());
     const { headers, body: sent } = upstream.requests.at(-1)!;
-    const { request } = await explain(body);
+    const { request } = await explain(body, "?format=chat-completions");
     expect(request?.headers["accept"]).toBe(headers.get("accept")!);
     expect(request?.headers["accept-encoding"] ?? null).toBe(headers.get("accept-encoding"));
     const { stream } = JSON.parse(sent.toString()) as { stream?: boolean };
@@ -165,7 +168,6 @@ test("where it would be asked, in order", async () => {
 test("the format is seen from the request, or named", async () => {
   const body = { model: "claude-opus-4-6", max_tokens: 9, system: "be kind", messages: hi };
   expect((await explain(body)).format).toBe("messages");
-  expect((await explain({ ...body, system: undefined })).format).toBe("chat-completions");
   expect((await explain({ ...body, system: undefined }, "?format=messages")).format).toBe("messages");
   expect((await explain({ model: "mock/echo", messages: hi })).request).toBeNull();
 });
@@ -213,4 +215,60 @@ test("a provider that fails to count is estimated for, never a 5xx", async () =>
     200,
     "synthesized:input_tokens",
   ]);
+});
+
+const refusal = async (body: object, query = "") => {
+  const response = await fetch(`${gateway.url}/v1/explain${query}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, text: await response.text() };
+};
+
+test("the format is the one that alone fits the request, and never a guess", async () => {
+  const model = "openai/gpt-4.1";
+  const tool = { name: "f", input_schema: { type: "object" } };
+  const fitting: [object, string][] = [
+    [{ model, messages: hi }, "chat-completions"],
+    // DeepSeek and Z.ai have this member too.
+    [{ model, messages: hi, thinking: { type: "enabled" } }, "chat-completions"],
+    [
+      {
+        model,
+        max_tokens: 9,
+        thinking: { type: "enabled" },
+        messages: [{ role: "system", content: "x" }, ...hi],
+      },
+      "chat-completions",
+    ],
+    [{ model, max_tokens: 9, messages: hi, tools: [tool] }, "messages"],
+    [{ model, max_tokens: 9, messages: hi, system: "Be brief." }, "messages"],
+    [{ model, input: "hi" }, "responses"],
+    [{ model, contents: [{ parts: [{ text: "hi" }] }] }, "gemini"],
+    [{ model, messages: hi, options: { num_ctx: 9 } }, "ollama"],
+  ];
+  for (const [body, format] of fitting) expect((await explain(body)).format).toBe(format);
+});
+
+test("a request that fits several formats is asked about, and a path names one", async () => {
+  const body = { model: "openai/gpt-4.1", max_tokens: 9, messages: hi };
+  const { status, text } = await refusal(body);
+  expect([status, text]).toEqual([
+    400,
+    expect.stringMatching(/chat-completions, messages.*--format.*format=/),
+  ]);
+  for (const name of ["messages", "/v1/messages"])
+    expect((await explain(body, `?format=${encodeURIComponent(name)}`)).format).toBe("messages");
+  expect((await explain(body, "?format=/v1/chat/completions")).format).toBe("chat-completions");
+  expect((await explain(body, "?format=/api/chat")).format).toBe("ollama");
+  expect((await refusal(body, "?format=/v1/nothing")).status).toBe(400);
+});
+
+test("the help of weir explain names every format", () => {
+  if (gateway.target !== "source") return;
+  const formats = [...gateway.formats.values()].filter(
+    (format): format is Format & { client: ClientCodec } => format.client !== undefined,
+  );
+  expect(FORMATS.toSorted()).toEqual([...new Set(namesOf(formats))].toSorted());
 });

@@ -213,7 +213,7 @@ test("other operations with a model refuse it as well", async () => {
   const contents = [{ role: "user", parts: [{ text: "hi" }] }];
   for (const [path, body] of [
     ["/v1/embeddings", { input: "hi" }],
-    ["/v1/explain", { messages: hi }],
+    ["/v1/explain?format=chat-completions", { messages: hi }],
     ["/v1/messages/count_tokens", { messages: hi }],
     ["/v1/responses/input_tokens", { input: "hi" }],
     ["/v1/responses/compact", { input: "hi" }],

@@ -104,7 +104,7 @@ test("a call that a hook edits is translated: header, log and explain say so", a
   const { headers } = await ask(running, {});
   expect(headers.get("x-weir-lane")).toBe("translated");
   await logged(running, '"lane":"translated"');
-  const explained = await ask(running, { path: "/v1/explain" });
+  const explained = await ask(running, { path: "/v1/explain?format=chat-completions" });
   expect((JSON.parse(explained.text) as { served_by: object }).served_by).toMatchObject({
     lane: "translated",
   });

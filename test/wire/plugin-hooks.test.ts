@@ -421,7 +421,10 @@ const mark = (hook, call) => { seen.push(hook + (call.parent ? "-child" : "")); 
       'async request(request, call) { await call.ask({ model: "mock/chat", prompt: "hi" }); }',
     );
     const running = await gateway({}, { plugins });
-    const { status, text } = await ask(running, { path: "/v1/explain", body: { model: "mock/chat" } });
+    const { status, text } = await ask(running, {
+      path: "/v1/explain?format=chat-completions",
+      body: { model: "mock/chat" },
+    });
     expect([status, text]).toEqual([400, expect.stringContaining("explain sends nothing")]);
   });
 });

@@ -71,7 +71,7 @@ test("is refused with 403 and the lines of the config that help, in both dialect
 test("is answered when the config has the lines that the sentence names", async () => {
   await within({ ...HARD, prices: { "acme/new-model": { input: 1, output: 2 } } }, async (gateway) => {
     expect((await chat(gateway)).choices[0]!.message.content).toBe("Hi");
-    const response = await fetch(`${gateway.url}/v1/explain`, {
+    const response = await fetch(`${gateway.url}/v1/explain?format=chat-completions`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ model: "acme/new-model", messages: [{ role: "user", content: "Hello" }] }),

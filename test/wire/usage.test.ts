@@ -131,7 +131,7 @@ test("the OpenAI SDK reads such a stream as it reads any other", async () => {
 });
 
 test("explain names the members that weir changes in a native body", async () => {
-  const response = await fetch(`${gateway.url}/v1/explain`, {
+  const response = await fetch(`${gateway.url}/v1/explain?format=chat-completions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: body(""),

@@ -2,7 +2,7 @@
 import { GatewayError, invalidRequest } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import { explain } from "../../gateway/explain.ts";
-import { chooseFormat, dialectOf, formatOfHeaders } from "../choose-format.ts";
+import { chooseFormat, formatOfHeaders } from "../choose-format.ts";
 import { assertScope } from "../key-scope.ts";
 import { readBody } from "../read-body.ts";
 import { withoutAddress } from "../url-address.ts";
@@ -26,7 +26,8 @@ export function explainRoute(
       const read = await readBody(request, context.limits, context.gateway.clock);
       const body = read.json;
       const named = new URL(request.url).searchParams.get("format");
-      format = chooseFormat(formats, named, request.headers, body);
+      const chosen = chooseFormat(formats, named, request.headers, body);
+      format = chosen.format;
       if (!read.spanOf("model")) throw invalidRequest("model: Field required", "model");
       const sent = format.client.address ? withoutAddress(read, context.limits.depth) : read;
       const options = {
@@ -36,7 +37,7 @@ export function explainRoute(
         spanOf: (name: string) => sent.spanOf(name),
         headers: request.headers,
         access,
-        embeds: named !== null && named === dialectOf(format.client),
+        embeds: chosen.embeds,
       };
       return respondJson(await explain(options, context.gateway), id);
     } catch (thrown) {

@@ -102,7 +102,7 @@ export class Keyring {
   }
 
   /**
-   * The key in the first of the headers that has one: the token of `authorization: Bearer …`, or the value of another header.
+   * The key in the first of the headers that has one: the token of `authorization: Bearer …` (the password of `Basic …`), or the value of another header.
    * `undefined` if it does not admit the call. Constant time: a valid and an invalid key cost the same hash, look-ups and
    * comparison.
    */
@@ -180,14 +180,20 @@ function enter(slots: Map<string, Slot>, key: CompiledKey): string[] {
 function presentedKey(headers: Headers, keyHeaders: readonly string[]): string | undefined {
   for (const name of keyHeaders) {
     const value = headers.get(name);
-    const key = name === "authorization" ? bearerToken(value) : value?.trim() || undefined;
+    const key = name === "authorization" ? tokenOf(value) : value?.trim() || undefined;
     if (key !== undefined) return key.length <= MAX_KEY_LENGTH ? key : undefined;
   }
   return undefined;
 }
 
-/** The token of `Bearer …`; schemes are case-insensitive (RFC 9110 11.1). Other schemes carry no gateway key. */
-function bearerToken(authorization: string | null): string | undefined {
-  if (authorization === null || !/^bearer[ \t]/i.test(authorization)) return undefined;
-  return authorization.slice("bearer".length).trim() || undefined;
+/**
+ * The token of `Bearer …`, or the password of `Basic …`: programs that know only an address send it from
+ * `http://user:KEY@host`. Schemes are case-insensitive (RFC 9110 11.1). Other schemes carry no gateway key.
+ */
+function tokenOf(authorization: string | null): string | undefined {
+  const [, scheme, token] = /^(bearer|basic)[ \t]+(.*)$/i.exec(authorization ?? "") ?? [];
+  if (scheme === undefined || scheme.length === "bearer".length) return token?.trim() || undefined;
+  const pair = Buffer.from(token!.trim(), "base64").toString("utf8");
+  const colon = pair.indexOf(":");
+  return colon < 0 ? undefined : pair.slice(colon + 1) || undefined;
 }

@@ -25,6 +25,34 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
     what: "weir serves the generation of text only. Set the client's provider for this endpoint apart from its chat provider",
   },
   {
+    path: /\/(rerank|score)$/,
+    what: "weir serves no reranking. Set the client's provider for it apart from its chat provider, or rerank with embeddings, POST /v1/embeddings",
+  },
+  {
+    path: /\/(videos|evals|containers|skills|fileSearchStores)(\/.*)?$/,
+    what: "weir generates text and embeddings, and keeps no objects of a vendor. Set the client's provider for this endpoint apart from its chat provider",
+  },
+  {
+    path: /\/(tokenize|detokenize)$/,
+    what: "weir has no tokenizer of a model. To count the tokens of a request, use POST /v1/messages/count_tokens",
+  },
+  {
+    path: /\/chat\/completions\/.+$/,
+    what: "weir stores no answers of chat completions. Keep the answer in the client, or use POST /v1/responses, whose answers weir stores",
+  },
+  {
+    path: /\/interactions(\/.*)?$/,
+    what: "weir does not serve the Interactions API. Set the client to generateContent (`client.models.generateContent`)",
+  },
+  {
+    path: /\/operations(\/.*)?$/,
+    what: "weir runs no operations in the background at Google. Wait for the answer of generateContent",
+  },
+  {
+    path: /^\/api\/(web_search|web_fetch)$/,
+    what: "weir does not search the web itself. Use the web search of a provider, or set the client's search apart from its models",
+  },
+  {
     path: /^\/api\/(pull|push|create|copy|delete|blobs\/.*)$/,
     what: "weir serves the models of its providers and cannot pull, create, copy or delete one; GET /api/tags lists them",
   },

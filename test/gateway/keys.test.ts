@@ -49,6 +49,18 @@ test("nothing else gets in: prefixes, digests, other schemes, naughty strings", 
   expect(check({})).toBeUndefined();
 });
 
+test("a program that knows only an address sends the key in it, as password or with any name", () => {
+  const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString("base64")}` });
+  for (const pair of ["x:first-key", ":first-key", "alice:first-key"])
+    expect(check(basic(pair))).toBeDefined();
+  expect(check({ authorization: basic("x:first-key").authorization.toLowerCase() })).toBeUndefined();
+  expect(
+    check({ authorization: basic("x:first-key").authorization.replace("Basic", "bASIC") }),
+  ).toBeDefined();
+  for (const pair of ["first-key", "first-key:", "x:wrong", ":", ""])
+    expect(check(basic(pair))).toBeUndefined();
+});
+
 test("no header value makes it throw", () => {
   const latin = fc.string({
     unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)),

@@ -137,6 +137,7 @@ function decodePage(status: number, headers: HeaderReader): GatewayError {
   const message = `The provider answered with status ${status} and no readable error.`;
   const retryAfter = TEMPORARY.has(kind) ? readRetryAfter(headers, undefined) : undefined;
   const shouldRetry = readShouldRetry(headers);
+  if (status === 501) return new GatewayError("upstream", message, { status, shouldRetry });
   return new GatewayError(STATUS_ALONE.has(kind) ? kind : "upstream", message, { retryAfter, shouldRetry });
 }
 
@@ -150,6 +151,8 @@ function decode(body: Json | undefined, status: number, headers: HeaderReader): 
     if (facts.status === 400 && refusesReasoning(description)) facts.refused = "reasoning";
     if (facts.status === 400 && FEATURE_REFUSED.test(description.sentence)) facts.refused = "features";
   }
+  // The host lacks the operation: nothing is out of order.
+  if (description.status === 501) facts.status = 501;
   if (TEMPORARY.has(kind)) facts.retryAfter = description.retryAfter;
   facts.shouldRetry = kind === "quota" ? false : readShouldRetry(headers);
   return new GatewayError(kind, description.sentence, facts);

@@ -9,6 +9,7 @@ import type { DeploymentSettings, ProviderSettings } from "../../core/settings.t
 import { ProviderAuthorizer } from "./authorizer.ts";
 import type { Credentials } from "./credentials.ts";
 import { chooseCredentials } from "./credentials.ts";
+import { fittedBaseUrl } from "./base-url.ts";
 import { missingBaseUrl, missingVariables, ownBaseUrl, templateFault, variablesOf } from "./endpoint.ts";
 
 /** A plugin and where it came from: `built-in`, or the path of its file. */
@@ -205,7 +206,9 @@ function activateDeployment(
   if (missing.length > 0) return [...missing, ...(lacksCredentials ? [chosen.missing] : [])].join("; ");
   const isHost = provider.speaks !== undefined || provider.embeds !== undefined;
   const own = ownBaseUrl(provider, variables);
-  const baseUrl = (given.baseUrl ?? settings.baseUrl ?? own ?? "").replace(/\/+$/, "");
+  const written = (given.baseUrl ?? settings.baseUrl)?.replace(/\/+$/, "");
+  const baseUrl =
+    written === undefined ? (own ?? "").replace(/\/+$/, "") : fittedBaseUrl(written, own, provider);
   if (isHost && baseUrl === "")
     return [missingBaseUrl(provider), ...(lacksCredentials ? [chosen.missing] : [])].join("; ");
   if (lacksCredentials) return chosen.missing;

@@ -68,7 +68,7 @@ export function ownBaseUrl({ name, baseUrl }: Provider, values: Values): string 
 }
 
 /** All path templates of a provider, each with its format or dialect. */
-function templatesOf({
+export function templatesOf({
   speaks = {},
   counting = {},
   embeds = {},

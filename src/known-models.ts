@@ -78,7 +78,7 @@ export async function unmatchedRules(
 
 function modelRules(config: Config): ModelRule[] {
   const { keys, budgets, rates } = declaredBy(config);
-  const sections = ["fallbacks", "prices"] as const;
+  const sections = ["fallbacks", "models", "prices"] as const;
   return [
     ...keys.map(({ name, scopes }) => ({ where: `the key ${name}`, patterns: scopes.models ?? [] })),
     ...budgets.map(({ name, on }) => ({

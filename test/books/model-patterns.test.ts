@@ -34,6 +34,7 @@ beforeAll(async () => {
       providers: { host },
       aliases: { quick: "host/big-1", "host/old-*": "host/big-1" },
       fallbacks: { failing: ["host/small-1"] },
+      models: { "bgi-*": { set: { temperature: 0.5 } } },
       prices: { "big-*": { input: 0, output: 0, request: 0.01 }, "*": 0 },
       budgets: Object.fromEntries(budgets),
       retries: { attempts: 2 },
@@ -116,6 +117,7 @@ test("the start of a gateway and weir check tell such a rule of the config", asy
   expect(await until(() => weir.log.some((line) => sentence.test(line)), 20_000)).toBe(true);
   expect(weir.log.some((line) => /matches .*small/.test(line))).toBe(false);
   expect(weir.run("check", "--offline").output).toMatch(sentence);
+  expect(weir.run("check", "--offline").output).toContain('models: no model that weir knows matches "bgi-*"');
 });
 
 test("a scope permits a model by each of its names", async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { reloadGateway } from "./cli/reload.ts";
 import { runningGateways } from "./cli/run-file.ts";
 import { FIXED } from "./config/fixed.ts";
-import { hideSecrets } from "./config/hide-secrets.ts";
+import { maskText } from "./config/mask-text.ts";
 import { type Config, listOptions } from "./config/schema.ts";
 import type { Inspected } from "./inspected.ts";
 
@@ -101,24 +101,14 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Members whose values are secrets, and what looks like a key of a vendor or of weir. */
-const SECRET_MEMBER =
-  /^(\s*-?\s*["']?(?:[\w-]*(?:key|secret|token|password|sha256|authorization)[\w-]*)["']?\s*:\s*)(?!\s*$)(?!["']?\$\{)(.+)$/i;
-const SECRET_TEXT = /\b(?:sk-|weir_(?:sk|ad|ro)_|AKIA|ghp_|xox[bp]-)[\w-]{6,}/g;
-const URL_PASSWORD = /(:\/\/[^\s:/@]*:)[^\s@]+@/g;
-
 async function readSource({ config, settings }: Inspected) {
   const { file } = settings;
   if (file === undefined) throw new Error("weir runs without a config file");
   const text = readFileSync(file, "utf8").slice(0, MAX_TEXT);
   const written = await settings.reread?.().catch(() => undefined);
-  // In a file that is not valid only what looks like a secret is hidden.
-  const lines = hideSecrets(text, [config, written?.config])
-    .split("\n")
-    .map((line) =>
-      line.replace(SECRET_MEMBER, "$1***").replaceAll(SECRET_TEXT, "***").replaceAll(URL_PASSWORD, "$1***@"),
-    );
-  return { file, text: lines.join("\n") };
+  const configs = [config, ...(written ? [written.config] : [])];
+  const digests = configs.flatMap(({ keys }) => keys.map(({ sha256 }) => sha256));
+  return { file, text: maskText(text, { configs, digests }) };
 }
 
 async function reload({ settings }: Inspected) {

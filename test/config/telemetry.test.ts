@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hideSecrets } from "../../src/config/hide-secrets.ts";
+import { maskText } from "../../src/config/mask-text.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { declarationOf } from "../../src/declaration.ts";
 
@@ -92,7 +92,7 @@ test("in the text of a config its secrets are hidden, however they are written",
     providers: { openai: { apiKey: "sk-canary", headers: { "x-org": "org-canary" } } },
   };
   const text = JSON.stringify(written);
-  const hidden = hideSecrets(text, [load(written), undefined]);
+  const hidden = maskText(text, { configs: [load(written)] });
   expect(hidden).not.toContain("canary");
   expect(hidden).toContain('"traces":{"to":"http://h","headers":{"x-token":"***"}}');
 });

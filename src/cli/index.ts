@@ -1,5 +1,6 @@
 /** The command line: runs a command and turns errors into a sentence and an exit code. */
 import { ConfigError, EXIT_CONFIG } from "../config/error.ts";
+import { exitProcess } from "../exit.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 import { VERSION } from "../version.ts";
 import { UsageError } from "./command.ts";
@@ -12,7 +13,9 @@ const EXIT_USAGE = 2;
 export async function run(args: readonly string[]): Promise<number> {
   const print = (text: string) => void process.stdout.write(`${text}\n`);
   const printError = (text: string) => void process.stderr.write(`${text}\n`);
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
+  process.stdout.on("error", endWithoutOutput);
+  // Nobody can be told that nobody can be told.
+  process.stderr.on("error", () => {});
   try {
     const parsed = parseServe(args) ?? (await parseAny(args));
     if (parsed.kind === "version") return (print(VERSION), 0);
@@ -65,7 +68,10 @@ function wantsJson(args: readonly string[]): boolean {
   return args.slice(0, end === -1 ? undefined : end).includes("--json");
 }
 
-/** `weir models | head -1` closes the pipe early: output after that is discarded without an error. */
-function ignoreClosedPipe(fault: Error & { code?: string }): void {
-  if (fault.code !== "EPIPE") throw fault;
+/** `weir models | head -1` closes the pipe early: output after that is discarded without an error. A gateway goes on without log. */
+function endWithoutOutput(fault: Error & { code?: string }): void {
+  const isLog = process.stdout.listenerCount("error") > 1;
+  if (fault.code === "EPIPE" || isLog) return;
+  process.stderr.write(`weir: the output cannot be written: ${describeFileError(fault)}\n`);
+  exitProcess(1);
 }

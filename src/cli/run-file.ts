@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { describeFileError, systemCode } from "../core/system-error.ts";
 
 export interface Outcome {
   ok: boolean;
@@ -48,25 +49,46 @@ export interface AdminAccess {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Time until a file is written again for which there was no room. Milliseconds. */
+const RETRY_MS = 1_000;
+
+function isFull(cause: unknown): boolean {
+  return ["ENOSPC", "EDQUOT"].includes(systemCode(cause) ?? "");
+}
+
 export class RunFile {
   readonly #path: string;
   readonly #entry: RunEntry;
 
-  private constructor(path: string, entry: RunEntry) {
+  readonly #report: (sentence: string) => void;
+  #retry: Timer | undefined;
+
+  private constructor(path: string, entry: RunEntry, report: (sentence: string) => void) {
     this.#path = path;
     this.#entry = entry;
-    this.#save();
+    this.#report = report;
+    this.#save(true);
   }
 
-  /** @returns undefined when the file cannot be written */
-  static write(port: number, env: Environment, isForClient = false): RunFile | undefined {
+  /**
+   * @param report logs that there is no room for the file, and that there is again
+   * @returns undefined when there is no folder for it
+   */
+  static write(
+    port: number,
+    env: Environment,
+    {
+      isForClient = false,
+      report = () => {},
+    }: { isForClient?: boolean; report?(sentence: string): void } = {},
+  ): RunFile | undefined {
     try {
       const entry: RunEntry = {
         ...{ port, pid: process.pid, began: beginningOf(process.pid) },
         folder: process.cwd(),
       };
       if (isForClient) entry.isForClient = true;
-      return new RunFile(join(makeFolder(env), `${port || `unix-${process.pid}`}.json`), entry);
+      return new RunFile(join(makeFolder(env), `${port || `unix-${process.pid}`}.json`), entry, report);
     } catch {
       return undefined;
     }
@@ -75,31 +97,45 @@ export class RunFile {
   /** Records the result of a reload. */
   recordReload(outcome: Outcome): void {
     this.#entry.reload = { ...outcome, count: (this.#entry.reload?.count ?? 0) + 1 };
-    this.#trySave();
+    this.#save();
   }
 
   /** Records where the admin API listens, and the credential of this run. */
   recordAdmin(admin: AdminAccess): void {
     this.#entry.admin = admin;
-    this.#trySave();
+    this.#save();
   }
 
   remove(): void {
+    clearTimeout(this.#retry);
     rmSync(this.#path, { force: true });
   }
 
-  #trySave(): void {
+  /** @throws Error of the file system at the first save, unless there is only no room */
+  #save(isFirst = false): void {
+    const fresh = `${this.#path}.new`;
     try {
-      this.#save();
-    } catch {
-      // The start table and the log have the same facts.
+      // The file is renamed into place, so that no reader sees a partial file.
+      writeFileSync(fresh, JSON.stringify(this.#entry), { mode: 0o600 });
+      renameSync(fresh, this.#path);
+    } catch (cause) {
+      rmSync(fresh, { force: true });
+      if (isFirst && !isFull(cause)) throw cause;
+      return this.#saveLater(cause);
     }
+    if (this.#retry) this.#report(`${this.#path} is written: other commands find this gateway`);
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
   }
 
-  #save(): void {
-    // The file is renamed into place, so that no reader sees a partial file.
-    writeFileSync(`${this.#path}.new`, JSON.stringify(this.#entry), { mode: 0o600 });
-    renameSync(`${this.#path}.new`, this.#path);
+  #saveLater(cause: unknown): void {
+    if (!this.#retry)
+      this.#report(
+        `${this.#path} cannot be written (${describeFileError(cause)}), so that other commands do not find this gateway; weir tries again`,
+      );
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => this.#save(), RETRY_MS);
+    this.#retry.unref();
   }
 }
 

@@ -1,7 +1,7 @@
 /** A bounded buffer between the log and its reader: collects lines and writes them in batches. */
 
-/** Writes text; a promise resolves when the reader has accepted it. */
-export type WriteLog = (text: string) => Promise<void> | void;
+/** Writes text; a promise resolves when the reader has accepted it, with the text for which there was no room. */
+export type WriteLog = (text: string) => Promise<string | void> | void;
 
 /** Size of the buffer, in characters. weir drops and counts lines beyond it. */
 const MAX_HELD = 1 << 20;
@@ -9,6 +9,8 @@ const MAX_HELD = 1 << 20;
 const BATCH_MS = 20;
 /** Longest wait for the reader when weir stops. */
 const FLUSH_MS = 100;
+/** Time until text is written again for which there was no room. */
+const ROOM_MS = 1_000;
 
 export interface LogBufferOptions {
   write: WriteLog;
@@ -22,6 +24,8 @@ export class LogBuffer {
   readonly #options: LogBufferOptions;
   #lines = "";
   #dropped = 0;
+  /** The last text found no room on the disk. */
+  #isFull = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The text that the reader has not accepted yet. */
   #writing: Promise<void> | undefined;
@@ -37,7 +41,7 @@ export class LogBuffer {
       return;
     }
     this.#lines += `${line}\n`;
-    this.#timer ??= setTimeout(() => this.#write(), BATCH_MS);
+    this.#timer ??= setTimeout(() => this.#write(), this.#isFull ? ROOM_MS : BATCH_MS);
   }
 
   /** Writes the buffer, and waits until the reader has accepted it. @param ms longest wait */
@@ -56,57 +60,22 @@ export class LogBuffer {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#writing) return;
-    if (this.#dropped > 0) {
-      this.#lines += `${this.#options.writeDropped(this.#dropped)}\n`;
-      this.#dropped = 0;
-    }
+    if (this.#dropped > 0 && !this.#isFull) this.#reportDropped();
     if (this.#lines === "") return;
     const text = this.#options.hide(this.#lines);
     this.#lines = "";
-    this.#writing = this.#options.write(text)?.then(() => {
+    this.#writing = this.#options.write(text)?.then((rest) => {
       this.#writing = undefined;
-      this.#write();
+      this.#isFull = rest !== undefined && rest !== "";
+      if (!this.#isFull) return this.#dropped > 0 || this.#lines !== "" ? this.#write() : undefined;
+      // What came meanwhile is newer, and is dropped first.
+      this.#lines = rest + this.#lines;
+      this.#timer ??= setTimeout(() => this.#write(), ROOM_MS);
     });
   }
-}
 
-/**
- * Writes to a stream of the process. If the reader closes it, weir goes on without a log, and reports that once on standard
- * error.
- */
-export function writeTo(stream: NodeJS.WriteStream): WriteLog {
-  process.stderr.on("error", () => {});
-  stream.once("error", ({ message }) => {
-    process.stderr.write(`weir: the log can no longer be written: ${message}\n`);
-  });
-  stream.on("error", () => {});
-  return async (text) => {
-    for (const piece of cutAtLines(Buffer.from(text))) await writePiece(stream, piece);
-  };
-}
-
-function writePiece(stream: NodeJS.WriteStream, piece: Uint8Array): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  stream.write(piece, () => resolve());
-  return promise;
-}
-
-/**
- * Largest write to a pipe that is atomic (`PIPE_BUF` of Linux). Workers share one pipe, and a longer write could be
- * interrupted by another worker's.
- */
-const ATOMIC_BYTES = 4_096;
-const NEWLINE = 10;
-
-/** Cuts the bytes into pieces of whole lines of at most `ATOMIC_BYTES`; a longer line is a piece of its own. */
-function* cutAtLines(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let begin = 0; begin < bytes.length;) {
-    let end = begin + ATOMIC_BYTES;
-    if (end < bytes.length) {
-      end = bytes.lastIndexOf(NEWLINE, end - 1) + 1;
-      if (end <= begin) end = bytes.indexOf(NEWLINE, begin) + 1 || bytes.length;
-    }
-    yield bytes.subarray(begin, end);
-    begin = end;
+  #reportDropped(): void {
+    this.#lines += `${this.#options.writeDropped(this.#dropped)}\n`;
+    this.#dropped = 0;
   }
 }

@@ -6,6 +6,8 @@ import {
   closeSync,
   readFileSync,
   readSync,
+  statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { describeFileError } from "../core/system-error.ts";
@@ -29,7 +31,18 @@ export function createTape(path: string, version: string): WriteEntry {
   } catch (cause) {
     throw sentence(`the tape ${path} cannot be written`, cause);
   }
-  return (entry) => appendFileSync(path, line(entry));
+  return (entry) => appendWhole(path, line(entry));
+}
+
+/** Adds all of a text or nothing: the lines that follow would be part of a torn one. @throws Error of the file system */
+function appendWhole(path: string, text: string): void {
+  const { size } = statSync(path);
+  try {
+    appendFileSync(path, text);
+  } catch (cause) {
+    truncateSync(path, size);
+    throw cause;
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 /** What the store will never take: it is set aside in a file, so that it neither holds up what comes after it nor gets lost unseen. */
-import { appendFileSync, statSync } from "node:fs";
+import { appendFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { SQLiteError } from "bun:sqlite";
 import { describeStoreFailure } from "../database.ts";
 import type { Commit } from "./store.ts";
@@ -61,6 +61,17 @@ export function withoutCalls(commit: Commit): Commit | undefined {
   return { ...commit, batches };
 }
 
+/** @param size of the file: a line that finds no room leaves nothing of it. @throws Error of the file system */
+function appendWhole(path: string, text: string, size: number): void {
+  try {
+    appendFileSync(path, text, { mode: 0o600 });
+  } catch (cause) {
+    if (size > 0) truncateSync(path, size);
+    else rmSync(path, { force: true });
+    throw cause;
+  }
+}
+
 /** A file with a line for each commit that was refused: when, why, and its content. */
 export class RefusedFile {
   readonly #path: string | undefined;
@@ -87,7 +98,7 @@ export class RefusedFile {
     try {
       const { size } = statSync(this.#path, { throwIfNoEntry: false }) ?? { size: 0 };
       if (size > MAX_BYTES) return `they are lost, because ${this.#path} is full`;
-      appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+      appendWhole(this.#path, `${JSON.stringify(line)}\n`, size);
       return `they are in ${this.#path}`;
     } catch {
       return `they are lost, because ${this.#path} cannot be written`;

@@ -25,6 +25,8 @@ export class Captures {
   readonly #timers: readonly Timer[];
   #file: CaptureFile | undefined;
   #hasTold = false;
+  /** Captured calls that were lost since the last one that was kept. */
+  #lost = 0;
 
   constructor(options: CapturesOptions) {
     this.#options = options;
@@ -35,10 +37,14 @@ export class Captures {
   put({ captured, fileBytes }: CapturedBatch): void {
     try {
       this.#open().put(captured, fileBytes);
-      this.#hasTold = false;
     } catch (cause) {
-      this.#tell(cause);
+      this.#lost += captured.length;
+      return this.#tell(cause);
     }
+    this.#hasTold = false;
+    if (this.#lost > 0)
+      this.#options.report(`${this.#lost} captured calls were lost; calls are captured again`);
+    this.#lost = 0;
   }
 
   /** @throws Error with one sentence if the file cannot be read */

@@ -60,17 +60,17 @@ export class GatewayKeys {
   /** Activates keys of the store. Messages about other things are ignored. */
   receive(message: BooksDown): void {
     if (message.kind === "policy") {
-      const { keys, closed } = message.policy;
+      const { keys, closed, unreleased } = message.policy;
       this.#storedNames.clear();
       this.#nameStored(keys);
-      this.#noting(() => this.keyring.replace(stored(keys).map(compileKey), closed));
+      this.#noting(() => this.keyring.replace(stored(keys).map(compileKey), closed, unreleased === "all"));
       this.#cut(keys);
     } else if (message.kind === "changes") {
-      const { upserts, removed, closed } = message;
+      const { upserts, removed, closed, unreleased } = message;
       const keys = stored(upserts.keys ?? []);
       for (const id of removed) this.#storedNames.delete(id);
       this.#nameStored(keys);
-      this.#noting(() => this.keyring.change(keys.map(compileKey), removed, closed));
+      this.#noting(() => this.keyring.change(keys.map(compileKey), removed, closed, unreleased === "all"));
       this.#cut(keys);
     }
   }

@@ -39,6 +39,8 @@ export interface RunningWeir {
    * client's format.
    */
   stop(graceMs?: number): Promise<void>;
+  /** `/health` says `ok` from now on: signals are handled, and other commands find this gateway. */
+  announce(): void;
   /** Logs a fault that belongs to no call. */
   fault(message: string, cause?: unknown): void;
   /** Logs an informational message. */
@@ -52,4 +54,6 @@ export interface OpenedBooks {
   keys: number | undefined;
   /** Calls need no key. */
   isOpen: boolean;
+  /** Keys of the store admit nothing before the store is released. */
+  isDoubted?: boolean;
 }

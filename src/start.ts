@@ -16,6 +16,7 @@ import type { CallTape, TapeTools } from "./gateway/tape.ts";
 import type { AnswerOptions, Gateway } from "./gateway/types.ts";
 import { createCells } from "./keeper/books/cells.ts";
 import type { KeeperClientOptions } from "./keeper/client.ts";
+import { checkKeeper, closing, isDecisive } from "./keeper-checks.ts";
 import { clientAddress } from "./client-address.ts";
 import { addressOf, isGuarded, isReachable } from "./config/address.ts";
 import { keyRevoked, shuttingDown } from "./end-errors.ts";
@@ -33,7 +34,8 @@ import { Admission } from "./server/admission.ts";
 import { createApp } from "./server/app.ts";
 import { createAuthenticate } from "./server/authenticate.ts";
 import { Listener } from "./server/listen.ts";
-import { writeTo, type WriteLog } from "./server/log-buffer.ts";
+import { writeTo } from "./log-writer.ts";
+import type { WriteLog } from "./server/log-buffer.ts";
 import { createLogger } from "./server/log.ts";
 import { createRequestId, respondError } from "./server/respond.ts";
 import {
@@ -72,6 +74,10 @@ export interface StartOptions extends Settings {
   tape?(tools: TapeTools): CallTape;
   /** Where the gateway keeps its databases. Default: the named state folder, else in memory. */
   home?: StateHome;
+  /** `/health` says `starting` until {@link RunningWeir.announce} is called. */
+  announces?: boolean;
+  /** Called when the gateway listens, before this promise resolves. @param stop as that of {@link RunningWeir} */
+  onListening?(this: void, stop: RunningWeir["stop"]): void;
   /** Plugins of the command that starts the gateway, after the built-in ones. */
   plugins?: Parameters<typeof assemble>[3];
 }
@@ -107,9 +113,10 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     onFault: (sentence) => logger.fault(sentence),
     onReport: (level, text) => (level === "fault" ? logger.fault(text) : logger.info(text, {})),
   };
+  const isChecked = !options.isRestart && isDecisive(keeping, config);
   const keeper = address
     ? keepInProcess(address.socket, reports)
-    : keepInThread(keeping, reports, first.passed);
+    : keepInThread(keeping, reports, isChecked ? undefined : first.passed);
   const cells = createCells(address ? address.cells : keeping.books?.cells);
   const tools = { hide: (text: string) => hide(text), fault: (sentence: string) => logger.fault(sentence) };
   const tapesFor = callTapes(config, { ...tools, channel: keeper.books }, options.tape);
@@ -117,12 +124,13 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   let current!: Awaited<ReturnType<typeof build>>;
   const keys = new GatewayKeys({
     cut: (id) => clock.endAll(keyRevoked(), id),
-    onChange() {
-      if (!isBuilt) return;
-      const { gateway, config, admission, tape } = current;
-      current = { ...current, app: appOf(gateway, config, admission, tape) };
-    },
+    onChange: () => isBuilt && renew(),
   });
+  /** With or without keys the routes differ. */
+  const renew = () => {
+    const { gateway, config, admission, tape } = current;
+    current = { ...current, app: appOf(gateway, config, admission, tape) };
+  };
   keys.declare(config);
   if (mayHavePolicy(keeping)) keys.keyring.expectStored();
   if (isReachable(config)) keys.keyring.close();
@@ -168,6 +176,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       for (const found of await unmatchedRules(config, parts.registry)) logger.info(found, {});
     }, UNMATCHED_MS).unref();
   let draining = false;
+  /** Signals are handled, and other commands find this gateway. */
+  let isAnnounced = options.announces !== true;
   let listener: Listener | undefined;
   let reachable: GatewayAddress | undefined;
   let certificate = certificateOf(config);
@@ -188,8 +198,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       allowSilence: (request, allowed) => listener?.allowSilence(request, allowed),
       disconnect: (request) => listener?.disconnect(request),
       version: VERSION,
-      ready: () => !draining,
-      degraded: () => (keeper.isDegraded ? ["ledger"] : []),
+      state: () => (draining ? "draining" : isAnnounced ? "ok" : "starting"),
+      degraded: () => [...(keeper.isDegraded ? ["ledger"] : []), ...(keys.keyring.isDoubted ? ["keys"] : [])],
     });
   };
 
@@ -238,23 +248,32 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       if (sha256) logger.info(`plugin ${plugin.name} is loaded`, { source, sha256 });
   };
 
-  current = await build(options);
-  isBuilt = true;
-  tell(current.parts);
   const { unix } = config.listen;
-  if (unix !== undefined) await makeRoom(unix);
-  listener = new Listener({
-    ...(unix !== undefined && { unix: { path: unix, mode: config.listen.mode } }),
-    host: config.host,
-    port: config.port,
-    shared: worker !== undefined,
-    certificate,
-    fetch: first.watch((request) => current.app.fetch(request)),
-    onFault(fault) {
-      logger.fault("the server failed outside a route", fault);
-      return respondError(GatewayError.from(fault), current.app.neutral, createRequestId());
-    },
-  });
+  const prepare = async () => {
+    // Both at once: the keeper opens its files while plugins load.
+    const [built] = await Promise.all([
+      build(options),
+      isChecked && checkKeeper({ keeper, keeping, config, keys, locate: options.locate }),
+    ]);
+    if (unix !== undefined) await makeRoom(unix);
+    current = built;
+    isBuilt = true;
+    if (isChecked) renew();
+    return new Listener({
+      ...(unix !== undefined && { unix: { path: unix, mode: config.listen.mode } }),
+      host: config.host,
+      port: config.port,
+      shared: worker !== undefined,
+      certificate,
+      fetch: first.watch((request) => current.app.fetch(request)),
+      onFault(fault) {
+        logger.fault("the server failed outside a route", fault);
+        return respondError(GatewayError.from(fault), current.app.neutral, createRequestId());
+      },
+    });
+  };
+  listener = await prepare().catch(closing(keeper));
+  tell(current.parts);
   if ((worker ?? 1) === 1) tellUnmatched();
   reachable = addressOf(config, listener.port, certificate !== undefined);
   answers = new WorkerAnswers({
@@ -262,21 +281,30 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     inspected: () => ({ ...current, health: lasting.health }),
     reply: (number, answer) => ledger.reply(number, answer),
   });
+  const stop = async (graceMs = 0) => {
+    draining = true;
+    repeats.close();
+    const finished = listener!.stop(graceMs === 0);
+    const inTime = graceMs === 0 || (await endsWithin(finished, graceMs));
+    if (!inTime) {
+      lasting.clock.endAll(shuttingDown());
+      if (!(await endsWithin(finished, FAREWELL_MS))) await endsWithin(listener!.stop(true), CLOSE_MS);
+    }
+    const isStored = await ledger.end();
+    await keeper.close();
+    // The file tells the next keeper that something may be spent that no store has.
+    if (isStored) cells.close();
+    state.stop();
+    stopAlerts();
+    stopWatch?.();
+    await logger.flush();
+  };
+  options.onListening?.(stop);
   const started = keeper.start();
   const answerFault = storesAnswers ? await started : undefined;
-  if (answerFault !== undefined && config.responses.store === "on" && !options.isRestart) {
-    await Promise.all([listener.stop(true), keeper.close()]);
-    throw new Error(`answers cannot be stored, and responses.store is on: ${answerFault}`);
-  }
   if (answerFault !== undefined) logger.fault(`answers are not stored: ${answerFault}`);
   const admin = keeping.admin && (await keeper.adminOpened());
-  if (admin && "fault" in admin) {
-    if (!options.isRestart) {
-      await Promise.all([listener.stop(true), keeper.close()]);
-      throw new Error(admin.fault);
-    }
-    logger.fault(admin.fault);
-  }
+  if (admin && "fault" in admin) logger.fault(`${admin.fault}; weir tries again`);
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
     host: config.host,
@@ -290,7 +318,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       if (fault === undefined && keyring.pending) await endsWithin(keyring.pending, OPEN_MS);
       if (!options.isRestart) keys.assertNames(config, options.locate);
       const valid = keyring.pending ? undefined : keyring.countValid();
-      return { place: describeBooks(home, config, fault), keys: valid, isOpen: keyring.isOpen };
+      const { isOpen, isDoubted } = keyring;
+      return { place: describeBooks(home, config, fault), keys: valid, isOpen, isDoubted };
     },
     answers: describeAnswers(answerHome(home, config), config, answerFault),
     get parts() {
@@ -320,24 +349,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       tell(next.parts);
       if ((worker ?? 1) === 1) tellUnmatched();
     },
-    async stop(graceMs = 0) {
-      draining = true;
-      repeats.close();
-      const finished = listener.stop(graceMs === 0);
-      const inTime = graceMs === 0 || (await endsWithin(finished, graceMs));
-      if (!inTime) {
-        lasting.clock.endAll(shuttingDown());
-        if (!(await endsWithin(finished, FAREWELL_MS))) await endsWithin(listener.stop(true), CLOSE_MS);
-      }
-      const isStored = await ledger.end();
-      await keeper.close();
-      // The file tells the next keeper that something may be spent that no store has.
-      if (isStored) cells.close();
-      state.stop();
-      stopAlerts();
-      stopWatch?.();
-      await logger.flush();
-    },
+    stop,
+    announce: () => void (isAnnounced = true),
   };
 }
 

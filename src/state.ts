@@ -6,6 +6,7 @@ import type { Config } from "./config/schema.ts";
 import { STORE_DEFAULTS } from "./config/schema-store.ts";
 import { Secret } from "./core/secret.ts";
 import { cellsFolder } from "./keeper/books/cells.ts";
+import { markPathOf } from "./keeper/books/mark.ts";
 import {
   type AnswerSettings,
   IN_MEMORY,
@@ -149,7 +150,8 @@ function storeSettings(home: StateHome, config: Config): StoreSettings {
 
 /** Whether the store may have keys and budgets that the config does not. */
 export function mayHavePolicy({ books }: KeeperSettings): boolean {
-  return books !== undefined && books.url !== IN_MEMORY && (isPostgres(books.url) || existsSync(books.url));
+  if (books === undefined || books.url === IN_MEMORY) return false;
+  return isPostgres(books.url) || existsSync(books.url) || existsSync(markPathOf(books.url));
 }
 
 /**

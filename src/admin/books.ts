@@ -176,8 +176,10 @@ export interface AdminBooks {
   /** Deletes the rows of a key, or what is older than the retention. The sums stay. */
   prune(what: { key?: string }, actor: Actor): Promise<{ rows: number }>;
 
-  /** Opens hard budgets again that are closed since the books were recovered. */
+  /** Opens keys and hard budgets again that are closed since the books were recovered. */
   release(actor: Actor): Promise<void>;
+  /** Calls need no key any more, until one is saved. The caller has made sure that none is valid. */
+  openKeys(actor: Actor): Promise<void>;
 
   health(): BooksHealth;
   condition(): BooksCondition;

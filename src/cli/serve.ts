@@ -13,6 +13,7 @@ import { lockOnly, lockPath, lockState } from "./lock.ts";
 import { createCredential, RunFile } from "./run-file.ts";
 import { FIXED } from "../config/fixed.ts";
 import { watchRunner } from "./runner.ts";
+import { Signals } from "./signals.ts";
 import { startTable } from "./start-table.ts";
 import { supervise } from "./supervise.ts";
 import { followSupervisor, KEEPER, sentence, wantedWorkers, WORKER, workerOf } from "./worker.ts";
@@ -92,8 +93,6 @@ export interface RunningClient {
   signal(name: NodeJS.Signals): void;
 }
 
-const SIGNALS = ["SIGTERM", "SIGINT"] as const;
-
 /** Serves in this process alone. @returns the exit code */
 export function serveVariant(context: Context, variant: ServeVariant): Promise<number> {
   const settings = readSettings(context);
@@ -119,12 +118,16 @@ async function serveHere(
 ): Promise<number> {
   const worker = workerOf(context.env);
   const beginWork = worker && followSupervisor();
+  const signals = worker ? undefined : new Signals();
   const { config } = settings;
   if (config.listen.unix !== undefined) await lockPath(config.listen.unix, context.env);
   else if (!worker && config.port !== 0) await lockOnly(config.host, config.port, context.env);
   const home = worker ? worker.home : lockState(stateHome(config, context.env));
   const { startWeir } = await import("../start.ts");
   let weir: RunningWeir | undefined;
+  let reloader: Reloader | undefined;
+  let client: RunningClient | undefined;
+  let ending: Ending | undefined;
   guardProcess((message, attempt) => weir?.fault(message, attempt));
   const credential = createCredential();
   weir = await startWeir({
@@ -139,6 +142,12 @@ async function serveHere(
     plugins: variant?.plugins,
     // With several processes the supervisor starts the keeper and has made the credential.
     adminCredential: credential,
+    // A worker that starts again belongs to a gateway that was announced.
+    announces: worker?.isRestart !== true,
+    onListening(stop) {
+      ending = new Ending(stop, () => (reloader?.config ?? config).graceMs);
+      signals?.onEnd((name) => (client ? client.signal(name) : ending?.signal()));
+    },
   });
   surviveFaults(weir);
   const books = await weir.books().catch(async (cause: unknown) => {
@@ -147,25 +156,24 @@ async function serveHere(
   });
   const ownTable = startTable(weir, config, books);
   const table = variant?.describe(ownTable, weir.url, weir) ?? ownTable;
-  const reloader = new Reloader(weir, context, config, variant?.adjust);
-  const ending = new Ending(weir, () => reloader.config.graceMs);
+  const reloads = (reloader = new Reloader(weir, context, config, variant?.adjust));
+  const ends = ending!;
   if (beginWork)
     beginWork({
       table,
       ...(weir.admin && "url" in weir.admin && { admin: weir.admin.url }),
-      reload: () => reloader.reload(),
-      drain: () => ending.drain(),
-      signal: () => ending.signal(),
+      announced: () => weir.announce(),
+      reload: () => reloads.reload(),
+      drain: () => ends.drain(),
+      signal: () => ends.signal(),
     });
   else {
-    let client: RunningClient | undefined;
-    const onSignal = (name: NodeJS.Signals) => (client ? client.signal(name) : ending.signal());
     const isForClient = variant?.client !== undefined;
-    standAlone(weir, { table, credential, onSignal, isForClient }, reloader, ending, context);
+    standAlone(weir, { table, credential, isForClient, signals }, reloads, ends, context);
     client = variant?.client?.(weir.url);
-    void client?.exited.then((code) => ending.drain(code));
+    void client?.exited.then((code) => ends.drain(code));
   }
-  return ending.ended;
+  return ends.ended;
 }
 
 class Reloader {
@@ -221,13 +229,13 @@ class Reloader {
 
 /** Ends this process: drains its calls, then exits. */
 class Ending {
-  readonly #weir: RunningWeir;
+  readonly #stop: RunningWeir["stop"];
   readonly #graceMs: () => number;
   readonly #ended = Promise.withResolvers<number>();
   #draining = false;
 
-  constructor(weir: RunningWeir, graceMs: () => number) {
-    this.#weir = weir;
+  constructor(stop: RunningWeir["stop"], graceMs: () => number) {
+    this.#stop = stop;
     this.#graceMs = graceMs;
   }
 
@@ -239,7 +247,7 @@ class Ending {
   drain(code = 0): void {
     if (this.#draining) return;
     this.#draining = true;
-    void this.#weir.stop(this.#graceMs()).then(() => {
+    void this.#stop(this.#graceMs()).then(() => {
       this.#ended.resolve(code);
       exitProcess(code);
     });
@@ -255,24 +263,26 @@ class Ending {
 interface StandAlone {
   table: string;
   credential: string;
-  onSignal(this: void, name: NodeJS.Signals): void;
   isForClient: boolean;
+  /** Absent in a worker. */
+  signals: Signals | undefined;
 }
 
 function standAlone(
   weir: RunningWeir,
-  { table, credential, onSignal, isForClient }: StandAlone,
+  { table, credential, isForClient, signals }: StandAlone,
   reloader: Reloader,
   ending: Ending,
   context: Context,
 ): void {
-  // Handlers come before the run file and the start table: other programs may send signals as soon as they see those.
-  for (const name of SIGNALS) process.on(name, () => onSignal(name));
   watchRunner(context.env, () => ending.drain());
-  const file = RunFile.write(weir.port, context.env, isForClient);
+  const file = RunFile.write(weir.port, context.env, {
+    isForClient,
+    report: (sentence) => weir.fault(sentence),
+  });
   if (weir.admin && "url" in weir.admin) file?.recordAdmin({ url: weir.admin.url, credential });
-  process.on("SIGHUP", () => {
-    if (isForClient) return onSignal("SIGHUP");
+  signals?.onReload(() => {
+    if (isForClient) return signals.pass("SIGHUP");
     reloader.reload().then(
       () => {
         const message = "the configuration was reloaded";
@@ -287,6 +297,8 @@ function standAlone(
     );
   });
   process.on("exit", () => file?.remove());
+  // Who asked /health can use the other commands now, and send signals.
+  weir.announce();
   context.printError(table);
 }
 

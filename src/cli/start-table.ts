@@ -59,7 +59,8 @@ function providerLines({ providers, off }: Registry): string[] {
   ];
 }
 
-function describeKeys({ keys, isOpen }: OpenedBooks): string {
+function describeKeys({ keys, isOpen, isDoubted }: OpenedBooks): string {
+  if (isDoubted) return "closed, because the store was damaged or is an older copy; see weir store release";
   if (keys === undefined) return "not known until the books are open";
   if (keys > 0) return String(keys);
   return isOpen

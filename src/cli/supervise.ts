@@ -4,7 +4,7 @@
  */
 import type { LoadedConfig } from "../config/load.ts";
 import { exitProcess } from "../exit.ts";
-import { writeTo } from "../server/log-buffer.ts";
+import { writeTo } from "../log-writer.ts";
 import { createLogger } from "../server/log.ts";
 import { lockPort, lockState } from "./lock.ts";
 import { keeperSettings, type StateHome, stateHome } from "../state.ts";
@@ -163,14 +163,16 @@ class Supervisor {
     const { workers, printError, env } = this.#options;
     this.#failedStarts = 0;
     if (!isFirstStart) this.#log.info(`worker ${worker.number} is serving`, { process: String(worker.pid) });
+    if (this.#announced) worker.announce();
     if (this.#announced || this.#stopping) return;
     if (worker.number === 1 && this.#workers.size === 1)
       for (let number = 2; number <= workers; number++) this.#start(number);
     if ([...this.#workers.values()].filter(({ serves }) => serves).length < workers) return;
     this.#announced = true;
-    this.#file = RunFile.write(this.#port, env);
+    this.#file = RunFile.write(this.#port, env, { report: (sentence) => this.#log.fault(sentence) });
     if (this.#admin !== undefined)
       this.#file?.recordAdmin({ url: this.#admin, credential: this.#credential });
+    for (const each of this.#workers.values()) each.announce();
     printError(table.replace("\n", ` with ${workers} workers\n`));
   }
 

@@ -109,6 +109,11 @@ export class WorkerProcess {
     return promise;
   }
 
+  /** Tells the worker that the gateway can be used by other commands. */
+  announce(): void {
+    this.#send({ kind: "announced" });
+  }
+
   /** Drains and ends the worker. A worker that does not listen yet is killed. */
   stop(): void {
     if (!this.#serves || !this.#send({ kind: "stop" })) this.kill();

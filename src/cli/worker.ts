@@ -31,7 +31,8 @@ export type FromWorker =
   | { kind: "refused"; message: string };
 
 export interface ToWorker {
-  kind: "reload" | "stop";
+  /** `announced`: all workers serve, and other commands find the gateway. */
+  kind: "reload" | "stop" | "announced";
 }
 
 /** Interval of a worker's heartbeats. Milliseconds. */
@@ -61,6 +62,8 @@ export interface WorkerDuties {
   table: string;
   /** URL of the admin API. */
   admin?: string;
+  /** The gateway can be used by other commands now. */
+  announced(this: void): void;
   /** @throws Error with one sentence */
   reload(this: void): Promise<void>;
   /** Ends the process once its calls have ended. May be called more than once. */
@@ -93,6 +96,7 @@ export function followSupervisor(): (duties: WorkerDuties) => void {
     process.on("disconnect", given.drain);
     process.on("message", ({ kind }: ToWorker) => {
       if (kind === "stop") return given.drain();
+      if (kind === "announced") return given.announced();
       given.reload().then(
         () => send({ kind: "reloaded" }),
         (cause: unknown) => send({ kind: "refused", message: sentence(cause) }),

@@ -34,6 +34,7 @@ export class Keyring {
   readonly #isMistyped: (text: string) => boolean;
   #isStoreClosed = false;
   #mustBeClosed = false;
+  #isDoubted = false;
   #pending: PromiseWithResolvers<void> | undefined;
   #isOpen = true;
 
@@ -47,10 +48,15 @@ export class Keyring {
     return this.#isOpen;
   }
 
+  /** The keys of the store may be incomplete or old: they admit no call, and neither does the lack of keys. */
+  get isDoubted(): boolean {
+    return this.#isDoubted;
+  }
+
   /** Number of keys that admit calls at this moment. */
   countValid(): number {
     const now = Date.now();
-    const slots = [...this.#declared.values(), ...this.#stored.values()];
+    const slots = [...this.#declared.values(), ...(this.#isDoubted ? [] : this.#stored.values())];
     return new Set(slots.filter(({ until }) => now < until).map(({ key }) => key.access.id)).size;
   }
 
@@ -79,25 +85,26 @@ export class Keyring {
     this.#settle();
   }
 
-  /** Sets the keys of the store. @param closed a call key exists or has existed */
-  replace(keys: readonly CompiledKey[], closed: boolean): void {
+  /** Sets the keys of the store. @param closed a call key exists or has existed @param isDoubted see {@link isDoubted} */
+  replace(keys: readonly CompiledKey[], closed: boolean, isDoubted = false): void {
     this.#stored.clear();
     this.#lent.clear();
     this.#digestsOf.clear();
-    this.change(keys, [], closed);
+    this.change(keys, [], closed, isDoubted);
     this.#pending?.resolve();
     this.#pending = undefined;
     this.#settle();
   }
 
   /** Changes keys of the store. @param removed ids */
-  change(keys: readonly CompiledKey[], removed: readonly string[], closed: boolean): void {
+  change(keys: readonly CompiledKey[], removed: readonly string[], closed: boolean, isDoubted = false): void {
     for (const id of removed) this.#remove(id);
     for (const key of keys) {
       this.#remove(key.access.id);
       this.#digestsOf.set(key.access.id, enter(this.#stored, key));
     }
     this.#isStoreClosed = closed;
+    this.#isDoubted = isDoubted;
     this.#settle();
   }
 
@@ -130,7 +137,7 @@ export class Keyring {
   #find(text: string): Slot | undefined {
     Bun.SHA256.hash(text, this.#digest);
     const name = this.#digest.toString("latin1");
-    const [stored, lent] = [this.#stored.get(name), this.#lent.get(name)];
+    const [stored, lent] = this.#isDoubted ? [] : [this.#stored.get(name), this.#lent.get(name)];
     const slot = this.#declared.get(name) ?? stored ?? lent;
     const equal = crypto.timingSafeEqual(this.#digest, slot?.digest ?? NO_DIGEST);
     return equal ? slot : undefined;
@@ -160,7 +167,7 @@ export class Keyring {
   }
 
   #settle(): void {
-    const isClosed = this.#mustBeClosed || this.#isStoreClosed || this.#declared.size > 0;
+    const isClosed = this.#isDoubted || this.#mustBeClosed || this.#isStoreClosed || this.#declared.size > 0;
     this.#isOpen = !isClosed && this.#pending === undefined;
   }
 }

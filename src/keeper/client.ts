@@ -99,6 +99,11 @@ export class KeeperClient {
     return started;
   }
 
+  /** Why the store of the books cannot be used, in one sentence; absent while it is not known, or can be used. */
+  get storeFault(): string | undefined {
+    return this.#storeFault;
+  }
+
   /** The keeper has ended, or cannot use the store of the books; calls go on from what was granted. */
   get isDegraded(): boolean {
     return this.#storeFault !== undefined || (this.#wasUp && !this.#isUp);

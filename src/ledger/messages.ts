@@ -4,7 +4,7 @@ import type { PriceRule } from "./charge.ts";
 import type { Keep } from "./keep.ts";
 import type { Margin } from "./margins.ts";
 import type { Nano } from "./money.ts";
-import type { Declared, Policy } from "./policy.ts";
+import type { Declared, Policy, Unreleased } from "./policy.ts";
 import type { PriceSettings } from "./prices/settings.ts";
 import type { RecordBatch } from "./record.ts";
 import type { AlertTarget, TraceSettings } from "./telemetry.ts";
@@ -63,6 +63,7 @@ export type BooksDown =
       kind: "changes";
       version: number;
       closed: boolean;
+      unreleased?: Unreleased;
       upserts: Partial<Declared>;
       removed: readonly string[];
     }

@@ -112,7 +112,14 @@ export interface Policy {
   keyBudgets?: readonly KeyBudget[];
   /** A call key exists or has existed: every call needs a key. */
   closed: boolean;
+  unreleased?: Unreleased;
 }
+
+/**
+ * The store was damaged and recovered, or is an older copy, and no administrator has released it. `budgets`: keys and budgets are
+ * whole, and hard budgets grant nothing. `all`: some may be missing or old, so keys of the store admit nothing either.
+ */
+export type Unreleased = "budgets" | "all";
 
 /** What the config declares. The admin API shows it and cannot change it. */
 export type Declared = Pick<Policy, "keys" | "budgets" | "rates" | "keyBudgets">;

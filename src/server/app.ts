@@ -32,8 +32,8 @@ export interface AppOptions extends RouteContext {
   /** The names by which clients may address weir, besides those of this machine; absent: all. */
   names?: readonly string[];
   version: string;
-  /** Whether weir accepts new calls; false while it drains before it stops. */
-  ready(): boolean;
+  /** What `/health` says. */
+  state(): "starting" | "ok" | "draining";
   /** Parts that do not work at the moment, while calls go on: `ledger`. */
   degraded?(): readonly string[];
 }

@@ -24,6 +24,7 @@ export function createAuthenticate(keyring: Keyring): Authenticate {
     const found = keyring.check(headers, keyHeaders);
     if (found) return found;
     if (keyring.pending) return authenticateLater(keyring, headers, keyHeaders);
+    if (keyring.isDoubted) throw unreleased();
     throw refusal(keyring, headers, keyHeaders);
   };
 }
@@ -37,11 +38,21 @@ async function authenticateLater(
   if (keyring.isOpen) return undefined;
   const found = keyring.check(headers, keyHeaders);
   if (found) return found;
+  if (keyring.isDoubted) throw unreleased();
   if (!keyring.pending) throw refusal(keyring, headers, keyHeaders);
   throw new GatewayError("overloaded", "The gateway cannot read its keys at the moment; retry in 1 s.", {
     code: "keys_unavailable",
     retryAfter: 1,
   });
+}
+
+/** Whether a key is valid is not known any more, so nothing is said about it. */
+function unreleased(): GatewayError {
+  return new GatewayError(
+    "overloaded",
+    "The gateway's store was damaged or is an older copy, so its keys may be missing or old. Its operator checks keys and budgets, and releases them with weir store release.",
+    { code: "keys_unavailable", shouldRetry: false },
+  );
 }
 
 /** What is wrong with a key that was sent. @param until the end of its validity */

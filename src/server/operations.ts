@@ -38,8 +38,8 @@ import { AnswerDeleted, Explanation, Health, ItemList } from "./schemas.ts";
 
 export interface OperationsContext extends RouteContext {
   version: string;
-  /** Whether weir accepts new calls; false while it drains before it stops. */
-  ready(): boolean;
+  /** `starting`: signals are not handled yet, or other commands do not find it; `draining`: it stops after the running calls. */
+  state(): "starting" | "ok" | "draining";
   /** Parts that do not work at the moment, while calls go on: `ledger`. */
   degraded?(): readonly string[];
   /** The codec for the errors of an operation that belongs to no format. */
@@ -49,7 +49,7 @@ export interface OperationsContext extends RouteContext {
 }
 
 export function listOperations(formats: readonly ClientFormat[], context: OperationsContext): Operation[] {
-  const { version, ready } = context;
+  const { version, state } = context;
   const { catalog, ledger } = context.gateway;
   const keyHeaders = [
     ...new Set([...KEY_HEADERS, ...formats.flatMap(({ client }) => client.keyHeaders ?? [])]),
@@ -96,10 +96,13 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
         summary: "Health",
         access: "anyone",
         answer: { name: "Health", schema: Health },
-        statuses: { 200: "weir accepts calls.", 503: "weir finishes the running calls and then stops." },
+        statuses: {
+          200: "weir accepts calls.",
+          503: "weir starts, or finishes the running calls and then stops.",
+        },
         errors: [],
       },
-      () => health(ready(), version, context.degraded?.() ?? []),
+      () => health(state(), version, context.degraded?.() ?? []),
     ),
     ...helloOperations(formats, version, plain),
   ];
@@ -323,8 +326,7 @@ function anyRequest(formats: readonly ClientFormat[]): JsonObject {
   };
 }
 
-function health(isReady: boolean, version: string, degraded: readonly string[]): Response {
-  const status = isReady ? "ok" : "draining";
+function health(status: string, version: string, degraded: readonly string[]): Response {
   const state = { status, version, ...(degraded.length > 0 && { degraded }) };
-  return respondJson(state, createRequestId(), isReady ? 200 : 503);
+  return respondJson(state, createRequestId(), status === "ok" ? 200 : 503);
 }

@@ -25,11 +25,12 @@ export const Hello = open(
 
 export const Health = open(
   {
-    status: words("ok", "draining"),
+    status: words("starting", "ok", "draining"),
     version: Type.String(),
     degraded: Type.Optional(
       Type.Array(Type.String(), {
-        description: "Parts that do not work at the moment, while calls go on: `ledger`.",
+        description:
+          "Parts that do not work at the moment, while calls go on: `ledger`; `keys`: those of the store admit nothing before `weir store release`.",
       }),
     ),
   },

@@ -90,21 +90,12 @@ test.each<[string, Partial<KeyEntry>[], RegExp]>([
   }
 });
 
-test("books that cannot be opened: the start table says why, and /health that the ledger is degraded", async () => {
+test("books that cannot be opened refuse the start, before it listens", async () => {
   const folder = mkdtempSync(join(tmpdir(), "weir-start-table-"));
   mkdirSync(join(folder, "weir.db"));
   const env = { WEIR_STATE: folder };
   const { config } = loadConfig({ env, cwd: folder });
-  const weir = await startWeir({ config: { ...config, port: 0 }, env, write: () => {} });
-  try {
-    const table = startTable(weir, config, await weir.books());
-    expect(table).toContain("\n  keys: not known until the books are open\n");
-    expect(table).toMatch(/\n  books: not available: .*weir\.db .+\n/);
-    const health = await fetch(`${weir.url}/health`);
-    expect(health.status).toBe(200);
-    expect(await health.json()).toMatchObject({ status: "ok", degraded: ["ledger"] });
-  } finally {
-    await weir.stop();
-    rmSync(folder, { recursive: true });
-  }
+  const started = startWeir({ config: { ...config, port: 0 }, env, write: () => {} });
+  await expect(started).rejects.toThrow(/the books cannot be opened: .*weir\.db cannot be opened/);
+  rmSync(folder, { recursive: true });
 });

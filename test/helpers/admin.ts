@@ -206,6 +206,11 @@ export class FakeBooks implements AdminBooks {
     this.#note(actor, "release", "", undefined, undefined);
   }
 
+  async openKeys(actor: Actor) {
+    this.#note(actor, "open", "access", undefined, undefined);
+    this.closed = false;
+  }
+
   condition = () => ({ waiting: 0, priceAgeDays: 1 });
   health = () => ({ version: "0", degraded: [] });
   metrics = () => "# no metrics\n";

@@ -138,7 +138,7 @@ test("every route of the app is in the document, and the reverse", async () => {
     allowSilence: () => {},
     disconnect: () => {},
     version: "0",
-    ready: () => true,
+    state: () => "ok",
   });
   // Other paths of an operation are in its description.
   const shown = app.routes().filter(({ method, detail }) => method === "ALL" || detail.hide !== true);

@@ -117,7 +117,8 @@ export const bookOperations = [
     method: "POST",
     path: "/admin/v1/store/release",
     id: "releaseBudgets",
-    summary: "Opens hard budgets again that are closed since the store was damaged and recovered",
+    summary:
+      "Opens keys and hard budgets again that are closed since the store was damaged, or replaced by an older copy",
     access: "write",
     wholeGateway: true,
     answer: { name: "Released", schema: Type.Object({ released: Type.Boolean() }) },

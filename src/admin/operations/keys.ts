@@ -5,7 +5,7 @@ import { isWithin } from "../../ledger/keys/path.ts";
 import { type Budget, isDeclared, type KeyEntry, type RateLimit } from "../../ledger/policy.ts";
 import type { AdminBooks } from "../books.ts";
 import { actorOf, expectFreeName, expectVersion, findKey, newId, page, versionOf } from "../entries.ts";
-import { AdminError, declared, invalid } from "../errors.ts";
+import { AdminError, conflict, declared, invalid } from "../errors.ts";
 import { budgetOfPath } from "../key-budget.ts";
 import { limitsOf } from "../key-limits.ts";
 import { modelWarnings } from "../model-warnings.ts";
@@ -172,6 +172,32 @@ export const keyOperations = [
   }),
   operation({
     method: "POST",
+    path: "/admin/v1/access/open",
+    id: "openGateway",
+    summary: "Lets calls without a key in again, until the next key is created",
+    description:
+      "Refused while a key for calls is valid. Listeners that other machines can reach stay closed.",
+    access: "write",
+    wholeGateway: true,
+    answer: { name: "Opened", schema: Type.Object({ opened: Type.Boolean() }) },
+    errors: ["conflict"],
+    async handle({ books, caller, now }) {
+      const { keys, unreleased } = books.policy();
+      if (unreleased)
+        throw conflict(
+          "The store is not released since it was damaged; check it and run weir store release first.",
+        );
+      const valid = keys.filter(
+        ({ kind, revokedAt, expiresAt = Infinity }) =>
+          kind === "call" && revokedAt === undefined && now < expiresAt,
+      );
+      if (valid.length > 0) throw conflict(stillValid(valid));
+      await books.openKeys(actorOf(caller));
+      return { json: { opened: true } };
+    },
+  }),
+  operation({
+    method: "POST",
     path: "/admin/v1/import/keys",
     id: "importKeys",
     summary: "Imports keys of which only the digests are known",
@@ -277,4 +303,14 @@ function viewOf(key: KeyEntry, facts: Facts, now: number) {
     ...(rotatingUntil > now && { rotatingUntil }),
     version: versionOf(key),
   };
+}
+
+/** Names that are listed in a sentence. */
+const MOST_NAMES = 3;
+
+function stillValid(keys: readonly KeyEntry[]): string {
+  const names = keys.slice(0, MOST_NAMES).map(({ name }) => name);
+  const more = keys.length > MOST_NAMES ? ", …" : "";
+  const where = keys.some(isDeclared) ? "revoke them, or remove them from the config" : "revoke them";
+  return `${keys.length} ${keys.length === 1 ? "key is" : "keys are"} valid (${names.join(", ")}${more}); ${where} first, because then nobody would need one.`;
 }

@@ -100,4 +100,14 @@ const keysRevoke = bookCommand({
   },
 });
 
-export const KEY_CHANGES: readonly Command[] = [keysUpdate, keysRotate, keysRevoke];
+const keysOpen = bookCommand({
+  name: "keys open",
+  summary: "let calls without a key in again, when no key is valid any more",
+  asks: () => "Let calls without a key in, on addresses that only this machine can reach?",
+  async run({ api, show }) {
+    const opened = await api.send<{ opened: boolean }>("POST", "/access/open");
+    show(opened, () => "Calls on loopback need no key, until the next key is created.");
+  },
+});
+
+export const KEY_CHANGES: readonly Command[] = [keysUpdate, keysRotate, keysRevoke, keysOpen];

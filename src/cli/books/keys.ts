@@ -62,9 +62,7 @@ const keysList = bookCommand({
   async run({ api, flags, show }) {
     const query = { path: textOf(flags, "--path"), revoked: flags["--revoked"] === true, limits: true };
     const keys = await listAll<KeyView>(api, "/keys", "keys", query);
-    show(keys, () =>
-      keys.length === 0 ? "There are no keys: calls on loopback need none." : keyTable(keys),
-    );
+    show(keys, () => (keys.length === 0 ? "There are no keys." : keyTable(keys)));
   },
 });
 

@@ -77,10 +77,14 @@ const storePrune = bookCommand({
 
 const storeRelease = bookCommand({
   name: "store release",
-  summary: "open hard budgets again after weir has recovered a damaged store",
+  summary: "open keys and hard budgets again after a store was damaged, or replaced by an older copy",
   async run({ api, show }) {
     const released = await api.send<{ released: boolean }>("POST", "/store/release");
-    show(released, () => "Hard budgets are open.");
+    show(
+      released,
+      () =>
+        "Keys and hard budgets of the store count again, as weir keys list and weir budgets list show them.",
+    );
   },
 });
 

@@ -141,6 +141,7 @@ export class Books implements BooksKeeper {
   /** Reads keys, budgets and limits again after a change in the store, and tells all workers. */
   async refresh(): Promise<void> {
     this.#changed(this.#policy.load(await this.store.policy()));
+    this.reporter.closed(this.store.closedBecause);
   }
 
   connect(send: (message: BooksDown) => void): BooksConnection {
@@ -206,7 +207,7 @@ export class Books implements BooksKeeper {
     }
     this.#opened.resolve();
     this.reporter.store(undefined);
-    if (this.store.closedBecause !== undefined) this.reporter.other(this.store.closedBecause);
+    this.reporter.closed(this.store.closedBecause);
   }
 
   /** @returns undefined for a worker of another version, whose messages would be misread */

@@ -2,6 +2,7 @@
 import type { CallRecord } from "../../ledger/record.ts";
 import { assume, book, giveBack } from "./accounts.ts";
 import { CALL_COLUMNS, callRow, CHARGE_COLUMNS, chargeRows, packHash, startOf } from "./call-rows.ts";
+import { COMMITS } from "./meta.ts";
 import { callerOf, type Names } from "./names.ts";
 import type { Numbers } from "./numbers.ts";
 import { type NumberedCall, writePrompts } from "./prompt-rows.ts";
@@ -39,6 +40,8 @@ export async function writeCommit(context: CommitContext, commit: Commit): Promi
 async function writeAll(context: CommitContext, commit: Commit): Promise<void> {
   const { sql, node, now } = context;
   if (commit.once && !(await isNew(sql, { ...commit.once, worker: KEEPER }, now))) return;
+  // Nodes of one server would wait for each other's row.
+  if (sql.dialect === "sqlite") await addToMeta(sql, COMMITS, 1);
   const calls: CallRecord[] = [];
   let dropped = 0;
   const spends = new Map<string, { spent: number; assumed: number; overrun: number }>();

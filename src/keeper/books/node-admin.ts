@@ -35,6 +35,7 @@ export interface Upkeep {
   check(): Promise<AuditReport>;
   prune(what: { key?: string }, actor: Actor): Promise<{ rows: number }>;
   release(actor: Actor): Promise<void>;
+  openKeys(actor: Actor): Promise<void>;
   /** What is deleted by age and size. */
   keep?(settings: Keep): void;
   close(): Promise<void>;
@@ -266,9 +267,8 @@ export class NodeAdmin implements AdminBooks {
     return this.#try(() => this.#options.upkeep.prune(what, actor));
   }
 
-  async release(actor: Actor): Promise<void> {
-    await this.#try(() => this.#options.upkeep.release(actor));
-  }
+  release = (actor: Actor) => this.#change(() => this.#options.upkeep.release(actor));
+  openKeys = (actor: Actor) => this.#change(() => this.#options.upkeep.openKeys(actor));
 
   health() {
     const { books, version } = this.#options;

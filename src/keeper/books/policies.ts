@@ -9,6 +9,7 @@ import type {
   Subject,
   Window,
 } from "../../ledger/policy.ts";
+import { CLOSED, POLICY_VERSION, setMeta } from "./meta.ts";
 import type { Sql, SqlValue } from "./sql.ts";
 import type { Actor, Expected } from "./store.ts";
 
@@ -146,6 +147,7 @@ export async function readRates(
 export function saveKey(sql: Sql, key: KeyEntry, actor: Actor, expected?: Expected, now = Date.now()) {
   return change(sql, "keys", key.id, actor, expected, now, async (inner, version) => {
     await putKey(inner, key, 0, version, actor.actor, now);
+    if (key.kind === "call" && key.revokedAt === undefined) await setMeta(inner, CLOSED, 1);
     const { digests, ...entry } = key;
     return { ...entry, digests: digests.length };
   });
@@ -256,9 +258,10 @@ async function describe(sql: Sql, table: PolicyTable, id: string): Promise<Recor
   return row ?? null;
 }
 
-async function nextVersion(sql: Sql): Promise<number> {
+/** The number of the next change of keys, budgets or limits. */
+export async function nextVersion(sql: Sql): Promise<number> {
   const [row] = await sql.all<{ value: number }>(
-    "UPDATE meta SET value = value + 1 WHERE name = 'policy_version' RETURNING value",
+    `UPDATE meta SET value = value + 1 WHERE name = '${POLICY_VERSION}' RETURNING value`,
   );
   return row!.value;
 }

@@ -8,8 +8,7 @@ type Changes = Extract<BooksDown, { kind: "changes" }>;
 
 export class PolicyState {
   #declared: Declared = NOTHING;
-  #stored: Declared = NOTHING;
-  #hadKey = false;
+  #stored: Omit<Policy, "version"> = { ...NOTHING, closed: false };
   #policy: Policy = { version: 0, ...NOTHING, closed: false };
   #budgets: ReadonlyMap<string, Budget> = new Map();
   #rates: ReadonlyMap<string, RateLimit> = new Map();
@@ -42,7 +41,6 @@ export class PolicyState {
   /** @returns what has changed */
   load(stored: Omit<Policy, "version">): Changes | undefined {
     this.#stored = stored;
-    this.#hadKey ||= stored.closed;
     return this.#merge();
   }
 
@@ -56,7 +54,8 @@ export class PolicyState {
       budgets: [...declared.budgets, ...stored.budgets],
       rates: [...declared.rates, ...stored.rates],
       keyBudgets: declared.keyBudgets,
-      closed: this.#hadKey || keys.some(({ kind }) => kind === "call"),
+      closed: stored.closed || keys.some(({ kind }) => kind === "call"),
+      ...(stored.unreleased && { unreleased: stored.unreleased }),
     };
     const changes = changesOf(before, policy);
     if (!changes) return undefined;
@@ -73,11 +72,13 @@ function changesOf(before: Policy, after: Policy): Changes | undefined {
   const rates = difference<RateLimit>(before.rates, after.rates);
   const removed = [...keys.removed, ...budgets.removed, ...rates.removed];
   const count = keys.changed.length + budgets.changed.length + rates.changed.length + removed.length;
-  if (count === 0 && before.closed === after.closed && before.version > 0) return undefined;
+  const isSame = before.closed === after.closed && before.unreleased === after.unreleased;
+  if (count === 0 && isSame && before.version > 0) return undefined;
   return {
     kind: "changes",
     version: after.version,
     closed: after.closed,
+    ...(after.unreleased && { unreleased: after.unreleased }),
     upserts: {
       ...(keys.changed.length > 0 && { keys: keys.changed }),
       ...(budgets.changed.length > 0 && { budgets: budgets.changed }),

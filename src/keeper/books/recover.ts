@@ -1,14 +1,19 @@
 /** Opens the file of the books. A damaged one is set aside, and what can be read of it goes into a new one. */
-import { existsSync, renameSync } from "node:fs";
+import { existsSync, renameSync, statSync } from "node:fs";
 import { Database, SQLiteError } from "bun:sqlite";
 import { IN_MEMORY } from "../settings.ts";
-import { HARD_CLOSED } from "./meta.ts";
+import { areKeysNeeded } from "./access.ts";
+import { CAREFUL, type Mark, type MarkFile } from "./mark.ts";
+import { CLOSED, COMMITS, DOUBTED, HARD_CLOSED, POLICY_VERSION, readMeta, setMeta } from "./meta.ts";
 import { writeAudit } from "./policies.ts";
 import type { Sql, SqlValue } from "./sql.ts";
 import { openSqlite, type Sqlite } from "./sqlite.ts";
 
 /** Without these the gateway does not know who may spend what, so they are checked before it starts. */
 const CHECKED = ["meta", "keys", "key_digests", "budgets", "rates", "accounts", "grants"];
+
+/** Of these a file must have every row, or its keys and budgets are doubted. */
+const DECISIVE = ["meta", "keys", "key_digests", "budgets"];
 
 /** What a new file takes over. Records of calls stay in the file that was set aside: they may be many. */
 const RECOVERED = [
@@ -27,7 +32,11 @@ const RECOVERED = [
 /** Whether an error says that a file is damaged. */
 export function isDamage(cause: unknown): boolean {
   for (let error = cause; error instanceof Error; error = error.cause)
-    if (error instanceof SQLiteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code ?? "")) return true;
+    if (
+      error instanceof Damaged ||
+      (error instanceof SQLiteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code ?? ""))
+    )
+      return true;
   return false;
 }
 
@@ -38,31 +47,74 @@ export interface RecoverOptions {
   now: () => number;
   /** The file is known to be damaged. */
   damaged: boolean;
+  /** What is remembered outside the file; absent for books in memory. */
+  mark?: MarkFile;
 }
 
 /**
- * Opens the file. If it is damaged, it becomes `PATH.corrupt-TIME`, and hard budgets are closed in the new one.
+ * Opens the file. If it is damaged, or gone although the mark says that there was one, it becomes `PATH.corrupt-TIME`, and hard
+ * budgets are closed in the new one. Where keys or budgets may be missing or old, they are doubted: calls with keys of the store,
+ * and calls without a key, are refused until an administrator releases the store.
  * @throws Error with one sentence
  */
-export async function openOrRecover(path: string, { copies, now, damaged }: RecoverOptions): Promise<Sqlite> {
-  if (damaged) return recover(path, copies(), now());
+export async function openOrRecover(
+  path: string,
+  { copies, now, damaged, mark }: RecoverOptions,
+): Promise<Sqlite> {
+  const known = mark?.read();
+  const replace = () => recover(path, copies(), now(), known);
+  if (damaged || isGone(path, known, copies())) return replace();
   let sql: Sqlite | undefined;
   try {
     sql = openSqlite(path);
     if (path !== IN_MEMORY) await checkTables(sql);
+    if (typeof known === "object") await compare(sql, known, now());
     return sql;
   } catch (cause) {
     await sql?.close().catch(() => {});
     if (!isDamage(cause)) throw cause;
-    return recover(path, copies(), now());
+    return replace();
   }
 }
 
-async function recover(path: string, copies: readonly string[], now: number): Promise<Sqlite> {
+type Known = ReturnType<MarkFile["read"]>;
+
+/** Whether there is no file, or an empty one, where keys or budgets must have been. */
+function isGone(path: string, known: Known, copies: readonly string[]): boolean {
+  if (path === IN_MEMORY) return false;
+  const isExpected =
+    known === undefined ? copies.length > 0 : known === "unreadable" || known.closed || known.hard;
+  const found = statSync(path, { throwIfNoEntry: false });
+  return isExpected && (found === undefined || (found.isFile() && found.size === 0));
+}
+
+/** Doubts a file that is older than the mark, such as a restored copy, or that does not have the keys that closed the gateway. */
+async function compare(sql: Sql, mark: Mark, now: number): Promise<void> {
+  const meta = await readMeta(sql);
+  const isOlder = (meta.get(COMMITS) ?? 0) < mark.commits || (meta.get(POLICY_VERSION) ?? 0) < mark.version;
+  if (!isOlder && (!mark.closed || (await areKeysNeeded(sql, meta)))) return;
+  await sql.transaction(async (inner) => {
+    await doubt(inner, mark);
+    await writeAudit(inner, now, { actor: "keeper" }, "recover", "store", null, { from: "an older copy" });
+  });
+}
+
+async function doubt(sql: Sql, { closed, commits, version }: Mark): Promise<void> {
+  const meta = await readMeta(sql);
+  await setMeta(sql, HARD_CLOSED, 1);
+  await setMeta(sql, DOUBTED, 1);
+  if (closed) await setMeta(sql, CLOSED, 1);
+  await setMeta(sql, COMMITS, Math.max(meta.get(COMMITS) ?? 0, commits));
+  await setMeta(sql, POLICY_VERSION, Math.max(meta.get(POLICY_VERSION) ?? 0, version) + 1);
+}
+
+async function recover(path: string, copies: readonly string[], now: number, known: Known): Promise<Sqlite> {
   const aside = `${path}.corrupt-${new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}`;
   for (const end of ["", "-wal", "-shm"]) if (existsSync(path + end)) renameSync(path + end, aside + end);
   const fresh = openSqlite(path);
-  await fill(fresh, [aside, ...copies.toReversed()], now);
+  const sources = [aside, ...copies.toReversed()].filter((source) => existsSync(source));
+  const isWhole = isDecisiveWhole(aside, typeof known === "object" ? known.version : 0);
+  await fill(fresh, sources, { now, known, isWhole });
   return fresh;
 }
 
@@ -75,17 +127,20 @@ async function checkTables(sql: Sql): Promise<void> {
 }
 
 /** A check found what reading did not. */
-class Damaged extends SQLiteError {
-  override readonly code = "SQLITE_CORRUPT";
+class Damaged extends Error {
+  override readonly name = "Damaged";
+}
 
-  constructor(message: string) {
-    super(message);
-    this.message = message;
-  }
+interface Filling {
+  /** Milliseconds since 1970. */
+  now: number;
+  known: Known;
+  /** The first source has all keys and budgets, as they were last. */
+  isWhole: boolean;
 }
 
 /** Takes rows over from files: those of the first one, and of the next what the first lacks. */
-async function fill(sql: Sql, sources: readonly string[], now: number): Promise<void> {
+async function fill(sql: Sql, sources: readonly string[], { now, known, isWhole }: Filling): Promise<void> {
   await sql.run("PRAGMA foreign_keys = OFF");
   await sql.transaction(async (inner) => {
     await inner.run("DELETE FROM meta");
@@ -96,19 +151,43 @@ async function fill(sql: Sql, sources: readonly string[], now: number): Promise<
       }
     await inner.run("DELETE FROM key_digests WHERE key NOT IN (SELECT id FROM keys)");
     await settleAccounts(inner);
-    for (const [name, value] of [
-      ["policy_version", 0],
-      ["calls_from", now],
-      ["hours_from", now],
-      [HARD_CLOSED, 1],
-    ] as const)
-      await inner.run(
-        `INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = ${name === "policy_version" ? "meta.value + 1" : "excluded.value"}`,
-        [name, value],
-      );
-    await writeAudit(inner, now, { actor: "keeper" }, "recover", "store", null, { from: sources[0] });
+    await setMeta(inner, "calls_from", now);
+    await setMeta(inner, "hours_from", now);
+    await closeAfter(inner, known, isWhole);
+    await writeAudit(inner, now, { actor: "keeper" }, "recover", "store", null, {
+      from: sources[0] ?? "nothing",
+    });
   });
   await sql.run("PRAGMA foreign_keys = ON");
+}
+
+/** Closes what the lost rows may have closed. */
+async function closeAfter(sql: Sql, known: Known, isWhole: boolean): Promise<void> {
+  const mark = typeof known === "object" ? known : CAREFUL;
+  const meta = await readMeta(sql);
+  await setMeta(sql, POLICY_VERSION, Math.max(meta.get(POLICY_VERSION) ?? 0, mark.version) + 1);
+  if (isWhole) return setMeta(sql, HARD_CLOSED, 1);
+  if (mark.closed || mark.hard || (await areKeysNeeded(sql, meta))) await doubt(sql, mark);
+}
+
+/** Whether a damaged file still has every row of keys and budgets. @param version that it had at least */
+function isDecisiveWhole(path: string, version: number): boolean {
+  let db: Database | undefined;
+  try {
+    db = new Database(path, { readonly: true, strict: true });
+    for (const table of DECISIVE) {
+      const rows = db.query<Record<string, string>, []>(`PRAGMA quick_check(${table})`).all();
+      if (rows.some((row) => Object.values(row)[0] !== "ok")) return false;
+    }
+    const [row] = db
+      .query<{ value: number }, [string]>("SELECT value FROM meta WHERE name = ?")
+      .all(POLICY_VERSION);
+    return row !== undefined && row.value >= version;
+  } catch {
+    return false;
+  } finally {
+    db?.close();
+  }
 }
 
 /** What the accounts say of calls that were not taken over, so that the audit agrees; what nodes had drawn is assumed. */

@@ -20,6 +20,7 @@ export class Reporter {
   /** Ids of keys that were reported for their names. */
   readonly #twins = new Set<string>();
   #fault: string | undefined;
+  #closedWhy: string | undefined;
   #isKnown = false;
   #isAway = false;
   #reportedAt = -Infinity;
@@ -103,6 +104,12 @@ export class Reporter {
     const fault = `the records of worker ${worker} are ${why}`;
     this.other(`${fault}; weir does not take them: restart it`);
     send({ kind: "store", fault });
+  }
+
+  /** @param why the store is not released, in one sentence; absent: it is */
+  closed(why: string | undefined): void {
+    if (why !== undefined && why !== this.#closedWhy) this.other(why);
+    this.#closedWhy = why;
   }
 
   /** Something else that belongs into the log. */

@@ -1,6 +1,8 @@
 /** The books of one machine, in a SQLite file or in memory. */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { IN_MEMORY } from "../settings.ts";
+import { MarkFile, markPathOf } from "./mark.ts";
 import { isDamage, openOrRecover } from "./recover.ts";
 import { SqlStore } from "./sql-store.ts";
 
@@ -9,8 +11,11 @@ const NODE = "local";
 
 /** @param path of `weir.db`, or `IN_MEMORY` of ../settings.ts @param now milliseconds since 1970 */
 export function sqliteStore(path: string, now: () => number = Date.now): SqlStore {
+  const mark = path === IN_MEMORY ? undefined : new MarkFile(markPathOf(path));
   return new SqlStore({
-    connect: (damaged) => openOrRecover(path, { copies: () => copiesOf(path), now, damaged }),
+    connect: (damaged) =>
+      openOrRecover(path, { copies: () => copiesOf(path), now, damaged, ...(mark && { mark }) }),
+    ...(mark && { mark }),
     isDamage,
     isShared: false,
     node: NODE,

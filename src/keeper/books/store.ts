@@ -85,9 +85,9 @@ export interface Expected {
   version?: number;
 }
 
-/** What a store that several nodes use tells this node. */
+/** What a store tells its node by itself. */
 export interface StoreEvents {
-  /** Another node has changed keys, budgets or rate limits. */
+  /** Another node has changed keys, budgets or rate limits, or the store was recovered. */
   changed(): void;
   /**
    * Another node needs money of an account: this one recalls it from its workers and returns what no call holds.
@@ -139,7 +139,7 @@ export interface BookStore {
   readonly closedBecause?: string;
   /** Other nodes may use the same store. */
   readonly isShared: boolean;
-  /** Only a shared store has events. Called once, before `open`. */
+  /** Called once, before `open`. */
   watch?(events: StoreEvents): void;
   /**
    * The parts of rate limits that are this node's. Only a shared store has them. A node asks once a second; a limit that it has
@@ -151,7 +151,7 @@ export interface BookStore {
   close(): Promise<void>;
 
   /** What is stored: without what configs declare. `closed`: a call key is stored, also a revoked one. */
-  policy(): Promise<Pick<Policy, "version" | "keys" | "budgets" | "rates" | "closed">>;
+  policy(): Promise<Pick<Policy, "version" | "keys" | "budgets" | "rates" | "closed" | "unreleased">>;
   /** Writes what the config declares, so that figures can name it; it replaces what was declared before. */
   declare(declared: Declared, prices: readonly PriceRule[]): Promise<void>;
   /** Saving creates or replaces an entry. @returns its version @throws VersionConflict if it is not of the expected version */
@@ -181,11 +181,16 @@ export interface BookStore {
 /** All that a node needs of its store at the start. @param now milliseconds since 1970 */
 export async function readStore(store: BookStore, now: number) {
   await store.open();
-  return {
-    policy: await store.policy(),
-    positions: await store.positions(),
-    rows: await store.accounts(now),
-    levels: await store.rates(),
-    margins: await store.margins(),
-  };
+  for (;;) {
+    const before = store.closedBecause;
+    const read = {
+      policy: await store.policy(),
+      positions: await store.positions(),
+      rows: await store.accounts(now),
+      levels: await store.rates(),
+      margins: await store.margins(),
+    };
+    // Else one of the reads has found damage, and the others were of the file that is set aside.
+    if (store.closedBecause === before) return read;
+  }
 }

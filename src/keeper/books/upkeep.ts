@@ -142,9 +142,13 @@ export class SqlUpkeep {
     return { rows };
   }
 
-  /** Opens hard budgets again that are closed since the books were recovered. */
+  /** Opens keys and hard budgets again that are closed since the books were recovered. */
   release(actor: Actor): Promise<void> {
     return this.#store.release(actor);
+  }
+
+  openKeys(actor: Actor): Promise<void> {
+    return this.#store.openKeys(actor);
   }
 
   async close(): Promise<void> {

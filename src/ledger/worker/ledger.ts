@@ -34,7 +34,7 @@ import { Queries } from "./queries.ts";
 import { Prompts, sessionOf } from "./prompts.ts";
 import { policyUnknown, refuse, unavailable } from "./refusal.ts";
 import { runningCallOf } from "./running.ts";
-import type { LedgerSettings } from "./settings.ts";
+import { isClosed, type LedgerSettings, type LossSettings, lossSettings } from "./settings.ts";
 import { settlementOf } from "./settlement.ts";
 import { Shares } from "./shares.ts";
 import { StreamHold } from "./stream-hold.ts";
@@ -158,7 +158,7 @@ export class WorkerLedger implements Ledger {
       this.#admitted(attempt, booking);
       resolve();
     };
-    const { settings } = this.#declaration;
+    const settings = this.#lossSettings;
     this.#asks.ask({
       shorts: () => shortsOf(booking, attempt),
       take: () =>
@@ -175,7 +175,7 @@ export class WorkerLedger implements Ledger {
     });
     const withoutKeeper = () => {
       const closed = shortsOf(booking, attempt).find(({ share }) => isClosed(share.line, settings));
-      if (closed) return reject(unavailable(closed.share.line));
+      if (closed) return reject(unavailable(closed.share.line, settings.unreleased));
       takeAll(this.#shares, this.#clock.at(attempt.startedAt), attempt, booking, true);
       admitted();
     };
@@ -193,8 +193,12 @@ export class WorkerLedger implements Ledger {
     return refuse(line, refusal, booking.need(line), tell);
   }
 
+  get #lossSettings(): LossSettings {
+    return lossSettings(this.#declaration.settings, this.#policy?.unreleased);
+  }
+
   #extend(attempt: Attempt, booking: Booking): void {
-    new StreamHold(attempt, booking, this.#declaration.settings, this.#asks).extend();
+    new StreamHold(attempt, booking, this.#lossSettings, this.#asks).extend();
   }
 
   foresee(attempt: Attempt, admitted: Admitted): JsonObject {
@@ -350,10 +354,4 @@ export class WorkerLedger implements Ledger {
   #compile({ declared, prices } = this.#declaration): void {
     this.#lines = new Lines(this.#policy ?? declared, prices, this.#lines);
   }
-}
-
-/** Whether calls are refused while what is left of a line is not known. */
-function isClosed({ unit, mode }: Booking["applied"]["lines"][number], { onLoss }: LedgerSettings): boolean {
-  if (onLoss === "open") return false;
-  return onLoss === "closed" || (unit === "money" && mode === "hard");
 }

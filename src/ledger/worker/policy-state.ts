@@ -4,10 +4,14 @@ import type { Policy } from "../policy.ts";
 
 type Changes = Extract<BooksDown, { kind: "changes" }>;
 
-export function applyChanges(policy: Policy, { version, closed, upserts, removed }: Changes): Policy {
+export function applyChanges(
+  policy: Policy,
+  { version, closed, unreleased, upserts, removed }: Changes,
+): Policy {
   return {
     version,
     closed,
+    ...(unreleased && { unreleased }),
     keys: merge(policy.keys, upserts.keys, removed),
     budgets: merge(policy.budgets, upserts.budgets, removed),
     rates: merge(policy.rates, upserts.rates, removed),

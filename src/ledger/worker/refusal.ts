@@ -5,7 +5,7 @@ import type { Target } from "../../core/provider.ts";
 import { BUDGET_EXHAUSTED, LedgerRefusal, type RefusalReason } from "../../core/refusal.ts";
 import type { Refusal } from "../messages.ts";
 import { formatNano, type Nano, toDollars } from "../money.ts";
-import type { RateUnit } from "../policy.ts";
+import type { RateUnit, Unreleased } from "../policy.ts";
 import { dependsOnTarget } from "./line.ts";
 import type { Line } from "./share.ts";
 
@@ -155,8 +155,14 @@ export function serverToolsForbidden(key: string): LedgerRefusal {
   );
 }
 
-/** The keeper cannot be asked, and the operator wants such calls refused. */
-export function unavailable({ name }: Line): GatewayError {
+/** The keeper cannot be asked, or the store is not released, and the operator wants such calls refused. */
+export function unavailable({ name }: Line, unreleased?: Unreleased): GatewayError {
+  if (unreleased)
+    return new GatewayError(
+      "overloaded",
+      `The gateway's store was damaged or is an older copy, so what is left of "${name}" is not certain. Its operator checks the budgets, and releases them with weir store release.`,
+      { code: "ledger_unavailable", shouldRetry: false },
+    );
   return new GatewayError(
     "overloaded",
     `The books of weir cannot be reached, and what is left of "${name}" is not known; retry in 5 s.`,

@@ -1,5 +1,7 @@
 /** What the operator may set about estimates and refusals. */
 import type { Nano } from "../money.ts";
+import type { Unreleased } from "../policy.ts";
+import type { Line } from "./share.ts";
 
 export interface LedgerSettings {
   /** Output that is expected of a model without a known limit, at most. Tokens. */
@@ -17,6 +19,24 @@ export interface LedgerSettings {
   onLoss: "open" | "closed" | "hard-closed";
   /** Records contain what spans need. */
   traces?: boolean;
+}
+
+/** With what the keeper says of its store. */
+export interface LossSettings extends LedgerSettings {
+  /** The store grants nothing to hard budgets before an administrator releases it. */
+  unreleased?: Unreleased;
+}
+
+/** While the store is not released, hard budgets are closed whatever the operator chose for a keeper that is away. */
+export function lossSettings(settings: LedgerSettings, unreleased?: Unreleased): LossSettings {
+  if (!unreleased) return settings;
+  return { ...settings, unreleased, onLoss: settings.onLoss === "open" ? "hard-closed" : settings.onLoss };
+}
+
+/** Whether calls are refused while what is left of a line is not known. */
+export function isClosed({ unit, mode }: Pick<Line, "unit" | "mode">, { onLoss }: LedgerSettings): boolean {
+  if (onLoss === "open") return false;
+  return onLoss === "closed" || (unit === "money" && mode === "hard");
 }
 
 export const DEFAULT_SETTINGS: LedgerSettings = {

@@ -5,19 +5,19 @@ import { type Asks, type Short, STREAM_MS, type Waiter } from "./asks.ts";
 import type { Booking } from "./booking.ts";
 import { costOf, nextOutput, outputLimit } from "./estimate.ts";
 import { cutShort, unavailable } from "./refusal.ts";
-import type { LedgerSettings } from "./settings.ts";
+import type { LossSettings } from "./settings.ts";
 
 /** One extension. Only hard budgets can refuse it: what other lines lack is taken all the same. */
 export class StreamHold {
   readonly #attempt: Attempt;
   readonly #booking: Booking;
-  readonly #settings: LedgerSettings;
+  readonly #settings: LossSettings;
   readonly #asks: Asks;
   /** The output that will be held, and its cost with the input. */
   readonly #output: number;
   readonly #cost: number;
 
-  constructor(attempt: Attempt, booking: Booking, settings: LedgerSettings, asks: Asks) {
+  constructor(attempt: Attempt, booking: Booking, settings: LossSettings, asks: Asks) {
     this.#attempt = attempt;
     this.#booking = booking;
     this.#settings = settings;
@@ -93,6 +93,6 @@ export class StreamHold {
     if (this.#booking.charge) return;
     const short = this.#shorts()[0];
     if (!short || this.#settings.onLoss === "open") return this.#hold();
-    this.#attempt.call.abort(unavailable(short.share.line));
+    this.#attempt.call.abort(unavailable(short.share.line, this.#settings.unreleased));
   }
 }

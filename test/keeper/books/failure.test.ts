@@ -35,6 +35,7 @@ function failing(
       return store.fault ? Promise.reject(store.fault) : inner.draw(draws);
     },
     policy: () => inner.policy(),
+    watch: (events: Parameters<typeof inner.watch>[0]) => inner.watch(events),
     declare: (...args: Parameters<BookStore["declare"]>) => inner.declare(...args),
     accounts: (now: number) => inner.accounts(now),
     positions: () => inner.positions(),

@@ -23,7 +23,15 @@ function adminOf(books: Books): NodeAdmin {
     captures: { has: () => false, read: unused, deleteAll: unused },
     upkeep: {
       reports: {} as Reports,
-      ...{ info: unused, backup: unused, check: unused, prune: unused, release: unused, close: unused },
+      ...{
+        info: unused,
+        backup: unused,
+        check: unused,
+        prune: unused,
+        openKeys: unused,
+        release: unused,
+        close: unused,
+      },
     },
   });
 }

@@ -48,7 +48,9 @@ export function sayEntry({ action, subject, before, after }: AuditEntry): string
     case "reconcile":
       return `compared the invoice of ${rest[0] ?? ""} for ${rest[1] ?? ""}, ${dollars(Number(is?.["amount"] ?? 0))}, with the books`;
     case "release":
-      return "opened the hard budgets that were closed since the store was recovered";
+      return "opened the keys and hard budgets that were closed since the store was recovered";
+    case "open":
+      return "let calls without a key in";
     case "recover":
       return `recovered the store from ${text(is?.["from"])}`;
     default:

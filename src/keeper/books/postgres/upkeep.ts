@@ -84,6 +84,10 @@ export class ServerUpkeep implements Upkeep {
     return Promise.reject(ofServer("Only a file that was recovered closes its budgets."));
   }
 
+  openKeys(): Promise<never> {
+    return Promise.reject(ofServer("Its gateways stay closed once one of them has had a key."));
+  }
+
   async close(): Promise<void> {
     this.#retention.stop();
     await this.#sql.close();

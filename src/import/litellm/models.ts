@@ -4,6 +4,7 @@ import type { Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";
 import type { Member } from "./clouds.ts";
 import { connectionOf } from "./connection.ts";
+import { readRequestSettings } from "./request-settings.ts";
 import { readPrice } from "./prices.ts";
 import { splitModel, upstreamModel } from "./vendors.ts";
 
@@ -82,6 +83,7 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
   const use = { connection: connected, model: upstream, weight, priority: order?.number ?? 0 };
   reading.draft.serve(served, use, entry);
   const embeds = isEmbedding(entry.member("model_info"), model.text);
+  if (!embeds) readRequestSettings(reading.draft, served, params, isShared);
   if (asked && !embeds)
     reading.draft.expected.push({ name: served, connection: connected, model: upstream, asked, from });
   if (served === name.text) name.taken("aliases, routes");
@@ -224,7 +226,7 @@ function explainParameter(node: SourceNode): void {
   const [why, instead] = PARAMETERS[node.name] ?? [];
   if (why !== undefined) node.dropped(why, instead);
   else if (REQUEST_FIELD.test(node.name))
-    node.dropped("weir sends what the client sends", "a plugin with a `request` hook can add fields");
+    node.dropped("weir sends what the client sends", "models.NAME.body can add fields");
 }
 
 /** What LiteLLM knows about a model besides its prices. */

@@ -107,7 +107,8 @@ const hello = [{ role: "user", content: "hello" }];
 test("the hostile folder has no effect", () => {
   expect(existsSync(join(folder, "owned"))).toBe(false);
   expect(output).not.toContain("sk-from-dotenv");
-  expect(output).toContain("off: openai");
+  expect(output).toMatch(/\d+ are off/);
+  expect(output).not.toMatch(/^ +openai /m);
   expect(url).not.toEndWith(":1");
 });
 

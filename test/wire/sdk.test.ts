@@ -281,7 +281,7 @@ describe("errors of the mock are typed in either dialect", () => {
     );
     expect((error as InstanceType<typeof OpenAI.APIError>).status).toBe(500);
     expect(error.message).toBe(
-      "500 The gateway failed while it handled this request; its log has the details.",
+      "500 The gateway failed while it handled this request (provider mock failed); its log has the details.",
     );
   });
 

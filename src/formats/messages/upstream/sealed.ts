@@ -25,7 +25,10 @@ export function withoutSealed(body: JsonObject, context: CodecContext): JsonObje
     if (content.length === message.content.length) return [message];
     return content.length > 0 ? [{ ...message, content }] : [];
   });
-  return { ...body, messages };
+  // The client's bytes stay where nothing was sealed.
+  const given = body.messages;
+  const isChanged = messages.length !== given.length || messages.some((one, index) => one !== given[index]);
+  return isChanged ? { ...body, messages } : body;
 }
 
 function isWrappedBlock(block: Json): boolean {

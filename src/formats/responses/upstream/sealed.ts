@@ -23,7 +23,10 @@ export function withoutSealed(body: JsonObject, context: CodecContext): JsonObje
     context.reportLoss("dropped", `input[${index}]`, "another provider made this reasoning");
     return [];
   });
-  return { ...body, input };
+  // The client's bytes stay where nothing was sealed.
+  const given = body.input;
+  const isChanged = input.length !== given.length || input.some((one, index) => one !== given[index]);
+  return isChanged ? { ...body, input } : body;
 }
 
 function userMessage(text: string): JsonObject {

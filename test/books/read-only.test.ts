@@ -41,7 +41,7 @@ test("with a read-only root weir keeps its books in memory, says so, and counts 
   try {
     const serves = async () => (await ask(url, "mock/echo").catch(() => ({ status: 0 }))).status === 200;
     expect(await until(serves, 20_000)).toBe(true);
-    expect(await until(() => said.includes("workers: 2"), 20_000)).toBe(true);
+    expect(await until(() => said.includes("with 2 workers"), 20_000)).toBe(true);
     const health = (await (await fetch(`${url}/health`)).json()) as { degraded?: string[] };
     expect(health.degraded ?? []).toEqual([]);
   } finally {

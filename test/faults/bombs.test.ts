@@ -129,7 +129,12 @@ const BOMBS: readonly Bomb[] = [
   },
 ];
 
-const PATHS = ["/v1/chat/completions", "/v1/messages", "/v1/explain", "/v1/messages/count_tokens"];
+const PATHS = [
+  "/v1/chat/completions",
+  "/v1/messages",
+  "/v1/explain?format=chat-completions",
+  "/v1/messages/count_tokens",
+];
 
 /** What a gateway takes whatever it is sent; the rule is about what comes on top (as for Envoy). */
 const FREE_MEMORY = 64e6;

@@ -233,7 +233,7 @@ const CLIENT = `import { existsSync, readFileSync, readdirSync, writeFileSync } 
   const [url, pid] = process.argv.slice(2);
   ${smoke.toString().replace(/^async function smoke/, "async function smoke")}
   for (let tries = 0; tries < 100; tries++) {
-    if (await fetch(url + "/health").then(() => true, () => false)) break;
+    if (await fetch(url + "/health").then(({ ok }) => ok, () => false)) break;
     await Bun.sleep(50);
   }
   const status = readFileSync("/proc/" + pid + "/status", "utf8");

@@ -182,7 +182,7 @@ test("version and help", () => {
 });
 
 test("the binary contains the console, with the files that the document names", async () => {
-  const address = /console (http:\/\/\S+)#/.exec(output)?.[1] ?? "";
+  const address = /console (http:\/\/[^\s;]+)/.exec(output)?.[1] ?? "";
   const document = await fetch(address).then((response) => response.text());
   const files = [...document.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => new URL(match[1]!, address));
   expect(files).toHaveLength(3);

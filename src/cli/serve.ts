@@ -154,7 +154,7 @@ async function serveHere(
     await weir.stop();
     throw cause;
   });
-  const ownTable = startTable(weir, config, books);
+  const ownTable = startTable(weir, config, books, process.stderr.isTTY);
   const table = variant?.describe(ownTable, weir.url, weir) ?? ownTable;
   const reloads = (reloader = new Reloader(weir, context, config, variant?.adjust));
   const ends = ending!;

@@ -9,12 +9,14 @@ import { table } from "./terminal.ts";
 
 /**
  * The address, providers, routes and number of keys, the console, and a command to try.
+ * @param isTerminal a person reads it. Logs are kept and read by others, so they get no link that signs in.
  * @param now milliseconds since 1970
  */
 export function startTable(
   { url, parts, answers, admin }: Pick<RunningWeir, "url" | "parts" | "answers" | "admin">,
   config: Config,
   books: OpenedBooks,
+  isTerminal: boolean,
   now = Date.now(),
 ): string {
   const { registry, broken } = parts;
@@ -32,7 +34,7 @@ export function startTable(
     ...(answers === undefined ? [] : [`  answers: ${answers}`]),
     `  books: ${books.place}`,
     ...pricesLine(priceBookDays(now)),
-    ...adminLine(admin),
+    ...adminLine(admin, isTerminal),
     ...telemetryLines(config),
     `  try: curl -N ${target} -H "content-type: application/json"${auth} -d '${body}'`,
   ].join("\n");
@@ -83,14 +85,17 @@ function telemetryLines({ traces, alerts }: Config): string[] {
 }
 
 /**
- * The console, which is on the listener of the admin API. Scripts read this line. Where there is an admin key, one signs in
- * with it or with `weir console`.
+ * The console, which is on the listener of the admin API. Where there is an admin key, one signs in with it or with
+ * `weir console`.
  */
-function adminLine(admin: RunningWeir["admin"]): string[] {
+function adminLine(admin: RunningWeir["admin"], isTerminal: boolean): string[] {
   if (admin === undefined) return ["  admin: off"];
   if (!("url" in admin)) return [`  admin: ${admin.fault}`];
   const { url, token } = admin;
-  return [`  console ${url}/console${token === undefined ? "" : `#t=${token}`}`];
+  if (token === undefined) return [`  console ${url}/console`];
+  return [
+    `  console ${url}/console${isTerminal ? `#t=${token}` : "; weir console prints a link that signs in"}`,
+  ];
 }
 
 function curlTarget(url: string, { listen }: Config): string {

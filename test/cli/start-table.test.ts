@@ -22,6 +22,7 @@ test("the start table says when the price book is older than 60 days", async () 
       { url: "http://127.0.0.1:9347", parts, answers: "in memory" },
       config,
       { place: "in memory", keys: 0, isOpen: true },
+      true,
       imported + days * DAY_MS,
     );
   expect(after(0)).not.toContain("prices");
@@ -46,7 +47,7 @@ test.each<[string, Partial<KeyEntry>[], string]>([
   const { config } = loadConfig({ env, cwd: folder });
   const weir = await startWeir({ config: { ...config, port: 0 }, env, write: () => {} });
   try {
-    const table = startTable(weir, config, await weir.books());
+    const table = startTable(weir, config, await weir.books(), true);
     expect(table).toContain(`\n  keys: ${line}`);
     expect(table).toContain(`\n  books: in ${folder}/weir.db\n`);
     expect(table.includes("authorization: Bearer")).toBe(stored.length > 0);
@@ -56,23 +57,32 @@ test.each<[string, Partial<KeyEntry>[], string]>([
   }
 });
 
-test.each<[string, Partial<KeyEntry>[], RegExp]>([
+test.each<[string, Partial<KeyEntry>[], boolean, RegExp]>([
   [
-    "a sign-in link without an admin key",
+    "a sign-in link without an admin key, on a terminal",
     [{ id: "one" }],
+    true,
     /\n {2}console (http:\/\/127\.0\.0\.1:\d+)\/console#t=[\w-]{43}\n/,
   ],
   [
     "the address alone with one",
     [{ id: "two", kind: "admin" }],
+    true,
     /\n {2}console (http:\/\/127\.0\.0\.1:\d+)\/console\n/,
   ],
   [
     "a link when the only admin key is revoked",
     [{ id: "two", kind: "admin", revokedAt: 1 }],
+    true,
     /\n {2}console (\S+)#t=\S+\n/,
   ],
-])("the start table prints the console: %s", async (_, stored, line) => {
+  [
+    "no link in a log",
+    [{ id: "one" }],
+    false,
+    /\n {2}console http:\/\/127\.0\.0\.1:\d+\/console; weir console prints a link that signs in\n/,
+  ],
+])("the start table prints the console: %s", async (_, stored, isTerminal, line) => {
   const folder = mkdtempSync(join(tmpdir(), "weir-start-table-"));
   const store = sqliteStore(join(folder, "weir.db"));
   await store.open();
@@ -83,7 +93,7 @@ test.each<[string, Partial<KeyEntry>[], RegExp]>([
   const adminCredential = "a".repeat(40);
   const weir = await startWeir({ config: { ...config, port: 0 }, env, write: () => {}, adminCredential });
   try {
-    expect(startTable(weir, config, await weir.books())).toMatch(line);
+    expect(startTable(weir, config, await weir.books(), isTerminal)).toMatch(line);
   } finally {
     await weir.stop();
     rmSync(folder, { recursive: true });

@@ -2,6 +2,7 @@
 import type { Attempt, Call } from "../core/call.ts";
 import { limitText } from "../core/limit-text.ts";
 import { printable } from "../core/printable.ts";
+import { recordedName } from "../core/recorded-name.ts";
 import { NO_USAGE, usageState } from "../core/events.ts";
 import { describeThrown } from "../core/error-text.ts";
 import { writeTried } from "../gateway/delivery/response-headers.ts";
@@ -56,7 +57,9 @@ export function createLogger(options: LogOptions): Logger {
   return {
     call(call) {
       const level = call.outcome === "failed" ? (call.error?.kind === "internal" ? "error" : "warn") : "info";
-      put(level, () => write(callFields(call, level), format === "pretty" ? printable(callLine(call)) : ""));
+      put(level, () =>
+        write(callFields(call, level), format === "pretty" ? printable(recordedName(callLine(call))) : ""),
+      );
     },
     info(message, facts) {
       const pretty = Object.entries(facts).map(([name, value]) => `  ${name} ${value}`);
@@ -99,10 +102,10 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     parent: call.parent?.id,
     key: call.key,
     format: call.format,
-    model: call.model,
-    routed_model: call.routedModel,
+    model: recordedName(call.model),
+    routed_model: call.routedModel && recordedName(call.routedModel),
     provider: target?.provider.name,
-    upstream_model: target?.model,
+    upstream_model: target && recordedName(target.model),
     lane: attempt?.lane,
     stream: call.stream,
     status: call.status,
@@ -121,7 +124,7 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     may_cost_twice: mayCostTwice(call.attempts) || undefined,
     client_left: call.clientLeft,
     paid_once: call.paidOnce && { ...call.paidOnce, cost: 0 },
-    error: call.error,
+    error: call.error && { ...call.error, message: recordedName(call.error.message) },
   };
 }
 
@@ -135,7 +138,7 @@ function attemptFields({ target, waited, failure, usage }: Attempt): Record<stri
   return {
     provider: target.provider.name,
     deployment: target.deployment.name,
-    model: target.model,
+    model: recordedName(target.model),
     class: failure?.class ?? "answered",
     what: failure?.what,
     ms: failure?.ms,

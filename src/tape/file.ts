@@ -27,7 +27,7 @@ export function createTape(path: string, version: string): WriteEntry {
   try {
     if (existsSync(path) && !isTape(path))
       throw new Error(`${path} exists and is not a tape; name another file`);
-    writeFileSync(path, line({ tape: TAPE_VERSION, weir: version } satisfies TapeHead));
+    writeFileSync(path, line({ tape: TAPE_VERSION, weir: version } satisfies TapeHead), { mode: 0o600 });
   } catch (cause) {
     throw sentence(`the tape ${path} cannot be written`, cause);
   }

@@ -3,6 +3,7 @@ import type { ChatRequest } from "../core/chat.ts";
 import { GatewayError } from "../core/error.ts";
 import { usageState } from "../core/events.ts";
 import type { Frame } from "../core/frame.ts";
+import { recordedName } from "../core/recorded-name.ts";
 import { toClientError } from "../gateway/delivery/redact.ts";
 import type { ByteSource } from "../gateway/delivery/stream.ts";
 import type { Opened } from "../gateway/lanes/lane.ts";
@@ -82,7 +83,7 @@ class Recording {
     for (const [name, value] of Object.entries(headers))
       this.#entry.headers[name] = this.#options.mask(value);
     const target = this.taped.call.attempt?.target;
-    if (target) this.#entry.from = { provider: target.provider.name, model: target.model };
+    if (target) this.#entry.from = { provider: target.provider.name, model: recordedName(target.model) };
   }
 
   /** weir answers with an error in the client's format. */

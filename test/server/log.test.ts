@@ -108,3 +108,26 @@ describe("a reader that stalls", () => {
     expect(reader.pieces.length).toBe(1);
   });
 });
+
+test.each(["json", "pretty"] as const)(
+  "the %s log has no credential in the place of a model",
+  async (format) => {
+    const word = "Ab1Cd2Ef3Gh4Ij5Kl6";
+    const call = new Call("req_1", "chat-completions", new Headers());
+    call.model = `openai/sk-proj-${word}`;
+    call.routedModel = `openai/sk-ant-${word}`;
+    call.error = { kind: "not-found", message: `The model \`sk-proj-${word}\` does not exist` };
+    const provider = { name: "openai" };
+    const target = {
+      provider,
+      deployment: provider,
+      model: `sk-${word}`,
+      lane: "native",
+    } as unknown as Target;
+    const attempt = new Attempt(call, target);
+    call.attempts.push(attempt);
+    const text = await written(format, (log) => log.call(call));
+    expect(text).not.toContain(word);
+    expect(text).toContain("openai/[credential]");
+  },
+);

@@ -1,6 +1,6 @@
 /** Calls that are recorded on a tape, and answered from it without a provider. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { type ChatResponse, Ollama } from "ollama";
 import type { JsonObject } from "../../src/core/json.ts";
 import { UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
@@ -469,6 +469,26 @@ test("streams take their time where the time is kept", async () => {
 });
 
 describe("secrets", () => {
+  test("a credential in the place of the model is used for routing, and is on no tape; only the user reads the file", async () => {
+    const secret = "sk-proj-pastedaskedmodel0123456789";
+    const upstream = startUpstream(({ body }) => {
+      const { model } = JSON.parse(body.toString()) as { model: string };
+      const message = { role: "assistant", content: "Hi", refusal: null };
+      const choices = [{ index: 0, message, finish_reason: "stop", logprobs: null }];
+      const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+      return json({ id: "c", object: "chat.completion", created: 1, model, choices, usage });
+    });
+    const body = { model: `openai/${secret}`, messages: HELLO };
+    const [status] = await stage.record((url) => ask(url, "/v1/chat/completions", body), {
+      config: upstreamConfig({ openai: upstream.url }),
+    });
+    upstream.stop();
+    expect([status, JSON.parse(upstream.requests[0]!.body.toString()).model]).toEqual([200, secret]);
+    expect(stage.entries[0]!.from).toEqual({ provider: "openai", model: "[credential]" });
+    expect(readFileSync(stage.file, "utf8")).not.toContain(secret);
+    expect(statSync(stage.file).mode & 0o777).toBe(0o600);
+  });
+
   test("no credential of a client or a provider is on the tape", async () => {
     const upstream = startUpstream(({ headers }) => {
       const credential = headers.get("authorization");

@@ -1,5 +1,6 @@
 /** The record of a call, from the call. */
 import type { Attempt, Call } from "../../core/call.ts";
+import { recordedName } from "../../core/recorded-name.ts";
 import type { AttemptRecord, CallRecord, PromptRecord } from "../record.ts";
 import { Booking } from "./booking.ts";
 
@@ -35,7 +36,7 @@ export function recordOf(
     tags: access?.tags,
     format: call.format,
     lane: attempt?.lane,
-    model: call.model,
+    model: recordedName(call.model),
     stream: call.stream,
     status: call.status,
     outcome: call.outcome ?? "failed",
@@ -62,7 +63,7 @@ function attemptOf(attempt: Attempt, endedAt: number): AttemptRecord {
   return {
     provider: target.provider.name,
     deployment: target.deployment.name,
-    model: target.model,
+    model: recordedName(target.model),
     class: failure?.class ?? "answered",
     ms: failure?.ms ?? short(endedAt - startedAt),
     usage: booking.estimate ?? usage,

@@ -1,5 +1,6 @@
 /** What the console shows of a call that runs. */
 import type { Call } from "../../core/call.ts";
+import { recordedName } from "../../core/recorded-name.ts";
 import type { RunningCall } from "../messages.ts";
 import { Booking } from "./booking.ts";
 
@@ -17,14 +18,14 @@ export function runningCallOf(call: Call, beganAt: number): RunningCall {
     startedAt: Math.round(beganAt),
     ...(access && { key: access.id, path: access.path }),
     format: call.format,
-    model: call.model,
+    model: recordedName(call.model),
     stream: call.stream,
     phase: attempt === undefined ? "starting" : firstAt === undefined ? "waiting" : "answering",
     attempts: call.attempts.length,
     ...(target && {
       provider: target.provider.name,
       deployment: target.deployment.name,
-      target: target.model,
+      target: recordedName(target.model),
     }),
     ...(firstAt !== undefined && { firstMs: Math.round(firstAt - call.startedAt) }),
     output: attempt ? Math.max(attempt.usage.output, Math.round(attempt.outputBytes / TOKEN_BYTES)) : 0,

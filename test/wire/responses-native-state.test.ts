@@ -254,6 +254,39 @@ describe("a provider that stores its answers", () => {
     ).toBe(200);
   });
 
+  test("gets no conversation from clients with gateway keys, which share its account", async () => {
+    const bodies = [
+      { conversation: "conv_68a1" },
+      { conversation: { id: "conv_68a1" } },
+      { conversation: "conv_68a1", stream: true, store: false },
+    ].map((more) => JSON.stringify({ model: "vendor/m", input: "x", ...more }));
+    const before = upstream.requests.length;
+    for (const body of [...bodies, bodies[0]!.replace("conversation", "\\u0063onversation")])
+      for (const path of ["", "/compact"]) {
+        const refused = await fetch(`${keyed.url}/v1/responses${path}`, {
+          method: "POST",
+          headers: { "content-type": "application/json", authorization: `Bearer ${KEYS.a}` },
+          body,
+        });
+        const { error } = (await refused.json()) as { error: Record<string, string> };
+        expect([path, refused.status, error["param"], error["code"]]).toEqual([
+          path,
+          400,
+          "conversation",
+          "conversation_not_found",
+        ]);
+        expect(error["message"]).toContain("previous_response_id");
+      }
+    expect(upstream.requests.length).toBe(before);
+    const none = await post(keyed.url, { model: "vendor/m", input: "x", conversation: null }, KEYS.a);
+    expect(none.status).toBe(200);
+    const passed = await post(gateway.url, { model: "vendor/m", input: "x", conversation: "conv_68a1" });
+    expect([passed.status, JSON.parse(last().body.toString())]).toEqual([
+      200,
+      expect.objectContaining({ conversation: "conv_68a1" }),
+    ]);
+  });
+
   test("is not asked by a key that may not use it any more", async () => {
     const folder = await mkdtemp(join(tmpdir(), "weir-state-"));
     const start = (scopes: object) =>

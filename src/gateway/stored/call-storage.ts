@@ -10,7 +10,7 @@ import type { StoredAnswer } from "../../core/stored-answer.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import type { Plan } from "../routing/plan.ts";
 import { ownerOf } from "./owner.ts";
-import { readAsk } from "./read-ask.ts";
+import { namesConversation, readAsk } from "./read-ask.ts";
 import { reading } from "./reading.ts";
 import { type Keeper, RUNNING, type StoredCall } from "./types.ts";
 
@@ -53,10 +53,14 @@ export class CallStorage implements StoredCall {
 
   /**
    * Reads what the request asks and finds it. At once if there is nothing to find.
-   * @throws GatewayError `invalid-request` if the answer that it continues is unknown or belongs to another key
+   * @throws GatewayError `invalid-request` if the answer that it continues is unknown or belongs to another key, or if it
+   * continues a conversation that may be of another key
    */
   static open(incoming: Incoming, context: StoreContext): CallStorage | Promise<CallStorage> {
-    const ask = readAsk(incoming, incoming.format.client.stored!);
+    const codec = incoming.format.client.stored!;
+    if (context.answerOptions.foreignIds === "refuse" && namesConversation(incoming, codec))
+      throw invalidRequest(FOREIGN_CONVERSATION, codec.members.conversation, "conversation_not_found");
+    const ask = readAsk(incoming, codec);
     if (ask.previous === undefined && ask.references.length === 0)
       return new CallStorage(incoming, context, ask);
     return CallStorage.#find(incoming, context, ask);
@@ -210,6 +214,10 @@ export class CallStorage implements StoredCall {
 
 const OWN_ID_HINT =
   "It is an id of weir, which does not have the answer; the answer of a compaction is continued by its output, sent as input.";
+
+const FOREIGN_CONVERSATION =
+  "weir keeps no conversations, and cannot tell whose a conversation of the provider is. Continue an answer by its id " +
+  "(previous_response_id), or send the earlier items as input; the operator can pass such ids on with responses.foreignIds: pass.";
 
 const NOT_STORED = {
   "too-large": "the answer is larger than weir stores",

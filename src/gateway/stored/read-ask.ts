@@ -15,6 +15,11 @@ export function readAsk(source: Source, codec: StoredCodec): StoredAsk {
   return codec.ask(source.body);
 }
 
+/** The request names a conversation that its provider keeps. */
+export function namesConversation(source: Source, { members }: StoredCodec): boolean {
+  return wordOf(source, members.conversation) !== undefined;
+}
+
 /** The text of a top-level member; `undefined` if it is absent or null. */
 function wordOf({ bytes, spanOf }: Source, name: string): string | undefined {
   const span = spanOf(name);

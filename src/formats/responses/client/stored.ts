@@ -11,7 +11,7 @@ import { isTrigger, openSummary } from "../compaction.ts";
 import { behindStored } from "./item-path.ts";
 
 export const stored: StoredCodec = {
-  members: { previous: "previous_response_id", store: "store" },
+  members: { previous: "previous_response_id", conversation: "conversation", store: "store" },
   referenceMark: "item_reference",
   isOwnId: isOwnAnswerId,
   paths: { cancel: "cancel", inputItems: "input_items" },

@@ -3,7 +3,7 @@
  * transaction, because each commit waits for the disk.
  */
 import { AnswerFile } from "./answer-file.ts";
-import { describeFailure, openDatabase } from "./database.ts";
+import { describeFailure, openFile } from "./database.ts";
 import { RESPONSES_MIGRATIONS } from "./migrations.ts";
 import type { Address, AnswerAsk, AnswerReply, Ask, Asks, Op, Results } from "./protocol.ts";
 import type { AnswerSettings } from "./settings.ts";
@@ -143,7 +143,7 @@ export class AnswerKeeper {
     if (this.#fault && performance.now() - this.#fault.at < REOPEN_MS) throw new Error(this.#fault.sentence);
     try {
       const { path, limits } = this.#settings;
-      this.#file = new AnswerFile(openDatabase(path, RESPONSES_MIGRATIONS), limits, this.#now);
+      this.#file = openFile(path, RESPONSES_MIGRATIONS, (db) => new AnswerFile(db, limits, this.#now));
       this.#fault = undefined;
     } catch (cause) {
       this.#fault = { sentence: sentenceOf(cause), at: performance.now() };

@@ -42,6 +42,25 @@ export function openDatabase(path: string, migrations: readonly string[]): Datab
   }
 }
 
+/**
+ * Opens a database and what reads it first. If that fails, the database is closed again: an open one would lock the file, and
+ * each further opening would stop this thread for `BUSY_MS`.
+ * @throws Error with one sentence
+ */
+export function openFile<File>(
+  path: string,
+  migrations: readonly string[],
+  make: (db: Database) => File,
+): File {
+  const db = openDatabase(path, migrations);
+  try {
+    return make(db);
+  } catch (cause) {
+    db.close();
+    throw new Error(`${path} ${describeFailure(cause)}`, { cause });
+  }
+}
+
 const CLAUSES: readonly [code: string, clause: string][] = [
   ["SQLITE_FULL", "cannot be written: the disk is full"],
   ["SQLITE_READONLY", "cannot be written: the file or its folder is read-only"],

@@ -7,6 +7,7 @@ import type { Captured } from "../../src/ledger/captured.ts";
 import { Captures } from "../../src/keeper/captures/captures.ts";
 
 const GB = 1024 ** 3;
+const PAGE = 4096;
 let folder: string;
 let now = 1_000;
 let told: string[] = [];
@@ -49,6 +50,36 @@ test("a call is as it was captured, also after a restart", () => {
   captures = open();
   expect(captures.get("req_1")).toEqual(whole);
   expect(captures.get("req_2")).toBeUndefined();
+});
+
+test("a damaged page is told with its file, and the keeper stays free for stored answers", () => {
+  const path = join(folder, "capture.db");
+  put(...Array.from({ length: 40 }, (_, index) => call(`req_${index}`, { answer: crypto.randomUUID() })));
+  captures.close();
+  const whole = readFileSync(path);
+  for (let at = PAGE; at < whole.length; at += PAGE) {
+    // 0xff is no kind of page.
+    writeFileSync(path, Buffer.from(whole).fill(0xff, at, at + PAGE));
+    told = [];
+    captures = open();
+    const started = performance.now();
+    for (let batch = 0; batch < 3; batch++) put(call(`req_new_${batch}`));
+    // A file that a failed opening left locked takes three seconds for each further one.
+    expect(performance.now() - started).toBeLessThan(2_500);
+    for (const sentence of told)
+      expect(sentence).toBe(
+        `captured calls are lost: ${path} is damaged; move it away, or restore it from a backup`,
+      );
+    captures.close();
+    // With the file moved away, calls are captured again.
+    for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
+    captures = open();
+    put(call("req_again"));
+    expect(captures.get("req_again")).toBeDefined();
+    captures.close();
+    for (const end of ["-wal", "-shm"]) rmSync(path + end, { force: true });
+  }
+  captures = open();
 });
 
 test("an expired call is gone at once, and its content leaves the file", () => {

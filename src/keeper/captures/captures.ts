@@ -1,8 +1,9 @@
 /** Keeps captured calls. The file is created by the first one: without capture there is none. */
+import { SQLiteError } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Captured, CapturedBatch } from "../../ledger/captured.ts";
-import { openDatabase } from "../database.ts";
+import { describeFailure, openFile } from "../database.ts";
 import { IN_MEMORY } from "../settings.ts";
 import { CAPTURE_MIGRATIONS, CaptureFile } from "./file.ts";
 
@@ -70,7 +71,7 @@ export class Captures {
 
   #open(): CaptureFile {
     const { now = Date.now } = this.#options;
-    return (this.#file ??= new CaptureFile(openDatabase(this.#path, CAPTURE_MIGRATIONS), now));
+    return (this.#file ??= openFile(this.#path, CAPTURE_MIGRATIONS, (db) => new CaptureFile(db, now)));
   }
 
   /** The file if there is one. */
@@ -88,10 +89,10 @@ export class Captures {
   }
 
   #tell(cause: unknown): void {
-    if (!this.#hasTold)
-      this.#options.report(
-        `captured calls are lost: ${cause instanceof Error ? cause.message : String(cause)}`,
-      );
+    if (!this.#hasTold) {
+      const place = cause instanceof SQLiteError ? `${this.#path} ` : "";
+      this.#options.report(`captured calls are lost: ${place}${describeFailure(cause)}`);
+    }
     this.#hasTold = true;
   }
 }

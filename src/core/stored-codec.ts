@@ -26,10 +26,10 @@ export interface FoundItems {
 /** How clients of a format continue stored answers. Bodies given to its methods have passed `checkRequest`. */
 export interface StoredCodec {
   /**
-   * Top-level members of a request: the id of the answer that it continues, the conversation that the provider keeps, and
-   * whether to store its answer.
+   * Top-level members of a request: the id of the answer that it continues, whether to store its answer, and
+   * the conversation that the provider keeps, if the format has such.
    */
-  members: { previous: string; conversation: string; store: string };
+  members: { previous: string; store: string; conversation?: string };
   /** Text that occurs in every request that refers to stored items: others need not be parsed. */
   referenceMark: string;
   /** Whether weir made the id of an answer: no vendor has that answer. Absent: it cannot be seen. */

@@ -16,8 +16,8 @@ export function readAsk(source: Source, codec: StoredCodec): StoredAsk {
 }
 
 /** The request names a conversation that its provider keeps. */
-export function namesConversation(source: Source, { members }: StoredCodec): boolean {
-  return wordOf(source, members.conversation) !== undefined;
+export function namesConversation(source: Source, { members: { conversation } }: StoredCodec): boolean {
+  return conversation !== undefined && wordOf(source, conversation) !== undefined;
 }
 
 /** The text of a top-level member; `undefined` if it is absent or null. */

@@ -78,6 +78,7 @@ export async function assemble(
     order: Object.keys(config.providers),
     keyed: config.keys.length > 0,
     models: config.models,
+    routing: config.routing,
     ...routes,
   });
   await nextTurn();

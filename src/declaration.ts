@@ -6,6 +6,7 @@ import type { BookSettings } from "./ledger/messages.ts";
 import { ALERT_EVENTS, type AlertTarget } from "./ledger/telemetry.ts";
 import { toNano } from "./ledger/money.ts";
 import { PriceBook } from "./ledger/prices/book.ts";
+import { tokenPrices } from "./ledger/prices/token-price.ts";
 import type { Declaration } from "./ledger/worker/ledger.ts";
 import type { LedgerSettings } from "./ledger/worker/settings.ts";
 import { storeGroup } from "./state.ts";
@@ -25,6 +26,11 @@ export function declarationOf(config: Config): Declaration {
       ...telemetryOf(config),
     },
   };
+}
+
+/** What targets cost, for routing by cost. */
+export function pricesOf({ prices }: Config): ReturnType<typeof tokenPrices> {
+  return tokenPrices(prices);
 }
 
 /** The secrets are revealed: the link to the keeper is private, and the keeper does not store them. */

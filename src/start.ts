@@ -4,7 +4,7 @@ import type { Assembled } from "./assemble.ts";
 import type { Config } from "./config/schema.ts";
 import { certificateOf, isSameCertificate } from "./config/tls.ts";
 import { GatewayError } from "./core/error.ts";
-import { declarationOf } from "./declaration.ts";
+import { declarationOf, pricesOf } from "./declaration.ts";
 import { Backlog } from "./gateway/delivery/backlog.ts";
 import { Clock } from "./gateway/delivery/clock.ts";
 import { askModel } from "./gateway/plugins/ask.ts";
@@ -213,7 +213,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     );
     const gateway: Gateway = {
       ...lasting,
-      ...{ registry: parts.registry, catalog: parts.catalog },
+      ...{ registry: parts.registry, catalog: parts.catalog, priceOf: pricesOf(config) },
       hooks,
       settler: new Settler(
         [

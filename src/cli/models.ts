@@ -3,6 +3,7 @@ import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ModelFacts } from "../core/model-facts.ts";
 import type { ListedModel } from "../core/model-listing.ts";
+import type { Strategy } from "../core/settings.ts";
 import { describePlan, type PlannedTarget } from "../gateway/routing/plan.ts";
 import type { Registry } from "../gateway/routing/registry.ts";
 import type { Command, Context } from "./command.ts";
@@ -66,6 +67,8 @@ interface Explained {
   name: string;
   served: { client: string; provider: string; model: string; lane: string; url: string; reason: string }[];
   plan: PlannedTarget[];
+  /** What decides between targets of one priority; absent: weight. */
+  routing?: Strategy;
   facts?: ModelFacts;
   candidates: ReturnType<Registry["explain"]>;
 }
@@ -78,7 +81,9 @@ function lookUp(registry: Registry, name: string): Explained {
     return { client: format.id, provider: provider.name, model, lane, url, reason };
   });
   const plan = describePlan(registry.plan(name, formats[0]!.id));
-  return { name, served, plan, candidates: registry.explain(name) };
+  const routing = registry.strategyOf(name);
+  const candidates = registry.explain(name);
+  return { name, served, plan, ...(routing !== "weight" && { routing }), candidates };
 }
 
 function explain(
@@ -98,7 +103,7 @@ function explain(
   }
 }
 
-function describe({ served, plan, facts, candidates }: Explained): string {
+function describe({ served, plan, routing = "weight", facts, candidates }: Explained): string {
   const rows = served.map(({ client, provider, model, lane, url, reason }) => [
     client,
     `${provider}/${model}`,
@@ -109,7 +114,12 @@ function describe({ served, plan, facts, candidates }: Explained): string {
   const parts = [table([["client", "served by", "lane", "at", "because"], ...rows])];
   if (facts) parts.push("\nwhat is known of it", table(factRows(facts), "  "));
   if (plan.length > 1)
-    parts.push("\nrouting order (targets with equal priority share traffic by weight)", planTable(plan));
+    parts.push(
+      routing === "weight"
+        ? "\nrouting order (targets with equal priority share traffic by weight)"
+        : `\nrouting order (among targets with equal priority by ${routing})`,
+      planTable(plan),
+    );
   if (candidates.length > 1) {
     const others = candidates.map(({ provider, model, source, reason }) => [
       `${provider}/${model}`,

@@ -10,7 +10,8 @@ export function routeRows(registry: Registry): [name: string, models: string][] 
         .filter(Boolean)
         .join(" "),
     );
-    return [name, models.join(", ")];
+    const by = registry.strategyOf(name);
+    return [name, models.join(", ") + (by === "weight" ? "" : ` (by ${by})`)];
   });
   const fallbacks = registry.fallbacks.all.map(({ pattern, value: models }): [string, string] => [
     pattern.text,

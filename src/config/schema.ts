@@ -185,6 +185,12 @@ export const configSchema = Type.Object(
       description:
         "Model names that are load-balanced over several models by `weight` and `priority`: `smart: [openai/gpt-5.4, {model: groq/…, priority: 1}]`.",
     }),
+    routing: Type.Record(Type.String(), oneOf(["weight", "latency", "usage", "cost"], {}), {
+      default: {},
+      examples: [{ smart: "latency" }],
+      description:
+        "What decides between targets of one priority, by model name, alias, route or pattern: `weight` (default), `latency`, `usage` or `cost`. The most specific entry applies.",
+    }),
     fallbacks: Type.Record(Type.String(), Type.Array(fallbackTarget, MODELS), {
       default: {},
       examples: [{ "gpt-*": ["mock/chat"] }],

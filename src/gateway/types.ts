@@ -11,6 +11,7 @@ import type { Clock } from "./delivery/clock.ts";
 import type { Settler } from "./delivery/settle.ts";
 import type { ReasoningCache } from "./reasoning/cache.ts";
 import type { Health } from "./retry/health.ts";
+import type { PriceOf } from "./retry/standings.ts";
 import type { Retries } from "./retry/retry-plan.ts";
 import type { ModelCatalog } from "./models/catalog.ts";
 import type { Registry } from "./routing/registry.ts";
@@ -35,6 +36,8 @@ export interface Gateway {
   retries: Retries;
   /** Budgets, rate limits and charges. */
   ledger: Ledger;
+  /** What a target costs, for routing by cost; absent: no price is known. */
+  priceOf?: PriceOf;
   /** Where weir keeps answers; absent while it stores none. */
   answers?: AnswerStore;
   answerOptions: AnswerOptions;

@@ -16,7 +16,7 @@ import { isRefusal, readFailure, readRefusal } from "./failure.ts";
 import type { RetrySlot } from "./retry-budget.ts";
 import { PassedRefusal } from "../lanes/passed-error.ts";
 import type { Plan } from "../routing/plan.ts";
-import { onlyChoice } from "../routing/plan.ts";
+import { isRanked, onlyChoice } from "../routing/plan.ts";
 import { RetryPlan, type Step } from "./retry-plan.ts";
 
 /** The vendors' SDKs count their own retries in this header, starting at 0. */
@@ -61,6 +61,7 @@ async function attemptByPlan(attempted: Attempted, gateway: Gateway, failure?: F
   const retryPlan = new RetryPlan({
     plan,
     affinity: () => attempted.affinity(),
+    ...(isRanked(plan) && { standing: health.standings.of(call, gateway.priceOf) }),
     outlook: (target, now) => health.outlook(target, now),
     retries: gateway.retries,
     clientRetries: call.headers.has(SDK_RETRIES),

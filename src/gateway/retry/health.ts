@@ -8,6 +8,7 @@ import type { Failure } from "./failure.ts";
 import type { BreakerState } from "./circuit-breaker.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { RetryBudget } from "./retry-budget.ts";
+import { Standings } from "./standings.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
 
 /** Clients choose the model names, so the number of circuit breakers is limited. */
@@ -62,12 +63,14 @@ const FULL: Outlook = { state: "full", opensAt: Infinity };
 
 export class Health {
   readonly budget = new RetryBudget();
+  readonly standings: Standings;
   readonly #concurrency = new ConcurrencyLimiter();
   readonly #breakers = new Map<string, CircuitBreaker>();
   readonly #options: HealthOptions;
 
   constructor(options: HealthOptions = {}) {
     this.#options = options;
+    this.standings = new Standings({ random: options.random });
   }
 
   isFull({ deployment }: Target): boolean {
@@ -112,11 +115,13 @@ export class Health {
   begin(call: Call, attempt: Attempt): void {
     if (call.attempts.length === 1) this.budget.enter();
     this.#concurrency.enter(attempt);
+    this.standings.begin(attempt);
     this.#find(attempt.target)?.begin(attempt);
   }
 
   /** The attempt's answer has begun. */
   answered(attempt: Attempt): void {
+    this.standings.answered(attempt);
     const breaker = this.#find(attempt.target);
     if (!breaker) return;
     const now = performance.now();
@@ -129,6 +134,7 @@ export class Health {
   /** The attempt failed before a byte of its answer reached the client. */
   failed(attempt: Attempt, failure: Failure, now = performance.now()): void {
     this.#concurrency.leave(attempt);
+    this.#measure(attempt, failure);
     switch (failure.verdict) {
       case "neutral":
         return this.#find(attempt.target)?.release(attempt);
@@ -141,6 +147,13 @@ export class Health {
       case "refused":
         return this.#refused(attempt, failure, now);
     }
+  }
+
+  /** A refusal of one request says nothing about the speed of a deployment. */
+  #measure(attempt: Attempt, { verdict }: Failure): void {
+    if (verdict === "neutral") this.standings.ended(attempt);
+    else if (verdict === "healthy") this.standings.leave(attempt);
+    else this.standings.failed(attempt);
   }
 
   #fail(attempt: Attempt, now: number): void {
@@ -178,6 +191,7 @@ export class Health {
     this.budget.leave();
     if (attempt.failure) return;
     this.#concurrency.leave(attempt);
+    this.standings.ended(attempt);
     if (call.outcome === "failed" && !call.abortReason) this.#failedMidAnswer(call, attempt, now);
     else this.#ended(call, attempt, now);
   }
@@ -188,7 +202,10 @@ export class Health {
     attempt.failure = { class: "started", what: call.error?.code ?? call.error?.kind ?? "broken", ms };
     if (call.error?.kind === "internal" && attempt.target.lane !== "generated")
       this.#find(attempt.target)?.release(attempt);
-    else this.#fail(attempt, now);
+    else {
+      this.#fail(attempt, now);
+      this.standings.failed(attempt);
+    }
   }
 
   #ended(call: Call, attempt: Attempt, now: number): void {

@@ -6,7 +6,7 @@ import type { Target } from "../../core/provider.ts";
 import { fullJitter } from "./backoff.ts";
 import { type Failure, isRefusal } from "./failure.ts";
 import type { Outlook } from "./health.ts";
-import type { Choice, Plan } from "../routing/plan.ts";
+import type { Choice, Plan, Standing } from "../routing/plan.ts";
 import { onlyChoice, rank } from "../routing/plan.ts";
 
 export interface Step {
@@ -19,6 +19,8 @@ export interface RetryPlanOptions {
   plan: Plan;
   /** The affinity key of the conversation; called only if there are several choices. */
   affinity(): string;
+  /** The order within a priority; absent: by weight. */
+  standing?: Standing;
   outlook(target: Target, now: number): Outlook;
   retries: Retries;
   /** Whether the client itself retries. */
@@ -101,7 +103,11 @@ export class RetryPlan {
   }
 
   get #choices(): readonly Choice[] {
-    return (this.#ranked ??= rank(this.#options.plan.choices, this.#options.affinity));
+    return (this.#ranked ??= this.#rank(this.#options.plan.choices));
+  }
+
+  #rank(choices: readonly Choice[]): readonly Choice[] {
+    return rank(choices, this.#options.affinity, this.#options.standing);
   }
 
   #otherDeployment(now: number): Step | undefined {
@@ -144,7 +150,7 @@ export class RetryPlan {
 
   #firstOf(models: readonly (readonly Choice[])[], now: number): Choice | undefined {
     for (const choices of models) {
-      const best = rank(choices, this.#options.affinity).find((choice) => this.#isAvailable(choice, now));
+      const best = this.#rank(choices).find((choice) => this.#isAvailable(choice, now));
       if (best) return best;
     }
     return undefined;

@@ -1,5 +1,6 @@
 /** The deployments that can serve a model, by priority and weight, and the fallback models. */
 import type { Target } from "../../core/provider.ts";
+import type { Strategy } from "../../core/settings.ts";
 
 /** One deployment that can serve the model. */
 export interface Choice {
@@ -7,6 +8,8 @@ export interface Choice {
   weight: number;
   /** The priority of the route, then that of the deployment; compared in this order, the lower number first. */
   priority: readonly [number, number];
+  /** What decides within a priority; absent: weight. */
+  by?: Exclude<Strategy, "weight">;
   /** The name of the fallback model in the config; absent for the model itself. */
   fallback?: string;
 }
@@ -25,20 +28,46 @@ export function onlyChoice({ choices, fallbacks }: Plan): Choice | undefined {
   return choices.length === 1 && fallbacks.length === 0 ? choices[0] : undefined;
 }
 
+/** Whether something else than weight decides between choices of the plan. */
+export function isRanked({ choices, fallbacks, larger }: Plan): boolean {
+  return [choices, ...fallbacks, ...larger].some((group) => group.some(({ by }) => by !== undefined));
+}
+
+/** Where a choice stands among those of its priority: figures that are compared in order, the lower first. */
+export type Standing = (choice: Choice) => readonly number[];
+
 /**
- * Sorts the choices into the order of attempts. Choices of equal priority share traffic by weight, and the same affinity key
- * selects the same choice: weighted rendezvous hashing, so that the removal of a deployment moves only its own share.
+ * Sorts the choices into the order of attempts. Choices of equal priority and standing share traffic by weight, and the same
+ * affinity key selects the same choice: weighted rendezvous hashing, so that the removal of a deployment moves only its own
+ * share.
+ * @param standing absent: all stand equal
  */
-export function rank(choices: readonly Choice[], affinity: () => string): readonly Choice[] {
+export function rank(
+  choices: readonly Choice[],
+  affinity: () => string,
+  standing: Standing = () => [],
+): readonly Choice[] {
   if (choices.length === 1) return choices;
   const key = affinity();
-  const scored = choices.map((choice) => ({ choice, score: score(choice, key) }));
-  scored.sort((a, b) => byPriority(a.choice, b.choice) || b.score - a.score);
+  const scored = choices.map((choice) => ({
+    choice,
+    standing: standing(choice),
+    score: score(choice, key),
+  }));
+  scored.sort(
+    (a, b) => byPriority(a.choice, b.choice) || byStanding(a.standing, b.standing) || b.score - a.score,
+  );
   return scored.map(({ choice }) => choice);
 }
 
 function byPriority({ priority: a }: Choice, { priority: b }: Choice): number {
   return a[0] - b[0] || a[1] - b[1];
+}
+
+function byStanding(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((figure, index) => figure !== b[index]);
+  // Infinity less Infinity is no number, so the figures are compared.
+  return at < 0 ? 0 : a[at]! < b[at]! ? -1 : 1;
 }
 
 function score({ target, weight }: Choice, key: string): number {

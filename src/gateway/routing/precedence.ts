@@ -59,6 +59,18 @@ export interface Candidate {
   wins: boolean;
 }
 
+/** The rules that match a name, in order: the first wins. @param prefix of the reasons */
+export function candidatesOf(matching: readonly Rule[], name: string, prefix: string): Candidate[] {
+  return matching.map((rule, index) => ({
+    provider: rule.provider.name,
+    pattern: rule.pattern.text,
+    model: rule.pattern.strip(name),
+    source: rule.provider.source,
+    reason: `${prefix}${whyBefore(rule, matching[index + 1])}`,
+    wins: index === 0,
+  }));
+}
+
 /** `provider/model` of a name that a rule serves. */
 export function longNameBy(rule: Rule | undefined, name: string): string | undefined {
   return rule && `${rule.provider.name}/${rule.pattern.strip(name)}`;
@@ -70,7 +82,7 @@ export function reasonOf(rule: Rule): string {
 }
 
 /** Why a rule comes before the next matching one: a clause for `weir models NAME`. */
-export function whyBefore(rule: Rule, next: Rule | undefined): string {
+function whyBefore(rule: Rule, next: Rule | undefined): string {
   if (!next || rule.live) return describeRule(rule);
   if (next.live) return `${describeRule(rule)}: patterns before model lists`;
   if (rule.pattern.exact !== next.pattern.exact) return `${describeRule(rule)}: exact before glob`;

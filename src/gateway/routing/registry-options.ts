@@ -1,7 +1,7 @@
 /** What a registry is made from. */
 import type { EmbedDialect } from "../../core/embed-dialect.ts";
 import type { Format } from "../../core/format.ts";
-import type { Fallback, ModelSettings, RouteTarget } from "../../core/settings.ts";
+import type { Fallback, ModelSettings, RouteTarget, Strategy } from "../../core/settings.ts";
 import type { Declared } from "./sort-providers.ts";
 
 export interface RegistryOptions extends Declared {
@@ -16,6 +16,8 @@ export interface RegistryOptions extends Declared {
   keyed?: boolean;
   /** Model name → the models that serve it. */
   routes?: Readonly<Record<string, readonly RouteTarget[]>>;
+  /** Model name or pattern → what decides between its targets; the most specific entry applies. */
+  routing?: Readonly<Record<string, Strategy>>;
   /** Model name or pattern → what the operator sets for its requests; the most specific entry applies. */
   models?: Readonly<Record<string, ModelSettings>>;
   /** Model name or pattern → its fallback models, in order; the most specific entry applies. */

@@ -3,23 +3,27 @@ import { GatewayError } from "../../core/error.ts";
 import type { EmbedDialect } from "../../core/embed-dialect.ts";
 import type { Format } from "../../core/format.ts";
 import type { ActiveProvider, Deployment, Provider, Target } from "../../core/provider.ts";
-import type { Fallback, ModelSettings, ProviderSettings, RouteTarget } from "../../core/settings.ts";
+import type {
+  Fallback,
+  ModelSettings,
+  ProviderSettings,
+  RouteTarget,
+  Strategy,
+} from "../../core/settings.ts";
 import { Aliases } from "./aliases.ts";
 import type { LoadedPlugin, OffProvider } from "./activate.ts";
-import { patternsOf } from "./activate.ts";
 import { sortProviders } from "./sort-providers.ts";
 import { LiveModels } from "./live-models.ts";
 import { modelFault, operationFault, type Serving, servingDeployments } from "./model-fault.ts";
 import type { Pattern } from "./pattern.ts";
-import { compilePattern } from "./pattern.ts";
 import type { Choice, Plan } from "./plan.ts";
 import { rank } from "./plan.ts";
 import type { Candidate, Rule } from "./precedence.ts";
-import { longNameBy, rulesOf, whyBefore } from "./precedence.ts";
+import { candidatesOf, longNameBy, rulesOf } from "./precedence.ts";
 import { embedTarget } from "./embed-target.ts";
-import { isUnconfigured, standIn } from "./stand-in.ts";
+import { isUnconfigured, offProviderOf, standIn } from "./stand-in.ts";
 import type { RegistryOptions } from "./registry-options.ts";
-import { withSettings } from "./target-settings.ts";
+import { orderedBy, withSettings } from "./target-settings.ts";
 import { ModelTable } from "./model-table.ts";
 import { SpokenFormats } from "./spoken-formats.ts";
 
@@ -68,6 +72,7 @@ export class Registry {
   readonly routes: ReadonlyMap<string, readonly RouteTarget[]>;
   readonly fallbacks: ModelTable<readonly Fallback[]>;
   readonly #settings: ModelTable<ModelSettings>;
+  readonly #routing: ModelTable<Strategy>;
   /** Cache, by client format and model name. */
   readonly #plans = new Map<string, Plan>();
   readonly #formats = new SpokenFormats();
@@ -89,16 +94,11 @@ export class Registry {
     this.routes = new Map(Object.entries(options.routes ?? {}));
     this.fallbacks = new ModelTable(options.fallbacks ?? {});
     this.#settings = new ModelTable(options.models ?? {});
+    this.#routing = new ModelTable(options.routing ?? {});
     const { active, off } = sortProviders(options, this.formats, options.dialects && this.dialects);
     this.providers = Object.freeze(active);
     this.off = Object.freeze(off);
-    this.isUnconfigured = isUnconfigured(active, off, [
-      options.order,
-      options.aliases,
-      options.routes,
-      options.fallbacks,
-      options.models,
-    ]);
+    this.isUnconfigured = isUnconfigured(active, off, options);
     this.#rules = rulesOf(active);
     this.#providerNames = new Set([
       ...active.map(({ name }) => name),
@@ -177,7 +177,7 @@ export class Registry {
       return this.#fallbackChoices(models, `fallback of ${model}; `, wanted, choices);
     };
     return {
-      choices: withSettings(choices, this.#settingsFor(wanted), [model, name]),
+      choices: this.#complete(choices, wanted, [model, name]),
       fallbacks: fallbacks("failed"),
       larger: fallbacks("too-long"),
     };
@@ -227,21 +227,32 @@ export class Registry {
       const added = all.filter((choice) => !known.has(targetKey(choice)));
       for (const choice of added) known.add(targetKey(choice));
       const named = added.map((choice) => ({ ...choice, fallback: model }));
-      return withSettings(named, this.#settingsFor(wanted), [model, this.#aliases.resolve(model)]);
+      return this.#complete(named, wanted, [model, this.#aliases.resolve(model)]);
     });
     return groups.filter((group) => group.length > 0);
   }
 
-  /** Embeddings have no settings. */
-  #settingsFor({ operation }: Wanted): ModelTable<ModelSettings> | undefined {
-    return operation === "embed" ? undefined : this.#settings;
+  /** The choices with what the config sets for their model. Embeddings have no settings. */
+  #complete(choices: Choice[], { operation }: Wanted, names: readonly [model: string, resolved: string]) {
+    const settings = operation === "embed" ? undefined : this.#settings;
+    return orderedBy(withSettings(choices, settings, names), this.strategyOf(names[0]));
+  }
+
+  /** What decides between the targets of a model or route. */
+  strategyOf(model: string): Strategy {
+    return this.#entryOf(this.#routing, model) ?? "weight";
   }
 
   /** What the operator sets for requests that ask for a model. */
   settingsOf(model: string): ModelSettings | undefined {
-    if (this.#settings.all.length === 0) return undefined;
+    return this.#entryOf(this.#settings, model);
+  }
+
+  /** A route has the entries of its own name, not those of its models. */
+  #entryOf<Value>(table: ModelTable<Value>, model: string): Value | undefined {
+    if (table.all.length === 0) return undefined;
     const name = this.#aliases.resolve(model);
-    return this.#settings.of([model, name], this.routes.has(name) ? [] : this.servedBy(model));
+    return table.of([model, name], this.routes.has(name) ? [] : this.servedBy(model));
   }
 
   /** Whether no provider that is on serves a model. */
@@ -268,9 +279,7 @@ export class Registry {
   }
 
   #offProviderOf(name: string): OffProvider | undefined {
-    return this.off.find(({ provider }) =>
-      patternsOf(provider).some((pattern) => compilePattern(pattern).test(name)),
-    );
+    return offProviderOf(this.off, name);
   }
 
   #unserved(model: string, name: string, operation: Operation): string {
@@ -312,14 +321,7 @@ export class Registry {
       ...this.#rules.filter((rule) => rule.pattern.test(name)),
       ...this.live.rulesOf(name).map(({ rule }) => rule),
     ];
-    return matching.map((rule, index) => ({
-      provider: rule.provider.name,
-      pattern: rule.pattern.text,
-      model: rule.pattern.strip(name),
-      source: rule.provider.source,
-      reason: `${prefix}${whyBefore(rule, matching[index + 1])}`,
-      wins: index === 0,
-    }));
+    return candidatesOf(matching, name, prefix);
   }
 
   /** As {@link eachModel}. */

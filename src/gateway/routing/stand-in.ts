@@ -1,23 +1,25 @@
 /** The mock in place of a vendor, so that a first try needs no key. */
 import type { ActiveProvider, Target } from "../../core/provider.ts";
-import type { OffProvider } from "./activate.ts";
+import { type OffProvider, patternsOf } from "./activate.ts";
+import { compilePattern } from "./pattern.ts";
+import type { RegistryOptions } from "./registry-options.ts";
 
 const MOCK_PROVIDER = "mock";
 const MOCK_MODELS = { generate: "chat", embed: "embed" };
 
 /**
  * Whether only the mock is on, and the operator has set nothing.
- * @param settings what the operator may have set: providers, aliases, routes and fallbacks of the config
+ * @param settings what the operator may have set
  */
 export function isUnconfigured(
   active: readonly ActiveProvider[],
   off: readonly OffProvider[],
-  settings: readonly (object | undefined)[],
+  { order, aliases, routes, fallbacks, models }: RegistryOptions,
 ): boolean {
   return (
     active.every(({ name }) => name === MOCK_PROVIDER) &&
     !off.some(({ configured }) => configured) &&
-    settings.every((group = {}) => Object.keys(group).length === 0)
+    [order, aliases, routes, fallbacks, models].every((group = {}) => Object.keys(group).length === 0)
   );
 }
 
@@ -37,4 +39,11 @@ export function standIn(
     reason: `no provider is configured; ${provider.name} answers in place of ${off.provider.name}`,
     substitute: true,
   };
+}
+
+/** The provider that would serve a model if it were on. */
+export function offProviderOf(off: readonly OffProvider[], name: string): OffProvider | undefined {
+  return off.find(({ provider }) =>
+    patternsOf(provider).some((pattern) => compilePattern(pattern).test(name)),
+  );
 }

@@ -1,5 +1,5 @@
 /** What the config sets for the model of a target: members of its body, timeouts. */
-import type { ModelSettings } from "../../core/settings.ts";
+import type { ModelSettings, Strategy } from "../../core/settings.ts";
 import type { ModelTable } from "./model-table.ts";
 import type { Choice } from "./plan.ts";
 
@@ -15,5 +15,14 @@ export function withSettings(
     const { body, timeouts } = settings.of(names, [target]) ?? {};
     const limits = timeouts && target.deployment.timeouts && { ...target.deployment.timeouts, ...timeouts };
     return { ...choice, target: { ...target, ...(body && { body }), ...(limits && { timeouts: limits }) } };
+  });
+}
+
+/** The choices with what decides between them. */
+export function orderedBy(choices: Choice[], by: Strategy): Choice[] {
+  if (by === "weight" || choices.length < 2) return choices;
+  return choices.map((choice) => {
+    const { target } = choice;
+    return { ...choice, by, target: { ...target, reason: `${target.reason}; by ${by}` } };
   });
 }

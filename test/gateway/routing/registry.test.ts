@@ -224,6 +224,32 @@ describe("plans", () => {
     ]);
   });
 
+  test("what decides between targets: by name, alias, route or pattern, the most specific first", () => {
+    const target = (model: string) => ({ model, weight: 1, priority: 0 });
+    const built = registry([host("a"), host("b")], {
+      aliases: { best: "smart" },
+      routes: { smart: [target("a/x"), target("b/y")], plain: [target("a/x"), target("b/z")] },
+      fallbacks: { "b/q": failed("smart") },
+      routing: { "*": "cost", smart: "latency", plain: "weight", "a/*": "usage" },
+    });
+    const by = (name: string) => built.plan(name, "chat-completions").choices.map((choice) => choice.by);
+    expect(by("smart")).toEqual(["latency", "latency"]);
+    expect(by("best")).toEqual(["latency", "latency"]);
+    expect(by("plain")).toEqual([undefined, undefined]);
+    // Nothing is to be decided.
+    expect(by("a/x")).toEqual([undefined]);
+    expect(["a/x", "b/x", "best", "plain"].map((name) => built.strategyOf(name))).toEqual([
+      "usage",
+      "cost",
+      "latency",
+      "weight",
+    ]);
+    const { choices } = built.plan("smart", "chat-completions");
+    expect(choices[0]!.target.reason).toBe("route smart to a/x; pattern a/* of a; by latency");
+    const [fallback] = built.plan("b/q", "chat-completions").fallbacks;
+    expect(fallback!.map(({ by }) => by)).toEqual(["latency", "latency"]);
+  });
+
   test("a route of which nothing is on says what would switch it on", () => {
     const routes = { smart: [{ model: "off/x", weight: 1, priority: 0 }] };
     const built = registry([host("a"), host("off", { baseUrl: undefined })], { routes });

@@ -25,14 +25,8 @@ const QUIET = none("weir's log has levels", "log.level");
 
 /** https://docs.litellm.ai/docs/proxy/config_settings#router_settings---reference */
 export const ROUTER_RULES: Rules = {
-  routing_strategy: (node) =>
-    node.value === "simple-shuffle"
-      ? node.changed("a conversation stays at one deployment as long as that is healthy")
-      : node.dropped(
-          `weir shares calls by weight, not by ${JSON.stringify(node.value)}`,
-          "set weight and priority",
-        ),
-  routing_strategy_args: none("weir shares calls by weight"),
+  routing_strategy: readStrategy,
+  routing_strategy_args: none("weir's ways of routing have no options", "routing"),
   timeout: option("timeouts.firstByteMs", seconds, TIMEOUT),
   stream_timeout: none(
     "weir has one limit for streams and other answers",
@@ -76,6 +70,35 @@ export const ROUTER_RULES: Rules = {
   optional_pre_call_checks: (node) =>
     node.changed("weir always keeps a conversation at one deployment, and enforces the entries of rates"),
 };
+
+/** `routing_strategy`, as `routing` of weir has it, with what differs. */
+const STRATEGIES: ReadonlyMap<unknown, readonly [by: string, why: string]> = new Map([
+  [
+    "latency-based-routing",
+    ["latency", "each process of weir measures by itself; a failure counts as the deadline"],
+  ],
+  ["usage-based-routing", ["usage", "each process of weir counts its own calls in flight, then its tokens"]],
+  [
+    "usage-based-routing-v2",
+    ["usage", "each process of weir counts its own calls in flight, then its tokens"],
+  ],
+  ["least-busy", ["usage", "each process of weir counts its own calls in flight, then its tokens"]],
+  ["cost-based-routing", ["cost", "the prices are those of weir's price book and of prices"]],
+]);
+
+function readStrategy(node: SourceNode, { draft }: Reading): void {
+  const [by, why] = STRATEGIES.get(node.value) ?? [];
+  if (by !== undefined && why !== undefined) {
+    draft.set(["routing", "*"], by, node);
+    node.changed(why, "routing");
+  } else if (node.value === "simple-shuffle")
+    node.changed("a conversation stays at one deployment as long as that is healthy");
+  else
+    node.dropped(
+      `weir does not share calls by ${JSON.stringify(node.value)}`,
+      "set routing, or weight and priority",
+    );
+}
 
 /** https://docs.litellm.ai/docs/proxy/config_settings#litellm_settings---reference */
 export const LITELLM_RULES: Rules = {

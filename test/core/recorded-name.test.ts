@@ -5,6 +5,7 @@ import { recordedName } from "../../src/core/recorded-name.ts";
 import { recordOf } from "../../src/ledger/worker/call-record.ts";
 import { runningCallOf } from "../../src/ledger/worker/running.ts";
 import { Booking } from "../../src/ledger/worker/booking.ts";
+import { spansOf } from "../../src/telemetry/spans.ts";
 import { callOf, targetOf } from "../helpers/ledger.ts";
 
 const WORD = "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8";
@@ -47,17 +48,21 @@ test.each([
   expect(recordedName(name)).toBe(name);
 });
 
-test("records, figures and running calls contain no credential that was given as a model, and the target keeps it", () => {
+test("records, running calls and spans contain no credential that was given as a model, and the target keeps it", () => {
   const secret = `sk-proj-${WORD}`;
   const call = callOf({ model: `openai/${secret}` });
   const target = { ...targetOf(), model: secret };
   const attempt = new Attempt(call, target);
-  attempt.booking = Object.assign(Object.create(Booking.prototype) as Booking, { shares: [], cost: 0 });
+  attempt.booking = Object.assign(Object.create(Booking.prototype) as Booking, {
+    shares: [],
+    cost: 0,
+    charge: { state: "free", cost: 0 },
+  });
   call.attempts.push(attempt);
-  const written = JSON.stringify([
-    recordOf(call, call.attempts, performance.now(), Date.now()),
-    runningCallOf(call, Date.now()),
-  ]);
+  const record = recordOf(call, call.attempts, performance.now(), Date.now());
+  const spans = spansOf(record, { share: 1, parent: "ignore", keyName: (id) => id });
+  expect(spans).toHaveLength(2);
+  const written = JSON.stringify([record, runningCallOf(call, Date.now()), spans]);
   expect(written).not.toContain(WORD);
   expect(written).toContain("openai/[credential]");
   expect(target.model).toBe(secret);

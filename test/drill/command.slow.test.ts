@@ -132,7 +132,7 @@ test("Ctrl-C ends the client and prints the table so far", async () => {
     const out = await new Response(child.stdout).text();
     expect(await child.exited).toBe(130);
     expect(out).toContain("unauthorized");
-    expect(out).toContain("1 faults: 1 ok");
+    expect(out).toContain("1 fault: 1 ok");
     await untilEnded(Number(readFileSync(join(folder, "pid"), "utf8")));
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -39,6 +39,10 @@ interface Ask {
   shorts: readonly Short[];
   needs: readonly { account: string; need: number }[];
   timer: Timer;
+  /** When its waiter gives up; monotonic milliseconds. */
+  until: number;
+  /** Its waiter has asked before. */
+  isRepeated: boolean;
 }
 
 export class Asks {
@@ -56,16 +60,36 @@ export class Asks {
 
   /** @param ms longest wait for an answer */
   ask(waiter: Waiter, ms: number = this.#patience()): void {
+    this.#send(waiter, performance.now() + ms, false);
+  }
+
+  /**
+   * @param until when the waiter gives up, however often it asks
+   * @param isRepeated it asks for all that it holds: the keeper may have called back what its share had at the first ask
+   */
+  #send(waiter: Waiter, until: number, isRepeated: boolean): void {
     const shorts = waiter.shorts();
     // What was left for earlier calls that wait is not asked for again.
-    const needs = shorts.map((short) => ({ account: short.share.account, need: needOf(short) }));
+    const needs = shorts.map((short) => ({
+      account: short.share.account,
+      need: isRepeated ? short.hold : needOf(short),
+    }));
     for (const { share, hold } of shorts) share.wanted += hold;
     const number = ++this.#number;
-    const timer = setTimeout(() => {
-      if (this.#end(number)) waiter.silent();
-    }, ms);
-    this.#asks.set(number, { waiter, shorts, needs, timer });
+    const timer = setTimeout(
+      () => {
+        if (this.#end(number)) waiter.silent();
+      },
+      Math.max(0, until - performance.now()),
+    );
+    this.#asks.set(number, { waiter, shorts, needs, timer, until, isRepeated });
     this.#channel.send({ kind: "ask", number, needs });
+  }
+
+  /** Asks once more, unless its time is over: a loop of asks and grants must end. */
+  #again({ waiter, until }: Ask): void {
+    if (performance.now() < until) this.#send(waiter, until, true);
+    else waiter.silent();
   }
 
   /** A grant that comes too late for its call stays in the share. */
@@ -80,7 +104,7 @@ export class Asks {
     const ask = this.#end(number);
     if (!ask) return;
     if (ask.waiter.take()) ask.waiter.granted();
-    else this.ask(ask.waiter);
+    else this.#again(ask);
   }
 
   refuse(number: number, refusals: readonly Refusal[]): void {
@@ -92,7 +116,7 @@ export class Asks {
     if (!ask) return;
     const { waiter } = ask;
     if (waiter.take()) waiter.granted();
-    else if (this.#needsLess(ask)) this.ask(waiter);
+    else if (!ask.isRepeated && this.#needsLess(ask)) this.#again(ask);
     else waiter.refused(refusals.map((refusal) => leftFor(ask, refusal)));
   }
 

@@ -14,7 +14,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const print = (text: string) => void process.stdout.write(`${text}\n`);
   const printError = (text: string) => void process.stderr.write(`${text}\n`);
   process.stdout.on("error", endWithoutOutput);
-  // Nobody can be told that nobody can be told.
+  // Standard error is full or closed too: weir has no other place for the sentence.
   process.stderr.on("error", () => {});
   try {
     const parsed = parseServe(args) ?? (await parseAny(args));

@@ -41,7 +41,7 @@ export function wrappedTable(rows: readonly (readonly string[])[], width: number
   return table(broken, indent);
 }
 
-/** What stands before the last column. */
+/** Spaces as wide as all columns before the last one. */
 function leadOf(row: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = row.slice(0, -1);
   return columns

@@ -181,6 +181,20 @@ test("a refusal for hours says the moment of the next slot, and permits a retry 
 
 const readMoment = (text: string) => text.replace(/^.* on ([\d-]+) at ([\d:]+) UTC\.$/, "$1T$2Z");
 
+test("a share that has been busy gives back within two seconds what its calls do not need any more", async () => {
+  const { ledger, keeper } = testLedger({ budgets: [budget("all", DOLLAR)] });
+  keeper.limit(ALL, DOLLAR);
+  const burst = await Promise.all(Array.from({ length: 50 }, () => begin(ledger)));
+  for (const attempt of burst) finish(ledger, attempt, usage(1, 1));
+  const before = keeper.free.get(ALL)!;
+  // It is never idle meanwhile.
+  for (let at = 0; at < 24; at++) {
+    finish(ledger, await begin(ledger), usage(1, 1));
+    await Bun.sleep(100);
+  }
+  expect(keeper.free.get(ALL)! - before).toBeGreaterThan(47 * HOLD);
+});
+
 test("a limit of 10,000 tokens a minute admits ten of fifty calls that may use 1,000", async () => {
   const account = rateAccount("tokens", "tpm");
   const { ledger, keeper } = testLedger({ rates: [rate("tokens", { tpm: 10_000 })] });

@@ -12,11 +12,17 @@ import type { AccountRow, Draw } from "./store.ts";
 
 /** An account without grants and spends is recalled after this time. Milliseconds. */
 const IDLE_MS = 10_000;
-/** A worker gets at most this many times what its call needs, or what is spent in a second if that is more. */
-const SLICE = 64;
-/** A node draws at most this many times what a call needs, or what is spent in four seconds: the loss of power costs little. */
-const DRAWN = 256;
-const DRAWN_SECONDS = 4;
+/**
+ * Besides what its call needs, a worker gets this many times as much, or what is spent in a second if that is more, so that it goes on
+ * while the keeper is started again. So does a node that has the store alone. If the whole machine loses its power, all of it is
+ * assumed to be spent.
+ */
+const AHEAD = 16;
+const AHEAD_SECONDS = 1;
+/** A node that shares the store draws more, because calls go on from that while the server is away. */
+const SHARED_AHEAD = 64;
+/** What was not used for so long is more than is needed. Milliseconds. */
+const UNUSED_MS = 1_000;
 
 /** Where the free amount of an account is written, so that it survives the death of the keeper. */
 export interface FreeCell {
@@ -37,6 +43,9 @@ export class BudgetAccount implements Account {
   missing: Nano = 0;
   #free: Nano = 0;
   #returning: Nano = 0;
+  /** The least that was free since `#leastAt`, monotonic milliseconds. */
+  #leastFree: Nano = 0;
+  #leastAt = 0;
   readonly #cell: FreeCell;
   /** What workers have reported as spent in the second `#second`, and in the one before it. */
   #second = 0;
@@ -76,6 +85,7 @@ export class BudgetAccount implements Account {
 
   set free(amount: Nano) {
     this.#free = amount;
+    this.#leastFree = Math.min(this.#leastFree, amount);
     this.#cell.set(amount + this.#returning);
   }
 
@@ -129,7 +139,7 @@ export class BudgetAccount implements Account {
     const holders = this.shares.size + (this.shares.has(life) ? 0 : 1);
     const part = Math.floor((this.#free + Math.max(0, this.room)) / (4 * holders));
     // A call may need only the rest of what its worker lacks: without the pace the worker would soon ask again.
-    const slice = Math.min(part, this.#permitted, Math.max(SLICE * need, this.#pace));
+    const slice = Math.min(part, this.#permitted, Math.max(AHEAD * need, this.#soon));
     const amount = Math.min(this.#free, spare ? Math.max(need, slice) : need);
     this.free -= amount;
     this.#add(life, amount);
@@ -209,11 +219,19 @@ export class BudgetAccount implements Account {
     return amount;
   }
 
-  /** The free amount returns to the store. @returns the amount */
-  release(): Nano {
-    const amount = this.#free;
+  /** What was free for a second without a call that needed it. @param now monotonic milliseconds */
+  unused(now: number): Nano {
+    if (now - this.#leastAt < UNUSED_MS) return 0;
+    const amount = Math.max(0, this.#leastFree);
+    this.#leastAt = now;
+    this.#leastFree = this.#free;
+    return amount;
+  }
+
+  /** A free amount returns to the store: all of it, if nothing else is said. @returns the amount */
+  release(amount: Nano = this.#free): Nano {
     this.#returning += amount;
-    this.free = 0;
+    this.free -= amount;
     this.own -= amount;
     this.#row = { ...this.#row, granted: this.#row.granted - amount };
     return amount;
@@ -224,8 +242,8 @@ export class BudgetAccount implements Account {
     const least = Math.max(1, this.least(need) - this.#free);
     const pace = this.#pace;
     const want = isShared
-      ? Math.floor(Math.min(Math.max(0, this.room) / 4, Math.max(SLICE * need, pace)))
-      : Math.max(DRAWN * need, DRAWN_SECONDS * pace);
+      ? Math.floor(Math.min(Math.max(0, this.room) / 4, Math.max(SHARED_AHEAD * need, pace)))
+      : Math.max(AHEAD * need, this.#soon);
     return {
       account: this.id,
       budget: this.#budget.id,
@@ -285,6 +303,10 @@ export class BudgetAccount implements Account {
   get #pace(): Nano {
     const ago = Math.floor(this.usedAt / 1000) - this.#second;
     return ago > 1 ? 0 : Math.max(this.#spentNow, this.#spentBefore);
+  }
+
+  get #soon(): Nano {
+    return Math.round(AHEAD_SECONDS * this.#pace);
   }
 
   #add(life: string, amount: Nano): void {

@@ -15,7 +15,7 @@ export interface TidyingOptions {
   recalls: Recalls;
   recorder: Recorder;
   clock: BooksClock;
-  store: Pick<BookStore, "shareRates">;
+  store: Pick<BookStore, "shareRates" | "isShared">;
   policy: PolicyState;
 }
 
@@ -41,9 +41,9 @@ export class Tidying {
     return this.#shared;
   }
 
-  /** Returns the free money of an account to the store. */
-  release(account: BudgetAccount): void {
-    const amount = account.release();
+  /** Returns free money of an account to the store: all of it, if nothing else is said. */
+  release(account: BudgetAccount, part?: number): void {
+    const amount = account.release(part);
     if (amount !== 0) this.#options.recorder.giveBack(account.id, amount);
   }
 
@@ -66,6 +66,8 @@ export class Tidying {
     const now = clock.monotonic();
     // Workers give back idle shares of rate limits by themselves; the keeper does not learn which are in use.
     for (const account of accounts.budgets.values()) {
+      const unused = store.isShared ? 0 : account.unused(now);
+      if (unused > 0) this.release(account, unused);
       if (now - account.usedAt < account.idleMs) continue;
       account.usedAt = now;
       if (account.shares.size > 0) void recalls.recall([account]);

@@ -40,6 +40,8 @@ export class Share {
   known: { limit: number; left: number; at: number } | undefined;
   /** Sweeps since it was used. */
   idle = 0;
+  /** The least that was left since the last look for what nobody needs. */
+  least = Infinity;
   /** What attempts of calls that run have cost. It is reported with the records of the calls. */
   unreported: Nano = 0;
   /** What was spent and is in no batch yet. */
@@ -71,7 +73,8 @@ export class Share {
 
   /** Moves an amount from what is left to what is held. */
   hold(amount: number): void {
-    this.values[this.cell]! -= amount;
+    const left = (this.values[this.cell]! -= amount);
+    if (left < this.least) this.least = left;
     this.held += amount;
     this.idle = 0;
   }

@@ -11,12 +11,15 @@ const SWEEP_MS = 200;
 /** Sweeps after which an idle share is given back: of a rate limit at once, of a budget after ten seconds. */
 const IDLE_RATE = 2;
 const IDLE_MONEY = 50;
+/** After so many sweeps the money is given back that no call has needed since. */
+const UNUSED_SWEEPS = 5;
 
 export class Shares {
   readonly #channel: BooksChannel;
   readonly #cells: Cells;
   readonly #byAccount = new Map<string, Share>();
   #timer: Timer | undefined;
+  #sweeps = 0;
 
   constructor(channel: BooksChannel, cells: Cells) {
     this.#channel = channel;
@@ -67,6 +70,18 @@ export class Shares {
     this.#channel.send({ kind: "return", account, amount, ...(number !== undefined && { number }) });
   }
 
+  /** A share that has been busy keeps what its calls held at once, which may be much more than they need now. */
+  #giveBackUnused(share: Share): void {
+    const { account, line, least, left, wanted } = share;
+    const amount = Math.min(least, left);
+    share.least = left;
+    if (!(amount > 0) || amount === Infinity || wanted > 0) return;
+    if (line.mode === "watch" || !this.#channel.isUp) return;
+    share.add(-amount);
+    share.least = share.left;
+    this.#channel.send({ kind: "return", account, amount, number: 0 });
+  }
+
   /** Gives back everything that is not held. */
   returnAll(): void {
     for (const [account, { left }] of this.#byAccount) if (left !== 0) this.recall(account, 0);
@@ -94,8 +109,10 @@ export class Shares {
   }
 
   #sweep(now: number): void {
+    const looksForUnused = ++this.#sweeps % UNUSED_SWEEPS === 0;
     for (const share of this.#byAccount.values()) {
       const { line, account, endsAt } = share;
+      if (looksForUnused && line.unit === "money") this.#giveBackUnused(share);
       const isOver = now >= endsAt;
       const limit = line.unit !== "money" || isOver ? IDLE_RATE : IDLE_MONEY;
       if (share.wanted > 0 || ++share.idle < limit) continue;

@@ -89,6 +89,32 @@ test("the rest of an idle share returns to the store after ten seconds", async (
   await books.close();
 });
 
+test("what is drawn ahead is a few calls, also at a high pace, and what nobody needs for a second returns", async () => {
+  const { books, clock, store } = await openBooks();
+  const worker = new TestWorker(books, 1, declaredOf([budgetOf({ limit: 1_000_000 })]));
+  await clock.advance(1);
+  const granted = async () => (await store.accounts(clock.wall()))[0]!.granted;
+  // A hundred calls at once hold 5,000, and cost 500 together.
+  const burst = Array.from({ length: 100 }, () => worker.hold([{ account: ONE, need: 50 }]));
+  await clock.advance(100);
+  await Promise.all(burst);
+  expect(await granted()).toBeLessThanOrEqual(5_000 + 16 * 50);
+  for (let at = 0; at < 100; at++) worker.settle(ONE, 50, 5);
+  worker.flush();
+  await clock.advance(100);
+  // The worker gives back what its calls do not need, and goes on with one call after the other.
+  const left = worker.left(ONE);
+  worker.giveBack(ONE, left - 60);
+  for (let at = 0; at < 30; at++) {
+    expect(await worker.hold([{ account: ONE, need: 50 }])).toBeUndefined();
+    worker.settle(ONE, 50, 0);
+    worker.flush();
+    await clock.advance(100);
+  }
+  expect(await granted()).toBeLessThanOrEqual(100);
+  await books.close();
+});
+
 test("a call that cost more than its hold is booked, and the next draw knows it", async () => {
   const { books, clock, store } = await openBooks();
   const worker = new TestWorker(books, 1, declaredOf([budgetOf({ limit: 100 })]));

@@ -208,6 +208,12 @@ export class TestWorker {
     this.#spends.set(account, spend);
   }
 
+  /** Returns a part of a share that the keeper has not asked for. */
+  giveBack(account: string, amount: number): void {
+    this.#add(account, -amount);
+    this.#send({ kind: "return", account, amount, number: 0 });
+  }
+
   /** Sends what was spent since the last batch. */
   flush(): void {
     const batch = this.seal();

@@ -34,6 +34,7 @@ export const check: Command = {
     const report: Report = {
       ok: faults.length === 0,
       config: file,
+      included: config.include,
       address: `${config.host}:${config.port}`,
       keys: config.keys.map(({ name }) => name),
       plugins: plugins.map(({ plugin, source }) => ({ name: plugin.name, source })),
@@ -68,6 +69,8 @@ interface Report {
   ok: boolean;
   /** Absent without a config file. */
   config?: string;
+  /** Names of the files that the config file includes. */
+  included: readonly string[];
   address: string;
   /** Names of the gateway keys. */
   keys: string[];
@@ -104,7 +107,7 @@ function describe(report: Report): string {
     ["off", report.off.map(({ name, reason }) => [name, reason])],
   ];
   return [
-    `config     ${report.config ?? "no file; defaults and environment"}`,
+    `config     ${[report.config ?? "no file; defaults and environment", ...report.included].join(", ")}`,
     `address    ${report.address}`,
     `keys       ${report.keys.join(", ") || "none in the config"}`,
     `plugins    ${report.plugins.length - external.length} built in, ${external.length} external`,

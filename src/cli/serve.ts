@@ -103,7 +103,8 @@ export function serveVariant(context: Context, variant: ServeVariant): Promise<n
 
 function readSettings(context: Context) {
   const loaded = loadConfig(loadOptions(context));
-  return { ...loaded, env: context.env, reread: () => reloadConfig(loadOptions(context)) };
+  const reread = (onFile?: LoadOptions["onFile"]) => reloadConfig({ ...loadOptions(context), onFile });
+  return { ...loaded, env: context.env, reread };
 }
 
 function loadOptions({ flags, env, cwd }: Context): LoadOptions {
@@ -211,8 +212,8 @@ class Reloader {
   }
 
   async #reload(): Promise<void> {
-    const reread = async () => {
-      const loaded = await reloadConfig(loadOptions(this.#context));
+    const reread = async (onFile?: LoadOptions["onFile"]) => {
+      const loaded = await reloadConfig({ ...loadOptions(this.#context), onFile });
       return { ...loaded, config: this.#adjust(loaded.config) };
     };
     const settings = { ...(await reread()), env: this.#context.env, reread };

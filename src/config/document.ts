@@ -17,19 +17,28 @@ export interface ConfigDocument {
 /**
  * Reads a config file.
  * @param name name of the file in messages
+ * @param fail makes the error of a file that cannot be read, of a clause without a subject
  * @throws ConfigError when it cannot be read, is not UTF-8, not YAML, or not a map of options.
  */
-export function readDocument(file: string, name: string): Sliced<ConfigDocument> {
-  return parseConfig(readText(file, name), name);
+export function readDocument(
+  file: string,
+  name: string,
+  fail?: (clause: string) => ConfigError,
+): Sliced<ConfigDocument> {
+  return parseConfig(readText(file, name, fail), name);
 }
 
 /** @throws ConfigError when the file cannot be read or is not UTF-8 */
-export function readText(file: string, name: string): string {
+export function readText(
+  file: string,
+  name: string,
+  fail = (clause: string) => new ConfigError(name, `the config file ${clause}`),
+): string {
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    throw new ConfigError(name, `the config file cannot be read (${describeFileError(error)})`);
+    throw fail(`cannot be read (${describeFileError(error)})`);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

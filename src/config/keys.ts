@@ -45,7 +45,8 @@ export function readKeys(
   locate: (path: Path) => string,
   option = "keys",
 ): GatewayKey[] {
-  const names = new Set<string>();
+  /** Index by name. */
+  const names = new Map<string, number>();
   /** By digest. */
   const found = new Map<string, GatewayKey>();
   entries.forEach((entry, index) => {
@@ -59,11 +60,14 @@ export function readKeys(
     if (!NAME.test(name)) {
       throw fail("must have a name of at most 64 letters, digits, dots, dashes, underscores and @", "name");
     }
-    if (names.has(name)) throw fail(`has the name ${name}, which another key already has`, "name");
+    if (names.has(name)) {
+      const other = locate([option, names.get(name)!]);
+      throw fail(`has the name ${name}, which the key at ${other} already has`, "name");
+    }
     const sha256 = digestOf(written, fail);
     const twin = found.get(sha256);
     if (twin !== undefined) throw fail(`is the same key as ${twin.name}`);
-    names.add(name);
+    names.set(name, index);
     const { key: _, ...options } = written;
     found.set(sha256, { ...options, name, sha256 });
   });
@@ -91,7 +95,7 @@ function isPlaceholder(key: string): boolean {
   return FILLER.test(key) || PLACEHOLDERS.has(key.toLowerCase().replace(/[^a-z]/g, ""));
 }
 
-function freeName(names: ReadonlySet<string>, index: number): string {
+function freeName(names: ReadonlyMap<string, number>, index: number): string {
   let number = index + 1;
   while (names.has(`key-${number}`)) number++;
   return `key-${number}`;

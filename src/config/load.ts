@@ -1,5 +1,5 @@
 /** Combines flags, environment, file and defaults, in this precedence, into one frozen value with the origin of each option. */
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { assertHostNames, assertProxies, assertSafe, hostFault } from "./address.ts";
 import { bareHost } from "../core/host-names.ts";
@@ -10,12 +10,13 @@ import { declaredBy } from "./declared.ts";
 import type { ConfigDocument } from "./document.ts";
 import { ConfigError, type Path, writePath } from "./error.ts";
 import { isThere, pluginFolderFault } from "./files.ts";
+import { type FoundDocument, readFiles } from "./include.ts";
 import { type KeyEntry, readKeys } from "./keys.ts";
-import { deepFreeze, readText, sealSecrets, substituteAll } from "./read.ts";
-import { type Config, configSchema, fileSchema, listOptions, type Option } from "./schema.ts";
+import { deepFreeze, sealSecrets } from "./read.ts";
+import { type Config, configSchema, listOptions, type Option } from "./schema.ts";
 import { readMode } from "./schema-sections.ts";
 import { readTextAs, readVariable } from "./variables.ts";
-import { type Fault, findFaults, nameOf } from "./shape.ts";
+import { findFaults, nameOf, throwFirst } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
 import { readCertificate, readUpstreamTls, TlsFault } from "./tls.ts";
 import { collectorFaults } from "./telemetry-faults.ts";
@@ -46,6 +47,8 @@ export interface LoadOptions {
   env: Environment;
   /** Absolute path of the working directory. */
   cwd: string;
+  /** Called with the name of each file of the config before it is read, so also with that of a broken one. */
+  onFile?: ((name: string) => void) | undefined;
 }
 
 /** The name of the config file, unless `--config` or `WEIR_CONFIG` names another. */
@@ -61,9 +64,12 @@ export function reloadConfig(options: LoadOptions): Promise<LoadedConfig> {
   return inSlices(load(options));
 }
 
-function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
-  const document = yield* findDocument(flags, env, cwd);
-  const written = document === undefined ? {} : yield* readWritten(document, env);
+function* load({ flags = {}, env, cwd, onFile }: LoadOptions): Sliced<LoadedConfig> {
+  const file = findFile(flags, env, cwd);
+  const document = file === undefined ? undefined : yield* readFiles(file, { env, cwd, onFile });
+  const written = document?.value ?? {};
+  if (document) throwFirst(findMistakes(written as Written), document.locate, document.files);
+  yield;
   const values: Record<string, unknown> = {};
   const sources: Record<string, Origin> = {};
   const added: Added = new Map();
@@ -73,7 +79,7 @@ function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
     const inFile = option.schema["x-adds"] && layersOver(origin) ? pick(written, option.path) : undefined;
     const below: readonly unknown[] = Array.isArray(inFile) ? inFile : [];
     assign(values, option.path, below.length > 0 ? [...below, ...(value as unknown[])] : value);
-    const at = below.length > 0 ? `${document?.locate(option.path)}, ${origin.at}` : origin.at;
+    const at = below.length > 0 ? `${document?.locateAll(option.path)}, ${origin.at}` : origin.at;
     sources[option.path.join(".")] = { ...origin, at };
     if (below.length > 0) added.set(option.path.join("."), { below: below.length, at: origin.at });
   }
@@ -85,7 +91,7 @@ function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
   assertHostNames(config, locate);
   assertOneProcess(config, locate);
   assertStore(config, locate);
-  throwFirst(collectorFaults(config), locate);
+  throwFirst(collectorFaults(config), locate, document?.files);
   return { config, file: document?.name, sources: deepFreeze(sources), locate };
 }
 
@@ -94,16 +100,12 @@ function hasStore({ state, store }: Config, env: Environment): boolean {
   return store !== undefined || (state ?? env["STATE_DIRECTORY"] ?? "none") !== "none";
 }
 
-/** The config file that `--config` or `WEIR_CONFIG` names, else `weir.yaml` in the working directory. */
-function* findDocument(
-  flags: LoadOptions["flags"],
-  env: Environment,
-  cwd: string,
-): Sliced<FoundDocument | undefined> {
+/** The path of the config file that `--config` or `WEIR_CONFIG` names, else of `weir.yaml` in the working directory. */
+function findFile(flags: LoadOptions["flags"], env: Environment, cwd: string): string | undefined {
   const wanted = flags?.["--config"] ?? (env["WEIR_CONFIG"] || undefined);
-  if (wanted !== undefined) return yield* openDocument(resolve(cwd, wanted), cwd);
+  if (wanted !== undefined) return resolve(cwd, wanted);
   const usual = join(cwd, CONFIG_FILE);
-  if (isThere(usual, CONFIG_FILE)) return yield* openDocument(usual, cwd);
+  if (isThere(usual, CONFIG_FILE)) return usual;
   if (!isThere(join(cwd, "weir.yml"), "weir.yml")) return undefined;
   throw new ConfigError(
     "weir.yml",
@@ -111,43 +113,12 @@ function* findDocument(
   );
 }
 
-type FoundDocument = ConfigDocument & { folder: string };
-
-function* openDocument(file: string, cwd: string): Sliced<FoundDocument> {
-  const near = relative(cwd, file);
-  const name = near.startsWith("..") || isAbsolute(near) ? file : near;
-  // A start without a config file does not load the YAML parser. Reading is synchronous, so an import would be too late.
-  const { readDocument } = require("./document.ts") as typeof import("./document.ts");
-  return { ...(yield* readDocument(file, name)), folder: dirname(file) };
-}
-
-/** The file's value with references replaced, after all checks. */
-function* readWritten(document: FoundDocument, env: Environment): Sliced<Record<string, unknown>> {
-  const schema = fileSchema();
-  const sources = { environment: env, folder: document.folder };
-  const value = substituteAll(document.value, schema, sources, document.locate) as Record<string, unknown>;
-  yield;
-  const faults = findFaults(schema, value);
-  yield;
-  const mistakes = faults.length > 0 ? faults : findMistakes(value as Written);
-  throwFirst(mistakes, document.locate);
-  yield;
-  return value;
-}
-
-/** Throws the fault with the lowest line number. */
-function throwFirst(faults: readonly Fault[], locate: (path: Path) => string): void {
-  const lines = faults.map((fault) => Number(/\d+$/.exec(locate(fault.path))?.[0] ?? 0));
-  const first = faults[lines.indexOf(lines.reduce((least, line) => Math.min(least, line), Infinity))];
-  if (first !== undefined) throw new ConfigError(locate(first.path), first.clause, first.path);
-}
-
 function chooseLayer(
   { path, schema }: Option,
   flags: Readonly<Record<string, string | undefined>>,
   env: Environment,
   written: Record<string, unknown>,
-  document: ConfigDocument | undefined,
+  document: FoundDocument | undefined,
 ): { value: unknown; origin: Origin } {
   const flag: string | undefined = schema["x-flag"];
   const given = flag === undefined ? undefined : flags[flag];
@@ -162,7 +133,7 @@ function chooseLayer(
   }
   const value = pick(written, path);
   if (value !== undefined && document !== undefined) {
-    return { value, origin: { layer: "file", at: document.locate(path) } };
+    return { value, origin: { layer: "file", at: document.locateAll(path) } };
   }
   return { value: structuredClone(schema["default"]), origin: { layer: "default", at: "default" } };
 }

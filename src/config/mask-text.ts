@@ -49,16 +49,37 @@ export interface MaskOptions {
 }
 
 /** @param text of a config file, which need not be valid */
-export function maskText(text: string, { configs = [], digests = [] }: MaskOptions = {}): string {
-  const found = new Finder(text);
-  const documents = readDocuments(text);
-  for (const document of documents) found.walk(document);
-  const isValid = documents.every(({ errors }) => errors.length === 0);
-  const values = [...found.values, ...configs.flatMap(secretsIn)]
+export function maskText(text: string, options: MaskOptions = {}): string {
+  return maskTexts([text], options)[0]!;
+}
+
+/** @param texts of the files of one config: a secret of one is masked in all of them */
+export function maskTexts(
+  texts: readonly string[],
+  { configs = [], digests = [] }: MaskOptions = {},
+): string[] {
+  const files = texts.map((text) => {
+    const found = new Finder(text);
+    const documents = readDocuments(text);
+    for (const document of documents) found.walk(document);
+    const isValid = documents.every(({ errors }) => errors.length === 0);
+    return {
+      text,
+      found,
+      isValid,
+      isConfig: documents.every(({ contents }) => contents === null || isMap(contents)),
+    };
+  });
+  const values = [...files.flatMap(({ found }) => [...found.values]), ...configs.flatMap(secretsIn)]
     .filter(({ length }) => length >= SHORTEST)
     .sort((a, b) => b.length - a.length);
-  const masked = values.reduce((hidden, value) => hidden.replaceAll(value, MASK), apply(text, found.spans));
-  return maskLines(maskDigests(masked, new Set(digests)), isValid);
+  const hide = (text: string) => values.reduce((hidden, value) => hidden.replaceAll(value, MASK), text);
+  return files.map(({ text, found, isValid, isConfig }) =>
+    isConfig
+      ? maskLines(maskDigests(hide(apply(text, found.spans)), new Set(digests)), isValid)
+      : // A file without options that `include` names may be a secret itself.
+        text.replace(/\S.*/g, MASK),
+  );
 }
 
 function readDocuments(text: string): Document[] {

@@ -26,15 +26,20 @@ const upstreamTls = Type.Object(
       Type.String({
         description:
           "PEM file of the certificate authorities that weir trusts for this provider, instead of the public ones.",
+        "x-path": true,
       }),
     ),
     cert: Type.Optional(
       Type.String({
         description: "PEM file of a client certificate, followed by its intermediate certificates.",
+        "x-path": true,
       }),
     ),
     key: Type.Optional(
-      Type.String({ description: "PEM file of the client certificate's private key, not encrypted." }),
+      Type.String({
+        description: "PEM file of the client certificate's private key, not encrypted.",
+        "x-path": true,
+      }),
     ),
   },
   { ...CLOSED, description: "Certificates for the connections to the provider." },

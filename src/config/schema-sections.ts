@@ -7,6 +7,7 @@ export const pluginsSection = Type.Object(
     dir: Type.String({
       description:
         "Folder of the external plugins. Default: `plugins/` beside the config file, or in the working directory when there is no config file.",
+      "x-path": true,
       examples: ["plugins"],
       "x-flag": "--plugins",
       "x-env": "WEIR_PLUGINS",
@@ -97,6 +98,7 @@ export const listenSection = Type.Object(
       Type.String({
         description:
           "Path of a unix socket to listen on, instead of host and port. A relative path is relative to the config file. Requires a single process (`workers` 0 or 1).",
+        "x-path": true,
         examples: ["weir.sock"],
       }),
     ),
@@ -121,12 +123,14 @@ export const tlsSection = Type.Object(
       Type.String({
         description:
           "PEM file of the server certificate, followed by its intermediate certificates. A relative path is relative to the config file. weir reads both files again on reload.",
+        "x-path": true,
         examples: ["cert.pem"],
       }),
     ),
     key: Type.Optional(
       Type.String({
         description: "PEM file of the certificate's private key, not encrypted.",
+        "x-path": true,
         examples: ["key.pem"],
       }),
     ),

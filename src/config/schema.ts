@@ -3,7 +3,7 @@
  * generated from this value.
  *
  * `default` is the value when no layer sets the option. `x-flag` and `x-env` name the flag and the environment variable
- * that override the file; with `x-adds` they add to its list. `writeOnly` marks secrets: weir never prints them and reads them into a {@link Secret}.
+ * that override the file; with `x-adds` they add to its list. `x-path` marks paths, `x-no-path` a word that is none. `writeOnly` marks secrets: weir never prints them and reads them into a {@link Secret}.
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Secret } from "../core/secret.ts";
@@ -115,6 +115,12 @@ const MODELS = { minItems: 1, "x-expects": "a list of at least one model" };
 /** The effective configuration with all defaults. A file may omit any option. */
 export const configSchema = Type.Object(
   {
+    include: Type.Array(Type.String(), {
+      default: [],
+      examples: [["conf.d/*.yaml"]],
+      description:
+        "Further config files, whose options join those of this one. A path begins at the file that names it; `*` stands for any part of a name. An option or a name may be set in one file only; lists are joined.",
+    }),
     host: Type.String({
       default: "127.0.0.1",
       description: "Address to listen on. An address that other machines can reach requires gateway keys.",
@@ -254,6 +260,8 @@ export const configSchema = Type.Object(
       Type.String({
         description:
           "Folder of weir's databases. A relative path is relative to the config file, or to the working directory with the flag or the variable. `none`: in memory, lost when weir ends. Without it: `STATE_DIRECTORY`, which systemd sets.",
+        "x-path": true,
+        "x-no-path": "none",
         examples: ["/var/lib/weir"],
         "x-flag": "--state",
         "x-env": "WEIR_STATE",

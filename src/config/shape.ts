@@ -1,7 +1,7 @@
 /** Checks a value against its schema and describes the faults. */
 import type { TSchema } from "@sinclair/typebox";
 import { Value, ValueErrorType, type ValueError } from "@sinclair/typebox/value";
-import type { Path } from "./error.ts";
+import { ConfigError, type Path } from "./error.ts";
 import { isSection, listOptions } from "./schema.ts";
 import { suggest } from "../core/suggest.ts";
 
@@ -15,6 +15,24 @@ export interface Fault {
 export function findFaults(schema: TSchema, value: unknown, base: Path = []): Fault[] {
   if (Value.Check(schema, value)) return [];
   return [...Value.Errors(schema, value)].flatMap(inside).map((error) => toFault(error, schema, base));
+}
+
+/**
+ * Throws the fault of the first file, and in it that with the lowest line number.
+ * @param files names of the files in their order
+ */
+export function throwFirst(
+  faults: readonly Fault[],
+  locate: (path: Path) => string,
+  files: readonly string[] = [],
+): void {
+  const places = faults.map((fault) => {
+    const at = locate(fault.path);
+    const line = /:?(\d+)$/.exec(at);
+    return { fault, at, file: files.indexOf(at.slice(0, line?.index)), line: Number(line?.[1] ?? 0) };
+  });
+  const [first] = places.toSorted((a, b) => a.file - b.file || a.line - b.line);
+  if (first) throw new ConfigError(first.at, first.fault.clause, first.fault.path);
 }
 
 /** For a union, reports the errors of its object variant when the value is an object: they are more precise. */

@@ -29,7 +29,7 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ['keys:\n  - name: a\n    key: ""', "weir.yaml:3: keys[0] is empty (at keys[0].key)."],
   [
     "keys:\n  - name: a\n    key: k1234567890123456\n  - name: a\n    key: k1234567890123457",
-    "weir.yaml:4: keys[1] has the name a, which another key already has (at keys[1].name).",
+    "weir.yaml:4: keys[1] has the name a, which the key at weir.yaml:2 already has (at keys[1].name).",
   ],
   [
     "keys:\n  - {name: a, sha256: zz}",
@@ -315,7 +315,7 @@ test("keys of the environment are added to those of the file, and a name is used
   expect(config.keys.map(({ name }) => name)).toEqual(["alice", "app"]);
   expect(sources["keys"]?.at).toBe("weir.yaml:1, WEIR_API_KEYS");
   expect(() => load("alice:second-secret-canary-2")).toThrow(
-    "WEIR_API_KEYS: keys[1] has the name alice, which another key already has",
+    "WEIR_API_KEYS: keys[1] has the name alice, which the key at weir.yaml:2 already has",
   );
   expect(() => load("app:first-secret-canary-1")).toThrow("WEIR_API_KEYS: keys[1] is the same key as alice");
   writeFileSync(join(folder, "weir.yaml"), `${file}  of-bob: {on: {key: bob}, limit: 1, every: day}\n`);

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { reloadGateway } from "./cli/reload.ts";
 import { runningGateways } from "./cli/run-file.ts";
 import { FIXED } from "./config/fixed.ts";
-import { maskText } from "./config/mask-text.ts";
+import { maskTexts } from "./config/mask-text.ts";
 import { type Config, listOptions } from "./config/schema.ts";
 import type { Inspected } from "./inspected.ts";
 
-/** Most characters of a config file that is shown. */
+/** Most characters of the config files that are shown. */
 const MAX_TEXT = 1_000_000;
 
 /** @throws Error with one sentence */
@@ -104,11 +104,41 @@ function isSame(one: unknown, other: unknown): boolean {
 async function readSource({ config, settings }: Inspected) {
   const { file } = settings;
   if (file === undefined) throw new Error("weir runs without a config file");
-  const text = readFileSync(file, "utf8").slice(0, MAX_TEXT);
-  const written = await settings.reread?.().catch(() => undefined);
+  // Those on the disk, as far as weir reads them before a mistake, and those that run.
+  const names = new Set([file]);
+  const written = await settings.reread?.((name) => names.add(name)).catch(() => undefined);
+  if (!written) for (const name of config.include) names.add(name);
   const configs = [config, ...(written ? [written.config] : [])];
-  const digests = configs.flatMap(({ keys }) => keys.map(({ sha256 }) => sha256));
-  return { file, text: maskText(text, { configs, digests }) };
+  const digests = configs.flatMap(({ keys, adminKeys }) =>
+    [...keys, ...adminKeys].map(({ sha256 }) => sha256),
+  );
+  const found = [...names].flatMap((name) => readFile(name, name === file));
+  const texts = maskTexts(
+    found.map(({ text }) => text),
+    { configs, digests },
+  );
+  const [main, ...included] = found.map(({ name }, index) => ({ file: name, text: texts[index]! }));
+  return { ...main!, included: withinSize(included, MAX_TEXT - main!.text.length) };
+}
+
+/** @param required false: a file that cannot be read is absent, and the fault of the config names it */
+function readFile(name: string, required: boolean): { name: string; text: string }[] {
+  try {
+    return [{ name, text: readFileSync(name, "utf8").slice(0, MAX_TEXT) }];
+  } catch (fault) {
+    if (required) throw fault;
+    return [];
+  }
+}
+
+/** The files with at most so many characters in all: of one that has more, the beginning. */
+function withinSize<File extends { text: string }>(files: readonly File[], size: number): File[] {
+  let left = size;
+  return files.map((file) => {
+    const text = file.text.slice(0, Math.max(0, left));
+    left -= text.length;
+    return { ...file, text };
+  });
 }
 
 async function reload({ settings }: Inspected) {

@@ -10,8 +10,12 @@ export interface ConfigSources {
   /** The config file, and where each option comes from. */
   file?: string;
   sources?: Readonly<Record<string, Origin>>;
-  /** Reads the config as a reload would. @throws Error with one sentence */
-  reread?(): Promise<LoadedConfig>;
+  /**
+   * Reads the config as a reload would.
+   * @param onFile called with the name of each file of it, also of a broken one
+   * @throws Error with one sentence
+   */
+  reread?(onFile?: (name: string) => void): Promise<LoadedConfig>;
 }
 
 /** What serves at the moment. */

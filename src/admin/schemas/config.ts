@@ -9,7 +9,10 @@ export const ConfigOption = answer({
   isDefault: Type.Boolean(),
   source: words(["default", "file", "environment", "flag"]),
   where: Type.Optional(
-    Type.String({ description: "`weir.yaml:31`, name of the variable, or name of the flag." }),
+    Type.String({
+      description:
+        "`weir.yaml:31`, with the places in all files that set a part of it; name of the variable, or name of the flag.",
+    }),
   ),
 });
 export type ConfigOption = Static<typeof ConfigOption>;
@@ -38,6 +41,9 @@ export type EffectiveConfig = Static<typeof EffectiveConfig>;
 export const ConfigSource = answer({
   file: Type.String(),
   text: Type.String({ description: "The file as it is on the disk; values of secrets are `***`." }),
+  included: Type.Array(answer({ file: Type.String(), text: Type.String() }), {
+    description: "The files that it includes, in the order in which weir reads them, in the same form.",
+  }),
 });
 export type ConfigSource = Static<typeof ConfigSource>;
 

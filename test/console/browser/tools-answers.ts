@@ -192,6 +192,7 @@ export const CONFIG: EffectiveConfig = {
 };
 export const CONFIG_SOURCE: ConfigSource = {
   file: "/etc/weir/weir.yaml",
+  included: [],
   text: [
     "# The gateway of the team.",
     "providers:",

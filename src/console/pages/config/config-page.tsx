@@ -53,7 +53,7 @@ export function ConfigPage() {
           {(data) => <Options config={data} text={text} isAll={isAll} />}
         </Loaded>
       </Panel>
-      {query.value["file"] !== undefined && <SourcePanel line={Number(query.value["file"]) || undefined} />}
+      {query.value["file"] !== undefined && <SourcePanel place={query.value["file"]} />}
     </Page>
   );
 }

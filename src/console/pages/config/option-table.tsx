@@ -2,7 +2,7 @@
 import { setQuery } from "../../data/location.ts";
 import type { ConfigOption } from "../../data/types.ts";
 import { Heads } from "../../parts/heads.tsx";
-import { lineOf, showSource, showValue } from "./options.ts";
+import { showSource, showValue } from "./options.ts";
 
 export function OptionTable({ options }: { options: readonly ConfigOption[] }) {
   return (
@@ -21,14 +21,14 @@ export function OptionTable({ options }: { options: readonly ConfigOption[] }) {
 
 function Row({ option }: { option: ConfigOption }) {
   const { path, value, isDefault } = option;
-  const usual = option.default === undefined ? undefined : `Default: ${showValue(option.default)}`;
-  const line = lineOf(option.where);
+  const usual = option.default === undefined ? "" : `Default: ${showValue(option.default)}`;
+  const places = option.source === "file" ? (option.where ?? "").split(", ") : [];
   return (
     <tr>
       <td>
         <code>{path}</code>
       </td>
-      <td class={isDefault ? "mid" : ""} {...(usual !== undefined && { title: usual })}>
+      <td class={isDefault ? "mid" : ""} title={usual}>
         {value === undefined || value === null ? (
           <span class="dim">not set</span>
         ) : (
@@ -36,13 +36,14 @@ function Row({ option }: { option: ConfigOption }) {
         )}
       </td>
       <td class="dim">
-        {line === undefined ? (
-          showSource(option)
-        ) : (
-          <button type="button" class="linkish fig" onClick={() => setQuery({ file: line })}>
-            {showSource(option)}
-          </button>
-        )}
+        {places.length === 0 && showSource(option)}
+        {places.map((where) => (
+          <div key={where}>
+            <button type="button" class="linkish fig" onClick={() => setQuery({ file: where })}>
+              {showSource({ ...option, where })}
+            </button>
+          </div>
+        ))}
       </td>
     </tr>
   );

@@ -28,25 +28,17 @@ export function matchingOptions(options: readonly ConfigOption[], text: string):
   );
 }
 
-const SOURCES: Readonly<Record<ConfigOption["source"], string>> = {
-  default: "default",
-  file: "file",
-  environment: "environment",
-  flag: "flag",
-};
-
 /** `weir.yaml, line 31`, `environment, OPENAI_API_KEY`, `default`. */
 export function showSource({ source, where }: ConfigOption): string {
-  if (where === undefined) return SOURCES[source];
+  if (where === undefined) return source;
   const line = lineOf(where);
   if (line !== undefined) return `${where.slice(0, where.lastIndexOf(":"))}, line ${line}`;
-  return source === "file" ? where : `${SOURCES[source]}, ${where}`;
+  return source === "file" ? where : `${source}, ${where}`;
 }
 
 /** The line of `weir.yaml:31`. */
 export function lineOf(where: string | undefined): number | undefined {
-  const line = Number(/:(\d+)$/.exec(where ?? "")?.[1]);
-  return Number.isInteger(line) && line > 0 ? line : undefined;
+  return Number(/:(\d+)$/.exec(where ?? "")?.[1]) || undefined;
 }
 
 /** What runs against what is on the disk. */

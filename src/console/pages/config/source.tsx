@@ -1,4 +1,4 @@
-/** The file of the config as it is on the disk, at one line. */
+/** A file of the config as it is on the disk, at one line. */
 import { useEffect, useRef } from "preact/hooks";
 import { setQuery } from "../../data/location.ts";
 import type { ConfigSource } from "../../data/types.ts";
@@ -6,12 +6,15 @@ import { useApi } from "../../data/use-api.ts";
 import { Button } from "../../parts/controls.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Loaded } from "../../parts/states.tsx";
+import { lineOf } from "./options.ts";
 
-export function SourcePanel({ line }: { line: number | undefined }) {
+/** @param place `conf.d/keys.yaml:7`; without a file that is shown, it is in the first one */
+export function SourcePanel({ place }: { place: string }) {
   const source = useApi<ConfigSource>("/config/source");
+  const shown = source.data?.included.find(({ file }) => place.startsWith(`${file}:`)) ?? source.data;
   return (
     <Panel
-      title={source.data?.file ?? "weir.yaml"}
+      title={shown?.file ?? "weir.yaml"}
       right={
         <Button
           kind="quiet"
@@ -22,7 +25,7 @@ export function SourcePanel({ line }: { line: number | undefined }) {
       }
     >
       <Loaded of={source} what="The file">
-        {({ text }) => <Lines text={text} line={line} />}
+        {() => <Lines text={shown?.text ?? ""} line={lineOf(place)} />}
       </Loaded>
     </Panel>
   );
@@ -34,7 +37,7 @@ function Lines({ text, line }: { text: string; line: number | undefined }) {
   return (
     <pre class="code source" tabIndex={0} aria-label="weir.yaml">
       {text.split("\n").map((content, at) => (
-        <span key={at} class={at + 1 === line ? "here" : ""} {...(at + 1 === line && { ref: marked })}>
+        <span key={at} class={at + 1 === line ? "here" : ""} ref={at + 1 === line ? marked : null}>
           <span class="p">{String(at + 1).padStart(4)} </span>
           {content}
           {"\n"}

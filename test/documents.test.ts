@@ -1,6 +1,6 @@
 /** What holds for every document of the repository: where it is, where its links lead, and which commands it names. */
 import { expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
@@ -78,6 +78,9 @@ test("every command of README.md works with npm alone", async () => {
 
 test("every config example is YAML with options that weir knows", () => {
   const folder = mkdtempSync(join(tmpdir(), "weir-examples-"));
+  // Files that an example includes.
+  mkdirSync(join(folder, "conf.d"));
+  for (const name of ["providers.yaml", "conf.d/team.yaml"]) writeFileSync(join(folder, name), "");
   let examples = 0;
   try {
     for (const path of DOCUMENTS)

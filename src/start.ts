@@ -228,7 +228,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       retries: config.retries,
       timeouts: config.timeouts,
       strict: config.strict,
-      answerOptions: answerOptions(config),
+      answerOptions: answerOptions(config, () => keys.keyring.hasSeveral),
     };
     const admission = new Admission(config.limits);
     const tape = await tapesFor(config.capture);

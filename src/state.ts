@@ -198,8 +198,10 @@ function folderFault(folder: string): string | undefined {
 const DAY_MS = 86_400_000;
 
 /** The section `responses` of the config, as calls need it. */
-export function answerOptions({ responses, keys }: Config): AnswerOptions {
+export function answerOptions(
+  { responses, keys }: Config,
+  hasSeveralKeys = (): boolean => keys.length > 1,
+): AnswerOptions {
   const { commitMs, keepDays, foreignIds } = responses;
-  const byKeys = keys.length > 0 ? "refuse" : "pass";
-  return { commitMs, keepMs: keepDays * DAY_MS, foreignIds: foreignIds === "auto" ? byKeys : foreignIds };
+  return { commitMs, keepMs: keepDays * DAY_MS, foreignIds, hasSeveralKeys };
 }

@@ -11,6 +11,19 @@ export interface StoredItem {
   value: JsonObject;
 }
 
+/** Stands for the value of an item that the provider stores; weir keeps its id alone. */
+const HELD: JsonObject = {};
+
+/** An item that the provider stores, as weir remembers it. */
+export function heldItem(id: string): StoredItem {
+  return { id, value: HELD };
+}
+
+/** Whether the provider has the item, and weir its id alone. */
+export function isHeld(value: JsonObject): boolean {
+  return Object.keys(value).length === 0;
+}
+
 /** A stored answer, or only its origin if the provider itself stores the answer. */
 export interface StoredAnswer {
   id: string;
@@ -30,7 +43,10 @@ export interface StoredAnswer {
   expires: number;
   /** The answer without its output; absent if the provider stores the answer. */
   body?: JsonObject;
-  /** The items of this request alone, without those of the answers that it continues. */
+  /**
+   * The items of this request alone, without those of the answers that it continues. If the provider stores the answer: the ids of
+   * the items that the client has seen.
+   */
   input: readonly StoredItem[];
   output: readonly StoredItem[];
 }

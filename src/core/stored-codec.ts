@@ -11,6 +11,8 @@ export interface StoredAsk {
   previous?: string;
   /** Ids of the stored items that the request refers to. */
   references: readonly string[];
+  /** Ids of items that the request names without all of their content: a provider that has them adds the rest. */
+  partial: readonly string[];
   /** `false`: weir must not store the answer. `true`: the client asks for it. Absent: the client says nothing. */
   store?: boolean;
 }
@@ -58,6 +60,8 @@ export interface StoredCodec {
   join(stored: StoredAnswer): JsonObject;
   /** The answer, saying whether weir stored it. */
   withStored(answer: JsonObject, isStored: boolean): JsonObject;
+  /** The ids of the items in an answer, in an event of its stream, or in a page of items. */
+  itemIds(value: JsonObject): readonly string[];
   /** Follows a streamed answer that weir passes on as the provider wrote it. */
   follow(): AnswerFollower;
   /** A page of input items as clients get it. */
@@ -68,6 +72,8 @@ export interface StoredCodec {
   unknownAnswer(id: string): GatewayError;
   /** The error for a request that continues an answer that weir does not have. @param hint a sentence for the client */
   unknownPrevious(id: string, hint?: string): GatewayError;
+  /** The error for a request that refers to an item which the client's key has not received. @param hint a sentence for the client */
+  unknownItem(id: string, hint?: string): GatewayError;
 }
 
 /** Collects a streamed answer from its events, and corrects what they say of its storage. */

@@ -103,11 +103,13 @@ const STORED: Table<StoredCodec> = {
   split: required(callable),
   join: required(callable),
   withStored: required(callable),
+  itemIds: required(callable),
   follow: required(callable),
   listItems: required(callable),
   deleted: required(callable),
   unknownAnswer: required(callable),
   unknownPrevious: required(callable),
+  unknownItem: required(callable),
 };
 
 const SUMMARY: Table<SummaryCodec> = {

@@ -60,6 +60,16 @@ export class Keyring {
     return new Set(slots.filter(({ until }) => now < until).map(({ key }) => key.access.id)).size;
   }
 
+  /** More than one key for calls is known, valid or not: what a revoked key has left behind is not another's. */
+  get hasSeveral(): boolean {
+    if (this.#pending || this.#isDoubted) return true;
+    let first: string | undefined;
+    for (const slots of [this.#declared, this.#stored])
+      for (const { key } of slots.values())
+        if (key.isForCalls && (first ??= key.access.id) !== key.access.id) return true;
+    return false;
+  }
+
   /** Resolves when the keys of the store are known; absent when they are. */
   get pending(): Promise<void> | undefined {
     return this.#pending?.promise;

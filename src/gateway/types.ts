@@ -49,8 +49,10 @@ export interface AnswerOptions {
   commitMs: number;
   /** How long an answer is kept. Milliseconds. */
   keepMs: number;
-  /** Whether a client may continue an answer of the provider that weir does not know. */
-  foreignIds: "refuse" | "pass";
+  /** Whether clients may use ids of the provider that weir does not know; `auto`: only while no other key could own them. */
+  foreignIds: "auto" | "refuse" | "pass";
+  /** The gateway has, or has had, more than one key for calls. */
+  hasSeveralKeys(): boolean;
 }
 
 /** The hooks of a plugin, with its name. */

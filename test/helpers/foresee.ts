@@ -93,7 +93,7 @@ export async function foresee(format: ClientFormat, body: JsonObject, translated
       hooks: translated ? [HOOK] : [],
       strict: false,
       reasoning: new ReasoningCache(),
-      answerOptions: { commitMs: 0, keepMs: 0, foreignIds: "pass" },
+      answerOptions: { commitMs: 0, keepMs: 0, foreignIds: "pass", hasSeveralKeys: () => false },
     });
     const { served_by, request, losses } = explained as unknown as {
       served_by: { lane: string };

@@ -6,13 +6,14 @@ import type { GatewayError } from "../../core/error.ts";
 import { invalidRequest } from "../../core/error.ts";
 import type { FoundItems, StoredAsk, StoredCodec } from "../../core/stored-codec.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { StoredAnswer } from "../../core/stored-answer.ts";
+import { heldItem, isHeld, type StoredAnswer } from "../../core/stored-answer.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import type { Plan } from "../routing/plan.ts";
+import { refusesUnknown, refusesUnseen } from "./foreign.ts";
 import { ownerOf } from "./owner.ts";
 import { namesConversation, readAsk } from "./read-ask.ts";
 import { reading } from "./reading.ts";
-import { type Keeper, RUNNING, type StoredCall } from "./types.ts";
+import { type Keeper, type Origin, RUNNING, type StoredCall } from "./types.ts";
 
 export type StoreContext = Pick<Gateway, "answers" | "answerOptions">;
 
@@ -24,7 +25,15 @@ type Previous =
   /** weir does not know the id, and leaves it to a provider of the client's format. */
   | { at: "elsewhere" };
 
-const NO_ITEMS: ReadonlyMap<string, JsonObject> = new Map();
+/** What weir knows of the items that a request names. */
+interface Named {
+  /** The items that weir stores, by their ids. */
+  items: ReadonlyMap<string, JsonObject>;
+  /** Ids that the caller's key has not received, where another key may have. */
+  unseen: ReadonlySet<string>;
+}
+
+const NO_ITEMS: Named = { items: new Map(), unseen: new Set() };
 
 export class CallStorage implements StoredCall {
   readonly codec: StoredCodec;
@@ -34,13 +43,14 @@ export class CallStorage implements StoredCall {
   readonly #owner: string;
   readonly #previous: Previous | undefined;
   readonly #items: ReadonlyMap<string, JsonObject>;
+  readonly #unseen: ReadonlySet<string>;
 
   private constructor(
     incoming: Incoming,
     context: StoreContext,
     ask: StoredAsk,
     previous?: Previous,
-    items = NO_ITEMS,
+    { items, unseen }: Named = NO_ITEMS,
   ) {
     this.codec = incoming.format.client.stored!;
     this.#incoming = incoming;
@@ -49,6 +59,7 @@ export class CallStorage implements StoredCall {
     this.#owner = ownerOf(incoming.call);
     this.#previous = previous;
     this.#items = items;
+    this.#unseen = unseen;
   }
 
   /**
@@ -58,22 +69,17 @@ export class CallStorage implements StoredCall {
    */
   static open(incoming: Incoming, context: StoreContext): CallStorage | Promise<CallStorage> {
     const codec = incoming.format.client.stored!;
-    if (context.answerOptions.foreignIds === "refuse" && namesConversation(incoming, codec))
+    if (refusesUnknown(incoming.call, context.answerOptions) && namesConversation(incoming, codec))
       throw invalidRequest(FOREIGN_CONVERSATION, codec.members.conversation, "conversation_not_found");
-    const ask = readAsk(incoming, codec);
-    if (ask.previous === undefined && ask.references.length === 0)
+    const ask = readAsk(incoming, codec, refusesUnseen(incoming.call, context.answerOptions));
+    if (ask.previous === undefined && ask.references.length + ask.partial.length === 0)
       return new CallStorage(incoming, context, ask);
     return CallStorage.#find(incoming, context, ask);
   }
 
   static async #find(incoming: Incoming, context: StoreContext, ask: StoredAsk): Promise<CallStorage> {
-    const owner = ownerOf(incoming.call);
     const previous = ask.previous === undefined ? undefined : findPrevious(ask.previous, incoming, context);
-    const items =
-      ask.references.length === 0
-        ? undefined
-        : reading(context, (answers) => answers.items(ask.references, owner));
-    const found = await Promise.all([previous, items]);
+    const found = await Promise.all([previous, findNamed(ask, incoming, context)]);
     return new CallStorage(incoming, context, ask, ...found);
   }
 
@@ -115,6 +121,7 @@ export class CallStorage implements StoredCall {
     attempt.storesAnswer = this.#ownKeeper === "weir";
     if (this.#ask.store === true && !this.#context.answers)
       attempt.reportLoss("dropped", this.codec.members.store, "weir keeps no answers; see responses.store");
+    if (attempt.target.format === this.#incoming.format.id) this.#assertSeen(attempt);
     return this.#expand(attempt.context);
   }
 
@@ -123,6 +130,7 @@ export class CallStorage implements StoredCall {
   }
 
   detached(attempt: Attempt): JsonObject | undefined {
+    this.#assertSeen(attempt);
     const keeper = this.keeperOf(attempt);
     const isLost = this.#previous?.at === "elsewhere" && attempt.context.target.traits.storesAnswers;
     if (isLost && this.codec.isOwnId?.(this.#ask.previous!)) throw this.#unknown(OWN_ID_HINT);
@@ -169,18 +177,32 @@ export class CallStorage implements StoredCall {
     );
   }
 
-  keepOrigin(id: string, attempt: Attempt, isRunning = false): Promise<boolean> {
+  get remembersItems(): boolean {
+    return this.canKeep && refusesUnknown(this.#incoming.call, this.#context.answerOptions);
+  }
+
+  keepOrigin(id: string, attempt: Attempt, origin: Origin = {}): Promise<boolean> {
     return this.#put(
       {
         id,
         ...this.#facts(),
         deployment: attempt.target.deployment.name,
-        status: isRunning ? RUNNING : "completed",
+        status: origin.isRunning ? RUNNING : "completed",
         input: [],
-        output: [],
+        output: [...new Set(origin.items)].map(heldItem),
       },
       attempt,
     );
+  }
+
+  /** @throws GatewayError `not-found` for an item that the provider would look up for another key */
+  #assertSeen({ target, context }: Attempt): void {
+    if (this.#unseen.size === 0) return;
+    const { references, partial } = this.#ask;
+    const refers = target.lane === "native" ? references : [];
+    const looksUp = context.target.traits.storesAnswers ? partial : [];
+    const id = [...refers, ...looksUp].find((named) => this.#unseen.has(named));
+    if (id !== undefined) throw this.codec.unknownItem(id, unseenHint(this.#context));
   }
 
   /** Some servers give several answers the same id: a later one must not change what the earlier one says. */
@@ -215,6 +237,12 @@ export class CallStorage implements StoredCall {
 const OWN_ID_HINT =
   "It is an id of weir, which does not have the answer; the answer of a compaction is continued by its output, sent as input.";
 
+/** The same for an unknown item and for one of another key. */
+function unseenHint(context: StoreContext): string {
+  const why = hintFor(context) ?? "No answer that this key has received, and weir has kept, contains it.";
+  return `${why} Send the item's content instead.`;
+}
+
 const FOREIGN_CONVERSATION =
   "weir keeps no conversations, and cannot tell whose a conversation of the provider is. Continue an answer by its id " +
   "(previous_response_id), or send the earlier items as input; the operator can pass such ids on with responses.foreignIds: pass.";
@@ -228,6 +256,21 @@ const NOT_STORED = {
 /** The same for an unknown answer and for one of another key. */
 function hintFor({ answers }: StoreContext): string | undefined {
   return answers ? undefined : "weir stores no answers: name a state folder with `--state`.";
+}
+
+async function findNamed(
+  { references, partial }: StoredAsk,
+  { call }: Incoming,
+  context: StoreContext,
+): Promise<Named | undefined> {
+  const checks = refusesUnseen(call, context.answerOptions);
+  const ids = checks ? [...new Set([...references, ...partial])] : references;
+  if (ids.length === 0) return undefined;
+  const found = (await reading(context, (answers) => answers.items(ids, ownerOf(call)))) ?? new Map();
+  return {
+    items: new Map([...found].filter(([, value]) => !isHeld(value))),
+    unseen: new Set(checks ? ids.filter((id) => !found.has(id)) : []),
+  };
 }
 
 async function findPrevious(
@@ -250,6 +293,6 @@ async function findPrevious(
       at: "weir",
       items: chain.flatMap(({ input, output }) => [...input, ...output].map(({ value }) => value)),
     };
-  if (context.answerOptions.foreignIds === "pass") return { at: "elsewhere" };
+  if (!refusesUnknown(call, context.answerOptions)) return { at: "elsewhere" };
   throw codec.unknownPrevious(id, hintFor(context));
 }

@@ -25,11 +25,18 @@ export async function keepAnswer(
       return bytes;
     case "provider":
       if (answerId === undefined || !isStored || !stored.canKeep) return bytes;
-      if (await stored.keepOrigin(answerId, attempt, usage === undefined)) return bytes;
+      const items = stored.remembersItems ? itemsIn(bytes, stored) : [];
+      if (await stored.keepOrigin(answerId, attempt, { isRunning: usage === undefined, items })) return bytes;
       return withStored(stored, bytes, () => false);
     case "weir":
       return withStored(stored, bytes, (answer) => stored.keep(answer, attempt));
   }
+}
+
+/** The ids of the items in a JSON answer, or in the data of an event. */
+function itemsIn(json: Uint8Array | string, { codec }: StoredCall): readonly string[] {
+  const value = parseJson(typeof json === "string" ? json : new TextDecoder().decode(json));
+  return isObject(value) ? codec.itemIds(value) : [];
 }
 
 type Keep = (answer: JsonObject) => boolean | Promise<boolean>;
@@ -63,27 +70,48 @@ export function streamKeeper(stored: StoredCall, attempt: Attempt): StreamKeeper
   }
 }
 
-/** Stores the origin as soon as the id is known, so that the client can also cancel the answer while it runs. */
+/**
+ * Stores the origin as soon as the id is known, so that the client can also cancel the answer while it runs, and again with the
+ * items that have passed before the last event.
+ */
 class OriginKeeper implements StreamKeeper {
   readonly #stored: StoredCall;
   readonly #attempt: Attempt;
+  readonly #follower: AnswerFollower;
+  readonly #items = new Set<string>();
   #storing: Promise<boolean> | undefined;
   #isKept: boolean | undefined;
+  #hasEnded = false;
 
   constructor(stored: StoredCall, attempt: Attempt) {
     this.#stored = stored;
     this.#attempt = attempt;
+    this.#follower = stored.codec.follow();
   }
 
   pass(bytes: Uint8Array, { seen }: Tap): Uint8Array | Promise<Uint8Array> {
     const { answerId, isStored, terminated } = seen;
-    if (!this.#storing && answerId !== undefined && isStored) this.#storing = this.#keep(answerId);
-    if (!terminated || !this.#storing || this.#isKept === true) return bytes;
-    return this.#storing.then((isKept) => (isKept ? bytes : denying(bytes, this.#stored.codec.follow())));
+    if (answerId === undefined || !isStored) return bytes;
+    if (this.#stored.remembersItems) this.#noteItems(bytes);
+    this.#storing ??= this.#keep(answerId, []);
+    if (!terminated) return bytes;
+    if (!this.#hasEnded && this.#items.size > 0)
+      this.#storing = this.#storing.then((isKept) => isKept && this.#keep(answerId, this.#items));
+    else if (this.#isKept === true) return bytes;
+    this.#hasEnded = true;
+    return this.#storing.then((isKept) => (isKept ? bytes : denying(bytes, this.#follower)));
   }
 
-  async #keep(answerId: string): Promise<boolean> {
-    return (this.#isKept = await this.#stored.keepOrigin(answerId, this.#attempt));
+  async #keep(answerId: string, items: Iterable<string>): Promise<boolean> {
+    return (this.#isKept = await this.#stored.keepOrigin(answerId, this.#attempt, { items }));
+  }
+
+  #noteItems(bytes: Uint8Array): void {
+    if (!isMarked(bytes, this.#follower)) return;
+    for (const event of eventsIn(bytes)) {
+      const [frame] = isMarked(event, this.#follower) ? parseFrames(event) : [];
+      if (frame) for (const id of itemsIn(frame.data, this.#stored)) this.#items.add(id);
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { StoredAnswer } from "../../core/stored-answer.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
 import type { Gateway } from "../types.ts";
+import { refusesUnknown } from "./foreign.ts";
 import { soleKeeper } from "./keepers.ts";
 import { ownerOf } from "./owner.ts";
 import { readPage } from "./page.ts";
@@ -86,8 +87,9 @@ async function find(
     call.model = row.model;
     return row.deployment === undefined ? row : { deployment: row.deployment, row };
   }
-  const sole =
-    gateway.answerOptions.foreignIds === "pass" ? soleKeeper(gateway.registry, format.id) : undefined;
+  const sole = refusesUnknown(call, gateway.answerOptions)
+    ? undefined
+    : soleKeeper(gateway.registry, format.id);
   if (sole === undefined) throw codec.unknownAnswer(id);
   return { deployment: sole };
 }

@@ -5,12 +5,19 @@ import type { Incoming } from "../types.ts";
 
 type Source = Pick<Incoming, "bytes" | "body" | "spanOf">;
 
-/** @throws GatewayError `invalid-request` */
-export function readAsk(source: Source, codec: StoredCodec): StoredAsk {
+/** Every item that a request names by an id has this member. */
+const ID = '"id"';
+
+/**
+ * @param anyId whether every item with an id matters, and not references alone
+ * @throws GatewayError `invalid-request`
+ */
+export function readAsk(source: Source, codec: StoredCodec, anyId: boolean): StoredAsk {
   const { previous, store } = codec.members;
-  if (wordOf(source, previous) === undefined && !mayHold(source.bytes, codec.referenceMark)) {
+  const mark = anyId ? ID : codec.referenceMark;
+  if (wordOf(source, previous) === undefined && !mayHold(source.bytes, mark)) {
     const word = wordOf(source, store);
-    return { references: [], ...(word !== undefined && { store: word === "true" }) };
+    return { references: [], partial: [], ...(word !== undefined && { store: word === "true" }) };
   }
   return codec.ask(source.body);
 }

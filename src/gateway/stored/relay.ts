@@ -1,6 +1,7 @@
 /** Relays a request about an answer to the deployment that stores it. The answer passes unchanged. */
 import { Attempt } from "../../core/call.ts";
-import type { StoredAnswer } from "../../core/stored-answer.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+import { heldItem, type StoredAnswer } from "../../core/stored-answer.ts";
 import { GatewayError } from "../../core/error.ts";
 import { NativeLane } from "../lanes/native.ts";
 import { observeAnswer } from "../lanes/observe-answer.ts";
@@ -11,6 +12,7 @@ import { recordUsage } from "../lanes/relay-source.ts";
 import { headerFilters, send, upstreamHeaders } from "../lanes/send.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import { assertProvider } from "../access.ts";
+import { refusesUnknown } from "./foreign.ts";
 import { keeperNamed } from "./keepers.ts";
 import { ownerOf } from "./owner.ts";
 import { type AnswerRequest, RUNNING } from "./types.ts";
@@ -59,11 +61,12 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
   const read = await readAnswer(response, running);
   running.firstByteAt = performance.now();
   const seen = observeAnswer(read, codec.watch);
-  if (seen?.usage && request.row?.status === RUNNING) {
+  const hasEnded = seen?.usage !== undefined && request.row?.status === RUNNING;
+  if (hasEnded) {
     recordUsage(seen, running);
     gateway.ledger.charge(running);
-    await noteEnded(request.row, request, gateway);
   }
+  if (method === "GET" && request.row) await noteRead(request.row, read, hasEnded, request, gateway);
   return {
     kind: "json",
     status: response.status,
@@ -72,11 +75,23 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
   };
 }
 
-/** Later requests must not count the same tokens again. */
-async function noteEnded(row: StoredAnswer, { call }: AnswerRequest, gateway: Gateway): Promise<void> {
+/** Later requests must not count the same tokens again, and may refer to the items that the client gets to see. */
+async function noteRead(
+  row: StoredAnswer,
+  read: Uint8Array,
+  hasEnded: boolean,
+  { call, format }: AnswerRequest,
+  gateway: Gateway,
+): Promise<void> {
   const { commitMs } = gateway.answerOptions;
-  const ended = { ...row, owner: ownerOf(call), status: "completed" };
-  await gateway.answers?.put(ended, commitMs).catch(() => {});
+  const known = new Set([...row.input, ...row.output].map(({ id }) => id));
+  const body = refusesUnknown(call, gateway.answerOptions) ? parseJson(Buffer.from(read).toString()) : null;
+  const items = isObject(body) ? format.client.stored!.itemIds(body) : [];
+  const added = [...new Set(items)].filter((id) => !known.has(id)).map(heldItem);
+  if (!hasEnded && added.length === 0) return;
+  const status = hasEnded ? "completed" : row.status;
+  const noted = { ...row, owner: ownerOf(call), status, output: [...row.output, ...added] };
+  await gateway.answers?.put(noted, commitMs).catch(() => {});
 }
 
 /** The URL of an answer: the id becomes a segment of the path, the client's parameters stay parameters. */

@@ -55,11 +55,18 @@ export interface StoredCall {
    * @returns whether it is stored; if not, the attempt has a loss
    */
   keep(answer: JsonObject, attempt: Attempt): Promise<boolean>;
-  /**
-   * Records that the provider stores an answer, so that later requests go to the same deployment. Never rejects.
-   * @param isRunning the provider generates it in the background
-   */
-  keepOrigin(id: string, attempt: Attempt, isRunning?: boolean): Promise<boolean>;
+  /** weir remembers the items of the provider's answers: another key must not refer to them. */
+  readonly remembersItems: boolean;
+  /** Records that the provider stores an answer, so that later requests go to the same deployment. Never rejects. */
+  keepOrigin(id: string, attempt: Attempt, origin?: Origin): Promise<boolean>;
+}
+
+/** What weir records of an answer that the provider stores. */
+export interface Origin {
+  /** The provider generates it in the background. */
+  isRunning?: boolean;
+  /** Ids of its items. */
+  items?: Iterable<string>;
 }
 
 /** A request about one stored answer. */

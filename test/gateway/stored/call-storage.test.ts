@@ -21,7 +21,12 @@ const BROKEN: AnswerStore = {
   delete: broken,
 };
 
-const answerOptions = { commitMs: 1000, keepMs: 1000, foreignIds: "refuse" as const };
+const answerOptions = {
+  commitMs: 1000,
+  keepMs: 1000,
+  foreignIds: "refuse" as const,
+  hasSeveralKeys: () => true,
+};
 
 function incomingOf(body: JsonObject): Incoming {
   const bytes = Buffer.from(JSON.stringify(body));

@@ -34,6 +34,7 @@ function callThat(keeper: Keeper, isStored: boolean): StoredCall & { kept: JsonO
     previewed: () => ({}),
     converted: () => ({}),
     keep: async (answer) => (kept.push(answer), isStored),
+    remembersItems: false,
     keepOrigin: async (id) => (origins.push(id), isStored),
   };
 }

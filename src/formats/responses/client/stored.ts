@@ -5,7 +5,8 @@ import type { Frame } from "../../../core/frame.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import type { StoredItem } from "../../../core/stored-answer.ts";
-import { list } from "../../shared/read.ts";
+import { getOwn } from "../../../core/own.ts";
+import { list, text } from "../../shared/read.ts";
 import { isOwnAnswerId, itemId } from "../ids.ts";
 import { isTrigger, openSummary } from "../compaction.ts";
 import { behindStored } from "./item-path.ts";
@@ -24,6 +25,10 @@ export const stored: StoredCodec = {
   split,
   join: ({ body, output }) => ({ ...body, output: output.map(({ value }) => value) }),
   withStored: (answer, isStored) => ({ ...answer, store: isStored }),
+  itemIds: ({ output, data, item, response }) =>
+    [...list(output), ...list(data), item, ...(isObject(response) ? list(response.output) : [])].flatMap(
+      (entry) => (isObject(entry) && typeof entry.id === "string" ? [entry.id] : []),
+    ),
   follow: () => new Follower(),
   listItems,
   deleted: (id) => ({ id, object: "response.deleted", deleted: true }),
@@ -35,12 +40,20 @@ export const stored: StoredCodec = {
       "previous_response_id",
       "previous_response_not_found",
     ),
+  // As OpenAI answers for an item that it does not have.
+  unknownItem: (id, hint) =>
+    new GatewayError(
+      "not-found",
+      `Item with id '${id.slice(0, 200)}' not found.${hint === undefined ? "" : ` ${hint}`}`,
+      { param: "input", code: "item_not_found" },
+    ),
 };
 
 function ask({ previous_response_id: previous, store, input }: JsonObject): StoredAsk {
   return {
     ...(typeof previous === "string" && { previous }),
     references: list(input).flatMap((item) => referenceOf(item) ?? []),
+    partial: list(input).flatMap((item) => partialOf(item) ?? []),
     ...(typeof store === "boolean" && { store }),
   };
 }
@@ -50,6 +63,19 @@ function referenceOf(item: Json): string | undefined {
   if (!isObject(item) || typeof item.id !== "string") return undefined;
   const isReference = item.type === "item_reference" || (item.type == null && item.role == null);
   return isReference ? item.id : undefined;
+}
+
+/** The member without which an item is completed by its id. The vendor has the rest, if it stores the item. */
+const CONTENT: Readonly<Record<string, string>> = {
+  reasoning: "encrypted_content",
+  image_generation_call: "result",
+};
+
+/** The id of an item that a vendor completes; `undefined` for any other, and for ids of weir, which no vendor knows. */
+function partialOf(item: Json): string | undefined {
+  if (!isObject(item) || typeof item.id !== "string" || OWN_ID.test(item.id)) return undefined;
+  const member = typeof item.type === "string" ? getOwn(CONTENT, item.type) : undefined;
+  return member === undefined || text(item[member]) ? undefined : item.id;
 }
 
 /** References to unknown items stay: the decoder leaves them out and reports them. */

@@ -1,6 +1,6 @@
 /**
  * Every request in `test/fixtures` goes to a provider of every format, and every answer to a client of every format.
- * `UPDATE=1 bun test test/formats/crossing.test.ts` writes the snapshots anew.
+ * `UPDATE=1 bun test test/formats/crossing.slow.test.ts` writes the snapshots anew.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { builtInFormats } from "../../src/assemble.ts";

@@ -1,0 +1,54 @@
+/**
+ * All tests: `bun run test`. With arguments, `bun test` gets them as they are. Without, files run in two processes side by side,
+ * because most of them wait for sockets and timers; those that measure memory, threads and times of the whole machine
+ * run after them, alone. The last lines are the sums of both.
+ */
+import { resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dir, "..");
+
+/** Files whose measurements others would disturb. */
+const ALONE = ["test/faults"];
+
+/** Longest time of a test. Milliseconds. */
+const TIMEOUT = ["--timeout", "600000"];
+
+interface Counts {
+  pass: number;
+  fail: number;
+}
+
+async function runTests(args: readonly string[]): Promise<Counts & { code: number }> {
+  const child = Bun.spawn([process.execPath, "test", ...TIMEOUT, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, LONG_TESTS: "1" },
+    stdin: "ignore",
+    stdout: "inherit",
+    stderr: "pipe",
+  });
+  const counts: Counts = { pass: 0, fail: 0 };
+  const decoder = new TextDecoder();
+  let rest = "";
+  // `bun test` writes its report to standard error, and the sums as the last lines of it.
+  for await (const piece of child.stderr) {
+    process.stderr.write(piece);
+    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) {
+      const [, count, what] = /^ *(\d+) (pass|fail)$/.exec(line) ?? [];
+      if (count !== undefined) counts[what as keyof Counts] = Number(count);
+    }
+  }
+  return { ...counts, code: await child.exited };
+}
+
+const given = process.argv.slice(2);
+if (given.length > 0) process.exit((await runTests(given)).code);
+
+const together = await runTests([
+  "--parallel=2",
+  ...ALONE.flatMap((folder) => ["--path-ignore-patterns", `${folder}/**`]),
+]);
+const alone = await runTests(ALONE);
+console.error(`\n ${together.pass + alone.pass} pass\n ${together.fail + alone.fail} fail`);
+process.exit(Math.max(together.code, alone.code));

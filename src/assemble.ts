@@ -17,7 +17,7 @@ import type { Config } from "./config/schema.ts";
 import type { Format } from "./core/format.ts";
 import { isObject, parseJson } from "./core/json.ts";
 import type { FactBook } from "./core/model-facts.ts";
-import type { Plugin } from "./core/plugin.ts";
+import type { Hooks, Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
 import type { BrokenPlugin, Discovered } from "./external-plugins/discover.ts";
 import { inSlices, nextTurn } from "./core/slices.ts";
@@ -109,6 +109,11 @@ export function assertLoaded(broken: readonly BrokenPlugin[], strict: boolean | 
       ? `plugins.strict: ${first.message}`
       : `${first.message.replace(/\.$/, "")}; it may have hooks that decide about calls, so weir does not serve without it; repair or remove the file, or set plugins.strict: false`,
   );
+}
+
+/** The hooks of all plugins. */
+export function hooksOf(plugins: readonly LoadedPlugin[]): readonly Hooks[] {
+  return plugins.flatMap(({ plugin }) => plugin.hooks ?? []);
 }
 
 /** Read at the first list of models. */

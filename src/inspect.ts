@@ -1,7 +1,9 @@
 /** What a worker tells the console of its parts: routing, models, providers, config. Plain JSON; credentials are never in it. */
 import type { Config } from "./config/schema.ts";
+import { hooksOf } from "./assemble.ts";
 import { GatewayError } from "./core/error.ts";
 import type { ClientCodec, Format } from "./core/format.ts";
+import type { Hooks } from "./core/plugin.ts";
 import type { Health } from "./gateway/retry/health.ts";
 import { type Choice, describePlan, type Plan } from "./gateway/routing/plan.ts";
 import type { Registry } from "./gateway/routing/registry.ts";
@@ -14,7 +16,7 @@ export async function inspect(question: Question, inspected: Inspected): Promise
   const { registry } = inspected.parts;
   switch (question.what) {
     case "routing":
-      return describeRouting(question.model, registry, inspected.health);
+      return describeRouting(question.model, inspected);
     case "models":
       return describeModels(registry, inspected.config);
     case "unmatched":
@@ -30,13 +32,14 @@ export async function inspect(question: Question, inspected: Inspected): Promise
   }
 }
 
-async function describeRouting(model: string, registry: Registry, health: Health) {
+async function describeRouting(model: string, { parts, health }: Inspected) {
+  const { registry } = parts;
   await registry.prepare(model);
   const candidates = registry.explain(model);
   try {
     // Lanes and paths depend on the client's format, the order of attempts does not.
     const plan = registry.plan(model, clientFormats(registry)[0]!.id);
-    return { model, plan: describeSteps(plan, health), candidates };
+    return { model, plan: describeSteps(plan, health, hooksOf(parts.plugins)), candidates };
   } catch (cause) {
     if (!(cause instanceof GatewayError)) throw cause;
     return { model, plan: [], candidates, fault: cause.message };
@@ -51,9 +54,9 @@ const STATES = {
   full: "full",
 } as const;
 
-function describeSteps(plan: Plan, health: Health) {
+function describeSteps(plan: Plan, health: Health, hooks: readonly Hooks[]) {
   const all: readonly Choice[] = [...plan.choices, ...plan.fallbacks.flat(), ...plan.larger.flat()];
-  return describePlan(plan).map((step) => {
+  return describePlan(plan, hooks).map((step) => {
     const { target } = all.find(
       ({ target }) => target.deployment.name === step.deployment && target.model === step.model,
     )!;

@@ -1,9 +1,11 @@
 /** `weir models [NAME]`: lists the models, or shows which provider serves a name and why. */
+import type { Assembled } from "../assemble.ts";
 import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ModelFacts } from "../core/model-facts.ts";
 import type { ListedModel } from "../core/model-listing.ts";
 import type { Strategy } from "../core/settings.ts";
+import { editsCalls } from "../gateway/plugins/edits-calls.ts";
 import { describePlan, type PlannedTarget } from "../gateway/routing/plan.ts";
 import type { Registry } from "../gateway/routing/registry.ts";
 import type { Command, Context } from "./command.ts";
@@ -24,12 +26,12 @@ export const models: Command = {
       cwd: context.cwd,
     });
     const { assemble } = await import("../assemble.ts");
-    const { registry, catalog } = await assemble(config, context.env, locate);
+    const { registry, catalog, plugins } = await assemble(config, context.env, locate);
     const [name] = context.words;
     if (name === undefined) return list(registry, await catalog.list(), context);
     await registry.live.wait();
     await noteMissingFormats(registry, name, context.env);
-    return explain(registry, await catalog.find(name), name, context);
+    return explain(registry, await catalog.find(name), name, { ...context, plugins });
   },
 };
 
@@ -74,13 +76,19 @@ interface Explained {
 }
 
 /** @throws GatewayError when no provider serves the name */
-function lookUp(registry: Registry, name: string): Explained {
+function lookUp(registry: Registry, name: string, plugins: Assembled["plugins"]): Explained {
+  const editing = plugins.filter(({ plugin }) => plugin.hooks && editsCalls(plugin.hooks));
+  const names = editing.map(({ plugin }) => plugin.name).join(", ");
   const formats = [...registry.formats.values()].filter((format) => format.client);
   const served = formats.map((format) => {
-    const { provider, model, lane, url, reason } = registry.resolve(name, format.id);
+    const { provider, model, lane: spoken, url, reason: why } = registry.resolve(name, format.id);
+    const isEdited = spoken === "native" && editing.length > 0;
+    const lane = isEdited ? "translated" : spoken;
+    const reason = isEdited ? `${why}; translated for the hooks of ${names}` : why;
     return { client: format.id, provider: provider.name, model, lane, url, reason };
   });
-  const plan = describePlan(registry.plan(name, formats[0]!.id));
+  const hooks = editing.flatMap(({ plugin }) => plugin.hooks ?? []);
+  const plan = describePlan(registry.plan(name, formats[0]!.id), hooks);
   const routing = registry.strategyOf(name);
   const candidates = registry.explain(name);
   return { name, served, plan, ...(routing !== "weight" && { routing }), candidates };
@@ -90,10 +98,13 @@ function explain(
   registry: Registry,
   model: ListedModel | undefined,
   name: string,
-  { flags, print, printError }: Context,
+  { flags, print, printError, plugins }: Context & Pick<Assembled, "plugins">,
 ): number {
   try {
-    const explained: Explained = { ...lookUp(registry, name), ...(model?.facts && { facts: model.facts }) };
+    const explained: Explained = {
+      ...lookUp(registry, name, plugins),
+      ...(model?.facts && { facts: model.facts }),
+    };
     print(flags["--json"] ? JSON.stringify(explained, null, 2) : describe(explained));
     return 0;
   } catch (thrown) {

@@ -72,7 +72,7 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
       reason: target.reason,
       ...(await endOf(target, context)),
     },
-    plan: describePlan(plan) as unknown as Json,
+    plan: describePlan(plan, embeds ? [] : context.hooks) as unknown as Json,
     candidates: registry.explain(call.model) as unknown as Json,
     request: await describe(prepared, registry),
     ...more,

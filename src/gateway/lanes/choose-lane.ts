@@ -2,6 +2,7 @@
 import type { Attempt } from "../../core/call.ts";
 import type { Incoming } from "../types.ts";
 import { needsCompaction } from "../compaction.ts";
+import { editsCalls } from "../plugins/edits-calls.ts";
 import type { Lane, PrepareContext } from "./lane.ts";
 import { NativeLane } from "./native.ts";
 import { TranslatedLane } from "./translated.ts";
@@ -10,7 +11,7 @@ import { TranslatedLane } from "./translated.ts";
 export function chooseLane(incoming: Incoming, attempt: Attempt, context: PrepareContext): Lane {
   const { target } = attempt;
   if (target.substitute) attempt.reportLoss("substituted", "model", target.reason);
-  const isEdited = incoming.call.edits || context.hooks.some((hook) => hook.request || hook.answer);
+  const isEdited = incoming.call.edits || context.hooks.some(editsCalls);
   const isNative = target.lane === "native" && !isEdited && !mustTranslate(incoming, attempt, context);
   if (isNative) return new NativeLane(incoming, attempt, context);
   if (target.lane === "native") attempt.lane = "translated";

@@ -1,6 +1,8 @@
 /** The deployments that can serve a model, by priority and weight, and the fallback models. */
+import type { Hooks } from "../../core/plugin.ts";
 import type { Target } from "../../core/provider.ts";
 import type { Strategy } from "../../core/settings.ts";
+import { usualLane } from "../plugins/edits-calls.ts";
 
 /** One deployment that can serve the model. */
 export interface Choice {
@@ -91,12 +93,15 @@ export interface PlannedTarget {
   reason: string;
 }
 
-/** A plan as a list, sorted by role, then priority, then weight. */
-export function describePlan({ choices, fallbacks, larger }: Plan): PlannedTarget[] {
+/** A plan as a list, sorted by role, then priority, then weight. @param hooks of all plugins, which decide about lanes; none for embeddings */
+export function describePlan(
+  { choices, fallbacks, larger }: Plan,
+  hooks: readonly Hooks[] = [],
+): PlannedTarget[] {
   const describe = (role: PlannedTarget["role"]) => (choice: Choice) => ({
     deployment: choice.target.deployment.name,
     model: choice.target.model,
-    lane: choice.target.lane,
+    lane: usualLane(choice.target, hooks),
     url: choice.target.url,
     role,
     weight: choice.weight,

@@ -286,7 +286,10 @@ export function assertProvidersKnown(
   names: readonly string[],
   locate: (path: string[]) => string,
 ): void {
-  const priced = Object.keys(config.prices).map((name) => ["prices", name] as const);
+  // A name without a slash is that of a model, of whichever provider.
+  const priced = Object.keys(config.prices)
+    .filter((name) => name.includes("/"))
+    .map((name) => ["prices", name] as const);
   const named = Object.keys(config.providers).map((name) => ["providers", name] as const);
   const path = [...named, ...priced].find(([, name]) => !isKnown(name.replace(/\/.*/s, ""), names));
   if (path === undefined) return;

@@ -3,6 +3,7 @@ import { declaredBy } from "./config/declared.ts";
 import type { Config } from "./config/schema.ts";
 import { globMatches } from "./core/glob.ts";
 import { namesOf, unmatchedSentence } from "./core/model-pattern.ts";
+import { setNamed } from "./core/model-sets.ts";
 import type { ActiveProvider } from "./core/provider.ts";
 import type { Registry } from "./gateway/routing/registry.ts";
 import { shippedSnapshot } from "./ledger/prices/shipped.ts";
@@ -23,7 +24,10 @@ export async function unmatchedPatterns(
   registry: Registry,
   asksHosts = true,
 ): Promise<string[]> {
-  const wanted = patterns.filter((pattern) => pattern.replaceAll("*", "") !== "");
+  // The patterns of sets are rules of their own.
+  const wanted = patterns.filter(
+    (pattern) => pattern.replaceAll("*", "") !== "" && setNamed(pattern) === undefined,
+  );
   if (wanted.length === 0) return [];
   if (asksHosts) await registry.live.wait();
   const { names, unlisted } = knownModels(registry);
@@ -79,6 +83,8 @@ export async function unmatchedRules(
 function modelRules(config: Config): ModelRule[] {
   const { keys, budgets, rates } = declaredBy(config);
   const sections = ["fallbacks", "models", "prices"] as const;
+  const { modelSets } = config;
+  const inSets = new Set(Object.values(modelSets).flat());
   return [
     ...keys.map(({ name, scopes }) => ({ where: `the key ${name}`, patterns: scopes.models ?? [] })),
     ...budgets.map(({ name, on }) => ({
@@ -89,6 +95,10 @@ function modelRules(config: Config): ModelRule[] {
       where: `the rate limit ${name}`,
       patterns: on.kind === "model" ? [on.what] : [],
     })),
-    ...sections.map((section) => ({ where: section, patterns: Object.keys(config[section]) })),
+    ...Object.entries(modelSets).map(([name, patterns]) => ({ where: `the set ${name}`, patterns })),
+    ...sections.map((section) => ({
+      where: section,
+      patterns: Object.keys(config[section]).filter((pattern) => !inSets.has(pattern)),
+    })),
   ];
 }

@@ -1,4 +1,5 @@
 /** What becomes of budgets at the moment: how fast they are spent, and whether calls that they count are refused. */
+import { type ModelSets, patternsOf } from "../core/model-sets.ts";
 import type { Filter } from "../keeper/books/reports/types.ts";
 import type { Budget, Subject } from "../ledger/policy.ts";
 import type { AdminBooks } from "./books.ts";
@@ -26,7 +27,7 @@ export async function courseOf(
   // The sums are those of whole hours: with the hour before, a pace is that of an hour at least.
   const from = Math.floor(now / HOUR_MS) * HOUR_MS - HOUR_MS;
   const entries = budgets.slice(0, MOST).map(async (budget) => {
-    const filter = filterOf(budget.on);
+    const filter = filterOf(budget.on, books.policy().modelSets);
     if (filter === undefined) return [];
     const { total } = await books.usage({ ...filter, from, by: [] });
     const pace = Math.round((total.cost / (now - from)) * HOUR_MS);
@@ -49,8 +50,9 @@ async function countRefused(
 }
 
 /** The calls that a budget on a subject counts. @returns undefined for sessions, which have no sums */
-function filterOf({ kind, what }: Subject): Filter | undefined {
+function filterOf({ kind, what }: Subject, sets: ModelSets = {}): Filter | undefined {
   if (kind === "session") return undefined;
   if (kind === "all") return {};
+  if (kind === "model") return { model: patternsOf(what, sets) };
   return kind === "path" ? { within: what } : { [kind]: what };
 }

@@ -5,6 +5,7 @@ import { digestOf } from "../ledger/keys/form.ts";
 import { isWithin } from "../ledger/keys/path.ts";
 import type { Caller } from "./callers.ts";
 import { AdminError, conflict, notFound } from "./errors.ts";
+import { expectSets, modelsOf } from "./model-sets.ts";
 import type { AdminRequest } from "./operation.ts";
 
 /** The version of an entry: the same content has the same version, in every process. */
@@ -71,7 +72,7 @@ export function seesSubject({ path }: Caller, { kind, what }: Subject, { keys }:
   return key !== undefined && isWithin(key.path, path);
 }
 
-/** @throws AdminError 403 or 404 if the caller may not limit the calls of a subject */
+/** @throws AdminError 403 or 404 if the caller may not limit the calls of a subject, 400 for a set that does not exist */
 export function expectSubject(
   { books, caller }: Pick<AdminRequest, "books" | "caller">,
   { kind, what }: Subject,
@@ -86,6 +87,7 @@ export function expectSubject(
     );
   const subject = kind === "key" ? { kind, what: findKey({ books, caller }, what).id } : { kind, what };
   if (!seesSubject(caller, subject, books.policy())) throw outside(caller);
+  expectSets({ books }, modelsOf(subject), "/on/what");
   return subject;
 }
 

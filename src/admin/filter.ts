@@ -2,19 +2,32 @@
 import { isWithin } from "../ledger/keys/path.ts";
 import type { Filter } from "../keeper/books/reports/types.ts";
 import { findKey } from "./entries.ts";
+import { patternsFor } from "./model-sets.ts";
 import { invalid } from "./errors.ts";
 import type { AdminRequest } from "./operation.ts";
 
-/** The filter with the id of its key, and without calls that the caller may not see. @throws AdminError 400, 404 */
-export function filterOf<Wanted extends Omit<Filter, "within">>(
+/** Models as a request names them: one text, which may be a set. */
+interface Named {
+  model?: string;
+  asked?: string;
+}
+type Patterns = { [Name in keyof Named]: readonly string[] };
+
+/**
+ * The filter with the id of its key and the patterns of its models, and without calls that the caller may not see.
+ * @throws AdminError 400, 404
+ */
+export function filterOf<Wanted extends Omit<Filter, "within" | "model"> & Named>(
   given: Pick<AdminRequest, "books" | "caller">,
-  { key, ...filter }: Wanted,
-): Omit<Wanted, "key"> & Pick<Filter, "within" | "key"> {
+  { key, model, asked, ...filter }: Wanted,
+): Omit<Wanted, "key" | keyof Named> & Pick<Filter, "within" | "key"> & Patterns {
   const { from, to } = filter;
   if (from !== undefined && to !== undefined && to < from) throw invalid("to is before from.", "?to");
   return {
     ...filter,
     within: given.caller.path,
+    ...(model !== undefined && { model: patternsFor(given, model, "?model") }),
+    ...(asked !== undefined && { asked: patternsFor(given, asked, "?asked") }),
     ...(key !== undefined && { key: findKey(given, key).id }),
   };
 }

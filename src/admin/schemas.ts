@@ -48,7 +48,9 @@ const list = (description: string) =>
 
 const SCOPES = {
   models: Type.Optional(
-    list("Models or patterns: the name that clients write, the provider's name, or `provider/model`."),
+    list(
+      "Models, patterns or sets (`@cheap`): the name that clients write, the provider's, or `provider/model`.",
+    ),
   ),
   providers: Type.Optional(list("Names of the providers that calls may go to.")),
   endpoints: Type.Optional(list("Ids of client formats, and `embeddings`, `count`, `models`, `explain`.")),
@@ -137,7 +139,7 @@ const SUBJECT = request({
   what: Type.String({
     maxLength: 200,
     description:
-      "Id of the key, path, tag, model or pattern over its names, or provider; empty for `all` and `session`.",
+      "Id of the key, path, tag, model, pattern or set (`@cheap`), or provider; empty for `all` and `session`.",
   }),
 });
 
@@ -172,6 +174,13 @@ const WARNINGS = Type.Optional(
   }),
 );
 
+const SETS = Type.Optional(
+  mapOf(
+    Type.Union([Type.Array(Type.String()), Type.Null()]),
+    "The patterns of the sets that it names; `null`: the configuration has no such set.",
+  ),
+);
+
 export const Key = answer({
   id: Type.String(),
   name: Type.String(),
@@ -189,6 +198,7 @@ export const Key = answer({
   revokedAt: Type.Optional(time("")),
   /** End of the grace period of a rotation. */
   rotatingUntil: Type.Optional(time("The key before the last rotation works until then.")),
+  sets: SETS,
   warnings: WARNINGS,
   limits: Type.Optional(KEY_LIMITS),
   version: Type.String({ description: "For `If-Match`." }),
@@ -240,6 +250,7 @@ export const Budget = answer({
   name: Type.String(),
   ...BUDGET,
   source: words(["config", "store"]),
+  sets: SETS,
   warnings: WARNINGS,
   version: Type.String({ description: "For `If-Match`." }),
   windows: Type.Array(
@@ -282,6 +293,7 @@ export const Rate = answer({
   limits: mapOf(Type.Integer(), "By unit."),
   burst: Type.Optional(mapOf(Type.Integer(), "By unit.")),
   source: words(["config", "store"]),
+  sets: SETS,
   warnings: WARNINGS,
   version: Type.String({ description: "For `If-Match`." }),
   left: mapOf(Type.Number(), "What may be used at once, by unit."),
@@ -311,7 +323,7 @@ export const FILTER = {
     Type.String({
       maxLength: 200,
       description:
-        "A model or a pattern: the provider's name, `provider/model`, and for calls also the name that was asked for.",
+        "A model, a pattern or a set (`@cheap`): the provider's name, `provider/model`, and for calls also the name that was asked for.",
     }),
   ),
   provider: Type.Optional(Type.String({ maxLength: 100 })),

@@ -47,6 +47,7 @@ export const check: Command = {
         source: provider.source,
       })),
       routes: routeRows(registry),
+      modelSets: Object.entries(config.modelSets).map(([name, list]) => [`@${name}`, list.join(", ")]),
       off: registry.off.map(({ provider, reason }) => ({ name: provider.name, reason })),
       warnings: [
         ...wantedButOff(registry).map(
@@ -82,6 +83,8 @@ interface Report {
     source: string;
   })[];
   routes: [name: string, models: string][];
+  /** Named sets of models, with their patterns. */
+  modelSets: [name: string, patterns: string][];
   off: { name: string; reason: string }[];
   /**
    * Providers of the config that are off, models of it that their provider turns off, and rules that match no model. They do
@@ -104,6 +107,7 @@ function describe(report: Report): string {
   ]);
   const sections: [title: string, rows: readonly (readonly string[])[]][] = [
     ["routes", report.routes],
+    ["sets", report.modelSets],
     ["off", report.off.map(({ name, reason }) => [name, reason])],
   ];
   return [

@@ -2,13 +2,14 @@
 import { baseUrlFault, hostFault, originFault } from "./address.ts";
 import type { Path } from "./error.ts";
 import { ALIAS_NAME, MODEL_NAME, MODEL_PATTERN, PROVIDER_NAME } from "./schema.ts";
+import { setFaults, type WrittenSets } from "./model-sets.ts";
 import { priceFaults } from "./price-faults.ts";
 import type { Fault } from "./shape.ts";
 import { slowness } from "./slow-expression.ts";
 import { telemetryFaults } from "./telemetry-faults.ts";
 
 /** Values as the file contains them: secrets are texts, any option may be absent. */
-export interface Written {
+export interface Written extends Pick<WrittenSets, "modelSets" | "keys" | "budgets" | "rates" | "routing"> {
   host?: string;
   providers?: Record<string, WrittenProvider>;
   aliases?: Record<string, string>;
@@ -70,6 +71,7 @@ export function findMistakes(written: Written): Fault[] {
     ...routeFaults(written, ends),
     ...Object.entries(written.fallbacks ?? {}).flatMap(([name, targets]) => fallbackFaults(name, targets)),
     ...Object.entries(written.models ?? {}).flatMap(([name, settings]) => settingsFaults(name, settings)),
+    ...setFaults(written),
     ...priceFaults(written.prices),
     ...Object.entries(written.traces?.headers ?? {}).flatMap(([header, value]) =>
       asFault(["traces", "headers", header], headerFault(header, value)),

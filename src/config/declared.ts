@@ -21,7 +21,7 @@ import type { AdminKey } from "./schema-books.ts";
 import type { Config, GatewayKey } from "./schema.ts";
 
 type Declaring = Pick<Config, "keys" | "budgets" | "rates"> &
-  Partial<Pick<Config, "adminKeys" | "keyBudgets">>;
+  Partial<Pick<Config, "adminKeys" | "keyBudgets" | "modelSets">>;
 /** An error at a path. */
 type Fail = (path: Path, clause: string) => ConfigError;
 
@@ -57,6 +57,7 @@ export function declaredBy(config: Declaring, locate: (path: Path) => string = (
     budgets: [...budgets, ...own.flatMap(({ budget: found }) => found ?? [])],
     rates: [...rates, ...own.flatMap(({ rate }) => rate ?? [])],
     ...(keyBudgets.length > 0 && { keyBudgets }),
+    modelSets: config.modelSets ?? {},
   };
 }
 

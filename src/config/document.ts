@@ -80,7 +80,10 @@ export function* parseText(
     );
   const fault = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0])[0];
   if (fault !== undefined)
-    throw new ConfigError(lineAt(fault.pos[0]), `not valid ${language} (${firstClause(fault)})`);
+    throw new ConfigError(
+      lineAt(fault.pos[0]),
+      `not valid ${language} (${firstClause(fault)}${hintFor(fault.message)})`,
+    );
   const repeated = findRepeatedKeys(document.contents);
   yield;
   for (const { path, offset } of repeated)
@@ -97,6 +100,11 @@ function toValue(document: Document, name: string): object | null {
   } catch (error) {
     throw new ConfigError(`${name}:1`, `not valid YAML (${firstClause(error)})`);
   }
+}
+
+/** Text that begins with an @, such as the name of a set of models, has to be in quotes. */
+function hintFor(message: string): string {
+  return message.includes("reserved character @") ? '; put it into quotes: "@cheap"' : "";
 }
 
 /** The parser's message without the excerpt of the file it may quote: the excerpt could contain a secret. */

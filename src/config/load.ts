@@ -12,6 +12,7 @@ import { ConfigError, type Path, writePath } from "./error.ts";
 import { isThere, pluginFolderFault } from "./files.ts";
 import { type FoundDocument, readFiles } from "./include.ts";
 import { type KeyEntry, readKeys } from "./keys.ts";
+import { withoutSets } from "./model-sets.ts";
 import { deepFreeze, sealSecrets } from "./read.ts";
 import { type Config, configSchema, listOptions, type Option } from "./schema.ts";
 import { readMode } from "./schema-sections.ts";
@@ -84,7 +85,7 @@ function* load({ flags = {}, env, cwd, onFile }: LoadOptions): Sliced<LoadedConf
     if (below.length > 0) added.set(option.path.join("."), { below: below.length, at: origin.at });
   }
   const locate = (path: Path) => locateIn(path, sources, added, document);
-  const config = settle(values, sources, locate, document, cwd);
+  const config = settle(withoutSets(values), sources, locate, document, cwd);
   assertSafe(config, hasStore(config, env), locate);
   declaredBy(config, locate);
   assertProxies(config, locate);

@@ -48,3 +48,14 @@ export const modelsSection = Type.Record(Type.String(), modelOptions, {
   description:
     "Settings of the requests of a model, by model name, alias, route or pattern: `{set, force, body, timeouts}`. The most specific entry applies (README of this folder).",
 });
+
+export const modelSetsSection = Type.Record(
+  Type.String(),
+  Type.Array(Type.String(), { minItems: 1, "x-expects": "a list of at least one model or pattern" }),
+  {
+    default: {},
+    examples: [{ cheap: ["gpt-5.4-nano", "claude-haiku-*", "groq/*"] }],
+    description:
+      'Named sets of models: `cheap: [gpt-5.4-nano, claude-haiku-*]`. Where a model pattern may stand, `"@cheap"` stands for the patterns of the set (README of this folder).',
+  },
+);

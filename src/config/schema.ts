@@ -34,7 +34,7 @@ import {
   ledgerSection,
   ratesSection,
 } from "./schema-access.ts";
-import { modelsSection } from "./schema-models.ts";
+import { modelSetsSection, modelsSection } from "./schema-models.ts";
 import { priority, providerOptions, weight } from "./schema-providers.ts";
 
 /** A gateway key as weir stores it: name, digest and what it may do, never the text. */
@@ -204,6 +204,7 @@ export const configSchema = Type.Object(
         "Fallback models, tried in order when all deployments of a model failed; by model name, route or pattern: `gpt-*: [anthropic/claude-sonnet-5]`. With `when: too-long` a fallback is used when the prompt exceeds the model's context window.",
     }),
     models: modelsSection,
+    modelSets: modelSetsSection,
     retries: Type.Object(
       {
         attempts: Type.Integer({

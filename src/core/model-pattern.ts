@@ -24,6 +24,11 @@ export function matchesModel(pattern: string, names: readonly string[]): boolean
   return names.some((name) => globMatches(pattern, name));
 }
 
+/** Whether one of several patterns does. */
+export function matchesAny(patterns: readonly string[], names: readonly string[]): boolean {
+  return patterns.some((pattern) => matchesModel(pattern, names));
+}
+
 /** Says that a pattern matches no model. @param where `the budget claude` */
 export function unmatchedSentence(pattern: string, where: string): string {
   return `${where}: no model that weir knows matches ${JSON.stringify(pattern)}; see weir models.`;

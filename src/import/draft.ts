@@ -68,14 +68,14 @@ export interface Expectation {
 
 /** The order of options in the written file. */
 const ORDER = [
-  "host port keys budgets rates ledger cors providers aliases routes fallbacks models retries timeouts",
+  "host port keys budgets rates ledger cors providers aliases routes fallbacks models modelSets retries timeouts",
   "limits cache prices admin traces log",
 ]
   .join(" ")
   .split(" ");
 
 /** Options whose entries have names. */
-const MAPS = new Set(["aliases", "routes", "fallbacks", "models", "budgets", "rates", "prices"]);
+const MAPS = new Set(["aliases", "routes", "fallbacks", "models", "modelSets", "budgets", "rates", "prices"]);
 
 export class Draft {
   readonly connections: Connection[] = [];

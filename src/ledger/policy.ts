@@ -1,9 +1,10 @@
 /** What the keeper knows of keys, budgets and rate limits. The workers get it as plain JSON and compile it. */
+import type { ModelSets } from "../core/model-sets.ts";
 import type { Nano } from "./money.ts";
 
 /** What a key may do. An absent member permits everything. */
 export interface Scopes {
-  /** Models or patterns over their names: as clients write them, the provider's, and `provider/model`. */
+  /** Models, patterns over their names (as clients write them, the provider's, and `provider/model`), or sets: `@cheap`. */
   models?: readonly string[];
   /** Names of the providers that its calls may go to. */
   providers?: readonly string[];
@@ -56,7 +57,7 @@ export function isDeclared({ id }: Pick<KeyEntry, "id">): boolean {
 /** The calls that a budget or a rate limit counts. */
 export interface Subject {
   kind: "key" | "path" | "tag" | "model" | "provider" | "session" | "all";
-  /** Id of the key, path, tag, pattern over the names of a model, or provider; empty for `all` and `session` (each session by itself). */
+  /** Id of the key, path, tag, pattern over the names of a model or set (`@cheap`), or provider; empty for `all` and `session` (each session by itself). */
   what: string;
 }
 
@@ -110,6 +111,8 @@ export interface Policy {
   rates: readonly RateLimit[];
   /** The config's. */
   keyBudgets?: readonly KeyBudget[];
+  /** The config's; undefined while no worker has declared it. */
+  modelSets?: ModelSets;
   /** A call key exists or has existed: every call needs a key. */
   closed: boolean;
   unreleased?: Unreleased;
@@ -122,4 +125,4 @@ export interface Policy {
 export type Unreleased = "budgets" | "all";
 
 /** What the config declares. The admin API shows it and cannot change it. */
-export type Declared = Pick<Policy, "keys" | "budgets" | "rates" | "keyBudgets">;
+export type Declared = Pick<Policy, "keys" | "budgets" | "rates" | "keyBudgets" | "modelSets">;

@@ -16,6 +16,6 @@ export function entryOf(name: string, text: string, members: Partial<KeyEntry> =
 /** A keyring with keys of the config. */
 export function keyringOf(...entries: readonly KeyEntry[]): Keyring {
   const keyring = new Keyring(isMistyped);
-  keyring.declare(entries.map(compileKey));
+  keyring.declare(entries.map((entry) => compileKey(entry)));
   return keyring;
 }

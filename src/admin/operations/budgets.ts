@@ -7,6 +7,7 @@ import { actorOf, expectFreeName, expectSubject, expectVersion, findRule, newId,
 import { seesSubject, versionOf } from "../entries.ts";
 import { type BudgetCourse, courseOf } from "../budget-course.ts";
 import { declared, invalid, notFound } from "../errors.ts";
+import { modelsOf, setsOf } from "../model-sets.ts";
 import { modelWarnings } from "../model-warnings.ts";
 import { type AdminRequest, operation } from "../operation.ts";
 import {
@@ -37,12 +38,13 @@ export const budgetOperations = [
     access: "read",
     query: request(PAGE),
     answer: { name: "Budgets", schema: pageOf("budgets", BudgetSchema) },
-    async handle({ books, caller, query, now }) {
+    async handle(given) {
+      const { books, caller, query, now } = given;
       const policy = books.policy();
       const visible = policy.budgets.filter(({ on }) => seesSubject(caller, on, policy));
       const { entries, next } = page(visible, query);
       const [accounts, course] = await Promise.all([books.accounts(), courseOf(entries, books, now)]);
-      const budgets = entries.map((entry) => viewOf(entry, accounts, now, course.get(entry.id)));
+      const budgets = entries.map((entry) => viewOf(entry, accounts, given, course.get(entry.id)));
       return { json: { budgets, ...(next && { next }) } };
     },
   }),
@@ -161,9 +163,8 @@ async function save(budget: Budget, given: Given) {
   expectValid(budget);
   await given.books.saveBudget(budget, actorOf(given.caller));
   const { json, version } = await answerOf(budget, given);
-  const { name, on } = budget;
-  const patterns = on.kind === "model" ? [on.what] : [];
-  return { json: { ...json, ...(await modelWarnings(given, `the budget ${name}`, patterns)) }, version };
+  const warned = await modelWarnings(given, `the budget ${budget.name}`, modelsOf(budget.on));
+  return { json: { ...json, ...warned }, version };
 }
 
 function findBudget(given: Given, id: string): Budget {
@@ -177,17 +178,22 @@ function storedBudget(given: Given, id: string): Budget {
   return budget;
 }
 
-async function answerOf(budget: Budget, { books, now }: { books: AdminBooks; now: number }) {
-  const view = viewOf(budget, await books.accounts(), now);
+async function answerOf(budget: Budget, given: Pick<Given, "books" | "now">) {
+  const view = viewOf(budget, await given.books.accounts(), given);
   return { json: view, version: view.version };
 }
 
-function viewOf(budget: Budget, accounts: readonly AccountFigures[], now: number, course?: BudgetCourse) {
+function viewOf(
+  budget: Budget,
+  accounts: readonly AccountFigures[],
+  given: Pick<Given, "books" | "now">,
+  course?: BudgetCourse,
+) {
   const windows = accounts
     .filter((account) => account.budget === budget.id)
     .sort((a, b) => b.startsAt - a.startsAt)
-    .map((account) => windowOf(account, budget, now, course));
-  return { ...budget, windows, ...course, version: versionOf(budget) };
+    .map((account) => windowOf(account, budget, given.now, course));
+  return { ...budget, ...setsOf(given, modelsOf(budget.on)), windows, ...course, version: versionOf(budget) };
 }
 
 /** @param course without it the pace is that since the window began */

@@ -1,6 +1,14 @@
 /** Keys: create, list, change, rotate, revoke, import. The text of a key is answered once and is stored nowhere. */
 import { Type } from "@sinclair/typebox";
-import { adoptKey, changeKey, createKey, KeyError, revokeKey, rotateKey } from "../../ledger/keys/make.ts";
+import {
+  adoptKey,
+  changeKey,
+  createKey,
+  KeyError,
+  type Maker,
+  revokeKey,
+  rotateKey,
+} from "../../ledger/keys/make.ts";
 import { isWithin } from "../../ledger/keys/path.ts";
 import { type Budget, isDeclared, type KeyEntry, type RateLimit } from "../../ledger/policy.ts";
 import type { AdminBooks } from "../books.ts";
@@ -8,6 +16,7 @@ import { actorOf, expectFreeName, expectVersion, findKey, newId, page, versionOf
 import { AdminError, conflict, declared, invalid } from "../errors.ts";
 import { budgetOfPath } from "../key-budget.ts";
 import { limitsOf } from "../key-limits.ts";
+import { expectSets, setsOf } from "../model-sets.ts";
 import { modelWarnings } from "../model-warnings.ts";
 import { type AdminRequest, operation } from "../operation.ts";
 import { CreatedKey, Key, KeyChange, KeyImport, NewKey, PAGE, PATH, pageOf, request } from "../schemas.ts";
@@ -43,7 +52,7 @@ export const keyOperations = [
     }),
     answer: { name: "Keys", schema: pageOf("keys", Key) },
     async handle(given) {
-      const { books, caller, query, now } = given;
+      const { books, caller, query } = given;
       const visible = books
         .policy()
         .keys.filter(({ path }) => isWithin(path, caller.path) && isWithin(path, query.path ?? "/"))
@@ -51,7 +60,7 @@ export const keyOperations = [
       const { entries, next } = page(visible, query);
       const facts = await books.keyFacts();
       const limits = query.limits ? await limitsOf(given, entries) : undefined;
-      const views = entries.map((key) => withLimits(viewOf(key, facts, now), limits));
+      const views = entries.map((key) => withLimits(viewOf(key, facts, given), limits));
       return { json: { keys: views, ...(next && { next }) } };
     },
   }),
@@ -72,7 +81,8 @@ export const keyOperations = [
       const { budget: amount, rates: limits, ...wanted } = given.body;
       const { keys, budgets, rates } = books.policy();
       if (wanted.kind === undefined || wanted.kind === "call") expectStored(books);
-      const { entry, text } = checked(() => createKey(wanted, caller, now));
+      expectSets(given, wanted.scopes?.models, "/scopes/models");
+      const { entry, text } = checked(() => createKey(wanted, makerOf(given), now));
       const { name } = entry;
       expectFreeName("key", keys, name);
       if (entry.kind !== "call" && (amount || limits))
@@ -116,10 +126,12 @@ export const keyOperations = [
     answer: ONE,
     errors: ["not_found", "declared", "conflict", "not_permitted"],
     async handle(given) {
-      const { books, caller, body } = given;
+      const { books, body } = given;
       const key = storedKey(given, given.params["id"]!);
       if (body.name !== undefined) expectFreeName("key", books.policy().keys, body.name, key.id);
-      const changed = checked(() => changeKey(key, body, caller));
+      const added = body.scopes?.models?.filter((text) => !key.scopes.models?.includes(text));
+      expectSets(given, added, "/scopes/models");
+      const changed = checked(() => changeKey(key, body, makerOf(given)));
       const { json, version } = await save(changed, given);
       const warned = await modelWarnings(given, `the key ${changed.name}`, body.scopes?.models);
       return { json: { ...json, ...warned }, version };
@@ -209,7 +221,8 @@ export const keyOperations = [
       schema: Type.Object({ keys: Type.Array(Key), skipped: Type.Array(Type.String()) }),
     },
     errors: ["conflict", "not_permitted", "keys_in_file"],
-    async handle({ books, caller, body, now }) {
+    async handle(given) {
+      const { books, caller, body } = given;
       expectStored(books);
       const { keys } = books.policy();
       const known = new Set(keys.flatMap(({ digests }) => digests.map(({ sha256 }) => sha256)));
@@ -222,11 +235,12 @@ export const keyOperations = [
         }
         expectFreeName("key", [...keys, ...imported], wanted.name);
         known.add(sha256);
-        imported.push(checked(() => adoptKey(wanted, sha256, caller)));
+        expectSets(given, wanted.scopes?.models, "/keys");
+        imported.push(checked(() => adoptKey(wanted, sha256, makerOf(given))));
       }
       for (const key of imported) await books.saveKey(key, actorOf(caller));
       const facts = await books.keyFacts();
-      return { json: { keys: imported.map((key) => viewOf(key, facts, now)), skipped } };
+      return { json: { keys: imported.map((key) => viewOf(key, facts, given)), skipped } };
     },
   }),
 ];
@@ -283,19 +297,26 @@ async function createdOf(key: KeyEntry, secret: string, given: Given, patterns?:
   return { json: { key: { ...json, ...warned }, secret, closed: given.books.policy().closed }, version };
 }
 
-async function answerOf(key: KeyEntry, { books, now }: Given) {
-  const json = viewOf(key, await books.keyFacts(), now);
+/** Who makes or changes a key, with the sets that its scopes may name. */
+function makerOf({ books, caller }: Given): Maker {
+  return { ...caller, sets: books.policy().modelSets };
+}
+
+async function answerOf(key: KeyEntry, given: Given) {
+  const json = viewOf(key, await given.books.keyFacts(), given);
   return { json, version: json.version };
 }
 
 /** A key without its digests. */
-function viewOf(key: KeyEntry, facts: Facts, now: number) {
+function viewOf(key: KeyEntry, facts: Facts, given: Pick<Given, "books" | "now">) {
+  const { now } = given;
   const { digests, cut: _, ...members } = key;
   const { expiresAt = Infinity, revokedAt } = key;
   const rotatingUntil = Math.max(0, ...digests.map(({ until = 0 }) => until));
   const { hint } = digests.find(({ until }) => until === undefined) ?? {};
   return {
     ...members,
+    ...setsOf(given, key.scopes.models),
     state: revokedAt !== undefined ? "revoked" : expiresAt <= now ? "expired" : "active",
     source: isDeclared(key) ? "config" : "store",
     ...(hint !== undefined && { hint }),

@@ -3,6 +3,7 @@ import type { Running } from "../../keeper/books/questions.ts";
 import { matches } from "../../keeper/books/reports/matches.ts";
 import type { CallFilter } from "../../keeper/books/reports/types.ts";
 import { isWithin } from "../../ledger/keys/path.ts";
+import { matchesAny, namesOf } from "../../core/model-pattern.ts";
 import { LiveReader } from "../live.ts";
 import { type AdminRequest, operation } from "../operation.ts";
 import { FILTER, request } from "../schemas.ts";
@@ -54,6 +55,11 @@ export const liveOperations = [
   }),
 ];
 
+function namesOfRunning({ model, provider, target }: Running["calls"][number]): readonly string[] {
+  if (provider === undefined || target === undefined) return [model];
+  return namesOf(provider, target, model);
+}
+
 /** The running calls that the filter finds; members of ended calls are not looked at. */
 export function shownOf(
   { total, calls }: Running,
@@ -67,10 +73,10 @@ export function shownOf(
       ({ path = "/", ...call }) =>
         isWithin(path, caller.path) &&
         isWithin(path, filter.path ?? "/") &&
-        [filter.key ?? call.key, filter.provider ?? call.provider, filter.asked ?? call.model].every(
-          (wanted, index) => wanted === [call.key, call.provider, call.model][index],
-        ) &&
-        (filter.model === undefined || filter.model === call.target),
+        (filter.key ?? call.key) === call.key &&
+        (filter.provider ?? call.provider) === call.provider &&
+        (filter.asked === undefined || matchesAny(filter.asked, [call.model])) &&
+        (filter.model === undefined || matchesAny(filter.model, namesOfRunning(call))),
     )
     .map((call) => {
       const keyName = call.key === undefined ? undefined : names.get(call.key);

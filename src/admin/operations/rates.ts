@@ -6,6 +6,7 @@ import type { RateFigures } from "../books.ts";
 import { actorOf, expectFreeName, expectSubject, expectVersion, findRule, newId, page } from "../entries.ts";
 import { seesSubject, versionOf } from "../entries.ts";
 import { declared, invalid, notFound } from "../errors.ts";
+import { modelsOf, setsOf } from "../model-sets.ts";
 import { modelWarnings } from "../model-warnings.ts";
 import { type AdminRequest, operation } from "../operation.ts";
 import { NewRate, PAGE, pageOf, Rate, RateChange, request } from "../schemas.ts";
@@ -23,12 +24,13 @@ export const rateOperations = [
     access: "read",
     query: request(PAGE),
     answer: { name: "Rates", schema: pageOf("rates", Rate) },
-    async handle({ books, caller, query }) {
+    async handle(given) {
+      const { books, caller, query } = given;
       const policy = books.policy();
       const visible = policy.rates.filter(({ on }) => seesSubject(caller, on, policy));
       const { entries, next } = page(visible, query);
       const figures = await books.rates();
-      return { json: { rates: entries.map((rate) => viewOf(rate, figures)), ...(next && { next }) } };
+      return { json: { rates: entries.map((rate) => viewOf(rate, figures, given)), ...(next && { next }) } };
     },
   }),
   operation({
@@ -96,9 +98,8 @@ async function save(rate: RateLimit, given: Given) {
   if (Object.keys(rate.limits).length === 0) throw invalid("At least one limit is needed.", "/limits");
   await given.books.saveRate(rate, actorOf(given.caller));
   const { json, version } = await answerOf(rate, given);
-  const { name, on } = rate;
-  const patterns = on.kind === "model" ? [on.what] : [];
-  return { json: { ...json, ...(await modelWarnings(given, `the rate limit ${name}`, patterns)) }, version };
+  const warned = await modelWarnings(given, `the rate limit ${rate.name}`, modelsOf(rate.on));
+  return { json: { ...json, ...warned }, version };
 }
 
 function findRate(given: Given, id: string): RateLimit {
@@ -112,15 +113,20 @@ function storedRate(given: Given, id: string): RateLimit {
   return rate;
 }
 
-async function answerOf(rate: RateLimit, { books }: Given) {
-  const view = viewOf(rate, await books.rates());
+async function answerOf(rate: RateLimit, given: Given) {
+  const view = viewOf(rate, await given.books.rates(), given);
   return { json: view, version: view.version };
 }
 
-function viewOf(rate: RateLimit, figures: readonly RateFigures[]) {
+function viewOf(rate: RateLimit, figures: readonly RateFigures[], given: Pick<Given, "books">) {
   const left = Object.keys(rate.limits).flatMap((unit) => {
     const found = figures.find(({ account }) => account === rateAccount(rate.id, unit));
     return found ? [[unit, Math.floor(found.left)]] : [];
   });
-  return { ...rate, left: Object.fromEntries(left) as Record<string, number>, version: versionOf(rate) };
+  return {
+    ...rate,
+    ...setsOf(given, modelsOf(rate.on)),
+    left: Object.fromEntries(left) as Record<string, number>,
+    version: versionOf(rate),
+  };
 }

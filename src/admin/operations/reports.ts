@@ -1,9 +1,11 @@
 /** Reports: usage, prices, what another model would have cost. */
 import { Type } from "@sinclair/typebox";
+import { byPattern } from "../../core/model-sets.ts";
 import type { KeyEntry } from "../../ledger/policy.ts";
 import { USAGE_GROUPS, type UsageReport, type UsageSums } from "../../keeper/books/reports/types.ts";
 import { filterOf } from "../filter.ts";
-import { operation } from "../operation.ts";
+import { expectSets } from "../model-sets.ts";
+import { type AdminRequest, operation } from "../operation.ts";
 import { FILTER, PAGE, request, words } from "../schemas.ts";
 import { MissingPrices, Prices, SUMS, UsageReport as Usage, WhatIf } from "../schemas/reports.ts";
 
@@ -75,17 +77,23 @@ export const reportOperations = [
     body: request({
       ...FILTER,
       map: Type.Record(Type.String({ maxLength: 300 }), Type.String({ maxLength: 300 }), {
-        description: "Another `provider/model` for each `provider/model`.",
+        description: "Another `provider/model` for each `provider/model`, pattern or set (`@cheap`).",
       }),
     }),
     answer: { name: "WhatIf", schema: WhatIf },
     errors: ["not_found"],
     async handle(given) {
       const { map, ...filter } = given.body;
-      return { json: await given.books.whatIf({ ...filterOf(given, filter), map }) };
+      return { json: await given.books.whatIf({ ...filterOf(given, filter), map: mapOf(given, map) }) };
     },
   }),
 ];
+
+/** The map with the patterns of sets. @throws AdminError 400 for a set that does not exist */
+function mapOf({ books }: Pick<AdminRequest, "books">, map: Readonly<Record<string, string>>) {
+  expectSets({ books }, Object.keys(map), "/map");
+  return byPattern(map, books.policy().modelSets ?? {});
+}
 
 /** Adds the names of keys to rows by key. Calls without a key, and keys that are removed, have none. */
 function withKeyNames(report: UsageReport, keys: readonly KeyEntry[]) {

@@ -15,7 +15,7 @@ const KINDS = ["key", "path", "tag", "model", "provider", "session", "all"] as c
 const ON_FLAG: Flag = {
   name: "--on",
   value: "WHAT",
-  help: "calls that it counts: key:NAME, path:/eng, tag:T, model:PATTERN, provider:NAME, session, all",
+  help: "calls that it counts: key:NAME, path:/eng, tag:T, model:PATTERN, model:@SET, provider:NAME, session, all",
 };
 
 const ZONE_FLAG: Flag = {
@@ -41,7 +41,7 @@ function budgetTable(budgets: readonly BudgetView[], names: ReadonlyMap<string, 
     const limit = budget.limit;
     return [
       budget.name,
-      showSubject(budget.on, names),
+      showSubject(budget.on, names, budget.sets),
       showLimit(limit, budget.window),
       budget.mode,
       showMoney(open?.spent ?? 0),
@@ -96,7 +96,8 @@ const ratesList = bookCommand({
   async run({ api, show }) {
     const rates = await listAll<RateView>(api, "/rates", "rates");
     const names = await keyNames(api, rates);
-    const rows = () => rates.map((rate) => [rate.name, showSubject(rate.on, names), showRates(rate.limits)]);
+    const rows = () =>
+      rates.map((rate) => [rate.name, showSubject(rate.on, names, rate.sets), showRates(rate.limits)]);
     show(rates, () =>
       rates.length === 0 ? "There are no rate limits." : table([["name", "on", "at most"], ...rows()]),
     );

@@ -8,7 +8,7 @@ import { RATE_FLAGS, ratesOf, showRates } from "./rate-flags.ts";
 import { SCOPE_FLAGS, scopesOf, TAG_FLAG } from "./scope-flags.ts";
 import { showSecret } from "./secret.ts";
 import type { CreatedKey, KeyLimits, KeyView } from "./shapes.ts";
-import { showLimit, showMoney, showSubject, showTime } from "./show.ts";
+import { showLimit, showModels, showMoney, showSubject, showTime } from "./show.ts";
 import { durationOf, listOf, readBudget, textOf } from "./values.ts";
 
 export const MODE_FLAGS: readonly Flag[] = [
@@ -140,7 +140,7 @@ function factsOf(key: KeyView): [string, string][] {
       name === "maxCost"
         ? showMoney(value as number)
         : Array.isArray(value)
-          ? value.join(", ")
+          ? value.map((text: string) => (name === "models" ? showModels(text, key.sets) : text)).join(", ")
           : String(value),
     ]),
     ...limitFacts(key),

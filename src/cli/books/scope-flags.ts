@@ -4,7 +4,12 @@ import type { Context, Flag } from "../command.ts";
 import { countOf, listOf, readAmount, textOf } from "./values.ts";
 
 export const SCOPE_FLAGS: readonly Flag[] = [
-  { name: "--models", value: "PATTERNS", help: "models that it may use: 'gpt-*,claude-*'", repeats: true },
+  {
+    name: "--models",
+    value: "PATTERNS",
+    help: "models that it may use: 'gpt-*,claude-*', or a set: @cheap",
+    repeats: true,
+  },
   { name: "--providers", value: "NAMES", help: "providers that its calls may go to", repeats: true },
   {
     name: "--endpoints",

@@ -5,6 +5,8 @@ import type { Budget, KeyKind, RateLimit, Scopes } from "../../ledger/policy.ts"
 
 /** An entry as a change answers it. */
 export interface Changed {
+  /** Patterns of the sets that it names, by the text that names them (`@cheap`); `null`: there is no such set. */
+  sets?: Readonly<Record<string, readonly string[] | null>>;
   /** What may be mistyped. */
   warnings?: readonly string[];
 }

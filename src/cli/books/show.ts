@@ -1,6 +1,9 @@
 /** How the commands of the books show amounts, times, counts and tables. */
 import { formatNano, type Nano } from "../../ledger/money.ts";
 import type { Subject, Window } from "../../ledger/policy.ts";
+import type { Changed } from "./shapes.ts";
+
+type Sets = Changed["sets"];
 
 export const showMoney = (nano: Nano | undefined): string => (nano === undefined ? "" : formatNano(nano));
 
@@ -40,10 +43,22 @@ export function showLimit(limit: Nano, window: Window): string {
   return `${amount} ${typeof window === "string" ? `a ${window}` : `in ${window.hours} h`}`;
 }
 
+/** A set that a rule names, with its patterns, or that it does not exist. */
+export function showModels(text: string, sets: Sets = {}): string {
+  const patterns = sets[text];
+  if (patterns === undefined) return text;
+  return `${text} (${patterns === null ? "no such set" : patterns.join(", ")})`;
+}
+
 /** @param names names of keys by id */
-export function showSubject({ kind, what }: Subject, names: ReadonlyMap<string, string>): string {
+export function showSubject(
+  { kind, what }: Subject,
+  names: ReadonlyMap<string, string>,
+  sets?: Sets,
+): string {
   if (kind === "all") return "all calls";
   if (kind === "session") return "each session";
+  if (kind === "model") return `model ${showModels(what, sets)}`;
   return `${kind} ${kind === "key" ? (names.get(what) ?? what) : what}`;
 }
 

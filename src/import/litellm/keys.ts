@@ -3,6 +3,7 @@
  * SHA-256 digest of the key, as weir has it.
  */
 import { modelName, shortName } from "../draft.ts";
+import { modelsNamed } from "./access-groups.ts";
 import type { Reading } from "../reader.ts";
 import { SourceError } from "../reader.ts";
 import { isEmpty, Leaves, type SourceDocument, type SourceNode } from "../source.ts";
@@ -52,7 +53,7 @@ function readKey(reading: Reading, token: SourceNode, entry: SourceNode, names: 
   const to = `keys.${name}`;
   token.taken(to);
   for (const member of ["key_alias", "key_name"]) entry.member(member)?.taken(to);
-  reading.draft.add("keys", { name, ...key, ...optionsOf(entry, to) });
+  reading.draft.add("keys", { name, ...key, ...optionsOf(reading, entry, to) });
   explainRest(entry);
 }
 
@@ -67,7 +68,7 @@ function nameOf(entry: SourceNode, names: Set<string>): string {
 }
 
 /** What the key may do and spend, as options of a key of weir. */
-function optionsOf(entry: SourceNode, to: string): Record<string, unknown> {
+function optionsOf(reading: Reading, entry: SourceNode, to: string): Record<string, unknown> {
   const limit = (member: string, name: string) => {
     const node = entry.member(member);
     if (node?.number === undefined || node.number < 1) return {};
@@ -77,7 +78,7 @@ function optionsOf(entry: SourceNode, to: string): Record<string, unknown> {
   return {
     ...pathOf(entry, to),
     ...tagsOf(entry, to),
-    ...modelsOf(entry, to),
+    ...modelsOf(reading, entry, to),
     ...expiryOf(entry, to),
     ...budgetOf(entry, to),
     ...limit("rpm_limit", "rpm"),
@@ -104,7 +105,7 @@ function tagsOf(entry: SourceNode, to: string): Record<string, unknown> {
 /** Names that stand for all models. */
 const ALL_MODELS = new Set(["all-team-models", "all-proxy-models"]);
 
-function modelsOf(entry: SourceNode, to: string): Record<string, unknown> {
+function modelsOf({ draft }: Reading, entry: SourceNode, to: string): Record<string, unknown> {
   const list = entry.member("models");
   const models = list?.items ?? [];
   if (models.length === 0) {
@@ -113,7 +114,11 @@ function modelsOf(entry: SourceNode, to: string): Record<string, unknown> {
   }
   for (const node of models) node.taken(`${to}.models`);
   if (models.some(({ text = "" }) => ALL_MODELS.has(text))) return {};
-  return { models: models.map(({ text = "" }) => (text.includes("*") ? text : modelName(text))) };
+  return {
+    models: models.flatMap(({ text = "" }) =>
+      text.includes("*") ? text : modelsNamed(draft, text, modelName(text)),
+    ),
+  };
 }
 
 function expiryOf(entry: SourceNode, to: string): Record<string, unknown> {

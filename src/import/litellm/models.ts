@@ -1,5 +1,6 @@
 /** `model_list`: each entry is a deployment of a name that clients ask for. */
 import { modelName } from "../draft.ts";
+import { readAccessGroups } from "./access-groups.ts";
 import type { Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";
 import type { Member } from "./clouds.ts";
@@ -66,6 +67,7 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
   if (name.text.includes("*") || split.model.includes("*")) {
     const isServed = readWildcard(reading, name, model, { connection: connected, model: split.model });
     const sample = { name: name.text.replaceAll("*", "some-model"), model: "some-model", from };
+    if (isServed) readAccessGroups(reading, entry, name.text);
     if (asked && isServed && split.model === "*")
       reading.draft.expected.push({ ...sample, connection: connected, asked });
     explainRest(entry, params);
@@ -82,6 +84,7 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
   order?.taken("routes");
   const use = { connection: connected, model: upstream, weight, priority: order?.number ?? 0 };
   reading.draft.serve(served, use, entry);
+  readAccessGroups(reading, entry, served);
   const embeds = isEmbedding(entry.member("model_info"), model.text);
   if (!embeds) readRequestSettings(reading.draft, served, params, isShared);
   if (asked && !embeds)

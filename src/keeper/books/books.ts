@@ -259,7 +259,7 @@ export class Books implements BooksKeeper {
 
   /** @param except a worker that gets the whole policy */
   #changed(changes: BooksDown | undefined, except?: Peer): void {
-    this.reporter.keys(this.policy);
+    this.reporter.policy(this.policy);
     const lowered = this.#accounts?.update() ?? [];
     if (changes) for (const peer of this.#peers.connected) if (peer !== except) peer.send?.(changes);
     if (lowered.length > 0) void this.returns.lowered(lowered);

@@ -34,7 +34,7 @@ export class PolicyState {
     this.#declared = declared;
     const changes = this.#merge();
     // No worker needs them, so that they are no change.
-    this.#policy = { ...this.#policy, keyBudgets: declared.keyBudgets };
+    this.#policy = { ...this.#policy, keyBudgets: declared.keyBudgets, modelSets: declared.modelSets };
     return changes;
   }
 
@@ -54,6 +54,7 @@ export class PolicyState {
       budgets: [...declared.budgets, ...stored.budgets],
       rates: [...declared.rates, ...stored.rates],
       keyBudgets: declared.keyBudgets,
+      modelSets: declared.modelSets,
       closed: stored.closed || keys.some(({ kind }) => kind === "call"),
       ...(stored.unreleased && { unreleased: stored.unreleased }),
     };

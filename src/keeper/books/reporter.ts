@@ -4,6 +4,7 @@ import { formatNano } from "../../ledger/money.ts";
 import { isDeclared, type Policy } from "../../ledger/policy.ts";
 import type { BudgetAccount } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
+import { lostSets } from "./lost-sets.ts";
 
 /** Shortest time between two reports of a store that cannot be used. Milliseconds. */
 const AGAIN_MS = 60_000;
@@ -19,6 +20,8 @@ export class Reporter {
   readonly #known = Promise.withResolvers<void>();
   /** Ids of keys that were reported for their names. */
   readonly #twins = new Set<string>();
+  /** What was said of rules on sets that do not exist. */
+  #lost: ReadonlySet<string> = new Set();
   #fault: string | undefined;
   #closedWhy: string | undefined;
   #isKnown = false;
@@ -85,8 +88,16 @@ export class Reporter {
     );
   }
 
+  /** Reports what of the store and the config does not fit together, each once. */
+  policy(policy: Policy): void {
+    this.#keys(policy);
+    const lost = lostSets(policy);
+    for (const sentence of lost) if (!this.#lost.has(sentence)) this.other(sentence);
+    this.#lost = new Set(lost);
+  }
+
   /** Reports keys of the store that have the name of a key of the config, each once. */
-  keys({ keys }: Policy): void {
+  #keys({ keys }: Policy): void {
     const declared = new Set(keys.filter(isDeclared).map(({ name }) => name));
     for (const key of keys) {
       const { id, name, revokedAt } = key;

@@ -1,4 +1,5 @@
 /** Creates, changes, rotates and revokes keys. Pure: the caller writes the entry to the store. */
+import type { ModelSets } from "../../core/model-sets.ts";
 import type { KeyEntry, KeyKind, Scopes } from "../policy.ts";
 import { digestOf, hintOf, makeKeyId, makeKeyText } from "./form.ts";
 import { isWithin, pathFault, ROOT } from "./path.ts";
@@ -9,6 +10,8 @@ export interface Maker {
   path: string;
   scopes: Scopes;
   expiresAt?: number;
+  /** The sets of the config, which scopes may name. */
+  sets?: ModelSets;
 }
 
 /** A maker without limits: the operator on the machine itself, and keys of the config. */
@@ -155,7 +158,7 @@ function checked(entry: KeyEntry, maker: Maker): KeyEntry {
       { member: "expires", clause: `expires must be at most ${new Date(maker.expiresAt).toISOString()}` },
       true,
     );
-  const excess = excessOf(scopes, maker.scopes);
+  const excess = excessOf(scopes, maker.scopes, maker.sets);
   if (excess) throw new KeyError(excess, true);
   return entry;
 }

@@ -1,5 +1,6 @@
 /** What scopes are valid, and whether a key may have only what another one has. */
 import { globMatches } from "../../core/glob.ts";
+import { type ModelSets, patternsOf, setNamed } from "../../core/model-sets.ts";
 import { formatNano, MAX_NANO } from "../money.ts";
 import type { Scopes } from "../policy.ts";
 import { blockContains, parseBlock } from "./addresses.ts";
@@ -15,6 +16,12 @@ export function globContains(outer: string, inner: string): boolean {
   return globMatches(outer, inner);
 }
 
+/** As {@link globContains}. A set may grow, so that only the set itself, or every model, contains it. */
+function modelsContain(outer: string, inner: string, sets: ModelSets): boolean {
+  if (setNamed(inner) !== undefined) return outer === inner || outer.replaceAll("*", "") === "";
+  return patternsOf(outer, sets)?.some((pattern) => globContains(pattern, inner)) === true;
+}
+
 const MODEL_GLOB = /^[\w.:/@+*-]{1,200}$/;
 const WORD = /^[a-z][a-z0-9-]*$/;
 
@@ -23,16 +30,16 @@ interface ListRule {
   /** What an entry must be. */
   expects: string;
   isValid(entry: string): boolean;
-  contains(outer: string, inner: string): boolean;
+  contains(outer: string, inner: string, sets: ModelSets): boolean;
 }
 
 const isSame = (outer: string, inner: string) => outer === inner;
 
 const LISTS: Readonly<Record<"models" | "providers" | "endpoints" | "addresses", ListRule>> = {
   models: {
-    expects: "model names, in which * stands for any text",
+    expects: "model names, in which * stands for any text, and sets such as @cheap",
     isValid: (entry) => MODEL_GLOB.test(entry),
-    contains: globContains,
+    contains: modelsContain,
   },
   providers: { expects: "names of providers", isValid: (entry) => WORD.test(entry), contains: isSame },
   endpoints: {
@@ -81,15 +88,15 @@ export function inheritScopes(own: Scopes, maker: Scopes): Scopes {
   return { ...maker, ...own };
 }
 
-/** What scopes permit beyond those of the maker; undefined when it is nothing. Both must be valid. */
-export function excessOf(scopes: Scopes, maker: Scopes): KeyFault | undefined {
+/** What scopes permit beyond those of the maker; undefined when it is nothing. Both must be valid. @param sets those of the config */
+export function excessOf(scopes: Scopes, maker: Scopes, sets: ModelSets = {}): KeyFault | undefined {
   for (const name of LIST_NAMES) {
     const permitted = maker[name];
     if (permitted === undefined) continue;
     const { contains } = LISTS[name];
     const entries = scopes[name];
     if (entries === undefined) return beyond(name, `${name} must be restricted to ${permitted.join(", ")}`);
-    const outside = entries.find((entry) => !permitted.some((outer) => contains(outer, entry)));
+    const outside = entries.find((entry) => !permitted.some((outer) => contains(outer, entry, sets)));
     if (outside !== undefined)
       return beyond(name, `${name} must be within ${permitted.join(", ")}, but contains ${outside}`);
   }

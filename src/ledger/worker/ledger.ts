@@ -210,7 +210,7 @@ export class WorkerLedger implements Ledger {
 
   async describeKey(access: KeyAccess): Promise<JsonObject> {
     const { declared, settings } = this.#declaration;
-    const own = new OwnKey(access, this.#policy ?? declared, Date.now());
+    const own = new OwnKey(access, this.#policy ?? declared, Date.now(), declared.modelSets);
     this.#outbox.flush();
     const figures = await this.#queries.ask({ what: "key", key: access.id, accounts: own.accounts });
     return own.describe(figures, settings.tell);
@@ -352,6 +352,7 @@ export class WorkerLedger implements Ledger {
   }
 
   #compile({ declared, prices } = this.#declaration): void {
-    this.#lines = new Lines(this.#policy ?? declared, prices, this.#lines);
+    const policy = { ...(this.#policy ?? declared), modelSets: declared.modelSets };
+    this.#lines = new Lines(policy, prices, this.#lines);
   }
 }

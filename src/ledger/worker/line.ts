@@ -1,7 +1,8 @@
 /** Which budgets and limits count a call, and how. */
 import type { Target } from "../../core/provider.ts";
 import type { KeyAccess } from "../../core/key-access.ts";
-import { matchesModel, namesOf } from "../../core/model-pattern.ts";
+import { namesOf } from "../../core/model-pattern.ts";
+import { matchesSet, type ModelSets } from "../../core/model-sets.ts";
 import type { Budget, RateLimit, RateUnit, Subject } from "../policy.ts";
 import { rateAccount } from "../record.ts";
 import type { Line } from "./share.ts";
@@ -39,8 +40,13 @@ export function rateLines(limit: RateLimit, earlier: ReadonlyMap<string, Line>):
 /** What budgets and limits see of a key. */
 type Counted = Pick<KeyAccess, "id" | "path" | "tags">;
 
-/** Whether a line counts the calls of a key to a target. */
-export function applies({ kind, what }: Subject, access: Counted | undefined, target: Target): boolean {
+/** Whether a line counts the calls of a key to a target. @param sets those of the config */
+export function applies(
+  { kind, what }: Subject,
+  access: Counted | undefined,
+  target: Target,
+  sets: ModelSets = {},
+): boolean {
   switch (kind) {
     case "all":
     case "session":
@@ -48,7 +54,8 @@ export function applies({ kind, what }: Subject, access: Counted | undefined, ta
     case "provider":
       return target.provider.name === what;
     case "model":
-      return matchesModel(what, namesOf(target.provider.name, target.model, target.asked));
+      // Nobody knows what a set that does not exist would count. A limit that counted nothing would be lost in silence.
+      return matchesSet(what, namesOf(target.provider.name, target.model, target.asked), sets) ?? true;
     case "key":
       return access?.id === what;
     case "tag":

@@ -1,5 +1,6 @@
 /** The budgets and limits of the policy, and which of them apply to the calls of a key to a target. */
 import type { KeyAccess } from "../../core/key-access.ts";
+import type { ModelSets } from "../../core/model-sets.ts";
 import type { Target } from "../../core/provider.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared } from "../policy.ts";
@@ -19,11 +20,17 @@ export class Lines {
   /** By id of the budget, or account of the limit. */
   readonly #lines = new Map<string, Line>();
   readonly #prices: Prices;
+  readonly #sets: ModelSets;
   readonly #running: Map<string, Running>;
   readonly #applied = new WeakMap<object, WeakMap<Target, Applied>>();
 
   /** @param earlier the lines of the policy before: shares that go on being used are taken over */
-  constructor({ budgets, rates }: Pick<Declared, "budgets" | "rates">, prices: Prices, earlier?: Lines) {
+  constructor(
+    { budgets, rates, modelSets = {} }: Pick<Declared, "budgets" | "rates" | "modelSets">,
+    prices: Prices,
+    earlier?: Lines,
+  ) {
+    this.#sets = modelSets;
     this.#prices = prices;
     this.#running = earlier ? earlier.#running : new Map<string, Running>();
     const before = earlier ? earlier.#lines : new Map<string, Line>();
@@ -67,7 +74,7 @@ export class Lines {
 
   #compile(access: KeyAccess | undefined, target: Target): Applied {
     const prices = this.#prices;
-    const lines = [...this.#lines.values()].filter(({ on }) => applies(on, access, target));
+    const lines = [...this.#lines.values()].filter(({ on }) => applies(on, access, target, this.#sets));
     const { provider, model } = target;
     let found: { rule: PriceRule | undefined } | undefined;
     return {

@@ -1,6 +1,7 @@
 /** What a client may know of its own key: the key, the limits and budgets that count its calls, and what it has used. */
 import type { JsonObject } from "../../core/json.ts";
 import type { KeyAccess } from "../../core/key-access.ts";
+import { type ModelSets, patternsOf } from "../../core/model-sets.ts";
 import type { AccountState, KeyFigures } from "../messages.ts";
 import { toDollars } from "../money.ts";
 import type { Budget, Declared, KeyEntry, RateLimit, RateUnit, Scopes, Subject } from "../policy.ts";
@@ -24,12 +25,14 @@ interface CountedUnit {
 export class OwnKey {
   readonly #access: KeyAccess;
   readonly #entry: KeyEntry | undefined;
+  readonly #sets: ModelSets;
   readonly #budgets: readonly CountedBudget[];
   readonly #units: readonly CountedUnit[];
 
-  /** @param policy keys, budgets and limits @param now milliseconds since 1970 */
-  constructor(access: KeyAccess, policy: Declared, now: number) {
+  /** @param policy keys, budgets and limits @param now milliseconds since 1970 @param sets those of the config */
+  constructor(access: KeyAccess, policy: Declared, now: number, sets: ModelSets = {}) {
     this.#access = access;
+    this.#sets = sets;
     this.#entry = policy.keys.find(({ id }) => id === access.id);
     this.#budgets = policy.budgets
       // A budget that only watches concerns the operator, not the client.
@@ -61,7 +64,7 @@ export class OwnKey {
     const states = new Map(figures.accounts.map((state) => [state.account, state]));
     return {
       ...{ id, name, path },
-      scopes: describeScopes(this.#entry?.scopes ?? {}),
+      scopes: describeScopes(this.#entry?.scopes ?? {}, this.#sets),
       expires_at: timeOrNull(this.#entry?.expiresAt),
       limits: this.#units.map((counted) => this.#unit(counted, states.get(counted.account), tell)),
       budgets: this.#budgets.map((counted) => this.#budget(counted, states.get(counted.account ?? ""), tell)),
@@ -113,10 +116,14 @@ function mayCount(on: Subject, access: KeyAccess): boolean {
   return provider.includes("*") || access.allowsProvider(provider);
 }
 
-function describeScopes({ models, providers, endpoints, addresses, ...more }: Scopes): JsonObject {
+/** @param sets named sets, which are the operator's: a client sees their patterns */
+function describeScopes(
+  { models, providers, endpoints, addresses, ...more }: Scopes,
+  sets: ModelSets,
+): JsonObject {
   const { maxTokens, maxCost, serverTools = true } = more;
   return {
-    ...(models && { models: [...models] }),
+    ...(models && { models: models.flatMap((text) => patternsOf(text, sets) ?? []) }),
     ...(providers && { providers: [...providers] }),
     ...(endpoints && { endpoints: [...endpoints] }),
     ...(addresses && { addresses: [...addresses] }),

@@ -147,7 +147,7 @@ describe("a list of calls", () => {
     expect(await ids({ failed: true })).toEqual([FULL.id]);
     expect(await ids({ slowerThan: 1000 })).toEqual([slow.id]);
     expect(await ids({ provider: "other" })).toEqual([FULL.id]);
-    expect(await ids({ model: "echo", key: "key_a" })).toEqual([early.id, plain.id]);
+    expect(await ids({ model: ["echo"], key: "key_a" })).toEqual([early.id, plain.id]);
     expect(await ids({ refused: "budget" })).toEqual([FULL.id]);
     expect(await ids({ state: "estimated" })).toEqual([FULL.id]);
     expect(await ids({ from: NOW - HOUR, key: "key_a" })).toEqual([plain.id]);
@@ -204,7 +204,7 @@ describe("a filter of calls", () => {
   });
 
   test("finds names: the model that was asked for, format, deployment, the beginning of a client", async () => {
-    expect(await ids({ asked: "tiny" })).toEqual([other.id]);
+    expect(await ids({ asked: ["tiny"] })).toEqual([other.id]);
     expect(await ids({ format: "messages" })).toEqual([other.id]);
     expect(await ids({ deployment: "mock/eu" })).toEqual([other.id]);
     expect(await ids({ client: "openai-js" })).toEqual([plain.id]);

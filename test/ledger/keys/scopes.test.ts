@@ -5,8 +5,10 @@ import { compileAccess } from "../../../src/ledger/keys/access.ts";
 import { blockContains, isInBlocks, parseBlock } from "../../../src/ledger/keys/addresses.ts";
 import { changeKey, createKey, KeyError, type Maker } from "../../../src/ledger/keys/make.ts";
 import { isWithin, pathFault, pathsAbove } from "../../../src/ledger/keys/path.ts";
-import { globContains, scopesFault } from "../../../src/ledger/keys/scopes.ts";
+import { excessOf, globContains, scopesFault } from "../../../src/ledger/keys/scopes.ts";
+import type { Target } from "../../../src/core/provider.ts";
 import type { KeyEntry, Scopes } from "../../../src/ledger/policy.ts";
+import { applies } from "../../../src/ledger/worker/line.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
 
 test("a star of a glob stands for any text, also for none and for slashes", () => {
@@ -130,7 +132,7 @@ const list = (values: readonly string[]) =>
 
 const anyScopes: fc.Arbitrary<Scopes> = fc
   .record({
-    models: list(["*", "a*", "ab*", "a", "abc", "x/*", "*b", "b"]),
+    models: list(["*", "a*", "ab*", "a", "abc", "x/*", "*b", "b", "@*", "@set", "@lost"]),
     providers: list(PROVIDERS),
     endpoints: list(ENDPOINTS),
     addresses: list(["0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16", "10.0.0.1", "::/0", "::1"]),
@@ -146,9 +148,11 @@ const anyRequest = fc.record({
   expiresIn: fc.option(fc.constantFrom(1000, 2000, 3000), { nil: undefined }),
 });
 
+const SETS = { set: ["ab*", "b"] };
+
 /** All that a key may do, as a list of facts. */
 function powersOf(entry: KeyEntry): Set<string> {
-  const access = compileAccess(entry);
+  const access = compileAccess(entry, () => SETS);
   const powers = [
     ...MODELS.filter((name) => access.allowsModel([name])).map((name) => `model ${name}`),
     ...PROVIDERS.filter((name) => access.allowsProvider(name)).map((name) => `provider ${name}`),
@@ -180,7 +184,7 @@ test(`a child key can have nothing that its parent lacks: ${TREES} random trees`
   const tree = fc.array(anyRequest, { minLength: 2, maxLength: 4 });
   fc.assert(
     fc.property(tree, fc.boolean(), (requests, byChange) => {
-      let maker: Maker = { path: "/", scopes: {} };
+      let maker: Maker = { path: "/", scopes: {}, sets: SETS };
       let parent: KeyEntry | undefined;
       for (const { step, scopes, expiresIn } of requests) {
         const path: string = `${maker.path === "/" ? "" : maker.path}${step}` || "/";
@@ -202,7 +206,7 @@ test(`a child key can have nothing that its parent lacks: ${TREES} random trees`
           if (more.length > 0) throw new Error(`the child has ${more.join(", ")}`);
         }
         parent = entry;
-        maker = entry;
+        maker = { ...entry, sets: SETS };
       }
     }),
     { numRuns: TREES, seed: 13 },
@@ -211,3 +215,24 @@ test(`a child key can have nothing that its parent lacks: ${TREES} random trees`
   expect(made).toBeGreaterThan(TREES);
   expect(refused).toBeGreaterThan(TREES);
 }, 600_000);
+
+test("only the set itself and a pattern for every model contain a set, which may grow", () => {
+  const excess = (inner: string, outer: string) => excessOf({ models: [inner] }, { models: [outer] }, SETS);
+  for (const outer of ["@set", "*"]) expect([outer, excess("@set", outer)]).toEqual([outer, undefined]);
+  for (const outer of ["@*", "ab*", "@lost", "a*"])
+    expect([outer, excess("@set", outer)?.clause]).toEqual([
+      outer,
+      expect.stringContaining(`within ${outer}`),
+    ]);
+  expect(excess("abc", "@set")).toBeUndefined();
+  expect(excess("a", "@set")).toBeDefined();
+});
+
+test("a limit on a set that does not exist counts every call; its scope permits none", () => {
+  const target = { provider: { name: "host" }, model: "abc", asked: "quick" } as Target;
+  const counts = (what: string) => applies({ kind: "model", what }, undefined, target, SETS);
+  expect(["@set", "@lost", "abc", "b"].map(counts)).toEqual([true, true, true, false]);
+  expect(applies({ kind: "model", what: "@set" }, undefined, { ...target, model: "c" }, SETS)).toBe(false);
+  const key = createKey({ name: "k", scopes: { models: ["@lost"] } }, { path: "/", scopes: {} }, NOW).entry;
+  expect(compileAccess(key, () => SETS).allowsModel(["abc"])).toBe(false);
+});

@@ -77,15 +77,16 @@ async function conditionsOf(directory: Directory, filter: CallFilter): Promise<s
     session !== undefined && `session = ${blob(packHash(session))}`,
     text && (await textCondition(directory, text)),
   ];
-  const named = (["asked", "format", "client"] as const).map(async (name) => {
+  const named = (["format", "client"] as const).map(async (name) => {
     const value = filter[name];
     if (value === undefined) return false;
-    const kind = name === "asked" ? "model" : name;
-    if (kind === "model") return `model ${inList(await directory.asked(value))}`;
-    const ids = await directory.find(kind, name === "client" ? "begins" : "is", value);
-    return `${kind} ${inList(ids)}`;
+    const ids = await directory.find(name, name === "client" ? "begins" : "is", value);
+    return `${name} ${inList(ids)}`;
   });
-  return [...conditions, ...(await Promise.all(named))].filter((condition) => typeof condition === "string");
+  const asked = filter.asked && `model ${inList(await directory.asked(filter.asked))}`;
+  return [...conditions, asked, ...(await Promise.all(named))].filter(
+    (condition) => typeof condition === "string",
+  );
 }
 
 /** A model is found by the name that the client asked for, too. */

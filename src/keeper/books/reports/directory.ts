@@ -1,6 +1,5 @@
 /** The names of the books by number, and which callers and targets a filter selects. */
-import { globMatches } from "../../../core/glob.ts";
-import { matchesModel, namesOf } from "../../../core/model-pattern.ts";
+import { matchesAny, namesOf } from "../../../core/model-pattern.ts";
 import type { PriceRule } from "../../../ledger/charge.ts";
 import { type NameKind, parseCaller, parseTarget } from "../names.ts";
 import type { Sql } from "../sql.ts";
@@ -63,20 +62,21 @@ export class Directory {
     return numbersOf(
       this.targets,
       (target) =>
-        (model === undefined || matchesModel(model, namesOf(target.provider, target.model))) &&
+        (model === undefined || matchesAny(model, namesOf(target.provider, target.model))) &&
         (provider === undefined || target.provider === provider) &&
         (deployment === undefined || target.deployment === deployment),
     );
   }
 
-  /** Numbers of the names by which clients asked for models and which a pattern matches. */
-  async asked(pattern: string): Promise<number[]> {
-    if (!pattern.includes("*")) return this.find("model", "is", pattern);
+  /** Numbers of the names by which clients asked for models and which one of the patterns matches. */
+  async asked(patterns: readonly string[]): Promise<number[]> {
+    const [only = ""] = patterns;
+    if (patterns.length === 1 && !only.includes("*")) return this.find("model", "is", only);
     const rows = await this.#sql.all<{ id: number; text: string }>(
       `SELECT id, text FROM names WHERE kind = 'model'`,
       [],
     );
-    return rows.filter(({ text }) => globMatches(pattern, text)).map(({ id }) => id);
+    return rows.filter(({ text }) => matchesAny(patterns, [text])).map(({ id }) => id);
   }
 
   /** Numbers of names of a kind whose text is, begins with or contains a text; upper and lower case are the same in the latter. */

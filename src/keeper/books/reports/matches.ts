@@ -1,6 +1,5 @@
 /** Whether the record of a call is one that a filter finds: the same conditions as those of the search in the store. */
-import { globMatches } from "../../../core/glob.ts";
-import { matchesModel, namesOf } from "../../../core/model-pattern.ts";
+import { matchesAny, namesOf } from "../../../core/model-pattern.ts";
 import type { AttemptRecord, CallRecord } from "../../../ledger/record.ts";
 import { isWithin } from "./directory.ts";
 import type { CallFilter } from "./types.ts";
@@ -25,7 +24,7 @@ export function matches(call: CallRecord, filter: CallFilter): boolean {
     (filter.state === undefined || attempts.some((attempt) => hasState(attempt, filter.state!))) &&
     (filter.refused === undefined ||
       (filter.refused === "any" ? call.refused !== undefined : call.refused === filter.refused)) &&
-    (filter.asked === undefined || globMatches(filter.asked, call.model)) &&
+    (filter.asked === undefined || matchesAny(filter.asked, [call.model])) &&
     isSame(filter.format, call.format) &&
     (filter.client === undefined || call.client?.startsWith(filter.client) === true) &&
     isSame(filter.session, call.session) &&
@@ -40,13 +39,13 @@ function isSame<Value>(wanted: Value | undefined, value: Value | undefined): boo
 /** A call whose client asked for the model needs no attempt with it. */
 function hasTarget(call: CallRecord, { provider, deployment, model }: CallFilter): boolean {
   const isAnywhere = provider === undefined && deployment === undefined;
-  const isAsked = model === undefined || globMatches(model, call.model);
+  const isAsked = model === undefined || matchesAny(model, [call.model]);
   if (isAnywhere && isAsked) return true;
   return call.attempts.some(
     (attempt) =>
       isSame(provider, attempt.provider) &&
       isSame(deployment, attempt.deployment) &&
-      (isAsked || matchesModel(model!, namesOf(attempt.provider, attempt.model))),
+      (isAsked || matchesAny(model!, namesOf(attempt.provider, attempt.model))),
   );
 }
 

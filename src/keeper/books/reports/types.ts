@@ -16,8 +16,8 @@ export interface Filter {
   key?: string;
   path?: string;
   tag?: string;
-  /** A model or a pattern over its names. */
-  model?: string;
+  /** Patterns over the names of a model, of which one matches. */
+  model?: readonly string[];
   provider?: string;
 }
 
@@ -75,8 +75,8 @@ export interface CallFilter extends Filter {
   /** `uncertain`: estimated or assumed. */
   state?: ChargeState | "uncertain";
   refused?: RefusalReason | "any";
-  /** The model as the client named it, or a pattern over such names. */
-  asked?: string;
+  /** Patterns over the model as the client named it. */
+  asked?: readonly string[];
   deployment?: string;
   format?: string;
   /** The beginning of the client's name. */

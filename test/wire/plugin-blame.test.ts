@@ -1,8 +1,8 @@
 /** What a plugin does wrong is blamed on it, in the answer and in the log, and not on the provider. */
 import { describe, expect, test } from "bun:test";
 import type { RunningGateway } from "../helpers/gateway.ts";
-import { answering, ask, makeStage, places } from "../helpers/places.ts";
-import { sse, until } from "../helpers/upstream.ts";
+import { answering, ask, makeStage, places, STREAM } from "../helpers/places.ts";
+import { sse, stalled, until } from "../helpers/upstream.ts";
 
 const { upstream, gateway } = makeStage();
 
@@ -80,6 +80,49 @@ describe("an answer hook that", () => {
       expect([status, text]).toEqual([504, expect.stringContaining(`${who} failed`)]);
       await logged(running, "it was not done in time");
     }
+  });
+
+  const HANGS =
+    "for await (const event of events) { yield event; if (event.type === 'block-delta') await new Promise(() => {}); }";
+  const PASSES = "yield* events;";
+  const CUT_OFF: [what: string, members: string, timeouts: object, who: string][] = [
+    ["in mid-stream", `async *answer(events) { ${HANGS} }`, { gapMs: 500 }, ANSWER],
+    ["until the call's deadline", `async *answer(events) { ${HANGS} }`, { totalMs: 1_000 }, ANSWER],
+    [
+      "as the edit of an intercept hook",
+      `intercept() { return { async *edit(events) { ${HANGS} } }; }`,
+      { gapMs: 500 },
+      "plugin odd: the edit of its intercept hook",
+    ],
+  ];
+  for (const [what, members, timeouts, who] of CUT_OFF)
+    for (const paidOnce of [false, true])
+      test(`hangs ${what} is blamed for the timeout${paidOnce ? ", also of an answer that is kept" : ""}`, async () => {
+        const inner = plugin(`hooks: { ${members} }`)["odd.js"];
+        const outer = inner
+          .replaceAll('"odd"', '"outer"')
+          .replace(members, `async *answer(events) { ${PASSES} }`);
+        const config = {
+          ...{ providers: places([upstream(answering).url]), timeouts, paidOnce: { enabled: paidOnce } },
+          retries: { attempts: 1 },
+        };
+        const running = await gateway(config, { plugins: { "a.js": inner, "z.js": outer } });
+        const headers = { "idempotency-key": "one" };
+        const { text } = await ask(running, { body: { stream: true }, headers });
+        expect(text).toContain("hello");
+        expect(text).toContain(`${who} failed`);
+        expect(text).not.toContain("plugin outer");
+        await logged(running, "it was not done in time");
+      });
+
+  test("passes on what came is not blamed for a provider that falls silent", async () => {
+    const silent = upstream(() => stalled([STREAM[0]!]));
+    const plugins = plugin(`hooks: { async *answer(events) { ${PASSES} } }`);
+    const config = { providers: places([silent.url]), timeouts: { gapMs: 500 }, retries: { attempts: 1 } };
+    const running = await gateway(config, { plugins });
+    const { text } = await ask(running, { body: { stream: true } });
+    expect(text).toContain("The provider sent nothing for");
+    expect(text).not.toContain("plugin odd");
   });
 
   test("passes on what came is not blamed for an answer that the provider cut", async () => {

@@ -4,6 +4,7 @@ import { GatewayError } from "../../core/error.ts";
 import type { UpstreamTimeouts } from "../../core/provider.ts";
 import type { Clock, Watcher } from "./clock.ts";
 import { TICK_MS } from "./clock.ts";
+import { blame } from "../plugins/late-hooks.ts";
 import type { Gateway, Timeouts } from "../types.ts";
 
 export class Deadline implements Watcher {
@@ -44,7 +45,8 @@ export class Deadline implements Watcher {
     // Read here and not in advance: most calls end before the first tick.
     const clientMs = millisecondsOf(call.headers.get(DEADLINE_HEADER)) ?? Infinity;
     const totalMs = Math.min(limits.totalMs, clientMs);
-    if (nearest - call.startedAt > totalMs) return this.end(timeout("The call took longer than", totalMs));
+    if (nearest - call.startedAt > totalMs)
+      return this.end(blame(timeout("The call took longer than", totalMs), call));
     if (!this.isLong && now - call.startedAt > LONG_CALL_MS) {
       this.isLong = true;
       this.onLong?.();
@@ -57,7 +59,9 @@ export class Deadline implements Watcher {
     if (call.attempt?.firstByteAt !== undefined) return;
     const running = call.attempts.at(-1);
     if (running && !running.failure && nearest - running.startedAt > limits.firstByteMs)
-      running.stop.abort(timeout("The provider did not begin to answer within", limits.firstByteMs));
+      running.stop.abort(
+        blame(timeout("The provider did not begin to answer within", limits.firstByteMs), call),
+      );
   }
 }
 

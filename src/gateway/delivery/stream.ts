@@ -7,6 +7,7 @@ import { GatewayError } from "../../core/error.ts";
 import type { BrokenStream, ClientCodec } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
 import type { Receiver } from "../lanes/transport.ts";
+import { blame } from "../plugins/late-hooks.ts";
 import type { Timeouts } from "../types.ts";
 import type { Clock, Watcher } from "./clock.ts";
 import { timeoutsOf } from "./deadline.ts";
@@ -88,7 +89,7 @@ export function answerStream(
       const { heartbeatMs, readMs } = timeouts;
       if (!waiting) return now - sentAt > readMs ? cutOff(readTimeout(readMs)) : undefined;
       const { gapMs } = timeoutsOf(call, timeouts);
-      if (!source.isWaiting && now - receivedAt > gapMs) fail(idleTimeout(gapMs));
+      if (!source.isWaiting && now - receivedAt > gapMs) fail(blame(idleTimeout(gapMs), call));
       else if (now - sentAt > heartbeatMs && !isSettled && !source.beforeError?.()) {
         sentAt = now;
         controller.enqueue(body.heartbeat);

@@ -11,6 +11,7 @@ import { toClientError } from "../delivery/redact.ts";
 import { constantHeaders, withCallHeaders } from "../delivery/response-headers.ts";
 import { clientLeft, idleTimeout, type StreamEnding } from "../delivery/stream.ts";
 import type { Opened, OpenedJson, OpenedStream } from "../lanes/lane.ts";
+import { blame } from "../plugins/late-hooks.ts";
 import type { Timeouts } from "../types.ts";
 import { FanOut } from "./fan-out.ts";
 import { type Memory, Recording } from "./memory.ts";
@@ -205,7 +206,7 @@ export class Kept implements Watcher {
     const fan = this.#fan;
     const { gapMs } = timeoutsOf(this.first, this.#shelf.timeouts);
     if (fan && this.#ending && !fan.source.isWaiting && now - fan.receivedAt > gapMs)
-      fan.fail(idleTimeout(gapMs));
+      fan.fail(blame(idleTimeout(gapMs), this.first));
   }
 
   #keepJson(opened: OpenedJson): OpenedJson {

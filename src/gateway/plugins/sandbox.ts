@@ -15,6 +15,7 @@ import type { Provider } from "../../core/provider.ts";
 import type { LoadedHooks } from "../types.ts";
 import { stopOf, viewOf } from "./call-view.ts";
 import { EventRules } from "./event-rules.ts";
+import { addEditing, type EditingHook, removeEditing } from "./late-hooks.ts";
 
 /** Called for a plugin failure that does not fail a call. @param message names the plugin and its hook */
 export type OnPluginFault = (message: string, cause: unknown) => void;
@@ -254,15 +255,23 @@ async function* wrapEvents(
   input?: WatchedEvents,
 ): AsyncGenerator<ChatEvent> {
   const abort = waitForAbort(call);
+  const stop = stopOf(call);
   const rules = new EventRules();
+  const what = `${who} failed`;
   let iterator: AsyncIterator<ChatEvent> | undefined;
   /** weir waits for the plugin, and the call was not given up before. */
   let isPending = false;
+  const hook: EditingHook = {
+    isLate: () => isPending && input?.isAwaited === false,
+    failure: (timeout) => pluginFailure(what, timeout, timeout),
+  };
+  addEditing(stop, hook);
   try {
     iterator = iteratorOf(open());
     for (let count = 1; ; count++) {
-      isPending = !stopOf(call).aborted;
+      isPending = !stop.aborted;
       const { done, value } = await Promise.race([iterator.next(), abort.aborted]);
+      isPending = false;
       if (done && input?.isCut) return;
       if (done) throw new Error("its events ended without message-end");
       rules.check(value);
@@ -271,12 +280,11 @@ async function* wrapEvents(
       if (count % EVENTS_PER_TURN === 0) await new Promise(setImmediate);
     }
   } catch (cause) {
-    const what = `${who} failed`;
-    const { reason } = stopOf(call);
+    const { reason } = stop;
     if (reason === undefined) throw pluginFailure(what, cause);
-    const isLate = isPending && input?.isAwaited === false;
-    throw isLate && isTimeout(reason) ? pluginFailure(what, cause, reason) : reason;
+    throw hook.isLate() && isTimeout(reason) ? hook.failure(reason) : reason;
   } finally {
+    removeEditing(stop, hook);
     abort.forget();
     close(iterator);
   }

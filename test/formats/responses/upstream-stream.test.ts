@@ -68,6 +68,37 @@ describe("items", () => {
     expect(told(events)).toEqual(["text: kept"]);
   });
 
+  test("without an index are told apart by their ids, and by what is done, and none is lost", () => {
+    const unnumbered = ({ output_index: _, ...event }: ReturnType<typeof done>) => event;
+    const [f, g] = [call("f", '{"a":1}'), call("g", '{"a":1}')];
+    const [said, toldF, toldG] = [
+      "text: hi",
+      ...["f", "g"].map((name) => `tool-call: call_${name} ${name} function: {"a":1}`),
+    ];
+    const streams = [
+      [
+        [done(0, message("hi")), done(1, f), done(2, g)],
+        [said, toldF, toldG],
+      ],
+      [
+        [added(0, { ...f, arguments: "" }), done(0, f), done(1, message("hi"))],
+        [toldF, said],
+      ],
+      [[added(0, { ...f, arguments: "" }), done(0, message("hi"))], [said]],
+      [
+        [
+          ...[added(0, { ...f, id: "1", arguments: "" }), added(1, { ...g, id: "2", arguments: "" })],
+          ...[done(0, { ...f, id: "1" }), done(1, { ...g, id: "2" })],
+        ],
+        [toldF, toldG],
+      ],
+    ] as const;
+    for (const [events, items] of streams)
+      expect(told(readEvents([created, ...events.map(unnumbered), completed()]))).toEqual(
+        expect.arrayContaining([...items] as string[]),
+      );
+  });
+
   test("a stream without any event of an item is read from its terminal event", () => {
     expect(told(readEvents([created, completed([message("whole"), call("look", "{}")])]))).toEqual([
       "text: whole",

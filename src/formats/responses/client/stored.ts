@@ -180,7 +180,9 @@ class Follower implements AnswerFollower {
     const event = parseJson(data);
     if (!isObject(event)) return undefined;
     const { type, response, item, output_index: index } = event;
-    if (type === ITEM_DONE && isObject(item) && typeof index === "number") this.#items.set(index, item);
+    if (type === ITEM_DONE && isObject(item))
+      // Some hosts send no index; their items come in order.
+      this.#items.set(typeof index === "number" ? index : this.#items.size, item);
     if (!isObject(response)) return undefined;
     this.#id ??= response.id;
     if (!LAST.has(type)) return undefined;

@@ -16,6 +16,8 @@ import { createItemReader } from "./item-readers.ts";
 import type { AnswerState, ItemReader } from "./reader.ts";
 
 interface OpenItem {
+  /** Absent: the host gave none. */
+  id: string | undefined;
   type: Json | undefined;
   reader: ItemReader;
   isDone: boolean;
@@ -88,11 +90,19 @@ export class EventReader {
     });
   }
 
-  /** Some hosts send no index; then the event belongs to the latest item, or to the next one. */
-  #indexOf({ type, output_index: index }: JsonObject): number {
+  /** Some hosts send no index; then the event belongs to the item of its id, to the latest one, or to the next one. */
+  #indexOf({ type, output_index: index, item_id: itemId, item }: JsonObject): number {
     if (typeof index === "number") return index;
-    const isStart = type === "response.output_item.added";
-    return Math.max(-1, ...this.#items.keys()) + (isStart || this.#items.size === 0 ? 1 : 0);
+    const named = isObject(item) ? item : undefined;
+    const id = text(itemId) ?? text(named?.id);
+    if (id !== undefined) for (const [known, open] of this.#items) if (open.id === id) return known;
+    const last = Math.max(-1, ...this.#items.keys());
+    const latest = this.#items.get(last);
+    const isNext =
+      !latest ||
+      type === "response.output_item.added" ||
+      (type === "response.output_item.done" && (latest.isDone || latest.type !== named?.type));
+    return isNext ? last + 1 : last;
   }
 
   /** The item of a delta. Its kind follows from the delta if the host did not announce it. */
@@ -109,7 +119,8 @@ export class EventReader {
     this.#start(undefined);
     const known = this.#items.get(index);
     if (known) return known;
-    const opened = { type: item.type, reader: createItemReader(item, this.#state), isDone: false };
+    const reader = createItemReader(item, this.#state);
+    const opened = { id: text(item.id), type: item.type, reader, isDone: false };
     this.#items.set(index, opened);
     return opened;
   }

@@ -69,4 +69,6 @@ export interface ObservedEmbeddings {
   count: number;
   encoding: EmbedRequest["encoding"];
   usage?: EmbedUsage;
+  /** Top-level members as clients of the dialect expect them, where the provider leaves out a part. */
+  completed?: JsonObject;
 }

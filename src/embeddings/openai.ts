@@ -46,7 +46,7 @@ function readVector(value: Json | undefined, { base64 }: EmbedEndpoint): ArrayLi
   return base64 === "int8" ? new Int8Array(Buffer.from(value, "base64")) : fromBase64(value);
 }
 
-/** Voyage counts `total_tokens` only. */
+/** Voyage says `total_tokens` only. */
 function readUsage(usage: Json | undefined): EmbedUsage | undefined {
   if (!isObject(usage)) return undefined;
   const input = count(usage.prompt_tokens) ?? count(usage.total_tokens);
@@ -76,7 +76,17 @@ function observe(bytes: Uint8Array): ObservedEmbeddings | undefined {
     isObject(item) && (isBase64 ? item.embedding === "" : Array.isArray(item.embedding));
   if (!data.every(isVector)) return undefined;
   const usage = readUsage(body.usage);
-  return { count: data.length, encoding: isBase64 ? "base64" : "float", ...(usage && { usage }) };
+  return {
+    count: data.length,
+    encoding: isBase64 ? "base64" : "float",
+    ...(usage && { usage, ...completed(body.usage as JsonObject, usage) }),
+  };
+}
+
+/** OpenAI's SDK reads both counts, which are the same number. */
+function completed(given: JsonObject, { input }: EmbedUsage): Pick<ObservedEmbeddings, "completed"> {
+  const isWhole = count(given.prompt_tokens) !== undefined && count(given.total_tokens) !== undefined;
+  return isWhole ? {} : { completed: { usage: { prompt_tokens: input, total_tokens: input, ...given } } };
 }
 
 const VECTOR = Buffer.from('"embedding"');

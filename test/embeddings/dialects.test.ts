@@ -266,7 +266,10 @@ describe("an answer that passes is observed without its vectors", () => {
   test("vectors are counted where they begin, whatever the spacing and the order of members", () => {
     const spaced =
       '{"usage" : {"total_tokens":4}, "data": [ {"embedding" :\n [1], "object":"embedding"},{"object": "embedding","embedding":[2]} ]}';
-    expect(observe(spaced)).toEqual({ count: 2, encoding: "float", usage: { input: 4 } });
+    expect(observe(spaced)).toMatchObject({ count: 2, encoding: "float", usage: { input: 4 } });
+    expect(observe(spaced.replace("{", '{"a":1,'))).toHaveProperty("completed.usage.prompt_tokens", 4);
+    const whole = observe('{"data":[],"usage":{"prompt_tokens":4,"total_tokens":4,"cost":1}}');
+    expect(whole).not.toHaveProperty("completed");
     expect(observe('{"data":[{"embedding":"AAAA"}]}')).toEqual({ count: 1, encoding: "base64" });
   });
   test("two encodings, an error and what is no object are no answer", () => {

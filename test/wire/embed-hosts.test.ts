@@ -60,6 +60,21 @@ test("Voyage, which knows base64 and no numbers by name, serves OpenAI's SDK and
   expect([error.status, error.message]).toEqual([400, expect.stringContaining("Model nonexistent")]);
 });
 
+test("Voyage's only count is told as both counts that OpenAI's SDK reads, and nothing else changes", async () => {
+  const whole = {
+    ...{ object: "list", data: [{ object: "embedding", embedding: "AACAPwAAAEA=", index: 0 }] },
+    model: "voyage-3.5",
+  };
+  const host = upstream(() => json({ ...whole, usage: { total_tokens: 12 } }));
+  const running = await gateway({ providers: { voyage: { apiKey: KEY, baseUrl: host.url } } });
+  const ask = { model: "voyage-3.5", input: "hi" };
+  const { usage, data } = await openaiClient(running.url).embeddings.create(ask);
+  expect([usage, data[0]!.embedding]).toEqual([{ prompt_tokens: 12, total_tokens: 12 }, [1, 2]]);
+  const { body } = await askEmbeddings(running.url, { ...ask, encoding_format: "base64" });
+  expect(body as object).toEqual({ ...whole, usage: { prompt_tokens: 12, total_tokens: 12 } });
+  expect(await lastLine(running)).toMatchObject({ lane: "native", tokens: { input: 12 } });
+});
+
 test("Cohere gets texts at its own endpoint, 96 at a time, and the tokens that it bills are booked", async () => {
   const host = upstream((request) => {
     const { texts: sent } = bodyOf(request) as unknown as { texts: string[] };

@@ -5,8 +5,9 @@
 import type { Attempt } from "../../core/call.ts";
 import type { ObservedEmbeddings } from "../../core/embed-dialect.ts";
 import type { HeaderReader } from "../../core/headers.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
-import { editMembers } from "../../stream/scan.ts";
+import { editMembers, scanBody } from "../../stream/scan.ts";
 import type { OpenedJson, Prepared } from "../lanes/lane.ts";
 import { passedHeaders, passedRefusal } from "../lanes/passed-error.ts";
 import { invalidAnswer, readAnswer } from "../lanes/read-answer.ts";
@@ -47,10 +48,18 @@ export async function embedNatively(
   const headers = { ...passedHeaders(dialect, response, target), "content-type": "application/json" };
   if (isAsked(observed, incoming)) {
     if (observed.usage) recordUsage(observed.usage, attempt);
-    return { kind: "json", status: response.status, headers, body: answer };
+    return { kind: "json", status: response.status, headers, body: withMembers(answer, observed.completed) };
   }
   const body = convert(answer, incoming, attempt, way, response.headers);
   return { kind: "json", status: response.status, headers, body };
+}
+
+/** The provider's bytes with some members replaced. */
+function withMembers(bytes: Uint8Array, replaced: JsonObject | undefined): Uint8Array {
+  if (!replaced) return bytes;
+  const edits = new Map(Object.entries(replaced).map(([name, value]) => [name, JSON.stringify(value)]));
+  const { members } = scanBody(bytes, Infinity);
+  return Buffer.concat(editMembers(bytes, edits, (name) => members.get(name)));
 }
 
 /** The client's request with the provider's name of the model. */

@@ -223,7 +223,11 @@ export const PROVIDER: Errors = [
   { kind: "quota", code: "insufficient_quota", when: "The account at the provider has no credit left." },
   { kind: "overloaded", code: "server_is_overloaded", when: "The provider is overloaded." },
   { kind: "overloaded", code: "no_capacity", when: "Every deployment is at its limit of concurrent calls." },
-  { kind: "upstream-auth", code: "upstream_auth", when: "The provider rejected weir's credential." },
+  {
+    kind: "upstream-auth",
+    code: "upstream_auth",
+    when: "The provider rejected weir's credential, or its account has no credit left.",
+  },
   {
     kind: "upstream",
     code: "upstream_authorization",

@@ -78,6 +78,7 @@ const TOO_LONG_WORDS = new Set([
   "model_context_window_exceeded",
 ]);
 
+const PAYMENT_REQUIRED = 402;
 /** Codes of a spend limit, which vendors report like a rate limit. */
 const SPEND_LIMIT = /spend_limit|ramp_limit|credit_balance|billing/;
 const NO_FUNDS =
@@ -89,6 +90,10 @@ const NO_MODEL =
 
 /** The message for a refused credential. It must not describe the credential, which belongs to the operator. */
 const UPSTREAM_AUTH = "The provider rejected weir's credential; the operator of weir has to renew it.";
+
+/** The message where the credential is right and its account cannot pay. */
+const NO_CREDIT =
+  "The account of weir at the provider has no credit left, or has reached its spend limit; the operator of weir has to add credit.";
 
 /** A refusal of the reasoning of earlier turns: a signature of another model, an edited transcript. */
 const REASONING_REFUSED: readonly RegExp[] = [
@@ -133,7 +138,8 @@ export function decodeErrorBody(body: Json | undefined): GatewayError {
 /** Decodes an HTML or text page, which a proxy between weir and the vendor wrote: only its status is meaningful. */
 function decodePage(status: number, headers: HeaderReader): GatewayError {
   const kind = KIND_BY_STATUS[status] ?? "upstream";
-  if (kind === "upstream-auth") return refusedCredential(`status ${status} without a JSON body`);
+  if (kind === "upstream-auth")
+    return refusedCredential(`status ${status} without a JSON body`, status === PAYMENT_REQUIRED);
   const message = `The provider answered with status ${status} and no readable error.`;
   const retryAfter = TEMPORARY.has(kind) ? readRetryAfter(headers, undefined) : undefined;
   const shouldRetry = readShouldRetry(headers);
@@ -144,7 +150,7 @@ function decodePage(status: number, headers: HeaderReader): GatewayError {
 function decode(body: Json | undefined, status: number, headers: HeaderReader): GatewayError {
   const description = describe(body, status, headers);
   const kind = kindOf(description);
-  if (kind === "upstream-auth") return refusedCredential(description.sentence);
+  if (kind === "upstream-auth") return refusedCredential(description.sentence, isOutOfFunds(description));
   const facts: ErrorFacts = { code: codeOf(kind, description), param: description.param };
   if (kind === "invalid-request") {
     facts.status = clientStatus(description.status);
@@ -158,8 +164,10 @@ function decode(body: Json | undefined, status: number, headers: HeaderReader): 
   return new GatewayError(kind, description.sentence, facts);
 }
 
-function refusedCredential(cause: string): GatewayError {
-  return new GatewayError("upstream-auth", UPSTREAM_AUTH, { code: "upstream_auth", cause });
+function refusedCredential(cause: string, isOutOfFunds = false): GatewayError {
+  return new GatewayError("upstream-auth", isOutOfFunds ? NO_CREDIT : UPSTREAM_AUTH, {
+    ...{ code: "upstream_auth", cause },
+  });
 }
 
 interface ErrorDescription {
@@ -229,6 +237,7 @@ function wordIn(table: Record<string, ErrorKind>, words: readonly string[]): Err
 
 /** Whether the account behind weir's credential has no credit or reached its spend limit; a retry does not help. */
 function isOutOfFunds({ status, sentence, words, retryAfter }: ErrorDescription): boolean {
+  if (status === PAYMENT_REQUIRED) return true;
   if (words.some((word) => getOwn(KIND_BY_WORD, word) === "quota")) return true;
   if (status < 500 && NO_FUNDS.test(sentence)) return true;
   // A rate limit comes with a retry-after; a spend limit does not.

@@ -4,6 +4,8 @@ import type { Sliced } from "../core/slices.ts";
 
 /** Maximum number of list or map entries that are composed in one slice. */
 const CHUNK = 500;
+/** Lexemes between two yields: each yield passes through all generators of the load, which costs more than a lexeme. */
+const LEXEMES = 100;
 
 /**
  * The documents of a text, as the library's `parseDocument` reads them, except that duplicate keys are accepted: the
@@ -29,11 +31,12 @@ function* tokenize(text: string, lines: LineCounter): Sliced<{ tokens: CST.Token
   const parser = new Parser(lines.addNewLine);
   const tokens: CST.Token[] = [];
   let anchors = false;
+  let count = 0;
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {
     anchors ||= lexeme.startsWith("&") || lexeme.startsWith("*");
     for (const token of parser.next(lexeme)) tokens.push(token);
-    yield;
+    if (++count % LEXEMES === 0) yield;
   }
   for (const token of parser.end()) tokens.push(token);
   yield;

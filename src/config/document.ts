@@ -120,23 +120,32 @@ function isMessage(fault: unknown): fault is { message: string } {
   );
 }
 
-/** The keys that occur twice in their map, in the order of the text. */
-function* findRepeatedKeys(node: unknown, path: Path = []): Generator<{ path: Path; offset: number }> {
-  if (isSeq(node))
-    for (const [index, item] of node.items.entries()) yield* findRepeatedKeys(item, [...path, index]);
-  if (!isMap(node)) return;
+interface Repeated {
+  path: Path;
+  offset: number;
+}
+
+/** The keys that occur twice in their map, in the order of the text. @param path of the node; it is changed and restored */
+function findRepeatedKeys(node: unknown, path: (string | number)[] = [], found: Repeated[] = []): Repeated[] {
+  const below = (step: string | number, inner: unknown) => {
+    if (isScalar(inner)) return;
+    path.push(step);
+    findRepeatedKeys(inner, path, found);
+    path.pop();
+  };
+  if (isSeq(node)) node.items.forEach((item, index) => below(index, item));
+  if (!isMap(node)) return found;
   const seen = new Set<string>();
   for (const { key, value } of node.items) {
     const name = keyOf(key);
-    if (name === undefined) {
-      yield* findRepeatedKeys(value, path);
-      continue;
+    if (name === undefined) findRepeatedKeys(value, path, found);
+    else {
+      if (seen.has(name)) found.push({ path: [...path, name], offset: start(key) ?? 0 });
+      seen.add(name);
+      below(name, value);
     }
-    const inner = [...path, name];
-    if (seen.has(name)) yield { path: inner, offset: start(key) ?? 0 };
-    seen.add(name);
-    if (!isScalar(value)) yield* findRepeatedKeys(value, inner);
   }
+  return found;
 }
 
 function keyOf(key: unknown): string | undefined {

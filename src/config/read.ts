@@ -24,6 +24,7 @@ export function substituteAll(
   path: Path = [],
 ): unknown {
   if (typeof value === "string") {
+    if (!value.includes("${")) return value;
     const secret = schema !== undefined && holdsSecret(schema);
     const text = substitute(value, sources, { at: () => locate(path), path, secret });
     return text === value ? value : readText(schema, text);

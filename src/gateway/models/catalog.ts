@@ -15,14 +15,14 @@ const MAX_DESCRIBED = 10_000;
 
 export class ModelCatalog {
   readonly #registry: Registry;
-  readonly #load: () => Promise<FactBook>;
+  #load: () => Promise<FactBook>;
   readonly #carried: CarriedOptions;
   #book?: Promise<FactBook>;
   /** All models, in the order of the list. */
   #all?: Promise<readonly ListedModel[]>;
   /** By name. */
   readonly #described = new Map<string, ListedModel>();
-  /** The state of the hosts' lists that `#described` is from. */
+  /** The state of the names and of the hosts' lists that `#described` is from. */
   #revision = 0;
 
   /** @param load reads what is known without asking hosts; called once, for the first list */
@@ -32,13 +32,21 @@ export class ModelCatalog {
     this.#carried = new CarriedOptions(registry.formats);
   }
 
+  /** Replaces what is known without asking hosts. */
+  renew(load: () => Promise<FactBook>): void {
+    this.#load = load;
+    this.#book = undefined;
+    this.#described.clear();
+    this.#all = undefined;
+  }
+
   /**
    * The models that a key may use; the same objects until a host lists other models. Waits for the lists of hosts, at most
    * one second.
    * @param access the client's key; absent while calls need none
    */
   async list(access?: KeyAccess): Promise<readonly ListedModel[]> {
-    await this.#registry.live.wait();
+    await this.#registry.settled();
     const book = await this.#facts();
     if (!access?.narrowsPlans) return (this.#all ??= this.#listOf(undefined, book));
     return this.#listOf(access, book);
@@ -47,7 +55,7 @@ export class ModelCatalog {
   /** Waits as {@link list}. @throws GatewayError `permission` (`model_not_allowed`) */
   async assertAllowed(id: string, access: KeyAccess | undefined): Promise<void> {
     if (!access?.narrowsPlans) return;
-    await this.#registry.live.wait();
+    await this.#registry.settled();
     assertModel(access, id, this.#registry);
   }
 
@@ -60,7 +68,7 @@ export class ModelCatalog {
    * @returns undefined if no provider that is on serves it
    */
   async find(id: string): Promise<ListedModel | undefined> {
-    await this.#registry.live.wait();
+    await this.#registry.settled();
     return this.known(id);
   }
 
@@ -73,7 +81,7 @@ export class ModelCatalog {
 
   async #facts(): Promise<FactBook> {
     const book = await (this.#book ??= this.#load());
-    const { revision } = this.#registry.live;
+    const { revision } = this.#registry;
     if (revision !== this.#revision || this.#described.size > MAX_DESCRIBED) {
       this.#described.clear();
       this.#all = undefined;

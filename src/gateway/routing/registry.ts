@@ -3,19 +3,12 @@ import { GatewayError } from "../../core/error.ts";
 import type { EmbedDialect } from "../../core/embed-dialect.ts";
 import type { Format } from "../../core/format.ts";
 import type { ActiveProvider, Deployment, Provider, Target } from "../../core/provider.ts";
-import type {
-  Fallback,
-  ModelSettings,
-  ProviderSettings,
-  RouteTarget,
-  Strategy,
-} from "../../core/settings.ts";
-import { Aliases } from "./aliases.ts";
+import type { Fallback, ModelSettings, RouteTarget, Strategy } from "../../core/settings.ts";
 import type { LoadedPlugin, OffProvider } from "./activate.ts";
 import { sortProviders } from "./sort-providers.ts";
+import { listModels, type ModelEntry, type ServedModel } from "./list-models.ts";
 import { LiveModels } from "./live-models.ts";
 import { modelFault, operationFault, type Serving, servingDeployments } from "./model-fault.ts";
-import type { Pattern } from "./pattern.ts";
 import type { Choice, Plan } from "./plan.ts";
 import { rank } from "./plan.ts";
 import type { Candidate, Rule } from "./precedence.ts";
@@ -24,10 +17,12 @@ import { embedTarget } from "./embed-target.ts";
 import { isUnconfigured, offProviderOf, standIn } from "./stand-in.ts";
 import type { RegistryOptions } from "./registry-options.ts";
 import { orderedBy, withSettings } from "./target-settings.ts";
-import { ModelTable } from "./model-table.ts";
+import { ModelNames, type NameOptions, type StoredNames } from "./model-names.ts";
+import type { ModelTable } from "./model-table.ts";
 import { SpokenFormats } from "./spoken-formats.ts";
 
 export type { LoadedPlugin, OffProvider } from "./activate.ts";
+export type { ModelEntry, ServedModel } from "./list-models.ts";
 export type { RegistryOptions } from "./registry-options.ts";
 
 /** What a client wants of a model. */
@@ -41,18 +36,6 @@ interface Wanted {
   asked: string;
 }
 
-/** One line of `GET /v1/models`. */
-export interface ModelEntry {
-  id: string;
-  provider: string;
-}
-
-/** A model as its provider names it. */
-export interface ServedModel {
-  provider: ActiveProvider;
-  model: string;
-}
-
 /** Clients choose the model names, so the number of cached plans is limited. */
 const MAX_PLANS = 2000;
 
@@ -60,19 +43,20 @@ export class Registry {
   readonly providers: readonly ActiveProvider[];
   readonly off: readonly OffProvider[];
   /** Only the mock is on, and the operator has named no provider, alias, route or fallback. */
-  readonly isUnconfigured: boolean;
+  isUnconfigured!: boolean;
   readonly formats: ReadonlyMap<string, Format>;
   readonly dialects: ReadonlyMap<string, EmbedDialect>;
   readonly #rules: readonly Rule[];
-  readonly #aliases: Aliases;
   readonly #isKeyed: boolean;
   /** Providers that are on or off: the names that may precede the slash of `provider/model`. */
   readonly #providerNames: ReadonlySet<string>;
   readonly live: LiveModels;
-  readonly routes: ReadonlyMap<string, readonly RouteTarget[]>;
-  readonly fallbacks: ModelTable<readonly Fallback[]>;
-  readonly #settings: ModelTable<ModelSettings>;
-  readonly #routing: ModelTable<Strategy>;
+  readonly #order: readonly string[];
+  /** What the operator sets by names. */
+  names!: ModelNames;
+  #renamed = 0;
+  /** Set for a gateway with a store. */
+  stored: StoredNames | undefined;
   /** Cache, by client format and model name. */
   readonly #plans = new Map<string, Plan>();
   readonly #formats = new SpokenFormats();
@@ -85,26 +69,34 @@ export class Registry {
       ]),
     );
     this.dialects = new Map((options.dialects ?? []).map((dialect) => [dialect.id, dialect]));
-    this.#aliases = new Aliases(options.aliases ?? {}, {
-      isRoute: (name) => this.routes.has(name),
-      hasProvider: (name) => this.#namesProvider(name),
-      longName: (name) => longNameBy(this.#winningRule(name)?.rule, name),
-    });
     this.#isKeyed = options.keyed === true;
-    this.routes = new Map(Object.entries(options.routes ?? {}));
-    this.fallbacks = new ModelTable(options.fallbacks ?? {});
-    this.#settings = new ModelTable(options.models ?? {});
-    this.#routing = new ModelTable(options.routing ?? {});
+    this.#order = options.order ?? [];
     const { active, off } = sortProviders(options, this.formats, options.dialects && this.dialects);
     this.providers = Object.freeze(active);
     this.off = Object.freeze(off);
-    this.isUnconfigured = isUnconfigured(active, off, options);
     this.#rules = rulesOf(active);
     this.#providerNames = new Set([
       ...active.map(({ name }) => name),
       ...off.map(({ provider }) => provider.name),
     ]);
-    this.live = new LiveModels(active, options.order ?? [], this.formats, () => this.#plans.clear());
+    this.live = new LiveModels(active, this.#order, this.formats, () => this.#plans.clear());
+    this.rename(options);
+  }
+
+  /** Replaces what the operator sets by names, for later calls. @throws Error when an alias points at another alias */
+  rename(names: NameOptions): void {
+    this.names = new ModelNames(names, {
+      hasProvider: (name) => this.#namesProvider(name),
+      longName: (name) => longNameBy(this.#winningRule(name)?.rule, name),
+    });
+    this.isUnconfigured = isUnconfigured(this.providers, this.off, { ...names, order: this.#order });
+    this.#plans.clear();
+    this.#renamed++;
+  }
+
+  /** Counts the changes of names and of the lists of hosts. */
+  get revision(): number {
+    return this.live.revision + this.#renamed;
   }
 
   #namesProvider(name: string): boolean {
@@ -117,11 +109,24 @@ export class Registry {
    * so that the usual case costs no turn of the event loop.
    */
   prepare(model: string): Promise<void> | undefined {
-    return this.live.isEmpty || this.#knows(this.#aliases.resolve(model)) ? undefined : this.live.wait();
+    const pending = this.stored?.pending;
+    if (pending) return pending.then(() => this.prepare(model));
+    return this.live.isEmpty || this.#knows(this.#resolve(model)) ? undefined : this.live.wait();
+  }
+
+  /** Waits until the names of the store and the lists of hosts are known, at most some seconds. */
+  async settled(): Promise<void> {
+    await this.stored?.pending;
+    await this.live.wait();
+  }
+
+  /** The model name that an alias stands for; the name itself if it is no alias. */
+  #resolve(name: string): string {
+    return this.names.aliases.resolve(name);
   }
 
   #knows(name: string): boolean {
-    const models = this.routes.get(name)?.map(({ model }) => this.#aliases.resolve(model)) ?? [name];
+    const models = this.names.routes.get(name)?.map(({ model }) => this.#resolve(model)) ?? [name];
     return models.every((model) => this.#winningRule(model) !== undefined);
   }
 
@@ -158,20 +163,23 @@ export class Registry {
   }
 
   #plan(model: string, wanted: Wanted): Plan {
-    const name = this.#aliases.resolve(model);
+    const name = this.#resolve(model);
     const choices = this.#choices(name, wanted, name === model ? "" : `alias of ${name}; `);
     if (choices.length === 0) {
       const substitute = this.#substitute(name, wanted.operation);
       if (!substitute)
-        throw new GatewayError("not-found", this.#unserved(model, name, wanted.operation), {
-          code: "model_not_found",
-          param: "model",
-        });
+        throw (
+          this.stored?.fault ??
+          new GatewayError("not-found", this.#unserved(model, name, wanted.operation), {
+            code: "model_not_found",
+            param: "model",
+          })
+        );
       choices.push({ target: substitute, weight: 1, priority: [0, 0] });
     }
     // A route has no names but its own: its models may have fallbacks of their own.
-    const named = this.routes.has(name) ? [] : choices.map(({ target }) => target);
-    const list = wanted.operation === "embed" ? undefined : this.fallbacks.of([model, name], named);
+    const named = this.names.routes.has(name) ? [] : choices.map(({ target }) => target);
+    const list = wanted.operation === "embed" ? undefined : this.names.fallbacks.of([model, name], named);
     const fallbacks = (when: Fallback["when"]) => {
       const models = (list ?? []).filter((entry) => entry.when === when);
       return this.#fallbackChoices(models, `fallback of ${model}; `, wanted, choices);
@@ -185,11 +193,11 @@ export class Registry {
 
   /** The deployments of a model, or of all models of a route, without providers that are off. */
   #choices(name: string, wanted: Wanted, prefix = ""): Choice[] {
-    const route = this.routes.get(name);
+    const route = this.names.routes.get(name);
     if (!route) return this.#deployments({ model: name, weight: 1, priority: 0 }, wanted, prefix);
     return route.flatMap((entry) =>
       this.#deployments(
-        { ...entry, model: this.#aliases.resolve(entry.model) },
+        { ...entry, model: this.#resolve(entry.model) },
         wanted,
         `${prefix}route ${name} to ${entry.model}; `,
       ),
@@ -223,52 +231,59 @@ export class Registry {
   ): Choice[][] {
     const known = new Set(choices.map(targetKey));
     const groups = models.map(({ model }) => {
-      const all = this.#choices(this.#aliases.resolve(model), wanted, prefix);
+      const all = this.#choices(this.#resolve(model), wanted, prefix);
       const added = all.filter((choice) => !known.has(targetKey(choice)));
       for (const choice of added) known.add(targetKey(choice));
       const named = added.map((choice) => ({ ...choice, fallback: model }));
-      return this.#complete(named, wanted, [model, this.#aliases.resolve(model)]);
+      return this.#complete(named, wanted, [model, this.#resolve(model)]);
     });
     return groups.filter((group) => group.length > 0);
   }
 
   /** The choices with what the config sets for their model. Embeddings have no settings. */
   #complete(choices: Choice[], { operation }: Wanted, names: readonly [model: string, resolved: string]) {
-    const settings = operation === "embed" ? undefined : this.#settings;
+    const settings = operation === "embed" ? undefined : this.names.settings;
     return orderedBy(withSettings(choices, settings, names), this.strategyOf(names[0]));
   }
 
   /** What decides between the targets of a model or route. */
   strategyOf(model: string): Strategy {
-    return this.#entryOf(this.#routing, model) ?? "weight";
+    return this.#entryOf(this.names.routing, model) ?? "weight";
   }
 
   /** What the operator sets for requests that ask for a model. */
   settingsOf(model: string): ModelSettings | undefined {
-    return this.#entryOf(this.#settings, model);
+    return this.#entryOf(this.names.settings, model);
   }
 
   /** A route has the entries of its own name, not those of its models. */
   #entryOf<Value>(table: ModelTable<Value>, model: string): Value | undefined {
     if (table.all.length === 0) return undefined;
-    const name = this.#aliases.resolve(model);
-    return table.of([model, name], this.routes.has(name) ? [] : this.servedBy(model));
+    const name = this.#resolve(model);
+    return table.of([model, name], this.names.routes.has(name) ? [] : this.servedBy(model));
   }
 
   /** Whether no provider that is on serves a model. */
   isOff(name: string): boolean {
-    const resolved = this.#aliases.resolve(name);
-    return !this.routes.has(resolved) && !this.#winningRule(resolved);
+    const resolved = this.#resolve(name);
+    return !this.names.routes.has(resolved) && !this.#winningRule(resolved);
   }
 
   /** Why no provider serves a model of the config; `undefined` if one does, or would if it were on. */
   faultOf(name: string): string | undefined {
-    const resolved = this.#aliases.resolve(name);
+    const resolved = this.#resolve(name);
     // While the config is checked, weir does not know yet which models the hosts will list.
     const fault = modelFault(this.#winningRule(resolved), resolved);
     if (fault !== undefined) return fault;
     if (!this.live.isEmpty || !this.isOff(name) || this.#offProviderOf(resolved)) return undefined;
     return this.#unknown(name, resolved);
+  }
+
+  /** Why no provider serves a model at the moment; `undefined` if one does. */
+  whyUnserved(name: string): string | undefined {
+    const resolved = this.#resolve(name);
+    const fault = modelFault(this.#winningRule(resolved), resolved);
+    return fault ?? (this.isOff(name) ? this.#unknown(name, resolved) : undefined);
   }
 
   /** While nothing is configured, the mock answers for the models of known providers, so that a first try needs no key. */
@@ -289,27 +304,28 @@ export class Registry {
   }
 
   #unknown(model: string, name: string): string {
-    const off = this.#offProviderOf(this.routes.get(name)?.[0]?.model ?? name);
+    const off = this.#offProviderOf(this.names.routes.get(name)?.[0]?.model ?? name);
     if (off) return `The model \`${model}\` belongs to ${off.provider.name}, which is off: ${off.reason}.`;
     const names = this.providers.map((provider) => `${provider.name}/…`).join(", ");
-    return `No provider serves the model \`${model}\`. Name one as provider/model (${names}), or see GET /v1/models.`;
+    const meaning = name === model ? "" : `, for which \`${model}\` stands`;
+    return `No provider serves the model \`${name}\`${meaning}. Name one as provider/model (${names}), or see GET /v1/models.`;
   }
 
   /** The providers that match a name, in order of precedence; the first wins. For a route: the winner of each model. */
   explain(model: string): Candidate[] {
-    const name = this.#aliases.resolve(model);
-    const route = this.routes.get(name);
+    const name = this.#resolve(model);
+    const route = this.names.routes.get(name);
     const prefix = name === model ? "" : `alias of ${name}; `;
     if (!route) return this.#candidates(name, prefix);
     return route.flatMap((entry) =>
-      this.#candidates(this.#aliases.resolve(entry.model), `${prefix}route ${name}; `).slice(0, 1),
+      this.#candidates(this.#resolve(entry.model), `${prefix}route ${name}; `).slice(0, 1),
     );
   }
 
   /** The models that serve a name, as their providers name them; for a route, those of all its models. */
   servedBy(model: string): ServedModel[] {
-    const name = this.#aliases.resolve(model);
-    const models = this.routes.get(name)?.map((entry) => this.#aliases.resolve(entry.model)) ?? [name];
+    const name = this.#resolve(model);
+    const models = this.names.routes.get(name)?.map((entry) => this.#resolve(entry.model)) ?? [name];
     return models.flatMap((candidate) => {
       const rule = this.#winningRule(candidate)?.rule;
       return rule ? [{ provider: rule.provider, model: rule.pattern.strip(candidate) }] : [];
@@ -329,28 +345,9 @@ export class Registry {
     return [...this.eachModel()];
   }
 
-  /**
-   * The models of `GET /v1/models`, under names a client can use: routes, aliases, catalogs, model lists of hosts. One at a
-   * time, because each takes a search through the rules.
-   */
+  /** The models of `GET /v1/models`, one at a time, because each takes a search through the rules. */
   *eachModel(): Generator<ModelEntry> {
-    const seen = new Set<string>();
-    for (const id of [...this.routes.keys(), ...this.#aliases.names]) {
-      const [winner] = this.servedBy(id);
-      if (!winner || seen.has(id)) continue;
-      seen.add(id);
-      yield { id, provider: winner.provider.name };
-    }
-    const listed = this.providers.flatMap((provider) =>
-      (provider.catalog ?? []).map((model) => ({ provider, model })),
-    );
-    for (const { provider, model } of [...listed, ...this.live.all()]) {
-      const isOwn = this.#winningRule(model)?.rule.provider === provider;
-      const id = isOwn ? model : `${provider.name}/${model}`;
-      if (seen.has(id)) continue;
-      seen.add(id);
-      yield { id, provider: provider.name };
-    }
+    yield* listModels(this, (provider, model) => this.#winningRule(model)?.rule.provider === provider);
   }
 }
 

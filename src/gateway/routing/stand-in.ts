@@ -1,6 +1,7 @@
 /** The mock in place of a vendor, so that a first try needs no key. */
 import type { ActiveProvider, Target } from "../../core/provider.ts";
 import { type OffProvider, patternsOf } from "./activate.ts";
+import type { NameOptions } from "./model-names.ts";
 import { compilePattern } from "./pattern.ts";
 import type { RegistryOptions } from "./registry-options.ts";
 
@@ -14,7 +15,7 @@ const MOCK_MODELS = { generate: "chat", embed: "embed" };
 export function isUnconfigured(
   active: readonly ActiveProvider[],
   off: readonly OffProvider[],
-  { order, aliases, routes, fallbacks, models }: RegistryOptions,
+  { order, aliases, routes, fallbacks, models }: NameOptions & Pick<RegistryOptions, "order">,
 ): boolean {
   return (
     active.every(({ name }) => name === MOCK_PROVIDER) &&

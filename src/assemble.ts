@@ -30,6 +30,7 @@ import { geminiFormat } from "./formats/gemini/index.ts";
 import { createMessagesFormat } from "./formats/messages/index.ts";
 import { ollamaFormat, ollamaGenerateFormat } from "./formats/ollama/index.ts";
 import { responsesFormat } from "./formats/responses/index.ts";
+import type { NameOptions } from "./gateway/routing/model-names.ts";
 import { ModelCatalog } from "./gateway/models/catalog.ts";
 import type { LoadedPlugin, RegistryOptions } from "./gateway/routing/registry.ts";
 import { Registry } from "./gateway/routing/registry.ts";
@@ -41,6 +42,8 @@ export interface Assembled {
   plugins: readonly LoadedPlugin[];
   /** External plugins that could not be loaded. */
   broken: readonly BrokenPlugin[];
+  /** Forgets the answers of the response cache: the models behind names have changed. */
+  forgetAnswers(): void;
 }
 
 /**
@@ -65,7 +68,8 @@ export async function assemble(
     isConfigured: (provider: Provider) => isConfigured(config, env, provider),
   };
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
-  const sorted = sortOut([...(await shippedPlugins(config)), ...own], dropped, parts);
+  const shipped = await shippedPlugins(config);
+  const sorted = sortOut([...shipped.plugins, ...own], dropped, parts);
   const { broken } = sorted;
   const plugins = [...sorted.plugins, ...pluginsOfConfig(config, sorted.plugins, endpoints)];
   await nextTurn();
@@ -74,12 +78,9 @@ export async function assemble(
   const registry = new Registry({
     ...parts,
     plugins,
-    aliases: config.aliases,
     order: Object.keys(config.providers),
     keyed: config.keys.length > 0,
-    models: config.models,
-    routing: config.routing,
-    ...routes,
+    ...namesOf(config),
   });
   await nextTurn();
   const names = [...registry.providers, ...registry.off.map(({ provider }) => provider)].map(
@@ -92,7 +93,13 @@ export async function assemble(
     await inSlices(assertModelsServed(served, (model) => registry.faultOf(model), locate));
   }
   const catalog = new ModelCatalog(registry, () => readFacts(config));
-  return { registry, catalog, plugins, broken };
+  return { registry, catalog, plugins, broken, forgetAnswers: shipped.forgetAnswers };
+}
+
+/** What the config sets by the names of models. */
+export function namesOf(config: Config): NameOptions {
+  const { aliases, models, routing } = config;
+  return { aliases, models, routing, ...completeRoutes(config) };
 }
 
 /**
@@ -117,16 +124,18 @@ export function hooksOf(plugins: readonly LoadedPlugin[]): readonly Hooks[] {
 }
 
 /** Read at the first list of models. */
-async function readFacts({ prices }: Config): Promise<FactBook> {
+export async function readFacts({ prices }: Config): Promise<FactBook> {
   const { createFactBook } = await import("./ledger/prices/fact-book.ts");
   return createFactBook(prices);
 }
 
 /** The built-in plugins that are on. Each load makes a cache of its own, because the models behind names may have changed. */
-async function shippedPlugins({ cache }: Config): Promise<readonly Plugin[]> {
-  if (cache.keys.length === 0) return builtIn;
+async function shippedPlugins({ cache }: Config) {
+  if (cache.keys.length === 0) return { plugins: builtIn, forgetAnswers: () => {} };
   const { responseCache } = await import("../plugins/response-cache/index.ts");
-  return [responseCache(cache), ...builtIn];
+  let generation = 0;
+  const plugins = [responseCache(cache, () => generation), ...builtIn];
+  return { plugins, forgetAnswers: () => void generation++ };
 }
 
 /** Providers that only the config describes, each wrapped in a plugin. */

@@ -18,7 +18,11 @@ export async function inspect(question: Question, inspected: Inspected): Promise
     case "routing":
       return describeRouting(question.model, inspected);
     case "models":
-      return describeModels(registry, inspected.config);
+      return describeModels(registry, inspected.merged);
+    case "stored-models":
+      return inspected.stored.states;
+    case "check-model":
+      return inspected.stored.check(question.model, { ...inspected, locate: inspected.settings.locate });
     case "unmatched":
       return (await import("./known-models.ts")).unmatchedPatterns(question.patterns, registry);
     case "providers":

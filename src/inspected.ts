@@ -1,7 +1,9 @@
 /** The parts of a worker that the console may ask about. */
 import type { Assembled } from "./assemble.ts";
 import type { LoadedConfig, Origin } from "./config/load.ts";
+import type { Path } from "./config/error.ts";
 import type { Config } from "./config/schema.ts";
+import type { StoredModels } from "./stored-models.ts";
 import type { Health } from "./gateway/retry/health.ts";
 
 /** Where the config comes from. */
@@ -10,6 +12,8 @@ export interface ConfigSources {
   /** The config file, and where each option comes from. */
   file?: string;
   sources?: Readonly<Record<string, Origin>>;
+  /** Position of a config path, for messages. */
+  locate?(path: Path): string;
   /**
    * Reads the config as a reload would.
    * @param onFile called with the name of each file of it, also of a broken one
@@ -22,6 +26,9 @@ export interface ConfigSources {
 export interface Inspected {
   settings: ConfigSources;
   config: Config;
+  /** The config with the models of the store. */
+  merged: Config;
+  stored: StoredModels;
   /** The start, or the last reload. Milliseconds since 1970. */
   since: number;
   parts: Assembled;

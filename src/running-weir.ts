@@ -1,15 +1,12 @@
 /** A gateway that runs, as the command line sees it. */
 import type { AdminState } from "./admin/settings.ts";
 import type { Assembled } from "./assemble.ts";
-import type { Path } from "./config/error.ts";
 import type { Config } from "./config/schema.ts";
 import type { ConfigSources } from "./inspected.ts";
 
 /** What a gateway is built from at its start and at each reload. */
 export interface Settings extends ConfigSources {
   config: Config;
-  /** Position of a config path, for messages. */
-  locate?(path: Path): string;
 }
 
 export interface RunningWeir {

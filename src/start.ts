@@ -1,6 +1,5 @@
 /** Starts a gateway: assembles the parts and listens on a socket. */
-import { assemble, assertLoaded } from "./assemble.ts";
-import type { Assembled } from "./assemble.ts";
+import { type Assembled, assemble, assertLoaded } from "./assemble.ts";
 import type { Config } from "./config/schema.ts";
 import { certificateOf, isSameCertificate } from "./config/tls.ts";
 import { GatewayError } from "./core/error.ts";
@@ -51,9 +50,10 @@ import {
 import { Repeats } from "./repeats.ts";
 import type { RunningWeir, Settings } from "./running-weir.ts";
 import { pluginInStack } from "./plugin-in-stack.ts";
+import { StoredModels } from "./stored-models.ts";
+import { tellParts, tellUnmatched } from "./tell-parts.ts";
 import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
-import { wantedButOff } from "./wanted-but-off.ts";
 import { WorkerAnswers } from "./worker-answers.ts";
 import { StateReporter } from "./worker-state.ts";
 
@@ -94,8 +94,6 @@ export interface KeeperAddress {
 const FAREWELL_MS = 700;
 /** Then the remaining connections are closed and the process ends. Milliseconds. */
 const CLOSE_MS = 50;
-/** Rules that match no model are told after this time. Milliseconds. */
-const UNMATCHED_MS = 1_000;
 
 export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const { config, worker, keeper: address } = options;
@@ -131,6 +129,19 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     const { gateway, config, admission, tape } = current;
     current = { ...current, app: appOf(gateway, config, admission, tape) };
   };
+  /** Later calls find the models of the store beside those of the config. */
+  const serveStored = (wasReloaded = false) => {
+    const { gateway, merged: before } = current;
+    current.merged = stored.apply({ ...current, locate: current.settings.locate });
+    if (!wasReloaded && Bun.deepEquals(before.prices, current.merged.prices)) return;
+    gateway.priceOf = pricesOf(current.merged);
+    ledger.declare(declarationOf(current.merged));
+  };
+  const stored = new StoredModels({
+    awaits: mayHavePolicy(keeping),
+    onChange: () => isBuilt && serveStored(),
+    report: (sentence) => isFirst && logger.fault(sentence),
+  });
   keys.declare(config);
   if (mayHavePolicy(keeping)) keys.keyring.expectStored();
   if (isReachable(config)) keys.keyring.close();
@@ -142,6 +153,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     awaitsPolicy: mayHavePolicy(keeping),
     onMessage(message) {
       keys.receive(message);
+      stored.receive(message);
       answers?.receive(message);
     },
   });
@@ -160,21 +172,14 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const repeats = new Repeats({ ...lasting, ...(address && { repeats: keeper.repeats }) });
   const state = new StateReporter({ ledger, health: lasting.health, clock, gateway: () => reachable });
   const stopAlerts = onTransportAlert((sentence) => logger.fault(sentence));
-  // One process of a gateway reports for all.
-  const stopWatch =
-    (worker ?? 1) > 1
-      ? undefined
-      : watchEndingModels({
-          current: () => ({ config: current.config, catalog: current.parts.catalog }),
-          report: (sentence) => logger.info(sentence, {}),
-        });
-  /** Later than the first answers, because it reads the price book. */
-  const tellUnmatched = () =>
-    setTimeout(async () => {
-      const { unmatchedRules } = await import("./known-models.ts");
-      const { config, parts } = current;
-      for (const found of await unmatchedRules(config, parts.registry)) logger.info(found, {});
-    }, UNMATCHED_MS).unref();
+  /** One process of a gateway reports for all. */
+  const isFirst = (worker ?? 1) === 1;
+  const stopWatch = !isFirst
+    ? undefined
+    : watchEndingModels({
+        current: () => ({ config: current.merged, catalog: current.parts.catalog }),
+        report: (sentence) => logger.info(sentence, {}),
+      });
   let draining = false;
   /** Signals are handled, and other commands find this gateway. */
   let isAnnounced = options.announces !== true;
@@ -207,6 +212,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     const { config, env, locate } = settings;
     const parts = await assemble(config, env, locate, options.plugins);
     assertLoaded(parts.broken, config.plugins.strict);
+    parts.registry.stored = stored;
     parts.registry.live.refresh();
     const hooks = parts.plugins.flatMap(({ plugin }) =>
       plugin.hooks ? [sandboxHooks(plugin, logger.fault)] : [],
@@ -234,18 +240,13 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     const tape = await tapesFor(config.capture);
     await repeats.prepare(config);
     const app = appOf(gateway, config, admission, tape);
-    return { settings, since: Date.now(), parts, gateway, config, admission, tape, app };
+    return { settings, since: Date.now(), parts, gateway, config, merged: config, admission, tape, app };
   };
 
-  const tell = ({ broken, plugins, registry }: Assembled) => {
-    hide = secretFilter(registry.providers);
-    for (const { message } of broken) logger.fault(`plugin not loaded: ${message}`);
-    // One process of a gateway reports for all.
-    if ((worker ?? 1) === 1)
-      for (const { provider, reason } of wantedButOff(registry))
-        logger.fault(`provider ${provider.name} is off: ${reason}`);
-    for (const { plugin, source, sha256 } of plugins)
-      if (sha256) logger.info(`plugin ${plugin.name} is loaded`, { source, sha256 });
+  const tell = (parts: Assembled) => {
+    hide = secretFilter(parts.registry.providers);
+    tellParts(parts, logger, isFirst);
+    if (isFirst) tellUnmatched(() => ({ config: current.merged, parts: current.parts }), logger);
   };
 
   const { unix } = config.listen;
@@ -258,6 +259,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     if (unix !== undefined) await makeRoom(unix);
     current = built;
     isBuilt = true;
+    serveStored();
     if (isChecked) renew();
     return new Listener({
       ...(unix !== undefined && { unix: { path: unix, mode: config.listen.mode } }),
@@ -274,11 +276,10 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   };
   listener = await prepare().catch(closing(keeper));
   tell(current.parts);
-  if ((worker ?? 1) === 1) tellUnmatched();
   reachable = addressOf(config, listener.port, certificate !== undefined);
   answers = new WorkerAnswers({
     ...{ keys, state },
-    inspected: () => ({ ...current, health: lasting.health }),
+    inspected: () => ({ ...current, stored, health: lasting.health }),
     reply: (number, answer) => ledger.reply(number, answer),
   });
   const stop = async (graceMs = 0) => {
@@ -345,9 +346,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       }
       current = next;
       keys.declare(settings.config);
-      ledger.declare(declarationOf(settings.config));
+      serveStored(true);
       tell(next.parts);
-      if ((worker ?? 1) === 1) tellUnmatched();
     },
     stop,
     announce: () => void (isAnnounced = true),

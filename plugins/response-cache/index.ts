@@ -30,7 +30,8 @@ export interface ResponseCacheOptions {
 
 const HEADER = "x-weir-cache";
 
-export function responseCache(options: ResponseCacheOptions): Plugin {
+/** @param generation answers of another generation are not found: the models behind names have changed since */
+export function responseCache(options: ResponseCacheOptions, generation: () => number = () => 0): Plugin {
   const entries = new Entries(options);
   const { keys, tools } = options;
   const matches = (patterns: readonly string[], name: string) =>
@@ -50,7 +51,7 @@ export function responseCache(options: ResponseCacheOptions): Plugin {
       call.addHeader(HEADER, `bypass; ${reason}`);
       return undefined;
     }
-    const digest = digestOf(call, request);
+    const digest = `${generation()} ${digestOf(call, request)}`;
     const known = wish === "refresh" ? undefined : knownTo(call, entries.get(digest));
     call.addHeader(HEADER, known ? "hit" : wish === "refresh" ? "refresh" : "miss");
     if (known) return { answer: replayed(known, call) };

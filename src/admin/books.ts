@@ -3,7 +3,7 @@ import type { Captured } from "../ledger/captured.ts";
 import type { PriceRule } from "../ledger/charge.ts";
 import type { GatewayAddress, Question, WorkerState } from "../ledger/messages.ts";
 import type { Nano } from "../ledger/money.ts";
-import type { Budget, KeyEntry, Policy, RateLimit } from "../ledger/policy.ts";
+import type { Budget, KeyEntry, Policy, RateLimit, StoredModel } from "../ledger/policy.ts";
 import type { WhatIfSums } from "../ledger/prices/whatif.ts";
 import type { CallRecord } from "../ledger/record.ts";
 import type { Pulse } from "../keeper/books/pulse.ts";
@@ -109,8 +109,16 @@ export interface CaptureBooks {
   deleteAll(actor: Actor): Promise<number>;
 }
 
+/** Models that were added at run time. */
+export interface ModelBooks {
+  save(model: StoredModel, actor: Actor): Promise<void>;
+  /** @returns whether it was there */
+  delete(id: string, actor: Actor): Promise<boolean>;
+}
+
 /** What the admin API reads and writes. */
 export interface AdminBooks {
+  readonly models: ModelBooks;
   readonly captures: CaptureBooks;
   readonly gateway: GatewayAccess;
   /** Resolves when the store was opened, or could not be for the first time. */

@@ -1,5 +1,13 @@
 /** What the operations on keys, budgets and rate limits share: versions, places in the tree, and who may see what. */
-import type { Budget, KeyDigest, KeyEntry, Policy, RateLimit, Subject } from "../ledger/policy.ts";
+import type {
+  Budget,
+  KeyDigest,
+  KeyEntry,
+  Policy,
+  RateLimit,
+  StoredModel,
+  Subject,
+} from "../ledger/policy.ts";
 import type { Actor } from "../keeper/books/store.ts";
 import { digestOf } from "../ledger/keys/form.ts";
 import { isWithin } from "../ledger/keys/path.ts";
@@ -8,8 +16,10 @@ import { AdminError, conflict, notFound } from "./errors.ts";
 import { expectSets, modelsOf } from "./model-sets.ts";
 import type { AdminRequest } from "./operation.ts";
 
+type Entry = KeyEntry | Budget | RateLimit | StoredModel;
+
 /** The version of an entry: the same content has the same version, in every process. */
-export function versionOf(entry: KeyEntry | Budget | RateLimit): string {
+export function versionOf(entry: Entry): string {
   // The store does not keep the order of the digests.
   const ordered = "digests" in entry ? { ...entry, digests: byDigest(entry.digests) } : entry;
   return digestOf(JSON.stringify(sorted(ordered))).slice(0, 16);
@@ -27,7 +37,7 @@ function sorted(value: unknown): unknown {
 }
 
 /** @throws AdminError 412 if the caller changes an entry that has changed since it read it */
-export function expectVersion(headers: Headers, entry: KeyEntry | Budget | RateLimit): void {
+export function expectVersion(headers: Headers, entry: Entry): void {
   const wanted = headers.get("if-match");
   if (wanted === null || wanted === "*") return;
   if (wanted.replace(/^W\//, "").replaceAll('"', "") !== versionOf(entry))

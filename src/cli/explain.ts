@@ -42,7 +42,10 @@ export const explainCommand: Command = {
     const { ReasoningCache } = await import("../gateway/reasoning/cache.ts");
     const { RequestBody } = await import("../server/request-body.ts");
     const { chooseFormat } = await import("../server/choose-format.ts");
-    const { registry, catalog, plugins } = await assemble(config, env, locate);
+    const { withStored } = await import("./with-stored.ts");
+    const parts = await assemble(config, env, locate);
+    await withStored(parts, { config, locate }, { env, cwd, printError });
+    const { registry, catalog, plugins } = parts;
     const input = words[0] === undefined || words[0] === "-" ? Bun.stdin : Bun.file(words[0]);
     const bytes = new Uint8Array(await input.arrayBuffer());
     try {

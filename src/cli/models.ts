@@ -13,6 +13,7 @@ import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { brief, factRows } from "./model-facts.ts";
 import { missingFormats } from "./reach.ts";
 import { table } from "./terminal.ts";
+import { withStored } from "./with-stored.ts";
 
 export const models: Command = {
   name: "models",
@@ -26,7 +27,9 @@ export const models: Command = {
       cwd: context.cwd,
     });
     const { assemble } = await import("../assemble.ts");
-    const { registry, catalog, plugins } = await assemble(config, context.env, locate);
+    const parts = await assemble(config, context.env, locate);
+    await withStored(parts, { config, locate }, context);
+    const { registry, catalog, plugins } = parts;
     const [name] = context.words;
     if (name === undefined) return list(registry, await catalog.list(), context);
     await registry.live.wait();

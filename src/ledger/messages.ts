@@ -4,7 +4,7 @@ import type { PriceRule } from "./charge.ts";
 import type { Keep } from "./keep.ts";
 import type { Margin } from "./margins.ts";
 import type { Nano } from "./money.ts";
-import type { Declared, Policy, Unreleased } from "./policy.ts";
+import type { Declared, Policy, StoredModel, Unreleased } from "./policy.ts";
 import type { PriceSettings } from "./prices/settings.ts";
 import type { RecordBatch } from "./record.ts";
 import type { AlertTarget, TraceSettings } from "./telemetry.ts";
@@ -64,7 +64,7 @@ export type BooksDown =
       version: number;
       closed: boolean;
       unreleased?: Unreleased;
-      upserts: Partial<Declared>;
+      upserts: Partial<Declared> & Pick<Policy, "models">;
       removed: readonly string[];
     }
   | { kind: "grant"; number: number; grants: readonly Grant[] }
@@ -90,6 +90,10 @@ export type BooksDown =
 export type Question =
   | { what: "routing"; model: string }
   | { what: "models" }
+  /** How stored models are, as {@link ModelState}s; also whether the worker has taken over the last change. */
+  | { what: "stored-models" }
+  /** Whether the config permits a model to be stored: a {@link ModelCheck}. */
+  | { what: "check-model"; model: StoredModel }
   /** Which patterns match no model that weir knows. */
   | { what: "unmatched"; patterns: readonly string[] }
   | { what: "providers" }
@@ -98,6 +102,27 @@ export type Question =
   | { what: "reload" }
   /** A text with this digest stands for the key until then, for a call of the console. Milliseconds since 1970. */
   | { what: "lend"; key: string; sha256: string; until: number };
+
+/**
+ * How a stored model is. `shadowed`: the config file defines the name, and the file precedes the store. `unserved`: no provider
+ * serves one of its models. `refused`: the config would refuse it. `damaged`: its row in the store cannot be used.
+ */
+export interface ModelState {
+  name: string;
+  state: "serving" | "shadowed" | "unserved" | "refused" | "damaged";
+  /** One sentence; absent while it serves. */
+  why?: string;
+}
+
+/** The first reason why a model cannot be stored; neither member if it can. */
+export interface ModelCheck {
+  /** Where the config file defines the name: `weir.yaml:7 (aliases.fast)`. */
+  declared?: string;
+  /** The clause of the config's error, and the path in the request. */
+  fault?: { clause: string; path: readonly (string | number)[] };
+  /** Sentences about a model that can be stored. */
+  warnings?: readonly string[];
+}
 
 export interface KeyQuery {
   what: "key";

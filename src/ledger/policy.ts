@@ -1,4 +1,5 @@
 /** What the keeper knows of keys, budgets and rate limits. The workers get it as plain JSON and compile it. */
+import type { JsonObject } from "../core/json.ts";
 import type { ModelSets } from "../core/model-sets.ts";
 import type { Nano } from "./money.ts";
 
@@ -102,6 +103,18 @@ export interface KeyBudget {
   budget: Pick<Budget, "limit" | "window" | "zone" | "mode" | "onEmpty" | "alerts">;
 }
 
+/** A model that an administrator has added at run time. Only workers know whether the config permits it. */
+export interface StoredModel {
+  /** `model:NAME`. */
+  id: string;
+  /** As clients write it. */
+  name: string;
+  /** As the request of the admin API contains it, without the name. */
+  spec: JsonObject;
+  /** Why the row of the store cannot be used: a clause. */
+  damage?: string;
+}
+
 /** The state of keys, budgets and limits at one moment. */
 export interface Policy {
   /** Increases with each change. */
@@ -109,6 +122,8 @@ export interface Policy {
   keys: readonly KeyEntry[];
   budgets: readonly Budget[];
   rates: readonly RateLimit[];
+  /** Those of the store. */
+  models?: readonly StoredModel[];
   /** The config's. */
   keyBudgets?: readonly KeyBudget[];
   /** The config's; undefined while no worker has declared it. */

@@ -8,7 +8,7 @@ import type { Running } from "../../src/keeper/books/questions.ts";
 import type { Question } from "../../src/ledger/messages.ts";
 import { digestOf, makeKeyText } from "../../src/ledger/keys/form.ts";
 import type { PriceRule } from "../../src/ledger/charge.ts";
-import type { Budget, KeyEntry, KeyKind, RateLimit } from "../../src/ledger/policy.ts";
+import type { Budget, KeyEntry, KeyKind, RateLimit, StoredModel } from "../../src/ledger/policy.ts";
 import type { Captured } from "../../src/ledger/captured.ts";
 import type { CallRecord } from "../../src/ledger/record.ts";
 import type { AuditEntry } from "../../src/keeper/books/reports/reports.ts";
@@ -22,6 +22,7 @@ export class FakeBooks implements AdminBooks {
   readonly keys = new Map<string, KeyEntry>();
   readonly budgets = new Map<string, Budget>();
   readonly limits = new Map<string, RateLimit>();
+  readonly stored = new Map<string, StoredModel>();
   readonly log: AuditEntry[] = [];
   readonly records: CallRecord[] = [];
   /** What {@link usage} was asked for last. */
@@ -39,11 +40,24 @@ export class FakeBooks implements AdminBooks {
       ],
     },
     lend: true,
+    "stored-models": [],
+    "check-model": {},
     providers: { providers: [], breakers: [] },
   };
   readonly questions: Question[] = [];
   running: Running = { total: 0, calls: [] };
   readonly #watchers = new Set<(calls: readonly CallRecord[]) => void>();
+
+  readonly models = {
+    save: async (model: StoredModel, actor: Actor) => {
+      this.#note(actor, "model", model.id, this.stored.get(model.id), model);
+      this.stored.set(model.id, model);
+    },
+    delete: async (id: string, actor: Actor) => {
+      this.#note(actor, "model", id, this.stored.get(id), undefined);
+      return this.stored.delete(id);
+    },
+  };
 
   readonly gateway: GatewayAccess = {
     address: { url: "http://127.0.0.1:9" },
@@ -82,6 +96,7 @@ export class FakeBooks implements AdminBooks {
       keys: [...this.keys.values()],
       budgets: [...this.budgets.values()],
       rates: [...this.limits.values()],
+      models: [...this.stored.values()],
       closed: this.closed,
     };
   }

@@ -18,6 +18,7 @@ import { rateOperations } from "./rates.ts";
 import { reportOperations } from "./reports.ts";
 import { routingOperations } from "./routing.ts";
 import { sessionOperations } from "./session.ts";
+import { storedModelOperations } from "./stored-models.ts";
 
 export function listOperations(version: string): readonly AdminOperation[] {
   const operations: readonly AdminOperation[] = [
@@ -33,6 +34,7 @@ export function listOperations(version: string): readonly AdminOperation[] {
     ...cacheOperations,
     ...liveOperations,
     ...routingOperations,
+    ...storedModelOperations,
     ...providerOperations,
     ...configOperations,
     ...nameOperations,

@@ -9,6 +9,7 @@ import { keysImport } from "./import.ts";
 import { KEY_COMMANDS } from "./keys.ts";
 import { logs } from "./logs.ts";
 import { metricsDashboard } from "./metrics.ts";
+import { MODEL_COMMANDS } from "./models.ts";
 import { PRICE_COMMANDS } from "./prices.ts";
 import { STORE_COMMANDS } from "./store.ts";
 import { usage } from "./usage.ts";
@@ -16,6 +17,7 @@ import { usage } from "./usage.ts";
 export const BOOK_COMMANDS: readonly Command[] = [
   ...KEY_COMMANDS,
   keysImport,
+  ...MODEL_COMMANDS,
   ...LIMIT_COMMANDS,
   usage,
   logs,

@@ -21,6 +21,7 @@ import { type BudgetGauge, Metrics } from "./metrics/metrics.ts";
 import type { Reports } from "./reports/reports.ts";
 import type { AuditReport, CacheGroup, Filter, Invoice, UsageGroup } from "./reports/types.ts";
 import { usedOf } from "./reports/used-targets.ts";
+import { nodeModels } from "./node-models.ts";
 import { grantedBy } from "./shares.ts";
 import type { Actor } from "./store.ts";
 import { Workers } from "./workers.ts";
@@ -61,6 +62,7 @@ export class NodeAdmin implements AdminBooks {
   /** With the prices that the workers declare; a reload changes them. */
   #prices = new PriceBook();
   readonly gateway: Workers;
+  readonly models = nodeModels((write) => this.#change((books) => books.store.change(write)));
   #proof: BooksCondition["proof"];
   /** Size of the store at the last look, which a scrape does not wait for. */
   #bytes: number | undefined;
@@ -122,9 +124,7 @@ export class NodeAdmin implements AdminBooks {
     return this.#change((books) => books.store.saveBudget(budget, actor), budget.id);
   }
 
-  saveRate(rate: RateLimit, actor: Actor): Promise<void> {
-    return this.#change((books) => books.store.saveRate(rate, actor));
-  }
+  saveRate = (rate: RateLimit, actor: Actor) => this.#change((books) => books.store.saveRate(rate, actor));
 
   async deleteBudget(id: string, actor: Actor): Promise<boolean> {
     let found = false;

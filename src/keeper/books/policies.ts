@@ -25,7 +25,7 @@ export class VersionConflict extends Error {
   }
 }
 
-type PolicyTable = "keys" | "budgets" | "rates";
+type PolicyTable = "keys" | "budgets" | "rates" | "models";
 
 interface KeyRow {
   id: string;
@@ -231,7 +231,7 @@ export async function writeAudit(
   );
 }
 
-function change(
+export function change(
   sql: Sql,
   table: PolicyTable,
   id: string,
@@ -336,7 +336,7 @@ function putRate(sql: Sql, rate: RateLimit, declared: 0 | 1, version: number): P
 }
 
 /** Writes a row in place of the one with its id. @param kept columns that keep their first value */
-async function put(
+export async function put(
   sql: Sql,
   table: PolicyTable,
   row: Record<string, SqlValue>,

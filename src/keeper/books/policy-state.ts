@@ -1,6 +1,6 @@
 /** The policy that workers get: what the config declares and what the store has. */
 import type { BooksDown } from "../../ledger/messages.ts";
-import type { Budget, Declared, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts";
+import type { Budget, Declared, KeyEntry, Policy, RateLimit, StoredModel } from "../../ledger/policy.ts";
 
 const NOTHING: Declared = { keys: [], budgets: [], rates: [] };
 
@@ -53,6 +53,7 @@ export class PolicyState {
       keys,
       budgets: [...declared.budgets, ...stored.budgets],
       rates: [...declared.rates, ...stored.rates],
+      ...(stored.models && { models: stored.models }),
       keyBudgets: declared.keyBudgets,
       modelSets: declared.modelSets,
       closed: stored.closed || keys.some(({ kind }) => kind === "call"),
@@ -71,8 +72,10 @@ function changesOf(before: Policy, after: Policy): Changes | undefined {
   const keys = difference<KeyEntry>(before.keys, after.keys);
   const budgets = difference<Budget>(before.budgets, after.budgets);
   const rates = difference<RateLimit>(before.rates, after.rates);
-  const removed = [...keys.removed, ...budgets.removed, ...rates.removed];
-  const count = keys.changed.length + budgets.changed.length + rates.changed.length + removed.length;
+  const models = difference<StoredModel>(before.models ?? [], after.models ?? []);
+  const lists = [keys, budgets, rates, models];
+  const removed = lists.flatMap((list) => list.removed);
+  const count = lists.reduce((sum, { changed }) => sum + changed.length, removed.length);
   const isSame = before.closed === after.closed && before.unreleased === after.unreleased;
   if (count === 0 && isSame && before.version > 0) return undefined;
   return {
@@ -84,6 +87,7 @@ function changesOf(before: Policy, after: Policy): Changes | undefined {
       ...(keys.changed.length > 0 && { keys: keys.changed }),
       ...(budgets.changed.length > 0 && { budgets: budgets.changed }),
       ...(rates.changed.length > 0 && { rates: rates.changed }),
+      ...(models.changed.length > 0 && { models: models.changed }),
     },
     removed,
   };

@@ -10,7 +10,7 @@ import type { Sql, SqlValue } from "./sql.ts";
 import { openSqlite, type Sqlite } from "./sqlite.ts";
 
 /** Without these the gateway does not know who may spend what, so they are checked before it starts. */
-const CHECKED = ["meta", "keys", "key_digests", "budgets", "rates", "accounts", "grants"];
+const CHECKED = ["meta", "keys", "key_digests", "budgets", "rates", "models", "accounts", "grants"];
 
 /** Of these a file must have every row, or its keys and budgets are doubted. */
 const DECISIVE = ["meta", "keys", "key_digests", "budgets"];

@@ -155,6 +155,10 @@ export const LATE = `number > (at - ${FIRST_MS} + ${LATE_MS}) * ${STEPS}`;
 
 const LATE_CALLS = `CREATE INDEX calls_late ON calls (number) WHERE ${LATE};`;
 
+/** Models that were added at run time. spec: JSON. */
+const MODELS = `CREATE TABLE models (id TEXT PRIMARY KEY, name TEXT NOT NULL, spec TEXT NOT NULL, created_at {INT} NOT NULL,
+  created_by TEXT NOT NULL, deleted_at {INT}, version {INT} NOT NULL) {KEYED};`;
+
 /** The audit log can only be appended to. */
 const APPEND_ONLY: Record<Sql["dialect"], string> = {
   sqlite: ["UPDATE", "DELETE"]
@@ -171,7 +175,7 @@ CREATE TRIGGER audit_whole BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE F
 
 /** The migrations of a database: each runs once, in one transaction. Entries are only ever appended. */
 export function migrationsFor(dialect: Sql["dialect"]): readonly string[] {
-  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, PROMPTS, LATE_CALLS].map((text) =>
+  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, PROMPTS, LATE_CALLS, MODELS].map((text) =>
     text.replaceAll(/\{([A-Z_]+)\}/g, (_, word: string) => TYPES[dialect][word] ?? ""),
   );
 }

@@ -175,6 +175,10 @@ export class SqlStore implements BookStore {
     return this.#change({}, (sql, now) => policies.deleteEntry(sql, "rates", id, actor, now));
   }
 
+  change<Value>(work: (sql: Sql, now: number) => Promise<Value>): Promise<Value> {
+    return this.#change({}, work);
+  }
+
   /** Calls need no key any more, until one is saved. The caller has made sure that none is valid. */
   async openKeys(actor: Actor): Promise<void> {
     // First the mark: a file that is open beside a mark that is closed would be doubted.

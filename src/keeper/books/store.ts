@@ -7,6 +7,7 @@ import type { Margin } from "../../ledger/margins.ts";
 import type { Nano } from "../../ledger/money.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
 import type { CallRecord, Spend } from "../../ledger/record.ts";
+import type { Sql } from "./sql.ts";
 
 /** One window of a budget in the store. Always: spent + assumed + granted ≤ limit + overrun, for a hard budget. */
 export interface AccountRow {
@@ -151,7 +152,7 @@ export interface BookStore {
   close(): Promise<void>;
 
   /** What is stored: without what configs declare. `closed`: a call key is stored, also a revoked one. */
-  policy(): Promise<Pick<Policy, "version" | "keys" | "budgets" | "rates" | "closed" | "unreleased">>;
+  policy(): Promise<Omit<Policy, "keyBudgets">>;
   /** Writes what the config declares, so that figures can name it; it replaces what was declared before. */
   declare(declared: Declared, prices: readonly PriceRule[]): Promise<void>;
   /** Saving creates or replaces an entry. @returns its version @throws VersionConflict if it is not of the expected version */
@@ -162,6 +163,9 @@ export interface BookStore {
   settled?(budget: string): Promise<readonly string[]>;
   saveRate(rate: RateLimit, actor: Actor, expected?: Expected): Promise<number>;
   deleteRate(id: string, actor: Actor): Promise<boolean>;
+
+  /** Changes the policy in another way; the nodes of the store read it again. @param now milliseconds since 1970 */
+  change<Value>(work: (sql: Sql, now: number) => Promise<Value>): Promise<Value>;
 
   /** The windows that are open now, and ended ones in which this node still has money. */
   accounts(now: number): Promise<readonly AccountRow[]>;

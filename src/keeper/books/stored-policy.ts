@@ -1,13 +1,15 @@
-/** The keys, budgets and rate limits of a store, read again only where they have changed: a store may have ten thousand keys. */
-import type { Budget, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts";
+/** The keys, budgets, rate limits and models of a store, read again only where they have changed: a store may have ten thousand keys. */
+import type { Budget, KeyEntry, Policy, RateLimit, StoredModel } from "../../ledger/policy.ts";
 import { readBudgets, readKeys, readRates } from "./policies.ts";
 import type { Sql } from "./sql.ts";
+import { readModels } from "./stored-models.ts";
 
 export class StoredPolicy {
   #version = -1;
   readonly #keys = new Map<string, KeyEntry>();
   readonly #budgets = new Map<string, Budget>();
   readonly #rates = new Map<string, RateLimit>();
+  readonly #models = new Map<string, StoredModel>();
 
   /** One connection reads it: versions never fall. `closed`: a call key is stored, also a revoked one. Entries that have not changed are the same objects as before. */
   async read(sql: Sql): Promise<Policy> {
@@ -23,6 +25,7 @@ export class StoredPolicy {
       keys,
       budgets: sorted(this.#budgets),
       rates: sorted(this.#rates),
+      models: sorted(this.#models),
       closed: keys.some(({ kind }) => kind === "call"),
     };
   }
@@ -33,6 +36,9 @@ export class StoredPolicy {
     for (const key of await readKeys(sql, which, [since])) this.#keys.set(key.id, key);
     await this.#take(sql, "budgets", this.#budgets, await readBudgets(sql, lasting, [since]), since);
     await this.#take(sql, "rates", this.#rates, await readRates(sql, lasting, [since]), since);
+    const { changed, removed } = await readModels(sql, since);
+    for (const model of changed) this.#models.set(model.id, model);
+    for (const id of removed) this.#models.delete(id);
   }
 
   async #take<Entry extends { id: string }>(

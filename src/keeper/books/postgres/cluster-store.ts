@@ -183,9 +183,8 @@ export class ClusterStore implements BookStore {
     return this.#change(() => this.#store.saveRate(rate, actor, expected));
   }
 
-  deleteRate(id: string, actor: Actor): Promise<boolean> {
-    return this.#change(() => this.#store.deleteRate(id, actor));
-  }
+  deleteRate = (id: string, actor: Actor) => this.#change(() => this.#store.deleteRate(id, actor));
+  change: BookStore["change"] = (work) => this.#change(() => this.#store.change(work));
 
   accounts(now: number) {
     return this.#try(() => this.#store.accounts(now));

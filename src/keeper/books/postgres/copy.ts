@@ -12,8 +12,18 @@ const QUERY_MS = 60_000;
 
 /** In the order of their references. The grants of a gateway that has ended in order are zero. */
 const TABLES = [
-  ...["names", "prices", "keys", "key_digests", "budgets", "rates", "accounts", "assumptions", "rate_levels"],
-  ...["margins", "calls", "charges", "deleted_charges", "use_hour", "use_day", "sessions", "positions"],
+  ...["names", "prices", "keys", "key_digests", "budgets", "rates", "models", "accounts", "assumptions"],
+  ...[
+    "rate_levels",
+    "margins",
+    "calls",
+    "charges",
+    "deleted_charges",
+    "use_hour",
+    "use_day",
+    "sessions",
+    "positions",
+  ],
   ...["prompts", "cache_breaks", "cache_day", "invoices", "audit"],
 ] as const;
 /** Tables whose `id` PostgreSQL counts. */

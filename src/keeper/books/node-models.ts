@@ -1,0 +1,18 @@
+/** What the admin API changes of the models of the store. */
+import type { ModelBooks } from "../../admin/books.ts";
+import type { Sql } from "./sql.ts";
+import { deleteModel, saveModel } from "./stored-models.ts";
+
+/** @param change writes to the store, and tells the workers */
+export function nodeModels(
+  change: (write: (sql: Sql, now: number) => Promise<unknown>) => Promise<void>,
+): ModelBooks {
+  return {
+    save: (model, actor) => change((sql, now) => saveModel(sql, model, actor, now)),
+    async delete(id, actor) {
+      let found = false;
+      await change(async (sql, now) => (found = await deleteModel(sql, id, actor, now)));
+      return found;
+    },
+  };
+}

@@ -138,7 +138,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     ledger.declare(declarationOf(current.merged));
   };
   const stored = new StoredModels({
-    awaits: mayHavePolicy(keeping),
+    awaits: mayHavePolicy(keeping) || options.isRestart === true,
     onChange: () => isBuilt && serveStored(),
     report: (sentence) => isFirst && logger.fault(sentence),
   });

@@ -159,7 +159,10 @@ export const GENERAL_RULES: Rules = {
   database_url: DATABASE,
   database_connection_pool_limit: DATABASE,
   database_connection_timeout: DATABASE,
-  store_model_in_db: DATABASE,
+  store_model_in_db: none(
+    "weir has models of its own store beside those of the file",
+    "add them with weir models add",
+  ),
   disable_spend_logs: none("weir always books what a call cost", "ledger.callDays limits how long"),
   store_prompts_in_spend_logs: none("weir's books hold no prompts", "capture keeps those of chosen keys"),
   alerting: none("weir's alerts are webhooks", "add one to alerts"),

@@ -48,10 +48,11 @@ function sectionsOf({ name, spec }: StoredSpec): Sections {
 /** The first reason why an entry is none, with its path in the request. */
 export function shapeFault(entry: StoredSpec): Fault | undefined {
   const { name, spec } = entry;
-  if (name.includes("*"))
+  if (name.includes("*") || name.startsWith("@"))
     return {
       path: ["name"],
-      clause: "a stored model must have a name without *; patterns belong into the config file",
+      clause:
+        "a stored model must have a name without * and a leading @; patterns and sets belong into the config file",
     };
   const unknown = Object.keys(spec).find((member) => !MEMBERS.includes(member));
   if (unknown !== undefined)
@@ -67,7 +68,7 @@ export function shapeFault(entry: StoredSpec): Fault | undefined {
       clause: "price needs a single model in to; prices of several belong into the config file",
     };
   const sections = sectionsOf(entry);
-  const [fault] = [...findFaults(fileSchema(), sections), ...findMistakes(sections as Written)];
+  const fault = findFaults(fileSchema(), sections)[0] ?? findMistakes(sections as Written)[0];
   return fault && inRequest(fault);
 }
 

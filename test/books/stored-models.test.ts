@@ -185,6 +185,7 @@ describe("what is refused", () => {
     [{ name: "a", to: 5 }, "/to", "a must be a text, but is 5"],
     [{ name: "a b", to: "host/large" }, "/name", "an alias must be a model name without spaces"],
     [{ name: "a-*", to: "host/large" }, "/name", "a stored model must have a name without *"],
+    [{ name: "@cheap", to: "host/large" }, "/name", "patterns and sets belong into the config file"],
     [{ name: "a" }, "/to", "to is missing"],
     [{ name: "a", to: "host/large", fallbacks: ["a"] }, "/fallbacks/0", "a falls back to itself"],
     [

@@ -7,6 +7,7 @@ import type { Budget, KeyEntry, Policy, RateLimit, StoredModel } from "../ledger
 import type { WhatIfSums } from "../ledger/prices/whatif.ts";
 import type { CallRecord } from "../ledger/record.ts";
 import type { Pulse } from "../keeper/books/pulse.ts";
+import type { Pruned, PruneRequest } from "../keeper/books/due.ts";
 import type { Running } from "../keeper/books/questions.ts";
 import type { DeploymentQuery, DeploymentReport } from "../keeper/books/reports/deployments.ts";
 import type { UsedNames } from "../keeper/books/reports/names.ts";
@@ -106,7 +107,8 @@ export interface CaptureBooks {
   /** @throws AdminError 503 */
   read(id: string, actor: Actor): Promise<Captured | undefined>;
   /** @returns how many were deleted @throws AdminError 503 */
-  deleteAll(actor: Actor): Promise<number>;
+  /** @param dryRun nothing is deleted @returns how many there are, or were */
+  deleteAll(actor: Actor, dryRun: boolean): Promise<{ rows: number; bytes: number }>;
 }
 
 /** Models that were added at run time. */
@@ -181,8 +183,8 @@ export interface AdminBooks {
   /** Writes a copy of the store. @param path absolute @throws Error with one sentence */
   backup(path: string, actor: Actor): Promise<{ bytes: number }>;
   check(): Promise<AuditReport>;
-  /** Deletes the rows of a key, or what is older than the retention. The sums stay. */
-  prune(what: { key?: string }, actor: Actor): Promise<{ rows: number }>;
+  /** Deletes the rows of a key, or what is older than the retention, or counts them. The sums stay. */
+  prune(what: PruneRequest, actor: Actor): Promise<Pruned>;
 
   /** Opens keys and hard budgets again that are closed since the books were recovered. */
   release(actor: Actor): Promise<void>;

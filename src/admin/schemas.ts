@@ -299,6 +299,15 @@ export const Rate = answer({
   left: mapOf(Type.Number(), "What may be used at once, by unit."),
 });
 
+export const DRY_RUN = Type.Boolean({ default: false, description: "Only count what would be deleted." });
+export const Pruned = answer({
+  rows: Type.Integer(),
+  tables: mapOf(
+    answer({ rows: Type.Integer(), bytes: Type.Optional(Type.Integer({ description: "About so many." })) }),
+    "By table. The attempts of a call go with it.",
+  ),
+});
+
 export const PAGE = {
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 100, description: "Most entries of the answer." }),
   after: Type.Optional(

@@ -147,3 +147,24 @@ test("the scope of a key whose set was removed permits nothing, and the log and 
   expect(weir.run("reload").code).toBe(0);
   expect(await until(async () => (await ask("big-1", key)).status === 200, 10_000)).toBe(true);
 });
+
+test("a dry run of a deletion shows what would go, and deletes nothing", async () => {
+  const prune = JSON.parse(told("store", "prune", "--key", "scoped", "--dry-run", "--json")) as {
+    rows: number;
+    tables: { calls: { rows: number } };
+  };
+  expect(told("store", "prune", "--key", "scoped", "--dry-run")).toMatch(
+    /^weir would delete \d+ rows\.\n +table +rows/,
+  );
+  expect(told("keys", "revoke", "scoped", "--dry-run")).toMatch(
+    /The key scoped \(key_.*\) would be revoked; its running answers would go on/,
+  );
+  weir.run("budgets", "set", "spare", "1", "--on", "model:@cheap");
+  expect(told("budgets", "delete", "spare", "--dry-run")).toBe(
+    "The budget spare on model @cheap (big-1) would be deleted.\n",
+  );
+  expect(told("budgets", "list")).toContain("spare");
+  expect((await ask("big-1", key)).status).toBe(200);
+  const done = JSON.parse(told("store", "prune", "--key", "scoped", "--yes", "--json")) as typeof prune;
+  expect(done.tables.calls.rows).toBeGreaterThanOrEqual(prune.tables.calls.rows);
+});

@@ -204,17 +204,18 @@ export class FakeBooks implements AdminBooks {
       this.#note(actor, "look", id, undefined, undefined);
       return this.captured.get(id);
     },
-    deleteAll: async (actor: Actor) => {
+    deleteAll: async (actor: Actor, dryRun: boolean) => {
+      const known = { rows: this.captured.size, bytes: 0 };
+      if (dryRun) return known;
       this.#note(actor, "prune", "captures", undefined, undefined);
-      const { size } = this.captured;
       this.captured.clear();
-      return size;
+      return known;
     },
   };
 
   async prune(what: { key?: string }, actor: Actor) {
     this.#note(actor, "prune", what.key ?? "", undefined, undefined);
-    return { rows: 0 };
+    return { rows: 0, tables: {} };
   }
 
   async release(actor: Actor) {

@@ -92,7 +92,11 @@ else
       const [before] = await store.sql.all("SELECT sum(calls) AS calls, sum(cost) AS cost FROM use_hour");
       const node = new ClusterStore(url, { spool: join(folder, "prune.db"), leaseMs: 900_000 });
       const upkeep = new ServerUpkeep(node, url);
-      expect(await upkeep.prune({ key: "key_a" }, ACTOR)).toEqual({ rows: 600 });
+      const due = await upkeep.prune({ key: "key_a", dryRun: true }, ACTOR);
+      expect(due.tables.calls!.rows).toBe(600);
+      expect(due.tables.calls!.bytes).toBeGreaterThan(0);
+      const { rows, tables } = await upkeep.prune({ key: "key_a" }, ACTOR);
+      expect([rows, tables.calls]).toEqual([due.rows, { rows: 600 }]);
       await expect(upkeep.prune({}, ACTOR)).rejects.toThrow("name a key");
       expect(await store.sql.all("SELECT count(*) AS calls FROM calls")).toEqual([{ calls: 600 }]);
       const [after] = await store.sql.all("SELECT sum(calls) AS calls, sum(cost) AS cost FROM use_hour");

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { readAccount } from "../../ledger/record.ts";
 import { actorOf, findKey } from "../entries.ts";
 import { operation } from "../operation.ts";
-import { PAGE, request } from "../schemas.ts";
+import { DRY_RUN, PAGE, Pruned, request } from "../schemas.ts";
 import { Assumptions, AuditLog, INVOICE, Invoices, Proof, Reconciliation, Store } from "../schemas/books.ts";
 
 export const bookOperations = [
@@ -136,14 +136,16 @@ export const bookOperations = [
     wholeGateway: true,
     body: request({
       key: Type.Optional(Type.String({ maxLength: 100, description: "Id or name of a key." })),
+      dryRun: DRY_RUN,
     }),
     bodyOptional: true,
-    answer: { name: "Pruned", schema: Type.Object({ rows: Type.Integer() }) },
+    answer: { name: "Pruned", schema: Pruned },
     errors: ["not_found"],
     async handle(given) {
       const { books, caller, body } = given;
       const key = body.key === undefined ? undefined : findKey(given, body.key).id;
-      return { json: await books.prune(key === undefined ? {} : { key }, actorOf(caller)) };
+      const { dryRun } = body;
+      return { json: await books.prune({ dryRun, ...(key !== undefined && { key }) }, actorOf(caller)) };
     },
   }),
 ];

@@ -4,6 +4,7 @@ import { actorOf } from "../entries.ts";
 import { AdminError, notFound } from "../errors.ts";
 import { seesCall } from "../filter.ts";
 import { operation } from "../operation.ts";
+import { DRY_RUN, Pruned, request } from "../schemas.ts";
 import { CapturedCall } from "../schemas/captures.ts";
 
 export const captureOperations = [
@@ -37,9 +38,11 @@ export const captureOperations = [
     summary: "Deletes all captured calls",
     access: "write",
     wholeGateway: true,
-    answer: { name: "Pruned", schema: Type.Object({ rows: Type.Integer() }) },
-    async handle({ books, caller }) {
-      return { json: { rows: await books.captures.deleteAll(actorOf(caller)) } };
+    query: request({ dryRun: DRY_RUN }),
+    answer: { name: "Pruned", schema: Pruned },
+    async handle({ books, caller, query }) {
+      const captured = await books.captures.deleteAll(actorOf(caller), query.dryRun);
+      return { json: { rows: captured.rows, tables: { captured } } };
     },
   }),
 ];

@@ -3,7 +3,7 @@ import type { Subject } from "../../ledger/policy.ts";
 import { type Command, type Flag, UsageError } from "../command.ts";
 import { table } from "../terminal.ts";
 import { type AdminApi, listAll } from "./api.ts";
-import { type BookContext, bookCommand } from "./command.ts";
+import { type BookContext, bookCommand, DRY_RUN_FLAG, isDryRun } from "./command.ts";
 import { MODE_FLAGS, modeOf } from "./keys.ts";
 import { RATE_FLAGS, ratesOf, showRates } from "./rate-flags.ts";
 import type { BudgetView, KeyView, RateView } from "./shapes.ts";
@@ -127,7 +127,18 @@ function deletion(group: "budgets" | "rates", what: string): Command {
     summary: `delete a ${what}`,
     words: [{ name: "NAME" }],
     asks: ({ words: [name] }) => `Delete the ${what} ${name}?`,
-    async run({ api, words: [name = ""], show }) {
+    flags: [DRY_RUN_FLAG],
+    async run({ api, flags, words: [name = ""], show }) {
+      if (isDryRun(flags)) {
+        const rule = await api.send<BudgetView | RateView>("GET", `/${group}/${encodeURIComponent(name)}`);
+        const names = await keyNames(api, [rule]);
+        const does =
+          rule.source === "config" ? "is one of the config file and is removed there" : "would be deleted";
+        return show(
+          rule,
+          () => `The ${what} ${rule.name} on ${showSubject(rule.on, names, rule.sets)} ${does}.`,
+        );
+      }
       const deleted = await api.send("DELETE", `/${group}/${encodeURIComponent(name)}`);
       show(deleted, () => `The ${what} ${name} is deleted.`);
     },

@@ -23,13 +23,19 @@ interface BookCommand extends Omit<Command, "run" | "words" | "flags"> {
   run(context: BookContext): Promise<number | void>;
 }
 
+export const DRY_RUN_FLAG: Flag = { name: "--dry-run", help: "only show what would be deleted" };
+
+export function isDryRun(flags: Context["flags"]): boolean {
+  return flags[DRY_RUN_FLAG.name] === true;
+}
+
 export function bookCommand({ words = [], flags = [], asks, run, ...rest }: BookCommand): Command {
   return {
     ...rest,
     words,
     flags: [...flags, ...(asks ? [YES_FLAG] : []), JSON_FLAG, ...CONNECT_FLAGS],
     async run(context) {
-      if (asks && !(await confirmed(asks(context), context.flags))) {
+      if (asks && !isDryRun(context.flags) && !(await confirmed(asks(context), context.flags))) {
         context.printError("weir: nothing was changed");
         return 1;
       }

@@ -1,7 +1,7 @@
 /** `weir keys update`, `rotate` and `revoke`: changes of keys that exist. */
 import type { Scopes } from "../../ledger/policy.ts";
 import { type Command, UsageError } from "../command.ts";
-import { bookCommand } from "./command.ts";
+import { bookCommand, DRY_RUN_FLAG, isDryRun } from "./command.ts";
 import { SCOPE_FLAGS, scopesOf, TAG_FLAG } from "./scope-flags.ts";
 import { showSecret } from "./secret.ts";
 import type { CreatedKey, KeyView } from "./shapes.ts";
@@ -90,12 +90,23 @@ const keysRevoke = bookCommand({
   name: "keys revoke",
   summary: "end a key at once; running answers go on",
   words: [{ name: "NAME" }],
-  flags: [{ name: "--cut", help: "also end its running answers" }],
+  flags: [{ name: "--cut", help: "also end its running answers" }, DRY_RUN_FLAG],
   asks: ({ words: [name] }) => `Revoke the key ${name}, for good?`,
   async run({ api, flags, words, show }) {
-    const key = await api.send<KeyView>("DELETE", `/keys/${encodeURIComponent(words[0]!)}`, {
-      query: { cut: flags["--cut"] === true || undefined },
-    });
+    const path = `/keys/${encodeURIComponent(words[0]!)}`;
+    const cut = flags["--cut"] === true;
+    if (isDryRun(flags)) {
+      const key = await api.send<KeyView>("GET", path);
+      const used = key.lastUsedAt === undefined ? "never used" : `last used ${showTime(key.lastUsedAt)} UTC`;
+      const does =
+        key.source === "config"
+          ? "is one of the config file and is removed there"
+          : key.state === "revoked"
+            ? "is revoked already"
+            : `would be revoked; its running answers would ${cut ? "end" : "go on"}`;
+      return show(key, () => `The key ${key.name} (${key.id}, ${used}) ${does}.`);
+    }
+    const key = await api.send<KeyView>("DELETE", path, { query: { cut: cut || undefined } });
     show(key, () => `The key ${key.name} is revoked.`);
   },
 });

@@ -121,6 +121,12 @@ export interface WhatIf {
   rows: readonly { from: string; to: string; calls: number; now: Nano; then?: Nano; why?: string }[];
 }
 
+/** What was deleted, or would be. */
+export interface Pruned {
+  rows: number;
+  tables: Readonly<Record<string, { rows: number; bytes?: number }>>;
+}
+
 export interface StoreInfo {
   kind: "sqlite" | "postgres" | "memory";
   place: string;

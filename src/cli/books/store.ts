@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import type { Command } from "../command.ts";
 import { table } from "../terminal.ts";
 import { verdicts } from "./audit.ts";
-import { bookCommand } from "./command.ts";
+import { bookCommand, DRY_RUN_FLAG, isDryRun } from "./command.ts";
 import { storeMigrate } from "./migrate.ts";
 import { withProgress } from "./progress.ts";
-import type { AuditReport, StoreInfo } from "./shapes.ts";
+import type { AuditReport, Pruned, StoreInfo } from "./shapes.ts";
 import { showBytes, showCount, showTime } from "./show.ts";
 import { textOf } from "./values.ts";
 
@@ -51,12 +51,24 @@ const storeCheck = bookCommand({
   },
 });
 
+function pruneText({ rows, tables }: Pruned, dryRun: boolean): string {
+  const noun = rows === 1 ? "row" : "rows";
+  const did = `weir ${dryRun ? "would delete" : "deleted"} ${showCount(rows)} ${noun}.`;
+  const counts = Object.entries(tables).map(([name, { rows: own, bytes }]) => [
+    name,
+    showCount(own),
+    bytes === undefined ? "" : `about ${showBytes(bytes)}`,
+  ]);
+  return counts.length === 0 ? did : `${did}\n${table([["table", "rows", ""], ...counts], "  ")}`;
+}
+
 const storePrune = bookCommand({
   name: "store prune",
   summary: "delete old rows, or all rows of a key; the sums stay",
   flags: [
     { name: "--key", value: "KEY", help: "delete the rows of this key" },
     { name: "--bodies", help: "delete the captured requests and answers instead" },
+    DRY_RUN_FLAG,
   ],
   asks({ flags }) {
     const key = textOf(flags, "--key");
@@ -66,12 +78,13 @@ const storePrune = bookCommand({
       : `Delete all rows of the key ${key}?`;
   },
   async run({ api, flags, show }) {
-    const body = { key: textOf(flags, "--key") };
+    const dryRun = isDryRun(flags);
+    const body = { key: textOf(flags, "--key"), dryRun };
     const work = flags["--bodies"]
-      ? api.send<{ rows: number }>("DELETE", "/captures")
-      : api.send<{ rows: number }>("POST", "/store/prune", { body });
-    const result = await withProgress("deleting", work);
-    show(result, () => `weir deleted ${showCount(result.rows)} rows.`);
+      ? api.send<Pruned>("DELETE", "/captures", { query: { dryRun } })
+      : api.send<Pruned>("POST", "/store/prune", { body });
+    const result = await withProgress(dryRun ? "counting" : "deleting", work);
+    show(result, () => pruneText(result, dryRun));
   },
 });
 

@@ -1,6 +1,7 @@
 /** Deletes rows of the books in small slices, and keeps what they add up to. */
 import { CHARGE_STATES } from "../../ledger/charge.ts";
-import { parseCaller, REMOVED_CALLER } from "./names.ts";
+import { callersOf, type Pruned, Tally } from "./due.ts";
+import { REMOVED_CALLER } from "./names.ts";
 import { timeOf } from "./numbers.ts";
 import { removePrompts } from "./prompt-rows.ts";
 import { ATTEMPTS } from "./reports/attempts.ts";
@@ -56,31 +57,29 @@ export function deletePositions(sql: Sql, before: number): Promise<number> {
 
 /**
  * Removes the calls of a key. Their sums stay, as those of {@link REMOVED_CALLER}.
- * @param pause waits between two slices @returns how many calls were deleted
+ * @param pause waits between two slices @returns what was deleted
  */
-export async function removeKey(sql: Sql, key: string, pause: () => Promise<void>): Promise<number> {
-  const callers: number[] = [];
-  for (const { id, text } of await sql.all<{ id: number; text: string }>(
-    "SELECT id, text FROM names WHERE kind = 'caller'",
-  ))
-    if (parseCaller(text).key === key) callers.push(id);
-  if (callers.length === 0) return 0;
+export async function removeKey(sql: Sql, key: string, pause: () => Promise<void>): Promise<Pruned> {
+  const callers = await callersOf(sql, key);
+  const tally = new Tally();
+  if (callers.length === 0) return tally.pruned;
   const removed = await removedCaller(sql);
   for (const caller of callers) {
     await moveSums(sql, "hour", DAY_MS, caller, removed, pause);
     await moveSums(sql, "day", 30 * DAY_MS, caller, removed, pause);
-    await removePrompts(sql, caller, removed);
-    await sql.run("DELETE FROM sessions WHERE caller = $1", [caller]);
+    const { prompts, breaks } = await removePrompts(sql, caller, removed);
+    tally.add("prompts", prompts);
+    tally.add("cache_breaks", breaks);
+    tally.add("sessions", await sql.run("DELETE FROM sessions WHERE caller = $1", [caller]));
   }
-  let deleted = 0;
   for (const caller of callers)
     for (;;) {
       const rows = await removeSlice(sql, caller);
-      deleted += rows;
+      tally.add("calls", rows);
       if (rows < SLICE) break;
       await pause();
     }
-  return deleted;
+  return tally.pruned;
 }
 
 async function removedCaller(sql: Sql): Promise<number> {

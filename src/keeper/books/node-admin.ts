@@ -34,7 +34,7 @@ export interface Upkeep {
   info(): Promise<Omit<StoreInfo, "waiting" | "fault">>;
   backup(path: string, actor: Actor): Promise<{ bytes: number }>;
   check(): Promise<AuditReport>;
-  prune(what: { key?: string }, actor: Actor): Promise<{ rows: number }>;
+  prune: AdminBooks["prune"];
   release(actor: Actor): Promise<void>;
   openKeys(actor: Actor): Promise<void>;
   /** What is deleted by age and size. */
@@ -263,7 +263,7 @@ export class NodeAdmin implements AdminBooks {
     return this.#try(() => this.#options.upkeep.check());
   }
 
-  prune(what: { key?: string }, actor: Actor) {
+  prune(what: Parameters<Upkeep["prune"]>[0], actor: Actor) {
     return this.#try(() => this.#options.upkeep.prune(what, actor));
   }
 

@@ -253,12 +253,17 @@ export function deleteBreaks(sql: Sql, before: number): Promise<number> {
   );
 }
 
-/** Removes what is known of the prompts of a caller. The sums become those of another one. */
-export async function removePrompts(sql: Sql, caller: number, removed: number): Promise<void> {
-  await sql.run("DELETE FROM prompts WHERE session IN (SELECT session FROM sessions WHERE caller = $1)", [
-    caller,
-  ]);
-  await sql.run("DELETE FROM cache_breaks WHERE caller = $1", [caller]);
+/** Removes what is known of the prompts of a caller. The sums become those of another one. @returns how many rows of each table */
+export async function removePrompts(
+  sql: Sql,
+  caller: number,
+  removed: number,
+): Promise<{ prompts: number; breaks: number }> {
+  const prompts = await sql.run(
+    "DELETE FROM prompts WHERE session IN (SELECT session FROM sessions WHERE caller = $1)",
+    [caller],
+  );
+  const breaks = await sql.run("DELETE FROM cache_breaks WHERE caller = $1", [caller]);
   await sql.transaction(async (inner) => {
     await inner.run(
       `INSERT INTO cache_day (${DAY_KEY.join(", ")}, ${CACHE_SUMS.join(", ")})
@@ -269,4 +274,5 @@ export async function removePrompts(sql: Sql, caller: number, removed: number): 
     );
     await inner.run("DELETE FROM cache_day WHERE caller = $1", [caller]);
   });
+  return { prompts, breaks };
 }

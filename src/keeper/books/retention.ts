@@ -1,9 +1,8 @@
 /** Deletes what is older than it may be: calls by days and bytes, hours and sessions by days. Sums by day stay for ever. */
 import type { Keep } from "../../ledger/keep.ts";
-import { deleteCalls, deleteHours, deletePositions, deleteSessions } from "./deletion.ts";
+import { deleteCalls, deleteHours, deletePositions, deleteSessions, SLICE } from "./deletion.ts";
+import { bordersOf, bytesOf, countOld, type Pruned, type PrunedTable, Tally } from "./due.ts";
 import { deleteBreaks, deletePrompts } from "./prompt-rows.ts";
-import { firstNumber } from "./numbers.ts";
-import { DAY_MS, HOUR_MS } from "./roll-ups.ts";
 import type { Sql } from "./sql.ts";
 
 /** Between two looks when nothing is to be deleted. Milliseconds. */
@@ -38,29 +37,47 @@ export class Retention {
   }
 
   /** Deletes one slice. @returns how many rows it deleted */
-  async slice(): Promise<number> {
+  async slice(tally = new Tally()): Promise<number> {
     if (!this.keep) return 0;
-    const now = this.#now();
-    const { calls, hours, sessions } = this.keep.keepDays;
-    return (
-      (await deleteCalls(this.#sql, firstNumber(now - calls * DAY_MS))) ||
-      (await this.#deleteOverflow()) ||
-      (await deleteHours(this.#sql, Math.floor((now - hours * DAY_MS) / HOUR_MS) * HOUR_MS)) ||
-      (await deleteSessions(this.#sql, now - sessions * DAY_MS)) ||
-      (await deletePrompts(this.#sql, now - sessions * DAY_MS)) ||
-      (await deleteBreaks(this.#sql, firstNumber(now - calls * DAY_MS))) ||
-      (await deletePositions(this.#sql, now - calls * DAY_MS))
-    );
+    const { calls, hours, sessions, positions } = bordersOf(this.keep.keepDays, this.#now());
+    const steps: readonly [PrunedTable, () => Promise<number>][] = [
+      ["calls", () => deleteCalls(this.#sql, calls)],
+      ["calls", () => this.#deleteOverflow()],
+      ["use_hour", () => deleteHours(this.#sql, hours)],
+      ["sessions", () => deleteSessions(this.#sql, sessions)],
+      ["prompts", () => deletePrompts(this.#sql, sessions)],
+      ["cache_breaks", () => deleteBreaks(this.#sql, calls)],
+      ["positions", () => deletePositions(this.#sql, positions)],
+    ];
+    for (const [table, step] of steps) {
+      const rows = await step();
+      tally.add(table, rows);
+      if (rows > 0) return rows;
+    }
+    return 0;
   }
 
-  /** Deletes all that is due. @param pause waits between two slices @returns how many rows were deleted */
-  async all(pause: () => Promise<void>): Promise<number> {
-    for (let total = 0; ;) {
-      const rows = await this.slice();
-      total += rows;
-      if (rows === 0) return total;
-      await pause();
-    }
+  /** Deletes all that is due. @param pause waits between two slices */
+  async all(pause: () => Promise<void>): Promise<Pruned> {
+    const tally = new Tally();
+    while ((await this.slice(tally)) > 0) await pause();
+    return tally.pruned;
+  }
+
+  /**
+   * What {@link all} would delete now. Calls that go because the file is too large are counted by the average size of a call, so
+   * that their number may be off by some hundreds.
+   */
+  async due(): Promise<Pruned> {
+    if (!this.keep) return new Tally().pruned;
+    const tally = await countOld(this.#sql, this.keep.keepDays, this.#now());
+    const [row] = await this.#sql.all<{ calls: number }>("SELECT count(*) AS calls FROM calls");
+    const old = tally.pruned.tables.calls?.rows ?? 0;
+    const left = row!.calls - old;
+    const each = ((await bytesOf(this.#sql, "calls", left)) ?? 0) / Math.max(1, left);
+    const excess = this.#bytes ? (await this.#bytes()) - old * each - this.keep.callBytes : 0;
+    if (excess > 0 && each > 0) tally.add("calls", Math.min(left, Math.ceil(excess / each / SLICE) * SLICE));
+    return tally.measured(this.#sql);
   }
 
   async #deleteOverflow(): Promise<number> {

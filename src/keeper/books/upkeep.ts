@@ -5,6 +5,7 @@ import { AdminError } from "../../admin/errors.ts";
 import type { Keep } from "../../ledger/keep.ts";
 import { IN_MEMORY } from "../settings.ts";
 import { removeKey } from "./deletion.ts";
+import { countKey, type Pruned, type PruneRequest } from "./due.ts";
 import { timeOf } from "./numbers.ts";
 import { writeAudit } from "./policies.ts";
 import { Reader } from "./reader.ts";
@@ -123,23 +124,25 @@ export class SqlUpkeep {
     return { holds: checks.every(({ holds }) => holds), checks };
   }
 
-  /** Deletes what retention would delete, or the calls of a key. Sums stay. */
-  async prune({ key }: { key?: string }, actor: Actor): Promise<{ rows: number }> {
+  /** Deletes what retention would delete, or the calls of a key. Sums stay. @param what with `dryRun` rows are only counted */
+  async prune({ key, dryRun }: PruneRequest, actor: Actor): Promise<Pruned> {
     if (key === undefined && !this.#retention.keep)
       throw new AdminError(
         409,
         "not_running",
         "Only a gateway that runs knows how long its config keeps calls; start it, or name a key.",
       );
+    if (dryRun && key === undefined) return this.#retention.due();
+    if (dryRun) return (await countKey(this.#sql, key!)).measured(this.#sql);
     const pause = () => Bun.sleep(PAUSE_MS);
-    const rows =
+    const pruned =
       key === undefined ? await this.#retention.all(pause) : await removeKey(this.#store.current, key, pause);
     await this.#store.current.transaction((sql) =>
       writeAudit(sql, this.#now(), actor, "prune", key === undefined ? "store" : `keys/${key}`, null, {
-        rows,
+        rows: pruned.rows,
       }),
     );
-    return { rows };
+    return pruned;
   }
 
   /** Opens keys and hard budgets again that are closed since the books were recovered. */

@@ -33,11 +33,13 @@ export class CaptureAdmin implements CaptureBooks {
     return captured;
   }
 
-  async deleteAll(actor: Actor): Promise<number> {
+  async deleteAll(actor: Actor, dryRun: boolean): Promise<{ rows: number; bytes: number }> {
     const { captures, note } = this.#options;
+    const known = orFault(() => captures.size());
+    if (dryRun) return known;
     const rows = orFault(() => captures.deleteAll());
     await note(actor, "prune", "captures", { rows });
-    return rows;
+    return { rows, bytes: known.bytes };
   }
 }
 

@@ -54,6 +54,10 @@ export class Captures {
   }
 
   /** @returns how many calls were deleted */
+  size(): { rows: number; bytes: number } {
+    return this.#known()?.size() ?? { rows: 0, bytes: 0 };
+  }
+
   deleteAll(): number {
     return this.#known()?.deleteAll() ?? 0;
   }

@@ -67,6 +67,11 @@ export class CaptureFile {
     return this.#delete("expires <= ?", this.#now());
   }
 
+  size(): { rows: number; bytes: number } {
+    const row = this.#db.query<{ rows: number }, []>("SELECT count(*) AS rows FROM captured").get();
+    return { rows: row?.rows ?? 0, bytes: this.#bytes };
+  }
+
   deleteAll(): number {
     return this.#delete("expires > ?", -1);
   }

@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { deleteCalls } from "../../../src/keeper/books/deletion.ts";
+import type { Pruned } from "../../../src/keeper/books/due.ts";
 import { firstNumber } from "../../../src/keeper/books/numbers.ts";
 import { Reports } from "../../../src/keeper/books/reports/reports.ts";
 import { Retention } from "../../../src/keeper/books/retention.ts";
@@ -160,7 +161,12 @@ test("removal of the calls of a key leaves all sums equal, and the audit green",
   );
   const upkeep = new SqlUpkeep(store, IN_MEMORY, () => NOW);
   const { total: before } = await upkeep.reports.usage({ by: [] });
-  expect(await upkeep.prune({ key: "key_a" }, ACTOR)).toEqual({ rows: 3 });
+  const due = await upkeep.prune({ key: "key_a", dryRun: true }, ACTOR);
+  expect((await upkeep.reports.calls({ limit: 9 })).calls).toHaveLength(4);
+  const pruned = await upkeep.prune({ key: "key_a" }, ACTOR);
+  expect(pruned.tables.calls).toEqual({ rows: 3 });
+  expect(rowsOf(due)).toEqual(rowsOf(pruned));
+  expect(due.tables.calls!.bytes).toBeGreaterThan(0);
   const { total, rows } = await upkeep.reports.usage({ by: ["key"] });
   expect(total).toEqual(before);
   expect(rows.map(({ group, calls }) => [group.key, calls])).toEqual([
@@ -169,6 +175,69 @@ test("removal of the calls of a key leaves all sums equal, and the audit green",
   ]);
   expect((await upkeep.reports.calls({ limit: 9 })).calls.map((one) => one.key)).toEqual(["key_b"]);
   expect(await failing(store)).toEqual([]);
+  await upkeep.close();
+});
+
+/** Rows by table, without their bytes. */
+function rowsOf({ rows, tables }: Pruned) {
+  return { rows, tables: Object.entries(tables).map(([table, counted]) => [table, counted.rows]) };
+}
+
+/** Retention has looked once, without a config that says what to delete; it looks again in a minute. */
+const firstLook = () => Bun.sleep(300);
+
+test("a dry run counts what the real one then deletes, by table, and deletes nothing", async () => {
+  let now = NOW - 100 * DAY;
+  const store = await open(IN_MEMORY, () => now);
+  const old = Array.from({ length: 700 }, () => charged({ startedAt: now }));
+  const withSession = charged({ session: "00112233445566aa", startedAt: now });
+  await store.commit(commit({ batches: [batch(1, [...old, withSession])] }));
+  now = NOW;
+  await store.commit(
+    commit({
+      batches: [
+        batch(
+          2,
+          Array.from({ length: 20 }, () => charged()),
+        ),
+      ],
+    }),
+  );
+  const upkeep = new SqlUpkeep(store, IN_MEMORY, () => NOW);
+  await firstLook();
+  upkeep.keep({ keepDays: { calls: 30, hours: 30, sessions: 30 }, callBytes: 1e9 });
+  const due = await upkeep.prune({ dryRun: true }, ACTOR);
+  expect(await upkeep.prune({ dryRun: true }, ACTOR)).toEqual(due);
+  expect(due.tables.calls!.rows).toBe(701);
+  expect(Object.keys(due.tables)).toEqual(["calls", "use_hour", "sessions"]);
+  const pruned = await upkeep.prune({}, ACTOR);
+  expect(rowsOf(pruned)).toEqual(rowsOf(due));
+  expect(await upkeep.prune({ dryRun: true }, ACTOR)).toEqual({ rows: 0, tables: {} });
+  expect((await upkeep.reports.calls({ limit: 50 })).calls).toHaveLength(20);
+  await upkeep.close();
+});
+
+test("calls that go because the file is too large are counted about", async () => {
+  const store = await open();
+  for (let at = 0; at < 4; at++)
+    await store.commit(
+      commit({
+        batches: [
+          batch(
+            at + 1,
+            Array.from({ length: 1_000 }, () => charged()),
+          ),
+        ],
+      }),
+    );
+  const upkeep = new SqlUpkeep(store, IN_MEMORY, () => NOW);
+  await firstLook();
+  const { bytes } = await upkeep.info();
+  upkeep.keep({ keepDays: { calls: 30, hours: 30, sessions: 30 }, callBytes: Math.floor(bytes * 0.8) });
+  const due = (await upkeep.prune({ dryRun: true }, ACTOR)).tables.calls!.rows;
+  const gone = (await upkeep.prune({}, ACTOR)).tables.calls!.rows;
+  expect(gone).toBeGreaterThan(0);
+  expect(Math.abs(due - gone)).toBeLessThanOrEqual(500);
   await upkeep.close();
 });
 

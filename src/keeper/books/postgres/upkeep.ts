@@ -3,6 +3,7 @@ import { AdminError } from "../../../admin/errors.ts";
 import type { Keep } from "../../../ledger/keep.ts";
 import type { Upkeep } from "../node-admin.ts";
 import { removeKey } from "../deletion.ts";
+import { countKey, type Pruned, type PruneRequest } from "../due.ts";
 import { writeAudit } from "../policies.ts";
 import { Reports } from "../reports/reports.ts";
 import { timeOf } from "../numbers.ts";
@@ -67,17 +68,18 @@ export class ServerUpkeep implements Upkeep {
     return Promise.reject(ofServer("Check the database with the tools of your server."));
   }
 
-  /** Deletes the calls of a key. Their sums stay. */
-  async prune({ key }: { key?: string }, actor: Actor): Promise<{ rows: number }> {
+  /** Deletes the calls of a key. Their sums stay. @param what with `dryRun` rows are only counted */
+  async prune({ key, dryRun }: PruneRequest, actor: Actor): Promise<Pruned> {
     if (key === undefined)
       throw ofServer(
         "weir deletes old rows by itself, by dropping partitions; name a key to delete its rows.",
       );
-    const rows = await removeKey(this.#sql, key, () => Bun.sleep(PAUSE_MS));
+    if (dryRun) return (await countKey(this.#sql, key)).measured(this.#sql);
+    const pruned = await removeKey(this.#sql, key, () => Bun.sleep(PAUSE_MS));
     await this.#sql.transaction((sql) =>
-      writeAudit(sql, Date.now(), actor, "prune", `keys/${key}`, null, { rows }),
+      writeAudit(sql, Date.now(), actor, "prune", `keys/${key}`, null, { rows: pruned.rows }),
     );
-    return { rows };
+    return pruned;
   }
 
   release(): Promise<never> {

@@ -53,12 +53,15 @@ export function maskText(text: string, options: MaskOptions = {}): string {
   return maskTexts([text], options)[0]!;
 }
 
-/** @param texts of the files of one config: a secret of one is masked in all of them */
+/**
+ * @param texts of the files of one config, the config file first: a secret of one is masked in all of them. A further one
+ * that has no option is masked whole: `include` may name the file of a secret by mistake.
+ */
 export function maskTexts(
   texts: readonly string[],
   { configs = [], digests = [] }: MaskOptions = {},
 ): string[] {
-  const files = texts.map((text) => {
+  const files = texts.map((text, index) => {
     const found = new Finder(text);
     const documents = readDocuments(text);
     for (const document of documents) found.walk(document);
@@ -67,7 +70,7 @@ export function maskTexts(
       text,
       found,
       isValid,
-      isConfig: documents.every(({ contents }) => contents === null || isMap(contents)),
+      isConfig: index === 0 || documents.some(hasOption) || !/^\s*[^\s#]/m.test(text),
     };
   });
   const values = [...files.flatMap(({ found }) => [...found.values]), ...configs.flatMap(secretsIn)]
@@ -77,8 +80,7 @@ export function maskTexts(
   return files.map(({ text, found, isValid, isConfig }) =>
     isConfig
       ? maskLines(maskDigests(hide(apply(text, found.spans)), new Set(digests)), isValid)
-      : // A file without options that `include` names may be a secret itself.
-        text.replace(/\S.*/g, MASK),
+      : text.replace(/\S.*/g, MASK),
   );
 }
 
@@ -86,6 +88,13 @@ function readDocuments(text: string): Document[] {
   const options = { uniqueKeys: false, prettyErrors: false, strict: false, logLevel: "silent" } as const;
   const documents = parseAllDocuments(text, options);
   return Array.isArray(documents) ? documents : [];
+}
+
+function hasOption({ contents }: Document): boolean {
+  const options = fileSchema();
+  return (
+    isMap(contents) && contents.items.some(({ key }) => isScalar(key) && memberOf(options, String(key.value)))
+  );
 }
 
 /** Finds the spans of secrets in a document, and the texts that they stand for. */

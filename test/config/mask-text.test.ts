@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { maskText } from "../../src/config/mask-text.ts";
+import { maskText, maskTexts } from "../../src/config/mask-text.ts";
 import { Secret } from "../../src/core/secret.ts";
 
 const KEY = "Zq7vW2xTm4Yr9Lk1";
@@ -137,4 +137,28 @@ test("what references stood for is masked too", () => {
   expect(maskText(`# ${KEY}\nproviders: {a: {apiKey: "\${A}"}}\n`, { configs: [config] })).toBe(
     '# ***\nproviders: {a: {apiKey: "${A}"}}\n',
   );
+});
+
+test("a secret of one file is masked in all files of a config", () => {
+  const texts = [
+    "include: [a.yaml]\n# not zebra-zebra any more\n",
+    "providers: {openai: {apiKey: zebra-zebra}}\n",
+  ];
+  expect(maskTexts(texts)).toEqual([
+    "include: [a.yaml]\n# not *** any more\n",
+    "providers: {openai: {apiKey: ***}}\n",
+  ]);
+});
+
+test("an included file without options is masked whole, whatever it looks like", () => {
+  const bare = ["", "%", "@", "*", "{", "? ", "- ", '"', "!", "a: ", "---\n...\n", '{"private_key": '];
+  for (const before of bare) {
+    const shown = maskTexts(["port: 1\n", `${before}${KEY}\n`])[1]!;
+    expect(shown).not.toContain(KEY);
+    expect(shown).toContain("***");
+  }
+  expect(maskTexts(["", "# a comment\n\n  # and another\n", "port: 1\n"]).slice(1)).toEqual([
+    "# a comment\n\n  # and another\n",
+    "port: 1\n",
+  ]);
 });

@@ -178,7 +178,10 @@ test("every weir command that a document shows is one of the command line", () =
 });
 
 test("every option and variable that a document names exists", () => {
-  const options = new Set(listOptions().map(({ path }) => path.join(".")));
+  // Also the groups of options inside of a section.
+  const options = new Set(
+    listOptions().flatMap(({ path }) => path.map((_, at) => path.slice(0, at + 1).join("."))),
+  );
   const sections = new Set(
     [...options].filter((name) => name.includes(".")).map((name) => name.split(".")[0]!),
   );

@@ -64,7 +64,7 @@ export const explainCommand: Command = {
           embeds,
         },
         {
-          ...{ registry, catalog, hooks, strict },
+          ...{ registry, catalog, hooks, strict, retries: config.retries },
           ...{ reasoning: new ReasoningCache(), answerOptions: answerOptions(config) },
         },
       );

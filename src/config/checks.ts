@@ -4,18 +4,20 @@ import type { Path } from "./error.ts";
 import { ALIAS_NAME, MODEL_NAME, MODEL_PATTERN, PROVIDER_NAME } from "./schema.ts";
 import { setFaults, type WrittenSets } from "./model-sets.ts";
 import { priceFaults } from "./price-faults.ts";
+import { retryFaults, type WrittenPolicies } from "./retry-faults.ts";
 import type { Fault } from "./shape.ts";
 import { slowness } from "./slow-expression.ts";
 import { telemetryFaults } from "./telemetry-faults.ts";
 
 /** Values as the file contains them: secrets are texts, any option may be absent. */
-export interface Written extends Pick<WrittenSets, "modelSets" | "keys" | "budgets" | "rates" | "routing"> {
+export interface Written
+  extends WrittenPolicies, Pick<WrittenSets, "modelSets" | "keys" | "budgets" | "rates" | "routing"> {
   host?: string;
   providers?: Record<string, WrittenProvider>;
   aliases?: Record<string, string>;
   routes?: Record<string, WrittenTarget[]>;
   fallbacks?: Record<string, WrittenTarget[]>;
-  models?: Record<string, { body?: Record<string, unknown> }>;
+  models?: Record<string, { body?: Record<string, unknown> } & WrittenPolicies>;
   plugins?: { dir?: string };
   cors?: { origins?: string[] };
   listen?: { unix?: string };
@@ -72,6 +74,10 @@ export function findMistakes(written: Written): Fault[] {
     ...Object.entries(written.fallbacks ?? {}).flatMap(([name, targets]) => fallbackFaults(name, targets)),
     ...Object.entries(written.models ?? {}).flatMap(([name, settings]) => settingsFaults(name, settings)),
     ...setFaults(written),
+    ...retryFaults([], written),
+    ...Object.entries(written.models ?? {}).flatMap(([name, settings]) =>
+      retryFaults(["models", name], settings, written),
+    ),
     ...priceFaults(written.prices),
     ...Object.entries(written.traces?.headers ?? {}).flatMap(([header, value]) =>
       asFault(["traces", "headers", header], headerFault(header, value)),

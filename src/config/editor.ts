@@ -73,8 +73,10 @@ function describeOption(name: string, schema: TSchema, indent = ""): string {
   const prose = wrap(String(schema.description ?? ""));
   if (isSection(schema)) {
     const members: Record<string, TSchema> = schema["properties"];
-    const inner = Object.entries(members).map(([member, each]) => describeOption(member, each, "  "));
-    return `${prose}#${name}:\n${inner.join("")}`;
+    const inner = Object.entries(members).map(([member, each]) =>
+      describeOption(member, each, `${indent}  `),
+    );
+    return `${prose}#${indent}${name}:\n${inner.join("")}`;
   }
   const example: unknown = schema["examples"]?.[0] ?? schema["default"];
   // An option without a default and an example is listed by name only.

@@ -61,6 +61,7 @@ export function providerSettings(
     modelTraits: options.modelTraits,
     concurrency: options.concurrency,
     timeouts,
+    circuitBreaker: config.circuitBreaker,
     tls: options.tls && readUpstreamTls(options.tls),
     deployments: options.deployments?.map((deployment, index) => ({
       ...deployment,
@@ -173,8 +174,8 @@ function assertSecret(text: string, variable: string, provider: string): void {
 }
 
 function upstreamTimeouts({ timeouts }: Config): UpstreamTimeouts {
-  const { connectMs, firstByteMs, gapMs, totalMs } = timeouts;
-  return { connectMs, firstByteMs, gapMs, totalMs };
+  const { connectMs, firstByteMs, streamFirstByteMs, gapMs, totalMs } = timeouts;
+  return { connectMs, firstByteMs, streamFirstByteMs, gapMs, totalMs };
 }
 
 interface Found<Value> {

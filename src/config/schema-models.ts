@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import type { JsonObject } from "../core/json.ts";
 import { CLOSED, oneOf } from "./schema-kinds.ts";
 import { upstreamTimeouts } from "./schema-providers.ts";
+import { modelCircuitBreaker, modelRetries } from "./schema-retries.ts";
 
 /** How hard a model thinks, in words that each client format has. */
 const EFFORTS = ["minimal", "low", "medium", "high", "xhigh"] as const;
@@ -38,6 +39,8 @@ const modelOptions = Type.Object(
       ),
     ),
     timeouts: Type.Optional(upstreamTimeouts),
+    retries: modelRetries,
+    circuitBreaker: modelCircuitBreaker,
   },
   CLOSED,
 );
@@ -46,7 +49,7 @@ export const modelsSection = Type.Record(Type.String(), modelOptions, {
   default: {},
   examples: [{ "gpt-5-thinking": { set: { reasoningEffort: "high" } } }],
   description:
-    "Settings of the requests of a model, by model name, alias, route or pattern: `{set, force, body, timeouts}`. The most specific entry applies (README of this folder).",
+    "Settings of the requests of a model, by model name, alias, route or pattern: `{set, force, body, timeouts, retries, circuitBreaker}`. The most specific entry applies (README of this folder).",
 });
 
 export const modelSetsSection = Type.Record(

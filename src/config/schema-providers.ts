@@ -13,6 +13,7 @@ export const upstreamTimeouts = Type.Object(
   {
     connectMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
     firstByteMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
+    streamFirstByteMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
     gapMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
     totalMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
   },

@@ -159,6 +159,15 @@ export const timeoutsSection = Type.Object(
       600_000,
       "Maximum time from the start of an attempt to the first byte of the provider's answer, in milliseconds. Then the attempt fails. Reasoning models are slow.",
     ),
+    streamFirstByteMs: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 86_400_000,
+        examples: [30_000],
+        description:
+          "The same for streams: maximum time to the first event of a stream (stream timeout), in milliseconds. Default: `firstByteMs`.",
+      }),
+    ),
     gapMs: milliseconds(
       300_000,
       "Maximum time between two chunks from the provider (idle timeout), in milliseconds. Then weir ends the stream with an error.",

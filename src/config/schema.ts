@@ -35,6 +35,7 @@ import {
   ratesSection,
 } from "./schema-access.ts";
 import { modelSetsSection, modelsSection } from "./schema-models.ts";
+import { circuitBreakerSection, retriesSection } from "./schema-retries.ts";
 import { priority, providerOptions, weight } from "./schema-providers.ts";
 
 /** A gateway key as weir stores it: name, digest and what it may do, never the text. */
@@ -205,23 +206,8 @@ export const configSchema = Type.Object(
     }),
     models: modelsSection,
     modelSets: modelSetsSection,
-    retries: Type.Object(
-      {
-        attempts: Type.Integer({
-          minimum: 1,
-          maximum: 10,
-          default: 3,
-          description:
-            "Maximum number of attempts per call. When all failed, the client gets the last error. 1: no retries.",
-        }),
-        maybeSent: Type.Boolean({
-          default: true,
-          description:
-            "Whether weir retries a call once when the connection broke or timed out before an answer. The provider may have processed the first request and may charge for both.",
-        }),
-      },
-      { ...CLOSED, description: "Retries." },
-    ),
+    retries: retriesSection,
+    circuitBreaker: circuitBreakerSection,
     plugins: pluginsSection,
     log: Type.Object(
       {

@@ -6,6 +6,7 @@ import type { EmbedAnswer, EmbedEndpoint, EmbedRequest } from "./embed.ts";
 import type { SpokenPath, Variable } from "./endpoint.ts";
 import type { Refusable } from "./error.ts";
 import type { ChatEvent } from "./events.ts";
+import type { CircuitBreakerOptions } from "./failure-policy.ts";
 import type { Framing } from "./frame.ts";
 import type { JsonObject } from "./json.ts";
 import type { Authorizer, OutgoingRequest, Place } from "./place.ts";
@@ -181,6 +182,8 @@ export interface Target {
   body?: Readonly<JsonObject>;
   /** Timeouts of the model; they precede those of the deployment. */
   timeouts?: Readonly<UpstreamTimeouts>;
+  /** When weir skips a deployment of the model; precedes the options of the deployment. */
+  circuitBreaker?: Readonly<CircuitBreakerOptions>;
   /** The URL for streams, if the host has a path of its own for them. */
   streamUrl?: string;
   /** The pattern that matched and why, for `weir models` and `weir explain`. */
@@ -228,6 +231,8 @@ export interface Deployment {
   concurrency?: number;
   /** Timeouts that override the gateway's. */
   timeouts?: Readonly<UpstreamTimeouts>;
+  /** When weir skips the deployment; absent: the defaults. */
+  circuitBreaker?: Readonly<CircuitBreakerOptions>;
   /** The base URL is not the vendor's own, so facts about the vendor's API may not apply. */
   elsewhere?: boolean;
   /** Format of translated calls, if it is not the first that the provider speaks. */
@@ -254,6 +259,8 @@ export interface UpstreamTimeouts {
   connectMs: number;
   /** From the start of an attempt to the first event of the answer. */
   firstByteMs: number;
+  /** The same for streams; absent: `firstByteMs`. */
+  streamFirstByteMs?: number;
   /** Between two chunks of an answer. */
   gapMs: number;
   /** The whole call with all attempts. */

@@ -1,6 +1,7 @@
 /** A provider's settings from config and environment: `config` reads them, `gateway` uses them. */
 import type { CredentialSet } from "./credential.ts";
 import type { SpokenPath } from "./endpoint.ts";
+import type { CircuitBreakerOptions, Retries } from "./failure-policy.ts";
 import type {
   MaxTokensField,
   ModelTraits,
@@ -43,6 +44,8 @@ export interface ProviderSettings {
   concurrency?: number;
   /** Timeouts that override the gateway's. */
   timeouts?: UpstreamTimeouts;
+  /** When weir skips a deployment that fails. */
+  circuitBreaker?: CircuitBreakerOptions;
   /** Certificates for the connections to all deployments. */
   tls?: TlsSettings;
   /** Deployments, instead of the single `baseUrl` and `apiKey` above. */
@@ -79,6 +82,9 @@ export interface ModelSettings {
   body?: Readonly<JsonObject>;
   /** They precede those of the provider. */
   timeouts?: Partial<UpstreamTimeouts>;
+  /** They precede those of the gateway. */
+  retries?: Partial<Retries>;
+  circuitBreaker?: Partial<CircuitBreakerOptions>;
 }
 
 /** A fallback model: tried when all targets failed, or when the prompt does not fit into the model. */

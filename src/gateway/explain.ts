@@ -4,6 +4,7 @@
  */
 import { Attempt, Call } from "../core/call.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
+import { repeatsByCause } from "../core/merge-policies.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { parseJson } from "../core/json.ts";
 import type { KeyAccess } from "../core/key-access.ts";
@@ -20,6 +21,8 @@ import type { Plan } from "./routing/plan.ts";
 import { describePlan, rank } from "./routing/plan.ts";
 import { sizeOf } from "./request-size.ts";
 import type { Registry } from "./routing/registry.ts";
+import { retriesOf } from "./retry/attempts.ts";
+import { breakerOptions } from "./retry/health.ts";
 import { findStored } from "./stored/find-stored.ts";
 import type { StoredCall } from "./stored/types.ts";
 import type { Incoming } from "./types.ts";
@@ -73,10 +76,31 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
       ...(await endOf(target, context)),
     },
     plan: describePlan(plan, embeds ? [] : context.hooks) as unknown as Json,
+    ...describePolicies(call, target, context),
     candidates: registry.explain(call.model) as unknown as Json,
     request: await describe(prepared, registry),
     ...more,
     losses: losses as unknown as Json,
+  };
+}
+
+/** How often weir would repeat the call, and when it would skip the target. */
+function describePolicies(
+  { model }: Call,
+  target: Target,
+  { registry, retries }: PrepareContext,
+): JsonObject {
+  const wanted = retries && retriesOf(model, { registry, retries });
+  const { policy, ...breaker } = breakerOptions(target);
+  return {
+    ...(wanted && {
+      retries: {
+        attempts: wanted.attempts,
+        maybeSent: wanted.maybeSent,
+        repeats_after: { ...repeatsByCause(wanted) },
+      },
+    }),
+    circuit_breaker: { ...breaker, ...(policy && { policy: { ...policy } }) },
   };
 }
 

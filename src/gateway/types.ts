@@ -2,6 +2,7 @@
 import type { AnswerStore } from "../core/answer-store.ts";
 import type { Asker, Call } from "../core/call.ts";
 import type { ClientCodec } from "../core/format.ts";
+import type { Retries } from "../core/failure-policy.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Ledger } from "../core/ledger.ts";
 import type { Hooks } from "../core/plugin.ts";
@@ -12,7 +13,6 @@ import type { Settler } from "./delivery/settle.ts";
 import type { ReasoningCache } from "./reasoning/cache.ts";
 import type { Health } from "./retry/health.ts";
 import type { PriceOf } from "./retry/standings.ts";
-import type { Retries } from "./retry/retry-plan.ts";
 import type { ModelCatalog } from "./models/catalog.ts";
 import type { Registry } from "./routing/registry.ts";
 import type { StoredCall } from "./stored/types.ts";

@@ -23,6 +23,7 @@ const PARTS = [
   "call-view",
   "embed",
   "traits",
+  "failure-policy",
   "provider",
   "context",
   "embed-dialect",

@@ -3,6 +3,7 @@ import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { UpstreamTimeouts } from "../../core/provider.ts";
 import type { Clock, Watcher } from "./clock.ts";
+import { firstByteMsOf } from "./first-byte.ts";
 import { TICK_MS } from "./clock.ts";
 import { blame } from "../plugins/late-hooks.ts";
 import type { Gateway, Timeouts } from "../types.ts";
@@ -58,10 +59,9 @@ export class Deadline implements Watcher {
     }
     if (call.attempt?.firstByteAt !== undefined) return;
     const running = call.attempts.at(-1);
-    if (running && !running.failure && nearest - running.startedAt > limits.firstByteMs)
-      running.stop.abort(
-        blame(timeout("The provider did not begin to answer within", limits.firstByteMs), call),
-      );
+    const firstMs = firstByteMsOf(call, limits);
+    if (running && !running.failure && nearest - running.startedAt > firstMs)
+      running.stop.abort(blame(timeout("The provider did not begin to answer within", firstMs), call));
   }
 }
 

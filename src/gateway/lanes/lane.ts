@@ -50,7 +50,7 @@ export type PrepareContext = Pick<
   Gateway,
   "registry" | "hooks" | "strict" | "reasoning" | "answers" | "answerOptions"
 > &
-  Partial<Pick<Gateway, "ledger" | "catalog">>;
+  Partial<Pick<Gateway, "ledger" | "catalog" | "retries">>;
 
 export interface Lane {
   /**

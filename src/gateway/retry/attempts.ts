@@ -4,6 +4,8 @@
  */
 import { Attempt, type Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
+import type { Retries } from "../../core/failure-policy.ts";
+import { mergeRetries } from "../../core/merge-policies.ts";
 import type { Admitted } from "../../core/ledger.ts";
 import { LedgerRefusal } from "../../core/refusal.ts";
 import type { Target } from "../../core/provider.ts";
@@ -63,7 +65,7 @@ async function attemptByPlan(attempted: Attempted, gateway: Gateway, failure?: F
     affinity: () => attempted.affinity(),
     ...(isRanked(plan) && { standing: health.standings.of(call, gateway.priceOf) }),
     outlook: (target, now) => health.outlook(target, now),
-    retries: gateway.retries,
+    retries: retriesOf(call.model, gateway),
     clientRetries: call.headers.has(SDK_RETRIES),
   });
   let step = retryPlan.first(performance.now());
@@ -107,6 +109,14 @@ async function attemptByPlan(attempted: Attempted, gateway: Gateway, failure?: F
   const substitute = use === undefined ? undefined : await attempted.substitute?.(use);
   if (!substitute) return conclude(reported, call);
   return attempt(substitute, gateway);
+}
+
+/** The retries of calls for a model. */
+export function retriesOf(
+  model: string,
+  { registry, retries }: Pick<Gateway, "registry" | "retries">,
+): Retries {
+  return mergeRetries(retries, registry.settingsOf(model)?.retries);
 }
 
 type Begun = Attempt | Failure;

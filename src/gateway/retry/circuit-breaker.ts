@@ -4,6 +4,9 @@
  * single call probes the deployment. The breaker only advises: if a model has no other deployment, weir calls it anyway.
  */
 
+import type { CircuitBreakerOptions, FailureCause } from "../../core/failure-policy.ts";
+import { DEFAULT_CIRCUIT_BREAKER } from "../../core/merge-policies.ts";
+
 /** `failing` and `paused` are open: after failures, or because the provider asked for a pause. */
 export type BreakerState = "closed" | "half-open" | "failing" | "paused";
 
@@ -14,20 +17,16 @@ export interface Trial {
 }
 
 /**
- * Consecutive failures that open the breaker. With the two probes of the first half minute, at most five calls reach a dead
- * deployment in that time.
+ * The breaker also opens when more than half of the window's calls failed, if the window has this many calls, and so many
+ * times the failures in a row that are allowed.
  */
-const MAX_CONSECUTIVE_FAILURES = 3;
-/** The breaker also opens when more than half of the window's calls failed, if the window has this many calls. */
 const MIN_CALLS = 10;
+const MIN_TIMES = 3;
 const BUCKET_MS = 5_000;
 const BUCKETS = 6;
-/** How long the breaker stays open: doubled by each failed probe. Milliseconds. */
-const SHORTEST_MS = 5_000;
-const LONGEST_MS = 300_000;
 /**
- * Share of that time that is added at random, so that several gateways do not probe at once. It only lengthens the time: the
- * limit of five calls above depends on the minimum.
+ * Share of the time of being open that is added at random, so that several gateways do not probe at once. It only lengthens the
+ * time: with the two probes of the first half minute, at most five calls reach a dead deployment in that time by default.
  */
 const JITTER = 0.2;
 /** Upper limit for the pause that a provider asks for. */
@@ -38,7 +37,8 @@ const PROBE_TIMEOUT_MS = 30_000;
 export class CircuitBreaker {
   readonly #random: () => number;
   readonly #window = new Window();
-  #consecutiveFailures = 0;
+  /** Failures in a row: of causes that have a number of their own, and of all others. */
+  readonly #inARow = new Map<FailureCause | "other", number>();
   #openings = 0;
   #open: { since: number; until: number; state: "failing" | "paused" } | undefined;
   #probe: Trial | undefined;
@@ -89,27 +89,40 @@ export class CircuitBreaker {
     this.answered(trial);
     if (this.#open) return;
     this.#window.add(now, false);
-    this.#consecutiveFailures = 0;
+    this.#inARow.clear();
   }
 
-  fail(trial: Trial, now: number): void {
+  fail(trial: Trial, now: number, options = DEFAULT_CIRCUIT_BREAKER, cause?: FailureCause): void {
     if (this.#open) {
-      if (trial === this.#probe) this.#reopen(now);
+      if (trial === this.#probe) this.#reopen(now, options);
       return;
     }
+    const own = cause && options.policy?.[cause];
+    const inARow = this.#count(own === undefined ? "other" : cause!);
+    if (own !== undefined) return inARow >= own ? this.#reopen(now, options) : undefined;
     this.#window.add(now, true);
-    this.#consecutiveFailures++;
     const { calls, failures } = this.#window.count(now);
-    if (this.#consecutiveFailures >= MAX_CONSECUTIVE_FAILURES || (calls >= MIN_CALLS && failures * 2 > calls))
-      this.#reopen(now);
+    const isMostly = calls >= Math.max(MIN_CALLS, MIN_TIMES * options.failures) && failures * 2 > calls;
+    if (inARow >= options.failures || isMostly) this.#reopen(now, options);
   }
 
-  /** The provider asked for a pause or refused the credential. @param ms length of the pause; default as after a failed probe */
-  pause(trial: Trial, now: number, ms: number | undefined): void {
+  /**
+   * The provider asked for a pause or refused the credential.
+   * @param ms length of the pause; default as after a failed probe
+   */
+  pause(
+    trial: Trial,
+    now: number,
+    ms: number | undefined,
+    options = DEFAULT_CIRCUIT_BREAKER,
+    cause?: FailureCause,
+  ): void {
     // Calls that were in flight when the pause began do not lengthen it.
     if (ms === undefined && this.#open && now < this.opensAt) return;
+    const allowed = cause && options.policy?.[cause];
+    if (allowed !== undefined && !this.#open && this.#count(cause!) < allowed) return;
     if (trial === this.#probe) this.#probe = undefined;
-    const until = now + Math.min(LONGEST_PAUSE_MS, ms ?? this.#period());
+    const until = now + Math.min(LONGEST_PAUSE_MS, ms ?? this.#period(options));
     if (ms === undefined) this.#openings++;
     this.#open = { since: now, until: Math.max(until, this.opensAt), state: "paused" };
   }
@@ -119,20 +132,28 @@ export class CircuitBreaker {
     if (trial === this.#probe) this.#probe = undefined;
   }
 
-  #reopen(now: number): void {
-    this.#open = { since: now, until: now + this.#period(), state: "failing" };
+  /** @returns the failures in a row, with one more */
+  #count(cause: FailureCause | "other"): number {
+    const inARow = (this.#inARow.get(cause) ?? 0) + 1;
+    this.#inARow.set(cause, inARow);
+    return inARow;
+  }
+
+  #reopen(now: number, options: CircuitBreakerOptions): void {
+    this.#open = { since: now, until: now + this.#period(options), state: "failing" };
     this.#openings++;
     this.#probe = undefined;
   }
 
-  #period(): number {
-    const doubled = Math.min(LONGEST_MS, SHORTEST_MS * 2 ** this.#openings);
-    return Math.min(LONGEST_MS, doubled * (1 + JITTER * this.#random()));
+  #period({ cooldownMs, longestCooldownMs }: CircuitBreakerOptions): number {
+    const doubled = Math.min(longestCooldownMs, cooldownMs * 2 ** this.#openings);
+    return Math.min(longestCooldownMs, doubled * (1 + JITTER * this.#random()));
   }
 
   #close(): void {
     this.#open = this.#probe = this.why = undefined;
-    this.#consecutiveFailures = this.#openings = 0;
+    this.#inARow.clear();
+    this.#openings = 0;
     this.#window.clear();
   }
 }

@@ -2,11 +2,14 @@
 import type { Attempt, FailureClass } from "../../core/call.ts";
 import type { ErrorKind } from "../../core/error.ts";
 import { GatewayError } from "../../core/error.ts";
+import type { FailureCause } from "../../core/failure-policy.ts";
 import { LedgerRefusal } from "../../core/refusal.ts";
-import { HttpError, reasonOf } from "../lanes/transport.ts";
+import { HttpError, type Reason, reasonOf } from "../lanes/transport.ts";
 
 export interface Failure {
   class: FailureClass;
+  /** For the policies of the config; absent: they do not apply, because the request is at fault or no attempt was made. */
+  cause?: FailureCause;
   /** One word for log and headers: the provider's status, or `refused`, `timeout`, `reset`… */
   what: string;
   error: GatewayError;
@@ -73,6 +76,7 @@ export function readFailure(thrown: unknown, attempt: Attempt): Failure {
   const meaning = meaningOf(error, attempt);
   return {
     ...meaning,
+    ...(meaning.class !== "never" && { cause: causeOf(error) }),
     what: wordFor(error, attempt),
     error,
     retryAfterMs: error.retryAfter === undefined ? undefined : error.retryAfter * 1000,
@@ -114,6 +118,38 @@ function meaningOf(error: GatewayError, { call, target, upstreamStatus }: Attemp
   if (upstreamStatus !== undefined && !isOwnTimeout) return meaning;
   const stale = reasonOf(error.cause) === "stale";
   return { class: wasSent(error.cause) ? "no-bytes" : "not-sent", verdict: stale ? "neutral" : "failing" };
+}
+
+const CAUSE_BY_KIND: Readonly<Partial<Record<string, FailureCause>>> = {
+  "rate-limited": "rateLimited",
+  overloaded: "overloaded",
+  timeout: "timeout",
+  quota: "authentication",
+  "upstream-auth": "authentication",
+};
+
+const CAUSE_BY_CODE: ReadonlyMap<string | undefined, FailureCause> = new Map([
+  ["stream_incomplete", "connection"],
+  ["upstream_invalid_answer", "invalidAnswer"],
+  ["upstream_too_large", "invalidAnswer"],
+  ["malformed_tool_call", "invalidAnswer"],
+  ["empty_answer", "invalidAnswer"],
+]);
+
+/** Reasons of the transport that are no fault of the connection. */
+const CAUSE_BY_REASON: Readonly<Partial<Record<Reason, FailureCause>>> = {
+  "connect-timeout": "timeout",
+  authorization: "authentication",
+  protocol: "invalidAnswer",
+};
+
+/** The cause of a failure, before or after the first byte of the answer. @param error as thrown, or as the call keeps it */
+export function causeOf(error: { kind: string; code?: string; cause?: unknown }): FailureCause {
+  const reason = reasonOf(error.cause);
+  const known = CAUSE_BY_CODE.get(error.code);
+  if (known) return known;
+  if (reason) return CAUSE_BY_REASON[reason] ?? "connection";
+  return CAUSE_BY_KIND[error.kind] ?? "serverError";
 }
 
 function wasSent(cause: unknown): boolean {

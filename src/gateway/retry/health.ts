@@ -3,8 +3,10 @@
  * Only failing deployments have a circuit breaker, so a healthy gateway pays one look-up in an empty map for each call.
  */
 import type { Attempt, Call } from "../../core/call.ts";
+import type { CircuitBreakerOptions, FailureCause } from "../../core/failure-policy.ts";
+import { DEFAULT_CIRCUIT_BREAKER } from "../../core/merge-policies.ts";
 import type { Target } from "../../core/provider.ts";
-import type { Failure } from "./failure.ts";
+import { causeOf, type Failure } from "./failure.ts";
 import type { BreakerState } from "./circuit-breaker.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { RetryBudget } from "./retry-budget.ts";
@@ -67,6 +69,8 @@ export class Health {
   readonly #concurrency = new ConcurrencyLimiter();
   readonly #breakers = new Map<string, CircuitBreaker>();
   readonly #options: HealthOptions;
+  /** When a refusal of a deployment was told that weir goes on calling. Monotonic milliseconds. */
+  readonly #toldRefusals = new Map<string, number>();
 
   constructor(options: HealthOptions = {}) {
     this.#options = options;
@@ -80,6 +84,7 @@ export class Health {
   outlook(target: Target, now = performance.now()): Outlook {
     if (this.isFull(target)) return FULL;
     const breaker = this.#find(target);
+    if (breaker && !breakerOptions(target).enabled) return UNKNOWN;
     return breaker ? { state: breaker.state(now), opensAt: breaker.opensAt } : UNKNOWN;
   }
 
@@ -141,7 +146,7 @@ export class Health {
       case "healthy":
         return this.#find(attempt.target)?.succeed(attempt, now);
       case "failing":
-        return this.#fail(attempt, now);
+        return this.#fail(attempt, now, failure.cause);
       case "limited":
         return this.#limited(attempt, failure, now);
       case "refused":
@@ -156,31 +161,40 @@ export class Health {
     else this.standings.failed(attempt);
   }
 
-  #fail(attempt: Attempt, now: number): void {
+  #fail(attempt: Attempt, now: number, cause: FailureCause | undefined): void {
+    const options = breakerOptions(attempt.target);
+    if (!options.enabled) return this.#find(attempt.target)?.release(attempt);
     const breaker = this.#breaker(attempt.target, now);
     const before = breaker.opensAt;
-    breaker.fail(attempt, now);
+    breaker.fail(attempt, now, options, cause);
     if (breaker.opensAt === before) return;
     breaker.why = { cause: "failing", what: attempt.failure?.what ?? "failed" };
     const effect = skips(breaker.opensAt - now);
     this.#options.onChange?.(`${keyOf(attempt.target)} fails (${attempt.failure?.what}); ${effect}`);
   }
 
-  #limited(attempt: Attempt, { what, retryAfterMs }: Failure, now: number): void {
+  #limited(attempt: Attempt, { what, retryAfterMs, cause }: Failure, now: number): void {
+    const options = breakerOptions(attempt.target);
+    if (!options.enabled) return this.#find(attempt.target)?.release(attempt);
     const breaker = this.#breaker(attempt.target, now);
-    breaker.pause(attempt, now, retryAfterMs);
-    breaker.why = { cause: "limited", what };
+    breaker.pause(attempt, now, retryAfterMs, options, cause);
+    if (breaker.opensAt > 0) breaker.why = { cause: "limited", what };
   }
 
   /** Alerts when the refusals begin, and again after each failed probe. */
-  #refused(attempt: Attempt, { what, retryAfterMs = REFUSED_MS }: Failure, now: number): void {
-    const breaker = this.#breaker(attempt.target, now);
-    const isNews = breaker.state(now) !== "paused" || breaker.isProbe(attempt);
-    breaker.pause(attempt, now, retryAfterMs);
-    breaker.why = { cause: "refused", what };
-    if (!isNews) return;
+  #refused(attempt: Attempt, { what, retryAfterMs, cause }: Failure, now: number): void {
+    const options = breakerOptions(attempt.target);
     const { name } = attempt.target.deployment;
-    const effect = skips(retryAfterMs);
+    const ms = retryAfterMs ?? Math.min(REFUSED_MS, options.longestCooldownMs);
+    const breaker = options.enabled ? this.#breaker(attempt.target, now) : undefined;
+    const wasSkipped = breaker?.state(now) === "paused" && !breaker.isProbe(attempt);
+    breaker?.pause(attempt, now, ms, options, cause);
+    const isSkipped = breaker?.state(now) === "paused";
+    if (isSkipped) breaker.why = { cause: "refused", what };
+    const isOld = now - (this.#toldRefusals.get(name) ?? -Infinity) < REFUSED_MS;
+    if (isSkipped ? wasSkipped : isOld) return;
+    if (!isSkipped) this.#toldRefusals.set(name, now);
+    const effect = isSkipped ? skips(ms) : "weir goes on calling it, as circuitBreaker says";
     this.#options.onAlert?.(`${name} refuses weir's credential or has no funds (${what}); ${effect}`);
   }
 
@@ -203,7 +217,7 @@ export class Health {
     if (call.error?.kind === "internal" && attempt.target.lane !== "generated")
       this.#find(attempt.target)?.release(attempt);
     else {
-      this.#fail(attempt, now);
+      this.#fail(attempt, now, call.error && causeOf(call.error));
       this.standings.failed(attempt);
     }
   }
@@ -240,6 +254,11 @@ export class Health {
 
 function skips(ms: number): string {
   return `weir skips it for ${Math.round(ms / 1000)} s if another deployment can answer`;
+}
+
+/** When weir skips a target. */
+export function breakerOptions({ circuitBreaker, deployment }: Target): CircuitBreakerOptions {
+  return circuitBreaker ?? deployment.circuitBreaker ?? DEFAULT_CIRCUIT_BREAKER;
 }
 
 /** Breakers are kept by model, because an overloaded model says nothing about other models of its deployment. */

@@ -2,6 +2,7 @@
  * The order of attempts: another deployment of the same model, then the same deployment after a pause, then the fallback
  * models. This file only decides; `attempts.ts` sends, waits and records.
  */
+import type { FailureCause, Retries } from "../../core/failure-policy.ts";
 import type { Target } from "../../core/provider.ts";
 import { fullJitter } from "./backoff.ts";
 import { type Failure, isRefusal } from "./failure.ts";
@@ -28,14 +29,6 @@ export interface RetryPlanOptions {
   random?(): number;
 }
 
-/** The section `retries` of the config. */
-export interface Retries {
-  /** Maximum number of attempts of a call, the first one included. */
-  attempts: number;
-  /** Whether weir retries a request that a provider may have read. */
-  maybeSent: boolean;
-}
-
 /** Longest `retry-after` that weir waits for. Above it, weir tries another target or returns the error. Milliseconds. */
 const LONGEST_WAIT_MS = 30_000;
 /** Longest wait for the same deployment if a fallback model is available. Milliseconds. */
@@ -52,6 +45,8 @@ export class RetryPlan {
   #ranked: readonly Choice[] | undefined;
   #retriedSame = false;
   #retriedMaybeSent = false;
+  /** How often the call was repeated at the targets of its model, by the cause of the failure before. */
+  readonly #repeats: Partial<Record<FailureCause, number>> = {};
 
   constructor(options: RetryPlanOptions) {
     this.#options = options;
@@ -95,11 +90,24 @@ export class RetryPlan {
     const isLast = made === this.#options.retries.attempts - 1;
     // The last attempt is reserved for a fallback model, if there is one.
     const same =
-      fallback && isLast
+      (fallback && isLast) || !this.#mayRepeat(failure)
         ? undefined
         : (this.#otherDeployment(now) ?? this.#sameDeployment(failure, now, remainingMs, fallback));
-    if (same) return same;
-    return fallback && this.#take(fallback.target, 0);
+    if (!same) return fallback && this.#take(fallback.target, 0);
+    const { cause } = failure;
+    if (cause) this.#repeats[cause] = (this.#repeats[cause] ?? 0) + 1;
+    return same;
+  }
+
+  /** Whether the policy of the config permits another attempt at a target of the model. */
+  #mayRepeat({ cause }: Failure): boolean {
+    const most = this.#mostRepeats(cause);
+    return cause === undefined || most === undefined || (this.#repeats[cause] ?? 0) < most;
+  }
+
+  /** The number of the config's policy; undefined: the policy says nothing about the cause. */
+  #mostRepeats(cause: FailureCause | undefined): number | undefined {
+    return cause && this.#options.retries.policy?.[cause];
   }
 
   get #choices(): readonly Choice[] {
@@ -156,7 +164,11 @@ export class RetryPlan {
     return undefined;
   }
 
-  /** A retry at the same deployment after a pause: the provider's `retry-after`, else a backoff. */
+  /**
+   * A retry at the same deployment after a pause: the provider's `retry-after`, else a backoff. Without a number in the policy
+   * there is one such retry in a call, and none where the client retries too, where a provider may have read the request, or
+   * where the circuit breaker is open. With a number, weir waits for the circuit breaker.
+   */
   #sameDeployment(
     failure: Failure,
     now: number,
@@ -164,23 +176,31 @@ export class RetryPlan {
     fallback: Choice | undefined,
   ): Step | undefined {
     const target = this.#tried.at(-1)!;
-    if (this.#retriedSame || !failure.repeatable) return undefined;
-    // A reused connection that was closed says nothing about the provider; other silent failures may recur.
-    if (failure.class === "no-bytes" && !failure.stale) return undefined;
-    // With a single deployment, the client's own retries achieve the same.
-    if (onlyChoice(this.#options.plan) && this.#options.clientRetries && failure.class === "status")
-      return undefined;
-    const wait = failure.stale ? 0 : this.#pauseFor(failure);
+    const isAskedFor = this.#mostRepeats(failure.cause) !== undefined;
+    if (!failure.repeatable || !(isAskedFor || this.#repeatsUnasked(failure))) return undefined;
+    const { state, opensAt } = this.#outlook(target, now);
+    const isOpen = state === "failing" || state === "paused";
+    const pauseMs = failure.stale ? 0 : this.#pauseFor(failure);
+    const wait =
+      isAskedFor && isOpen ? Math.max(pauseMs, opensAt - now + fullJitter(1, this.#random)) : pauseMs;
     if (
       wait > (fallback ? LONGEST_WAIT_BEFORE_FALLBACK_MS : LONGEST_WAIT_MS * (1 + SPREAD)) ||
       wait >= remainingMs
     )
       return undefined;
-    const { state, opensAt } = this.#outlook(target, now);
-    if (state === "failing" || state === "full") return undefined;
-    if (state === "paused" && opensAt > now + wait) return undefined;
+    if (state === "full" || (state === "failing" && !isAskedFor)) return undefined;
+    if (isOpen && opensAt > now + wait) return undefined;
     this.#retriedSame = true;
     return this.#take(target, wait);
+  }
+
+  /** Whether weir repeats a call once at the same deployment although no policy asks for that. */
+  #repeatsUnasked(failure: Failure): boolean {
+    if (this.#retriedSame) return false;
+    // A reused connection that was closed says nothing about the provider; other silent failures may recur.
+    if (failure.class === "no-bytes" && !failure.stale) return false;
+    // With a single deployment, the client's own retries achieve the same.
+    return !(onlyChoice(this.#options.plan) && this.#options.clientRetries && failure.class === "status");
   }
 
   #pauseFor({ retryAfterMs }: Failure): number {

@@ -4,6 +4,7 @@
  */
 import type { Attempt, Call } from "../../core/call.ts";
 import type { Target } from "../../core/provider.ts";
+import { firstByteMsOf } from "../delivery/first-byte.ts";
 import type { Choice, Standing } from "../routing/plan.ts";
 
 /** Clients choose the model names, so the number of measured targets is limited. */
@@ -92,7 +93,7 @@ export class Standings {
   failed(attempt: Attempt): void {
     this.leave(attempt);
     const { timeouts = attempt.target.deployment.timeouts } = attempt.target;
-    if (this.#isOn) this.#add(attempt, timeouts?.firstByteMs ?? LONGEST_MS);
+    if (this.#isOn) this.#add(attempt, timeouts ? firstByteMsOf(attempt.call, timeouts) : LONGEST_MS);
   }
 
   /** The attempt has ended otherwise. If nobody waited for the first event, it takes at least as long as they waited. */

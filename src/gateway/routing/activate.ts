@@ -237,6 +237,7 @@ function activateDeployment(
     priority: given.priority ?? 0,
     concurrency: given.concurrency ?? settings.concurrency,
     timeouts: given.timeouts ?? settings.timeouts,
+    circuitBreaker: settings.circuitBreaker,
     tls: settings.tls,
     elsewhere,
     prefers: settings.prefer ?? (elsewhere ? undefined : provider.prefers),

@@ -1,4 +1,5 @@
-/** What the config sets for the model of a target: members of its body, timeouts. */
+/** What the config sets for the model of a target: members of its body, timeouts, circuit breaker. */
+import { mergeBreaker } from "../../core/merge-policies.ts";
 import type { ModelSettings, Strategy } from "../../core/settings.ts";
 import type { ModelTable } from "./model-table.ts";
 import type { Choice } from "./plan.ts";
@@ -12,9 +13,15 @@ export function withSettings(
   if (!settings || settings.all.length === 0) return choices;
   return choices.map((choice) => {
     const { target } = choice;
-    const { body, timeouts } = settings.of(names, [target]) ?? {};
+    const { body, timeouts, circuitBreaker } = settings.of(names, [target]) ?? {};
     const limits = timeouts && target.deployment.timeouts && { ...target.deployment.timeouts, ...timeouts };
-    return { ...choice, target: { ...target, ...(body && { body }), ...(limits && { timeouts: limits }) } };
+    const breaker = circuitBreaker && mergeBreaker(target.deployment.circuitBreaker, circuitBreaker);
+    const settled = {
+      ...(body && { body }),
+      ...(limits && { timeouts: limits }),
+      ...(breaker && { circuitBreaker: breaker }),
+    };
+    return { ...choice, target: { ...target, ...settled } };
   });
 }
 

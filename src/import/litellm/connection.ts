@@ -6,6 +6,7 @@ import { seconds } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
 import { askedBy, LOCAL_OLLAMA, OTHER_KEYS } from "./asks.ts";
 import { cloudPlace, DEFAULT_VERSION, type Member, type Placed } from "./clouds.ts";
+import { STREAM_TIMEOUT } from "./settings.ts";
 import { bedrockRegion, COMPATIBLE, KEY_VARIABLES, type NamedModel, PREFIXES } from "./vendors.ts";
 
 /** A connection, and the request that LiteLLM sends over it. */
@@ -238,17 +239,18 @@ function azureSettings(reading: Reading, provider: string, member: Member): Conn
 function timeoutsOf(member: Member): Record<string, number> {
   const timeout = member("timeout");
   const stream = member("stream_timeout");
-  const limit = timeout ?? stream;
-  const firstByteMs = limit && seconds(limit);
-  if (firstByteMs === undefined) return {};
-  timeout?.changed(
-    "weir limits the time to the first byte of the answer; a stream may take longer",
-    "timeouts.firstByteMs",
-  );
-  if (timeout === undefined)
-    stream?.changed("weir has one limit for streams and other answers", "timeouts.firstByteMs");
-  else stream?.dropped("weir has one limit for streams and other answers", "lower timeouts.firstByteMs");
-  return { firstByteMs };
+  const firstByteMs = timeout && seconds(timeout);
+  const streamFirstByteMs = stream && seconds(stream);
+  if (firstByteMs !== undefined)
+    timeout?.changed(
+      "weir limits the time to the first byte of the answer; a stream may take longer",
+      "timeouts.firstByteMs",
+    );
+  if (streamFirstByteMs !== undefined) stream?.changed(STREAM_TIMEOUT, "timeouts.streamFirstByteMs");
+  return {
+    ...(firstByteMs !== undefined && { firstByteMs }),
+    ...(streamFirstByteMs !== undefined && { streamFirstByteMs }),
+  };
 }
 
 function concurrencyOf(member: Member): number | undefined {

@@ -8,9 +8,6 @@ interface FallbackTarget {
   when?: "too-long";
 }
 
-/** Most attempts of a call that weir can be set to. */
-const MOST_ATTEMPTS = 10;
-
 /** @param sections in order of precedence @returns the longest list, so that weir may try all of it */
 export function readFallbacks(reading: Reading, sections: readonly SourceNode[]): number {
   const lists = new Map<string, FallbackTarget[]>();
@@ -104,16 +101,4 @@ export function readAliases({ draft }: Reading, section: SourceNode | undefined)
     node.taken("aliases");
     entry.member("hidden")?.dropped("GET /v1/models of weir lists every alias");
   }
-}
-
-/** `num_retries`, which LiteLLM counts for each name, and weir for the call with its fallbacks. */
-export function readRetries({ draft }: Reading, sections: readonly SourceNode[], longest: number): void {
-  const [chosen, ...others] = sections.flatMap((section) => section.member("num_retries") ?? []);
-  for (const other of others) other.dropped("router_settings has another value, which LiteLLM prefers");
-  const retries = chosen?.number;
-  const DEFAULT_ATTEMPTS = 3;
-  const wanted = retries === undefined ? DEFAULT_ATTEMPTS : retries + 1;
-  const attempts = Math.min(MOST_ATTEMPTS, Math.max(1, wanted, longest + 1));
-  if (attempts !== DEFAULT_ATTEMPTS || retries !== undefined) draft.set("retries.attempts", attempts, chosen);
-  chosen?.changed("weir counts all attempts of a call, also those at its fallbacks", "retries.attempts");
 }

@@ -3,9 +3,10 @@ import type { References } from "../environment.ts";
 import { type Reading, SourceError } from "../reader.ts";
 import { applyRules } from "../settings.ts";
 import type { SourceDocument, SourceNode } from "../source.ts";
-import { readAliases, readFallbacks, readRetries } from "./fallbacks.ts";
+import { readAliases, readFallbacks } from "./fallbacks.ts";
 import { readKeys } from "./keys.ts";
 import { readModels } from "./models.ts";
+import { COOLDOWN_RULES, readModelReliability, readRetries } from "./reliability.ts";
 import { GENERAL_RULES, LITELLM_RULES, readCache, readProxyBudget, ROUTER_RULES } from "./settings.ts";
 
 export const references: References = (text) => {
@@ -47,6 +48,9 @@ export function read(reading: Reading, keys?: SourceDocument): void {
   });
   readAliases(reading, router?.member("model_group_alias"));
   readRetries(reading, sections, readFallbacks(reading, sections));
+  readModelReliability(reading, root.member("model_list"));
+  applyRules(litellm, COOLDOWN_RULES, reading);
+  applyRules(router, COOLDOWN_RULES, reading);
   applyRules(litellm, LITELLM_RULES, reading);
   // Most settings of the router are allowed in litellm_settings, too; those in router_settings hold.
   applyRules(litellm, ROUTER_RULES, reading);

@@ -5,13 +5,12 @@ import type { Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";
 
 const TIMEOUT = "weir limits the time to the first byte of the answer; a stream may take longer";
+/** Why the timeout of streams is not quite the same. */
+export const STREAM_TIMEOUT =
+  "weir limits the time to the first event; timeouts.gapMs limits the silence inside an answer";
 const LOGGING = none(
   "weir sends records to no logging product",
   "traces.to sends traces to an OpenTelemetry collector",
-);
-const BREAKER = none(
-  "weir's circuit breaker has no options",
-  "see `weir models NAME` and the header x-weir-skipped",
 );
 const REDIS = none(
   "weir's processes share their limits in its store",
@@ -28,19 +27,7 @@ export const ROUTER_RULES: Rules = {
   routing_strategy: readStrategy,
   routing_strategy_args: none("weir's ways of routing have no options", "routing"),
   timeout: option("timeouts.firstByteMs", seconds, TIMEOUT),
-  stream_timeout: none(
-    "weir has one limit for streams and other answers",
-    "timeouts.firstByteMs, timeouts.gapMs",
-  ),
-  allowed_fails: BREAKER,
-  allowed_fails_policy: BREAKER,
-  cooldown_time: BREAKER,
-  disable_cooldowns: BREAKER,
-  retry_policy: none("weir decides by the failure what is retried", "retries.attempts limits all attempts"),
-  model_group_retry_policy: none(
-    "weir decides by the failure what is retried",
-    "retries.attempts limits all attempts",
-  ),
+  stream_timeout: option("timeouts.streamFirstByteMs", seconds, STREAM_TIMEOUT),
   retry_after: none("weir waits as long as the provider's retry-after says"),
   max_fallbacks: none("weir tries fallbacks as long as retries.attempts allows"),
   enable_pre_call_checks: flag(

@@ -244,7 +244,7 @@ function readSettings(reading: Reading, config: SourceNode, placed: readonly Pla
     retry
       .member("attempts")
       ?.changed("weir counts all attempts of a call, at all targets", "retries.attempts");
-    memberOf(retry, "on_status_codes")?.changed("weir decides by the failure what is retried");
+    readRetryCodes(draft, retry, placed.length === 1 ? most - 1 : undefined);
   }
   for (const timeout of all("request_timeout")) {
     if (count(timeout) === undefined) continue;
@@ -258,6 +258,34 @@ function readSettings(reading: Reading, config: SourceNode, placed: readonly Pla
   for (const [name, [why, instead]] of Object.entries(REST))
     for (const node of all(name)) node.dropped(why, instead);
   for (const node of nodes) readStatusCodes(node);
+}
+
+/** The causes of weir that have statuses of their own. */
+const CAUSES_BY_STATUS: Readonly<Record<string, readonly number[]>> = {
+  timeout: [408, 504],
+  rateLimited: [429],
+  overloaded: [425, 503, 529],
+  serverError: [409, 500, 502],
+  authentication: [401, 402, 403],
+};
+
+/**
+ * `retry.on_status_codes`: `retries.policy` of weir.
+ * @param repeats undefined if there are several targets, because the policy would keep weir from trying the next one
+ */
+function readRetryCodes(draft: Draft, retry: SourceNode, repeats: number | undefined): void {
+  const codes = memberOf(retry, "on_status_codes");
+  if (codes && repeats !== undefined && repeats > 0) {
+    const listed = codes.items.map(({ number }) => number);
+    for (const [cause, statuses] of Object.entries(CAUSES_BY_STATUS)) {
+      const isListed = statuses.some((status) => listed.includes(status));
+      draft.set(["retries", "policy", cause], isListed ? repeats : 0, codes);
+    }
+    codes.changed(
+      "weir has one number for all statuses of a cause: 408 and 504, 503 and 529, 500 and 502",
+      "retries.policy",
+    );
+  } else codes?.changed("weir decides by the failure what is retried");
 }
 
 function readCache(draft: Draft, cache: SourceNode): void {

@@ -113,7 +113,8 @@ export interface CaptureBooks {
 
 /** Models that were added at run time. */
 export interface ModelBooks {
-  save(model: StoredModel, actor: Actor): Promise<void>;
+  /** @throws AdminError 404 or 409 if it is not there, or is there although it is new */
+  save(model: StoredModel, isNew: boolean, actor: Actor): Promise<void>;
   /** @returns whether it was there */
   delete(id: string, actor: Actor): Promise<boolean>;
 }

@@ -38,6 +38,10 @@ export function declared(what: string, name: string): AdminError {
   );
 }
 
+export function nameTaken(name: string): AdminError {
+  return conflict(`There is already a stored model with the name ${name}.`, "/name");
+}
+
 export function conflict(message: string, path?: string): AdminError {
   return new AdminError(409, "conflict", message, path === undefined ? {} : { path });
 }

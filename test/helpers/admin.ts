@@ -49,7 +49,7 @@ export class FakeBooks implements AdminBooks {
   readonly #watchers = new Set<(calls: readonly CallRecord[]) => void>();
 
   readonly models = {
-    save: async (model: StoredModel, actor: Actor) => {
+    save: async (model: StoredModel, _isNew: boolean, actor: Actor) => {
       this.#note(actor, "model", model.id, this.stored.get(model.id), model);
       this.stored.set(model.id, model);
     },

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { ModelCheck, ModelState } from "../../ledger/messages.ts";
 import type { StoredModel } from "../../ledger/policy.ts";
 import { actorOf, expectVersion, page, versionOf } from "../entries.ts";
-import { AdminError, conflict, invalid, notFound } from "../errors.ts";
+import { AdminError, invalid, nameTaken, notFound } from "../errors.ts";
 import { type AdminRequest, operation } from "../operation.ts";
 import { PAGE, pageOf, request } from "../schemas.ts";
 import { NewStoredModel, StoredModelChange, StoredModelView } from "../schemas/stored-models.ts";
@@ -48,9 +48,8 @@ export const storedModelOperations = [
     async handle(given) {
       const { name, ...spec } = given.body as JsonObject & { name: string };
       const id = `model:${name}`;
-      if (find(given, name))
-        throw conflict(`There is already a stored model with the name ${name}.`, "/name");
-      return save({ id, name, spec: withoutNull(spec) }, given);
+      if (find(given, name)) throw nameTaken(name);
+      return save({ id, name, spec: withoutNull(spec) }, given, true);
     },
   }),
   operation({
@@ -95,14 +94,14 @@ export const storedModelOperations = [
       const model = expectModel(given, params["name"]!);
       expectVersion(given.headers, model);
       if (!(await books.models.delete(model.id, actorOf(caller)))) throw notFound("stored model", model.name);
-      await statesOf(books);
+      await confirmed(statesOf(books), "removed");
       return { json: { name: model.name, deleted: true } };
     },
   }),
 ];
 
 /** @throws AdminError 400, 409 for an entry that the config would refuse, 503 without a worker that could check it */
-async function save(model: StoredModel, given: Given) {
+async function save(model: StoredModel, given: Given, isNew = false) {
   const { books, caller } = given;
   if (books.gateway.workers.length === 0)
     throw new AdminError(
@@ -122,10 +121,24 @@ async function save(model: StoredModel, given: Given) {
     const { clause, path } = check.fault;
     throw invalid(`${clause} (at ${writePath(path)}).`, `/${path.join("/")}`);
   }
-  await books.models.save(model, actorOf(caller));
-  const { json, version } = await answerOf(model, given);
+  await books.models.save(model, isNew, actorOf(caller));
+  const { json, version } = await confirmed(answerOf(model, given), "stored");
   const { warnings = [] } = check;
   return { json: { ...json, ...(warnings.length > 0 && { warnings }) }, version };
+}
+
+/** After a change: a worker that does not answer may not have taken it over. @throws AdminError 503 that says so */
+async function confirmed<Value>(answer: Promise<Value>, done: "stored" | "removed"): Promise<Value> {
+  try {
+    return await answer;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new AdminError(
+      503,
+      "gateway_failed",
+      `The model is ${done}, and not every worker has confirmed it: ${why}`,
+    );
+  }
 }
 
 /** Each worker answers when it has taken over what was stored before. */

@@ -8,7 +8,7 @@ export function nodeModels(
   change: (write: (sql: Sql, now: number) => Promise<unknown>) => Promise<void>,
 ): ModelBooks {
   return {
-    save: (model, actor) => change((sql, now) => saveModel(sql, model, actor, now)),
+    save: (model, isNew, actor) => change((sql, now) => saveModel(sql, model, isNew, actor, now)),
     async delete(id, actor) {
       let found = false;
       await change(async (sql, now) => (found = await deleteModel(sql, id, actor, now)));

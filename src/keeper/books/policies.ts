@@ -247,7 +247,8 @@ export function change(
     if (expected?.version !== undefined && expected.version !== stored)
       throw new VersionConflict(`${table}/${id}`, stored);
     const after = await put(inner, version);
-    await writeAudit(inner, now, actor, before ? "change" : "create", `${table}/${id}`, before, after);
+    const isThere = before !== null && (before["deleted_at"] ?? null) === null;
+    await writeAudit(inner, now, actor, isThere ? "change" : "create", `${table}/${id}`, before, after);
     return version;
   });
 }

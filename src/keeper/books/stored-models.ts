@@ -1,4 +1,5 @@
 /** Models that were added at run time, in the store. Each change has the next number of the policy as its version, and an audit entry. */
+import { nameTaken, notFound } from "../../admin/errors.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
 import type { StoredModel } from "../../ledger/policy.ts";
 import { change, nextVersion, put, writeAudit } from "./policies.ts";
@@ -35,10 +36,21 @@ function modelOf({ id, name, spec: text }: ModelRow): StoredModel {
   return { id, name, spec };
 }
 
-/** Creates or replaces an entry. */
-export function saveModel(sql: Sql, model: StoredModel, actor: Actor, now: number): Promise<number> {
-  const { id, name, spec } = model;
+/**
+ * Creates or replaces an entry.
+ * @param isNew another gateway may have created it meanwhile @throws AdminError 409 if it has
+ */
+export function saveModel(
+  sql: Sql,
+  { id, name, spec }: StoredModel,
+  isNew: boolean,
+  actor: Actor,
+  now: number,
+): Promise<number> {
   return change(sql, "models", id, actor, undefined, now, async (inner, version) => {
+    const [there] = await inner.all("SELECT id FROM models WHERE id = $1 AND deleted_at IS NULL", [id]);
+    if (isNew && there) throw nameTaken(name);
+    if (!isNew && !there) throw notFound("stored model", name);
     const row = { id, name, spec: JSON.stringify(spec), created_at: now, created_by: actor.actor };
     await put(inner, "models", { ...row, deleted_at: null, version });
     return { name, ...spec } satisfies JsonObject;

@@ -242,6 +242,7 @@ test("the format is the one that alone fits the request, and never a guess", asy
       },
       "chat-completions",
     ],
+    [{ model, max_tokens: 9, thinking: { type: "enabled" }, messages: hi, stop: ["x"] }, "chat-completions"],
     [{ model, max_tokens: 9, messages: hi, tools: [tool] }, "messages"],
     [{ model, max_tokens: 9, messages: hi, system: "Be brief." }, "messages"],
     [{ model, input: "hi" }, "responses"],
@@ -253,11 +254,11 @@ test("the format is the one that alone fits the request, and never a guess", asy
 
 test("a request that fits several formats is asked about, and a path names one", async () => {
   const body = { model: "openai/gpt-4.1", max_tokens: 9, messages: hi };
-  const { status, text } = await refusal(body);
-  expect([status, text]).toEqual([
-    400,
-    expect.stringMatching(/chat-completions, messages.*--format.*format=/),
-  ]);
+  for (const more of [{}, { thinking: { type: "enabled" } }]) {
+    const { status, text } = await refusal({ ...body, ...more });
+    const says = expect.stringMatching(/chat-completions, messages.*--format.*format=/) as unknown;
+    expect([status, text]).toEqual([400, says]);
+  }
   for (const name of ["messages", "/v1/messages"])
     expect((await explain(body, `?format=${encodeURIComponent(name)}`)).format).toBe("messages");
   expect((await explain(body, "?format=/v1/chat/completions")).format).toBe("chat-completions");

@@ -55,6 +55,11 @@ const client: ClientCodec = {
   sessionOf,
   promptSections,
   rateHeaders: DURATION_RATE_HEADERS,
+  // Without members that a format of another vendor has too: `thinking` is also Anthropic's, `logprobs` also Ollama's.
+  clientMembers: [
+    ...["stop", "stream_options", "max_completion_tokens", "response_format", "reasoning_effort"],
+    ...["frequency_penalty", "presence_penalty", "seed", "n"],
+  ],
   size,
   settings,
   embeds,

@@ -35,7 +35,7 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
       schemas: { request: toJson(request.count), answer: toJson(MessagesCount) },
     },
     clientHeaders: ["anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access"],
-    clientMembers: ["system", "stop_sequences", "thinking", "output_config", "context_management"],
+    clientMembers: ["system", "stop_sequences", "output_config", "context_management"],
     keyHeaders: ["x-api-key", "authorization"],
     schema: toJson(request.generate),
     schemas: {

@@ -1,6 +1,15 @@
 /** A disk without room under what weir writes: calls go on, what is lost is counted, and weir says so when there is room. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RunFile } from "../../src/cli/run-file.ts";
@@ -18,11 +27,11 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** A disk of 64 KB of which all but some bytes are used; undefined where this user may not mount one. */
-function smallDisk(): { path: string; fill(): void; clear(): void } | undefined {
+/** A disk of which all but some bytes can be used; undefined where this user may not mount one. @param size in KB */
+function smallDisk(size: number): { path: string; fill(): void; clear(): void } | undefined {
   const path = mkdtempSync(join(tmpdir(), "weir-disk-"));
   ends.push(() => rmSync(path, { recursive: true, force: true }));
-  const { exitCode } = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", path]);
+  const { exitCode } = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", `size=${size}k`, "tmpfs", path]);
   if (exitCode !== 0) return undefined;
   ends.push(() => Bun.spawnSync(["umount", "-l", path]));
   const ballast = join(path, "ballast");
@@ -40,8 +49,8 @@ function smallDisk(): { path: string; fill(): void; clear(): void } | undefined 
   };
 }
 
-const disk = () => {
-  const found = smallDisk();
+const disk = (size = 64) => {
+  const found = smallDisk(size);
   if (!found) console.log("This user cannot mount a small disk: only the rest was tried.");
   return found;
 };
@@ -123,6 +132,34 @@ describe("a buffer", () => {
     await buffer.flush();
     expect(disk.text).toEndWith("next\n");
   });
+});
+
+test("captured calls that find no room are counted, the calls and their records are not lost, and it goes on", async () => {
+  const small = disk(8 * 1024);
+  if (!small) return;
+  const weir = await serve({
+    config: JSON.stringify({ capture: { share: 1 } }),
+    workers: 1,
+    binary: TARGET === "binary",
+    env: { WEIR_STATE: small.path },
+  });
+  ends.push(() => weir.end());
+  const call = async (count: number) => {
+    for (let at = 0; at < count; at++) expect((await ask(weir.url, "mock/chat")).status).toBe(200);
+  };
+  const says = (text: string) => until(() => weir.log.some((line) => line.includes(text)), 20_000);
+  await call(1);
+  expect(await until(() => existsSync(join(small.path, "capture.db")), 20_000)).toBe(true);
+  small.fill();
+  await call(20);
+  expect(await says("captured calls are lost:")).toBe(true);
+  expect(await says("records of calls wait: the store cannot be written: the disk is full")).toBe(true);
+  small.clear();
+  await call(1);
+  expect(await says("captured calls were lost; calls are captured again")).toBe(true);
+  expect(await says("the books are written again")).toBe(true);
+  const audit = weir.run("audit");
+  expect([audit.code, audit.output]).toEqual([0, expect.stringMatching(/one record +22 calls/)]);
 });
 
 test("a tape leaves out a call that finds no room, and stays whole", () => {

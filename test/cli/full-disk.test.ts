@@ -18,6 +18,7 @@ import { LogBuffer } from "../../src/server/log-buffer.ts";
 import { createTape, readTape } from "../../src/tape/file.ts";
 import { commit } from "../keeper/books/make.ts";
 import { TARGET } from "../helpers/gateway.ts";
+import { smallDisk } from "../helpers/small-disk.ts";
 import { ask, serve, until } from "../helpers/serving.ts";
 
 setDefaultTimeout(120_000);
@@ -27,31 +28,9 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** A disk of which all but some bytes can be used; undefined where this user may not mount one. @param size in KB */
-function smallDisk(size: number): { path: string; fill(): void; clear(): void } | undefined {
-  const path = mkdtempSync(join(tmpdir(), "weir-disk-"));
-  ends.push(() => rmSync(path, { recursive: true, force: true }));
-  const { exitCode } = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", `size=${size}k`, "tmpfs", path]);
-  if (exitCode !== 0) return undefined;
-  ends.push(() => Bun.spawnSync(["umount", "-l", path]));
-  const ballast = join(path, "ballast");
-  return {
-    path,
-    fill() {
-      const file = openSync(ballast, "a");
-      try {
-        for (;;) writeFileSync(file, "x".repeat(512));
-      } catch {
-        closeSync(file);
-      }
-    },
-    clear: () => rmSync(ballast, { force: true }),
-  };
-}
-
-const disk = (size = 64) => {
+const disk = (size?: number) => {
   const found = smallDisk(size);
-  if (!found) console.log("This user cannot mount a small disk: only the rest was tried.");
+  if (found) ends.push(() => found.end());
   return found;
 };
 

@@ -256,7 +256,7 @@ test("a request that fits several formats is asked about, and a path names one",
   const body = { model: "openai/gpt-4.1", max_tokens: 9, messages: hi };
   for (const more of [{}, { thinking: { type: "enabled" } }]) {
     const { status, text } = await refusal({ ...body, ...more });
-    const says = expect.stringMatching(/chat-completions, messages.*--format.*format=/) as unknown;
+    const says: string = expect.stringMatching(/chat-completions, messages.*--format.*format=/);
     expect([status, text]).toEqual([400, says]);
   }
   for (const name of ["messages", "/v1/messages"])

@@ -91,16 +91,19 @@ function describePolicies(
   { registry, retries }: PrepareContext,
 ): JsonObject {
   const wanted = retries && retriesOf(model, { registry, retries });
-  const { policy, ...breaker } = breakerOptions(target);
+  const { enabled, failures, cooldownMs, longestCooldownMs, policy } = breakerOptions(target);
   return {
     ...(wanted && {
       retries: {
         attempts: wanted.attempts,
-        maybeSent: wanted.maybeSent,
+        maybe_sent: wanted.maybeSent,
         repeats_after: { ...repeatsByCause(wanted) },
       },
     }),
-    circuit_breaker: { ...breaker, ...(policy && { policy: { ...policy } }) },
+    circuit_breaker: {
+      ...{ enabled, failures, cooldown_ms: cooldownMs, longest_cooldown_ms: longestCooldownMs },
+      policy: { ...policy },
+    },
   };
 }
 

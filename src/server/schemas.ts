@@ -93,6 +93,28 @@ export const Explanation = open(
       }),
       { description: "The deployments that weir would try, in order." },
     ),
+    retries: Type.Optional(
+      open(
+        {
+          attempts: Type.Integer(),
+          maybe_sent: Type.Boolean(),
+          repeats_after: Type.Record(Type.String(), Type.Integer(), {
+            description: "How often weir repeats the call at most, by the cause of the failure.",
+          }),
+        },
+        { description: "The retries of calls for the model." },
+      ),
+    ),
+    circuit_breaker: open(
+      {
+        enabled: Type.Boolean(),
+        failures: Type.Integer(),
+        cooldown_ms: Type.Integer(),
+        longest_cooldown_ms: Type.Integer(),
+        policy: Type.Record(Type.String(), Type.Integer()),
+      },
+      { description: "When weir skips the deployment of `served_by`, and how long." },
+    ),
     candidates: Type.Array(
       open({
         provider: Type.String(),

@@ -257,7 +257,7 @@ test("explain says how often a call is repeated after each failure, and when its
       attempts: 6,
       repeats_after: { connection: 5, timeout: 1, rateLimited: 4, overloaded: 5, authentication: 5 },
     },
-    circuit_breaker: { enabled: true, failures: 7, cooldownMs: 5_000, longestCooldownMs: 300_000 },
+    circuit_breaker: { enabled: true, failures: 7, cooldown_ms: 5_000, longest_cooldown_ms: 300_000 },
   });
 });
 

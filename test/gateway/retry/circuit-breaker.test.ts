@@ -1,6 +1,8 @@
 /** The breaker with its time given from outside: what opens it, how long, who may try, and what proves nothing. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { FailureCause } from "../../../src/core/failure-policy.ts";
+import { DEFAULT_CIRCUIT_BREAKER } from "../../../src/core/merge-policies.ts";
 import { CircuitBreaker, type Trial } from "../../../src/gateway/retry/circuit-breaker.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
 
@@ -52,6 +54,41 @@ describe("what opens it", () => {
     expect(breaker.state(40_000)).toBe("closed");
     expect(breaker.isClean(40_000)).toBe(false);
     expect(breaker.isClean(80_000)).toBe(true);
+  });
+});
+
+describe("options", () => {
+  const fail = (breaker: CircuitBreaker, now: number, options: object, cause?: FailureCause) => {
+    const trial = at(now);
+    breaker.begin(trial);
+    breaker.fail(trial, now, { ...DEFAULT_CIRCUIT_BREAKER, ...options }, cause);
+  };
+
+  test("the rule of most calls leaves room for the failures in a row that are allowed", () => {
+    const breaker = new CircuitBreaker();
+    for (let call = 0; call < 19; call++) fail(breaker, call, { failures: 20 });
+    expect(breaker.state(19)).toBe("closed");
+    fail(breaker, 19, { failures: 20 });
+    expect(breaker.state(19)).toBe("failing");
+  });
+
+  test("a cause with a number of its own counts apart from the others", () => {
+    const breaker = new CircuitBreaker();
+    const options = { policy: { timeout: 12 } };
+    for (let call = 0; call < 11; call++) fail(breaker, call, options, "timeout");
+    for (let call = 0; call < 2; call++) fail(breaker, 20 + call, options, "overloaded");
+    expect(breaker.state(30)).toBe("closed");
+    fail(breaker, 31, options, "timeout");
+    expect(breaker.state(31)).toBe("failing");
+  });
+
+  test("equal times give a fixed one", () => {
+    const breaker = new CircuitBreaker(() => 1);
+    const options = { failures: 1, cooldownMs: 700, longestCooldownMs: 700 };
+    fail(breaker, 0, options);
+    expect(breaker.opensAt).toBe(700);
+    fail(breaker, 700, options);
+    expect(breaker.opensAt).toBe(1400);
   });
 });
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { FailureClass } from "../../../src/core/call.ts";
+import type { ByCause } from "../../../src/core/failure-policy.ts";
 import { GatewayError } from "../../../src/core/error.ts";
 import type { Target } from "../../../src/core/provider.ts";
 import { fullJitter, pause } from "../../../src/gateway/retry/backoff.ts";
@@ -42,6 +43,7 @@ interface Setting {
   opensAt?: Record<string, number>;
   attempts?: number;
   maybeSent?: boolean;
+  policy?: ByCause;
   key?: string;
   clientRetries?: boolean;
 }
@@ -54,6 +56,7 @@ function walk({
   opensAt = {},
   attempts = 3,
   maybeSent = true,
+  policy,
   key = "k",
   clientRetries = false,
 }: Setting): RetryPlan {
@@ -64,7 +67,7 @@ function walk({
       state: state[name] ?? "closed",
       opensAt: opensAt[name] ?? 0,
     }),
-    retries: { attempts, maybeSent },
+    retries: { attempts, maybeSent, policy },
     clientRetries,
     random: () => 0.5,
   });
@@ -102,6 +105,48 @@ const ORDERS: readonly [why: string, setting: Setting, failure: Failure, order: 
     { choices: [a], fallbacks: [[b]], clientRetries: true },
     failed("status"),
     ["a", "a after 125", "b"],
+  ],
+  [
+    "a policy: as often as it says, and for a client that repeats by itself, too",
+    { choices: [a], attempts: 9, policy: { serverError: 3 }, clientRetries: true },
+    failed("status", { cause: "serverError" }),
+    ["a", "a after 125", "a after 250", "a after 500"],
+  ],
+  [
+    "a policy of another cause changes nothing",
+    { choices: [a, b], policy: { timeout: 0 } },
+    failed("status", { cause: "serverError" }),
+    ["a", "b", "b after 250"],
+  ],
+  [
+    "a policy of none: the fallback at once",
+    { choices: [a, b], fallbacks: [[c]], policy: { serverError: 0 } },
+    failed("status", { cause: "serverError" }),
+    ["a", "c"],
+  ],
+  [
+    "a policy counts all places of the model, and the last attempt stays the fallback's",
+    { choices: [a, b], fallbacks: [[c]], attempts: 4, policy: { serverError: 3 } },
+    failed("status", { cause: "serverError" }),
+    ["a", "b", "b after 250", "c"],
+  ],
+  [
+    "a policy waits for an open circuit breaker",
+    { choices: [a], policy: { rateLimited: 1 }, state: { a: "paused" }, opensAt: { a: 5000 } },
+    failed("status", { cause: "rateLimited" }),
+    ["a", "a after 5125"],
+  ],
+  [
+    "but not for minutes",
+    { choices: [a], policy: { rateLimited: 1 }, state: { a: "failing" }, opensAt: { a: 60_000 } },
+    failed("status", { cause: "rateLimited" }),
+    ["a"],
+  ],
+  [
+    "what may cost twice is sent twice and not three times, whatever the policy says",
+    { choices: [a], attempts: 9, policy: { timeout: 5 } },
+    failed("no-bytes", { cause: "timeout" }),
+    ["a", "a after 125"],
   ],
   ["other places first", { choices: [a, b, c, d] }, failed("status"), ["a", "b", "c"]],
   ["two places: the last once more", { choices: [a, b] }, failed("status"), ["a", "b", "b after 250"]],

@@ -68,7 +68,7 @@ export function holdsSections(document: Document.Parsed, sections: readonly Plai
   });
 }
 
-/** `  name: value`, `  name:` and `  - value`. */
+/** `  name: value`, `  name:`, `  - value` and `  - name: value`. */
 const ENTRY = /^( +)(?:(- )|([A-Za-z_/][\w/.@-]{0,199}):(?: |$))/;
 /** An empty line, or a comment. */
 const NOTHING = /^(?: *#[ -~]*)?$/;
@@ -114,47 +114,68 @@ function* readSection(
   return { value, lineOf, end };
 }
 
-function readEntry(lines: readonly string[], at: number, indent: number): Entry | undefined {
-  const line = lines[at]!;
+/** @param line the line, with spaces in place of a dash in front */
+function readEntry(
+  lines: readonly string[],
+  at: number,
+  indent: number,
+  line = lines[at]!,
+): Entry | undefined {
   const match = ENTRY.exec(line);
   if (!match || match[1]!.length !== indent) return undefined;
-  const [start, , dash, name] = match;
+  const [start, , , name] = match;
   if (name !== undefined && isWord(name)) return undefined;
-  if (start.length < line.length) {
-    const value = new Line(line, start.length).read();
-    return value === undefined ? undefined : { ...(name !== undefined && { name }), value, next: at + 1 };
-  }
-  return dash || name === undefined ? undefined : readMembers(lines, at + 1, indent, name);
+  const named = name === undefined ? {} : { name };
+  const value = start.length < line.length ? new Line(line, start.length).read() : undefined;
+  if (value !== undefined) return { ...named, value, next: at + 1 };
+  // The members of an entry have a line each.
+  const first = withoutDash(line);
+  if (first === undefined && start.length < line.length) return undefined;
+  const members = readMembers(lines, first === undefined ? skip(lines, at + 1) : at, indent, first);
+  return members && { ...named, ...members };
 }
 
-/** An entry whose members have a line each. */
+/** @param first the first line, if it is not as in the file */
 function readMembers(
   lines: readonly string[],
   begin: number,
   outer: number,
-  name: string,
-): Entry | undefined {
-  let at = skip(lines, begin);
-  const indent = indentOf(lines[at]);
+  first = lines[begin],
+): { value: object; next: number } | undefined {
+  const indent = indentOf(first);
   const members = new Map<string, unknown>();
-  while (indentOf(lines[at]) > outer) {
-    const entry = readEntry(lines, at, indent);
+  let at = begin;
+  for (let line = first; indentOf(line) > outer; line = lines[at]) {
+    const entry = readEntry(lines, at, indent, line);
     if (entry?.name === undefined || members.has(entry.name)) return undefined;
     members.set(entry.name, entry.value);
     at = skip(lines, entry.next);
   }
-  return members.size === 0 ? undefined : { name, value: Object.fromEntries(members), next: at };
+  return members.size === 0 ? undefined : { value: Object.fromEntries(members), next: at };
+}
+
+/** A line with spaces in place of its dash; undefined for a line without one. */
+function withoutDash(line: string): string | undefined {
+  const [start = "", , dash] = ENTRY.exec(line) ?? [];
+  return dash && " ".repeat(start.length) + line.slice(start.length);
 }
 
 /** Index of the line of a member below an entry, or of its nearest ancestor. */
-function placeBelow(lines: readonly string[], place: number, [step, ...rest]: Path): number {
+function placeBelow(
+  lines: readonly string[],
+  place: number,
+  [step, ...rest]: Path,
+  line = lines[place]!,
+): number {
   if (step === undefined) return place;
-  const outer = indentOf(lines[place]);
-  let indent: number | undefined;
+  const isSought = (text: string) => ENTRY.exec(text)?.[3] === String(step);
+  const first = withoutDash(line);
+  if (first !== undefined && isSought(first)) return placeBelow(lines, place, rest, first);
+  const outer = indentOf(line);
+  let indent = first === undefined ? undefined : indentOf(first);
   for (let at = skip(lines, place + 1); indentOf(lines[at]) > outer; at = skip(lines, at + 1)) {
     indent ??= indentOf(lines[at]);
-    if (indentOf(lines[at]) === indent && ENTRY.exec(lines[at]!)?.[3] === String(step))
-      return placeBelow(lines, at, rest);
+    if (indentOf(lines[at]) === indent && isSought(lines[at]!)) return placeBelow(lines, at, rest);
   }
   return place;
 }
@@ -181,8 +202,9 @@ const OPEN = /([[{]) */y;
 const CLOSE = / *([\]}])/y;
 const NEXT = /, */y;
 const NAME = /([A-Za-z_/][\w/.@-]{0,199}): +/y;
+/** A text in quotes, a number, or a word. A word that begins with a digit has a character that no number has. */
 const SCALAR =
-  /(?:"([^"\\\x00-\x1f\x7f-\uffff]*)"|'([^'\x00-\x1f\x7f-\uffff]*)'|(0|[1-9]\d{0,14}|(?:0|[1-9]\d{0,8})\.\d{1,6})|([A-Za-z_/][\w/.@-]*(?::[\w/.@-]+)*))(?=[,\]} ]|$)/y;
+  /(?:"([^"\\\x00-\x1f\x7f-\uffff]*)"|'([^'\x00-\x1f\x7f-\uffff]*)'|(0|[1-9]\d{0,14}|(?:0|[1-9]\d{0,8})\.\d{1,6})|((?:[A-Za-z_/]|(?!0[xo])\d(?=[\d.eE-]*[A-DF-Za-df-z/@_]))[\w/.@-]*(?::[\w/.@-]+)*))(?=[,\]} ]|$)/y;
 
 /** The value in a line: a text, a number, true or false, or a list or a map of such values in brackets. */
 class Line {

@@ -18,7 +18,7 @@ const NAMES =
     " ",
   );
 const VALUES = [
-  ..."a /team/x true False null ~ 1 0 00 01 -1 +1 1.0 1.50 0.10 1. .5 0x1F 0o17 1e3 1_000 123456789012345 1234567890123456789 a:b a: :a a::b http://x:1/v1 [] {} [ ] { } [a] [a,b] {a:b} {a} *a &a !!str ! | > |- << ? - @x `x %x # 2020-01-01 12:30 NaN .inf yes = , a, a] a} [a a#b é \u2028 \t \r".split(
+  ..."a /team/x true False null ~ 1 0 00 01 -1 +1 1.0 1.50 0.10 1. .5 0x1F 0o17 1e3 1_000 123456789012345 1234567890123456789 a:b a: :a a::b http://x:1/v1 [] {} [ ] { } [a] [a,b] {a:b} {a} *a &a !!str ! | > |- << ? - @x `x %x # 2020-01-01 12:30 2bd806c9 5/month 12e45 1e5a 1e 0xzz 0o9 0b1 1.2.3 1-a 127.0.0.1:80 1a:b NaN .inf yes = , a, a] a} [a a#b é \u2028 \t \r".split(
     " ",
   ),
   ...[
@@ -94,6 +94,7 @@ const line = fc.oneof(
           },
           { weight: 2, arbitrary: fc.constantFrom(...NAMES).map((name) => `${name}:`) },
           { weight: 2, arbitrary: fc.constant("-") },
+          { weight: 2, arbitrary: fc.constantFrom("- a:", "- b:") },
           { weight: 1, arbitrary: fc.constant("") },
         ),
         fc.option(fc.constantFrom(...VALUES), { nil: undefined, freq: 6 }),
@@ -228,6 +229,9 @@ describe("texts that are read without the library", () => {
       "budgets:\n  a:\n    on: /x\n    limit: 1\n\n  # c\n  b:\n    on: /y\n    alerts: [50, 80]\nport: 1\n",
     aliases: 'port: 1\naliases:\n    a: mock/chat\n    b: http://x:1/v1\n    c: "x y"\n',
     keys: "keys:\n  - bob:k1234567890\n  - { name: alice, key: 'a b' }\n",
+    "keys with a line for each member":
+      "keys:\n  - name: bob\n    sha256: 2bd806c97f0e\n    budget: 5/month\n  - key: a1\n\n    name: alice\n  - eve:k1\n",
+    "a name at two depths of an entry": "keys:\n  - a:\n      a: b\n    c: d\n",
     "two sections": "aliases:\n  a: b\n\n# c\nroutes:\n  r: [a, { model: b, weight: 2 }]\n",
     "members of members": "providers:\n  a:\n    timeouts:\n      gapMs: 1\n    speaks: gemini\n",
   };

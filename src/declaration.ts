@@ -9,7 +9,7 @@ import { PriceBook } from "./ledger/prices/book.ts";
 import { tokenPrices } from "./ledger/prices/token-price.ts";
 import type { Declaration } from "./ledger/worker/ledger.ts";
 import type { LedgerSettings } from "./ledger/worker/settings.ts";
-import { storeGroup } from "./state.ts";
+import { adminNames, storeGroup } from "./state.ts";
 
 export function declarationOf(config: Config): Declaration {
   const { metrics, prices } = config;
@@ -22,7 +22,7 @@ export function declarationOf(config: Config): Declaration {
     settings: settingsOf(config, onLoss),
     books: {
       keepDays: { calls: callDays, hours: hourDays, sessions: sessionDays },
-      ...{ callBytes, onLoss, metrics, prices },
+      ...{ callBytes, onLoss, metrics, prices, adminNames: adminNames(config) },
       ...telemetryOf(config),
     },
   };

@@ -106,6 +106,11 @@ export function keeperSettings(home: StateHome, config: Config, credential?: str
   return { ...(answers && { answers }), books: storeSettings(home, config), ...(admin && { admin }) };
 }
 
+/** The host names by which clients reach the admin listener. */
+export function adminNames({ names, admin }: Config): string[] {
+  return [...names, ...(admin === "off" ? [] : (admin.names ?? []))];
+}
+
 /** @returns undefined if the admin API is off */
 function adminSettings(config: Config, credential: string | undefined): AdminSettings | undefined {
   const { admin, metrics } = config;
@@ -113,7 +118,7 @@ function adminSettings(config: Config, credential: string | undefined): AdminSet
   // With several workers the keeper listens first, and must leave this port to them.
   const free = config.port === DEFAULT_PORT ? 0 : undefined;
   const { host = "127.0.0.1", port = free } = admin;
-  const names = [...config.names, ...(admin.names ?? [])];
+  const names = adminNames(config);
   const { keys } = storeGroup(config);
   const declaresKeys = config.adminKeys.length > 0;
   const rest = { names, credential, version: VERSION, keys, metrics, declaresKeys };

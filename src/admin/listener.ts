@@ -31,13 +31,13 @@ export function startAdmin(books: AdminBooks, settings: AdminSettings): AdminLis
     throw new Error(
       `admin.host ${host} can be reached by other machines, which requires an admin key; set adminKeys in the config, or create one with: weir admin key create NAME`,
     );
-  const names = [...settings.names, host, ...(isLoopback(host) ? [] : [hostname()])];
+  const always = [host, ...(isLoopback(host) ? [] : [hostname()])];
   const sessions = new Sessions();
   const isFirst = (settings.restarts ?? 0) === 0;
   const link = isFirst && isLoopback(host) && isKnown && !hasAdmin ? sessions.addLink(Date.now()) : undefined;
   const options: Omit<AdminServerOptions, "operations"> = {
     ...{ books, sessions },
-    own: () => ({ host, port: server.port ?? 0, names }),
+    own: () => ({ host, port: server.port ?? 0, names: [...settings.names, ...always] }),
     runDigest: digestOf(credential),
     report: (message, cause) => books.report(message, cause),
   };

@@ -4,7 +4,7 @@ export interface AdminSettings {
   host: string;
   /** Absent: {@link DEFAULT_PORT}, or a free one when that is taken. */
   port?: number;
-  /** Names by which clients address the listener, when it is not on loopback. */
+  /** Host names by which clients reach the listener, read for each request: a reload may change them. */
   names: readonly string[];
   /** Random credential of this run, which the run file holds. It gives access on loopback. */
   credential: string;

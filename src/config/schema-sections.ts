@@ -242,7 +242,7 @@ export const responsesSection = Type.Object(
     foreignIds: oneOf(["auto", "refuse", "pass"], {
       default: "auto",
       description:
-        "What weir does with an answer's id of the provider that it has not seen, and with each `conversation`: `refuse` answers with 400, `pass` sends it to the provider, where all gateway keys share an account. `auto`: `refuse` with gateway keys, `pass` without. Other ids (`item_reference`, files, vector stores) always pass.",
+        "What weir does with an id of the provider that the client's key has not received: of an answer, of an item, or of any `conversation`. `refuse` answers as for an unknown id, `pass` sends it to the provider, where all gateway keys share an account. `auto`: `refuse` with gateway keys (items: with more than one key), `pass` without. Files, vector stores and containers always pass.",
     }),
   },
   { ...CLOSED, description: "The responses format, and the answers that weir stores for it." },

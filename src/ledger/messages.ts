@@ -247,6 +247,8 @@ export interface RunningCall {
 export interface BookSettings extends Keep {
   onLoss: "open" | "closed" | "hard-closed";
   metrics: { keys: boolean; maxSeries: number };
+  /** Host names by which clients reach the admin listener; absent: those of the start. */
+  adminNames?: readonly string[];
   /** The section `prices` of the config. */
   prices: PriceSettings;
   /** Absent: no traces. */

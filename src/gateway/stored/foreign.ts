@@ -13,7 +13,7 @@ export function refusesUnknown({ access }: Caller, { foreignIds }: AnswerOptions
 }
 
 /**
- * Whether ids of items, files, vector stores and containers are refused that weir does not know as those of the caller. With one key
+ * Whether ids of items are refused that weir does not know as those of the caller. With one key
  * there is no other whose they could be.
  */
 export function refusesUnseen({ access }: Caller, { foreignIds, hasSeveralKeys }: AnswerOptions): boolean {

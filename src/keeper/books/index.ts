@@ -55,6 +55,7 @@ export async function openBooks(
   };
   if (admin === undefined) return { books: keeper };
   const { version, metrics, restarts, keys } = admin;
+  books.observers.add({ settings: ({ adminNames }) => void (admin.names = adminNames ?? admin.names) });
   const note: CaptureAdminOptions["note"] = (...entry) => upkeep.reports.note(...entry);
   const node = new NodeAdmin({
     captures: new CaptureAdmin({ captures, note }),

@@ -208,8 +208,9 @@ test("the wire tests hold for the binary too", async () => {
   expect(await passOnBinary("./test/wire")).toBeGreaterThan(150);
 }, 900_000);
 
-test("the first hour of a newcomer holds for the binary too", async () => {
-  expect(await passOnBinary("./test/documents/first-hour.slow.test.ts")).toBe(9);
+test("the blocks of README.md and of the documents that it links hold for the binary too", async () => {
+  const files = ["first-hour", "linked"].map((name) => `./test/documents/${name}.slow.test.ts`);
+  expect(await passOnBinary(...files)).toBeGreaterThan(9 + 15);
 }, 600_000);
 
 test("keys, budgets and reports hold for the binary too", async () => {

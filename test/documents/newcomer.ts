@@ -1,5 +1,5 @@
 /** A newcomer: an empty home, an empty folder, and a PATH with what the README says one has. */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PROGRAM } from "../helpers/command.ts";
@@ -23,21 +23,43 @@ const PATIENCE_MS = 300_000;
 
 const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(" ");
 
-/** Claude Code, as far as the README uses it: one question, and the text of the answer. It waits two seconds for a head. */
-const CLAUDE = `
-const response = await fetch(process.env.ANTHROPIC_BASE_URL + "/v1/messages", {
+/**
+ * Clients, as far as the documents use them: one question, and the text of the answer. They wait two seconds for a head.
+ * The first word says which client it is, the last one is the question.
+ */
+const CLIENTS = `
+const [client, ...words] = process.argv.slice(2);
+const env = process.env;
+const text = words.at(-1) ?? "Hello";
+const messages = [{ role: "user", content: text }];
+const gemini = { contents: [{ role: "user", parts: [{ text }] }] };
+const messagesTo = (base, model) => [base + "/v1/messages", { model, max_tokens: 50, messages }];
+const chatTo = (base, model) => [base + "/chat/completions", { model, messages }];
+const opencode = () => {
+  const { model, provider } = JSON.parse(env.OPENCODE_CONFIG_CONTENT);
+  const [name, ...rest] = model.split("/");
+  const { baseURL, apiKey } = provider[name].options;
+  return [...chatTo(baseURL, rest.join("/")), apiKey];
+};
+const [url, body, key = env.ANTHROPIC_AUTH_TOKEN ?? env.OPENAI_API_KEY ?? "none"] = {
+  claude: () => messagesTo(env.ANTHROPIC_BASE_URL, env.ANTHROPIC_MODEL ?? "claude-sonnet-5"),
+  gemini: () => [env.GOOGLE_GEMINI_BASE_URL + "/v1beta/models/gemini-3-pro:generateContent", gemini],
+  "ask.py": () => chatTo(env.OPENAI_BASE_URL, "mock/chat"),
+  "ask.js": () => chatTo(env.OPENAI_BASE_URL, "mock/chat"),
+  "chat.py": () => ["http://" + env.OLLAMA_HOST + "/api/chat", { model: "mock/chat", stream: false, messages }],
+  "opencode-ai": opencode,
+}[client]();
+const response = await fetch(url, {
   method: "POST",
   signal: AbortSignal.timeout(2_000),
-  headers: { "content-type": "application/json", "x-api-key": process.env.ANTHROPIC_AUTH_TOKEN ?? "none" },
-  body: JSON.stringify({
-    model: process.env.ANTHROPIC_MODEL ?? "claude-sonnet-5",
-    max_tokens: 50,
-    messages: [{ role: "user", content: process.argv.at(-1) }],
-  }),
+  headers: { "content-type": "application/json", authorization: "Bearer " + key },
+  body: JSON.stringify(body),
 });
 const answer = await response.json();
-if (!response.ok) throw new Error(answer.error.message);
-console.log(answer.content[0].text);
+if (!response.ok) throw new Error(JSON.stringify(answer.error));
+const turn = answer.choices?.[0].message ?? answer.message;
+const part = answer.content?.[0] ?? answer.candidates?.[0].content.parts[0];
+console.log(turn?.content ?? part.text);
 `;
 
 export class Newcomer {
@@ -55,7 +77,8 @@ export class Newcomer {
     mkdirSync(programs, { recursive: true });
     const bun = process.execPath;
     // What `npx -y bun@1.4.5` does without asking a registry, and what `run setup` leaves behind.
-    this.#program("npx", [
+    this.program("npx", [
+      `case "$2" in opencode-ai) shift; exec ${quoted([bun, join(this.home, "clients.mjs")])} "$@" ;; esac`,
       `[ "$1 $2" = "-y bun@1.4.5" ] || { echo "npx: unexpected $*" >&2; exit 1; }`,
       "shift 2",
       `case "$1 $2" in`,
@@ -65,13 +88,19 @@ export class Newcomer {
       `  *) exec ${quoted([bun])} "$@" ;;`,
       "esac",
     ]);
-    this.#program("weir", [`exec ${quoted(PROGRAM)} "$@"`]);
-    const claude = join(this.home, "claude.mjs");
-    writeFileSync(claude, CLAUDE);
-    this.#program("claude", [`exec ${quoted([bun, claude])} "$@"`]);
+    this.program("weir", [`exec ${quoted(PROGRAM)} "$@"`]);
+    const clients = join(this.home, "clients.mjs");
+    writeFileSync(clients, CLIENTS);
+    const client = (name: string) => `exec ${quoted([bun, clients, name])} "$@"`;
+    for (const name of ["claude", "gemini"]) this.program(name, [client(name)]);
+    // The name of the program is the client; in place of the path that the drill makes of it, its last part.
+    for (const name of ["python", "node"])
+      this.program(name, [`client=\${1##*/}`, "shift", `exec ${quoted([bun, clients])} "$client" "$@"`]);
+    this.program("npm", [`[ "$*" = test ] || exit 1`, `exec ${quoted([bun])} test`]);
   }
 
-  #program(name: string, lines: readonly string[]): void {
+  /** Puts a program on the PATH. @param lines its shell script */
+  program(name: string, lines: readonly string[]): void {
     const path = join(this.home, ".local/bin", name);
     writeFileSync(path, ["#!/bin/sh", ...lines, ""].join("\n"));
     chmodSync(path, 0o755);
@@ -87,9 +116,10 @@ export class Newcomer {
     writeFileSync(join(this.folder, name), this.here(text));
   }
 
-  /** `npm install` of the SDKs. */
-  installSdks(): void {
-    symlinkSync(join(ROOT, "node_modules"), join(this.folder, "node_modules"));
+  /** `npm install` of the SDKs. @param folder inside the newcomer's folder */
+  installSdks(folder = "."): void {
+    const path = join(this.folder, folder, "node_modules");
+    if (!existsSync(path)) symlinkSync(join(ROOT, "node_modules"), path);
   }
 
   /** A text with the address of this gateway. */

@@ -23,6 +23,8 @@ export interface BooksOptions {
   /** Content of `weir.yaml`. */
   config?: Readonly<Record<string, unknown>>;
   env?: Record<string, string>;
+  /** Dropped plugins: file name → text. */
+  plugins?: Record<string, string>;
   /** The state folder, which is deleted at the end. Default: a new one. */
   state?: string;
 }
@@ -31,11 +33,13 @@ export async function startBooks({
   workers,
   config = {},
   env = {},
+  plugins = {},
   state = join("/tmp", `weir-state-${crypto.randomUUID()}`),
 }: BooksOptions): Promise<RunningBooks> {
   const binary = TARGET === "binary";
   const serving = await serve({
     config: JSON.stringify(config),
+    plugins,
     workers,
     binary,
     env: { WEIR_STATE: state, ...env },

@@ -53,16 +53,25 @@ const REQUESTS: Readonly<Record<Client, Make>> = {
     headers: bearer(key),
     body: { model, stream, options: { num_predict: MAX_TOKENS }, messages: [{ role: "user", content }] },
   }),
+  embeddings: (model, input, _stream, key) => ({
+    path: "/v1/embeddings",
+    headers: bearer(key),
+    body: { model, input },
+  }),
 };
 
 /** What stands at the end of a stream that is whole. */
-const LAST: Readonly<Record<Client, RegExp>> = {
+const LAST: Readonly<Record<Exclude<Client, "embeddings">, RegExp>> = {
   chat: /data: \[DONE\]\s*$/,
   responses: /event: response\.completed/,
   messages: /event: message_stop/,
   gemini: /"finishReason":\s*"STOP"/,
   ollama: /"done":\s*true/,
 };
+
+function isWhole({ client, stream }: Exchange, text: string): boolean {
+  return client === "embeddings" || !stream || LAST[client].test(text);
+}
 
 /** @param at base URL of the gateway @param model the name that the client asks for */
 export async function call(at: string, key: string, model: string, exchange: Exchange): Promise<Outcome> {
@@ -84,8 +93,7 @@ export async function call(at: string, key: string, model: string, exchange: Exc
       return done("left");
     }
     const text = await response.text();
-    if (response.ok)
-      return done(!stream || LAST[client].test(text) ? "answered" : "broken", text.slice(-300));
+    if (response.ok) return done(isWhole(exchange, text) ? "answered" : "broken", text.slice(-300));
     if (text.includes("ledger_unavailable") || text.includes("books of weir"))
       return done("unavailable", text);
     if (response.status === 429) return done("refused", text);

@@ -2,11 +2,12 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { type Random, randomOf, TEXTS } from "../../helpers/text-kinds.ts";
 
-/** Client languages, and the formats of the providers. */
-export const CLIENTS = ["chat", "responses", "messages", "gemini", "ollama"] as const;
+/** Client languages, embeddings among them, and the formats of the providers. */
+export const CLIENTS = ["chat", "responses", "messages", "gemini", "ollama", "embeddings"] as const;
 export const HOSTS = ["chat", "responses", "messages", "gemini"] as const;
 export type Client = (typeof CLIENTS)[number];
-export type Host = (typeof HOSTS)[number];
+/** `program`: a plugin that answers by itself. `embeds`: a host of embeddings. */
+export type Host = (typeof HOSTS)[number] | "program" | "embeds";
 
 /**
  * `whole`: an answer to its end. `left`: the client leaves the stream. `cut`: the provider breaks it. `retried`: the first attempt
@@ -52,21 +53,33 @@ const KINDS = Object.keys(TEXTS);
 export function exchangeOf(number: number): Exchange {
   const random = randomOf(number * 7919 + 1);
   const client = pick(CLIENTS, random);
-  const asked = pick(HOSTS, random);
-  const ending = endingOf(random() * 100);
+  const asked = client === "embeddings" ? "embeds" : pick([...HOSTS, "program"] as const, random);
+  const ending = endingAt(asked, endingOf(random() * 100));
   const kind = KINDS[number % KINDS.length]!;
   const prompt = `tally-${number}. ${TEXTS[kind]!(random, 40 + Math.floor(random() * 1_500))}`;
   const counted = countTokens(prompt) + FRAME;
-  const cacheRead = random() < 0.3 ? Math.floor(counted * random()) : 0;
-  const output = 1 + Math.floor(random() * (MAX_TOKENS - 100));
+  const isEmbedding = asked === "embeds";
+  const cacheRead = random() < 0.3 && !isEmbedding ? Math.floor(counted * random()) : 0;
+  const output = isEmbedding ? 0 : 1 + Math.floor(random() * (MAX_TOKENS - 100));
   return {
     ...{ number, client, asked, ending, kind, prompt, cacheRead, output },
-    host: ending === "fallback" ? HOSTS[(HOSTS.indexOf(asked) + 1) % HOSTS.length]! : asked,
-    stream: ending === "left" || ending === "cut" || random() < 0.5,
+    host: ending === "fallback" ? fallbackOf(asked) : asked,
+    stream: !isEmbedding && (ending === "left" || ending === "cut" || random() < 0.5),
     input: counted - cacheRead,
     // The format of messages has no count of reasoning.
     reasoning: random() < 0.3 ? Math.floor((output * random()) / 2) : 0,
   };
+}
+
+/** The host that answers for the dead model of another one. */
+export function fallbackOf(host: Host): Host {
+  return HOSTS[(HOSTS.findIndex((each) => each === host) + 1) % HOSTS.length]!;
+}
+
+/** A plugin's answer comes in one piece, and embeddings have no stream and no second host here. */
+function endingAt(host: Host, ending: Ending): Ending {
+  if (host === "program") return "whole";
+  return host === "embeds" && ["left", "cut", "fallback"].includes(ending) ? "whole" : ending;
 }
 
 /** The number of the call that a text belongs to. */

@@ -1,4 +1,4 @@
-/** A provider in four formats that keeps a bill of its own: what it answered, priced by its own arithmetic from its own counts. */
+/** A provider in four formats, of embeddings and behind a plugin, that keeps a bill of its own: what it answered, priced by its own arithmetic from its own counts. */
 import { cut, json, type Piece, sse, startUpstream, type Upstream } from "../../helpers/upstream.ts";
 import { type Exchange, exchangeOf, type Host, numberIn } from "./exchange.ts";
 
@@ -8,7 +8,26 @@ export const PRICES: Readonly<Record<Host, { input: number; cacheRead: number; o
   responses: { input: 2.503, cacheRead: 0.2507, output: 15.011 },
   messages: { input: 3, cacheRead: 0.3, output: 15 },
   gemini: { input: 0.301, cacheRead: 0.0333, output: 2.4999 },
+  program: { input: 0.777, cacheRead: 0.0777, output: 4.321 },
+  embeds: { input: 0.0213, cacheRead: 0.0213, output: 0 },
 };
+
+/** A plugin that answers by itself: it asks the provider for words and counts, and has its own way to write them. */
+export const programPlugin = (url: string): string => `
+import { type ChatEvent, type ChatRequest, definePlugin, NO_USAGE } from "weir";
+
+async function* generate(request: ChatRequest): AsyncGenerator<ChatEvent> {
+  const response = await fetch("${url}/program", { method: "POST", body: JSON.stringify(request.turns) });
+  const { text, input, cacheRead, output } = await response.json();
+  yield { type: "message-start", id: "p1", model: request.model };
+  yield { type: "block-start", index: 0, block: { type: "text" } };
+  yield { type: "block-delta", index: 0, delta: text };
+  yield { type: "block-end", index: 0 };
+  yield { type: "message-end", reason: { kind: "stop" }, usage: { ...NO_USAGE, input, cacheRead, output } };
+}
+
+export default definePlugin({ name: "hprogram", providers: [{ name: "hprogram", models: ["m"], generate }] });
+`;
 
 export interface Bill {
   host: Host;
@@ -55,6 +74,10 @@ export function startProvider(): TallyProvider {
     tries.set(number, failures + 1);
     if (isDead || (exchange.ending === "retried" && failures === 0)) return failure(host, 503);
     if (exchange.ending === "failed") return failure(host, 400);
+    if (host === "program" || host === "embeds") {
+      bill(exchange, host, exchange.output, true);
+      return json(host === "program" ? { ...exchange, text: textOf(exchange) } : embedding(exchange));
+    }
     if (!exchange.stream) {
       bill(exchange, host, exchange.output, true);
       return json(FORMATS[host].whole(exchange));
@@ -69,6 +92,8 @@ function hostOf(path: string): Host | undefined {
   if (path.endsWith("/chat/completions")) return "chat";
   if (path.endsWith("/responses")) return "responses";
   if (path.endsWith("/messages")) return "messages";
+  if (path.endsWith("/program")) return "program";
+  if (path.endsWith("/embeddings")) return "embeds";
   return path.includes("enerateContent") ? "gemini" : undefined;
 }
 
@@ -92,7 +117,7 @@ const STEP = 4;
 /** @param billed called once, when the last event was sent or the stream has ended before */
 async function* streamOf(
   exchange: Exchange,
-  host: Host,
+  host: Generating,
   billed: (produced: number, isWhole: boolean) => void,
 ): AsyncGenerator<Piece> {
   const { ending, output } = exchange;
@@ -126,6 +151,9 @@ function frames(values: readonly object[]): string {
     })
     .join("");
 }
+
+/** Hosts that speak a format of generation. */
+type Generating = Exclude<Host, "program" | "embeds">;
 
 interface Format {
   whole(exchange: Exchange): object;
@@ -188,7 +216,12 @@ const candidate = (text: string, more: object = {}) => ({
   candidates: [{ index: 0, content: { role: "model", parts: [{ text }] }, ...more }],
 });
 
-const FORMATS: Readonly<Record<Host, Format>> = {
+const embedding = ({ input }: Exchange) => ({
+  ...{ object: "list", model: "m", data: [{ object: "embedding", index: 0, embedding: [0.25, -0.5] }] },
+  usage: { prompt_tokens: input, total_tokens: input },
+});
+
+const FORMATS: Readonly<Record<Generating, Format>> = {
   chat: {
     whole: (exchange) => ({
       ...{ id: "c", object: "chat.completion", created: 1, model: "m", usage: chatUsage(exchange) },

@@ -1,4 +1,4 @@
-/** `bun run tally`: 20,000 calls, and 20 kills each of a worker, of the keeper and of all processes. Exits with 1 if the books are wrong. */
+/** `bun run tally`: 20,000 calls that are compared, and 20 kills each of a worker, of the keeper and of all processes. Exits with 1 if the books are wrong. */
 import { tally } from "./tally.ts";
 
 const number = (name: string, otherwise: number) => Number(process.env[name] ?? otherwise);

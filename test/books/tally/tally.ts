@@ -8,10 +8,11 @@ import { until } from "../../helpers/serving.ts";
 import { type RunningBooks, startBooks } from "../running.ts";
 import { servingWorker } from "../stress.ts";
 import { call, type Outcome, type Result } from "./clients.ts";
-import { exchangeOf, type Host, HOSTS } from "./exchange.ts";
-import { type Bill, PRICES, startProvider, type TallyProvider } from "./provider.ts";
+import { exchangeOf, fallbackOf, type Host, HOSTS } from "./exchange.ts";
+import { type Bill, PRICES, programPlugin, startProvider, type TallyProvider } from "./provider.ts";
 
 export interface TallyOptions {
+  /** Calls that are compared to the nano-dollar: those that are answered, or refused by the provider. */
   calls: number;
   /** Calls at the same time. */
   parallel: number;
@@ -25,6 +26,8 @@ export interface TallyReport {
   results: Partial<Record<Result, number>>;
   /** Calls that were compared to the nano-dollar, and their sums. */
   exact: { calls: number; billed: number; booked: number };
+  /** How many of them asked each host. */
+  hosts: Partial<Record<Host, number>>;
   /** Streams that did not reach their end: what was produced, and what was booked. */
   partial: { calls: number; billed: number; booked: number };
   kills: number;
@@ -63,13 +66,13 @@ interface Key {
 const modelOf = (host: Host, isDead: boolean) => `tally-${host}${isDead ? "-dead" : ""}`;
 
 function configOf({ url }: TallyProvider) {
-  const bases: Record<Host, string> = {
+  const bases: Record<(typeof HOSTS)[number], string> = {
     chat: `${url}/v1`,
     responses: `${url}/v1`,
     messages: url,
     gemini: url,
   };
-  const host = (name: Host) => [
+  const host = (name: (typeof HOSTS)[number]) => [
     `h${name}`,
     {
       baseUrl: bases[name],
@@ -82,33 +85,42 @@ function configOf({ url }: TallyProvider) {
     [modelOf(name, false), `h${name}/m`],
     [modelOf(name, true), `h${name}/dead-model`],
   ]);
-  const next = (name: Host) => HOSTS[(HOSTS.indexOf(name) + 1) % HOSTS.length]!;
+  const hembeds = { baseUrl: `${url}/v1`, embeds: { embeddings: { path: "/embeddings" } }, models: ["m"] };
   return {
-    providers: Object.fromEntries(HOSTS.map(host)),
-    prices: Object.fromEntries(HOSTS.map((name) => [`h${name}/*`, PRICES[name]])),
-    aliases: Object.fromEntries(aliases),
-    fallbacks: Object.fromEntries(HOSTS.map((name) => [`h${name}/dead-model`, [`h${next(name)}/m`]])),
+    providers: { ...Object.fromEntries(HOSTS.map(host)), hembeds },
+    prices: Object.fromEntries(Object.entries(PRICES).map(([name, price]) => [`h${name}/*`, price])),
+    aliases: {
+      ...Object.fromEntries(aliases),
+      [modelOf("program", false)]: "hprogram/m",
+      [modelOf("embeds", false)]: "hembeds/m",
+    },
+    fallbacks: Object.fromEntries(HOSTS.map((name) => [`h${name}/dead-model`, [`h${fallbackOf(name)}/m`]])),
   };
 }
 
 export async function tally({ calls, parallel, workers, kills }: TallyOptions): Promise<TallyReport> {
   const provider = startProvider();
-  const config = configOf(provider);
+  const plugins = { "hprogram.ts": programPlugin(provider.url) };
+  const options = { workers, config: configOf(provider), plugins };
   const ended: RunningBooks[] = [];
-  let weir = await startBooks({ workers, config });
+  let weir = await startBooks(options);
   try {
     const keys = await makeKeys(weir, calls);
     const outcomes: Outcome[] = [];
     const keyOf = (number: number) => keys[number % KEYS]!;
     let next = 0;
+    let compared = 0;
+    // A gateway that answers nothing ends the tally, too.
+    const isOver = () => compared >= calls || next >= 10 * calls;
     let isBack: Promise<unknown> = Promise.resolve();
     const loop = async () => {
-      while (next < calls) {
+      while (!isOver()) {
         const exchange = exchangeOf(next++);
         await isBack;
         const model = modelOf(exchange.asked, exchange.ending === "fallback");
         const outcome = await call(weir.url, keyOf(exchange.number).secret, model, exchange);
         outcomes.push(outcome);
+        if (isCompared(outcome)) compared++;
         if (outcome.result === "lost") await Bun.sleep(20);
       }
     };
@@ -116,7 +128,7 @@ export async function tally({ calls, parallel, workers, kills }: TallyOptions): 
       weir.signalGroup("SIGKILL");
       await weir.exited;
       ended.push(weir);
-      weir = await startBooks({ workers, config, state: weir.state });
+      weir = await startBooks({ ...options, state: weir.state });
     };
     const loops = Promise.all(Array.from({ length: parallel }, loop));
     let killed = 0;
@@ -128,7 +140,7 @@ export async function tally({ calls, parallel, workers, kills }: TallyOptions): 
     // One kind after the other, at equal distances.
     for (const [at, what] of plan.entries()) {
       const due = ((at + 1) / (plan.length + 1)) * calls;
-      await until(() => next >= due, 600_000);
+      await until(() => compared >= due || isOver(), 600_000);
       const areUp = () => weir.workers().length === workers && weir.keeper() !== undefined;
       await until(areUp, 60_000);
       killed++;
@@ -140,7 +152,7 @@ export async function tally({ calls, parallel, workers, kills }: TallyOptions): 
     }
     await loops;
     await until(() => weir.workers().length === workers && weir.keeper() !== undefined, 60_000);
-    return await compare({ weir, provider, keys, outcomes, killed, hasKills: plan.length > 0, next: calls });
+    return await compare({ weir, provider, keys, outcomes, killed, hasKills: plan.length > 0, next });
   } finally {
     await weir.end();
     for (const other of ended) await other.end();
@@ -184,6 +196,7 @@ async function compare({
   const report: TallyReport = {
     results: {},
     exact: { calls: 0, billed: 0, booked: 0 },
+    hosts: {},
     partial: { calls: 0, billed: 0, booked: 0 },
     kills: killed,
     wrong: { rows: [], refusals: [], sentences: [], over: [], sums: [], unused: [], other: [] },
@@ -209,11 +222,12 @@ async function compare({
       if (charge.cost > held)
         wrong.over.push(`${title}: ${charge.state} ${charge.cost}, held ${held}, ${JSON.stringify(usage)}`);
     const isWhole = bills.every((bill) => bill.isWhole);
-    if (result === "answered" || result === "failed") {
+    if (isCompared({ result })) {
       const isRight =
         entries.length === 1 && billed === cost && isWhole && (result === "failed" || billed > 0);
       if (!isRight) wrong.rows.push(`${title}: billed ${billed}, booked ${cost} in ${entries.length} rows`);
       report.exact.calls++;
+      report.hosts[asked] = (report.hosts[asked] ?? 0) + 1;
       report.exact.billed += billed;
       report.exact.booked += cost;
     } else if (result === "left" || result === "broken") {
@@ -245,6 +259,11 @@ async function compare({
   const { code, output } = weir.run("audit");
   report.audit = { code, output: output.trim().split("\n").slice(-3).join("\n") };
   return report;
+}
+
+/** Whether the bill of a call must be in the books to the nano-dollar. */
+function isCompared({ result }: Pick<Outcome, "result">): boolean {
+  return result === "answered" || result === "failed";
 }
 
 function keyOf(keys: readonly Key[], number: number): Key {

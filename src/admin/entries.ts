@@ -12,7 +12,8 @@ import type { Actor } from "../keeper/books/store.ts";
 import { digestOf } from "../ledger/keys/form.ts";
 import { isWithin } from "../ledger/keys/path.ts";
 import type { Caller } from "./callers.ts";
-import { AdminError, conflict, notFound } from "./errors.ts";
+import { isTakenBy, nameFault, normalName } from "../core/name.ts";
+import { AdminError, conflict, invalid, notFound } from "./errors.ts";
 import { expectSets, modelsOf } from "./model-sets.ts";
 import type { AdminRequest } from "./operation.ts";
 
@@ -56,7 +57,8 @@ export function actorOf({ actor, address }: Caller): Actor {
 /** Finds a key by id or name among those that the caller sees. @throws AdminError 404 */
 export function findKey({ books, caller }: Pick<AdminRequest, "books" | "caller">, id: string): KeyEntry {
   const visible = books.policy().keys.filter(({ path }) => isWithin(path, caller.path));
-  const found = visible.find((key) => key.id === id) ?? visible.find(({ name }) => name === id);
+  const named = normalName(id);
+  const found = visible.find((key) => key.id === id) ?? visible.find(({ name }) => name === named);
   if (!found) throw notFound("key", id);
   return found;
 }
@@ -69,7 +71,8 @@ export function findRule<Rule extends Budget | RateLimit>(
   id: string,
 ): Rule {
   const visible = rules.filter(({ on }) => seesSubject(caller, on, books.policy()));
-  const found = visible.find((rule) => rule.id === id) ?? visible.find(({ name }) => name === id);
+  const named = normalName(id);
+  const found = visible.find((rule) => rule.id === id) ?? visible.find(({ name }) => name === named);
   if (!found) throw notFound(what, id);
   return found;
 }
@@ -109,15 +112,24 @@ function outside({ path }: Caller): AdminError {
   return new AdminError(403, "not_permitted", `This key may act only on ${path} and below.`);
 }
 
-/** @throws AdminError 409 */
+/** @returns the name as weir keeps it @throws AdminError 400 for what is no name, 409 for one that is taken or looks like one */
 export function expectFreeName(
   what: string,
   entries: readonly { id: string; name: string }[],
-  name: string,
+  text: string,
   id?: string,
-): void {
-  if (entries.some((entry) => entry.name === name && entry.id !== id))
-    throw conflict(`There is already a ${what} with the name ${name}.`, "/name");
+): string {
+  const name = normalName(text);
+  const fault = nameFault(name, what !== "key");
+  if (fault !== undefined) throw invalid(`The name ${fault}.`, "/name");
+  const twin = entries.find((entry) => entry.id !== id && isTakenBy(name, entry.name));
+  if (!twin) return name;
+  throw conflict(
+    twin.name === name
+      ? `There is already a ${what} with the name ${name}.`
+      : `The name ${name} looks like ${twin.name}, which is already the name of a ${what}.`,
+    "/name",
+  );
 }
 
 /** A page of a list in memory, by ids. @throws AdminError 400 for an unknown cursor */

@@ -20,6 +20,6 @@ export function budgetOfPath(
   if (!found) return undefined;
   // Nobody has named it, so that a name that is taken is no reason to refuse.
   const isTaken = budgets.some((budget) => budget.name === name);
-  const own = isTaken ? `${name.slice(0, LONGEST - id.length - 1)}-${id}` : name;
+  const own = isTaken ? `${[...name].slice(0, LONGEST - id.length - 1).join("")}-${id}` : name;
   return newBudget({ name: own, on: { kind: "key", what: id }, ...found.budget });
 }

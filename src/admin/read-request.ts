@@ -55,6 +55,8 @@ function describe({ schema, message }: ValueError): string {
   const variants: TSchema[] = schema["anyOf"] ?? [];
   const words = variants.flatMap(({ const: word }): unknown[] => (word === undefined ? [] : [word]));
   if (words.length > 0 && words.length === variants.length) return `expected one of ${words.join(", ")}`;
+  // A regular expression says nothing to people.
+  if (schema["pattern"] !== undefined) return `expected ${schema["x-expects"] ?? "another text"}`;
   return message[0]!.toLowerCase() + message.slice(1);
 }
 

@@ -36,11 +36,14 @@ export const request = <Properties extends Record<string, TSchema>>(properties: 
   Type.Object(properties, CLOSED);
 
 export const NAME = Type.String({
-  pattern: "^[\\w.@ -]{1,64}$",
-  description: "At most 64 letters, digits, spaces, dots, dashes, underscores and @.",
+  minLength: 1,
+  maxLength: 256,
+  description:
+    "At most 64 letters of any script, digits, dots, dashes, underscores and @; of budgets and rate limits also spaces. Another name that looks the same is refused.",
 });
 export const PATH = Type.String({
   pattern: "^/$|^(/[\\w.@-]{1,64}){1,16}$",
+  "x-expects": "a path such as /eng/search, with parts of at most 64 letters, digits and . _ @ -",
   description: "Place in the tree of keys: `/eng/search`.",
 });
 const list = (description: string) =>
@@ -124,7 +127,11 @@ export const KeyImport = request({
   keys: Type.Array(
     request({
       name: NAME,
-      sha256: Type.String({ pattern: "^[0-9a-f]{64}$", description: "SHA-256 of the key." }),
+      sha256: Type.String({
+        pattern: "^[0-9a-f]{64}$",
+        "x-expects": "64 lower-case hexadecimal digits",
+        description: "SHA-256 of the key.",
+      }),
       path: Type.Optional(PATH),
       tags: Type.Optional(list("Tags.")),
       scopes: Type.Optional(Scopes),

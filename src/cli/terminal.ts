@@ -3,9 +3,15 @@
 /** Columns aligned by their widest cell; the last column is not padded. */
 export function table(rows: readonly (readonly string[])[], indent = ""): string {
   const widths: number[] = [];
-  for (const row of rows) row.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, cell.length)));
+  for (const row of rows)
+    row.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, Bun.stringWidth(cell))));
   const line = (row: readonly string[]) =>
-    indent + row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at]!))).join("  ");
+    indent +
+    row
+      .map((cell, at) =>
+        at === row.length - 1 ? cell : cell + " ".repeat(widths[at]! - Bun.stringWidth(cell)),
+      )
+      .join("  ");
   return rows.map((row) => line(row).trimEnd()).join("\n");
 }
 

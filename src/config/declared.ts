@@ -1,4 +1,5 @@
 /** Keys, budgets and rate limits of the config as the books use them. */
+import { nameFault, normalName } from "../core/name.ts";
 import { parseBudget, parseWindow } from "../ledger/budget-text.ts";
 import { keyFault } from "../ledger/keys/make.ts";
 import { pathFault } from "../ledger/keys/path.ts";
@@ -16,7 +17,6 @@ import {
 import { isZone } from "../ledger/windows.ts";
 import { ConfigError, type Path } from "./error.ts";
 import type { BudgetOptions, KeyOptions, RateOptions, WrittenSubject } from "./schema-access.ts";
-import { ENTRY_NAME } from "./schema-access.ts";
 import type { AdminKey } from "./schema-books.ts";
 import type { Config, GatewayKey } from "./schema.ts";
 
@@ -237,7 +237,7 @@ function subject(on: WrittenSubject, path: Path, keys: ReadonlySet<string>, fail
   if (on.tag !== undefined) return { kind: "tag", what: on.tag };
   if (on.model !== undefined) return { kind: "model", what: on.model };
   if (on.provider !== undefined) return { kind: "provider", what: on.provider };
-  const key = on.key ?? "";
+  const key = normalName(on.key ?? "");
   if (keys.has(key)) return { kind: "key", what: idOf(key) };
   if (/^key_[a-z0-9]{12}$/.test(key)) return { kind: "key", what: key };
   throw fail(
@@ -254,6 +254,6 @@ function pathSubject(what: string, path: Path, fail: Fail): Subject {
 }
 
 function assertName(name: string, path: Path, fail: Fail): void {
-  if (!ENTRY_NAME.test(name))
-    throw fail(path, "a name must have 1 to 64 letters, digits, dots, dashes and underscores");
+  const fault = nameFault(name);
+  if (fault !== undefined) throw fail(path, `a name ${fault}`);
 }

@@ -1,4 +1,5 @@
 /** Parses and checks the gateway keys in the config and turns them into names and digests. */
+import { isTakenBy, likeness, nameFault, normalName } from "../core/name.ts";
 import { Secret } from "../core/secret.ts";
 import { ConfigError, type Path } from "./error.ts";
 import type { KeyOptions } from "./schema-access.ts";
@@ -33,8 +34,6 @@ const FILLER = /^((sk-)?x{3,}|[.*]+|12345\d*)$/i;
 /** Characters that an HTTP header transports unchanged: visible ASCII. */
 const VISIBLE = /^[\x21-\x7e]+$/;
 
-const NAME = /^[\w.@-]{1,64}$/;
-
 /**
  * @param locate position of an entry @param option the list that has the entries
  * @throws ConfigError on empty, placeholder and repeated keys, and on keys that no header can carry. The message never
@@ -47,6 +46,8 @@ export function readKeys(
 ): GatewayKey[] {
   /** Index by name. */
   const names = new Map<string, number>();
+  /** Names by what they look like. */
+  const looks = new Map<string, string>();
   /** By digest. */
   const found = new Map<string, GatewayKey>();
   entries.forEach((entry, index) => {
@@ -56,10 +57,12 @@ export function readKeys(
       return new ConfigError(locate(path), `${option}[${index}] ${clause}`, path);
     };
     const written: Partial<Exclude<KeyEntry, string>> = typeof entry === "string" ? splitKey(entry) : entry;
-    const name = written.name ?? freeName(names, index);
-    if (!NAME.test(name)) {
-      throw fail("must have a name of at most 64 letters, digits, dots, dashes, underscores and @", "name");
-    }
+    const name = normalName(written.name ?? freeName(names, index));
+    const fault = nameFault(name);
+    if (fault !== undefined) throw fail(`has a name that ${fault}`, "name");
+    const like = looks.get(likeness(name));
+    if (like !== undefined && like !== name && isTakenBy(name, like))
+      throw fail(`has the name ${name}, which looks like ${like}, the name of another key`, "name");
     if (names.has(name)) {
       const other = locate([option, names.get(name)!]);
       throw fail(`has the name ${name}, which the key at ${other} already has`, "name");
@@ -68,6 +71,7 @@ export function readKeys(
     const twin = found.get(sha256);
     if (twin !== undefined) throw fail(`is the same key as ${twin.name}`);
     names.set(name, index);
+    looks.set(likeness(name), name);
     const { key: _, ...options } = written;
     found.set(sha256, { ...options, name, sha256 });
   });

@@ -10,6 +10,7 @@ import {
   type Pair,
   type Scalar,
 } from "yaml";
+import { nameFault } from "../core/name.ts";
 import { Secret } from "../core/secret.ts";
 import { splitKey } from "./keys.ts";
 import { fileSchema } from "./schema.ts";
@@ -140,7 +141,7 @@ class Finder {
     if (member !== undefined) return this.#node(document, pair.value, member, isSecret, depth);
     // `- alice: secret`, and `- alice:secret: x`: a key that lacks its quotes is read as a map.
     const isLostKey = schema !== undefined && hasText(schema);
-    if (isLostKey && isScalar(pair.key) && !/^[\w.@-]{1,64}$/.test(name)) this.#scalar(pair.key);
+    if (isLostKey && isScalar(pair.key) && nameFault(name) !== undefined) this.#scalar(pair.key);
     this.#node(document, pair.value, undefined, isSecret || isLostKey || SECRET_NAME.test(name), depth);
   }
 
@@ -174,7 +175,7 @@ function masked(value: string): { visible: string; secrets: string[] } {
     return scheme + MASK;
   };
   const { name } = splitKey(value);
-  const isNamed = name !== undefined && /^[\w.@-]{1,64}$/.test(name) && !value.startsWith("${");
+  const isNamed = name !== undefined && nameFault(name) === undefined && !value.startsWith("${");
   const rest = isNamed ? value.slice(value.indexOf(":") + 1) : value;
   let visible = isNamed ? `${name}:` : "";
   let at = 0;

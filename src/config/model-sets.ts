@@ -1,7 +1,6 @@
 /** `modelSets`: where an option names a set of models, and what it stands for there. */
 import { byPattern, type ModelSets, noSetClause, setNamed } from "../core/model-sets.ts";
 import type { Path } from "./error.ts";
-import { ENTRY_NAME } from "./schema-access.ts";
 import { MODEL_PATTERN } from "./schema.ts";
 import type { Fault } from "./shape.ts";
 
@@ -44,7 +43,7 @@ export function setFaults(written: WrittenSets): Fault[] {
 
 function definitionFaults(name: string, patterns: readonly string[]): Fault[] {
   const path = ["modelSets", name];
-  if (!ENTRY_NAME.test(name))
+  if (setNamed(`@${name}`) === undefined)
     return [
       { path, clause: "the name of a set must have 1 to 64 letters, digits, dots, dashes and underscores" },
     ];

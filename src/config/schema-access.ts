@@ -1,14 +1,12 @@
 /** Options of gateway keys, budgets and rate limits. */
 import { type Static, Type } from "@sinclair/typebox";
+import { NAME_PATTERN } from "../core/name.ts";
 import { DOLLAR } from "../ledger/money.ts";
 import { DEFAULT_KEEP } from "../ledger/keep.ts";
 import { DEFAULT_SETTINGS } from "../ledger/worker/settings.ts";
 import { CLOSED, oneOf } from "./schema-kinds.ts";
 
 const MOST = 9_007_199_254_740_991;
-
-/** Names of budgets and rate limits. */
-export const ENTRY_NAME = /^[\w.-]{1,64}$/;
 
 const count = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, "x-expects": "a positive integer", description }));
@@ -131,7 +129,7 @@ export const budgetsSection = Type.Record(
   Type.Object({ on: onOption, ...budgetOptions }, CLOSED),
   {
     default: {},
-    propertyNames: { pattern: ENTRY_NAME.source },
+    propertyNames: { pattern: NAME_PATTERN },
     examples: [{ everything: { on: "all", every: "month", limit: 500, mode: "hard" } }],
     description:
       "Budgets, by name: `{on, every, limit, mode, zone, onEmpty, alerts}`. All budgets that a call falls under hold.",
@@ -168,7 +166,7 @@ export const ratesSection = Type.Record(
   ),
   {
     default: {},
-    propertyNames: { pattern: ENTRY_NAME.source },
+    propertyNames: { pattern: NAME_PATTERN },
     examples: [{ everyone: { on: "all", rpm: 6000 } }],
     description:
       "Rate limits, by name: `{on, rpm, tpm, itpm, otpm, rpd, tpd, concurrency, burst}`. They hold over all processes.",

@@ -91,6 +91,7 @@ export const bookOperations = [
     body: request({
       path: Type.String({
         pattern: "^/[^\\0]{1,1000}$",
+        "x-expects": "an absolute path",
         description: "Absolute path of a file that does not exist.",
       }),
     }),

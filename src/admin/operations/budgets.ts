@@ -60,9 +60,9 @@ export const budgetOperations = [
     errors: ["conflict", "not_permitted", "not_found"],
     async handle(given) {
       const { books, body } = given;
-      const budget = newBudget({ ...body, on: expectSubject(given, body.on) });
-      expectFreeName("budget", books.policy().budgets, budget.name);
-      return save(budget, given);
+      const on = expectSubject(given, body.on);
+      const name = expectFreeName("budget", books.policy().budgets, body.name);
+      return save(newBudget({ ...body, name, on }), given);
     },
   }),
   operation({
@@ -87,9 +87,11 @@ export const budgetOperations = [
     async handle(given) {
       const { books, body, params } = given;
       const budget = storedBudget(given, params["id"]!);
-      if (body.name !== undefined) expectFreeName("budget", books.policy().budgets, body.name, budget.id);
+      const { budgets } = books.policy();
+      const name =
+        body.name === undefined ? budget.name : expectFreeName("budget", budgets, body.name, budget.id);
       const on = body.on === undefined ? budget.on : expectSubject(given, body.on);
-      return save({ ...budget, ...body, on }, given);
+      return save({ ...budget, ...body, name, on }, given);
     },
   }),
   operation({

@@ -46,8 +46,8 @@ export const rateOperations = [
     async handle(given) {
       const { books, body } = given;
       const on = expectSubject(given, body.on);
-      expectFreeName("rate limit", books.policy().rates, body.name);
-      return save({ ...body, on, id: newId("rate_"), source: "store" }, given);
+      const name = expectFreeName("rate limit", books.policy().rates, body.name);
+      return save({ ...body, name, on, id: newId("rate_"), source: "store" }, given);
     },
   }),
   operation({
@@ -72,9 +72,11 @@ export const rateOperations = [
     async handle(given) {
       const { books, body, params } = given;
       const rate = storedRate(given, params["id"]!);
-      if (body.name !== undefined) expectFreeName("rate limit", books.policy().rates, body.name, rate.id);
+      const { rates } = books.policy();
+      const name =
+        body.name === undefined ? rate.name : expectFreeName("rate limit", rates, body.name, rate.id);
       const on = body.on === undefined ? rate.on : expectSubject(given, body.on);
-      return save({ ...rate, ...body, on }, given);
+      return save({ ...rate, ...body, name, on }, given);
     },
   }),
   operation({

@@ -47,7 +47,7 @@ export const reportOperations = [
       ...PAGE,
       q: Type.Optional(Type.String({ maxLength: 200, description: "Part of `provider/model`." })),
       of: Type.Optional(
-        Type.Array(Type.String({ pattern: "^[^/]{1,100}/.{1,300}$" }), {
+        Type.Array(Type.String({ pattern: "^[^/]{1,100}/.{1,300}$", "x-expects": "provider/model" }), {
           maxItems: 100,
           uniqueItems: true,
           description:

@@ -10,8 +10,12 @@ export const Proof = answer({
 export type Proof = Static<typeof Proof>;
 
 export const INVOICE = {
-  provider: Type.String({ pattern: "^[a-z][a-z0-9-]{0,63}$" }),
-  month: Type.String({ pattern: "^20\\d\\d-(0[1-9]|1[0-2])$", description: "`2026-11`, in UTC." }),
+  provider: Type.String({ pattern: "^[a-z][a-z0-9-]{0,63}$", "x-expects": "the name of a provider" }),
+  month: Type.String({
+    pattern: "^20\\d\\d-(0[1-9]|1[0-2])$",
+    "x-expects": "a month such as 2026-11",
+    description: "`2026-11`, in UTC.",
+  }),
   amount: Type.Integer({
     minimum: 0,
     maximum: MAX_NANO,

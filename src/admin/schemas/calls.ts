@@ -133,7 +133,13 @@ export const CALL_FILTER = {
   deployment: text(200, "A deployment that was tried last."),
   format: text(64, "Id of the client's format."),
   client: text(64, "Name and version of the client's SDK, or its beginning."),
-  session: Type.Optional(Type.String({ pattern: "^[0-9a-f]{16}$", description: "Hash of a session." })),
+  session: Type.Optional(
+    Type.String({
+      pattern: "^[0-9a-f]{16}$",
+      "x-expects": "16 lower-case hexadecimal digits",
+      description: "Hash of a session.",
+    }),
+  ),
   q: text(
     200,
     "The beginning of an id (`req_…`), or part of a key's name, of a model as the client named it, or of a target.",

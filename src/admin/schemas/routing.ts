@@ -56,6 +56,7 @@ export type Models = Static<typeof Models>;
 export const Trial = request({
   format: Type.String({
     pattern: "^[a-z][a-z0-9-]{0,63}$",
+    "x-expects": "the name of a format such as chat-completions",
     description: "The client's format: `chat-completions`, `messages`, `responses`.",
   }),
   key: Type.Optional(

@@ -1,6 +1,7 @@
 /** The `x-weir-*` response headers. */
 import type { Attempt, Call } from "../../core/call.ts";
 import type { RateHeaders } from "../../core/limit-figures.ts";
+import { nameInHeader } from "../../core/name.ts";
 import { WARNINGS, writeLosses } from "../../core/loss-list.ts";
 import type { Target } from "../../core/provider.ts";
 
@@ -82,7 +83,7 @@ export function withLimits(
     ...(hasRates ? withoutUpstream(headers, rateHeaders.prefix) : headers),
     ...(hasRates && rateHeaders.write(rates)),
     ...(budget && {
-      "x-weir-budget": printable(budget.name),
+      "x-weir-budget": nameInHeader(budget.name),
       ...(budget.left !== undefined && { "x-weir-budget-left": budget.left }),
       ...(budget.resetsAt !== undefined && { "x-weir-budget-resets": isoText(budget.resetsAt) }),
     }),

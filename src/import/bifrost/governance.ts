@@ -1,4 +1,5 @@
 /** `governance`: virtual keys, and the budgets and rate limits of keys, teams, customers, models and providers. */
+import { nameFrom } from "../../core/name.ts";
 import { shortName } from "../draft.ts";
 import type { Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";
@@ -183,7 +184,7 @@ function readKey(governance: Governance, entry: SourceNode, version: number): vo
     return;
   }
   const known = ((reading.draft.get("keys") ?? []) as { name: string }[]).map((key) => key.name);
-  const fitting = (name?.text ?? "key").replace(/[^\w.@-]+/g, "-").slice(0, 60);
+  const fitting = nameFrom(name?.text ?? "key");
   const own = known.includes(fitting) ? `${fitting}-${known.length + 1}` : fitting;
   const to = `keys.${own}`;
   const owner = entry.member("team_id") ?? entry.member("customer_id");

@@ -2,6 +2,7 @@
  * The keys of LiteLLM's database, as `GET /key/list?return_full_object=true` or `GET /key/info` answer them. `token` is the
  * SHA-256 digest of the key, as weir has it.
  */
+import { nameFrom } from "../../core/name.ts";
 import { modelName, shortName } from "../draft.ts";
 import { modelsNamed } from "./access-groups.ts";
 import type { Reading } from "../reader.ts";
@@ -60,7 +61,7 @@ function readKey(reading: Reading, token: SourceNode, entry: SourceNode, names: 
 function nameOf(entry: SourceNode, names: Set<string>): string {
   const given =
     [entry.member("key_alias"), entry.member("user_id")].find((node) => node?.text)?.text ?? "key";
-  const fitting = given.replace(/[^\w.@-]+/g, "-").slice(0, 58) || "key";
+  const fitting = nameFrom(given, 58);
   let name = fitting;
   for (let number = 2; names.has(name); number++) name = `${fitting}-${number}`;
   names.add(name);

@@ -1,4 +1,5 @@
 /** Reads the keys of another gateway that stores SHA-256 digests, so that clients keep their keys. */
+import { nameFrom } from "../../core/name.ts";
 import { DOLLAR, toNano } from "../money.ts";
 import type { Budget, KeyEntry, RateLimit, Scopes, Window } from "../policy.ts";
 import { digestOf } from "./form.ts";
@@ -75,7 +76,7 @@ function adopt(
   maker: Maker,
 ): ImportedKey {
   const base = maker.path === "/" ? "" : maker.path;
-  const path = team === undefined ? maker.path : `${base}/${nameOf(team)}`;
+  const path = team === undefined ? maker.path : `${base}/${segmentOf(team)}`;
   const entry = adoptKey({ name, path, scopes, expiresAt }, sha256!, maker);
   return { entry, notes, ...(budget && { budget }), ...(Object.keys(rates).length > 0 && { rates }) };
 }
@@ -91,7 +92,7 @@ const READERS: Readonly<Record<ImportSource, (row: Row) => Draft>> = {
       notes.push(`$${row["spend"]} that the key has spent are not carried over.`);
     const expires = textOf(row["expires"]);
     return {
-      name: nameOf(textOf(row["key_alias"]) ?? textOf(row["key_name"]) ?? "key"),
+      name: nameFrom(textOf(row["key_alias"]) ?? textOf(row["key_name"]) ?? "key"),
       sha256: sha256Of(row["token"]),
       team: textOf(row["team_alias"]) ?? textOf(row["team_id"]),
       isOff: row["blocked"] === true,
@@ -127,7 +128,7 @@ const READERS: Readonly<Record<ImportSource, (row: Row) => Draft>> = {
     }
     const isAny = models.length === 0 || models.includes("*");
     return {
-      name: nameOf(textOf(row["name"]) ?? textOf(row["id"]) ?? "key"),
+      name: nameFrom(textOf(row["name"]) ?? textOf(row["id"]) ?? "key"),
       sha256: sha256Of(row["value_hash"]) ?? plain,
       team: textOf(row["team_id"]) ?? textOf(row["customer_id"]),
       isOff: row["is_active"] === false,
@@ -232,8 +233,8 @@ function windowOf(duration: string, notes: string[]): Window | undefined {
   return hours === undefined ? undefined : { hours: Number(hours) };
 }
 
-/** A name that weir accepts. */
-function nameOf(text: string): string {
+/** A part of a path. */
+function segmentOf(text: string): string {
   return text.replace(/[^\w.@-]+/g, "-").slice(0, 60) || "key";
 }
 

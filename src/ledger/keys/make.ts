@@ -1,4 +1,5 @@
 /** Creates, changes, rotates and revokes keys. Pure: the caller writes the entry to the store. */
+import { nameFault, normalName } from "../../core/name.ts";
 import type { ModelSets } from "../../core/model-sets.ts";
 import type { KeyEntry, KeyKind, Scopes } from "../policy.ts";
 import { digestOf, hintOf, makeKeyId, makeKeyText } from "./form.ts";
@@ -45,7 +46,6 @@ export class KeyError extends Error {
   }
 }
 
-const NAME = /^[\w.@-]{1,64}$/;
 const TAG = /^[\w.:@/-]{1,64}$/;
 const MAX_TAGS = 32;
 
@@ -87,6 +87,7 @@ export function changeKey(entry: KeyEntry, change: KeyChange, maker: Maker): Key
     {
       ...rest,
       ...members,
+      ...(members.name !== undefined && { name: normalName(members.name) }),
       ...(scopes && { scopes: inheritScopes(scopes, maker.scopes) }),
       ...(ends !== undefined && { expiresAt: ends }),
     },
@@ -134,7 +135,7 @@ function assertOwn(entry: KeyEntry, maker: Maker): void {
 function draft(request: KeyRequest, maker: Maker): Omit<KeyEntry, "id" | "kind" | "digests"> {
   const expiresAt = request.expiresAt ?? maker.expiresAt;
   return {
-    name: request.name,
+    name: normalName(request.name),
     path: request.path ?? maker.path,
     tags: request.tags ?? [],
     scopes: inheritScopes(request.scopes ?? {}, maker.scopes),
@@ -170,11 +171,8 @@ export function keyFault({
   tags,
   scopes,
 }: Pick<KeyEntry, "name" | "path" | "tags" | "scopes">): KeyFault | undefined {
-  if (!NAME.test(name))
-    return {
-      member: "name",
-      clause: "name must have 1 to 64 letters, digits, dots, dashes, underscores and @",
-    };
+  const fault = nameFault(name);
+  if (fault !== undefined) return { member: "name", clause: `name ${fault}` };
   const clause = pathFault(path);
   if (clause !== undefined) return { member: "path", clause: `path ${clause}` };
   if (tags.length > MAX_TAGS) return { member: "tags", clause: `tags must have at most ${MAX_TAGS} entries` };

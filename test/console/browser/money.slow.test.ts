@@ -185,7 +185,7 @@ describe.skipIf(missingChromium !== undefined)(
       test("a budget is made as it is written, and deleted after a question", async () => {
         await page.click("=New budget");
         await page.fill("=Name", "all, week");
-        await page.waitForText("Letters, digits, spaces and . _ @ - only.");
+        await page.waitForText("Letters, digits, ._@- only.");
         await page.fill("=Name", "everything a week");
         await page.fill("=Limit, window, mode", "$2.50 a week, soft");
         await page.waitForText("$2.50 a week, soft: anything must be left");

@@ -42,8 +42,8 @@ test("a key that is already expired, or has a name that no list can show, is ref
   expect(() => createKey({ name: "x", expiresAt: NOW }, UNLIMITED, NOW)).toThrow(
     "expires must be in the future.",
   );
-  for (const name of ["", "a b", "x".repeat(65), "ä"])
-    expect(() => createKey({ name }, UNLIMITED, NOW)).toThrow("name must have");
+  for (const name of ["", "a b", "x".repeat(65), "a\u200bb"])
+    expect(() => createKey({ name }, UNLIMITED, NOW)).toThrow(/^name must (have|not have)/);
 });
 
 test("a rotated key has two digests until the grace period ends; a second rotation does not extend it", () => {

@@ -154,8 +154,8 @@ export function readEnd(text: string, now: number): { expiresAt?: number } | und
 
 /** Why a name cannot be one; undefined if it can, or while there is none. @param spaces names of budgets may have spaces */
 export function nameFault(name: string, spaces = false): string | undefined {
-  const isName = /^[\w.@ -]{0,64}$/.test(name) && (spaces || !name.includes(" "));
-  return isName ? undefined : `Letters, digits${spaces ? ", spaces" : ""} and . _ @ - only.`;
+  const isName = /^[\p{L}\p{M}\p{N}_.@ -]{0,64}$/u.test(name) && (spaces || !name.includes(" "));
+  return isName ? undefined : "Letters, digits, ._@- only.";
 }
 
 /** Reads a limit: `120`, `1,000`. @returns undefined for other text, and for 0 */

@@ -88,7 +88,8 @@ export class StoredModels implements StoredNames {
     this.#renamed.add(registry);
     const states = new Map<string, ModelState>();
     const free: StoredModel[] = [];
-    for (const model of this.#models.values()) {
+    // In the same order in each worker, because of two entries that exclude each other the first one serves.
+    for (const model of [...this.#models.values()].sort((a, b) => (a.id < b.id ? -1 : 1))) {
       const { name, damage } = model;
       const path = pathOfName(config, name);
       if (damage !== undefined) states.set(name, { name, state: "damaged", why: `${damage}.` });

@@ -102,7 +102,7 @@ function joined(maps: readonly object[]): object {
   return Object.fromEntries(maps.flatMap((map) => Object.entries(map)));
 }
 
-/** Why the config cannot have entries beside it: a cycle of aliases, a route in a route. */
+/** Why the config cannot have entries beside it, the last of which is new: a cycle of aliases, a route in a route. */
 function jointFault(config: Config, entries: readonly StoredSpec[]): Fault | undefined {
   const join = (section: "aliases" | "routes") =>
     joined([...entries.map((entry) => sectionsOf(entry)[section]), config[section]]);
@@ -115,8 +115,11 @@ function jointFault(config: Config, entries: readonly StoredSpec[]): Fault | und
       path: ["price"],
       clause: `${String(twice.spec["to"])} has a price already, that of another stored model`,
     };
-  const [fault] = findMistakes({ aliases: join("aliases"), routes: join("routes") } as Written);
-  return fault && inRequest(fault);
+  const faults = findMistakes({ aliases: join("aliases"), routes: join("routes") } as Written);
+  const own = faults.find(({ path }) => path[1] === entries.at(-1)?.name);
+  if (own) return inRequest(own);
+  // Another entry, or one of the file, is not possible beside this name.
+  return faults[0] && { path: ["name"], clause: faults[0].clause };
 }
 
 /** The models that an entry names, with their paths in the request. */

@@ -45,6 +45,9 @@ const modelOptions = Type.Object(
   CLOSED,
 );
 
+/** The members of an entry of `models`. */
+export const MODEL_SETTINGS: readonly string[] = Object.keys(modelOptions.properties);
+
 export const modelsSection = Type.Record(Type.String(), modelOptions, {
   default: {},
   examples: [{ "gpt-5-thinking": { set: { reasoningEffort: "high" } } }],

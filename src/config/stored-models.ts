@@ -9,6 +9,7 @@ import type { Path } from "./error.ts";
 import { writePath } from "./error.ts";
 import { completeRoutes, namedModels } from "./routes.ts";
 import { type Config, fileSchema } from "./schema.ts";
+import { MODEL_SETTINGS } from "./schema-models.ts";
 import { type Fault, findFaults } from "./shape.ts";
 
 /** A stored model as its request has it. */
@@ -21,9 +22,8 @@ type Sections = Pick<Config, "aliases" | "routes" | "fallbacks" | "routing" | "m
 
 /** The sections in which a name of the file is one that the store cannot have. */
 const NAMING = ["aliases", "routes", "fallbacks", "routing", "models"] as const;
-/** The members of an entry that the section `models` has. */
-const SETTINGS = ["set", "force", "body", "timeouts"];
-const MEMBERS = ["to", "fallbacks", "routing", "price", ...SETTINGS];
+/** The members of an entry beside its name. */
+export const MEMBERS: readonly string[] = ["to", "fallbacks", "routing", "price", ...MODEL_SETTINGS];
 
 /** Where the config defines a name: the path of the option; undefined if it does not. */
 export function pathOfName(config: Sections, name: string): Path | undefined {
@@ -34,7 +34,9 @@ export function pathOfName(config: Sections, name: string): Path | undefined {
 /** An entry as the file would contain it. Its shape is that of the sections only if {@link shapeFault} finds nothing. */
 function sectionsOf({ name, spec }: StoredSpec): Sections {
   const { to, fallbacks, routing, price } = spec;
-  const settings = Object.fromEntries(Object.entries(spec).filter(([member]) => SETTINGS.includes(member)));
+  const settings = Object.fromEntries(
+    Object.entries(spec).filter(([member]) => MODEL_SETTINGS.includes(member)),
+  );
   const written = (value: unknown) => (value === undefined ? {} : { [name]: value });
   return {
     ...(Array.isArray(to) ? { aliases: {}, routes: written(to) } : { aliases: written(to), routes: {} }),

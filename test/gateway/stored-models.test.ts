@@ -1,7 +1,10 @@
 /** Models of the store in a worker: which of them serve, and what waits until they are known. */
 import { expect, test } from "bun:test";
+import { NewStoredModel } from "../../src/admin/schemas/stored-models.ts";
 import { assemble } from "../../src/assemble.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { MODEL_SETTINGS } from "../../src/config/schema-models.ts";
+import { MEMBERS, shapeFault } from "../../src/config/stored-models.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { StoredModel } from "../../src/ledger/policy.ts";
 import { StoredModels } from "../../src/stored-models.ts";
@@ -65,6 +68,19 @@ test("an entry that cannot serve leaves out itself alone, and is told once", asy
   expect(told).toHaveLength(6);
   expect(told).toContain("the stored model two is not used: two resolves to itself (at to).");
   expect(() => registry.plan("gone", "chat-completions")).toThrow("`nowhere/model`, for which `gone` stands");
+});
+
+test("an entry may have each setting of the section models", () => {
+  const settings: JsonObject = {
+    set: { temperature: 1 },
+    retries: { attempts: 2 },
+    circuitBreaker: {},
+  };
+  expect(MODEL_SETTINGS).toEqual(
+    expect.arrayContaining(["force", "body", "timeouts", ...Object.keys(settings)]),
+  );
+  expect(Object.keys(NewStoredModel.properties).sort()).toEqual(["name", ...MEMBERS].sort());
+  expect(shapeFault({ name: "a", spec: { to: "mock/echo", ...settings } })).toBeUndefined();
 });
 
 test("a removed entry is gone, and the names of the config stay", async () => {

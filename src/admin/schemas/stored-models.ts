@@ -14,6 +14,8 @@ const members = {
   force: member("As in `models`: values that replace those of the client."),
   body: member("As in `models`: members for the request to the provider."),
   timeouts: member("As in `models`: they precede those of the provider."),
+  retries: member("As in `models`: they precede `retries` of the config."),
+  circuitBreaker: member("As in `models`: it precedes that of the provider."),
   price: member("As in `prices`, for the model in `to`: dollars a million tokens, or 0."),
 };
 

@@ -1,5 +1,6 @@
 /** `weir models add`, `update`, `remove` and `list`: models of the store, beside those of the config file. */
 import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
+import { MEMBERS } from "../../config/stored-models.ts";
 import { type Command, type Flag, UsageError } from "../command.ts";
 import { table } from "../terminal.ts";
 import { listAll } from "./api.ts";
@@ -48,7 +49,7 @@ const ENTRY_FLAGS: readonly Flag[] = [
 /** The second word: the model that the name stands for, or several with commas. */
 const MODELS = { name: "MODELS", optional: true } as const;
 
-const UNSET = ["fallbacks", "routing", "set", "force", "body", "timeouts", "price"];
+const UNSET = MEMBERS.filter((member) => member !== "to");
 
 /** What the words and flags say of an entry. @throws UsageError */
 function entryOf({ flags, words: [, models = ""] }: Pick<BookContext, "flags" | "words">): JsonObject {

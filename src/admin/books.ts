@@ -54,6 +54,8 @@ export interface StoreInfo {
   keep?: { calls: number; hours: number; sessions: number; callBytes: number };
   /** The newest copy. */
   lastBackup?: { at: number; place: string; bytes: number };
+  /** Checks of the audit that runs: those that are done, of how many. */
+  auditing?: { done: number; of: number };
   /** Records that wait to be written. */
   waiting: number;
   /** One sentence while the store cannot be written. */

@@ -71,6 +71,12 @@ export const Store = answer({
   calls: Type.Integer(),
   oldestCall: Type.Optional(time("")),
   waiting: Type.Integer({ description: "Records that are not written yet." }),
+  auditing: Type.Optional(
+    answer(
+      { done: Type.Integer(), of: Type.Integer() },
+      { description: "Checks of the audit that runs: those that are done, of how many." },
+    ),
+  ),
   fault: Type.Optional(Type.String()),
   keep: Type.Optional(
     answer(

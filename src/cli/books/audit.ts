@@ -2,7 +2,7 @@
 import { paint, table } from "../terminal.ts";
 import { bookCommand } from "./command.ts";
 import { withProgress } from "./progress.ts";
-import type { AuditReport, Reconciliation, WhatIf } from "./shapes.ts";
+import type { AuditReport, Reconciliation, StoreInfo, WhatIf } from "./shapes.ts";
 import { showCount, showMoney } from "./show.ts";
 import { readAmount, readMap, readMonth, sinceOf, textOf } from "./values.ts";
 import { FILTER_FLAGS, filterOf } from "./usage.ts";
@@ -12,7 +12,11 @@ export const audit = bookCommand({
   name: "audit",
   summary: "prove that the books agree with themselves; exits with 1 if they do not",
   async run({ api, show }) {
-    const report = await withProgress("checking the books", api.send<AuditReport>("GET", "/audit/books"));
+    const work = api.send<AuditReport>("GET", "/audit/books");
+    const report = await withProgress("checking the books", work, async () => {
+      const { auditing } = await api.send<StoreInfo>("GET", "/store");
+      return auditing && auditing.done / auditing.of;
+    });
     show(report, () => verdicts(report));
     return report.holds ? 0 : 1;
   },

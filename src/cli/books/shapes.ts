@@ -133,6 +133,8 @@ export interface StoreInfo {
   bytes: number;
   calls: number;
   oldestCall?: number;
+  /** Checks of the audit that runs. */
+  auditing?: { done: number; of: number };
   waiting: number;
   fault?: string;
 }

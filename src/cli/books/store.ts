@@ -1,11 +1,13 @@
 /** `weir store`: the database of the books. */
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "../command.ts";
 import { table } from "../terminal.ts";
 import { verdicts } from "./audit.ts";
+import type { AdminApi } from "./api.ts";
 import { bookCommand, DRY_RUN_FLAG, isDryRun } from "./command.ts";
 import { storeMigrate } from "./migrate.ts";
-import { withProgress } from "./progress.ts";
+import { type Share, withProgress } from "./progress.ts";
 import type { AuditReport, Pruned, StoreInfo } from "./shapes.ts";
 import { showBytes, showCount, showTime } from "./show.ts";
 import { textOf } from "./values.ts";
@@ -29,6 +31,17 @@ const storeInfo = bookCommand({
   },
 });
 
+/** How much of a copy is written. A gateway elsewhere writes its own file, which is not seen here. */
+function shareOf(path: string, api: AdminApi): Share {
+  let whole: Promise<StoreInfo> | undefined;
+  return async () => {
+    whole ??= api.send<StoreInfo>("GET", "/store");
+    const { bytes } = await whole;
+    const written = statSync(path, { throwIfNoEntry: false })?.size;
+    return written === undefined || bytes === 0 ? undefined : written / bytes;
+  };
+}
+
 const storeBackup = bookCommand({
   name: "store backup",
   summary: "write a consistent copy while the gateway runs",
@@ -36,7 +49,7 @@ const storeBackup = bookCommand({
   async run({ api, words: [file = ""], cwd, show }) {
     const path = resolve(cwd, file);
     const work = api.send<{ bytes: number }>("POST", "/store/backup", { body: { path } });
-    const result = await withProgress("copying", work);
+    const result = await withProgress("copying", work, shareOf(path, api));
     show({ path, ...result }, () => `weir wrote ${path}, ${showBytes(result.bytes)}.`);
   },
 });

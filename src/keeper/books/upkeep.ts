@@ -82,6 +82,7 @@ export class SqlUpkeep {
       ...(row!.oldest !== null && { oldestCall: timeOf(row!.oldest) }),
       ...(keep && { keep: { ...keep.keepDays, callBytes: keep.callBytes } }),
       ...(lastBackup && { lastBackup }),
+      ...(this.reports.auditing && { auditing: this.reports.auditing }),
     };
   }
 

@@ -19,6 +19,7 @@ import { basename, join } from "node:path";
 import { deleteCalls } from "../../../src/keeper/books/deletion.ts";
 import type { Pruned } from "../../../src/keeper/books/due.ts";
 import { firstNumber } from "../../../src/keeper/books/numbers.ts";
+import { auditBooks } from "../../../src/keeper/books/reports/audit.ts";
 import { Reports } from "../../../src/keeper/books/reports/reports.ts";
 import { Retention } from "../../../src/keeper/books/retention.ts";
 import { migrationsFor } from "../../../src/keeper/books/schema.ts";
@@ -238,6 +239,18 @@ test("calls that go because the file is too large are counted about", async () =
   const gone = (await upkeep.prune({}, ACTOR)).tables.calls!.rows;
   expect(gone).toBeGreaterThan(0);
   expect(Math.abs(due - gone)).toBeLessThanOrEqual(500);
+  await upkeep.close();
+});
+
+test("an audit says how many of its checks are done while it runs", async () => {
+  const store = await open();
+  const upkeep = new SqlUpkeep(store, IN_MEMORY, () => NOW);
+  expect((await upkeep.info()).auditing).toBeUndefined();
+  const { checks } = await upkeep.reports.audit();
+  expect(upkeep.reports.auditing).toBeUndefined();
+  const progress: number[] = [];
+  await auditBooks(store.sql, ({ done, of }) => void progress.push(done / of));
+  expect(progress).toEqual(checks.map((_, at) => at / checks.length));
   await upkeep.close();
 });
 

@@ -53,6 +53,7 @@ export class ServerUpkeep implements Upkeep {
       bytes: row!.bytes,
       calls: row!.calls,
       ...(row!.oldest !== null && { oldestCall: timeOf(row!.oldest) }),
+      ...(this.reports.auditing && { auditing: this.reports.auditing }),
     };
   }
 

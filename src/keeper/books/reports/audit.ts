@@ -32,13 +32,25 @@ const CHECKS: readonly Check[] = [
   checkOverruns,
 ];
 
-/** Reads all rows of calls that are kept: seconds for a million. */
-export function auditBooks(sql: Sql): Promise<AuditReport> {
+/** Checks that are done, of how many. */
+export interface AuditProgress {
+  done: number;
+  of: number;
+}
+
+/** Reads all rows of calls that are kept: seconds for a million. @param onProgress called before each check */
+export function auditBooks(
+  sql: Sql,
+  onProgress: (progress: AuditProgress) => void = () => {},
+): Promise<AuditReport> {
   return sql.transaction(async (view) => {
     if (view.dialect === "postgres")
       await view.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
     const checks: AuditCheck[] = [];
-    for (const check of CHECKS) checks.push(await check(view));
+    for (const check of CHECKS) {
+      onProgress({ done: checks.length, of: CHECKS.length });
+      checks.push(await check(view));
+    }
     return { holds: checks.every(({ holds }) => holds), checks };
   });
 }

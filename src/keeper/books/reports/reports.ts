@@ -5,7 +5,7 @@ import type { CallRecord } from "../../../ledger/record.ts";
 import { writeAudit } from "../policies.ts";
 import type { Sql } from "../sql.ts";
 import type { Actor } from "../store.ts";
-import { auditBooks } from "./audit.ts";
+import { type AuditProgress, auditBooks } from "./audit.ts";
 import { cacheReport } from "./cache.ts";
 import { cacheSession, cacheSessions } from "./cache-sessions.ts";
 import { listCalls, readCall } from "./calls.ts";
@@ -64,6 +64,7 @@ export class Reports {
   readonly #writer: Sql;
   /** For what reads all rows, so that no page waits for it. */
   readonly #slow: Sql;
+  #auditing: AuditProgress | undefined;
   readonly #directory: Directory;
   readonly #now: () => number;
 
@@ -159,9 +160,18 @@ export class Reports {
     ]);
   }
 
+  /** How far the audit is that runs; undefined if none does. */
+  get auditing(): AuditProgress | undefined {
+    return this.#auditing;
+  }
+
   /** Proves the books. */
-  audit(): Promise<AuditReport> {
-    return auditBooks(this.#slow);
+  async audit(): Promise<AuditReport> {
+    try {
+      return await auditBooks(this.#slow, (progress) => (this.#auditing = progress));
+    } finally {
+      this.#auditing = undefined;
+    }
   }
 
   /** The newest first. */

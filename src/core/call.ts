@@ -181,6 +181,8 @@ export class Attempt {
   /** When the provider's response headers and the first event of the answer arrived; monotonic milliseconds. */
   headAt?: number;
   firstByteAt?: number;
+  /** When the provider last sent bytes of a stream that weir translates, comments included. Monotonic milliseconds. */
+  heardAt?: number;
   upstreamStatus?: number;
   /** The request was given to the transport: the provider may have it. */
   wasSent = false;

@@ -244,6 +244,19 @@ describe("streamFirstByteMs", () => {
   });
 });
 
+test("comments of the provider are a sign of life inside an answer, whatever the client's format", async () => {
+  const comments = Array.from({ length: 9 }, () => [{ wait: 200 }, ": waiting\n\n"]).flat();
+  const paced = upstream(() => sse([STREAM[0]!, ...comments, ...STREAM.slice(1)]));
+  const running = await gateway({ providers: places([paced.url]), timeouts: { gapMs: 900 } });
+  const asked = ["/v1/chat/completions", "/v1/messages"].map((path) =>
+    ask(running, { path, body: { stream: true } }),
+  );
+  for (const { text } of await Promise.all(asked)) {
+    expect(text).toContain("word 4");
+    expect(text).not.toContain("sent nothing for");
+  }
+});
+
 test("explain says how often a call is repeated after each failure, and when its target is skipped", async () => {
   const running = await gateway({
     providers: places([DEAD]),

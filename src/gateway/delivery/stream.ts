@@ -89,7 +89,9 @@ export function answerStream(
       const { heartbeatMs, readMs } = timeouts;
       if (!waiting) return now - sentAt > readMs ? cutOff(readTimeout(readMs)) : undefined;
       const { gapMs } = timeoutsOf(call, timeouts);
-      if (!source.isWaiting && now - receivedAt > gapMs) fail(blame(idleTimeout(gapMs), call));
+      // A comment of the provider makes no piece for the client, and is a sign of life.
+      const heardAt = Math.max(receivedAt, call.attempt?.heardAt ?? 0);
+      if (!source.isWaiting && now - heardAt > gapMs) fail(blame(idleTimeout(gapMs), call));
       else if (now - sentAt > heartbeatMs && !isSettled && !source.beforeError?.()) {
         sentAt = now;
         controller.enqueue(body.heartbeat);

@@ -55,6 +55,7 @@ export class ProviderEvents implements EventSource, Receiver {
 
   /** The provider sends bytes. */
   piece(bytes: Uint8Array): void {
+    this.#attempt.heardAt = performance.now();
     this.#pass(() => this.#passBytes(bytes));
   }
 

@@ -205,7 +205,8 @@ export class Kept implements Watcher {
     if (this.#clients === 0 && now - this.#aloneSince >= this.#shelf.readOnMs) return this.drop();
     const fan = this.#fan;
     const { gapMs } = timeoutsOf(this.first, this.#shelf.timeouts);
-    if (fan && this.#ending && !fan.source.isWaiting && now - fan.receivedAt > gapMs)
+    const heardAt = Math.max(fan?.receivedAt ?? 0, this.first.attempt?.heardAt ?? 0);
+    if (fan && this.#ending && !fan.source.isWaiting && now - heardAt > gapMs)
       fan.fail(blame(idleTimeout(gapMs), this.first));
   }
 

@@ -47,13 +47,22 @@ interface Position {
 }
 
 function positionsOf(commands: readonly Command[]): Position[] {
+  const groups = groupsOf(commands);
+  const names = new Set(commands.map(({ name }) => name));
   return [
     { ...groupPosition("", commands), flags: commands[0] ? flagsOf(commands[0]) : GLOBAL_FLAGS },
-    ...groupsOf(commands).map((group) => groupPosition(group, commands)),
-    ...commands.flatMap((command) => [
-      { after: command.name, more: false, ...offerOf(command.words[0]?.completes), flags: flagsOf(command) },
-      { after: command.name, more: true, words: [], flags: flagsOf(command) },
-    ]),
+    ...groups.filter((group) => !names.has(group)).map((group) => groupPosition(group, commands)),
+    ...commands.flatMap((command) => {
+      const { name, words } = command;
+      const offer = offerOf(words[0]?.completes);
+      // `audit` is a command, and the beginning of `audit log`. A shell knows each position once.
+      const further = groups.includes(name) ? groupPosition(name, commands).words : [];
+      const flags = flagsOf(command);
+      return [
+        { after: name, more: false, ...offer, words: [...further, ...offer.words], flags },
+        { after: name, more: true, words: [], flags },
+      ];
+    }),
   ];
 }
 

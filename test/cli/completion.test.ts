@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { runCommand } from "../helpers/command.ts";
+import { faultsOf } from "../helpers/powershell.ts";
 
 // Each command and each shell is a process of its own.
 setDefaultTimeout(120_000);
@@ -26,6 +27,8 @@ const CASES: [typed: string[], offers: string[], not?: string[]][] = [
   [["serve", "--log-level", ""], ["info", "warn", "error", "silent"], ["check"]],
   [["completion", "b"], ["bash"], ["zsh"]],
   [["config", "sho"], ["show"]],
+  [["audit", ""], ["log"]],
+  [["audit", "--j"], ["--json"]],
   [["explain", "weir-file-"], ["weir-file-of-test.json"]],
   [["--config", "weir-file-"], ["weir-file-of-test.json"]],
 ];
@@ -81,6 +84,18 @@ describe("zsh", () => {
 });
 
 describe("powershell", () => {
+  test("is a script whose brackets and texts end, and whose tables have each name once", async () => {
+    expect(faultsOf("@{ 'a' = @('x'); 'A' = 1 }")).toEqual(["line 1: the table has a twice"]);
+    expect(faultsOf("# it's\nif ($a) { 'it''s }'")).toEqual(["line 2: { is not closed"]);
+    expect(faultsOf('"a`"b" )')).toEqual(["line 1: ) closes nothing"]);
+    expect(faultsOf("'a")).toEqual(["line 1: a text has no end"]);
+    const script = await scriptOf("powershell");
+    expect(script.split("\n").length).toBeGreaterThan(50);
+    expect(faultsOf(script)).toEqual([]);
+    // An option's help must not end a text.
+    expect(script).not.toContain("undefined");
+  });
+
   test("offers commands, subcommands, flags, their values and files", async () => {
     if (!Bun.which("pwsh")) return console.log("There is no PowerShell here: its completion was not run.");
     const script = await scriptOf("powershell");

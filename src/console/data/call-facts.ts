@@ -72,6 +72,8 @@ export function paceOf(call: CallEntry): number | undefined {
   const { output } = tokensOf(call);
   // A JSON answer arrives at once, however long the provider has written it.
   if (!call.stream || call.firstMs === undefined || output === 0) return undefined;
+  // Of an answer that was left or broke the tokens are an upper bound.
+  if (call.outcome !== "complete") return undefined;
   if (call.ms - call.firstMs < 1) return undefined;
   return output / ((call.ms - call.firstMs) / 1_000);
 }

@@ -1,13 +1,5 @@
 /** A call in one sentence: who reads only this has read the page. */
-import {
-  chargeStateOf,
-  costOf,
-  failedTries,
-  placeOf,
-  REFUSED_BY,
-  servedBy,
-  tokensOf,
-} from "../../data/call-facts.ts";
+import { chargeStateOf, costOf, failedTries, placeOf, REFUSED_BY, servedBy } from "../../data/call-facts.ts";
 import type { CallEntry } from "../../data/types.ts";
 import { counted } from "../../numbers/counts.ts";
 import { duration } from "../../numbers/durations.ts";
@@ -72,19 +64,17 @@ function Cost({ call }: { call: CallEntry }) {
   return <Money nano={costOf(call)} state={chargeStateOf(call)} />;
 }
 
+/** The tokens of a stream that was left are an upper bound of what the provider wrote: no number of them is told. */
 function Left({ call }: { call: CallEntry }) {
-  const { output } = tokensOf(call);
   const state = chargeStateOf(call);
   return (
     <>
       The client left after <b>{duration(call.ms)}</b>
       {call.attempts.length === 0
         ? ", before anything was sent. Nothing is booked."
-        : output > 0
-          ? `; ${counted(output, "token")} ${output === 1 ? "was" : "were"} counted until then`
-          : call.firstMs === undefined
-            ? ", before the first token"
-            : `, ${duration(Math.max(0, call.ms - call.firstMs))} after the first token`}
+        : call.firstMs === undefined
+          ? ", before the first token"
+          : `, ${duration(Math.max(0, call.ms - call.firstMs))} after the first token`}
       {call.attempts.length > 0 && (
         <>
           {state === "unpriced" ? (

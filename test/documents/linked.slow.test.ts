@@ -38,7 +38,8 @@ afterAll(async () => {
 });
 
 /** Blocks that ask the gateway that the reader has started. */
-const ASKS = /127\.0\.0\.1:9347|\bweir (?:keys|budgets|usage|logs|whatif|reconcile|audit|status)\b/;
+const ASKS =
+  /127\.0\.0\.1:9347|\bweir (?:keys|models add|budgets|usage|logs|whatif|reconcile|audit|status)\b/;
 
 /** A reader of one document. */
 class Reader {

@@ -80,6 +80,11 @@ export const CONTINUED: Errors = [
     code: "previous_response_not_found",
     when: "The request continues an answer that weir does not have for its key.",
   },
+  {
+    kind: "not-found",
+    code: "item_not_found",
+    when: "The request refers to an item of an answer that its key did not receive.",
+  },
   STORE_FAILS,
 ];
 

@@ -32,7 +32,8 @@ export async function inspect(question: Question, inspected: Inspected): Promise
     case "reload":
       return (await import("./inspect-config.ts")).inspectConfig(question.what, inspected);
     case "lend":
-      throw new Error("a key is lent elsewhere");
+    case "settled":
+      throw new Error(`the worker answers ${question.what} elsewhere`);
   }
 }
 

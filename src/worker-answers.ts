@@ -35,6 +35,7 @@ export class WorkerAnswers {
         const value = keys.keyring.lend(question.key, question.sha256, question.until);
         return reply(number, { value });
       }
+      if (question.what === "settled") return reply(number, { value: null });
       const { inspect } = await import("./inspect.ts");
       reply(number, { value: await inspect(question, inspected()) });
     } catch (cause) {

@@ -100,6 +100,8 @@ export type Question =
   | { what: "config" }
   | { what: "config-source" }
   | { what: "reload" }
+  /** Answered when the worker has taken over all that it was sent before. */
+  | { what: "settled" }
   /** A text with this digest stands for the key until then, for a call of the console. Milliseconds since 1970. */
   | { what: "lend"; key: string; sha256: string; until: number };
 

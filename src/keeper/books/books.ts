@@ -86,9 +86,9 @@ export class Books implements BooksKeeper {
       onCommitted: () => this.#trust(),
     });
     this.returns = new Returns({
-      ...{ store, recalls: this.#recalls, accounts: () => this.#accounts },
+      ...{ store, clock, recalls: this.#recalls, peers: this.#peers, questions: this.questions },
+      ...{ accounts: () => this.#accounts, flush: () => this.#recorder.flush() },
       release: (account) => this.#tidying?.release(account),
-      flush: () => this.#recorder.flush(),
     });
     this.#grants = new Grants({
       store,

@@ -22,6 +22,7 @@ import type { Reports } from "./reports/reports.ts";
 import type { AuditReport, CacheGroup, Filter, Invoice, UsageGroup } from "./reports/types.ts";
 import { usedOf } from "./reports/used-targets.ts";
 import { nodeModels } from "./node-models.ts";
+import { KEYS } from "./returns.ts";
 import { grantedBy } from "./shares.ts";
 import type { Actor } from "./store.ts";
 import { Workers } from "./workers.ts";
@@ -117,7 +118,8 @@ export class NodeAdmin implements AdminBooks {
   }
 
   saveKey(key: KeyEntry, actor: Actor): Promise<void> {
-    return this.#change((books) => books.store.saveKey(key, actor));
+    const taken = this.policy().keys.some(({ id }) => id === key.id) ? KEYS : undefined;
+    return this.#change((books) => books.store.saveKey(key, actor), taken);
   }
 
   saveBudget(budget: Budget, actor: Actor): Promise<void> {
@@ -326,14 +328,14 @@ export class NodeAdmin implements AdminBooks {
     });
   }
 
-  /** Writes to the store, and tells the workers before the answer is sent. @param budget that all shall have taken over */
-  #change(write: (books: Books) => Promise<unknown>, budget?: string): Promise<void> {
+  /** Writes to the store, and tells the workers before the answer is sent. @param taken what all shall have taken over: a budget, or the keys */
+  #change(write: (books: Books) => Promise<unknown>, taken?: string): Promise<void> {
     return this.#try(async () => {
       const { books } = this.#options;
       await write(books);
       await books.refresh();
-      const fault = budget && (await books.returns.settleAll(budget));
-      if (fault) throw new AdminError(503, "limit_not_confirmed", fault);
+      const fault = taken === undefined ? undefined : await books.returns.settleAll(taken);
+      if (fault) throw new AdminError(503, `${taken === KEYS ? "key" : "limit"}_not_confirmed`, fault);
     });
   }
 
@@ -349,11 +351,8 @@ export class NodeAdmin implements AdminBooks {
       if (cause instanceof AdminError) throw cause;
       this.report("the store failed for the admin API", cause);
       const { fault } = this.#options.books.reporter;
-      throw new AdminError(
-        503,
-        "store_failed",
-        `The books cannot be used: ${fault ?? describeStoreFailure(cause)}.`,
-      );
+      const why = fault ?? describeStoreFailure(cause);
+      throw new AdminError(503, "store_failed", `The books cannot be used: ${why}.`);
     }
   }
 }

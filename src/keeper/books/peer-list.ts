@@ -55,6 +55,11 @@ export class Peers {
     return [...this.#peers.values()].filter(({ send }) => send !== undefined);
   }
 
+  /** A worker without a connection comes back or is found dead. */
+  get areConnected(): boolean {
+    return this.connected.length === this.#peers.size;
+  }
+
   get(life: string): Peer | undefined {
     return this.#peers.get(life);
   }

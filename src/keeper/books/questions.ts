@@ -44,6 +44,17 @@ export class Questions {
     return Promise.all(this.#connected().map((peer) => this.#ask(peer, question)));
   }
 
+  /** @param ms longest wait @returns whether all connected workers have taken over what they were sent before */
+  settled(ms: number): Promise<boolean> {
+    const { promise: late, resolve } = Promise.withResolvers<boolean>();
+    const cancel = this.#clock.after(ms, () => resolve(false));
+    const all = this.askAll({ what: "settled" }).then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([all, late]).finally(cancel);
+  }
+
   replied(reply: Reply): void {
     this.#waiting.get(reply.number)?.(reply);
   }

@@ -3,15 +3,27 @@ import type { Nano } from "../../ledger/money.ts";
 import type { BookAccounts } from "./book-accounts.ts";
 import type { BudgetAccount } from "./budget-account.ts";
 import type { Recalls } from "./recalls.ts";
+import type { BooksClock } from "./clock.ts";
+import type { Peers } from "./peer-list.ts";
+import type { Questions } from "./questions.ts";
 import type { BookStore } from "./store.ts";
 
-/** Maximum time for workers to return what they have of a budget that was changed. Milliseconds. */
+/** Maximum time for workers to return what they have of a budget that was changed, or to take changed keys over. Milliseconds. */
 const SETTLE_MS = 5_000;
+
+/** Interval of looks whether a worker without a connection is back. Milliseconds. */
+const LOOK_MS = 5;
+
+/** In place of the id of a budget: keys were changed. */
+export const KEYS = "";
 
 export interface ReturnsOptions {
   /** Absent until the store is open. */
   accounts(): BookAccounts | undefined;
   recalls: Recalls;
+  clock: BooksClock;
+  peers: Pick<Peers, "areConnected">;
+  questions: Pick<Questions, "settled">;
   store: BookStore;
   /** Returns what is free of an account to the store, with the next commit. */
   release(account: BudgetAccount): void;
@@ -33,13 +45,25 @@ export class Returns {
     return silent.size === 0;
   }
 
-  /** A budget was changed: no call that begins later passes by its former limit. @returns whether all workers have answered */
+  /**
+   * A budget was changed: no call that begins later passes by its former limit. With {@link KEYS}: none passes by what a key was.
+   * @returns whether all workers have answered
+   */
   settle(budget: string): Promise<boolean> {
+    if (budget === KEYS) return this.#settleKeys();
     const all = [...(this.#options.accounts()?.budgets.values() ?? [])];
     return this.lowered(
       all.filter((account) => account.budget.id === budget),
       SETTLE_MS,
     );
+  }
+
+  async #settleKeys(): Promise<boolean> {
+    const { clock, peers, questions } = this.#options;
+    const until = clock.monotonic() + SETTLE_MS;
+    // A worker that comes back gets the whole policy.
+    while (!peers.areConnected && clock.monotonic() < until) await Bun.sleep(LOOK_MS);
+    return peers.areConnected && (await questions.settled(Math.max(1, until - clock.monotonic())));
   }
 
   /** As {@link settle}, at all nodes. @returns a sentence if some have not confirmed it */
@@ -51,7 +75,11 @@ export class Returns {
     const silent = nodes.map((node) => `the gateway ${node}`);
     if (!isHere) silent.unshift("a worker of this gateway");
     if (silent.length === 0) return undefined;
-    return `The budget is stored, but ${silent.join(" and ")} has not confirmed it, and may admit calls by the former limit from what it was granted; send the request again to wait for it.`;
+    const [what, by] =
+      budget === KEYS
+        ? ["key", "what the key was before"]
+        : ["budget", "the former limit from what it was granted"];
+    return `The ${what} is stored, but ${silent.join(" and ")} has not confirmed it, and may admit calls by ${by}; send the request again to wait for it.`;
   }
 
   /** Another node needs what this one does not hold. @returns the amount, when it is in the store @throws Error if a worker has not answered */

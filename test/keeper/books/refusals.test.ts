@@ -1,5 +1,6 @@
 /** A refusal for good is true, and after a budget was lowered no call passes by its former limit. */
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { KEYS } from "../../../src/keeper/books/returns.ts";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
 import type { BookStore } from "../../../src/keeper/books/store.ts";
 import type { BooksDown } from "../../../src/ledger/messages.ts";
@@ -150,5 +151,34 @@ test("a call is not refused for what has come back while other calls of its roun
   await clock.advance(5_000);
   expect(await other).toBeUndefined();
   expect(await first).toBeUndefined();
+  await books.close();
+});
+
+test("changed keys are confirmed when each worker has taken over what it was sent before, and not earlier", async () => {
+  const { books, clock } = await openBooks();
+  const heard: BooksDown[] = [];
+  const connect = () => {
+    const connection = books.connect((message) => heard.push(message));
+    connection.receive({ kind: "hello", format: RECORD_FORMAT, life: "l", worker: 1, seq: 0, shares: [] });
+    return connection;
+  };
+  const connection = connect();
+  await clock.advance(10);
+  const question = () =>
+    heard.find((message) => message.kind === "question") as Extract<BooksDown, { kind: "question" }>;
+  let confirmed: unknown = "not yet";
+  const settled = books.returns.settleAll(KEYS).then((fault) => (confirmed = fault));
+  await clock.advance(1_000);
+  expect(confirmed).toBe("not yet");
+  connection.receive({ kind: "reply", number: question().number, value: null });
+  await clock.advance(10);
+  await settled;
+  expect(confirmed).toBeUndefined();
+
+  const silent = books.returns.settleAll(KEYS);
+  await clock.advance(5_000);
+  expect(await silent).toContain(
+    "a worker of this gateway has not confirmed it, and may admit calls by what the key was",
+  );
   await books.close();
 });

@@ -88,12 +88,12 @@ describe("the state of a budget", () => {
 
   test("tells when it runs out at its pace, if that is before the window ends", () => {
     const half = window({ spent: 80e9, left: 20e9 });
-    expect(prospectOf(budget, half, "hot", NOW)).toEqual({
+    expect(prospectOf(budget, half, NOW)).toEqual({
       kind: "runs-out",
       at: NOW + 2.5 * DAY,
       next: NOW + 10 * DAY,
     });
-    expect(prospectOf(budget, window({ spent: 10e9, left: 90e9 }), "", NOW)).toEqual({
+    expect(prospectOf(budget, window({ spent: 10e9, left: 90e9 }), NOW)).toEqual({
       kind: "lasts",
       next: NOW + 10 * DAY,
     });
@@ -101,8 +101,8 @@ describe("the state of a budget", () => {
 
   test("a runaway of the last hour empties it, however slow the month was", () => {
     const month = { startsAt: NOW - 19 * DAY, endsAt: NOW + 11 * DAY, spent: 31e9, left: 19e9 };
-    expect(prospectOf(budget, window(month), "", NOW).kind).toBe("lasts");
-    expect(prospectOf({ ...budget, pace: 93e9 }, window(month), "", NOW)).toEqual({
+    expect(prospectOf(budget, window(month), NOW).kind).toBe("lasts");
+    expect(prospectOf({ ...budget, pace: 93e9 }, window(month), NOW)).toEqual({
       kind: "runs-out",
       at: NOW + (19 / 93) * HOUR,
       next: NOW + 11 * DAY,
@@ -113,27 +113,33 @@ describe("the state of a budget", () => {
     const untouched = window({ spent: 0, left: 100e9 });
     const refusing = { ...budget, limit: 100e9, alerts: [], refused: 78 };
     expect(levelOf(refusing, untouched)).toBe("full");
-    expect(prospectOf(refusing, untouched, "full", NOW)).toEqual({
+    expect(prospectOf(refusing, untouched, NOW)).toEqual({
       kind: "refuses",
       calls: 78,
       next: NOW + 10 * DAY,
     });
   });
 
+  test("one with less than a usual call costs is not called empty, nor said to refuse", () => {
+    const little = window({ spent: 99e9, left: 1e9 });
+    expect(levelOf({ limit: 100e9, alerts: [] }, little, 2e9)).toBe("full");
+    expect(prospectOf(budget, little, NOW).kind).toBe("runs-out");
+  });
+
   test("a watched budget that is empty refuses nothing", () => {
     const empty = window({ spent: 120e9, left: -20e9 });
-    expect(prospectOf({ mode: "watch" }, empty, "full", NOW)).toMatchObject({
+    expect(prospectOf({ mode: "watch" }, empty, NOW)).toMatchObject({
       kind: "empty",
       refuses: false,
     });
-    expect(prospectOf(budget, empty, "full", NOW)).toMatchObject({ kind: "empty", refuses: true });
+    expect(prospectOf(budget, empty, NOW)).toMatchObject({ kind: "empty", refuses: true });
   });
 
   test("a budget without an end has no next window, and an unused one no pace", () => {
-    expect(prospectOf(budget, window({ spent: 1e9, endsAt: undefined }), "", NOW)).toEqual({
+    expect(prospectOf(budget, window({ spent: 1e9, endsAt: undefined }), NOW)).toEqual({
       kind: "endless",
     });
-    expect(prospectOf(budget, window({}), "", NOW)).toEqual({ kind: "unused", next: NOW + 10 * DAY });
+    expect(prospectOf(budget, window({}), NOW)).toEqual({ kind: "unused", next: NOW + 10 * DAY });
   });
 
   test("a budget that no call has touched has its whole limit", () => {

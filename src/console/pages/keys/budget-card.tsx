@@ -24,7 +24,7 @@ export function BudgetCard({ state, nameOfKey, onRaise }: Props) {
   const { spent, assumed, held, overrun, left } = window;
   const on = subjectWords(budget.on, nameOfKey);
   const calls = { ...filterOf(budget.on, nameOfKey), from: window.startsAt };
-  const prospect = prospectOf(budget, window, level, now.value);
+  const prospect = prospectOf(budget, window, now.value);
   const declared = budget.source === "config";
   return (
     <li>
@@ -134,8 +134,7 @@ function ProspectLine({ prospect, zone, calls }: { prospect: Prospect; zone: str
           <Figure query={{ ...calls, from: now.value - DAY, refused: "budget" }}>
             {counted(prospect.calls, "call")}
           </Figure>{" "}
-          {prospect.calls === 1 ? "was" : "were"} refused within a day: each may cost more than is left.{" "}
-          {next}
+          {prospect.calls === 1 ? "was" : "were"} refused within a day, by it or another. {next}
         </>
       );
     case "runs-out":

@@ -138,7 +138,7 @@ const HOUR_MS = 3_600_000;
 export type Prospect =
   /** Nothing is left. `refuses`: calls are refused; a watched budget only counts. */
   | { kind: "empty"; refuses: boolean; next?: number }
-  /** Something is left, and calls are refused: each may cost more. */
+  /** Something is left, and calls that it counts are refused: by it, or by another budget. Records do not say by which. */
   | { kind: "refuses"; calls: number; next?: number }
   /** It will be empty before the window ends. Times are milliseconds since 1970. */
   | { kind: "runs-out"; at: number; next: number }
@@ -151,14 +151,13 @@ export type Prospect =
 export function prospectOf(
   budget: Pick<Budget, "mode" | "pace" | "refused">,
   window: BudgetWindow,
-  level: Level,
   now: number,
 ): Prospect {
   const { endsAt: next, startsAt, left } = window;
   const booked = bookedOf(window);
   const { refused: calls = 0 } = budget;
   if (calls > 0 && left > 0) return { kind: "refuses", calls, ...(next && { next }) };
-  if (level === "full") return { kind: "empty", refuses: budget.mode !== "watch", ...(next && { next }) };
+  if (left <= 0) return { kind: "empty", refuses: budget.mode !== "watch", ...(next && { next }) };
   if (booked === 0) return { kind: "unused", ...(next && { next }) };
   if (next === undefined) return { kind: "endless" };
   // A runaway shows in the last hour long before it shows in the mean of a month. Nano-dollars a millisecond.

@@ -83,10 +83,10 @@ function observe(bytes: Uint8Array): ObservedEmbeddings | undefined {
   };
 }
 
-/** OpenAI's SDK reads both counts, which are the same number. */
+/** Clients of OpenAI read `prompt_tokens`. Where it is there, the bytes pass as they are. */
 function completed(given: JsonObject, { input }: EmbedUsage): Pick<ObservedEmbeddings, "completed"> {
-  const isWhole = count(given.prompt_tokens) !== undefined && count(given.total_tokens) !== undefined;
-  return isWhole ? {} : { completed: { usage: { prompt_tokens: input, total_tokens: input, ...given } } };
+  if (count(given.prompt_tokens) !== undefined) return {};
+  return { completed: { usage: { ...given, prompt_tokens: input } } };
 }
 
 const VECTOR = Buffer.from('"embedding"');

@@ -228,6 +228,10 @@ describe.skipIf(missingChromium !== undefined)(`the console (${missingChromium ?
     await page.waitForText("Each look is in the audit log.");
     expect(await page.text()).toContain("1,234 tokens that the cache had were not read, for $0.005000 more");
     expect(looks).toBe(0);
+    // The lines of the charge come later and move what is below them, so that a click may miss.
+    await page.waitFor(
+      `performance.getEntriesByType("resource").some(({ name }) => name.includes("/calls/${call!.id}/"))`,
+    );
     await page.click("=Show them");
     await page.waitForText('"content":"<b>Hello</b>"');
     await page.click("=Answer");

@@ -5,7 +5,6 @@ import type { Sliced } from "../core/slices.ts";
 import { describeFileError } from "../core/system-error.ts";
 import { composeDocuments } from "./compose.ts";
 import { ConfigError, type Path } from "./error.ts";
-import { holdsSections, type PlainSection, takePlainSections } from "./plain-sections.ts";
 
 export interface ConfigDocument {
   /** Name of the file in messages. */
@@ -71,9 +70,9 @@ export function* parseText(
     throw fault;
   },
 ): Sliced<{ value: object | null; locate: ConfigDocument["locate"] }> {
-  const { documents, sections, lineOf } = yield* compose(text);
-  const lineAt = (offset: number) => `${name}:${Math.max(1, lineOf(offset))}`;
-  const [document, second] = documents;
+  const lines = new LineCounter();
+  const lineAt = (offset: number) => `${name}:${Math.max(1, lines.linePos(offset).line)}`;
+  const [document, second] = yield* composeDocuments(text, lines);
   if (document === undefined || second !== undefined)
     throw new ConfigError(
       lineAt(second?.range[0] ?? 0),
@@ -91,35 +90,8 @@ export function* parseText(
     onRepeated(new ConfigError(lineAt(offset), `${path.at(-1)} is set twice`, path));
   const value = toValue(document, name);
   yield;
-  for (const section of sections) Object.assign(value!, { [section.name]: section.value });
   const index: KeyIndex = new WeakMap();
-  const locate = (path: Path) => {
-    const section = path.length > 1 ? sections.findLast((each) => each.name === path[0]) : undefined;
-    return section ? `${name}:${section.lineOf(path.slice(1))}` : lineAt(offsetOf(document, path, index));
-  };
-  return { value, locate };
-}
-
-interface Composed {
-  documents: readonly Document.Parsed[];
-  /** What was read without the library; each is an empty member of the document. */
-  sections: readonly PlainSection[];
-  /** The line of the text, counted from 1, for an offset in the document. */
-  lineOf(offset: number): number;
-}
-
-function* compose(text: string): Sliced<Composed> {
-  const { rest, numbers, sections } = yield* takePlainSections(text);
-  if (sections.length > 0) {
-    const lines = new LineCounter();
-    const documents = yield* composeDocuments(rest, lines);
-    const lineOf = (offset: number) => numbers[lines.linePos(offset).line - 1] ?? 1;
-    if (documents.length === 1 && holdsSections(documents[0]!, sections))
-      return { documents, sections, lineOf };
-  }
-  const lines = new LineCounter();
-  const documents = yield* composeDocuments(text, lines);
-  return { documents, sections: [], lineOf: (offset) => lines.linePos(offset).line };
+  return { value, locate: (path) => lineAt(offsetOf(document, path, index)) };
 }
 
 function toValue(document: Document, name: string): object | null {

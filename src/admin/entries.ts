@@ -104,10 +104,6 @@ export function expectSubject(
   return subject;
 }
 
-export function expectPath(caller: Caller, path: string): void {
-  if (!isWithin(path, caller.path)) throw outside(caller);
-}
-
 function outside({ path }: Caller): AdminError {
   return new AdminError(403, "not_permitted", `This key may act only on ${path} and below.`);
 }

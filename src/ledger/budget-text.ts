@@ -15,10 +15,6 @@ export function parseWindow(text: string): Window | undefined {
   return hours > 0 && hours <= MAX_HOURS ? { hours } : undefined;
 }
 
-export function writeWindow(window: Window): string {
-  return typeof window === "string" ? window : `${window.hours}h`;
-}
-
 /** @param text dollars and a window: `50/month` @returns undefined for another text */
 export function parseBudget(text: string): Pick<Budget, "limit" | "window"> | undefined {
   const [dollars = "", every = "", ...rest] = text.split("/");

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AnswerFile } from "../../src/keeper/answer-file.ts";
 import { openDatabase } from "../../src/keeper/database.ts";
-import { openStore } from "../../src/keeper/direct-link.ts";
+import { openStore } from "./direct-link.ts";
 import { AnswerKeeper } from "../../src/keeper/answer-keeper.ts";
 import { migrate, readNumber, RESPONSES_MIGRATIONS } from "../../src/keeper/migrations.ts";
 import type { AnswerReply, PackedAnswer } from "../../src/keeper/protocol.ts";

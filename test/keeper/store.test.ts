@@ -3,7 +3,7 @@ import { afterAll, describe, setDefaultTimeout } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore } from "../../src/keeper/direct-link.ts";
+import { openStore } from "./direct-link.ts";
 import { IN_MEMORY } from "../../src/keeper/settings.ts";
 import { describeStore, type OpenStore } from "./suite.ts";
 

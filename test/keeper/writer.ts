@@ -2,7 +2,7 @@
  * A process that stores answers in a file until it is killed, for tests of what remains. It prints the number of each answer
  * that is stored. Arguments: the file, and the first number.
  */
-import { openStore } from "../../src/keeper/direct-link.ts";
+import { openStore } from "./direct-link.ts";
 import { answerOf, itemOf, PATIENT_MS } from "./suite.ts";
 
 const [path = "", first = "0"] = process.argv.slice(2);

@@ -31,11 +31,6 @@ export function showMs(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(ms < 100_000 ? 1 : 0)} s`;
 }
 
-/** `month`, `5h`. */
-export function showWindow(window: Window): string {
-  return typeof window === "string" ? window : `${window.hours}h`;
-}
-
 /** `$50.00 a month`. */
 export function showLimit(limit: Nano, window: Window): string {
   const amount = formatNano(limit);

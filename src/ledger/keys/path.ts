@@ -22,10 +22,3 @@ export function isWithin(path: string, ancestor: string): boolean {
   if (ancestor === ROOT || path === ancestor) return true;
   return path.startsWith(ancestor) && path[ancestor.length] === "/";
 }
-
-/** The path and all paths above it: `/eng/search`, `/eng`, `/`. */
-export function pathsAbove(path: string): string[] {
-  const paths: string[] = [];
-  for (let at = path; at.length > 1; at = at.slice(0, at.lastIndexOf("/"))) paths.push(at);
-  return [...paths, ROOT];
-}

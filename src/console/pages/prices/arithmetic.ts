@@ -2,9 +2,6 @@
 
 const CENT = 10_000_000;
 
-/** Rounds an amount to cents. Nano-dollars. */
-export const toCents = (nano: number): number => Math.round(nano / CENT) * CENT;
-
 /** An amount below this is printed exactly: in cents nothing would be left of it. Nano-dollars. */
 const SMALL = 100 * CENT;
 

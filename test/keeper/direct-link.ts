@@ -1,8 +1,8 @@
 /** A keeper of answers in the same thread, which blocks while it reads and writes. */
-import { AnswerClient } from "./answer-client.ts";
-import { AnswerKeeper } from "./answer-keeper.ts";
-import type { Connect } from "./link.ts";
-import type { AnswerSettings, Limits } from "./settings.ts";
+import { AnswerClient } from "../../src/keeper/answer-client.ts";
+import { AnswerKeeper } from "../../src/keeper/answer-keeper.ts";
+import type { Connect } from "../../src/keeper/link.ts";
+import type { AnswerSettings, Limits } from "../../src/keeper/settings.ts";
 
 /** The limits that the configuration has by default. */
 export const DEFAULT_LIMITS: Limits = { answerBytes: 32 * 1024 ** 2, items: 1_000, fileBytes: 2 * 1024 ** 3 };

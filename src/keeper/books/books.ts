@@ -86,8 +86,9 @@ export class Books implements BooksKeeper {
       onCommitted: () => this.#trust(),
     });
     this.returns = new Returns({
-      ...{ store, clock, recalls: this.#recalls, peers: this.#peers, questions: this.questions },
-      ...{ accounts: () => this.#accounts, flush: () => this.#recorder.flush() },
+      ...{ store, clock, recalls: this.#recalls, questions: this.questions, accounts: () => this.#accounts },
+      isComplete: () => this.#peers.areConnected && this.#recovery?.isWhole === true,
+      flush: () => this.#recorder.flush(),
       release: (account) => this.#tidying?.release(account),
     });
     this.#grants = new Grants({
@@ -328,8 +329,7 @@ export class Books implements BooksKeeper {
   }
 
   #return(peer: Peer, id: string, amount: number, number?: number): void {
-    const account = this.#accounts?.find(id);
-    account?.giveBack(peer.life, amount);
+    this.#accounts?.find(id)?.giveBack(peer.life, amount);
     peer.claim?.shares.set(id, (peer.claim.shares.get(id) ?? 0) - amount);
     const budget = this.#accounts?.budgets.get(id);
     if (budget && budget.free < 0) this.#tidying?.release(budget);

@@ -22,6 +22,8 @@ import type { Recorder } from "./recorder.ts";
 const RETURN_MS = 5_000;
 /** Interval at which weir looks whether they have ended. Milliseconds. */
 const LOOK_MS = 20;
+/** A worker that is away for longer may be another process by now, with the number of one that has ended. Milliseconds. */
+const FORGOTTEN_MS = 60_000;
 
 export interface RecoveryOptions {
   accounts: BookAccounts;
@@ -58,6 +60,14 @@ export class Recovery {
 
   get isDone(): boolean {
     return this.#isDone;
+  }
+
+  /** No worker of before runs without a connection, as far as the system says. */
+  get isWhole(): boolean {
+    const { clock, isAlive: lives } = this.#options;
+    if (!this.#isDone) return false;
+    if (clock.monotonic() > this.#until + FORGOTTEN_MS) return true;
+    return ![...this.#expected].some((file) => lives(file) === true);
   }
 
   get done(): Promise<void> {

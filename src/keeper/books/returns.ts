@@ -4,7 +4,6 @@ import type { BookAccounts } from "./book-accounts.ts";
 import type { BudgetAccount } from "./budget-account.ts";
 import type { Recalls } from "./recalls.ts";
 import type { BooksClock } from "./clock.ts";
-import type { Peers } from "./peer-list.ts";
 import type { Questions } from "./questions.ts";
 import type { BookStore } from "./store.ts";
 
@@ -22,7 +21,8 @@ export interface ReturnsOptions {
   accounts(): BookAccounts | undefined;
   recalls: Recalls;
   clock: BooksClock;
-  peers: Pick<Peers, "areConnected">;
+  /** Whether each worker that may run has a connection. */
+  isComplete(): boolean;
   questions: Pick<Questions, "settled">;
   store: BookStore;
   /** Returns what is free of an account to the store, with the next commit. */
@@ -49,21 +49,19 @@ export class Returns {
    * A budget was changed: no call that begins later passes by its former limit. With {@link KEYS}: none passes by what a key was.
    * @returns whether all workers have answered
    */
-  settle(budget: string): Promise<boolean> {
-    if (budget === KEYS) return this.#settleKeys();
-    const all = [...(this.#options.accounts()?.budgets.values() ?? [])];
+  async settle(budget: string): Promise<boolean> {
+    const { accounts, clock, isComplete, questions } = this.#options;
+    const until = clock.monotonic() + SETTLE_MS;
+    // A worker that comes back gets the whole policy, and says what it has.
+    while (!isComplete() && clock.monotonic() < until) await Bun.sleep(LOOK_MS);
+    if (!isComplete()) return false;
+    const left = Math.max(1, until - clock.monotonic());
+    if (budget === KEYS) return questions.settled(left);
+    const all = [...(accounts()?.budgets.values() ?? [])];
     return this.lowered(
       all.filter((account) => account.budget.id === budget),
-      SETTLE_MS,
+      left,
     );
-  }
-
-  async #settleKeys(): Promise<boolean> {
-    const { clock, peers, questions } = this.#options;
-    const until = clock.monotonic() + SETTLE_MS;
-    // A worker that comes back gets the whole policy.
-    while (!peers.areConnected && clock.monotonic() < until) await Bun.sleep(LOOK_MS);
-    return peers.areConnected && (await questions.settled(Math.max(1, until - clock.monotonic())));
   }
 
   /** As {@link settle}, at all nodes. @returns a sentence if some have not confirmed it */

@@ -1,5 +1,8 @@
 /** A refusal for good is true, and after a budget was lowered no call passes by its former limit. */
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { KEYS } from "../../../src/keeper/books/returns.ts";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
 import type { BookStore } from "../../../src/keeper/books/store.ts";
@@ -181,4 +184,20 @@ test("changed keys are confirmed when each worker has taken over what it was sen
     "a worker of this gateway has not confirmed it, and may admit calls by what the key was",
   );
   await books.close();
+});
+
+test("nothing is confirmed while a worker of before runs that has not come back to the keeper", async () => {
+  const cells = mkdtempSync(join(tmpdir(), "weir-cells-"));
+  writeFileSync(join(cells, "1-worker.cells"), "");
+  let runs = true;
+  const { books, clock } = await openBooks({ cells, isAlive: () => runs });
+  for (const what of [KEYS, "one"]) {
+    const settled = books.returns.settleAll(what);
+    await clock.advance(6_000);
+    expect(await settled).toContain("a worker of this gateway has not confirmed it");
+  }
+  runs = false;
+  expect(await books.returns.settleAll(KEYS)).toBeUndefined();
+  await books.close();
+  rmSync(cells, { recursive: true });
 });

@@ -107,7 +107,7 @@ export function replayNativeEmbeddings(list: readonly Recording[]): Promise<Host
         const faults =
           response.status === wanted ? [] : [`status ${response.status}, not ${wanted}: ${bytes.toString()}`];
         if (made.reached !== writeBody(body, model, made.serial)) faults.push("the request has other bytes");
-        if (status === 200 && !withBothCounts(answerBytes(recording)).equals(bytes))
+        if (status === 200 && !withPromptTokens(answerBytes(recording)).equals(bytes))
           faults.push("the bytes are not the recorded ones");
         return { recording, faults, ...(status !== 200 && { refused: `status ${status}` }) };
       },
@@ -115,18 +115,13 @@ export function replayNativeEmbeddings(list: readonly Recording[]): Promise<Host
   );
 }
 
-/** The bytes of an answer; where it has one of the two counts that OpenAI's SDK reads, with both. */
-function withBothCounts(bytes: Buffer): Buffer {
+/** The bytes of an answer; where they count in total alone, with the count that OpenAI's SDK reads behind it. */
+function withPromptTokens(bytes: Buffer): Buffer {
   const text = bytes.toString("latin1");
   const written = /"usage":\s*(\{[^{}]*\})/.exec(text)?.[1];
   const usage = JSON.parse(written ?? "{}") as Record<string, number>;
-  const total = usage["total_tokens"] ?? usage["prompt_tokens"];
-  if (
-    written === undefined ||
-    Object.keys(usage).filter((name) => /^(prompt|total)_/.test(name)).length === 2
-  )
-    return bytes;
-  const whole = JSON.stringify({ prompt_tokens: total, total_tokens: total, ...usage });
+  if (written === undefined || usage["prompt_tokens"] !== undefined) return bytes;
+  const whole = JSON.stringify({ ...usage, prompt_tokens: usage["total_tokens"] });
   return Buffer.from(text.replace(written, whole), "latin1");
 }
 

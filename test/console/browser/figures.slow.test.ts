@@ -107,7 +107,7 @@ describe.skipIf(missingChromium !== undefined)(`figures (${missingChromium ?? "C
     await page.waitForText("intern a month");
     await page.waitFor(`document.querySelector(".budgets")?.innerText.includes("refused within a day")`);
     const shown = await card("intern a month");
-    expect(shown).toContain("3 calls were refused within a day: each may cost more than is left.");
+    expect(shown).toContain("3 calls were refused within a day, by it or another.");
     expect(shown).not.toContain("Nothing is spent");
     await show("/");
     await page.waitForText("Budgets have refused 3 calls in the last hour.");

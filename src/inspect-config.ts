@@ -131,7 +131,7 @@ function readFile(name: string, required: boolean): { name: string; text: string
   }
 }
 
-/** The files with at most so many characters in all: of one that has more, the beginning. */
+/** The files, cut at a limit of characters over all of them: of the file that exceeds it, the beginning. */
 function withinSize<File extends { text: string }>(files: readonly File[], size: number): File[] {
   let left = size;
   return files.map((file) => {

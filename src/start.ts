@@ -51,7 +51,7 @@ import { Repeats } from "./repeats.ts";
 import type { RunningWeir, Settings } from "./running-weir.ts";
 import { pluginInStack } from "./plugin-in-stack.ts";
 import { StoredModels } from "./stored-models.ts";
-import { tellParts, tellUnmatched } from "./tell-parts.ts";
+import { logParts, logUnmatched } from "./log-parts.ts";
 import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
 import { WorkerAnswers } from "./worker-answers.ts";
@@ -245,8 +245,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
 
   const tell = (parts: Assembled) => {
     hide = secretFilter(parts.registry.providers);
-    tellParts(parts, logger, isFirst);
-    if (isFirst) tellUnmatched(() => ({ config: current.merged, parts: current.parts }), logger);
+    logParts(parts, logger, isFirst);
+    if (isFirst) logUnmatched(() => ({ config: current.merged, parts: current.parts }), logger);
   };
 
   const { unix } = config.listen;

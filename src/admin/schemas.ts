@@ -310,7 +310,10 @@ export const DRY_RUN = Type.Boolean({ default: false, description: "Only count w
 export const Pruned = answer({
   rows: Type.Integer(),
   tables: mapOf(
-    answer({ rows: Type.Integer(), bytes: Type.Optional(Type.Integer({ description: "About so many." })) }),
+    answer({
+      rows: Type.Integer(),
+      bytes: Type.Optional(Type.Integer({ description: "Estimated size of the rows." })),
+    }),
     "By table. The attempts of a call go with it.",
   ),
 });

@@ -1,4 +1,4 @@
-/** Names that people give to keys, budgets and rate limits: letters of any script, without characters that nobody sees. */
+/** Names that people give to keys, budgets and rate limits: letters of any script, without invisible or control characters. */
 
 /** What a name may be, for messages. */
 export const NAME_EXPECTS = "1 to 64 letters of any script, digits, dots, dashes, underscores and @";
@@ -27,7 +27,7 @@ export function nameFault(name: string, spaces = false): string | undefined {
   const hidden = INVISIBLE.exec(name)?.[0];
   if (hidden !== undefined) {
     const code = hidden.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
-    return `must not have characters that nobody sees, but has U+${code}`;
+    return `must not have invisible or control characters, but has U+${code}`;
   }
   if (!(spaces ? SPACED : NAME).test(name) || name.endsWith(" "))
     return `must have ${spaces ? NAME_EXPECTS.replace("digits", "digits, spaces") : NAME_EXPECTS}`;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";
 import { until } from "../helpers/serving.ts";
-import { type RunningBooks, startBooks } from "./running.ts";
+import { askModel, type RunningBooks, startBooks } from "./running.ts";
 import { completion } from "./stress.ts";
 
 setDefaultTimeout(120_000);
@@ -47,13 +47,7 @@ afterAll(async () => {
   upstream?.stop();
 });
 
-function ask(model: string, key?: string): Promise<Response> {
-  return fetch(`${weir.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(key && { authorization: `Bearer ${key}` }) },
-    body: JSON.stringify({ model, max_tokens: 10, messages: [{ role: "user", content: "hello" }] }),
-  });
-}
+const ask = (model: string, key?: string) => askModel(weir.url, model, key);
 
 async function spentBy(): Promise<Record<string, number>> {
   const { output } = weir.run("budgets", "list", "--json");

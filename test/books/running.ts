@@ -18,6 +18,15 @@ export interface RunningBooks extends Serving {
   budget(name: string): Promise<BudgetView>;
 }
 
+/** Asks a model of chat-completions one short question. */
+export function askModel(url: string, model: string, key?: string): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(key && { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify({ model, max_tokens: 10, messages: [{ role: "user", content: "hello" }] }),
+  });
+}
+
 export interface BooksOptions {
   workers: number;
   /** Content of `weir.yaml`. */

@@ -1,4 +1,4 @@
-/** `include`: several files make one config, and each mistake is told at its file and line. */
+/** `include`: several files make one config, and each error names its file and line. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -21,7 +21,7 @@ test("letters of any script make a name", () => {
   expect(nameFault("𝒜".repeat(64))).toBeUndefined();
 });
 
-test("what nobody sees, marks alone, mixed scripts and long names are refused, in words", () => {
+test("invisible characters, marks alone, mixed scripts and long names are refused, in words", () => {
   const refused: [string, string][] = [
     ["", "must have 1 to 64 letters of any script"],
     ["a b", "must have 1 to 64 letters of any script"],

@@ -39,7 +39,7 @@ test("a call waits until the models of the store are known, also one of a name t
   expect(registry.servedBy("mock/chat")[0]?.model).toBe("echo");
 });
 
-test("an entry that cannot serve leaves out itself alone, and is told once", async () => {
+test("an entry that cannot serve is left out alone, and reported once", async () => {
   const { stored, registry, told, send } = await makeWorker();
   const models = [
     modelOf("good", { to: "mock/echo" }),

@@ -60,7 +60,7 @@ test("Voyage, which knows base64 and no numbers by name, serves OpenAI's SDK and
   expect([error.status, error.message]).toEqual([400, expect.stringContaining("Model nonexistent")]);
 });
 
-test("Voyage's only count is told as both counts that OpenAI's SDK reads, and nothing else changes", async () => {
+test("an answer of Voyage gets the count that OpenAI's SDK reads, and nothing else changes", async () => {
   const whole = {
     ...{ object: "list", data: [{ object: "embedding", embedding: "AACAPwAAAEA=", index: 0 }] },
     model: "voyage-3.5",

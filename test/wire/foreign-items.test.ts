@@ -121,7 +121,7 @@ describe("a gateway with several keys", () => {
     expect([(await ask(KEYS.b)).status, (await ask(KEYS.a)).status]).toEqual([404, 200]);
   });
 
-  test("says of an item that nobody has what it says of another's", async () => {
+  test("answers the same for an unknown item as for another key's", async () => {
     const [, message] = await answered(a);
     const [foreign, unknown] = await Promise.all(
       [message!, "msg_nobody"].map((id) => askedWith(b, [{ type: "item_reference", id }])),

@@ -17,8 +17,8 @@ export interface Trial {
 }
 
 /**
- * The breaker also opens when more than half of the window's calls failed, if the window has this many calls, and so many
- * times the failures in a row that are allowed.
+ * The breaker also opens when more than half of the window's calls failed. The window then needs `MIN_CALLS` calls, and
+ * `MIN_TIMES` the number of failures in a row that the config allows.
  */
 const MIN_CALLS = 10;
 const MIN_TIMES = 3;

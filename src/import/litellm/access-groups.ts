@@ -20,7 +20,7 @@ export function readAccessGroups({ draft }: { draft: Draft }, entry: SourceNode,
   }
 }
 
-/** What stands in `models` of a key for a name of LiteLLM: a group, a model, or both. @param model the name as weir serves it */
+/** The entries of `models` of a key for a name of LiteLLM: a group, a model, or both. @param model the name as weir serves it */
 export function modelsNamed(draft: Draft, text: string, model: string): string[] {
   const name = setName(text);
   if (!Object.hasOwn(setsOf(draft), name)) return [model];

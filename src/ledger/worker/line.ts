@@ -54,7 +54,7 @@ export function applies(
     case "provider":
       return target.provider.name === what;
     case "model":
-      // Nobody knows what a set that does not exist would count. A limit that counted nothing would be lost in silence.
+      // weir cannot know what a set that does not exist would count. A limit that counted nothing would be lost in silence.
       return matchesSet(what, namesOf(target.provider.name, target.model, target.asked), sets) ?? true;
     case "key":
       return access?.id === what;

@@ -40,7 +40,7 @@ export class Share {
   known: { limit: number; left: number; at: number } | undefined;
   /** Sweeps since it was used. */
   idle = 0;
-  /** The least that was left since the last look for what nobody needs. */
+  /** The least that was left since the worker last looked for unused money. */
   least = Infinity;
   /** What attempts of calls that run have cost. It is reported with the records of the calls. */
   unreported: Nano = 0;

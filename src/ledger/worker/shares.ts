@@ -11,7 +11,7 @@ const SWEEP_MS = 200;
 /** Sweeps after which an idle share is given back: of a rate limit at once, of a budget after ten seconds. */
 const IDLE_RATE = 2;
 const IDLE_MONEY = 50;
-/** After so many sweeps the money is given back that no call has needed since. */
+/** Sweeps between two looks for money that no call has used since, which the worker then gives back. */
 const UNUSED_SWEEPS = 5;
 
 export class Shares {

@@ -89,7 +89,7 @@ test("the rest of an idle share returns to the store after ten seconds", async (
   await books.close();
 });
 
-test("what is drawn ahead is a few calls, also at a high pace, and what nobody needs for a second returns", async () => {
+test("what is drawn ahead is a few calls, also at a high pace, and what no call needs for a second returns", async () => {
   const { books, clock, store } = await openBooks();
   const worker = new TestWorker(books, 1, declaredOf([budgetOf({ limit: 1_000_000 })]));
   await clock.advance(1);

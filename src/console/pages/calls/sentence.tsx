@@ -64,7 +64,7 @@ function Cost({ call }: { call: CallEntry }) {
   return <Money nano={costOf(call)} state={chargeStateOf(call)} />;
 }
 
-/** The tokens of a stream that was left are an upper bound of what the provider wrote: no number of them is told. */
+/** The tokens of a stream that was left are an upper bound of what the provider wrote: the page shows no number of them. */
 function Left({ call }: { call: CallEntry }) {
   const state = chargeStateOf(call);
   return (

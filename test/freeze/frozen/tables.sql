@@ -1,0 +1,214 @@
+-- books, SQLite, 1
+
+CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO meta (name, value) VALUES ('policy_version', 0);
+
+-- Every text that repeats, once. Some are JSON: caller [key, path, tags], target [provider, deployment, model], accounts [account, …].
+CREATE TABLE names (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (kind, text)) STRICT;
+CREATE TABLE prices (id INTEGER PRIMARY KEY, ref TEXT NOT NULL UNIQUE, provider TEXT NOT NULL, model TEXT NOT NULL,
+  rule TEXT NOT NULL, source TEXT NOT NULL, added_at INTEGER NOT NULL) STRICT;
+
+-- declared: the entry comes from the config of a gateway.
+CREATE TABLE keys (id TEXT PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, path TEXT NOT NULL, tags TEXT NOT NULL,
+  scopes TEXT NOT NULL, expires_at INTEGER, revoked_at INTEGER, cut INTEGER NOT NULL, declared INTEGER NOT NULL,
+  created_at INTEGER NOT NULL, created_by TEXT NOT NULL, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX key_name ON keys (name, declared) WHERE revoked_at IS NULL;
+CREATE TABLE key_digests (digest BLOB PRIMARY KEY, key TEXT NOT NULL REFERENCES keys (id) ON DELETE CASCADE, hint TEXT, until INTEGER) STRICT, WITHOUT ROWID;
+CREATE TABLE budgets (id TEXT PRIMARY KEY, name TEXT NOT NULL, on_kind TEXT NOT NULL, on_what TEXT NOT NULL,
+  every TEXT NOT NULL, zone TEXT NOT NULL, limit_nano INTEGER NOT NULL CHECK (limit_nano >= 0), mode TEXT NOT NULL,
+  on_empty TEXT NOT NULL, alerts TEXT NOT NULL, declared INTEGER NOT NULL, deleted_at INTEGER, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE rates (id TEXT PRIMARY KEY, name TEXT NOT NULL, on_kind TEXT NOT NULL, on_what TEXT NOT NULL,
+  limits TEXT NOT NULL, burst TEXT, declared INTEGER NOT NULL, deleted_at INTEGER, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+-- One window of a budget. granted: drawn by nodes, and neither booked nor returned.
+CREATE TABLE accounts (account TEXT PRIMARY KEY, budget TEXT NOT NULL, starts_at INTEGER NOT NULL, ends_at INTEGER,
+  spent INTEGER NOT NULL DEFAULT 0, assumed INTEGER NOT NULL DEFAULT 0, overrun INTEGER NOT NULL DEFAULT 0,
+  granted INTEGER NOT NULL DEFAULT 0, alerted INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+CREATE TABLE grants (account TEXT NOT NULL, node TEXT NOT NULL, amount INTEGER NOT NULL, PRIMARY KEY (account, node)) STRICT, WITHOUT ROWID;
+CREATE TABLE assumptions (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, account TEXT NOT NULL, amount INTEGER NOT NULL, why TEXT NOT NULL) STRICT;
+CREATE TABLE rate_levels (account TEXT PRIMARY KEY, level REAL NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE margins (target TEXT PRIMARY KEY, tokens INTEGER NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+-- number: the time of the commit, see numbers.ts, so that rows lie in the order of their commits.
+-- caller, model, format, client, target, tier, error, finish, accounts: names; price: prices. Counts and cost: all attempts together.
+CREATE TABLE calls (number INTEGER PRIMARY KEY, request BLOB NOT NULL, at INTEGER NOT NULL, caller INTEGER NOT NULL, session BLOB,
+  model INTEGER NOT NULL, format INTEGER NOT NULL, client INTEGER, flags INTEGER NOT NULL, status INTEGER NOT NULL, outcome INTEGER NOT NULL,
+  refused INTEGER NOT NULL, error INTEGER, finish INTEGER, ms INTEGER NOT NULL, head_ms INTEGER, first_ms INTEGER, own_us INTEGER,
+  tries INTEGER NOT NULL, attempt_ms INTEGER, target INTEGER, tier INTEGER, input INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
+  cache_write_1h INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL, cost INTEGER NOT NULL, held INTEGER NOT NULL,
+  state INTEGER, price INTEGER, accounts INTEGER, detail TEXT) STRICT;
+CREATE INDEX calls_caller ON calls (caller);
+CREATE INDEX calls_failed ON calls (number) WHERE outcome <> 0;
+-- The attempts of calls with more than one.
+CREATE TABLE charges (number INTEGER NOT NULL, n INTEGER NOT NULL, target INTEGER NOT NULL, class TEXT NOT NULL, ms INTEGER NOT NULL,
+  usage TEXT NOT NULL, cost INTEGER NOT NULL, held INTEGER NOT NULL, state INTEGER NOT NULL, price INTEGER, doubt TEXT,
+  accounts INTEGER, PRIMARY KEY (number, n)) STRICT, WITHOUT ROWID;
+-- What calls that were deleted had been charged, by the accounts they were charged to.
+CREATE TABLE deleted_charges (accounts INTEGER PRIMARY KEY, spent INTEGER NOT NULL, assumed INTEGER NOT NULL,
+  overrun INTEGER NOT NULL) STRICT;
+
+-- target 0: the call reached no provider.
+CREATE TABLE use_hour (hour INTEGER NOT NULL, caller INTEGER NOT NULL, target INTEGER NOT NULL, calls INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0, input INTEGER NOT NULL DEFAULT 0, cache_read INTEGER NOT NULL DEFAULT 0, cache_write INTEGER NOT NULL DEFAULT 0, cache_write_1h INTEGER NOT NULL DEFAULT 0, output INTEGER NOT NULL DEFAULT 0, reasoning INTEGER NOT NULL DEFAULT 0, searches INTEGER NOT NULL DEFAULT 0, cost INTEGER NOT NULL DEFAULT 0, reported INTEGER NOT NULL DEFAULT 0, estimated INTEGER NOT NULL DEFAULT 0, assumed INTEGER NOT NULL DEFAULT 0, untiered INTEGER NOT NULL DEFAULT 0, unpriced INTEGER NOT NULL DEFAULT 0, ms INTEGER NOT NULL DEFAULT 0, first_ms INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (hour, caller, target)) STRICT, WITHOUT ROWID;
+CREATE TABLE use_day (day INTEGER NOT NULL, caller INTEGER NOT NULL, target INTEGER NOT NULL, calls INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0, input INTEGER NOT NULL DEFAULT 0, cache_read INTEGER NOT NULL DEFAULT 0, cache_write INTEGER NOT NULL DEFAULT 0, cache_write_1h INTEGER NOT NULL DEFAULT 0, output INTEGER NOT NULL DEFAULT 0, reasoning INTEGER NOT NULL DEFAULT 0, searches INTEGER NOT NULL DEFAULT 0, cost INTEGER NOT NULL DEFAULT 0, reported INTEGER NOT NULL DEFAULT 0, estimated INTEGER NOT NULL DEFAULT 0, assumed INTEGER NOT NULL DEFAULT 0, untiered INTEGER NOT NULL DEFAULT 0, unpriced INTEGER NOT NULL DEFAULT 0, ms INTEGER NOT NULL DEFAULT 0, first_ms INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (day, caller, target)) STRICT, WITHOUT ROWID;
+CREATE TABLE sessions (session BLOB PRIMARY KEY, caller INTEGER NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
+  calls INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_last ON sessions (last_at);
+
+-- The newest batch of each life of a worker that is in the books.
+CREATE TABLE positions (life TEXT PRIMARY KEY, worker INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE invoices (provider TEXT NOT NULL, month TEXT NOT NULL, amount INTEGER NOT NULL, note TEXT, at INTEGER NOT NULL,
+  PRIMARY KEY (provider, month)) STRICT, WITHOUT ROWID;
+CREATE TABLE audit (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, actor TEXT NOT NULL, address TEXT, action TEXT NOT NULL, subject TEXT NOT NULL,
+  before TEXT, after TEXT) STRICT;
+
+CREATE TRIGGER audit_update BEFORE UPDATE ON audit
+  BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+CREATE TRIGGER audit_delete BEFORE DELETE ON audit
+  BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+
+-- books, SQLite, 2
+
+-- The newest prompt of each conversation of a session. sections: 8 bytes for each section; parts: JSON. model, target: names.
+CREATE TABLE prompts (session BLOB NOT NULL, thread INTEGER NOT NULL, model INTEGER NOT NULL, target INTEGER NOT NULL, at INTEGER NOT NULL,
+  cached INTEGER NOT NULL, keep_ms INTEGER NOT NULL, head INTEGER NOT NULL, parts TEXT NOT NULL, sections BLOB NOT NULL,
+  PRIMARY KEY (session, thread)) STRICT, WITHOUT ROWID;
+CREATE INDEX prompts_at ON prompts (at);
+-- number: of the call that read less than the one before it. client: a name, 0 if the call has none.
+CREATE TABLE cache_breaks (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, session BLOB NOT NULL, caller INTEGER NOT NULL,
+  client INTEGER NOT NULL, target INTEGER NOT NULL, reason INTEGER NOT NULL, section TEXT, after_ms INTEGER NOT NULL,
+  tokens INTEGER NOT NULL, cost INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE cache_day (day INTEGER NOT NULL, caller INTEGER NOT NULL, client INTEGER NOT NULL, target INTEGER NOT NULL,
+  calls INTEGER NOT NULL, input INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, saved INTEGER NOT NULL, breaks INTEGER NOT NULL, lost INTEGER NOT NULL, lost_cost INTEGER NOT NULL, PRIMARY KEY (day, caller, client, target)) STRICT, WITHOUT ROWID;
+
+
+-- books, SQLite, 3
+CREATE INDEX calls_late ON calls (number) WHERE number > (at - 1735689600000 + 120000) * 4096;
+
+-- books, SQLite, 4
+CREATE TABLE models (id TEXT PRIMARY KEY, name TEXT NOT NULL, spec TEXT NOT NULL, created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL, deleted_at INTEGER, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+-- books, PostgreSQL, 1
+
+CREATE TABLE meta (name TEXT PRIMARY KEY, value bigint NOT NULL) ;
+INSERT INTO meta (name, value) VALUES ('policy_version', 0);
+
+-- Every text that repeats, once. Some are JSON: caller [key, path, tags], target [provider, deployment, model], accounts [account, …].
+CREATE TABLE names (id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, kind TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (kind, text)) ;
+CREATE TABLE prices (id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, ref TEXT NOT NULL UNIQUE, provider TEXT NOT NULL, model TEXT NOT NULL,
+  rule TEXT NOT NULL, source TEXT NOT NULL, added_at bigint NOT NULL) ;
+
+-- declared: the entry comes from the config of a gateway.
+CREATE TABLE keys (id TEXT PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, path TEXT NOT NULL, tags TEXT NOT NULL,
+  scopes TEXT NOT NULL, expires_at bigint, revoked_at bigint, cut bigint NOT NULL, declared bigint NOT NULL,
+  created_at bigint NOT NULL, created_by TEXT NOT NULL, version bigint NOT NULL) ;
+CREATE UNIQUE INDEX key_name ON keys (name, declared) WHERE revoked_at IS NULL;
+CREATE TABLE key_digests (digest bytea PRIMARY KEY, key TEXT NOT NULL REFERENCES keys (id) ON DELETE CASCADE, hint TEXT, until bigint) ;
+CREATE TABLE budgets (id TEXT PRIMARY KEY, name TEXT NOT NULL, on_kind TEXT NOT NULL, on_what TEXT NOT NULL,
+  every TEXT NOT NULL, zone TEXT NOT NULL, limit_nano bigint NOT NULL CHECK (limit_nano >= 0), mode TEXT NOT NULL,
+  on_empty TEXT NOT NULL, alerts TEXT NOT NULL, declared bigint NOT NULL, deleted_at bigint, version bigint NOT NULL) ;
+CREATE TABLE rates (id TEXT PRIMARY KEY, name TEXT NOT NULL, on_kind TEXT NOT NULL, on_what TEXT NOT NULL,
+  limits TEXT NOT NULL, burst TEXT, declared bigint NOT NULL, deleted_at bigint, version bigint NOT NULL) ;
+
+-- One window of a budget. granted: drawn by nodes, and neither booked nor returned.
+CREATE TABLE accounts (account TEXT PRIMARY KEY, budget TEXT NOT NULL, starts_at bigint NOT NULL, ends_at bigint,
+  spent bigint NOT NULL DEFAULT 0, assumed bigint NOT NULL DEFAULT 0, overrun bigint NOT NULL DEFAULT 0,
+  granted bigint NOT NULL DEFAULT 0, alerted bigint NOT NULL DEFAULT 0) ;
+CREATE TABLE grants (account TEXT NOT NULL, node TEXT NOT NULL, amount bigint NOT NULL, PRIMARY KEY (account, node)) ;
+CREATE TABLE assumptions (id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, at bigint NOT NULL, account TEXT NOT NULL, amount bigint NOT NULL, why TEXT NOT NULL) ;
+CREATE TABLE rate_levels (account TEXT PRIMARY KEY, level double precision NOT NULL, at bigint NOT NULL) ;
+CREATE TABLE margins (target TEXT PRIMARY KEY, tokens bigint NOT NULL, at bigint NOT NULL) ;
+
+-- number: the time of the commit, see numbers.ts, so that rows lie in the order of their commits.
+-- caller, model, format, client, target, tier, error, finish, accounts: names; price: prices. Counts and cost: all attempts together.
+CREATE TABLE calls (number bigint PRIMARY KEY, request bytea NOT NULL, at bigint NOT NULL, caller bigint NOT NULL, session bytea,
+  model bigint NOT NULL, format bigint NOT NULL, client bigint, flags bigint NOT NULL, status bigint NOT NULL, outcome bigint NOT NULL,
+  refused bigint NOT NULL, error bigint, finish bigint, ms bigint NOT NULL, head_ms bigint, first_ms bigint, own_us bigint,
+  tries bigint NOT NULL, attempt_ms bigint, target bigint, tier bigint, input bigint NOT NULL, cache_read bigint NOT NULL, cache_write bigint NOT NULL,
+  cache_write_1h bigint NOT NULL, output bigint NOT NULL, reasoning bigint NOT NULL, cost bigint NOT NULL, held bigint NOT NULL,
+  state bigint, price bigint, accounts bigint, detail TEXT) PARTITION BY RANGE (number);
+CREATE INDEX calls_caller ON calls (caller, number);
+CREATE INDEX calls_failed ON calls (number) WHERE outcome <> 0;
+-- The attempts of calls with more than one.
+CREATE TABLE charges (number bigint NOT NULL, n bigint NOT NULL, target bigint NOT NULL, class TEXT NOT NULL, ms bigint NOT NULL,
+  usage TEXT NOT NULL, cost bigint NOT NULL, held bigint NOT NULL, state bigint NOT NULL, price bigint, doubt TEXT,
+  accounts bigint, PRIMARY KEY (number, n)) ;
+-- What calls that were deleted had been charged, by the accounts they were charged to.
+CREATE TABLE deleted_charges (accounts bigint PRIMARY KEY, spent bigint NOT NULL, assumed bigint NOT NULL,
+  overrun bigint NOT NULL) ;
+
+-- target 0: the call reached no provider.
+CREATE TABLE use_hour (hour bigint NOT NULL, caller bigint NOT NULL, target bigint NOT NULL, calls bigint NOT NULL DEFAULT 0, failed bigint NOT NULL DEFAULT 0, refused bigint NOT NULL DEFAULT 0, attempts bigint NOT NULL DEFAULT 0, input bigint NOT NULL DEFAULT 0, cache_read bigint NOT NULL DEFAULT 0, cache_write bigint NOT NULL DEFAULT 0, cache_write_1h bigint NOT NULL DEFAULT 0, output bigint NOT NULL DEFAULT 0, reasoning bigint NOT NULL DEFAULT 0, searches bigint NOT NULL DEFAULT 0, cost bigint NOT NULL DEFAULT 0, reported bigint NOT NULL DEFAULT 0, estimated bigint NOT NULL DEFAULT 0, assumed bigint NOT NULL DEFAULT 0, untiered bigint NOT NULL DEFAULT 0, unpriced bigint NOT NULL DEFAULT 0, ms bigint NOT NULL DEFAULT 0, first_ms bigint NOT NULL DEFAULT 0, PRIMARY KEY (hour, caller, target)) ;
+CREATE TABLE use_day (day bigint NOT NULL, caller bigint NOT NULL, target bigint NOT NULL, calls bigint NOT NULL DEFAULT 0, failed bigint NOT NULL DEFAULT 0, refused bigint NOT NULL DEFAULT 0, attempts bigint NOT NULL DEFAULT 0, input bigint NOT NULL DEFAULT 0, cache_read bigint NOT NULL DEFAULT 0, cache_write bigint NOT NULL DEFAULT 0, cache_write_1h bigint NOT NULL DEFAULT 0, output bigint NOT NULL DEFAULT 0, reasoning bigint NOT NULL DEFAULT 0, searches bigint NOT NULL DEFAULT 0, cost bigint NOT NULL DEFAULT 0, reported bigint NOT NULL DEFAULT 0, estimated bigint NOT NULL DEFAULT 0, assumed bigint NOT NULL DEFAULT 0, untiered bigint NOT NULL DEFAULT 0, unpriced bigint NOT NULL DEFAULT 0, ms bigint NOT NULL DEFAULT 0, first_ms bigint NOT NULL DEFAULT 0, PRIMARY KEY (day, caller, target)) ;
+CREATE TABLE sessions (session bytea PRIMARY KEY, caller bigint NOT NULL, first_at bigint NOT NULL, last_at bigint NOT NULL,
+  calls bigint NOT NULL) ;
+CREATE INDEX sessions_last ON sessions (last_at);
+
+-- The newest batch of each life of a worker that is in the books.
+CREATE TABLE positions (life TEXT PRIMARY KEY, worker bigint NOT NULL, seq bigint NOT NULL, at bigint NOT NULL) ;
+CREATE TABLE invoices (provider TEXT NOT NULL, month TEXT NOT NULL, amount bigint NOT NULL, note TEXT, at bigint NOT NULL,
+  PRIMARY KEY (provider, month)) ;
+CREATE TABLE audit (id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, at bigint NOT NULL, actor TEXT NOT NULL, address TEXT, action TEXT NOT NULL, subject TEXT NOT NULL,
+  before TEXT, after TEXT) ;
+
+CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN RAISE EXCEPTION 'the audit log is append-only'; END $$;
+CREATE TRIGGER audit_rows BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_whole BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+-- books, PostgreSQL, 2
+
+-- The newest prompt of each conversation of a session. sections: 8 bytes for each section; parts: JSON. model, target: names.
+CREATE TABLE prompts (session bytea NOT NULL, thread bigint NOT NULL, model bigint NOT NULL, target bigint NOT NULL, at bigint NOT NULL,
+  cached bigint NOT NULL, keep_ms bigint NOT NULL, head bigint NOT NULL, parts TEXT NOT NULL, sections bytea NOT NULL,
+  PRIMARY KEY (session, thread)) ;
+CREATE INDEX prompts_at ON prompts (at);
+-- number: of the call that read less than the one before it. client: a name, 0 if the call has none.
+CREATE TABLE cache_breaks (number bigint PRIMARY KEY, at bigint NOT NULL, session bytea NOT NULL, caller bigint NOT NULL,
+  client bigint NOT NULL, target bigint NOT NULL, reason bigint NOT NULL, section TEXT, after_ms bigint NOT NULL,
+  tokens bigint NOT NULL, cost bigint NOT NULL) ;
+CREATE TABLE cache_day (day bigint NOT NULL, caller bigint NOT NULL, client bigint NOT NULL, target bigint NOT NULL,
+  calls bigint NOT NULL, input bigint NOT NULL, cache_read bigint NOT NULL, cache_write bigint NOT NULL, saved bigint NOT NULL, breaks bigint NOT NULL, lost bigint NOT NULL, lost_cost bigint NOT NULL, PRIMARY KEY (day, caller, client, target)) ;
+
+
+-- books, PostgreSQL, 3
+CREATE INDEX calls_late ON calls (number) WHERE number > (at - 1735689600000 + 120000) * 4096;
+
+-- books, PostgreSQL, 4
+CREATE TABLE models (id TEXT PRIMARY KEY, name TEXT NOT NULL, spec TEXT NOT NULL, created_at bigint NOT NULL,
+  created_by TEXT NOT NULL, deleted_at bigint, version bigint NOT NULL) ;
+
+-- stored answers, 1
+CREATE TABLE response (
+     id         TEXT PRIMARY KEY,
+     owner      TEXT NOT NULL,
+     deployment TEXT,             -- the deployment that stores the answer; NULL: weir
+     parent     TEXT,
+     model      TEXT NOT NULL,
+     status     TEXT NOT NULL,
+     created    INTEGER NOT NULL, -- milliseconds since 1970, as expires
+     expires    INTEGER NOT NULL,
+     bytes      INTEGER NOT NULL, -- size of the body and the items before compression
+     body       BLOB              -- JSON, zstd; NULL if a deployment stores the answer
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX response_expires ON response (expires);
+   CREATE TABLE item (
+     response TEXT NOT NULL REFERENCES response (id) ON DELETE CASCADE,
+     side     INTEGER NOT NULL,   -- 0: input, 1: output
+     seq      INTEGER NOT NULL,
+     id       TEXT NOT NULL,
+     value    BLOB NOT NULL,      -- JSON, zstd
+     PRIMARY KEY (response, side, seq)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX item_id ON item (id);
+
+-- captures, 1
+CREATE TABLE captured (
+     id      TEXT PRIMARY KEY,    -- of the call
+     at      INTEGER NOT NULL,    -- milliseconds since 1970, as expires
+     expires INTEGER NOT NULL,
+     bytes   INTEGER NOT NULL,    -- size of the body
+     body    BLOB NOT NULL        -- JSON, zstd
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX captured_at ON captured (at);
+   CREATE INDEX captured_expires ON captured (expires);

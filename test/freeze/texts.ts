@@ -1,0 +1,84 @@
+/** What users, scripts, dashboards and databases see of weir, as texts that a change of structure alone must not change. */
+import { createHash } from "node:crypto";
+import { openApiDocument as adminDocument } from "../../src/admin/openapi.ts";
+import { listOperations } from "../../src/admin/operations/index.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { completionScript } from "../../src/cli/completion.ts";
+import { commandHelp, generalHelp, groupHelp } from "../../src/cli/help.ts";
+import { manPage } from "../../src/cli/man.ts";
+import { editorSchema } from "../../src/config/editor.ts";
+import { type JsonObject, isObject } from "../../src/core/json.ts";
+import { migrationsFor } from "../../src/keeper/books/schema.ts";
+import { FAMILIES } from "../../src/keeper/books/metrics/families.ts";
+import { CAPTURE_MIGRATIONS } from "../../src/keeper/captures/file.ts";
+import { RESPONSES_MIGRATIONS } from "../../src/keeper/migrations.ts";
+
+/** Shells that `weir completion` knows. */
+const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
+
+/** Columns of the help texts. */
+const WIDTH = 100;
+
+/** The help of weir, of each group of commands and of each command. */
+export function helpText(): string {
+  const groups = [...new Set(COMMANDS.map(({ name }) => name.split(" ")[0]!))].filter(
+    (group) => COMMANDS.filter(({ name }) => name.startsWith(`${group} `)).length > 1,
+  );
+  return [
+    generalHelp(COMMANDS, WIDTH),
+    ...groups.map((group) => groupHelp(group, COMMANDS, WIDTH)),
+    ...COMMANDS.map((command) => commandHelp(command, WIDTH)),
+  ].join(`\n${"-".repeat(WIDTH)}\n`);
+}
+
+/** The manual page, as `man` reads it. */
+export const manualPage = (): string => manPage(COMMANDS);
+
+/** The completion scripts of all shells, a digest each: they follow from the commands. */
+export const completions = (): string =>
+  SHELLS.map((shell) => `${shell} ${hash(completionScript(shell, COMMANDS))}`).join("\n");
+
+/** The JSON schema of weir.yaml, as editors read it. */
+export const configSchema = (): string => JSON.stringify(editorSchema(), null, 1);
+
+/** The migrations of the three databases; those of the books for SQLite and for PostgreSQL. */
+export const tables = (): string =>
+  [
+    ["books, SQLite", migrationsFor("sqlite")],
+    ["books, PostgreSQL", migrationsFor("postgres")],
+    ["stored answers", RESPONSES_MIGRATIONS],
+    ["captures", CAPTURE_MIGRATIONS],
+  ]
+    .flatMap(([name, migrations]) =>
+      (migrations as readonly string[]).map((text, index) => `-- ${name as string}, ${index + 1}\n${text}`),
+    )
+    .join("\n\n");
+
+/** The metrics: name, type, labels, limits of histograms, help. */
+export const metrics = (): string =>
+  FAMILIES.map(({ name, type, labels, buckets, help }) =>
+    [`${name}{${labels.join(",")}} ${type}`, ...(buckets ? [buckets.join(" ")] : []), help].join("\n  "),
+  ).join("\n");
+
+/** The OpenAPI document of the admin API. */
+export const adminApi = (): string =>
+  digest(adminDocument(listOperations("0"), "0") as unknown as JsonObject);
+
+/**
+ * An OpenAPI document in lines: each operation, schema and header with a digest of its content, which says what differs without
+ * half a megabyte of text.
+ */
+export function digest(document: JsonObject): string {
+  const { paths, components, ...rest } = JSON.parse(JSON.stringify(document)) as Record<string, JsonObject>;
+  const lines = [`document ${hash(rest)}`];
+  for (const [path, methods] of Object.entries(paths ?? {}))
+    for (const [method, operation] of Object.entries(methods as JsonObject))
+      lines.push(`${method.toUpperCase()} ${path} ${hash(operation)}`);
+  for (const [kind, members] of Object.entries(components ?? {}))
+    if (isObject(members))
+      for (const [name, value] of Object.entries(members)) lines.push(`${kind} ${name} ${hash(value)}`);
+  return lines.join("\n");
+}
+
+const hash = (value: unknown): string =>
+  createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, 16);

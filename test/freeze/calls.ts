@@ -113,12 +113,13 @@ export async function frozenCalls(): Promise<FrozenCalls> {
   }
 }
 
-/** Times and durations, and ids that weir makes. */
+/** Hides times, durations, ids that weir makes, and the stack of an error, which names the folder and the lines of the code. */
 function withoutPassing(text: string): string {
   return text
     .replace(/"(time|ms|\w+_ms|retry_after\w*|created\w*)":("[^"]*"|[\d.]+)/g, '"$1":0')
     .replace(/\b(req|resp|msg)_[\w-]{12,}/g, "$1_made")
-    .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:0");
+    .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:0")
+    .replace(/(?:\\n    at [^"\\]*)+/g, "");
 }
 
 /** Columns that differ from run to run: they are shown as set or not. */

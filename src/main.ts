@@ -2,8 +2,8 @@
  * The entry point, the only file with effects at import: cleans the environment, then imports and runs a command. A process
  * that is replaced imports nothing else. The threads with this entry are those of the keeper.
  */
-import { KEEPER_FLAG, PREFLIGHT_FLAG } from "./program.ts";
-import { mustReplace, replaceProcess } from "./reexec.ts";
+import { KEEPER_FLAG, PREFLIGHT_FLAG } from "./process/program.ts";
+import { mustReplace, replaceProcess } from "./process/reexec.ts";
 
 if (Bun.isMainThread) {
   if (mustReplace(process.env)) replaceProcess();

@@ -97,7 +97,7 @@ const RULES: readonly Rule[] = [
       "src/core/",
       "src/stream/",
       "src/gateway/",
-      "src/version.ts",
+      "src/process/version.ts",
       "node:crypto",
       "node:fs",
       "node:path",
@@ -116,7 +116,7 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/telemetry/",
-    may: ["src/core/", "src/ledger/", "src/version.ts", "node:os", "node:util", "node:zlib"],
+    may: ["src/core/", "src/ledger/", "src/process/version.ts", "node:os", "node:util", "node:zlib"],
     because: "traces and alerts are made from records, and know no store and no gateway",
   },
   {
@@ -126,7 +126,16 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/admin/",
-    may: ["src/core/", "src/ledger/", "src/keeper/books/", "@sinclair/typebox", "node:"],
+    may: [
+      "src/core/",
+      "src/ledger/",
+      "src/keeper/books/",
+      "src/keeper/record/",
+      "src/keeper/reports/",
+      "src/keeper/store/",
+      "@sinclair/typebox",
+      "node:",
+    ],
     because: "the operator's API reads and changes the books, and knows no format and no gateway",
   },
   {
@@ -146,7 +155,7 @@ const RULES: readonly Rule[] = [
       "src/ledger/",
       "src/admin/",
       "src/telemetry/",
-      "src/program.ts",
+      "src/process/",
       "bun",
       "node:crypto",
       "node:path",
@@ -165,12 +174,20 @@ const RULES: readonly Rule[] = [
       "src/core/",
       "src/stream/",
       "src/documents/texts.ts",
+      "src/ledger/keys/addresses.ts",
       "elysia",
       "@sinclair/typebox",
       "node:crypto",
       "node:buffer",
+      "node:fs",
+      "node:net",
     ],
     because: "Elysia lives here and only here",
+  },
+  {
+    from: "src/process/",
+    may: ["package.json", "bun", "node:"],
+    because: "how processes and threads of weir start, end and talk does not depend on what they do",
   },
   {
     from: "src/documents/",
@@ -193,23 +210,28 @@ const RULES: readonly Rule[] = [
       "src/core/",
       "src/gateway/routing/registry.ts",
       "src/plugin.ts",
-      "src/program.ts",
-      "src/reexec.ts",
+      "src/process/program.ts",
+      "src/process/reexec.ts",
       "node:",
     ],
     because: "what lies in the plugin folder is looked at, rehearsed and imported, and nothing else",
   },
   {
-    from: "src/release/",
+    from: "src/build/",
     may: [
+      "src/admin/console/bundle.ts",
+      "src/console/index.html",
+      "src/core/",
       "src/cli/commands.ts",
       "src/cli/completion.ts",
       "src/cli/man.ts",
       "src/documents/markdown.ts",
-      "src/version.ts",
+      "src/process/version.ts",
+      "bun",
+      "terser",
       "node:",
     ],
-    because: "a release packs what the build wrote, and texts made from the command table",
+    because: "a build makes the binary, and a release packs it with texts made from the command table",
   },
   {
     from: "plugins/",
@@ -235,8 +257,8 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Files at the top of `src` put the parts together; the command line inspects all of them. */
-const FREE = /^src\/(cli\/|[a-z-]+\.ts$)/;
+/** `src/run` puts the parts of a gateway together; the command line inspects all of them. */
+const FREE = /^src\/(cli\/|run\/|[a-z-]+\.ts$)/;
 
 const files = [...new Glob("{src,plugins}/**/*.{ts,tsx}").scanSync(ROOT)].sort();
 
@@ -360,7 +382,7 @@ const FORMAT_IDS = [
  * name of a format.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|cli\/|console\/|probe\/|import\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|assemble\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|cli\/|console\/|probe\/|import\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|run\/assemble\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {
@@ -515,16 +537,16 @@ test("codecs are synchronous, so that weir translates all that a network read br
   expect(found).toEqual([]);
 });
 
-test("the process is ended through src/exit.ts alone, because plugins must not be able to", async () => {
+test("the process is ended through src/process/exit.ts alone, because plugins must not be able to", async () => {
   const ends: string[] = [];
   for (const file of files)
     if (/process\.(exit|abort|reallyExit)\b(?!Code)/.test(await codeOf(file))) ends.push(file);
   // The build is a tool; a preflight runs in a process of its own; the re-exec ends before there is a gateway.
   expect(ends).toEqual([
-    "src/build.ts",
-    "src/exit.ts",
+    "src/build/main.ts",
     "src/external-plugins/preflight-worker.ts",
-    "src/reexec.ts",
+    "src/process/exit.ts",
+    "src/process/reexec.ts",
   ]);
 });
 

@@ -15,7 +15,7 @@ let url: string;
 let output = "";
 
 beforeAll(async () => {
-  const built = Bun.spawnSync([process.execPath, join(ROOT, "src/build.ts")], { cwd: ROOT });
+  const built = Bun.spawnSync([process.execPath, join(ROOT, "src/build/main.ts")], { cwd: ROOT });
   expect(built.exitCode).toBe(0);
   folder = mkdtempSync(join(tmpdir(), "weir-binary-"));
   chmodSync(folder, 0o755);
@@ -160,7 +160,7 @@ test("setup copies it to a folder for programs, also over one that runs, and say
   const dir = join(folder, "programs");
   const setUp = (path: string) => {
     const env = { ...environmentIn(folder), PATH: path, WEIR_INSTALL_DIR: dir };
-    return Bun.spawnSync([process.execPath, join(ROOT, "src/release/setup.ts")], { env }).stdout.toString();
+    return Bun.spawnSync([process.execPath, join(ROOT, "src/build/setup.ts")], { env }).stdout.toString();
   };
   expect(setUp("/usr/bin")).toContain(`is not in PATH. Add it: export PATH="${dir}:$PATH"`);
   const running = Bun.spawn([join(dir, "weir"), "--port", "0"], {

@@ -1,7 +1,7 @@
 /** The signature of a macOS executable, checked on a small one as the system would: a hash for each page of what is signed. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { signAdHoc } from "../src/mach-o.ts";
+import { signAdHoc } from "../src/build/mach-o.ts";
 
 const PAGE = 4096;
 

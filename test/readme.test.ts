@@ -21,7 +21,7 @@ import { traitsSchema } from "../src/config/schema-traits.ts";
 import { PROBES } from "../src/probe/probes/index.ts";
 import { RULES } from "../src/probe/settings.ts";
 import type { Provider } from "../src/core/provider.ts";
-import { FAMILIES } from "../src/keeper/books/metrics/families.ts";
+import { FAMILIES } from "../src/keeper/metrics/families.ts";
 import { isVariableList, variableName } from "../src/core/settings.ts";
 import { listGoals } from "./faults/list.ts";
 import {

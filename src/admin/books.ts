@@ -6,12 +6,12 @@ import type { Nano } from "../ledger/money.ts";
 import type { Budget, KeyEntry, Policy, RateLimit, StoredModel } from "../ledger/policy.ts";
 import type { WhatIfSums } from "../ledger/prices/whatif.ts";
 import type { CallRecord } from "../ledger/record.ts";
-import type { Pulse } from "../keeper/books/pulse.ts";
-import type { Pruned, PruneRequest } from "../keeper/books/due.ts";
+import type { Pulse } from "../keeper/reports/pulse.ts";
+import type { Pruned, PruneRequest } from "../keeper/record/due.ts";
 import type { Running } from "../keeper/books/questions.ts";
-import type { DeploymentQuery, DeploymentReport } from "../keeper/books/reports/deployments.ts";
-import type { UsedNames } from "../keeper/books/reports/names.ts";
-import type { AuditEntry, KeyFacts, Page } from "../keeper/books/reports/reports.ts";
+import type { DeploymentQuery, DeploymentReport } from "../keeper/reports/deployments.ts";
+import type { UsedNames } from "../keeper/reports/names.ts";
+import type { AuditEntry, KeyFacts, Page } from "../keeper/reports/reports.ts";
 import type {
   Assumption,
   AuditReport,
@@ -28,8 +28,8 @@ import type {
   Reconciliation,
   UsageGroup,
   UsageReport,
-} from "../keeper/books/reports/types.ts";
-import type { AccountRow, Actor } from "../keeper/books/store.ts";
+} from "../keeper/reports/types.ts";
+import type { AccountRow, Actor } from "../keeper/store/store.ts";
 
 /** A window of a budget, with what workers hold and have left of it. */
 export interface AccountFigures extends AccountRow {

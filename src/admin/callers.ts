@@ -1,7 +1,7 @@
 /** Who asks the admin API: a key of the policy, or the credential that the run file holds. */
 import { digestOf } from "../ledger/keys/form.ts";
 import type { KeyEntry, Policy, Scopes } from "../ledger/policy.ts";
-import type { Actor } from "../keeper/books/store.ts";
+import type { Actor } from "../keeper/store/store.ts";
 
 export interface Caller extends Required<Actor> {
   /** `none`: without a credential, for what everyone may read. */

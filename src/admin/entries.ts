@@ -8,7 +8,7 @@ import type {
   StoredModel,
   Subject,
 } from "../ledger/policy.ts";
-import type { Actor } from "../keeper/books/store.ts";
+import type { Actor } from "../keeper/store/store.ts";
 import { digestOf } from "../ledger/keys/form.ts";
 import { isWithin } from "../ledger/keys/path.ts";
 import type { Caller } from "./callers.ts";

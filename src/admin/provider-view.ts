@@ -1,5 +1,5 @@
 /** The providers page: what workers say of deployments, with what the books say of their calls. */
-import type { DeploymentReport, DeploymentUse } from "../keeper/books/reports/deployments.ts";
+import type { DeploymentReport, DeploymentUse } from "../keeper/reports/deployments.ts";
 import type { WorkerState } from "../ledger/messages.ts";
 import type { BreakerFact, DeploymentFact, ProviderFact, ProviderFacts } from "../ledger/provider-facts.ts";
 import type { Breaker, DeploymentEntry, ProviderEntry } from "./schemas/providers.ts";

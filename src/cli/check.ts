@@ -1,7 +1,7 @@
 /** `weir check`: checks config and plugins, and probes the providers. */
 import { loadConfig } from "../config/load.ts";
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
-import { wantedButOff } from "../wanted-but-off.ts";
+import { wantedButOff } from "../run/wanted-but-off.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { routeRows } from "./routes.ts";
@@ -15,9 +15,9 @@ export const check: Command = {
   flags: [...CONFIG_FLAGS, JSON_FLAG, { name: "--offline", help: "send no request to any provider" }],
   async run({ flags, env, cwd, print, printError }) {
     const loaded = loadConfig({ flags: valueFlags(flags), env, cwd });
-    const { assemble } = await import("../assemble.ts");
-    const { endingModels } = await import("../ending-models.ts");
-    const { unmatchedRules } = await import("../known-models.ts");
+    const { assemble } = await import("../run/assemble.ts");
+    const { endingModels } = await import("../run/ending-models.ts");
+    const { unmatchedRules } = await import("../run/known-models.ts");
     const { registry, catalog, broken, plugins } = await assemble(loaded.config, env, loaded.locate);
     const offline = flags["--offline"] === true;
     const probed = await Promise.all(

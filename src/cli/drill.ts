@@ -186,7 +186,7 @@ async function startGateway(
   folder: string,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const { loadConfig } = await import("../config/load.ts");
-  const { startWeir } = await import("../start.ts");
+  const { startWeir } = await import("../run/weir.ts");
   const { drillPlugin } = await import("../drill/plugin.ts");
   const loaded = loadConfig({ flags: { "--port": "0", "--log-level": "silent" }, env: {}, cwd: folder });
   const { config, ...sources } = loaded;

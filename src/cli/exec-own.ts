@@ -5,9 +5,9 @@ import { GatewayError } from "../core/error.ts";
 import type { Plugin } from "../core/plugin.ts";
 import type { Registry } from "../gateway/routing/registry.ts";
 import { digestOf, makeKeyText } from "../ledger/keys/form.ts";
-import type { RunningWeir } from "../running-weir.ts";
+import type { RunningWeir } from "../run/running-weir.ts";
 import { knownClient, pointClient } from "./clients/index.ts";
-import { wantedButOff } from "../wanted-but-off.ts";
+import { wantedButOff } from "../run/wanted-but-off.ts";
 import type { Context } from "./command.ts";
 import { valueFlags } from "./command.ts";
 import { describeClient, describeModel, describeSilence } from "./exec-line.ts";
@@ -158,7 +158,7 @@ async function assertServed(
   env: Context["env"],
   locate: ReturnType<typeof loadConfig>["locate"],
 ): Promise<void> {
-  const { assemble } = await import("../assemble.ts");
+  const { assemble } = await import("../run/assemble.ts");
   const { registry } = await assemble(config, env, locate);
   await registry.prepare(model);
   try {

@@ -4,7 +4,7 @@ import { GatewayError } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
-import { answerOptions } from "../state.ts";
+import { answerOptions } from "../run/home.ts";
 
 /** The names of the built-in formats and of their dialects of embeddings; plugins may add others. */
 export const FORMATS = [
@@ -37,7 +37,7 @@ export const explainCommand: Command = {
   async run({ words, flags, env, cwd, print, printError }) {
     const { "--format": named, ...configFlags } = valueFlags(flags);
     const { config, locate } = loadConfig({ flags: configFlags, env, cwd });
-    const { assemble } = await import("../assemble.ts");
+    const { assemble } = await import("../run/assemble.ts");
     const { explain } = await import("../gateway/explain.ts");
     const { ReasoningCache } = await import("../gateway/reasoning/cache.ts");
     const { RequestBody } = await import("../server/request-body.ts");

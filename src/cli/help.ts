@@ -1,5 +1,5 @@
 /** Help texts, generated from the command table. */
-import { VERSION } from "../version.ts";
+import { VERSION } from "../process/version.ts";
 import type { Command, Flag } from "./command.ts";
 import { GLOBAL_FLAGS } from "./command.ts";
 import { wrap, wrappedTable } from "./terminal.ts";

@@ -55,7 +55,7 @@ export function gatewayOf(registry: Registry): MadeGateway {
 
 async function tryLoad({ yaml, variables }: Imported, env: Context["env"]) {
   const { standIns } = await import("../import/stand-ins.ts");
-  const { assemble } = await import("../assemble.ts");
+  const { assemble } = await import("../run/assemble.ts");
   const folder = mkdtempSync(join(tmpdir(), "weir-import-"));
   try {
     writeFileSync(join(folder, CONFIG_FILE), yaml, { mode: 0o600 });

@@ -1,8 +1,8 @@
 /** The command line: runs a command and turns errors into a sentence and an exit code. */
 import { ConfigError, EXIT_CONFIG } from "../config/error.ts";
-import { exitProcess } from "../exit.ts";
+import { exitProcess } from "../process/exit.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../process/version.ts";
 import { UsageError } from "./command.ts";
 import { type Parsed, parse } from "./parse.ts";
 import { serve } from "./serve.ts";

@@ -1,5 +1,5 @@
 /** The process of the keeper, a child of the supervisor: its life from its own side. */
-import { exitProcess } from "../exit.ts";
+import { exitProcess } from "../process/exit.ts";
 import { listenKeeper } from "../keeper/process.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
 import { type FromWorker, HEARTBEAT_MS, KEEPER_SETTINGS, type ToWorker } from "./worker.ts";

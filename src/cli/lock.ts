@@ -6,7 +6,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { listenFault } from "../server/listen.ts";
-import type { StateHome } from "../state.ts";
+import type { StateHome } from "../run/home.ts";
 import { beginningOf, runFolder } from "./run-file.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 /** `weir man`: the manual page, generated from the command table. Its language is man(7), which groff and mandoc read. */
-import { VERSION } from "../version.ts";
+import { VERSION } from "../process/version.ts";
 import type { Command, Flag } from "./command.ts";
 import { GLOBAL_FLAGS } from "./command.ts";
 import { synopsis } from "./help.ts";

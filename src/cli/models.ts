@@ -1,5 +1,5 @@
 /** `weir models [NAME]`: lists the models, or shows which provider serves a name and why. */
-import type { Assembled } from "../assemble.ts";
+import type { Assembled } from "../run/assemble.ts";
 import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ModelFacts } from "../core/model-facts.ts";
@@ -26,7 +26,7 @@ export const models: Command = {
       env: context.env,
       cwd: context.cwd,
     });
-    const { assemble } = await import("../assemble.ts");
+    const { assemble } = await import("../run/assemble.ts");
     const parts = await assemble(config, context.env, locate);
     await withStored(parts, { config, locate }, context);
     const { registry, catalog, plugins } = parts;

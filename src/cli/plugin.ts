@@ -56,7 +56,7 @@ function readKind(word: string | true): Kind {
 }
 
 async function builtInNames(): Promise<{ formatIds: string[]; providerNames: string[] }> {
-  const { builtInFormats } = await import("../assemble.ts");
+  const { builtInFormats } = await import("../run/assemble.ts");
   const { builtIn } = await import("../../plugins/index.ts");
   return {
     formatIds: builtInFormats({ systemTurns: "accept" }).map(({ id }) => id),
@@ -88,7 +88,7 @@ export const pluginList: Command = {
   flags: [...CONFIG_FLAGS, JSON_FLAG],
   async run({ flags, env, cwd, print, printError }) {
     const { config } = loadConfig({ flags: valueFlags(flags), env, cwd });
-    const { assemble } = await import("../assemble.ts");
+    const { assemble } = await import("../run/assemble.ts");
     const { plugins, broken } = await assemble(config, env);
     const replaced = replacedProviders(plugins);
     const listed = plugins.map(({ plugin, source, sha256 }) => ({

@@ -77,7 +77,7 @@ export const probe: Command = {
 /** @throws UsageError for a host that is neither a URL nor a known provider */
 async function subjectOf(word: string, { flags, env, cwd }: Context): Promise<Subject> {
   const { config, locate } = loadConfig({ flags: configFlags(flags), env, cwd });
-  const { assemble } = await import("../assemble.ts");
+  const { assemble } = await import("../run/assemble.ts");
   const { registry } = await assemble(config, env, locate);
   const names = [...registry.providers, ...registry.off.map(({ provider }) => provider)].map(
     ({ name }) => name,

@@ -1,5 +1,5 @@
 /** `weir reload`: makes a running gateway reload its config and plugins, and prints the result. */
-import { signalProcess } from "../exit.ts";
+import { signalProcess } from "../process/exit.ts";
 import { chooseRunning } from "./choose-running.ts";
 import { type Command, JSON_FLAG } from "./command.ts";
 import { readRunFile, type RunningGateway } from "./run-file.ts";

@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { loadConfig, type LoadOptions, reloadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import { exitProcess, guardProcess } from "../exit.ts";
-import { isFetchLimited, replaceProcess } from "../reexec.ts";
-import type { RunningWeir } from "../running-weir.ts";
-import type { StartOptions } from "../start.ts";
-import { stateHome } from "../state.ts";
+import { exitProcess, guardProcess } from "../process/exit.ts";
+import { isFetchLimited, replaceProcess } from "../process/reexec.ts";
+import type { RunningWeir } from "../run/running-weir.ts";
+import type { StartOptions } from "../run/weir.ts";
+import { stateHome } from "../run/home.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
 import { lockOnly, lockPath, lockState } from "./lock.ts";
@@ -124,7 +124,7 @@ async function serveHere(
   if (config.listen.unix !== undefined) await lockPath(config.listen.unix, context.env);
   else if (!worker && config.port !== 0) await lockOnly(config.host, config.port, context.env);
   const home = worker ? worker.home : lockState(stateHome(config, context.env));
-  const { startWeir } = await import("../start.ts");
+  const { startWeir } = await import("../run/weir.ts");
   let weir: RunningWeir | undefined;
   let reloader: Reloader | undefined;
   let client: RunningClient | undefined;

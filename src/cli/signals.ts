@@ -1,6 +1,6 @@
 /** The signals of a gateway in a process of its own, from before it listens: an unhandled one would end it with its calls. */
 import { constants } from "node:os";
-import { exitProcess } from "../exit.ts";
+import { exitProcess } from "../process/exit.ts";
 
 const ENDING = ["SIGTERM", "SIGINT"] as const;
 

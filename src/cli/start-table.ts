@@ -3,7 +3,7 @@ import type { Config } from "../config/schema.ts";
 import type { Deployment } from "../core/provider.ts";
 import type { Registry } from "../gateway/routing/registry.ts";
 import { OLD_DAYS, priceBookDays } from "../ledger/prices/age.ts";
-import type { OpenedBooks, RunningWeir } from "../running-weir.ts";
+import type { OpenedBooks, RunningWeir } from "../run/running-weir.ts";
 import { routeRows } from "./routes.ts";
 import { table } from "./terminal.ts";
 

@@ -1,5 +1,5 @@
 /** `weir stop`: ends a running gateway as a service manager does, and waits until its answers have ended. */
-import { signalProcess } from "../exit.ts";
+import { signalProcess } from "../process/exit.ts";
 import { chooseRunning } from "./choose-running.ts";
 import { type Command, JSON_FLAG } from "./command.ts";
 import { readRunFile } from "./run-file.ts";

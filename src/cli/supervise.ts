@@ -3,11 +3,11 @@
  * them. It serves no requests itself, so that very little in it can fail.
  */
 import type { LoadedConfig } from "../config/load.ts";
-import { exitProcess } from "../exit.ts";
-import { writeTo } from "../log-writer.ts";
+import { exitProcess } from "../process/exit.ts";
+import { writeTo } from "../run/log-writer.ts";
 import { createLogger } from "../server/log.ts";
 import { lockPort, lockState } from "./lock.ts";
-import { keeperSettings, type StateHome, stateHome } from "../state.ts";
+import { keeperSettings, type StateHome, stateHome } from "../run/home.ts";
 import { keeperSocket, SupervisedKeeper } from "./supervised-keeper.ts";
 import { createCredential, RunFile } from "./run-file.ts";
 import { watchRunner } from "./runner.ts";

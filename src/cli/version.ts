@@ -1,5 +1,5 @@
 /** `weir version`. */
-import { VERSION } from "../version.ts";
+import { VERSION } from "../process/version.ts";
 import { type Command, JSON_FLAG } from "./command.ts";
 
 export const version: Command = {

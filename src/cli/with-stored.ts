@@ -1,8 +1,8 @@
 /** Models of the store, for commands that read the config: a gateway that was started in the same folder, with the same port, has them. */
-import type { Assembled } from "../assemble.ts";
+import type { Assembled } from "../run/assemble.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { JsonObject } from "../core/json.ts";
-import { StoredModels } from "../stored-models.ts";
+import { StoredModels } from "../run/stored-models.ts";
 import { HttpApi, listAll } from "./books/api.ts";
 import type { Context } from "./command.ts";
 import { runningGateways } from "./run-file.ts";

@@ -1,6 +1,6 @@
 /** A worker or keeper process from the supervisor's side: start, heartbeats, messages. Every wait has a timeout. */
 import type { Subprocess } from "bun";
-import { programCommand } from "../program.ts";
+import { programCommand } from "../process/program.ts";
 import type { FromWorker, ToWorker } from "./worker.ts";
 
 /** Result of a reload. `ended`: the worker ended; its restart reads the new config. */

@@ -1,9 +1,9 @@
 /** The messages between supervisor and workers, and the worker's side of the protocol. */
 import { availableParallelism } from "node:os";
 import type { Config } from "../config/schema.ts";
-import { exitProcess } from "../exit.ts";
-import type { KeeperAddress } from "../start.ts";
-import type { StateHome } from "../state.ts";
+import { exitProcess } from "../process/exit.ts";
+import type { KeeperAddress } from "../run/weir.ts";
+import type { StateHome } from "../run/home.ts";
 
 /** The environment variable that makes a process a worker: its number and the port, `2:9347` or `2:9347:restart`. */
 export const WORKER = "WEIR_WORKER";

@@ -3,8 +3,8 @@
  * code that loops, never finishes or ends the process would stop the gateway; in the child it is contained, and the faulty file
  * is known.
  */
-import { PREFLIGHT_FLAG, programCommand } from "../program.ts";
-import { cleanEnvironment } from "../reexec.ts";
+import { PREFLIGHT_FLAG, programCommand } from "../process/program.ts";
+import { cleanEnvironment } from "../process/reexec.ts";
 
 /** @returns the fault of each file that must not be imported: file → clause */
 export async function preflight(files: readonly string[], loadMs: number): Promise<Map<string, string>> {

@@ -4,7 +4,7 @@ import type { BooksChannel, BooksEvents } from "../ledger/channel.ts";
 import type { BooksUp } from "../ledger/messages.ts";
 import type { PackedBatch } from "../ledger/packed.ts";
 import type { RepeatChannel } from "../core/paid-once.ts";
-import { AnswerClient, type ClientOptions } from "./answer-client.ts";
+import { AnswerClient, type ClientOptions } from "./answers/client.ts";
 import type { Connect, Link, LinkEvents } from "./link.ts";
 import type { ToKeeper } from "./protocol.ts";
 

@@ -2,7 +2,7 @@
 import type { BooksDown, BooksUp } from "../ledger/messages.ts";
 import { unpack } from "../ledger/packed.ts";
 import type { AdminApi } from "./admin-api.ts";
-import { AnswerKeeper } from "./answer-keeper.ts";
+import { AnswerKeeper } from "./answers/keeper.ts";
 import { SharedAnswers } from "./answers/shared.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
 import { Repeats } from "./repeats.ts";

@@ -2,7 +2,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { openBooks } from "./books/index.ts";
-import { encodeFrame, FrameReader } from "./frames.ts";
+import { encodeFrame, FrameReader } from "../process/frames.ts";
 import { Keeper } from "./keeper.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
 import type { Hello, KeeperSettings } from "./settings.ts";

@@ -1,7 +1,7 @@
 /** A worker's connection to the keeper's process. A connection that ends is opened again. */
 import { connect, type Socket } from "node:net";
 import type { Connect } from "./link.ts";
-import { encodeFrame, FrameReader } from "./frames.ts";
+import { encodeFrame, FrameReader } from "../process/frames.ts";
 import type { FromKeeper } from "./protocol.ts";
 import type { Hello } from "./settings.ts";
 

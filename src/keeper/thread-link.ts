@@ -1,7 +1,7 @@
 /** The keeper in a thread of its own: the gateway's side. A thread that ends is started again. */
 import { withPortOf } from "../admin/settings.ts";
 import type { Connect, LinkEvents } from "./link.ts";
-import { OwnThread } from "./own-thread.ts";
+import { OwnThread } from "../process/own-thread.ts";
 import type { KeeperSettings } from "./settings.ts";
 import type { FromThread, ToThread } from "./thread.ts";
 

@@ -1,5 +1,5 @@
 /** The threads of weir, which its only worker starts: the keeper, and the reader of its books. The thread's side. */
-import type { ReaderAsk, ReaderData } from "./books/reader-thread.ts";
+import type { ReaderAsk, ReaderData } from "./store/reader-thread.ts";
 import { type Connection, Keeper, type OpenedBooks } from "./keeper.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
 import type { Hello, KeeperSettings } from "./settings.ts";
@@ -31,7 +31,7 @@ function nextMessage(early: unknown[]): Promise<void> {
 }
 
 async function startReader(data: ReaderData): Promise<(message: unknown) => void> {
-  const { createReader } = await import("./books/reader-thread.ts");
+  const { createReader } = await import("./store/reader-thread.ts");
   const receive = createReader(data, (answer) => self.postMessage(answer));
   return (message) => receive(message as ReaderAsk);
 }

@@ -1,7 +1,7 @@
 /** Tapes: recorded calls that are answered again without a provider. README.md of this folder explains them. */
 import { resolve } from "node:path";
 import type { CallTape, TapeTools } from "../gateway/tape.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../process/version.ts";
 import { createTape, readTape } from "./file.ts";
 import { createMask } from "./mask.ts";
 import { Tape } from "./match.ts";

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import type { BookSettings, WorkerState } from "../ledger/messages.ts";
 import type { CallRecord } from "../ledger/record.ts";
 import type { TraceSettings } from "../ledger/telemetry.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../process/version.ts";
 import { Alerts, type ReachedBudget } from "./alerts.ts";
 import { SPAN_RESULTS, SpanExporter, type SpanResult } from "./exporter.ts";
 import { MetricsExporter } from "./metrics-exporter.ts";

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { startAdmin } from "../../src/admin/listener.ts";
-import type { RunningWeir } from "../../src/running-weir.ts";
-import { startWeir } from "../../src/start.ts";
+import type { RunningWeir } from "../../src/run/running-weir.ts";
+import { startWeir } from "../../src/run/weir.ts";
 
 const READ = "weir-test-read-key-0001";
 const ADMIN = "weir-test-admin-key-0001";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigSource, EffectiveConfig } from "../../src/admin/schemas/config.ts";
 import { loadConfig, reloadConfig } from "../../src/config/load.ts";
-import { startWeir } from "../../src/start.ts";
+import { startWeir } from "../../src/run/weir.ts";
 
 const ADMIN = "weir-test-admin-key-0002";
 const CALL = "weir-test-call-key-00002";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Config } from "../../src/config/schema.ts";
 import type { ModelFacts } from "../../src/core/model-facts.ts";
-import { endingModels, watchEndingModels } from "../../src/ending-models.ts";
+import { endingModels, watchEndingModels } from "../../src/run/ending-models.ts";
 import type { ModelCatalog } from "../../src/gateway/models/catalog.ts";
 import { environmentIn } from "../helpers/environment.ts";
 

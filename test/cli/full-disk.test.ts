@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RunFile } from "../../src/cli/run-file.ts";
-import { RefusedFile } from "../../src/keeper/books/refused.ts";
+import { RefusedFile } from "../../src/keeper/record/refused.ts";
 import { LogBuffer } from "../../src/server/log-buffer.ts";
 import { createTape, readTape } from "../../src/tape/file.ts";
 import { commit } from "../keeper/books/make.ts";

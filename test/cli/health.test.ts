@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { FIRST } from "../helpers/certificates.ts";
 import { runCommand } from "../helpers/command.ts";
 import { serve, type Serving } from "../helpers/serving.ts";
-import { VERSION } from "../../src/version.ts";
+import { VERSION } from "../../src/process/version.ts";
 
 setDefaultTimeout(120_000);
 

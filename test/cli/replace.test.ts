@@ -1,7 +1,7 @@
 /** Which processes replace themselves at their start. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "bun:test";
-import { cleanEnvironment, isFetchLimited, mustReplace } from "../../src/reexec.ts";
+import { cleanEnvironment, isFetchLimited, mustReplace } from "../../src/process/reexec.ts";
 import { serve } from "../helpers/serving.ts";
 
 const PLAIN = { PATH: "/usr/bin", WEIR_PORT: "9347", NO_PROXY: "127.0.0.1" };

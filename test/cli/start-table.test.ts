@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { assemble } from "../../src/assemble.ts";
+import { assemble } from "../../src/run/assemble.ts";
 import { startTable } from "../../src/cli/start-table.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { sqliteStore } from "../../src/keeper/books/sqlite-store.ts";
+import { sqliteStore } from "../../src/keeper/store/sqlite-store.ts";
 import { shippedSnapshot } from "../../src/ledger/prices/shipped.ts";
 import type { KeyEntry } from "../../src/ledger/policy.ts";
-import { startWeir } from "../../src/start.ts";
+import { startWeir } from "../../src/run/weir.ts";
 import { ACTOR, key } from "../keeper/books/make.ts";
 
 const DAY_MS = 86_400_000;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AnswerClient } from "../../src/keeper/answer-client.ts";
+import { AnswerClient } from "../../src/keeper/answers/client.ts";
 import { socketLink } from "../../src/keeper/socket-link.ts";
 import { serve, type Serving, type ServingOptions, until } from "../helpers/serving.ts";
 import { answerOf, PATIENT_MS } from "../keeper/suite.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LineCounter, parse } from "yaml";
-import { assemble } from "../../src/assemble.ts";
+import { assemble } from "../../src/run/assemble.ts";
 import { composeDocuments } from "../../src/config/compose.ts";
 import { ConfigError } from "../../src/config/error.ts";
 import { loadConfig, reloadConfig } from "../../src/config/load.ts";

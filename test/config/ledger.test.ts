@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { declarationOf } from "../../src/declaration.ts";
+import { declarationOf } from "../../src/run/declaration.ts";
 import { DEFAULT_KEEP } from "../../src/ledger/keep.ts";
 import { DEFAULT_SETTINGS } from "../../src/ledger/worker/settings.ts";
 

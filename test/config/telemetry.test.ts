@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { maskText } from "../../src/config/mask-text.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { declarationOf } from "../../src/declaration.ts";
+import { declarationOf } from "../../src/run/declaration.ts";
 
 function load(config: unknown, env: Record<string, string> = {}) {
   const cwd = mkdtempSync(join(tmpdir(), "weir-config-"));

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { assemble } from "../../src/assemble.ts";
+import { assemble } from "../../src/run/assemble.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { providerSettings } from "../../src/config/providers.ts";
 import type { Provider } from "../../src/core/provider.ts";

@@ -8,7 +8,7 @@ import { digestOf, hintOf } from "../../src/ledger/keys/form.ts";
 import type { Budget, KeyEntry } from "../../src/ledger/policy.ts";
 import type { AttemptRecord, CallRecord } from "../../src/ledger/record.ts";
 import { budgetAccount } from "../../src/ledger/record.ts";
-import { sqliteStore } from "../../src/keeper/books/sqlite-store.ts";
+import { sqliteStore } from "../../src/keeper/store/sqlite-store.ts";
 import { batch, budget, commit, draw, key } from "../keeper/books/make.ts";
 
 const DOLLAR = 1_000_000_000;

@@ -44,9 +44,12 @@ beforeAll(() => {
   if (missing) return;
   folder = mkdtempSync(join(tmpdir(), "weir-image-"));
   image = join(folder, "image");
-  const made = Bun.spawnSync([process.execPath, join(ROOT, "src/release/main.ts"), `linux-${process.arch}`], {
-    env: environmentIn(folder),
-  });
+  const made = Bun.spawnSync(
+    [process.execPath, join(ROOT, "src/build/release.ts"), `linux-${process.arch}`],
+    {
+      env: environmentIn(folder),
+    },
+  );
   expect(made.exitCode).toBe(0);
   run(`cp ${join(ROOT, "dist/release")}/weir-linux-*.tar.gz .`);
   // What the first command unpacks.

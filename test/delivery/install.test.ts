@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { archive } from "../../src/release/archive.ts";
-import { checksums, sha256 } from "../../src/release/checksums.ts";
-import { installScript } from "../../src/release/install-script.ts";
-import type { System } from "../../src/release/systems.ts";
-import { archiveName, SYSTEMS } from "../../src/release/systems.ts";
+import { archive } from "../../src/build/archive.ts";
+import { checksums, sha256 } from "../../src/build/checksums.ts";
+import { installScript } from "../../src/build/install-script.ts";
+import type { System } from "../../src/build/systems.ts";
+import { archiveName, SYSTEMS } from "../../src/build/systems.ts";
 import { environmentIn } from "../helpers/environment.ts";
 import { ROOT } from "../helpers/documents.ts";
 

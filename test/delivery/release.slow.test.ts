@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { SYSTEMS, archiveName } from "../../src/release/systems.ts";
-import { VERSION } from "../../src/version.ts";
+import { SYSTEMS, archiveName } from "../../src/build/systems.ts";
+import { VERSION } from "../../src/process/version.ts";
 import { ROOT } from "../helpers/documents.ts";
 import { environmentIn } from "../helpers/environment.ts";
 
@@ -20,7 +20,7 @@ let sums: string;
 
 /** @returns SHA256SUMS of the release */
 async function makeRelease(...more: string[]): Promise<string> {
-  const made = Bun.spawnSync([process.execPath, join(ROOT, "src/release/main.ts"), SYSTEM, ...more], {
+  const made = Bun.spawnSync([process.execPath, join(ROOT, "src/build/release.ts"), SYSTEM, ...more], {
     cwd: folder,
     env: { ...environmentIn(folder), SOURCE_DATE_EPOCH: "1780000000" },
   });

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { parse } from "yaml";
 import manifest from "../../package.json";
-import { SYSTEMS } from "../../src/release/systems.ts";
+import { SYSTEMS } from "../../src/build/systems.ts";
 import { ROOT } from "../helpers/documents.ts";
 import { environmentIn } from "../helpers/environment.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";

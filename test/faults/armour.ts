@@ -17,7 +17,7 @@ export function buildBinary(): void {
     ...[...new Glob("{src,plugins}/**/*.{ts,txt}").scanSync(ROOT)].map((file) => changedAt(join(ROOT, file))),
   );
   if (existsSync(BINARY) && changedAt(BINARY) > newest) return;
-  const built = Bun.spawnSync([process.execPath, join(ROOT, "src/build.ts")], { cwd: ROOT });
+  const built = Bun.spawnSync([process.execPath, join(ROOT, "src/build/main.ts")], { cwd: ROOT });
   if (built.exitCode !== 0) throw new Error(`The binary was not built:\n${built.stderr.toString()}`);
 }
 

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AnswerClient } from "../../src/keeper/answer-client.ts";
+import { AnswerClient } from "../../src/keeper/answers/client.ts";
 import { socketLink } from "../../src/keeper/socket-link.ts";
 import { serve } from "../helpers/serving.ts";
 import { answerOf, itemOf, PATIENT_MS } from "../keeper/suite.ts";

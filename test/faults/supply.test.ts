@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { packagesOf, readLock } from "../../src/sbom.ts";
+import { packagesOf, readLock } from "../../src/build/sbom.ts";
 import { DOCUMENTS } from "../helpers/documents.ts";
 import { goal } from "./goals.ts";
 
@@ -51,7 +51,7 @@ function buildIn(folder: string): { digest: string; materials: Materials } {
     mkdirSync(dirname(join(folder, "node_modules", name)), { recursive: true });
     Bun.spawnSync(["cp", "-r", join(ROOT, "node_modules", name), join(folder, "node_modules", name)]);
   }
-  const built = Bun.spawnSync([process.execPath, "src/build.ts"], { cwd: folder });
+  const built = Bun.spawnSync([process.execPath, "src/build/main.ts"], { cwd: folder });
   if (built.exitCode !== 0) throw new Error(built.stderr.toString());
   return {
     digest: new Bun.CryptoHasher("sha256").update(readFileSync(join(folder, "dist/weir"))).digest("hex"),

@@ -8,10 +8,10 @@ import { commandHelp, generalHelp, groupHelp } from "../../src/cli/help.ts";
 import { manPage } from "../../src/cli/man.ts";
 import { editorSchema } from "../../src/config/editor.ts";
 import { type JsonObject, isObject } from "../../src/core/json.ts";
-import { migrationsFor } from "../../src/keeper/books/schema.ts";
-import { FAMILIES } from "../../src/keeper/books/metrics/families.ts";
+import { migrationsFor } from "../../src/keeper/store/schema.ts";
+import { FAMILIES } from "../../src/keeper/metrics/families.ts";
 import { CAPTURE_MIGRATIONS } from "../../src/keeper/captures/file.ts";
-import { RESPONSES_MIGRATIONS } from "../../src/keeper/migrations.ts";
+import { RESPONSES_MIGRATIONS } from "../../src/keeper/store/migrations.ts";
 
 /** Shells that `weir completion` knows. */
 const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;

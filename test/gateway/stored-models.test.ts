@@ -1,13 +1,13 @@
 /** Models of the store in a worker: which of them serve, and what waits until they are known. */
 import { expect, test } from "bun:test";
 import { NewStoredModel } from "../../src/admin/schemas/stored-models.ts";
-import { assemble } from "../../src/assemble.ts";
+import { assemble } from "../../src/run/assemble.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { MODEL_SETTINGS } from "../../src/config/schema-models.ts";
 import { MEMBERS, shapeFault } from "../../src/config/stored-models.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { StoredModel } from "../../src/ledger/policy.ts";
-import { StoredModels } from "../../src/stored-models.ts";
+import { StoredModels } from "../../src/run/stored-models.ts";
 
 const EMPTY = { version: 1, keys: [], budgets: [], rates: [], closed: false };
 

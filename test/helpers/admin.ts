@@ -3,7 +3,7 @@ import type { AdminBooks, GatewayAccess } from "../../src/admin/books.ts";
 import { AdminError } from "../../src/admin/errors.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
 import { AdminServer } from "../../src/admin/server.ts";
-import { Pulse } from "../../src/keeper/books/pulse.ts";
+import { Pulse } from "../../src/keeper/reports/pulse.ts";
 import type { Running } from "../../src/keeper/books/questions.ts";
 import type { Question } from "../../src/ledger/messages.ts";
 import { digestOf, makeKeyText } from "../../src/ledger/keys/form.ts";
@@ -11,9 +11,9 @@ import type { PriceRule } from "../../src/ledger/charge.ts";
 import type { Budget, KeyEntry, KeyKind, RateLimit, StoredModel } from "../../src/ledger/policy.ts";
 import type { Captured } from "../../src/ledger/captured.ts";
 import type { CallRecord } from "../../src/ledger/record.ts";
-import type { AuditEntry } from "../../src/keeper/books/reports/reports.ts";
-import { emptySums } from "../../src/keeper/books/reports/usage.ts";
-import type { Actor } from "../../src/keeper/books/store.ts";
+import type { AuditEntry } from "../../src/keeper/reports/reports.ts";
+import { emptySums } from "../../src/keeper/reports/usage.ts";
+import type { Actor } from "../../src/keeper/store/store.ts";
 
 const NO_SUMS = emptySums();
 

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sqliteStore } from "../../src/keeper/books/sqlite-store.ts";
+import { sqliteStore } from "../../src/keeper/store/sqlite-store.ts";
 import type { Budget, RateLimit } from "../../src/ledger/policy.ts";
 import { type RunningGateway, startGateway } from "./gateway.ts";
 

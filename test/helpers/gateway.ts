@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { environmentIn } from "./environment.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Format } from "../../src/core/format.ts";
-import { startWeir } from "../../src/start.ts";
+import { startWeir } from "../../src/run/weir.ts";
 
 const REPOSITORY = resolve(import.meta.dir, "../..");
 const BINARY = process.env["WEIR_BINARY"] ?? join(REPOSITORY, "dist/weir");

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { startWeir } from "../../src/start.ts";
+import { startWeir } from "../../src/run/weir.ts";
 import { readTape } from "../../src/tape/file.ts";
-import { VERSION } from "../../src/version.ts";
+import { VERSION } from "../../src/process/version.ts";
 import { makePlayer, makeRecorder } from "../../src/tape/index.ts";
 
 export interface TapeOptions {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { existsSync } from "node:fs";
 import { builtIn } from "../../plugins/index.ts";
-import { assemble } from "../../src/assemble.ts";
+import { assemble } from "../../src/run/assemble.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { readSource } from "../../src/config/read-source.ts";
 import { type Imported, importConfig, SOURCES } from "../../src/import/index.ts";

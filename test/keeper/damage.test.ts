@@ -5,11 +5,11 @@ import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { sqliteStore } from "../../src/keeper/books/sqlite-store.ts";
-import { openDatabase } from "../../src/keeper/database.ts";
+import { sqliteStore } from "../../src/keeper/store/sqlite-store.ts";
+import { openDatabase } from "../../src/keeper/store/database.ts";
 import { CAPTURE_MIGRATIONS } from "../../src/keeper/captures/file.ts";
-import { RESPONSES_MIGRATIONS } from "../../src/keeper/migrations.ts";
-import { startWeir } from "../../src/start.ts";
+import { RESPONSES_MIGRATIONS } from "../../src/keeper/store/migrations.ts";
+import { startWeir } from "../../src/run/weir.ts";
 import { markdownTable, readDocument, ROOT, withPart } from "../helpers/documents.ts";
 import { ACTOR, attempt, batch, budget, call, commit, key } from "./books/make.ts";
 import { DAMAGES, type Ending } from "./damage.ts";

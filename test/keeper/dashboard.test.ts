@@ -1,13 +1,7 @@
 /** The dashboard and the alert rules against the list of metrics. */
 import { expect, test } from "bun:test";
-import {
-  ALERTS,
-  alertRules,
-  ANNOTATION,
-  dashboard,
-  PANELS,
-} from "../../src/keeper/books/metrics/dashboard.ts";
-import { type Family, FAMILIES } from "../../src/keeper/books/metrics/families.ts";
+import { ALERTS, alertRules, ANNOTATION, dashboard, PANELS } from "../../src/keeper/metrics/dashboard.ts";
+import { type Family, FAMILIES } from "../../src/keeper/metrics/families.ts";
 
 const SERIES = new Map<string, Family>(
   FAMILIES.flatMap((family): [string, Family][] =>

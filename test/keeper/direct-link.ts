@@ -1,6 +1,6 @@
 /** A keeper of answers in the same thread, which blocks while it reads and writes. */
-import { AnswerClient } from "../../src/keeper/answer-client.ts";
-import { AnswerKeeper } from "../../src/keeper/answer-keeper.ts";
+import { AnswerClient } from "../../src/keeper/answers/client.ts";
+import { AnswerKeeper } from "../../src/keeper/answers/keeper.ts";
 import type { Connect } from "../../src/keeper/link.ts";
 import type { AnswerSettings, Limits } from "../../src/keeper/settings.ts";
 

@@ -1,8 +1,8 @@
 /** The metrics, by a strict parser of their text. */
 import { expect, test } from "bun:test";
 import { NO_USAGE } from "../../src/core/events.ts";
-import { FAMILIES } from "../../src/keeper/books/metrics/families.ts";
-import { Metrics } from "../../src/keeper/books/metrics/metrics.ts";
+import { FAMILIES } from "../../src/keeper/metrics/families.ts";
+import { Metrics } from "../../src/keeper/metrics/metrics.ts";
 import type { AttemptRecord, CallRecord } from "../../src/ledger/record.ts";
 import { parsePrometheus, valueOf } from "../helpers/prometheus.ts";
 

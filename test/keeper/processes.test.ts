@@ -7,7 +7,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sqliteStore } from "../../src/keeper/books/sqlite-store.ts";
+import { sqliteStore } from "../../src/keeper/store/sqlite-store.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";

@@ -1,7 +1,7 @@
 /** Stored answers in PostgreSQL, for several nodes. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SharedAnswers } from "../../src/keeper/answers/shared.ts";
-import { AnswerClient } from "../../src/keeper/answer-client.ts";
+import { AnswerClient } from "../../src/keeper/answers/client.ts";
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
 import { startProxy } from "../helpers/postgres-proxy.ts";
 import { until } from "../helpers/serving.ts";

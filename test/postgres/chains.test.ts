@@ -6,7 +6,7 @@
 import { expect, onTestFinished, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { AnswerClient } from "../../src/keeper/answer-client.ts";
+import { AnswerClient } from "../../src/keeper/answers/client.ts";
 import { socketLink } from "../../src/keeper/socket-link.ts";
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";

@@ -3,8 +3,8 @@
  * keepers are killed and the server is stopped in the middle. `bun run postgres` runs it for 40 s and stops the server for 20 s.
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { auditBooks } from "../../src/keeper/books/reports/audit.ts";
-import type { SqlStore } from "../../src/keeper/books/sql-store.ts";
+import { auditBooks } from "../../src/keeper/reports/audit.ts";
+import type { SqlStore } from "../../src/keeper/store/sql-store.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
 import {
   call,

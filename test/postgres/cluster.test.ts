@@ -3,8 +3,8 @@
  * 20 s, else for 4 s.
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { auditBooks } from "../../src/keeper/books/reports/audit.ts";
-import type { SqlStore } from "../../src/keeper/books/sql-store.ts";
+import { auditBooks } from "../../src/keeper/reports/audit.ts";
+import type { SqlStore } from "../../src/keeper/store/sql-store.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
 import type { RateLimit } from "../../src/ledger/policy.ts";
 import { missingPostgres, startPostgres, type TestPostgres } from "../helpers/postgres.ts";

@@ -1,8 +1,8 @@
 /** The connection to PostgreSQL: values, bulk inserts, transactions of several nodes, and a server that stops or freezes. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { Postgres } from "../../src/keeper/books/postgres/driver.ts";
-import { migratePostgres } from "../../src/keeper/books/postgres/migrate.ts";
-import { StoreLost } from "../../src/keeper/books/store.ts";
+import { Postgres } from "../../src/keeper/store/postgres/driver.ts";
+import { migratePostgres } from "../../src/keeper/store/postgres/migrate.ts";
+import { StoreLost } from "../../src/keeper/store/store.ts";
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
 
 setDefaultTimeout(120_000);

@@ -1,7 +1,7 @@
 /** How nodes share a rate limit: never more than the limit together, and the larger part where the demand is. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { type Part, partOf } from "../../src/keeper/books/postgres/rate-parts.ts";
+import { type Part, partOf } from "../../src/keeper/store/postgres/rate-parts.ts";
 
 setDefaultTimeout(120_000);
 

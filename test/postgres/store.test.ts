@@ -1,12 +1,12 @@
 /** The store of the books in PostgreSQL. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { Postgres } from "../../src/keeper/books/postgres/driver.ts";
+import { Postgres } from "../../src/keeper/store/postgres/driver.ts";
 import { DEFAULT_KEEP } from "../../src/ledger/keep.ts";
-import { ServerRetention } from "../../src/keeper/books/postgres/retention.ts";
-import { auditBooks } from "../../src/keeper/books/reports/audit.ts";
-import { Reports } from "../../src/keeper/books/reports/reports.ts";
-import { postgresStore } from "../../src/keeper/books/postgres/store.ts";
-import type { SqlStore } from "../../src/keeper/books/sql-store.ts";
+import { ServerRetention } from "../../src/keeper/store/postgres/retention.ts";
+import { auditBooks } from "../../src/keeper/reports/audit.ts";
+import { Reports } from "../../src/keeper/reports/reports.ts";
+import { postgresStore } from "../../src/keeper/store/postgres/store.ts";
+import type { SqlStore } from "../../src/keeper/store/sql-store.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
 import { budgetAccount } from "../../src/ledger/record.ts";
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";

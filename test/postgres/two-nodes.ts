@@ -1,6 +1,6 @@
 /** Two gateways on machines of their own, with the books and the stored responses in one PostgreSQL. */
-import { postgresStore } from "../../src/keeper/books/postgres/store.ts";
-import type { SqlStore } from "../../src/keeper/books/sql-store.ts";
+import { postgresStore } from "../../src/keeper/store/postgres/store.ts";
+import type { SqlStore } from "../../src/keeper/store/sql-store.ts";
 import { makeKeyText } from "../../src/ledger/keys/form.ts";
 import type { Budget, RateLimit } from "../../src/ledger/policy.ts";
 import { TARGET } from "../helpers/gateway.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
-import { assemble } from "../../src/assemble.ts";
+import { assemble } from "../../src/run/assemble.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { ClientSchemas } from "../../src/core/format.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
@@ -232,7 +232,7 @@ test("the document lists every error code of the source, and no other", async ()
     ),
   );
   expect([...codes].filter((code) => !listed.has(code))).toEqual([]);
-  // These come from `plugins/mock` and from `src/start.ts`.
+  // These come from `plugins/mock` and from `src/run/weir.ts`.
   const others = ["upstream_error", "shutting_down", "key_revoked"];
   expect([...listed].filter((code) => !text.includes(`"${code}"`) && !others.includes(code))).toEqual([]);
 });

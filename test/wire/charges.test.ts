@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { CHARGE_STATES } from "../../src/ledger/charge.ts";
-import type { RunningWeir } from "../../src/running-weir.ts";
-import { startWeir } from "../../src/start.ts";
+import type { RunningWeir } from "../../src/run/running-weir.ts";
+import { startWeir } from "../../src/run/weir.ts";
 import { startUpstream, json, sse, type Upstream } from "../helpers/upstream.ts";
 
 setDefaultTimeout(120_000);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { loadConfig } from "../../src/config/load.ts";
-import { startWeir } from "../../src/start.ts";
+import { startWeir } from "../../src/run/weir.ts";
 import { environmentIn } from "../helpers/environment.ts";
 import { startGateway } from "../helpers/gateway.ts";
 import { until } from "../helpers/upstream.ts";

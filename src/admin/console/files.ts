@@ -69,7 +69,7 @@ async function load(): Promise<ConsoleFiles> {
   );
 }
 
-/** @param given in the binary the path of the packed files (`src/build.ts`), from source what an import of HTML is */
+/** @param given in the binary the path of the packed files (`src/build/main.ts`), from source what an import of HTML is */
 async function listFiles(given: unknown): Promise<BundledFile[]> {
   if (typeof given !== "string") return (await bundleConsole(page.index)).files;
   const packed = await Bun.file(given).bytes();

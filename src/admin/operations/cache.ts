@@ -1,6 +1,6 @@
 /** The caches of providers: what they saved, and what it cost that prompts were not read from them. */
 import { Type } from "@sinclair/typebox";
-import { CACHE_GROUPS } from "../../keeper/books/reports/types.ts";
+import { CACHE_GROUPS } from "../../keeper/reports/types.ts";
 import type { KeyEntry } from "../../ledger/policy.ts";
 import { notFound } from "../errors.ts";
 import { filterOf, seesCall } from "../filter.ts";

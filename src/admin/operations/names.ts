@@ -1,6 +1,6 @@
 /** Names for suggestions. */
 import { isWithin } from "../../ledger/keys/path.ts";
-import type { UsedNames } from "../../keeper/books/reports/names.ts";
+import type { UsedNames } from "../../keeper/reports/names.ts";
 import { seesSubject } from "../entries.ts";
 import { operation } from "../operation.ts";
 import { Names } from "../schemas/names.ts";

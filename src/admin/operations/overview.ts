@@ -1,6 +1,6 @@
 /** The frame of the console and its first page. */
-import type { CallSummary } from "../../keeper/books/reports/types.ts";
-import type { HourFigures } from "../../keeper/books/pulse.ts";
+import type { CallSummary } from "../../keeper/reports/types.ts";
+import type { HourFigures } from "../../keeper/reports/pulse.ts";
 import { seesSubject } from "../entries.ts";
 import {
   inOrder,

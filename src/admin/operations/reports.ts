@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { byPattern } from "../../core/model-sets.ts";
 import type { KeyEntry } from "../../ledger/policy.ts";
-import { USAGE_GROUPS, type UsageReport, type UsageSums } from "../../keeper/books/reports/types.ts";
+import { USAGE_GROUPS, type UsageReport, type UsageSums } from "../../keeper/reports/types.ts";
 import { filterOf } from "../filter.ts";
 import { expectSets } from "../model-sets.ts";
 import { type AdminRequest, operation } from "../operation.ts";

@@ -1,7 +1,7 @@
 /** The state folder of a gateway that is not running, for commands that open its store themselves. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { markPathOf } from "../../keeper/books/mark.ts";
+import { markPathOf } from "../../keeper/store/mark.ts";
 import { lockState } from "../lock.ts";
 
 /** Path of the store in a state folder, which stays locked until this process ends. @throws Error with one sentence */

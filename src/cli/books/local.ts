@@ -6,12 +6,12 @@ import { listOperations } from "../../admin/operations/index.ts";
 import { AdminServer } from "../../admin/server.ts";
 import { Books } from "../../keeper/books/books.ts";
 import { NodeAdmin } from "../../keeper/books/node-admin.ts";
-import { sqliteStore } from "../../keeper/books/sqlite-store.ts";
+import { sqliteStore } from "../../keeper/store/sqlite-store.ts";
 import { CaptureAdmin } from "../../keeper/captures/admin.ts";
 import { Captures } from "../../keeper/captures/captures.ts";
-import { SqlUpkeep } from "../../keeper/books/upkeep.ts";
+import { SqlUpkeep } from "../../keeper/store/upkeep.ts";
 import { digestOf } from "../../ledger/keys/form.ts";
-import { VERSION } from "../../version.ts";
+import { VERSION } from "../../process/version.ts";
 import { type AdminApi, type Method, type Query, queryOf, readAnswer } from "./api.ts";
 import { lockStore } from "./folder.ts";
 

@@ -1,5 +1,5 @@
 /** `weir metrics dashboard`: a Grafana dashboard and alert rules of the metrics. */
-import { alertRules, dashboard } from "../../keeper/books/metrics/dashboard.ts";
+import { alertRules, dashboard } from "../../keeper/metrics/dashboard.ts";
 import type { Command } from "../command.ts";
 
 export const metricsDashboard: Command = {

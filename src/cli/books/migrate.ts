@@ -21,7 +21,7 @@ export const storeMigrate: Command = {
     const folder = textOf(flags, "--state") ?? env["WEIR_STATE"];
     if (!url || !folder) throw new UsageError(`weir store migrate requires ${url ? "--state" : "--to"}`);
     const path = lockStore(resolve(cwd, folder));
-    const { copyBooks } = await import("../../keeper/books/postgres/copy.ts");
+    const { copyBooks } = await import("../../keeper/store/postgres/copy.ts");
     const rows = await withProgress("copying", copyBooks(path, url));
     const audits = await withProgress("checking both", auditBoth(path, url));
     const holds = audits.every((report) => report.holds);
@@ -43,9 +43,9 @@ export const storeMigrate: Command = {
 };
 
 async function auditBoth(path: string, url: string) {
-  const { auditBooks } = await import("../../keeper/books/reports/audit.ts");
-  const { openSqlite } = await import("../../keeper/books/sqlite.ts");
-  const { openPostgres } = await import("../../keeper/books/postgres/store.ts");
+  const { auditBooks } = await import("../../keeper/reports/audit.ts");
+  const { openSqlite } = await import("../../keeper/store/sqlite.ts");
+  const { openPostgres } = await import("../../keeper/store/postgres/store.ts");
   const reports = [];
   for (const sql of [openSqlite(path), await openPostgres(url, Date.now, { connections: 1 })])
     try {

@@ -1,8 +1,8 @@
 /** The stored answers as tables of PostgreSQL, for all nodes. As `AnswerFile`, but asynchronous and without a maximum size. */
 import { MAX_CHAIN, type PageRequest } from "../../core/answer-store.ts";
-import { Postgres } from "../books/postgres/driver.ts";
-import { migratePostgres } from "../books/postgres/migrate.ts";
-import type { Sql } from "../books/sql.ts";
+import { Postgres } from "../store/postgres/driver.ts";
+import { migratePostgres } from "../store/postgres/migrate.ts";
+import type { Sql } from "../store/sql.ts";
 import type { Address, Asks, PackedAnswer, PackedItem, PackedLink, Results } from "../protocol.ts";
 import type { Limits } from "../settings.ts";
 import {

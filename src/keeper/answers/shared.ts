@@ -1,5 +1,5 @@
 /** Answers requests about stored answers from PostgreSQL: as the keeper does from its file, with a database that may be away. */
-import { StoreLost } from "../books/store.ts";
+import { StoreLost } from "../store/store.ts";
 import type { Address, AnswerAsk, AnswerReply, Ask, Asks, Op, Results } from "../protocol.ts";
 import type { Limits } from "../settings.ts";
 import { PostgresAnswers } from "./postgres.ts";

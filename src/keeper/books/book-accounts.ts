@@ -17,7 +17,7 @@ import {
 import type { BooksClock } from "./clock.ts";
 import type { PolicyState } from "./policy-state.ts";
 import { RateAccount } from "./rate-account.ts";
-import type { AccountRow } from "./store.ts";
+import type { AccountRow } from "../store/store.ts";
 
 /** Name of the cell that is 1 while the store and the workers that live know all that is spent. */
 const CERTAIN = "certain";

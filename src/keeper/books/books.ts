@@ -4,7 +4,7 @@ import type { PriceRule } from "../../ledger/charge.ts";
 import { Margins } from "../../ledger/margins.ts";
 import type { Declared, Policy } from "../../ledger/policy.ts";
 import { formatFault, type RecordBatch, type Spend } from "../../ledger/record.ts";
-import { describeStoreFailure } from "../database.ts";
+import { describeStoreFailure } from "../store/database.ts";
 import type { BooksConnection, BooksKeeper } from "../keeper.ts";
 import type { Account } from "./account.ts";
 import { reachedPercent } from "./alerts.ts";
@@ -23,11 +23,11 @@ import { bury, Peers, type TakeCells } from "./peer-list.ts";
 import { PolicyState } from "./policy-state.ts";
 import { Questions } from "./questions.ts";
 import { Recalls } from "./recalls.ts";
-import { Recorder } from "./recorder.ts";
+import { Recorder } from "../record/recorder.ts";
 import { Recovery } from "./recovery.ts";
 import { Reporter } from "./reporter.ts";
 import { Returns } from "./returns.ts";
-import { type BookStore, readStore } from "./store.ts";
+import { type BookStore, readStore } from "../store/store.ts";
 import { Tidying } from "./tidying.ts";
 
 /** Time between two attempts to open the store. Milliseconds. */

@@ -8,7 +8,7 @@ import type { Budget } from "../../ledger/policy.ts";
 import { budgetAccount } from "../../ledger/record.ts";
 import type { WindowSpan } from "../../ledger/windows.ts";
 import type { Account, ClaimSource } from "./account.ts";
-import type { AccountRow, Draw } from "./store.ts";
+import type { AccountRow, Draw } from "../store/store.ts";
 
 /** An account without grants and spends is recalled after this time. Milliseconds. */
 const IDLE_MS = 10_000;

@@ -3,7 +3,7 @@ import { spendsOf } from "../../ledger/packed.ts";
 import type { RecordBatch } from "../../ledger/record.ts";
 import type { BookAccounts } from "./book-accounts.ts";
 import type { Peer } from "./peers.ts";
-import type { Recorder } from "./recorder.ts";
+import type { Recorder } from "../record/recorder.ts";
 
 /**
  * Takes over the claim of a worker, when all its batches up to then are counted.

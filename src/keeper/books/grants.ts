@@ -7,7 +7,7 @@ import type { Account } from "./account.ts";
 import { BudgetAccount } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
 import type { Silent } from "./recalls.ts";
-import { type BookStore, BudgetsClosed } from "./store.ts";
+import { type BookStore, BudgetsClosed } from "../store/store.ts";
 
 /** Rounds in which an ask may find that what it lacks has come back meanwhile. */
 const ROUNDS = 5;

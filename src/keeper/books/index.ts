@@ -8,10 +8,10 @@ import { IN_MEMORY, isPostgres, type KeeperSettings, type StoreSettings } from "
 import { Books } from "./books.ts";
 import { NodeAdmin, type Upkeep } from "./node-admin.ts";
 import { Queries } from "./queries.ts";
-import { sqliteStore } from "./sqlite-store.ts";
-import type { BookStore } from "./store.ts";
+import { sqliteStore } from "../store/sqlite-store.ts";
+import type { BookStore } from "../store/store.ts";
 import { watchBooks } from "./telemetry.ts";
-import { SqlUpkeep } from "./upkeep.ts";
+import { SqlUpkeep } from "../store/upkeep.ts";
 
 /** @param isProcess the keeper is a process, not a thread of its only worker @returns nothing without a store */
 export async function openBooks(
@@ -74,8 +74,8 @@ async function openStore({
     return { store, upkeep: new SqlUpkeep(store, url) };
   }
   const [{ ClusterStore }, { ServerUpkeep }] = await Promise.all([
-    import("./postgres/cluster-store.ts"),
-    import("./postgres/upkeep.ts"),
+    import("../store/postgres/cluster-store.ts"),
+    import("../store/postgres/upkeep.ts"),
   ]);
   const spool = folder === undefined ? IN_MEMORY : join(folder, "spool.db");
   const store = new ClusterStore(url, { spool, leaseMs });

@@ -15,16 +15,16 @@ import type { Budget, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts
 import { priceBookDays } from "../../ledger/prices/age.ts";
 import { PriceBook } from "../../ledger/prices/book.ts";
 import { whatIf } from "../../ledger/prices/whatif.ts";
-import { describeStoreFailure } from "../database.ts";
+import { describeStoreFailure } from "../store/database.ts";
 import type { Books } from "./books.ts";
-import { type BudgetGauge, Metrics } from "./metrics/metrics.ts";
-import type { Reports } from "./reports/reports.ts";
-import type { AuditReport, CacheGroup, Filter, Invoice, UsageGroup } from "./reports/types.ts";
-import { usedOf } from "./reports/used-targets.ts";
+import { type BudgetGauge, Metrics } from "../metrics/metrics.ts";
+import type { Reports } from "../reports/reports.ts";
+import type { AuditReport, CacheGroup, Filter, Invoice, UsageGroup } from "../reports/types.ts";
+import { usedOf } from "../reports/used-targets.ts";
 import { nodeModels } from "./node-models.ts";
 import { KEYS } from "./returns.ts";
 import { grantedBy } from "./shares.ts";
-import type { Actor } from "./store.ts";
+import type { Actor } from "../store/store.ts";
 import { Workers } from "./workers.ts";
 
 /** What the store offers besides what the books need of it. */

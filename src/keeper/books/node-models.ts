@@ -1,7 +1,7 @@
 /** What the admin API changes of the models of the store. */
 import type { ModelBooks } from "../../admin/books.ts";
-import type { Sql } from "./sql.ts";
-import { deleteModel, saveModel } from "./stored-models.ts";
+import type { Sql } from "../store/sql.ts";
+import { deleteModel, saveModel } from "../store/stored-models.ts";
 
 /** @param change writes to the store, and tells the workers */
 export function nodeModels(

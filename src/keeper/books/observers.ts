@@ -2,7 +2,7 @@
 import type { BookSettings, WorkerState } from "../../ledger/messages.ts";
 import type { RecordBatch } from "../../ledger/record.ts";
 import type { BudgetAccount } from "./budget-account.ts";
-import type { Commit } from "./store.ts";
+import type { Commit } from "../store/store.ts";
 
 export interface BooksObserver {
   /** The config of the workers, after each start and reload. */

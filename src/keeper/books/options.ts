@@ -1,7 +1,7 @@
 /** What the books of one node are made of. */
 import type { BooksClock } from "./clock.ts";
 import type { isAlive } from "./peers.ts";
-import type { BookStore } from "./store.ts";
+import type { BookStore } from "../store/store.ts";
 
 export interface BooksOptions {
   store: BookStore;

@@ -5,7 +5,7 @@ import { emptyCells, type LeftCells, readCells } from "./cells.ts";
 import { withSpends } from "./claims.ts";
 import type { BooksClock } from "./clock.ts";
 import type { isAlive, Peer } from "./peers.ts";
-import type { Recorder } from "./recorder.ts";
+import type { Recorder } from "../record/recorder.ts";
 
 /** Interval at which weir looks whether a worker without a connection has ended. Milliseconds. */
 const LOOK_MS = 10;

@@ -1,10 +1,10 @@
 /** Answers what a worker asks for a client: the figures of the client's own key. */
 import type { AccountState, BooksDown, BooksUp, KeyFigures, KeyQuery } from "../../ledger/messages.ts";
-import { describeFailure } from "../database.ts";
+import { describeFailure } from "../store/database.ts";
 import type { Books } from "./books.ts";
 import { BudgetAccount } from "./budget-account.ts";
-import type { Reports } from "./reports/reports.ts";
-import { DAY_MS, HOUR_MS } from "./roll-ups.ts";
+import type { Reports } from "../reports/reports.ts";
+import { DAY_MS, HOUR_MS } from "../record/roll-ups.ts";
 import { grantedBy } from "./shares.ts";
 
 export type Query = Extract<BooksUp, { kind: "query" }>;

@@ -5,7 +5,7 @@ import { rateAccount } from "../../ledger/record.ts";
 import type { Account, ClaimSource } from "./account.ts";
 import type { FreeCell } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
-import type { RateDemand, RatePart } from "./store.ts";
+import type { RateDemand, RatePart } from "../store/store.ts";
 
 /** A worker gets the tokens of this time at once. Milliseconds. */
 const SLICE_MS = 20;

@@ -16,7 +16,7 @@ import type { BookAccounts } from "./book-accounts.ts";
 import { withSpends } from "./claims.ts";
 import type { BooksClock } from "./clock.ts";
 import type { isAlive } from "./peers.ts";
-import type { Recorder } from "./recorder.ts";
+import type { Recorder } from "../record/recorder.ts";
 
 /** Maximum time for the workers of before to come back. Milliseconds. */
 const RETURN_MS = 5_000;

@@ -5,7 +5,7 @@ import type { BudgetAccount } from "./budget-account.ts";
 import type { Recalls } from "./recalls.ts";
 import type { BooksClock } from "./clock.ts";
 import type { Questions } from "./questions.ts";
-import type { BookStore } from "./store.ts";
+import type { BookStore } from "../store/store.ts";
 
 /** Maximum time for workers to return what they have of a budget that was changed, or to take changed keys over. Milliseconds. */
 const SETTLE_MS = 5_000;

@@ -4,8 +4,8 @@ import type { BudgetAccount } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
 import type { Recalls } from "./recalls.ts";
 import type { PolicyState } from "./policy-state.ts";
-import type { Recorder } from "./recorder.ts";
-import type { BookStore, RatePart } from "./store.ts";
+import type { Recorder } from "../record/recorder.ts";
+import type { BookStore, RatePart } from "../store/store.ts";
 
 const INTERVAL_MS = 100;
 const LEVELS_MS = 1_000;

@@ -4,7 +4,7 @@ import { AdminError } from "../../admin/errors.ts";
 import type { Question } from "../../ledger/messages.ts";
 import type { CallRecord } from "../../ledger/record.ts";
 import type { Books } from "./books.ts";
-import { Pulse } from "./pulse.ts";
+import { Pulse } from "../reports/pulse.ts";
 import type { Questions } from "./questions.ts";
 
 export class Workers implements GatewayAccess {

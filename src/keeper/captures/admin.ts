@@ -2,7 +2,7 @@
 import type { CaptureBooks } from "../../admin/books.ts";
 import { AdminError } from "../../admin/errors.ts";
 import type { Captured } from "../../ledger/captured.ts";
-import type { Actor } from "../books/store.ts";
+import type { Actor } from "../store/store.ts";
 import type { Captures } from "./captures.ts";
 
 export interface CaptureAdminOptions {

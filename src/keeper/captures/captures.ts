@@ -3,7 +3,7 @@ import { SQLiteError } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Captured, CapturedBatch } from "../../ledger/captured.ts";
-import { describeFailure, openFile } from "../database.ts";
+import { describeFailure, openFile } from "../store/database.ts";
 import { IN_MEMORY } from "../settings.ts";
 import { CAPTURE_MIGRATIONS, CaptureFile } from "./file.ts";
 

@@ -7,7 +7,7 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 import { digestOf } from "../../../src/ledger/keys/form.ts";
 import type { AttemptRecord, CallRecord } from "../../../src/ledger/record.ts";
 import { attempt, batch, budget, commit, key, rule } from "../../keeper/books/make.ts";

@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { readTape } from "../../../src/tape/file.ts";
-import { VERSION } from "../../../src/version.ts";
+import { VERSION } from "../../../src/process/version.ts";
 import { PROGRAM } from "../../helpers/command.ts";
 import { markdownTable } from "../../helpers/documents.ts";
 import { type Ran, runProgram, writeFiles } from "../programs.ts";

@@ -1,8 +1,8 @@
 /** The audit is green for books that were only written by weir, and red when a row was changed by hand. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { Reports } from "../../../src/keeper/books/reports/reports.ts";
-import type { SqlStore } from "../../../src/keeper/books/sql-store.ts";
-import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+import { Reports } from "../../../src/keeper/reports/reports.ts";
+import type { SqlStore } from "../../../src/keeper/store/sql-store.ts";
+import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 import { IN_MEMORY } from "../../../src/keeper/settings.ts";
 import { CHARGE_STATES } from "../../../src/ledger/charge.ts";
 import { DOLLAR } from "../../../src/ledger/money.ts";

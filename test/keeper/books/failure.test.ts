@@ -4,9 +4,9 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { auditBooks } from "../../../src/keeper/books/reports/audit.ts";
-import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
-import type { BookStore, Commit } from "../../../src/keeper/books/store.ts";
+import { auditBooks } from "../../../src/keeper/reports/audit.ts";
+import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
+import type { BookStore, Commit } from "../../../src/keeper/store/store.ts";
 import { budgetOf, declaredOf, openBooks, TestClock, TestWorker } from "./simulation.ts";
 
 setDefaultTimeout(120_000);

@@ -3,7 +3,7 @@ import { expect, onTestFinished, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 import { budgetOf, declaredOf, openBooks, TestClock, TestWorker } from "./simulation.ts";
 
 setDefaultTimeout(120_000);

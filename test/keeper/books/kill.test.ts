@@ -3,8 +3,8 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Reports } from "../../../src/keeper/books/reports/reports.ts";
-import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+import { Reports } from "../../../src/keeper/reports/reports.ts";
+import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 
 setDefaultTimeout(120_000);
 

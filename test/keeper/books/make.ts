@@ -4,7 +4,7 @@ import { DOLLAR } from "../../../src/ledger/money.ts";
 import type { Budget, KeyEntry } from "../../../src/ledger/policy.ts";
 import type { AttemptRecord, CallRecord, Spend } from "../../../src/ledger/record.ts";
 import type { PriceRule } from "../../../src/ledger/charge.ts";
-import type { Commit, Draw } from "../../../src/keeper/books/store.ts";
+import type { Commit, Draw } from "../../../src/keeper/store/store.ts";
 
 export const NOW = Date.UTC(2026, 10, 15, 12);
 export const MONTH = Date.UTC(2026, 10, 1);

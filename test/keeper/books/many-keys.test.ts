@@ -1,8 +1,8 @@
 /** A store with ten thousand keys: what a change reads and tells is the change, and not all keys. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { Books } from "../../../src/keeper/books/books.ts";
-import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
-import { StoredPolicy } from "../../../src/keeper/books/stored-policy.ts";
+import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
+import { StoredPolicy } from "../../../src/keeper/store/stored-policy.ts";
 import type { BooksDown } from "../../../src/ledger/messages.ts";
 import { RECORD_FORMAT } from "../../../src/ledger/record.ts";
 import { ACTOR, budget, key } from "./make.ts";

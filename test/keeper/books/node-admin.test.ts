@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { NodeAdmin } from "../../../src/keeper/books/node-admin.ts";
-import type { Reports } from "../../../src/keeper/books/reports/reports.ts";
+import type { Reports } from "../../../src/keeper/reports/reports.ts";
 import type { Books } from "../../../src/keeper/books/books.ts";
 import { budgetOf, declaredOf, openBooks, TestWorker } from "./simulation.ts";
 

@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 import type { Budget } from "../../../src/ledger/policy.ts";
 import { windowAt } from "../../../src/ledger/windows.ts";
 import { budgetOf, declaredOf, openBooks, TestWorker } from "./simulation.ts";

@@ -7,7 +7,7 @@ import {
   type Thread,
   threadAfter,
   threadOf,
-} from "../../../src/keeper/books/prompt-breaks.ts";
+} from "../../../src/keeper/record/prompt-breaks.ts";
 
 const MINUTE = 60_000;
 

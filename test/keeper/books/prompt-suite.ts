@@ -1,11 +1,11 @@
 /** What the store of the books keeps of prompts: the same with both databases. */
 import { describe, expect, test } from "bun:test";
 import { SECTION_BYTES } from "../../../src/core/section-hash.ts";
-import { firstNumber } from "../../../src/keeper/books/numbers.ts";
-import { removeKey } from "../../../src/keeper/books/deletion.ts";
-import { deleteBreaks, deletePrompts } from "../../../src/keeper/books/prompt-rows.ts";
-import { Reports } from "../../../src/keeper/books/reports/reports.ts";
-import type { SqlStore } from "../../../src/keeper/books/sql-store.ts";
+import { firstNumber } from "../../../src/keeper/store/numbers.ts";
+import { removeKey } from "../../../src/keeper/record/deletion.ts";
+import { deleteBreaks, deletePrompts } from "../../../src/keeper/record/prompt-rows.ts";
+import { Reports } from "../../../src/keeper/reports/reports.ts";
+import type { SqlStore } from "../../../src/keeper/store/sql-store.ts";
 import type { CallRecord } from "../../../src/ledger/record.ts";
 import { attempt, batch, call, commit, NOW } from "./make.ts";
 

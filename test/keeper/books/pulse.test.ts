@@ -1,6 +1,6 @@
 /** The figures of the last hour. */
 import { expect, test } from "bun:test";
-import { Pulse } from "../../../src/keeper/books/pulse.ts";
+import { Pulse } from "../../../src/keeper/reports/pulse.ts";
 import { call } from "./make.ts";
 
 const NOW = 1_800_000_000_000;

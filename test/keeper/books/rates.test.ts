@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RateAccount } from "../../../src/keeper/books/rate-account.ts";
-import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 import type { RateLimit } from "../../../src/ledger/policy.ts";
 import { declaredOf, type Opened, openBooks, rateOf, settle, TestWorker } from "./simulation.ts";
 

@@ -1,10 +1,10 @@
 /** The reading side of the books: records as they were sent, sums, and what an invoice differs by. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { Reports } from "../../../src/keeper/books/reports/reports.ts";
-import type { SqlStore } from "../../../src/keeper/books/sql-store.ts";
-import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+import { Reports } from "../../../src/keeper/reports/reports.ts";
+import type { SqlStore } from "../../../src/keeper/store/sql-store.ts";
+import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 import { IN_MEMORY } from "../../../src/keeper/settings.ts";
-import { SUMS } from "../../../src/keeper/books/schema.ts";
+import { SUMS } from "../../../src/keeper/store/schema.ts";
 import { DOLLAR } from "../../../src/ledger/money.ts";
 import type { CallRecord } from "../../../src/ledger/record.ts";
 import { ACTOR, attempt, batch, call, commit, key, NOW } from "./make.ts";

@@ -1,8 +1,8 @@
 /** Workers, time and a store for tests of the books: everything runs in one process, and the test turns the clock. */
 import type { BooksClock } from "../../../src/keeper/books/clock.ts";
 import { Books } from "../../../src/keeper/books/books.ts";
-import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
-import type { BookStore } from "../../../src/keeper/books/store.ts";
+import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
+import type { BookStore } from "../../../src/keeper/store/store.ts";
 import { createCells } from "../../../src/keeper/books/cells.ts";
 import type { Cells } from "../../../src/ledger/cells.ts";
 import type { BooksDown, BooksUp, Refusal } from "../../../src/ledger/messages.ts";

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Spool } from "../../../src/keeper/books/postgres/spool.ts";
+import { Spool } from "../../../src/keeper/store/postgres/spool.ts";
 import { IN_MEMORY } from "../../../src/keeper/settings.ts";
 import { batch, call, commit } from "./make.ts";
 

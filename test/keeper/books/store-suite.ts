@@ -1,7 +1,7 @@
 /** What the store of the books promises: what is drawn, what a commit writes, and what is kept of keys and budgets. */
 import { describe, expect, test } from "bun:test";
-import { VersionConflict } from "../../../src/keeper/books/policies.ts";
-import type { SqlStore } from "../../../src/keeper/books/sql-store.ts";
+import { VersionConflict } from "../../../src/keeper/store/policies.ts";
+import type { SqlStore } from "../../../src/keeper/store/sql-store.ts";
 import { DOLLAR } from "../../../src/ledger/money.ts";
 import { budgetAccount } from "../../../src/ledger/record.ts";
 import { ACTOR, attempt, batch, budget, call, commit, draw, key, MONTH, NOW, rule } from "./make.ts";

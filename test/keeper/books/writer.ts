@@ -1,5 +1,5 @@
 /** Writes batches to a file of the books, from the first one that is not in it, and prints the number of each that is stored. */
-import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 import { budgetAccount } from "../../../src/ledger/record.ts";
 import { attempt, batch, call, commit, MONTH } from "./make.ts";
 

@@ -1,0 +1,109 @@
+/**
+ * Builds the binary: `bun run build` for this machine (`dist/weir`), `bun run build --all` for every system
+ * (`dist/weir-<os>-<arch>[-musl]`), `bun run build linux-arm64 …` for selected systems. `dist/weir.cdx.json` lists the
+ * packages in the binary.
+ */
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { BunPlugin } from "bun";
+import type { BundledFile } from "../admin/console/bundle.ts";
+import { buildConsole } from "./console.ts";
+import { signAdHoc } from "./mach-o.ts";
+import type { System } from "./systems.ts";
+import { binaryName, SYSTEMS, systemsOf } from "./systems.ts";
+import { billOfMaterials } from "./sbom.ts";
+
+const ROOT = resolve(import.meta.dir, "../..");
+
+/** Elysia imports `file-type` for schemas with files. weir has none, and the package has ten dependencies, so it is excluded. */
+const withoutFileType: BunPlugin = {
+  name: "without file-type",
+  setup(builder) {
+    builder.onResolve({ filter: /^file-type$/ }, ({ path }) => ({ path, namespace: "left-out" }));
+    builder.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "export {};", loader: "js" }));
+  },
+};
+
+/** The price book and the facts about models repeat their words, and compress to a tenth. */
+const packedPrices: BunPlugin = {
+  name: "packed prices",
+  setup(builder) {
+    builder.onLoad({ filter: /\/(prices|models)\.jsonl$/ }, ({ path }) => ({
+      contents: Bun.gzipSync(readFileSync(path), { level: 9 }),
+      loader: "file",
+    }));
+  },
+};
+
+/** The console as it is served: without a source map, which would be larger than the files. */
+const packedConsole = (files: readonly BundledFile[]): BunPlugin => ({
+  name: "packed console",
+  setup(builder) {
+    builder.onResolve({ filter: /\/console\/index\.html$/ }, () => ({
+      path: "console.gz",
+      namespace: "packed",
+    }));
+    builder.onLoad({ filter: /.*/, namespace: "packed" }, () => ({
+      contents: Bun.gzipSync(JSON.stringify(files), { level: 9 }),
+      loader: "file",
+    }));
+  },
+});
+
+/** @param place of all that are built: "2 of 7" */
+async function build(system: System | undefined, place: string): Promise<void> {
+  const name = system ? binaryName(system) : "weir";
+  console.log(`building dist/${name} (${place}) …`);
+  const outfile = join(ROOT, "dist", name);
+  const started = performance.now();
+  // A build inside a plugin of another one does not end.
+  const page = await buildConsole(join(ROOT, "src/console/index.html"));
+  const result = await Bun.build({
+    entrypoints: [join(ROOT, "src/main.ts")],
+    target: "bun",
+    // A start evaluates only the chunks that it needs, and modules in one chunk share one scope.
+    format: "esm",
+    splitting: true,
+    minify: true,
+    bytecode: true,
+    sourcemap: "inline",
+    metafile: true,
+    plugins: [withoutFileType, packedPrices, packedConsole(page.files)],
+    // Otherwise the build folder would be part of the binary, and builds in different folders would differ.
+    define: { "import.meta.url": '"file:///weir"' },
+    compile: {
+      ...(system && { target: `bun-${system}` as Bun.Build.CompileTarget }),
+      outfile,
+      // The binary must not read config files from the folder it is started in.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      autoloadTsconfig: false,
+      autoloadPackageJson: false,
+    },
+  });
+  for (const message of result.logs) console.error(String(message));
+  if (!result.success) throw new Error(`${name} was not built.`);
+  // The source maps are inside the executable. The builder leaves copies beside it.
+  for (const file of new Bun.Glob("*.map").scanSync(join(ROOT, "dist"))) rmSync(join(ROOT, "dist", file));
+  // The builder signs only ARM executables, for which macOS requires a signature.
+  if (system === "darwin-x64") writeFileSync(outfile, signAdHoc(readFileSync(outfile), "weir"));
+  const materials = billOfMaterials([...Object.keys(result.metafile?.inputs ?? {}), ...page.inputs], ROOT);
+  writeFileSync(join(ROOT, "dist/weir.cdx.json"), `${JSON.stringify(materials, null, 2)}\n`);
+  const megabytes = (statSync(outfile).size / 1e6).toFixed(1);
+  console.log(`dist/${name}  ${megabytes} MB  ${Math.round(performance.now() - started)} ms`);
+}
+
+function chosen(args: readonly string[]): (System | undefined)[] {
+  if (args.length === 0) return [undefined];
+  if (args.includes("--all")) return [...SYSTEMS];
+  try {
+    return systemsOf(args);
+  } catch (cause) {
+    console.error((cause as Error).message);
+    process.exit(2);
+  }
+}
+
+mkdirSync(join(ROOT, "dist"), { recursive: true });
+const systems = chosen(process.argv.slice(2));
+for (const [index, system] of systems.entries()) await build(system, `${index + 1} of ${systems.length}`);

@@ -1,0 +1,244 @@
+/** The proof that the books agree with themselves, in one consistent view: it also works while calls run. */
+import type { Nano } from "../../ledger/money.ts";
+import { formatNano } from "../../ledger/money.ts";
+import { CHARGE_STATES } from "../../ledger/charge.ts";
+import { DAY_MS, HOUR_MS } from "../record/roll-ups.ts";
+import { SUMS } from "../store/schema.ts";
+import { REMOVED_CALLER } from "../store/names.ts";
+import type { Sql } from "../store/sql.ts";
+import { ATTEMPTS, counted } from "./attempts.ts";
+import { checkAccounts, checkGrants, checkLimits, checkOverruns } from "./audit-accounts.ts";
+import type { AuditCheck, AuditReport } from "./types.ts";
+
+const STATE = Object.fromEntries(CHARGE_STATES.map((state, index) => [state, index])) as Record<
+  (typeof CHARGE_STATES)[number],
+  number
+>;
+
+type Check = (sql: Sql) => Promise<AuditCheck>;
+
+const CHECKS: readonly Check[] = [
+  checkCalls,
+  checkDropped,
+  checkAttempts,
+  checkCharges,
+  checkHours,
+  checkTargets,
+  checkDays,
+  checkAccounts,
+  checkLimits,
+  checkGrants,
+  checkPrices,
+  checkOverruns,
+];
+
+/** Checks that are done, of how many. */
+export interface AuditProgress {
+  done: number;
+  of: number;
+}
+
+/** Reads all rows of calls that are kept: seconds for a million. @param onProgress called before each check */
+export function auditBooks(
+  sql: Sql,
+  onProgress: (progress: AuditProgress) => void = () => {},
+): Promise<AuditReport> {
+  return sql.transaction(async (view) => {
+    if (view.dialect === "postgres")
+      await view.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    const checks: AuditCheck[] = [];
+    for (const check of CHECKS) {
+      onProgress({ done: checks.length, of: CHECKS.length });
+      checks.push(await check(view));
+    }
+    return { holds: checks.every(({ holds }) => holds), checks };
+  });
+}
+
+async function count(sql: Sql, text: string): Promise<number> {
+  const [row] = await sql.all<{ count: number }>(`SELECT count(*) AS count FROM ${text}`);
+  return row!.count;
+}
+
+async function checkCalls(sql: Sql): Promise<AuditCheck> {
+  const calls = await count(sql, "calls");
+  const twice = await count(
+    sql,
+    "(SELECT 1 AS one FROM calls GROUP BY request, CASE WHEN length(request) = 12 THEN at ELSE 0 END HAVING count(*) > 1) AS twice",
+  );
+  return {
+    name: "every call has one record",
+    holds: twice === 0,
+    detail: twice === 0 ? counted(calls, "call") : `${twice} of ${calls} calls have several records`,
+  };
+}
+
+async function checkDropped(sql: Sql): Promise<AuditCheck> {
+  const [row] = await sql.all<{ value: number }>("SELECT value FROM meta WHERE name = 'dropped_calls'");
+  const dropped = row?.value ?? 0;
+  return {
+    name: "no record was dropped",
+    holds: dropped === 0,
+    detail:
+      dropped === 0
+        ? "none"
+        : `${dropped} records were dropped, because the keeper was away for long or the store refused them; budgets count them, sums of calls do not`,
+  };
+}
+
+async function checkAttempts(sql: Sql): Promise<AuditCheck> {
+  const attempts = await count(sql, `(${ATTEMPTS}) AS attempts`);
+  const single = await count(
+    sql,
+    "calls WHERE tries = 1 AND (state IS NULL OR target IS NULL OR accounts IS NULL)",
+  );
+  const several = await count(
+    sql,
+    `calls WHERE tries > 1 AND tries <> (SELECT count(*) FROM charges WHERE charges.number = calls.number)`,
+  );
+  const alone = await count(
+    sql,
+    "charges WHERE NOT EXISTS (SELECT 1 FROM calls WHERE calls.number = charges.number AND calls.tries > 1)",
+  );
+  const unknown = await count(
+    sql,
+    `(${ATTEMPTS}) AS attempts WHERE state < 0 OR state >= ${CHARGE_STATES.length}
+       OR (state IN (${STATE.unpriced}, ${STATE.free}) AND cost <> 0)`,
+  );
+  const wrong = single + several + alone + unknown;
+  return {
+    name: "every attempt has a charge",
+    holds: wrong === 0,
+    detail:
+      wrong === 0
+        ? counted(attempts, "attempt")
+        : `${single + several} calls lack a charge, ${alone} charges lack a call, ${unknown} charges do not fit their state`,
+  };
+}
+
+async function checkCharges(sql: Sql): Promise<AuditCheck> {
+  const wrong = await count(
+    sql,
+    `(SELECT calls.number FROM calls LEFT JOIN charges ON charges.number = calls.number WHERE calls.tries <> 1
+      GROUP BY calls.number, calls.cost, calls.held
+      HAVING calls.cost <> coalesce(sum(charges.cost), 0) OR calls.held <> coalesce(sum(charges.held), 0)) AS wrong`,
+  );
+  const [row] = await sql.all<{ cost: Nano }>("SELECT coalesce(sum(cost), 0) AS cost FROM calls");
+  return {
+    name: "calls cost what their attempts were charged",
+    holds: wrong === 0,
+    detail: wrong === 0 ? formatNano(row!.cost) : `${wrong} calls do not`,
+  };
+}
+
+/** The first hour whose calls are all kept. Deletion is by the time of the commit, which is after the start. */
+async function completeFrom(sql: Sql): Promise<number> {
+  const rows = await sql.all<{ value: number }>(
+    "SELECT value FROM meta WHERE name IN ('calls_from', 'hours_from')",
+  );
+  const latest = Math.max(0, ...rows.map(({ value }) => value));
+  return Math.ceil(latest / HOUR_MS) * HOUR_MS;
+}
+
+const HOUR = `at - at % ${HOUR_MS}`;
+const minus = (column: string) => `-${column} AS ${column}`;
+const differs = (columns: readonly string[]) => columns.map((column) => `sum(${column}) <> 0`).join(" OR ");
+
+/** The calls of removed keys are deleted, and their sums are those of one caller. */
+const KEPT = `caller NOT IN (SELECT id FROM names WHERE kind = 'caller' AND text = '${REMOVED_CALLER}')`;
+
+const OF_CALLS = [
+  "calls",
+  "failed",
+  "refused",
+  "attempts",
+  "input",
+  "cache_read",
+  "cache_write",
+  "cache_write_1h",
+  "output",
+  "reasoning",
+  "cost",
+  "ms",
+  "first_ms",
+] as const;
+
+async function checkHours(sql: Sql): Promise<AuditCheck> {
+  const from = await completeFrom(sql);
+  const wrong = await sql.all<{ hour: number; cost: Nano }>(
+    `SELECT hour, sum(cost) AS cost FROM (
+       SELECT ${HOUR} AS hour, caller, 1 AS calls, CASE WHEN outcome = 1 THEN 1 ELSE 0 END AS failed,
+         CASE WHEN refused > 0 THEN 1 ELSE 0 END AS refused, tries AS attempts, input, cache_read, cache_write,
+         cache_write_1h, output, reasoning, cost, ms, coalesce(first_ms, 0) AS first_ms
+         FROM calls WHERE at >= $1
+       UNION ALL SELECT hour, caller, ${OF_CALLS.map(minus).join(", ")} FROM use_hour WHERE hour >= $1 AND ${KEPT}
+     ) AS both_sides GROUP BY hour, caller HAVING ${differs(OF_CALLS)} ORDER BY hour`,
+    [from],
+  );
+  return sameSums("the sums by hour are those of the calls", wrong);
+}
+
+const OF_ATTEMPTS = ["attempts", "cost", "reported", "estimated", "assumed", "unpriced"] as const;
+
+async function checkTargets(sql: Sql): Promise<AuditCheck> {
+  const from = await completeFrom(sql);
+  const ofState = (state: keyof typeof STATE, column = "cost") =>
+    `CASE WHEN state = ${STATE[state]} THEN ${column} ELSE 0 END AS ${state}`;
+  const wrong = await sql.all<{ hour: number; cost: Nano }>(
+    `SELECT hour, sum(cost) AS cost FROM (
+       SELECT ${HOUR} AS hour, caller, target, 1 AS attempts, cost, ${ofState("reported")}, ${ofState("estimated")},
+         ${ofState("assumed")}, ${ofState("unpriced", "1")} FROM (${ATTEMPTS}) AS attempts WHERE at >= $1
+       UNION ALL SELECT hour, caller, target, ${OF_ATTEMPTS.map(minus).join(", ")} FROM use_hour WHERE hour >= $1 AND ${KEPT}
+     ) AS both_sides GROUP BY hour, caller, target HAVING ${differs(OF_ATTEMPTS)} ORDER BY hour`,
+    [from],
+  );
+  return sameSums("the sums by target are those of the attempts", wrong);
+}
+
+async function checkDays(sql: Sql): Promise<AuditCheck> {
+  const [kept] = await sql.all<{ value: number }>("SELECT value FROM meta WHERE name = 'hours_from'");
+  const from = Math.ceil((kept?.value ?? 0) / DAY_MS) * DAY_MS;
+  const wrong = await sql.all<{ hour: number; cost: Nano }>(
+    `SELECT day AS hour, sum(cost) AS cost FROM (
+       SELECT hour - hour % ${DAY_MS} AS day, caller, target, ${SUMS.join(", ")} FROM use_hour WHERE hour >= $1
+       UNION ALL SELECT day, caller, target, ${SUMS.map(minus).join(", ")} FROM use_day WHERE day >= $1
+     ) AS both_sides GROUP BY day, caller, target HAVING ${differs(SUMS)} ORDER BY day`,
+    [from],
+  );
+  return sameSums("the sums by day are those of the hours", wrong);
+}
+
+function sameSums(name: string, wrong: readonly { hour: number; cost: Nano }[]): AuditCheck {
+  if (wrong.length === 0) return { name, holds: true, detail: "to the nano-dollar" };
+  const { hour, cost } = wrong[0]!;
+  const time = new Date(hour).toISOString().slice(0, 16).replace("T", " ");
+  return {
+    name,
+    holds: false,
+    detail: `${wrong.length} sums differ, the first at ${time} UTC by ${cost} nano-dollars`,
+  };
+}
+
+async function checkPrices(sql: Sql): Promise<AuditCheck> {
+  const used = await count(
+    sql,
+    `(SELECT 1 AS one FROM (${ATTEMPTS}) AS attempts WHERE price IS NOT NULL GROUP BY price) AS used`,
+  );
+  const missing = await count(
+    sql,
+    `(${ATTEMPTS}) AS attempts WHERE price IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM prices WHERE prices.id = attempts.price AND prices.rule <> '' AND prices.source <> '')`,
+  );
+  const none = await count(
+    sql,
+    `(${ATTEMPTS}) AS attempts WHERE price IS NULL AND cost <> 0 AND state <> ${STATE.reported}`,
+  );
+  return {
+    name: "every price that was used is kept, with its source",
+    holds: missing + none === 0,
+    detail:
+      missing + none === 0
+        ? counted(used, "price")
+        : `${missing} charges name a price that is not kept, ${none} name no price`,
+  };
+}

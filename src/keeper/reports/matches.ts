@@ -1,0 +1,68 @@
+/** Whether the record of a call is one that a filter finds: the same conditions as those of the search in the store. */
+import { matchesAny, namesOf } from "../../core/model-pattern.ts";
+import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
+import { isWithin } from "./directory.ts";
+import type { CallFilter } from "./types.ts";
+
+export function matches(call: CallRecord, filter: CallFilter): boolean {
+  const { path = "/", tags = [], attempts, losses = [] } = call;
+  const last = attempts.at(-1);
+  return (
+    isWithin(path, filter.within ?? "/") &&
+    isWithin(path, filter.path ?? "/") &&
+    (filter.from === undefined || call.startedAt >= filter.from) &&
+    (filter.to === undefined || call.startedAt < filter.to) &&
+    isSame(filter.key, call.key) &&
+    (filter.tag === undefined || tags.includes(filter.tag)) &&
+    hasTarget(call, filter) &&
+    (filter.failed === undefined || !filter.failed || call.outcome !== "complete") &&
+    isSame(filter.outcome, call.outcome) &&
+    isSame(filter.status, call.status) &&
+    (filter.slowerThan === undefined || call.ms >= filter.slowerThan) &&
+    (filter.retried === undefined || filter.retried === attempts.length > 1) &&
+    (filter.losses === undefined || filter.losses === losses.length > 0) &&
+    (filter.state === undefined || attempts.some((attempt) => hasState(attempt, filter.state!))) &&
+    (filter.refused === undefined ||
+      (filter.refused === "any" ? call.refused !== undefined : call.refused === filter.refused)) &&
+    (filter.asked === undefined || matchesAny(filter.asked, [call.model])) &&
+    isSame(filter.format, call.format) &&
+    (filter.client === undefined || call.client?.startsWith(filter.client) === true) &&
+    isSame(filter.session, call.session) &&
+    (filter.text === undefined || hasText(call, last, filter.text))
+  );
+}
+
+function isSame<Value>(wanted: Value | undefined, value: Value | undefined): boolean {
+  return wanted === undefined || wanted === value;
+}
+
+/** A call whose client asked for the model needs no attempt with it. */
+function hasTarget(call: CallRecord, { provider, deployment, model }: CallFilter): boolean {
+  const isAnywhere = provider === undefined && deployment === undefined;
+  const isAsked = model === undefined || matchesAny(model, [call.model]);
+  if (isAnywhere && isAsked) return true;
+  return call.attempts.some(
+    (attempt) =>
+      isSame(provider, attempt.provider) &&
+      isSame(deployment, attempt.deployment) &&
+      (isAsked || matchesAny(model!, namesOf(attempt.provider, attempt.model))),
+  );
+}
+
+function hasState({ charge: { state } }: AttemptRecord, wanted: NonNullable<CallFilter["state"]>): boolean {
+  return wanted === "uncertain" ? state === "estimated" || state === "assumed" : state === wanted;
+}
+
+function hasText(
+  { id, key, model }: CallRecord,
+  last: AttemptRecord | undefined,
+  { text, keys }: NonNullable<CallFilter["text"]>,
+): boolean {
+  const wanted = text.toLowerCase();
+  const target = last ? `${last.deployment} ${last.provider}/${last.model}` : "";
+  return (
+    id === text ||
+    (key !== undefined && keys.includes(key)) ||
+    `${model}\n${target}`.toLowerCase().includes(wanted)
+  );
+}

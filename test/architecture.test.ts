@@ -387,9 +387,9 @@ const MAY_NAME_FORMATS =
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {
   "src/formats/chat-completions/client/request.ts": "messages",
-  "src/formats/chat-completions/client/session.ts": "messages",
+  "src/formats/chat-completions/client/facts.ts": "messages",
   "src/formats/ollama/client/request.ts": "messages",
-  "src/formats/ollama/client/session.ts": "messages",
+  "src/formats/ollama/client/facts.ts": "messages",
 };
 
 test("no file outside of the formats names a format", async () => {

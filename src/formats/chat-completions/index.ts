@@ -8,10 +8,8 @@ import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
-import { promptSections, sessionOf } from "./client/session.ts";
+import { promptSections, sessionOf, settings, size } from "./client/facts.ts";
 import { modelMembers } from "./client/models.ts";
-import { settings } from "./client/settings.ts";
-import { size } from "./client/size.ts";
 import { REQUEST } from "./client/vocabulary.ts";
 import {
   ChatCompletionsAnswer,

@@ -12,9 +12,7 @@ import { checkGenerateRequest, checkRequest } from "./client/check.ts";
 import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeGenerateRequest, decodeRequest, hasMessages, hasPrompt } from "./client/request.ts";
-import { promptSections, promptSession, sessionOf } from "./client/session.ts";
-import { settings } from "./client/settings.ts";
-import { size } from "./client/size.ts";
+import { promptSections, promptSession, sessionOf, settings, size } from "./client/facts.ts";
 import { GENERATE_REQUEST, REQUEST } from "./client/vocabulary.ts";
 import { FORMAT, GENERATE } from "./own-fields.ts";
 import {

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { firstFault, misspelled } from "../../shared/schema-fault.ts";
 import { ChatCompletionsRequest, INSTEAD_OF_CONTENT } from "../schema.ts";
-import { missing } from "./fault.ts";
+import { missing } from "../../shared/request-fault.ts";
 import { requestValidatorCode } from "./validator-code.ts" with { type: "macro" };
 import { REQUEST } from "./vocabulary.ts";
 

@@ -6,7 +6,7 @@ import { getOwn } from "../../../core/own.ts";
 import { documentSource, imageSource, isUrl } from "../../shared/file-data.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
 import { text } from "../../shared/read.ts";
-import { fault, missing } from "./fault.ts";
+import { fault, missing } from "../../shared/request-fault.ts";
 import { FORMAT } from "../own-fields.ts";
 
 /** Decodes the content of any role. @param path as error messages write it (`messages[0].content`) */

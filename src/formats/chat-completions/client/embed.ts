@@ -9,7 +9,7 @@ import { toBase64 } from "../../shared/floats.ts";
 import { count, open, optional, toJson } from "../../shared/schema.ts";
 import { firstFault, misspelled } from "../../shared/schema-fault.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
-import { fault, missing } from "./fault.ts";
+import { fault, missing } from "../../shared/request-fault.ts";
 
 /** As many as OpenAI accepts. */
 const MAX_INPUTS = 2048;

@@ -9,7 +9,7 @@ import { decodeReasoning, GOOGLE, thoughtSignature } from "../reasoning.ts";
 import { FORMAT } from "../own-fields.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
 import { decodeContent, decodeImage } from "./content.ts";
-import { missing } from "./fault.ts";
+import { missing } from "../../shared/request-fault.ts";
 
 /** Decodes a conversation; consecutive tool results share one user turn. */
 export function decodeMessages(messages: readonly JsonObject[]): Turn[] {

@@ -5,7 +5,7 @@ import { isObject } from "../../../core/json.ts";
 import { decodeBase64Text, identifyMedia, isTextMediaType, normalizeMediaType } from "../../../core/media.ts";
 import { list, text } from "../../shared/read.ts";
 import { FORMAT } from "../own-fields.ts";
-import { fault } from "./fault.ts";
+import { fault } from "../../shared/request-fault.ts";
 
 /** Members of which a part has one: its data. */
 const DATA = [

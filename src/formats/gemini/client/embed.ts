@@ -11,7 +11,7 @@ import { isObject } from "../../../core/json.ts";
 import { anything, count, open, optional, toJson } from "../../shared/schema.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
 import { pathOf } from "./address.ts";
-import { fault, missing } from "./fault.ts";
+import { fault, missing } from "../../shared/request-fault.ts";
 
 /** As many as clients of other formats may send. */
 const MAX_INPUTS = 2048;

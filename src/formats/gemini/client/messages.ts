@@ -7,7 +7,7 @@ import { isObject } from "../../../core/json.ts";
 import { list, text } from "../../shared/read.ts";
 import { dataOf, decodeMedia, decodeResponse, foreignPart, reportDetails } from "./content.ts";
 import { decodeSignature, SENTINEL } from "../reasoning.ts";
-import { fault } from "./fault.ts";
+import { fault } from "../../shared/request-fault.ts";
 import type { Spell } from "./tools.ts";
 
 /** Decodes a request's turns. @throws GatewayError for parts without data */

@@ -6,7 +6,7 @@ import { isObject } from "../../../core/json.ts";
 import { refuseHosted } from "../../shared/hosted-tools.ts";
 import { list, text } from "../../shared/read.ts";
 import { FORMAT } from "../own-fields.ts";
-import { missing } from "./fault.ts";
+import { missing } from "../../shared/request-fault.ts";
 import { toJsonSchema } from "./json-schema.ts";
 
 /** A path as the client spelled it. */

@@ -10,7 +10,7 @@ import type { ModelFacts } from "../../../core/model-facts.ts";
 import type { ListedModel } from "../../../core/model-listing.ts";
 import { text } from "../../shared/read.ts";
 import { anything, count, open, optional, toJson } from "../../shared/schema.ts";
-import { missing } from "./fault.ts";
+import { missing } from "../../shared/request-fault.ts";
 
 /**
  * The version of Ollama that clients find. They compare it: GitHub Copilot in VS Code wants 0.6.4, Codex one that serves

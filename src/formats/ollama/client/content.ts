@@ -3,7 +3,7 @@ import type { Block, ImageBlock } from "../../../core/chat.ts";
 import { identifyMedia, parseDataUri } from "../../../core/media.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { list, text } from "../../shared/read.ts";
-import { fault } from "./fault.ts";
+import { fault } from "../../shared/request-fault.ts";
 
 /** @param member name of the member with the text @param path of the message, with a dot behind it if it is not the body */
 export function decodeContent(message: JsonObject, member: string, path: string): Block[] {

@@ -9,7 +9,7 @@ import { anything, count, open, optional, toJson } from "../../shared/schema.ts"
 import { firstFault, misspelled } from "../../shared/schema-fault.ts";
 import { MACHINE } from "../../shared/silent.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
-import { fault } from "./fault.ts";
+import { fault } from "../../shared/request-fault.ts";
 
 const DIALECT = "ollama-embed";
 

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { firstFault, misspelled } from "../../shared/schema-fault.ts";
 import { INSTEAD_OF_INPUT, ResponsesRequest } from "../schema.ts";
-import { missing } from "./fault.ts";
+import { missing } from "../../shared/request-fault.ts";
 import { requestValidatorCode } from "./validator-code.ts" with { type: "macro" };
 import { REQUEST } from "./vocabulary.ts";
 

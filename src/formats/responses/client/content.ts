@@ -7,7 +7,7 @@ import { documentSource, imageSource } from "../../shared/file-data.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
 import { text } from "../../shared/read.ts";
 import { FORMAT } from "../own-fields.ts";
-import { fault, missing } from "./fault.ts";
+import { fault, missing } from "../../shared/request-fault.ts";
 
 /** Decodes a string or a list of parts. @param path as error messages write it (`input[0].content`) */
 export function decodeContent(content: Json | undefined, path: string): Block[] {

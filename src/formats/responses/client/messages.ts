@@ -16,7 +16,7 @@ import { decodeEncrypted } from "../reasoning.ts";
 import { TOOL_KINDS, toolOfCall } from "../tool-kinds.ts";
 import { isTrigger, openSummary, summaryText, unreadable } from "../compaction.ts";
 import { decodeContent } from "./content.ts";
-import { fault, missing } from "./fault.ts";
+import { fault, missing } from "../../shared/request-fault.ts";
 import { itemPath } from "./item-path.ts";
 import { decodeResult, isResult } from "./results.ts";
 import { joinName } from "./tools.ts";

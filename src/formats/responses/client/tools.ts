@@ -9,7 +9,7 @@ import { decodeCache } from "../../shared/prompt-cache.ts";
 import { list, text } from "../../shared/read.ts";
 import { FORMAT } from "../own-fields.ts";
 import { TOOL_KINDS } from "../tool-kinds.ts";
-import { missing } from "./fault.ts";
+import { missing } from "../../shared/request-fault.ts";
 import { itemPath } from "./item-path.ts";
 
 /**

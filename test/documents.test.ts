@@ -7,7 +7,7 @@ import { Glob } from "bun";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { parse } from "../src/cli/parse.ts";
 import { loadConfig } from "../src/config/load.ts";
-import { listOptions } from "../src/config/schema.ts";
+import { CORE_OPTIONS } from "../src/config/schema.ts";
 import { anchorsOf, blocksOf, DOCUMENTS, proseOf, readDocument, ROOT } from "./helpers/documents.ts";
 
 const README_BYTES = 9 * 1024;
@@ -180,7 +180,7 @@ test("every weir command that a document shows is one of the command line", () =
 test("every option and variable that a document names exists", () => {
   // Also the groups of options inside of a section.
   const options = new Set(
-    listOptions().flatMap(({ path }) => path.map((_, at) => path.slice(0, at + 1).join("."))),
+    CORE_OPTIONS.list.flatMap(({ path }) => path.map((_, at) => path.slice(0, at + 1).join("."))),
   );
   const sections = new Set(
     [...options].filter((name) => name.includes(".")).map((name) => name.split(".")[0]!),

@@ -15,7 +15,7 @@ import { CLIENTS, type KnownClient } from "../src/cli/clients/index.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { synopsis } from "../src/cli/help.ts";
 import type { TSchema } from "@sinclair/typebox";
-import { listOptions } from "../src/config/schema.ts";
+import { CORE_OPTIONS } from "../src/config/schema.ts";
 import { describeLasts, EXPECTED, FAULTS } from "../src/drill/faults.ts";
 import { traitsSchema } from "../src/config/schema-traits.ts";
 import { PROBES } from "../src/probe/probes/index.ts";
@@ -431,7 +431,7 @@ test("the table of faults is made from the list of the drill", async () => {
 });
 
 test("the table of options is made from the schema", async () => {
-  const rows = listOptions().map(({ path, schema }) => {
+  const rows = CORE_OPTIONS.list.map(({ path, schema }) => {
     const places = [schema["x-flag"], schema["x-env"]].filter(Boolean).map((word) => `\`${word}\``);
     const fallback = schema["default"] === undefined ? "" : `\`${JSON.stringify(schema["default"])}\``;
     return [`\`${path.join(".")}\``, places.join(" "), fallback, schema.description ?? ""];

@@ -2,7 +2,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { CONFIG_FILE, loadConfig } from "../config/load.ts";
-import { listOptions } from "../config/schema.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { table } from "./terminal.ts";
@@ -55,8 +54,8 @@ export const configShow: Command = {
     JSON_FLAG,
   ],
   async run({ flags, env, cwd, print }) {
-    const { config, sources } = loadConfig({ flags: valueFlags(flags), env, cwd });
-    const options = listOptions().map(({ path }) => {
+    const { config, sources, options: all } = loadConfig({ flags: valueFlags(flags), env, cwd });
+    const options = all.list.map(({ path }) => {
       const name = path.join(".");
       return { name, value: shown(name, valueAt(config, path)), from: sources[name]?.at ?? "" };
     });

@@ -1,11 +1,10 @@
 /** Rules that a schema cannot express. Each function returns faults with their paths. */
 import { baseUrlFault, hostFault, originFault } from "./address.ts";
-import type { Path } from "./error.ts";
+import type { Fault, Path } from "./error.ts";
 import { ALIAS_NAME, MODEL_NAME, MODEL_PATTERN, PROVIDER_NAME } from "./schema.ts";
 import { setFaults, type WrittenSets } from "./model-sets.ts";
 import { priceFaults } from "./price-faults.ts";
 import { retryFaults, type WrittenPolicies } from "./retry-faults.ts";
-import type { Fault } from "./shape.ts";
 import { slowness } from "./slow-expression.ts";
 import { telemetryFaults } from "./telemetry-faults.ts";
 

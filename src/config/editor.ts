@@ -1,7 +1,8 @@
 /** Generates the JSON schema of the config file for editors, and a commented example file. */
 import type { TSchema } from "@sinclair/typebox";
 import { stringify } from "yaml";
-import { configSchema, fileSchema, isSection } from "./schema.ts";
+import { isSection, type Options } from "./options.ts";
+import { CORE_OPTIONS } from "./schema.ts";
 
 /** A text that contains a variable reference. weir replaces the reference before it checks the value. */
 const REFERENCE = {
@@ -14,8 +15,8 @@ const REFERENCE = {
  * The schema for editors and validators: draft 07, without weir's own keywords. Each value that is not a list or a map may
  * also be a `${NAME}` reference. Pure JSON.
  */
-export function editorSchema(): Record<string, unknown> {
-  const { $id: _, ...schema } = fileSchema();
+export function editorSchema(options: Options = CORE_OPTIONS): Record<string, unknown> {
+  const { $id: _, ...schema } = options.file;
   return { ...forEditors(schema as TSchema), $schema: "http://json-schema.org/draft-07/schema#" };
 }
 
@@ -59,8 +60,8 @@ const WIDTH = 100;
  * `# `; removing the `#` of any other line enables the option.
  * @param schemaFile path of the schema for editors
  */
-export function exampleConfig(schemaFile: string): string {
-  const members: Record<string, TSchema> = configSchema.properties;
+export function exampleConfig(schemaFile: string, options: Options = CORE_OPTIONS): string {
+  const members: Record<string, TSchema> = options.schema.properties;
   return `# yaml-language-server: $schema=${schemaFile}
 # Configuration of weir. Every option is commented out and shows its default or an example: remove the # and change
 # the value. \${NAME} is replaced with an environment variable. \`weir config show\` prints the effective values.

@@ -23,3 +23,9 @@ export class ConfigError extends Error {
     this.path = written;
   }
 }
+
+/** A fault without its position in the file: `port must be an integer between 0 and 65535, but is "abc"`. */
+export interface Fault {
+  path: Path;
+  clause: string;
+}

@@ -8,7 +8,6 @@ import type { ConfigDocument } from "./document.ts";
 import { ConfigError } from "./error.ts";
 import { mergeFiles, type MergedDocument } from "./merge.ts";
 import { substituteAll } from "./read.ts";
-import { fileSchema } from "./schema.ts";
 import { findFaults, memberOf, throwFirst } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
 
@@ -27,6 +26,8 @@ export interface ReadOptions {
   env: Environment;
   /** Absolute path of the working directory: names in messages are relative to it. */
   cwd: string;
+  /** Schema of a config file. */
+  schema: TSchema;
   /** Called with the name of each file before it is read, so also with that of a broken one. */
   onFile?: ((name: string) => void) | undefined;
 }
@@ -39,7 +40,7 @@ export interface ReadOptions {
 export function* readFiles(file: string, options: ReadOptions): Sliced<FoundDocument> {
   const reader = new Reader(options);
   yield* reader.read({ file, real: realPath(file) ?? file, chain: [] });
-  return { ...mergeFiles(reader.documents), folder: dirname(file) };
+  return { ...mergeFiles(reader.documents, options.schema), folder: dirname(file) };
 }
 
 interface Wanted {
@@ -70,9 +71,9 @@ class Reader {
     // A start without a config file does not load the YAML parser. Reading is synchronous, so an import would be too late.
     const { readDocument } = require("./document.ts") as typeof import("./document.ts");
     const document = yield* readDocument(file, name, fail);
-    const value = yield* check(document, this.#options.env, dirname(file));
+    const value = yield* check(document, this.#options, dirname(file));
     // The paths of the first file stay as written: an option of it is named in messages as its author knows it.
-    const placed = chain.length === 0 ? value : placePaths(value, fileSchema(), dirname(file));
+    const placed = chain.length === 0 ? value : placePaths(value, this.#options.schema, dirname(file));
     this.documents.push({ ...document, value: placed as Record<string, unknown> });
     const included = (value["include"] ?? []) as readonly string[];
     for (const [index, entry] of included.entries()) {
@@ -118,10 +119,9 @@ class Reader {
 /** The file's value with references replaced, after the checks that need no other file. */
 function* check(
   { value, locate }: ConfigDocument,
-  environment: Environment,
+  { env: environment, schema }: ReadOptions,
   folder: string,
 ): Sliced<Record<string, unknown>> {
-  const schema = fileSchema();
   const replaced = substituteAll(value, schema, { environment, folder }, locate) as Record<string, unknown>;
   yield;
   throwFirst(findFaults(schema, replaced), locate);

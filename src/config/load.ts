@@ -1,6 +1,5 @@
 /** Combines flags, environment, file and defaults, in this precedence, into one frozen value with the origin of each option. */
 import { join, resolve } from "node:path";
-import type { TSchema } from "@sinclair/typebox";
 import { assertHostNames, assertProxies, assertSafe, hostFault } from "./address.ts";
 import { bareHost } from "../core/host-names.ts";
 import { Secret } from "../core/secret.ts";
@@ -8,18 +7,20 @@ import { atOnce, inSlices, type Sliced } from "../core/slices.ts";
 import { aliasEnds, findMistakes, type Written } from "./checks.ts";
 import { declaredBy } from "./declared.ts";
 import type { ConfigDocument } from "./document.ts";
-import { ConfigError, type Path, writePath } from "./error.ts";
+import { ConfigError, type Fault, type Path, writePath } from "./error.ts";
 import { isThere, pluginFolderFault } from "./files.ts";
 import { type FoundDocument, readFiles } from "./include.ts";
 import { type KeyEntry, readKeys } from "./keys.ts";
 import { withoutSets } from "./model-sets.ts";
 import { deepFreeze, sealSecrets } from "./read.ts";
-import { type Config, configSchema, listOptions, type Option } from "./schema.ts";
+import type { Option, Options } from "./options.ts";
+import { type Config, optionsWith } from "./schema.ts";
+import type { Section, Settling } from "./section.ts";
 import { readMode } from "./schema-sections.ts";
 import { readTextAs, readVariable } from "./variables.ts";
 import { findFaults, nameOf, throwFirst } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
-import { readCertificate, readUpstreamTls, TlsFault } from "./tls.ts";
+import { settleProviders, settleTls } from "./tls.ts";
 import { collectorFaults } from "./telemetry-faults.ts";
 
 /** The layer that set a value. */
@@ -40,9 +41,13 @@ export interface LoadedConfig {
   sources: Readonly<Record<string, Origin>>;
   /** Position of a value inside an option: `weir.yaml:7`. */
   locate(path: Path): string;
+  /** The options that this build has. */
+  options: Options;
 }
 
 export interface LoadOptions {
+  /** Sections of the features in this build. */
+  sections?: readonly Section[];
   /** Values of flags by name with dashes: `{ "--port": "9000", "--config": "weir.yaml" }`. */
   flags?: Readonly<Record<string, string | undefined>>;
   env: Environment;
@@ -65,16 +70,23 @@ export function reloadConfig(options: LoadOptions): Promise<LoadedConfig> {
   return inSlices(load(options));
 }
 
-function* load({ flags = {}, env, cwd, onFile }: LoadOptions): Sliced<LoadedConfig> {
+function* load({ sections = [], flags = {}, env, cwd, onFile }: LoadOptions): Sliced<LoadedConfig> {
+  const options = optionsWith(sections);
   const file = findFile(flags, env, cwd);
-  const document = file === undefined ? undefined : yield* readFiles(file, { env, cwd, onFile });
+  const document =
+    file === undefined ? undefined : yield* readFiles(file, { env, cwd, schema: options.file, onFile });
   const written = document?.value ?? {};
-  if (document) throwFirst(findMistakes(written as Written), document.locate, document.files);
+  if (document)
+    throwFirst(
+      [...findMistakes(written as Written), ...sectionFaults(options, written)],
+      document.locate,
+      document.files,
+    );
   yield;
   const values: Record<string, unknown> = {};
   const sources: Record<string, Origin> = {};
   const added: Added = new Map();
-  for (const option of listOptions()) {
+  for (const option of options.list) {
     const { value, origin } = chooseLayer(option, flags, env, written, document);
     if (layersOver(origin)) checkText(option, value, origin.at);
     const inFile = option.schema["x-adds"] && layersOver(origin) ? pick(written, option.path) : undefined;
@@ -85,15 +97,25 @@ function* load({ flags = {}, env, cwd, onFile }: LoadOptions): Sliced<LoadedConf
     if (below.length > 0) added.set(option.path.join("."), { below: below.length, at: origin.at });
   }
   const locate = (path: Path) => locateIn(path, sources, added, document);
-  const config = settle(withoutSets(values), sources, locate, document, cwd);
+  const config = settle(withoutSets(values), { options, sources, locate, document, cwd });
   assertSafe(config, hasStore(config, env), locate);
   declaredBy(config, locate);
   assertProxies(config, locate);
   assertHostNames(config, locate);
   assertOneProcess(config, locate);
   assertStore(config, locate);
-  throwFirst(collectorFaults(config), locate, document?.files);
-  return { config, file: document?.name, sources: deepFreeze(sources), locate };
+  const disagreements = options.sections.flatMap(
+    (section) => section.agrees?.(section.of(config), config) ?? [],
+  );
+  throwFirst([...collectorFaults(config), ...disagreements], locate, document?.files);
+  return { config, file: document?.name, sources: deepFreeze(sources), locate, options };
+}
+
+/** Faults of the sections that the file has. */
+function sectionFaults({ sections }: Options, written: Record<string, unknown>): Fault[] {
+  return sections.flatMap(({ name, faults }) =>
+    faults && written[name] !== undefined ? faults(written[name], written) : [],
+  );
 }
 
 /** Whether the operator has named a store that may contain keys. */
@@ -154,10 +176,19 @@ function checkText({ path, schema }: Option, value: unknown, at: string): void {
 /** Turns written values into the config: hashes keys, wraps secrets, makes paths absolute, resolves chains of aliases. */
 function settle(
   values: Record<string, unknown>,
-  sources: Readonly<Record<string, Origin>>,
-  locate: (path: Path) => string,
-  document: FoundDocument | undefined,
-  cwd: string,
+  {
+    options,
+    sources,
+    locate,
+    document,
+    cwd,
+  }: {
+    options: Options;
+    sources: Readonly<Record<string, Origin>>;
+    locate(path: Path): string;
+    document: FoundDocument | undefined;
+    cwd: string;
+  },
 ): Config {
   const written = values as unknown as Written & {
     keys: KeyEntry[];
@@ -170,9 +201,9 @@ function settle(
   const adminKeys = readKeys(written.adminKeys, locate, "adminKeys");
   assertDistinct(keys, adminKeys, locate);
   const layer = sources["plugins.dir"]?.layer;
+  const folder = document?.folder ?? cwd;
   /** The folder that a relative path of an option begins at. */
-  const baseOf = (option: string) =>
-    sources[option] && layersOver(sources[option]) ? cwd : (document?.folder ?? cwd);
+  const baseOf = (option: string) => (sources[option] && layersOver(sources[option]) ? cwd : folder);
   const dir = resolve(baseOf("plugins.dir"), written.plugins.dir ?? "plugins");
   const clause = pluginFolderFault(dir, written.plugins.dir !== undefined);
   if (clause !== undefined)
@@ -183,16 +214,21 @@ function settle(
     );
   const aliases = written.aliases ?? {};
   const ends = [...aliasEnds(aliases)].map(([alias, end]) => [alias, end ?? alias]);
-  const sealed = sealSecrets(configSchema, { ...values, keys: [], adminKeys: [] }) as Config;
+  const sealed = sealSecrets(options.schema, { ...values, keys: [], adminKeys: [] }) as Config;
+  const settling: Settling = { folder, folderOf: baseOf, locate };
+  const settled = options.sections.flatMap((section) =>
+    section.settle ? [[section.name, section.settle(section.of(sealed), settling)]] : [],
+  );
   return deepFreeze({
     ...sealed,
+    ...(Object.fromEntries(settled) as object),
     host: bareHost(written.host),
     keys,
     adminKeys,
     cors: { origins: sealed.cors.origins.map((origin) => origin.toLowerCase()) },
-    listen: settleListen(sealed.listen, document?.folder ?? cwd),
-    tls: settleTls(sealed.tls, document?.folder ?? cwd, locate),
-    providers: settleProviders(sealed.providers, document?.folder ?? cwd, locate),
+    listen: settleListen(sealed.listen, folder),
+    tls: settleTls(sealed.tls, folder, locate),
+    providers: settleProviders(sealed.providers, folder, locate),
     aliases: Object.fromEntries(ends) as Record<string, string>,
     plugins: { ...sealed.plugins, dir },
     ...(written.state !== undefined && {
@@ -250,50 +286,6 @@ function assertStore({ store, cluster }: Config, locate: (path: Path) => string)
       "cluster is true, and there is no store that several gateways can share; set store to the URL of a PostgreSQL database",
       ["cluster"],
     );
-}
-
-/** The certificate files with absolute paths. @throws ConfigError when they cannot be read or do not fit together */
-function settleTls(
-  { cert, key }: Config["tls"],
-  folder: string,
-  locate: (path: Path) => string,
-): Config["tls"] {
-  if (cert === undefined && key === undefined) return {};
-  if (cert === undefined || key === undefined) {
-    const path = ["tls", cert === undefined ? "key" : "cert"];
-    throw new ConfigError(locate(path), "tls must have both cert and key", path);
-  }
-  const files = { cert: resolve(folder, cert), key: resolve(folder, key) };
-  assertReadable(() => readCertificate(files), ["tls"], locate);
-  return files;
-}
-
-/** The providers with absolute paths of their certificate files. @throws ConfigError when one cannot be read */
-function settleProviders(
-  providers: Config["providers"],
-  folder: string,
-  locate: (path: Path) => string,
-): Config["providers"] {
-  const settled = { ...providers };
-  for (const [name, { tls, ...options }] of Object.entries(providers)) {
-    if (tls === undefined) continue;
-    const files = Object.fromEntries(
-      Object.entries(tls).map(([option, path]) => [option, resolve(folder, path)]),
-    );
-    assertReadable(() => readUpstreamTls(files), ["providers", name, "tls"], locate);
-    settled[name] = { ...options, tls: files };
-  }
-  return settled;
-}
-
-function assertReadable(read: () => unknown, group: Path, locate: (path: Path) => string): void {
-  try {
-    read();
-  } catch (fault) {
-    if (!(fault instanceof TlsFault)) throw fault;
-    const path = [...group, fault.option];
-    throw new ConfigError(locate(path), fault.message, path);
-  }
 }
 
 function locateIn(

@@ -13,7 +13,7 @@ import {
 import { nameFault } from "../core/name.ts";
 import { Secret } from "../core/secret.ts";
 import { splitKey } from "./keys.ts";
-import { fileSchema } from "./schema.ts";
+import { CORE_OPTIONS } from "./schema.ts";
 import { holdsSecret, memberOf } from "./shape.ts";
 
 const MASK = "***";
@@ -47,6 +47,8 @@ export interface MaskOptions {
   configs?: readonly unknown[];
   /** SHA-256 of gateway keys, in hexadecimal: their texts are known by nothing else. */
   digests?: readonly string[];
+  /** Schema of a config file. Default: that of weir without features. */
+  schema?: TSchema;
 }
 
 /** @param text of a config file, which need not be valid */
@@ -60,18 +62,19 @@ export function maskText(text: string, options: MaskOptions = {}): string {
  */
 export function maskTexts(
   texts: readonly string[],
-  { configs = [], digests = [] }: MaskOptions = {},
+  { configs = [], digests = [], schema = CORE_OPTIONS.file }: MaskOptions = {},
 ): string[] {
   const files = texts.map((text, index) => {
     const found = new Finder(text);
     const documents = readDocuments(text);
-    for (const document of documents) found.walk(document);
+    for (const document of documents) found.walk(document, schema);
     const isValid = documents.every(({ errors }) => errors.length === 0);
     return {
       text,
       found,
       isValid,
-      isConfig: index === 0 || documents.some(hasOption) || !/^\s*[^\s#]/m.test(text),
+      isConfig:
+        index === 0 || documents.some((document) => hasOption(document, schema)) || !/^\s*[^\s#]/m.test(text),
     };
   });
   const values = [...files.flatMap(({ found }) => [...found.values]), ...configs.flatMap(secretsIn)]
@@ -91,10 +94,9 @@ function readDocuments(text: string): Document[] {
   return Array.isArray(documents) ? documents : [];
 }
 
-function hasOption({ contents }: Document): boolean {
-  const options = fileSchema();
+function hasOption({ contents }: Document, schema: TSchema): boolean {
   return (
-    isMap(contents) && contents.items.some(({ key }) => isScalar(key) && memberOf(options, String(key.value)))
+    isMap(contents) && contents.items.some(({ key }) => isScalar(key) && memberOf(schema, String(key.value)))
   );
 }
 
@@ -109,8 +111,8 @@ class Finder {
     this.#text = text;
   }
 
-  walk(document: Document): void {
-    this.#node(document, document.contents, fileSchema(), false, 0);
+  walk(document: Document, schema: TSchema): void {
+    this.#node(document, document.contents, schema, false, 0);
   }
 
   /** @param isSecret every text below is a secret @param depth of aliases, which may be nested */

@@ -2,7 +2,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { ConfigDocument } from "./document.ts";
 import { ConfigError, type Path } from "./error.ts";
-import { fileSchema } from "./schema.ts";
 import { memberOf } from "./shape.ts";
 
 /** Several files as one. The name is that of the first one. */
@@ -17,13 +16,14 @@ export interface MergedDocument extends ConfigDocument {
  * The values of several files as one: sections and maps are merged by name, lists are joined in the order of the files.
  * `include` becomes the names of the files that are included.
  * @param documents the config file first; the values have the shape of the schema
+ * @param schema of a config file
  * @throws ConfigError for an option or a name that two files set, with both places
  */
-export function mergeFiles(documents: readonly ConfigDocument[]): MergedDocument {
+export function mergeFiles(documents: readonly ConfigDocument[], schema: TSchema): MergedDocument {
   const main = documents[0]!;
   const files = documents.map(({ name }) => name);
   if (documents.length === 1) return { ...main, files, locateAll: main.locate };
-  const merger = new Merger();
+  const merger = new Merger(schema);
   for (const document of documents) merger.add(document);
   const value = { ...merger.value, include: files.slice(1) };
   return {
@@ -44,12 +44,17 @@ interface Owner {
 
 class Merger {
   readonly value: Record<string, unknown> = {};
+  readonly #schema: TSchema;
   /** By path: of each section and map all files that have it, of any other value the file that sets it. */
   readonly #owners = new Map<string, Owner[]>();
 
+  constructor(schema: TSchema) {
+    this.#schema = schema;
+  }
+
   add(document: ConfigDocument): void {
     const { include: _, ...value } = document.value;
-    this.#merge(value, this.value, { document, schema: fileSchema(), path: [] });
+    this.#merge(value, this.value, { document, schema: this.#schema, path: [] });
   }
 
   locate(path: Path): string | undefined {

@@ -1,6 +1,5 @@
 /** Rules of the section `prices` that a schema cannot express. */
-import type { Path } from "./error.ts";
-import type { Fault } from "./shape.ts";
+import type { Fault, Path } from "./error.ts";
 
 /** The provider's name of a model, alone or behind the name of the provider and a slash. A `*` stands for any text. */
 const TARGET = /^\S{1,200}$/;

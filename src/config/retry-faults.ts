@@ -1,9 +1,8 @@
 /** Numbers of retries and of the circuit breaker that contradict each other. */
 import type { ByCause } from "../core/failure-policy.ts";
 import { DEFAULT_CIRCUIT_BREAKER } from "../core/merge-policies.ts";
-import type { Path } from "./error.ts";
+import type { Fault, Path } from "./error.ts";
 import { DEFAULT_ATTEMPTS } from "./schema-retries.ts";
-import type { Fault } from "./shape.ts";
 
 /** What the file says of one scope: of all calls, or of those for a model. */
 export interface WrittenPolicies {

@@ -1,15 +1,9 @@
 /** Checks a value against its schema and describes the faults. */
 import type { TSchema } from "@sinclair/typebox";
 import { Value, ValueErrorType, type ValueError } from "@sinclair/typebox/value";
-import { ConfigError, type Path } from "./error.ts";
-import { isSection, listOptions } from "./schema.ts";
+import { ConfigError, type Fault, type Path } from "./error.ts";
+import { isSection, listOptions } from "./options.ts";
 import { suggest } from "../core/suggest.ts";
-
-/** A fault without its position in the file: `port must be an integer between 0 and 65535, but is "abc"`. */
-export interface Fault {
-  path: Path;
-  clause: string;
-}
 
 /** All faults. @param base path of the value inside the configuration */
 export function findFaults(schema: TSchema, value: unknown, base: Path = []): Fault[] {
@@ -49,7 +43,7 @@ function toFault(error: ValueError, root: TSchema, base: Path): Fault {
   if (error.type === ValueErrorType.ObjectAdditionalProperties)
     return mayBeSecret(path, error)
       ? { path: path.slice(0, -1), clause: `${nameOf(path.slice(0, -1))} holds an unknown option` }
-      : { path, clause: unknownOption(path, error) };
+      : { path, clause: unknownOption(path, error, root) };
   const name = nameOf(path);
   if (error.type === ValueErrorType.ObjectRequiredProperty) return { path, clause: `${name} is missing` };
   return {
@@ -66,13 +60,13 @@ function mayBeSecret(path: Path, { schema }: ValueError): boolean {
   return holdsSecret(schema) && !/^[A-Za-z_-]{1,30}$/.test(String(path.at(-1)));
 }
 
-function unknownOption(path: Path, error: ValueError): string {
+function unknownOption(path: Path, error: ValueError, root: TSchema): string {
   const name = String(path.at(-1));
   const siblings = Object.keys(error.schema["properties"] ?? {});
   const near = suggest(name, siblings);
   if (near !== undefined) return `unknown option ${name}, did you mean ${near}?`;
   const elsewhere = new Map(
-    listOptions().map((option) => [String(option.path.at(-1)), option.path.join(".")]),
+    listOptions(root).map((option) => [String(option.path.at(-1)), option.path.join(".")]),
   );
   const leaf = suggest(name, elsewhere.keys());
   return `unknown option ${name}${leaf === undefined ? "" : `, did you mean ${elsewhere.get(leaf)}?`}`;

@@ -5,12 +5,11 @@
  */
 import type { JsonObject } from "../core/json.ts";
 import { aliasEnds, findMistakes, type Written } from "./checks.ts";
-import type { Path } from "./error.ts";
-import { writePath } from "./error.ts";
+import { type Fault, type Path, writePath } from "./error.ts";
 import { completeRoutes, namedModels } from "./routes.ts";
-import { type Config, fileSchema } from "./schema.ts";
+import { CORE_OPTIONS, type Config } from "./schema.ts";
 import { MODEL_SETTINGS } from "./schema-models.ts";
-import { type Fault, findFaults } from "./shape.ts";
+import { findFaults } from "./shape.ts";
 
 /** A stored model as its request has it. */
 export interface StoredSpec {
@@ -70,7 +69,7 @@ export function shapeFault(entry: StoredSpec): Fault | undefined {
       clause: "price needs a single model in to; prices of several belong into the config file",
     };
   const sections = sectionsOf(entry);
-  const fault = findFaults(fileSchema(), sections)[0] ?? findMistakes(sections as Written)[0];
+  const fault = findFaults(CORE_OPTIONS.file, sections)[0] ?? findMistakes(sections as Written)[0];
   return fault && inRequest(fault);
 }
 

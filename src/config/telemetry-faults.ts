@@ -1,7 +1,7 @@
 /** Rules for the sections `traces` and `alerts` that a schema cannot express. */
 import { baseUrlFault } from "./address.ts";
+import type { Fault } from "./error.ts";
 import type { Config } from "./schema.ts";
-import type { Fault } from "./shape.ts";
 
 interface WrittenTelemetry {
   traces?: { to?: string };

@@ -1,9 +1,12 @@
 /** Reads and checks the certificates for listening and for TLS connections to providers. */
 import type { KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { describeFileError } from "../core/system-error.ts";
 import type { TlsSettings } from "../core/provider.ts";
 import { Secret } from "../core/secret.ts";
+import { ConfigError, type Path } from "./error.ts";
+import type { Config } from "./schema.ts";
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -104,4 +107,48 @@ function parseKey(pem: string, path: string): KeyObject {
 /** Loaded by the first certificate: most gateways have none. */
 function nodeCrypto(): typeof import("node:crypto") {
   return process.getBuiltinModule("node:crypto");
+}
+
+/** The certificate files with absolute paths. @throws ConfigError when they cannot be read or do not fit together */
+export function settleTls(
+  { cert, key }: Config["tls"],
+  folder: string,
+  locate: (path: Path) => string,
+): Config["tls"] {
+  if (cert === undefined && key === undefined) return {};
+  if (cert === undefined || key === undefined) {
+    const path = ["tls", cert === undefined ? "key" : "cert"];
+    throw new ConfigError(locate(path), "tls must have both cert and key", path);
+  }
+  const files = { cert: resolve(folder, cert), key: resolve(folder, key) };
+  assertReadable(() => readCertificate(files), ["tls"], locate);
+  return files;
+}
+
+/** The providers with absolute paths of their certificate files. @throws ConfigError when one cannot be read */
+export function settleProviders(
+  providers: Config["providers"],
+  folder: string,
+  locate: (path: Path) => string,
+): Config["providers"] {
+  const settled = { ...providers };
+  for (const [name, { tls, ...options }] of Object.entries(providers)) {
+    if (tls === undefined) continue;
+    const files = Object.fromEntries(
+      Object.entries(tls).map(([option, path]) => [option, resolve(folder, path)]),
+    );
+    assertReadable(() => readUpstreamTls(files), ["providers", name, "tls"], locate);
+    settled[name] = { ...options, tls: files };
+  }
+  return settled;
+}
+
+function assertReadable(read: () => unknown, group: Path, locate: (path: Path) => string): void {
+  try {
+    read();
+  } catch (fault) {
+    if (!(fault instanceof TlsFault)) throw fault;
+    const path = [...group, fault.option];
+    throw new ConfigError(locate(path), fault.message, path);
+  }
 }

@@ -4,7 +4,8 @@ import { reloadGateway } from "../../cli/reload.ts";
 import { runningGateways } from "../../cli/run-file.ts";
 import { FIXED } from "../../config/fixed.ts";
 import { maskTexts } from "../../config/mask-text.ts";
-import { type Config, listOptions } from "../../config/schema.ts";
+import type { Options } from "../../config/options.ts";
+import { CORE_OPTIONS, type Config } from "../../config/schema.ts";
 import type { Inspected } from "./inspected.ts";
 
 /** Most characters of the config files that are shown. */
@@ -18,8 +19,8 @@ export function inspectConfig(what: "config" | "config-source" | "reload", inspe
 
 async function describeConfig(inspected: Inspected) {
   const { config, settings, since } = inspected;
-  const { file, sources = {} } = settings;
-  const options = optionsOf(config).map(({ path, value, standard }) => {
+  const { file, sources = {}, options: known = CORE_OPTIONS } = settings;
+  const options = optionsOf(config, known).map(({ path, value, standard }) => {
     const origin = sources[path] ?? { layer: "default", at: "default" };
     return {
       path,
@@ -44,8 +45,9 @@ async function changesOf({ config, settings }: Inspected) {
   if (!settings.reread) return { changes: [] };
   try {
     const next = await settings.reread();
-    const written = optionsOf(next.config);
-    const changes = optionsOf(config).flatMap(({ path, value }, index) => {
+    const { options = CORE_OPTIONS } = settings;
+    const written = optionsOf(next.config, options);
+    const changes = optionsOf(config, options).flatMap(({ path, value }, index) => {
       const onDisk = written[index]!.value;
       if (isSame(value, onDisk) || isFree(path)) return [];
       const needsRestart = Object.entries(FIXED).some(
@@ -71,8 +73,8 @@ interface OptionValue {
 }
 
 /** Secrets write themselves as `***`, and keys by their names. */
-function optionsOf(config: Config): OptionValue[] {
-  return listOptions().map(({ path, schema }) => ({
+function optionsOf(config: Config, { list }: Options): OptionValue[] {
+  return list.map(({ path, schema }) => ({
     path: path.join("."),
     value: plain(LISTS_OF_KEYS.includes(path[0]!) ? keysAt(config, path[0]!) : valueAt(config, path)),
     standard: plain(schema["default"]),
@@ -115,7 +117,7 @@ async function readSource({ config, settings }: Inspected) {
   const found = [...names].flatMap((name) => readFile(name, name === file));
   const texts = maskTexts(
     found.map(({ text }) => text),
-    { configs, digests },
+    { configs, digests, schema: settings.options?.file },
   );
   const [main, ...included] = found.map(({ name }, index) => ({ file: name, text: texts[index]! }));
   return { ...main!, included: withinSize(included, MAX_TEXT - main!.text.length) };

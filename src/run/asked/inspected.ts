@@ -2,6 +2,7 @@
 import type { Assembled } from "../assemble.ts";
 import type { LoadedConfig, Origin } from "../../config/load.ts";
 import type { Path } from "../../config/error.ts";
+import type { Options } from "../../config/options.ts";
 import type { Config } from "../../config/schema.ts";
 import type { StoredModels } from "../stored-models.ts";
 import type { Health } from "../../gateway/retry/health.ts";
@@ -12,6 +13,8 @@ export interface ConfigSources {
   /** The config file, and where each option comes from. */
   file?: string;
   sources?: Readonly<Record<string, Origin>>;
+  /** The options of this build. Default: those of weir without features. */
+  options?: Options;
   /** Position of a config path, for messages. */
   locate?(path: Path): string;
   /**

@@ -1,0 +1,70 @@
+/** All options of a build: those of weir, and those of the features in it. */
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import type { Section } from "./section.ts";
+
+/** One option: its path (`log.format`) and the schema of its value. */
+export interface Option {
+  path: readonly string[];
+  schema: TSchema;
+}
+
+/** The options as validator, `weir config schema`, `weir config show` and the documents read them. */
+export class Options {
+  readonly sections: readonly Section[];
+  /** The effective configuration with all defaults. */
+  readonly schema: TObject;
+  /** A config file: as {@link schema}, with every option optional. Pure JSON. */
+  readonly file: TSchema;
+  /** All options in the order of the schema. Groups are walked; a map or a list is one option. */
+  readonly list: readonly Option[];
+
+  /** @param more sections of features; each follows the section that it names in `after` */
+  constructor(core: readonly Section[], more: readonly Section[] = []) {
+    this.sections = more.reduce(place, core);
+    this.schema = Type.Object(
+      Object.fromEntries(this.sections.map(({ name, schema }) => [name, schema])),
+      DOCUMENT,
+    );
+    this.file = { $schema: "https://json-schema.org/draft/2020-12/schema", ...relax(this.schema) };
+    this.list = listOptions(this.schema);
+  }
+}
+
+const DOCUMENT = {
+  additionalProperties: false,
+  $id: "weir-config",
+  title: "weir.yaml",
+  description: "Configuration of the weir gateway.",
+};
+
+/** Behind the section that it follows, and behind others that follow the same one. */
+function place(sections: readonly Section[], added: Section): readonly Section[] {
+  if (sections.some(({ name }) => name === added.name))
+    throw new Error(`two sections of the config have the name ${added.name}`);
+  const after = sections.findLastIndex(
+    ({ name, after }) => name === added.after || (after !== undefined && after === added.after),
+  );
+  return after < 0 ? [...sections, added] : sections.toSpliced(after + 1, 0, added);
+}
+
+/** Whether a schema is a group: an object with a fixed set of options. */
+export function isSection(schema: TSchema): boolean {
+  return schema["type"] === "object" && schema["properties"] !== undefined;
+}
+
+/** All options of a schema in its order. Groups are walked; a map or a list is one option. */
+export function listOptions(schema: TSchema, path: readonly string[] = []): Option[] {
+  if (!isSection(schema)) return [{ path, schema }];
+  const members: Record<string, TSchema> = schema["properties"];
+  return Object.entries(members).flatMap(([name, member]) => listOptions(member, [...path, name]));
+}
+
+function relax<Schema extends TSchema>(schema: Schema): Schema {
+  if (!isSection(schema)) return schema;
+  const members: Record<string, TSchema> = schema["properties"];
+  const properties = Object.fromEntries(
+    Object.entries(members).map(([name, member]) => [name, relax(member)]),
+  );
+  const { required: _, ...rest } = schema;
+  return { ...rest, properties } as unknown as Schema;
+}

@@ -1,0 +1,45 @@
+/** One option at the top of weir.yaml, usually a group of options, as one value: its name, its schema and its rules. */
+import type { Static, TSchema } from "@sinclair/typebox";
+import type { Fault, Path } from "./error.ts";
+
+/** Values as the file contains them, by the names of their sections: secrets are texts, any option may be absent. */
+export type WrittenConfig = Readonly<Record<string, unknown>>;
+
+/** What a section may need to turn its written value into the effective one. */
+export interface Settling {
+  /** Folder that relative paths of the file begin at. */
+  readonly folder: string;
+  /** Folder that a relative path of an option begins at: the working directory, if a flag or a variable has set it. */
+  folderOf(option: string): string;
+  /** Position of a value in messages: `weir.yaml:7`. */
+  locate(path: Path): string;
+}
+
+/** Rules that a schema cannot express. Methods, so that sections of different schemas fit into one list. */
+interface Rules<Value> {
+  /** Name of the section that this one follows in the schema and the documents. Absent: it is the last one. */
+  readonly after?: string;
+  /** Faults of the value as the file contains it; not called where the file does not have the section. */
+  faults?(written: unknown, whole: WrittenConfig): readonly Fault[];
+  /** The effective value of one that all layers have made: absolute paths, digests. @throws ConfigError */
+  settle?(value: Value, settling: Settling): Value;
+  /** Faults over several sections, of the effective config. */
+  agrees?(value: Value, config: object): readonly Fault[];
+}
+
+export interface Section<Name extends string = string, Schema extends TSchema = TSchema> extends Rules<
+  Static<Schema>
+> {
+  readonly name: Name;
+  readonly schema: Schema;
+  /** The value of this section in an effective config. */
+  of(config: object): Static<Schema>;
+}
+
+export function section<const Name extends string, Schema extends TSchema>(
+  name: Name,
+  schema: Schema,
+  rules: Rules<Static<Schema>> = {},
+): Section<Name, Schema> {
+  return { ...rules, name, schema, of: (config) => (config as Record<Name, Static<Schema>>)[name] };
+}

@@ -378,11 +378,11 @@ const FORMAT_IDS = [
 
 /**
  * Files that may name formats: each format itself, what puts them together, the command line, the probe and the playground of
- * the console, which speak as a client, and the import of configs and prices and the names for traces, where a provider has the
- * name of a format.
+ * the console, which speak as a client, the import of configs and prices and the names for traces, where a provider has the
+ * name of a format, and the sections of the config that have such a name.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|cli\/|console\/|probe\/|import\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|run\/assemble\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|probe\/|import\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|run\/assemble\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {
@@ -473,9 +473,9 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   // Names of attributes in traces.
   "src/telemetry/conventions.ts": ["input_tokens", "output_tokens"],
   // `providers.NAME.maxTokensField`.
-  "src/config/schema-providers.ts": ["max_completion_tokens"],
+  "src/config/sections/providers.ts": ["max_completion_tokens"],
   // Descriptions of traits, which name the members that they are about.
-  "src/config/schema-traits.ts": [
+  "src/config/sections/traits.ts": [
     "cache_control",
     "parallel_tool_calls",
     "prompt_cache_key",

@@ -17,7 +17,7 @@ import { synopsis } from "../src/cli/help.ts";
 import type { TSchema } from "@sinclair/typebox";
 import { CORE_OPTIONS } from "../src/config/schema.ts";
 import { describeLasts, EXPECTED, FAULTS } from "../src/drill/faults.ts";
-import { traitsSchema } from "../src/config/schema-traits.ts";
+import { traitsSchema } from "../src/config/sections/traits.ts";
 import { PROBES } from "../src/probe/probes/index.ts";
 import { RULES } from "../src/probe/settings.ts";
 import type { Provider } from "../src/core/provider.ts";

@@ -1,8 +1,12 @@
 /** Checks and normalizes addresses: to listen on, of browser apps, of providers. */
 import { bareHost, hostNameFault, isLoopback } from "../core/host-names.ts";
-import type { Config } from "./schema.ts";
-import { parseBlock } from "../ledger/keys/addresses.ts";
-import { ConfigError } from "./error.ts";
+import { ConfigError, type Fault, faultAt, type Path } from "./error.ts";
+
+/** Options that say where weir listens. */
+interface Listening {
+  host: string;
+  listen: { unix?: string };
+}
 
 /** A clause that states the fault of a host to listen on; undefined when there is none. */
 export function hostFault(host: string): string | undefined {
@@ -18,7 +22,7 @@ export function hostFault(host: string): string | undefined {
 
 /** Where programs of the same machine reach the gateway. @param port that it listens on */
 export function addressOf(
-  { host, listen }: Pick<Config, "host" | "listen">,
+  { host, listen }: Listening,
   port: number,
   isSecure: boolean,
 ): { url: string; unix?: string } {
@@ -28,10 +32,7 @@ export function addressOf(
 }
 
 /** Whether a URL leads to the gateway itself, as far as the config says where it listens. */
-export function isOwnAddress(
-  url: string,
-  { host, listen, port }: Pick<Config, "host" | "listen" | "port">,
-): boolean {
+export function isOwnAddress(url: string, { host, listen, port }: Listening & { port: number }): boolean {
   const { hostname, port: written, protocol } = new URL(url);
   const wanted = Number(written || (protocol === "https:" ? 443 : 80));
   if (listen.unix !== undefined || wanted !== port) return false;
@@ -41,12 +42,12 @@ export function isOwnAddress(
 }
 
 /** Whether other machines can reach the gateway. */
-export function isReachable({ host, listen }: Pick<Config, "host" | "listen">): boolean {
+export function isReachable({ host, listen }: Listening): boolean {
   return listen.unix === undefined && !isLoopback(host);
 }
 
 /** Whether web pages may reach the gateway by DNS rebinding, so that it answers known hosts only. */
-export function isGuarded(config: Pick<Config, "host" | "listen">, isOpen: boolean): boolean {
+export function isGuarded(config: Listening, isOpen: boolean): boolean {
   return config.listen.unix === undefined && (isOpen || !isReachable(config));
 }
 
@@ -57,7 +58,7 @@ export function isGuarded(config: Pick<Config, "host" | "listen">, isOpen: boole
  * @throws ConfigError when the gateway would be open to everyone.
  */
 export function assertSafe(
-  config: Pick<Config, "host" | "listen" | "keys" | "cors">,
+  config: Listening & { keys: readonly unknown[]; cors: { origins: readonly string[] } },
   hasStore: boolean,
   locate: (path: string[]) => string,
 ): void {
@@ -76,37 +77,12 @@ export function assertSafe(
   );
 }
 
-/** @throws ConfigError for an entry of `names` or `admin.names` that is no host name */
-export function assertHostNames(
-  { names, admin }: Pick<Config, "names" | "admin">,
-  locate: (path: (string | number)[]) => string,
-): void {
-  const lists = [
-    { path: ["names"], list: names },
-    { path: ["admin", "names"], list: admin === "off" ? [] : (admin.names ?? []) },
-  ];
-  for (const { path, list } of lists)
-    for (const [index, name] of list.entries()) {
-      const clause = hostNameFault(name);
-      const place = [...path, index];
-      if (clause !== undefined)
-        throw new ConfigError(locate(place), `${path.join(".")}[${index}] ${clause}`, place);
-    }
-}
-
-/** @throws ConfigError for an entry of `trustedProxies` that is no block of addresses */
-export function assertProxies(
-  { trustedProxies }: Pick<Config, "trustedProxies">,
-  locate: (path: (string | number)[]) => string,
-): void {
-  const index = trustedProxies.findIndex((text) => parseBlock(text) === undefined);
-  if (index < 0) return;
-  const path = ["trustedProxies", index];
-  throw new ConfigError(
-    locate(path),
-    `trustedProxies[${index}] must be an address or a block such as 10.0.0.0/8`,
-    path,
-  );
+/** Entries of a list that are no host names. @param path of the list */
+export function hostNameFaults(path: Path, list: readonly string[]): Fault[] {
+  return list.flatMap((name, index) => {
+    const clause = hostNameFault(name);
+    return faultAt([...path, index], clause && `${path.join(".")}[${index}] ${clause}`);
+  });
 }
 
 /** A clause that states the fault of a browser app's origin; undefined when there is none. */

@@ -16,9 +16,9 @@ import {
 } from "../ledger/policy.ts";
 import { isZone } from "../ledger/windows.ts";
 import { ConfigError, type Path } from "./error.ts";
-import type { BudgetOptions, KeyOptions, RateOptions, WrittenSubject } from "./schema-access.ts";
-import type { AdminKey } from "./schema-books.ts";
-import type { Config, GatewayKey } from "./schema.ts";
+import type { BudgetOptions, KeyOptions, RateOptions, WrittenSubject } from "./sections/budgets.ts";
+import type { Config } from "./schema.ts";
+import type { AdminKey, GatewayKey } from "./sections/keys.ts";
 
 type Declaring = Pick<Config, "keys" | "budgets" | "rates"> &
   Partial<Pick<Config, "adminKeys" | "keyBudgets" | "modelSets">>;

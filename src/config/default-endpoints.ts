@@ -2,7 +2,7 @@
 import type { DefaultEndpoint } from "../core/default-endpoint.ts";
 import type { SpokenPath } from "../core/endpoint.ts";
 import type { Provider } from "../core/provider.ts";
-import type { ProviderOptions } from "./schema.ts";
+import type { ProviderOptions } from "./sections/providers.ts";
 
 /** By format id. */
 export type DefaultEndpoints = Readonly<Record<string, DefaultEndpoint | undefined>>;

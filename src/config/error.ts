@@ -29,3 +29,8 @@ export interface Fault {
   path: Path;
   clause: string;
 }
+
+/** The fault of a value as a list; without a clause there is none. */
+export function faultAt(path: Path, clause: string | undefined): Fault[] {
+  return clause === undefined ? [] : [{ path, clause }];
+}

@@ -1,27 +1,21 @@
 /** Combines flags, environment, file and defaults, in this precedence, into one frozen value with the origin of each option. */
 import { join, resolve } from "node:path";
-import { assertHostNames, assertProxies, assertSafe, hostFault } from "./address.ts";
-import { bareHost } from "../core/host-names.ts";
-import { Secret } from "../core/secret.ts";
+import { assertSafe } from "./address.ts";
 import { atOnce, inSlices, type Sliced } from "../core/slices.ts";
-import { aliasEnds, findMistakes, type Written } from "./checks.ts";
 import { declaredBy } from "./declared.ts";
 import type { ConfigDocument } from "./document.ts";
-import { ConfigError, type Fault, type Path, writePath } from "./error.ts";
-import { isThere, pluginFolderFault } from "./files.ts";
+import { ConfigError, type Path, writePath } from "./error.ts";
+import { isThere } from "./files.ts";
 import { type FoundDocument, readFiles } from "./include.ts";
-import { type KeyEntry, readKeys } from "./keys.ts";
 import { withoutSets } from "./model-sets.ts";
 import { deepFreeze, sealSecrets } from "./read.ts";
 import type { Option, Options } from "./options.ts";
 import { type Config, optionsWith } from "./schema.ts";
 import type { Section, Settling } from "./section.ts";
-import { readMode } from "./schema-sections.ts";
 import { readTextAs, readVariable } from "./variables.ts";
 import { findFaults, nameOf, throwFirst } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
-import { settleProviders, settleTls } from "./tls.ts";
-import { collectorFaults } from "./telemetry-faults.ts";
+import { writtenFaults } from "./written-faults.ts";
 
 /** The layer that set a value. */
 export interface Origin {
@@ -76,19 +70,14 @@ function* load({ sections = [], flags = {}, env, cwd, onFile }: LoadOptions): Sl
   const document =
     file === undefined ? undefined : yield* readFiles(file, { env, cwd, schema: options.file, onFile });
   const written = document?.value ?? {};
-  if (document)
-    throwFirst(
-      [...findMistakes(written as Written), ...sectionFaults(options, written)],
-      document.locate,
-      document.files,
-    );
+  if (document) throwFirst(writtenFaults(options, written), document.locate, document.files);
   yield;
   const values: Record<string, unknown> = {};
   const sources: Record<string, Origin> = {};
   const added: Added = new Map();
   for (const option of options.list) {
     const { value, origin } = chooseLayer(option, flags, env, written, document);
-    if (layersOver(origin)) checkText(option, value, origin.at);
+    if (layersOver(origin)) checkText(options, option, value, origin.at);
     const inFile = option.schema["x-adds"] && layersOver(origin) ? pick(written, option.path) : undefined;
     const below: readonly unknown[] = Array.isArray(inFile) ? inFile : [];
     assign(values, option.path, below.length > 0 ? [...below, ...(value as unknown[])] : value);
@@ -100,22 +89,11 @@ function* load({ sections = [], flags = {}, env, cwd, onFile }: LoadOptions): Sl
   const config = settle(withoutSets(values), { options, sources, locate, document, cwd });
   assertSafe(config, hasStore(config, env), locate);
   declaredBy(config, locate);
-  assertProxies(config, locate);
-  assertHostNames(config, locate);
-  assertOneProcess(config, locate);
-  assertStore(config, locate);
   const disagreements = options.sections.flatMap(
     (section) => section.agrees?.(section.of(config), config) ?? [],
   );
-  throwFirst([...collectorFaults(config), ...disagreements], locate, document?.files);
+  throwFirst(disagreements, locate, document?.files);
   return { config, file: document?.name, sources: deepFreeze(sources), locate, options };
-}
-
-/** Faults of the sections that the file has. */
-function sectionFaults({ sections }: Options, written: Record<string, unknown>): Fault[] {
-  return sections.flatMap(({ name, faults }) =>
-    faults && written[name] !== undefined ? faults(written[name], written) : [],
-  );
 }
 
 /** Whether the operator has named a store that may contain keys. */
@@ -165,127 +143,44 @@ function layersOver({ layer }: Origin): boolean {
   return layer === "flag" || layer === "environment";
 }
 
-function checkText({ path, schema }: Option, value: unknown, at: string): void {
+/** @throws ConfigError for the text of a flag or a variable */
+function checkText({ sections }: Options, { path, schema }: Option, value: unknown, at: string): void {
   const fault = findFaults(schema, value, path)[0];
   if (fault !== undefined) throw new ConfigError(at, fault.clause, fault.path);
+  const whole = path.length === 1 ? sections.find(({ name }) => name === path[0]) : undefined;
   const clause =
-    path[0] === "host" ? hostFault(String(value)) : value === "" ? `${nameOf(path)} is empty` : undefined;
+    whole?.faults?.(value, {})[0]?.clause ?? (value === "" ? `${nameOf(path)} is empty` : undefined);
   if (clause !== undefined) throw new ConfigError(at, clause, path);
 }
 
-/** Turns written values into the config: hashes keys, wraps secrets, makes paths absolute, resolves chains of aliases. */
+/** What all layers have made of the options, and where its parts come from. */
+interface Layered {
+  options: Options;
+  sources: Readonly<Record<string, Origin>>;
+  locate(path: Path): string;
+  document: FoundDocument | undefined;
+  cwd: string;
+}
+
+/** Turns written values into the config: each section settles its own. */
 function settle(
-  values: Record<string, unknown>,
-  {
-    options,
-    sources,
-    locate,
-    document,
-    cwd,
-  }: {
-    options: Options;
-    sources: Readonly<Record<string, Origin>>;
-    locate(path: Path): string;
-    document: FoundDocument | undefined;
-    cwd: string;
-  },
+  values: Readonly<Record<string, unknown>>,
+  { options, sources, locate, document, cwd }: Layered,
 ): Config {
-  const written = values as unknown as Written & {
-    keys: KeyEntry[];
-    adminKeys: KeyEntry[];
-    host: string;
-    plugins: { dir?: string };
-    state?: string;
-  };
-  const keys = readKeys(written.keys, locate);
-  const adminKeys = readKeys(written.adminKeys, locate, "adminKeys");
-  assertDistinct(keys, adminKeys, locate);
-  const layer = sources["plugins.dir"]?.layer;
   const folder = document?.folder ?? cwd;
-  /** The folder that a relative path of an option begins at. */
-  const baseOf = (option: string) => (sources[option] && layersOver(sources[option]) ? cwd : folder);
-  const dir = resolve(baseOf("plugins.dir"), written.plugins.dir ?? "plugins");
-  const clause = pluginFolderFault(dir, written.plugins.dir !== undefined);
-  if (clause !== undefined)
-    throw new ConfigError(
-      layer === "default" ? "plugins" : locate(["plugins", "dir"]),
-      clause,
-      "plugins.dir",
-    );
-  const aliases = written.aliases ?? {};
-  const ends = [...aliasEnds(aliases)].map(([alias, end]) => [alias, end ?? alias]);
-  const sealed = sealSecrets(options.schema, { ...values, keys: [], adminKeys: [] }) as Config;
-  const settling: Settling = { folder, folderOf: baseOf, locate };
-  const settled = options.sections.flatMap((section) =>
-    section.settle ? [[section.name, section.settle(section.of(sealed), settling)]] : [],
-  );
-  return deepFreeze({
-    ...sealed,
-    ...(Object.fromEntries(settled) as object),
-    host: bareHost(written.host),
-    keys,
-    adminKeys,
-    cors: { origins: sealed.cors.origins.map((origin) => origin.toLowerCase()) },
-    listen: settleListen(sealed.listen, folder),
-    tls: settleTls(sealed.tls, folder, locate),
-    providers: settleProviders(sealed.providers, folder, locate),
-    aliases: Object.fromEntries(ends) as Record<string, string>,
-    plugins: { ...sealed.plugins, dir },
-    ...(written.state !== undefined && {
-      state: written.state === "none" ? "none" : resolve(baseOf("state"), written.state),
-    }),
+  const settling: Settling = {
+    folder,
+    folderOf: (option) => (sources[option] && layersOver(sources[option]) ? cwd : folder),
+    originOf: (option) => sources[option]?.layer,
+    locate,
+  };
+  const settled = options.sections.flatMap((section) => {
+    const value = values[section.name];
+    if (value === undefined) return [];
+    const sealed = section.readsSecrets ? value : sealSecrets(section.schema, value);
+    return [[section.name, section.settle ? section.settle(sealed, settling) : sealed]];
   });
-}
-
-/** @throws ConfigError for a key that is one for calls and one for the admin API */
-function assertDistinct(
-  keys: Config["keys"],
-  adminKeys: readonly { name: string; sha256: string }[],
-  locate: (path: Path) => string,
-): void {
-  for (const [index, { sha256 }] of adminKeys.entries()) {
-    const twin = keys.find((key) => key.sha256 === sha256);
-    const path = ["adminKeys", index];
-    if (twin)
-      throw new ConfigError(
-        locate(path),
-        `adminKeys[${index}] is the same key as ${twin.name} of keys`,
-        path,
-      );
-  }
-}
-
-function settleListen({ unix, mode }: Config["listen"], folder: string): Config["listen"] {
-  return { ...(unix !== undefined && { unix: resolve(folder, unix) }), mode: readMode(mode) };
-}
-
-/** Several processes cannot share a unix socket. @throws ConfigError for options that conflict with it */
-function assertOneProcess({ listen, workers, tls }: Config, locate: (path: Path) => string): void {
-  if (listen.unix === undefined) return;
-  if (workers > 1)
-    throw new ConfigError(
-      locate(["workers"]),
-      `a unix socket requires a single process, but workers is ${workers}; set workers to 1`,
-      ["workers"],
-    );
-  if (tls.cert !== undefined)
-    throw new ConfigError(locate(["tls", "cert"]), "TLS is not supported on a unix socket; remove tls", [
-      "tls",
-    ]);
-}
-
-/** @throws ConfigError for a store that is no PostgreSQL database, and for several gateways without one */
-function assertStore({ store, cluster }: Config, locate: (path: Path) => string): void {
-  const url = store instanceof Secret ? store : store?.url;
-  const path = store instanceof Secret ? ["store"] : ["store", "url"];
-  if (url && !/^postgres(ql)?:\/\/./.test(url.reveal()))
-    throw new ConfigError(locate(path), "the store must be a URL that begins with postgres://", path);
-  if (cluster && !url)
-    throw new ConfigError(
-      locate(["cluster"]),
-      "cluster is true, and there is no store that several gateways can share; set store to the URL of a PostgreSQL database",
-      ["cluster"],
-    );
+  return deepFreeze(Object.fromEntries(settled) as Config);
 }
 
 function locateIn(

@@ -12,7 +12,7 @@ import {
 } from "yaml";
 import { nameFault } from "../core/name.ts";
 import { Secret } from "../core/secret.ts";
-import { splitKey } from "./keys.ts";
+import { splitKey } from "./sections/keys.ts";
 import { CORE_OPTIONS } from "./schema.ts";
 import { holdsSecret, memberOf } from "./shape.ts";
 

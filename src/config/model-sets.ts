@@ -1,7 +1,7 @@
 /** `modelSets`: where an option names a set of models, and what it stands for there. */
 import { byPattern, type ModelSets, noSetClause, setNamed } from "../core/model-sets.ts";
 import type { Fault, Path } from "./error.ts";
-import { MODEL_PATTERN } from "./schema.ts";
+import { MODEL_PATTERN } from "./model-names.ts";
 
 /** Sections whose names are models or patterns. */
 const BY_PATTERN = ["aliases", "routing", "fallbacks", "models", "prices"] as const;

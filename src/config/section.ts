@@ -11,6 +11,8 @@ export interface Settling {
   readonly folder: string;
   /** Folder that a relative path of an option begins at: the working directory, if a flag or a variable has set it. */
   folderOf(option: string): string;
+  /** The layer that set an option. */
+  originOf(option: string): "flag" | "environment" | "file" | "default" | undefined;
   /** Position of a value in messages: `weir.yaml:7`. */
   locate(path: Path): string;
 }
@@ -21,6 +23,8 @@ interface Rules<Value> {
   readonly after?: string;
   /** Faults of the value as the file contains it; not called where the file does not have the section. */
   faults?(written: unknown, whole: WrittenConfig): readonly Fault[];
+  /** {@link settle} gets secrets as texts, to keep less of them than a secret. */
+  readonly readsSecrets?: true;
   /** The effective value of one that all layers have made: absolute paths, digests. @throws ConfigError */
   settle?(value: Value, settling: Settling): Value;
   /** Faults over several sections, of the effective config. */

@@ -2,6 +2,7 @@
  * Regular expressions of the operator that can take exponential or cubic time on a text that a client chooses. A repetition must
  * leave only one way to divide a text among its rounds, and two repetitions must not compete for the same characters.
  */
+import { type Fault, faultAt } from "./error.ts";
 
 /** Part of an expression, as far as the time of a match depends on it. */
 type Node =
@@ -167,4 +168,21 @@ class Parser {
     this.#at += text.length;
     return node;
   }
+}
+
+function expressionFault(pattern: string): string | undefined {
+  if (pattern === "") return "the pattern is empty";
+  try {
+    new RegExp(pattern);
+    const clause = slowness(pattern);
+    return clause === undefined ? undefined : `the pattern ${JSON.stringify(pattern)} is refused: ${clause}`;
+  } catch (cause) {
+    return cause instanceof Error ? `the pattern is not valid: ${cause.message}` : "the pattern is not valid";
+  }
+}
+
+/** Faults of the regular expressions in a member of a section. */
+export function expressionFaults(section: string, written: unknown, member: string): Fault[] {
+  const patterns = (written as Record<string, readonly string[] | undefined>)[member] ?? [];
+  return patterns.flatMap((pattern, index) => faultAt([section, member, index], expressionFault(pattern)));
 }

@@ -4,12 +4,12 @@
  * and `prices`.
  */
 import type { JsonObject } from "../core/json.ts";
-import { aliasEnds, findMistakes, type Written } from "./checks.ts";
 import { type Fault, type Path, writePath } from "./error.ts";
 import { completeRoutes, namedModels } from "./routes.ts";
 import { CORE_OPTIONS, type Config } from "./schema.ts";
-import { MODEL_SETTINGS } from "./schema-models.ts";
+import { aliasEnds, MODEL_SETTINGS } from "./sections/models.ts";
 import { findFaults } from "./shape.ts";
+import { writtenFaults } from "./written-faults.ts";
 
 /** A stored model as its request has it. */
 export interface StoredSpec {
@@ -69,7 +69,7 @@ export function shapeFault(entry: StoredSpec): Fault | undefined {
       clause: "price needs a single model in to; prices of several belong into the config file",
     };
   const sections = sectionsOf(entry);
-  const fault = findFaults(CORE_OPTIONS.file, sections)[0] ?? findMistakes(sections as Written)[0];
+  const fault = findFaults(CORE_OPTIONS.file, sections)[0] ?? writtenFaults(CORE_OPTIONS, { ...sections })[0];
   return fault && inRequest(fault);
 }
 
@@ -116,7 +116,7 @@ function jointFault(config: Config, entries: readonly StoredSpec[]): Fault | und
       path: ["price"],
       clause: `${String(twice.spec["to"])} has a price already, that of another stored model`,
     };
-  const faults = findMistakes({ aliases: join("aliases"), routes: join("routes") } as Written);
+  const faults = writtenFaults(CORE_OPTIONS, { aliases: join("aliases"), routes: join("routes") });
   const own = faults.find(({ path }) => path[1] === entries.at(-1)?.name);
   if (own) return inRequest(own);
   // Another entry, or one of the file, is not possible beside this name.

@@ -6,7 +6,6 @@ import { describeFileError } from "../core/system-error.ts";
 import type { TlsSettings } from "../core/provider.ts";
 import { Secret } from "../core/secret.ts";
 import { ConfigError, type Path } from "./error.ts";
-import type { Config } from "./schema.ts";
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -111,10 +110,10 @@ function nodeCrypto(): typeof import("node:crypto") {
 
 /** The certificate files with absolute paths. @throws ConfigError when they cannot be read or do not fit together */
 export function settleTls(
-  { cert, key }: Config["tls"],
+  { cert, key }: Partial<TlsFiles>,
   folder: string,
   locate: (path: Path) => string,
-): Config["tls"] {
+): Partial<TlsFiles> {
   if (cert === undefined && key === undefined) return {};
   if (cert === undefined || key === undefined) {
     const path = ["tls", cert === undefined ? "key" : "cert"];
@@ -126,19 +125,19 @@ export function settleTls(
 }
 
 /** The providers with absolute paths of their certificate files. @throws ConfigError when one cannot be read */
-export function settleProviders(
-  providers: Config["providers"],
+export function settleProviders<Options extends { tls?: Record<string, string> }>(
+  providers: Readonly<Record<string, Options>>,
   folder: string,
   locate: (path: Path) => string,
-): Config["providers"] {
-  const settled = { ...providers };
+): Record<string, Options> {
+  const settled: Record<string, Options> = { ...providers };
   for (const [name, { tls, ...options }] of Object.entries(providers)) {
     if (tls === undefined) continue;
     const files = Object.fromEntries(
       Object.entries(tls).map(([option, path]) => [option, resolve(folder, path)]),
     );
     assertReadable(() => readUpstreamTls(files), ["providers", name, "tls"], locate);
-    settled[name] = { ...options, tls: files };
+    settled[name] = { ...options, tls: files } as Options;
   }
   return settled;
 }

@@ -1,7 +1,7 @@
 /** What the config says about budgets and prices, for the ledger of a worker. */
 import { declaredBy } from "../config/declared.ts";
 import type { Config } from "../config/schema.ts";
-import { type AlertOptions, ERROR_SHARE } from "../config/schema-telemetry.ts";
+import { type AlertOptions, ERROR_SHARE } from "../config/sections/telemetry.ts";
 import type { BookSettings } from "../ledger/messages.ts";
 import { ALERT_EVENTS, type AlertTarget } from "../ledger/telemetry.ts";
 import { toNano } from "../ledger/money.ts";

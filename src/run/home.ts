@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
-import { STORE_DEFAULTS } from "../config/schema-store.ts";
+import { STORE_DEFAULTS } from "../config/sections/store.ts";
 import { Secret } from "../core/secret.ts";
 import { cellsFolder } from "../keeper/books/cells.ts";
 import { markPathOf } from "../keeper/store/mark.ts";

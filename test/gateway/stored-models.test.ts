@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { NewStoredModel } from "../../src/admin/schemas/stored-models.ts";
 import { assemble } from "../../src/run/assemble.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { MODEL_SETTINGS } from "../../src/config/schema-models.ts";
+import { MODEL_SETTINGS } from "../../src/config/sections/models.ts";
 import { MEMBERS, shapeFault } from "../../src/config/stored-models.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { StoredModel } from "../../src/ledger/policy.ts";

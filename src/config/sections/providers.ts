@@ -1,9 +1,14 @@
 /** Options of one provider and of its deployments. */
-import { Type } from "@sinclair/typebox";
-import type { Secret } from "../core/secret.ts";
-import { CLOSED, oneOf, secret } from "./schema-kinds.ts";
-import { modelTraitsSchema, traitsSchema } from "./schema-traits.ts";
-import { embedsOption, liveModelsOption, speaksOption } from "./schema-sections.ts";
+import { baseUrlFault } from "../address.ts";
+import { type Fault, faultAt, type Path } from "../error.ts";
+import { patternFault, PROVIDER_NAME } from "../model-names.ts";
+import { section } from "../section.ts";
+import { settleProviders } from "../tls.ts";
+import { embedsOption, liveModelsOption, speaksOption } from "./spoken.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import type { Secret } from "../../core/secret.ts";
+import { CLOSED, headerFault, oneOf, secret } from "./kinds.ts";
+import { modelTraitsSchema, traitsSchema } from "./traits.ts";
 
 /** Names of a provider's deployments. */
 export const DEPLOYMENT_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
@@ -175,3 +180,98 @@ export const providerOptions = Type.Object(
   },
   { ...CLOSED, description: "Settings of one provider." },
 );
+
+/** Settings of one provider as the file contains them. */
+export type ProviderOptions = Static<typeof providerOptions>;
+
+export const providers = section(
+  "providers",
+  Type.Record(Type.String(), providerOptions, {
+    default: {},
+    examples: [
+      {
+        openai: { apiKey: "${OPENAI_API_KEY}" },
+        ollama: { baseUrl: "http://127.0.0.1:11434/v1", timeouts: { firstByteMs: 900_000 } },
+      },
+    ],
+    propertyNames: { pattern: PROVIDER_NAME.source },
+    description: "Settings of providers, by provider name.",
+  }),
+  {
+    faults: (written) =>
+      Object.entries(written as Record<string, WrittenProvider>).flatMap(([name, provider]) =>
+        providerFaults(name, provider),
+      ),
+    settle: (value, { folder, locate }) => settleProviders(value, folder, locate),
+  },
+);
+
+interface WrittenDeployment {
+  apiKey?: string;
+  baseUrl?: string;
+  variables?: Record<string, string>;
+  secrets?: Record<string, string>;
+}
+
+interface WrittenProvider extends WrittenDeployment {
+  deployments?: (WrittenDeployment & { name: string })[];
+  models?: string[];
+  headers?: Record<string, string>;
+}
+
+function providerFaults(name: string, provider: WrittenProvider): Fault[] {
+  const base = ["providers", name];
+  if (!PROVIDER_NAME.test(name)) {
+    return faultAt(base, "a provider's name must consist of lower-case letters, digits and dashes");
+  }
+  return [
+    ...deploymentFaults(base, provider),
+    ...(provider.deployments ?? []).flatMap((deployment, index, all) => [
+      ...deploymentFaults([...base, "deployments", index], deployment),
+      ...faultAt(
+        [...base, "deployments", index, "name"],
+        all.findIndex(({ name }) => name === deployment.name) < index
+          ? `the deployment ${deployment.name} is defined twice`
+          : undefined,
+      ),
+    ]),
+    ...(provider.models ?? []).flatMap((pattern, index) =>
+      faultAt([...base, "models", index], clauseOf(`models[${index}]`, patternFault(pattern))),
+    ),
+    ...Object.entries(provider.headers ?? {}).flatMap(([header, value]) =>
+      faultAt([...base, "headers", header], headerFault(header, value)),
+    ),
+  ];
+}
+
+function deploymentFaults(
+  base: Path,
+  { apiKey, baseUrl, variables = {}, secrets = {} }: WrittenDeployment,
+): Fault[] {
+  return [
+    ...Object.entries(variables).flatMap(([name, value]) =>
+      faultAt([...base, "variables", name], value.trim() === "" ? `${name} is empty` : undefined),
+    ),
+    ...Object.entries(secrets).flatMap(([name, value]) =>
+      faultAt([...base, "secrets", name], value.trim() === "" ? `${name} is empty` : undefined),
+    ),
+    ...faultAt([...base, "apiKey"], clauseOf("apiKey", secretFault(apiKey))),
+    ...faultAt(
+      [...base, "baseUrl"],
+      clauseOf("baseUrl", baseUrl === undefined ? undefined : baseUrlFault(baseUrl)),
+    ),
+  ];
+}
+
+function clauseOf(name: string, fault: string | undefined): string | undefined {
+  return fault === undefined ? undefined : `${name} ${fault}`;
+}
+
+/** The fault of a credential; undefined when there is none. Never contains the credential. */
+export function secretFault(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (text.trim() === "") return "is empty; remove it to use no credential";
+  if (!/^[\x21-\x7e]+$/.test(text))
+    return "must consist of visible ASCII characters, because it is sent in a header";
+  return undefined;
+}

@@ -1,7 +1,10 @@
 /** The store of keys, budgets, limits and records. */
-import { Type } from "@sinclair/typebox";
-import type { Secret } from "../core/secret.ts";
-import { CLOSED, milliseconds, oneOf, secret } from "./schema-kinds.ts";
+import { type Fault, faultAt } from "../error.ts";
+import { section } from "../section.ts";
+import { resolve } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Secret } from "../../core/secret.ts";
+import { CLOSED, milliseconds, oneOf, secret } from "./kinds.ts";
 
 /** What weir does with calls of a hard budget when it cannot be granted more because the store is away. */
 const ON_LOSS = ["open", "closed", "hard-closed"] as const;
@@ -20,7 +23,7 @@ export interface StoreGroup {
 /** Values of the members that a config leaves out. */
 export const STORE_DEFAULTS = { onLoss: "hard-closed", keys: "both", syncMs: 50, leaseMs: 900_000 } as const;
 
-export const storeOption = Type.Optional(
+const storeSchema = Type.Optional(
   Type.Unsafe<Secret | StoreGroup>(
     Type.Union(
       [
@@ -67,8 +70,51 @@ export const storeOption = Type.Optional(
   ),
 );
 
-export const clusterOption = Type.Boolean({
-  default: false,
-  description:
-    "Whether several gateways share one store. weir then refuses to start without a PostgreSQL database, because every gateway would have budgets and limits of its own.",
-});
+export const store = section("store", storeSchema, { agrees: storeFaults });
+
+export const cluster = section(
+  "cluster",
+  Type.Boolean({
+    default: false,
+    description:
+      "Whether several gateways share one store. weir then refuses to start without a PostgreSQL database, because every gateway would have budgets and limits of its own.",
+  }),
+  { agrees: clusterFaults },
+);
+
+export const state = section(
+  "state",
+  Type.Optional(
+    Type.String({
+      description:
+        "Folder of weir's databases. A relative path is relative to the config file, or to the working directory with the flag or the variable. `none`: in memory, lost when weir ends. Without it: `STATE_DIRECTORY`, which systemd sets.",
+      "x-path": true,
+      "x-no-path": "none",
+      examples: ["/var/lib/weir"],
+      "x-flag": "--state",
+      "x-env": "WEIR_STATE",
+    }),
+  ),
+  {
+    settle: (written, { folderOf }) => (written === "none" ? "none" : resolve(folderOf("state"), written)),
+  },
+);
+
+const urlOf = (value: Static<typeof storeSchema> | undefined) =>
+  value instanceof Secret ? { url: value, path: ["store"] } : { url: value?.url, path: ["store", "url"] };
+
+function storeFaults(value: Static<typeof storeSchema> | undefined): Fault[] {
+  const { url, path } = urlOf(value);
+  return url && !/^postgres(ql)?:\/\/./.test(url.reveal())
+    ? faultAt(path, "the store must be a URL that begins with postgres://")
+    : [];
+}
+
+function clusterFaults(isCluster: boolean, config: object): Fault[] {
+  return isCluster && !urlOf(store.of(config)).url
+    ? faultAt(
+        ["cluster"],
+        "cluster is true, and there is no store that several gateways can share; set store to the URL of a PostgreSQL database",
+      )
+    : [];
+}

@@ -1,9 +1,122 @@
-/** Parses and checks the gateway keys in the config and turns them into names and digests. */
-import { isTakenBy, likeness, nameFault, normalName } from "../core/name.ts";
-import { Secret } from "../core/secret.ts";
-import { ConfigError, type Path } from "./error.ts";
-import type { KeyOptions } from "./schema-access.ts";
-import type { GatewayKey } from "./schema.ts";
+/** Keys of clients and of the admin API. */
+import { Type } from "@sinclair/typebox";
+import { isTakenBy, likeness, nameFault, normalName } from "../../core/name.ts";
+import { Secret } from "../../core/secret.ts";
+import { ConfigError, type Fault, faultAt, type Path } from "../error.ts";
+import { section } from "../section.ts";
+import { keyOptions, type KeyOptions } from "./budgets.ts";
+import { CLOSED, oneOf } from "./kinds.ts";
+
+/** A gateway key as weir stores it: name, digest and what it may do, never the text. */
+export interface GatewayKey extends KeyOptions {
+  name: string;
+  /** SHA-256 of the key, 64 lower-case hexadecimal digits. */
+  sha256: string;
+}
+
+const gatewayKey = Type.Union(
+  [
+    Type.String({ writeOnly: true, description: "`name:key`, or the key alone." }),
+    Type.Object(
+      {
+        name: Type.String({ description: "Name of the key's owner; the log shows it." }),
+        key: Type.Optional(Type.String({ writeOnly: true, description: "The key itself." })),
+        sha256: Type.Optional(
+          Type.String({
+            writeOnly: true,
+            pattern: "^[0-9a-fA-F]{64}$",
+            "x-expects": "64 hexadecimal digits",
+            description: "The SHA-256 digest of the key, so that the file contains no secret.",
+          }),
+        ),
+        ...keyOptions,
+      },
+      CLOSED,
+    ),
+  ],
+  { "x-expects": "a key, or a group of `name` and `key` or `sha256`" },
+);
+
+export const keys = section(
+  "keys",
+  Type.Unsafe<readonly GatewayKey[]>(
+    Type.Array(gatewayKey, {
+      default: [],
+      description:
+        "Gateway keys that clients authenticate with: `{name, key}`, `{name, sha256}`, `name:key` or a bare key. A group may also say what the key may do and spend. The variable adds keys. Empty, and no key in the store: no authentication, loopback address only.",
+      examples: [["alice:${WEIR_KEY_OF_ALICE}"]],
+      "x-env": "WEIR_API_KEYS",
+      "x-adds": true,
+    }),
+  ),
+  {
+    readsSecrets: true,
+    settle: (written, { locate }) => readKeys(written as readonly KeyEntry[], locate),
+  },
+);
+
+/** A key for the admin API as weir stores it. */
+export interface AdminKey {
+  name: string;
+  /** SHA-256 of the key, 64 lower-case hexadecimal digits. */
+  sha256: string;
+  role?: "admin" | "read";
+  path?: string;
+  expires?: string;
+}
+
+export const adminKeys = section(
+  "adminKeys",
+  Type.Unsafe<readonly AdminKey[]>(
+    Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ description: "Name of the key's owner." }),
+          key: Type.Optional(Type.String({ writeOnly: true, description: "The key itself." })),
+          sha256: Type.Optional(
+            Type.String({
+              writeOnly: true,
+              pattern: "^[0-9a-fA-F]{64}$",
+              "x-expects": "64 hexadecimal digits",
+              description: "The SHA-256 digest of the key.",
+            }),
+          ),
+          role: Type.Optional(oneOf(["admin", "read"], { description: "Default `read`." })),
+          path: Type.Optional(Type.String({ description: "It sees and changes only this path and below." })),
+          expires: Type.Optional(Type.String({ description: "Its last day, or a time." })),
+        },
+        CLOSED,
+      ),
+      {
+        default: [],
+        examples: [
+          [
+            {
+              name: "prometheus",
+              sha256: "6bdf6d1e8d6bbc0d0e5bb8e0ab2a5c2f4b5c8d5b1a0b3d9a1c6d9e7f20415a3c",
+            },
+          ],
+        ],
+        description:
+          "Keys for the admin API and `/metrics`: `{name, key}` or `{name, sha256}`, with `role: admin` or `read` (default), `path` and `expires`.",
+      },
+    ),
+  ),
+  {
+    readsSecrets: true,
+    settle: (written, { locate }) => readKeys(written as readonly KeyEntry[], locate, "adminKeys"),
+    agrees: (list, config) => twinFaults(list, keys.of(config)),
+  },
+);
+
+/** A key for calls is none for the admin API. */
+function twinFaults(adminKeys: readonly AdminKey[], keys: readonly GatewayKey[]): Fault[] {
+  const names = new Map(keys.map(({ sha256, name }) => [sha256, name]));
+  return adminKeys.flatMap(({ sha256 }, index) => {
+    const twin = names.get(sha256);
+    return faultAt(["adminKeys", index], twin && `adminKeys[${index}] is the same key as ${twin} of keys`);
+  });
+}
 
 /** One entry of `keys`: `name:key`, a bare key, or a group. */
 export type KeyEntry = string | (KeyOptions & { name: string; key?: string; sha256?: string });

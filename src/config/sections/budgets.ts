@@ -1,10 +1,11 @@
 /** Options of gateway keys, budgets and rate limits. */
+import { section } from "../section.ts";
 import { type Static, Type } from "@sinclair/typebox";
-import { NAME_PATTERN } from "../core/name.ts";
-import { DOLLAR } from "../ledger/money.ts";
-import { DEFAULT_KEEP } from "../ledger/keep.ts";
-import { DEFAULT_SETTINGS } from "../ledger/worker/settings.ts";
-import { CLOSED, oneOf } from "./schema-kinds.ts";
+import { NAME_PATTERN } from "../../core/name.ts";
+import { DOLLAR } from "../../ledger/money.ts";
+import { DEFAULT_KEEP } from "../../ledger/keep.ts";
+import { DEFAULT_SETTINGS } from "../../ledger/worker/settings.ts";
+import { CLOSED, oneOf } from "./kinds.ts";
 
 const MOST = 9_007_199_254_740_991;
 
@@ -124,115 +125,123 @@ const onOption = Type.Union(
   },
 );
 
-export const budgetsSection = Type.Record(
-  Type.String(),
-  Type.Object({ on: onOption, ...budgetOptions }, CLOSED),
-  {
+export const budgets = section(
+  "budgets",
+  Type.Record(Type.String(), Type.Object({ on: onOption, ...budgetOptions }, CLOSED), {
     default: {},
     propertyNames: { pattern: NAME_PATTERN },
     examples: [{ everything: { on: "all", every: "month", limit: 500, mode: "hard" } }],
     description:
       "Budgets, by name: `{on, every, limit, mode, zone, onEmpty, alerts}`. All budgets that a call falls under hold.",
-  },
-);
-
-export const keyBudgetsSection = Type.Record(
-  Type.String(),
-  Type.Union([Type.String({ description: "`50/month`" }), Type.Object(budgetOptions, CLOSED)], {
-    "x-expects": "dollars and a window such as 50/month, or a group of `every` and `limit`",
   }),
-  {
-    default: {},
-    examples: [{ "/eng": "50/month", "/trial/*": { every: "total", limit: 5, mode: "hard" } }],
-    description:
-      "Budgets that keys get when they are created without one, by path (with all below it) or pattern: `/eng: 50/month`. The longest match applies; each key has a budget of its own.",
-  },
 );
 
-export const ratesSection = Type.Record(
-  Type.String(),
-  Type.Object(
+export const keyBudgets = section(
+  "keyBudgets",
+  Type.Record(
+    Type.String(),
+    Type.Union([Type.String({ description: "`50/month`" }), Type.Object(budgetOptions, CLOSED)], {
+      "x-expects": "dollars and a window such as 50/month, or a group of `every` and `limit`",
+    }),
     {
-      on: onOption,
-      ...rateOptions,
-      burst: Type.Optional(
-        Type.Object(rateOptions, {
-          ...CLOSED,
-          description: "The most that may be used at once, by unit. Default: the limit itself.",
-        }),
-      ),
+      default: {},
+      examples: [{ "/eng": "50/month", "/trial/*": { every: "total", limit: 5, mode: "hard" } }],
+      description:
+        "Budgets that keys get when they are created without one, by path (with all below it) or pattern: `/eng: 50/month`. The longest match applies; each key has a budget of its own.",
     },
-    CLOSED,
   ),
-  {
-    default: {},
-    propertyNames: { pattern: NAME_PATTERN },
-    examples: [{ everyone: { on: "all", rpm: 6000 } }],
-    description:
-      "Rate limits, by name: `{on, rpm, tpm, itpm, otpm, rpd, tpd, concurrency, burst}`. They hold over all processes.",
-  },
+);
+
+export const rates = section(
+  "rates",
+  Type.Record(
+    Type.String(),
+    Type.Object(
+      {
+        on: onOption,
+        ...rateOptions,
+        burst: Type.Optional(
+          Type.Object(rateOptions, {
+            ...CLOSED,
+            description: "The most that may be used at once, by unit. Default: the limit itself.",
+          }),
+        ),
+      },
+      CLOSED,
+    ),
+    {
+      default: {},
+      propertyNames: { pattern: NAME_PATTERN },
+      examples: [{ everyone: { on: "all", rpm: 6000 } }],
+      description:
+        "Rate limits, by name: `{on, rpm, tpm, itpm, otpm, rpd, tpd, concurrency, burst}`. They hold over all processes.",
+    },
+  ),
 );
 
 const days = (fallback: number, description: string) =>
   Type.Integer({ minimum: 1, maximum: 36_500, default: fallback, description });
 
 /** How budgets estimate calls, what clients see of them, and what the books keep. */
-export const ledgerSection = Type.Object(
-  {
-    tell: Type.Boolean({
-      default: DEFAULT_SETTINGS.tell,
-      description: "Whether a client whose call is refused by a budget sees the amounts.",
-    }),
-    maxOutput: Type.Integer({
-      minimum: 1,
-      maximum: 10_000_000,
-      default: DEFAULT_SETTINGS.maxOutput,
-      description:
-        "Output tokens that budgets and token limits expect of a call that names no limit, at most. A model with a lower maximum counts with that.",
-    }),
-    assume: oneOf(["auto", "input", "full"], {
-      default: "auto",
-      description:
-        "What an attempt costs that was sent and brought nothing back: its `input`, or all that was held for it (`full`). `auto`: `full` under a hard budget, else `input`.",
-    }),
-    serverToolTokens: Type.Integer({
-      minimum: 0,
-      maximum: 10_000_000,
-      default: DEFAULT_SETTINGS.serverTools.tokens,
-      description:
-        "Input tokens that budgets and token limits expect of tools that the provider runs, such as a web search.",
-    }),
-    serverToolCost: Type.Number({
-      minimum: 0,
-      maximum: 9_000_000,
-      default: DEFAULT_SETTINGS.serverTools.cost / DOLLAR,
-      "x-expects": "an amount in dollars",
-      description:
-        "What budgets expect their searches to cost, in dollars, where a search costs a cent; more in proportion where it costs more, or up to $0.05 where its price is unknown.",
-    }),
-    callDays: days(DEFAULT_KEEP.keepDays.calls, "How long the books keep the row of each call, in days."),
-    hourDays: days(
-      DEFAULT_KEEP.keepDays.hours,
-      "How long the books keep sums by hour, in days. Sums by day stay for ever.",
-    ),
-    sessionDays: days(DEFAULT_KEEP.keepDays.sessions, "How long the books know a session, in days."),
-    callBytes: Type.Integer({
-      minimum: 1_048_576,
-      maximum: 1_099_511_627_776,
-      default: DEFAULT_KEEP.callBytes,
-      description:
-        "Maximum size of the file of the books, in bytes. Beyond it weir deletes the rows of the oldest calls; sums stay. In memory at most 64 MB; in PostgreSQL there is no maximum.",
-    }),
-  },
-  {
-    ...CLOSED,
-    description: "How budgets estimate calls, what clients see of them, and what the books keep.",
-  },
+export const ledger = section(
+  "ledger",
+  Type.Object(
+    {
+      tell: Type.Boolean({
+        default: DEFAULT_SETTINGS.tell,
+        description: "Whether a client whose call is refused by a budget sees the amounts.",
+      }),
+      maxOutput: Type.Integer({
+        minimum: 1,
+        maximum: 10_000_000,
+        default: DEFAULT_SETTINGS.maxOutput,
+        description:
+          "Output tokens that budgets and token limits expect of a call that names no limit, at most. A model with a lower maximum counts with that.",
+      }),
+      assume: oneOf(["auto", "input", "full"], {
+        default: "auto",
+        description:
+          "What an attempt costs that was sent and brought nothing back: its `input`, or all that was held for it (`full`). `auto`: `full` under a hard budget, else `input`.",
+      }),
+      serverToolTokens: Type.Integer({
+        minimum: 0,
+        maximum: 10_000_000,
+        default: DEFAULT_SETTINGS.serverTools.tokens,
+        description:
+          "Input tokens that budgets and token limits expect of tools that the provider runs, such as a web search.",
+      }),
+      serverToolCost: Type.Number({
+        minimum: 0,
+        maximum: 9_000_000,
+        default: DEFAULT_SETTINGS.serverTools.cost / DOLLAR,
+        "x-expects": "an amount in dollars",
+        description:
+          "What budgets expect their searches to cost, in dollars, where a search costs a cent; more in proportion where it costs more, or up to $0.05 where its price is unknown.",
+      }),
+      callDays: days(DEFAULT_KEEP.keepDays.calls, "How long the books keep the row of each call, in days."),
+      hourDays: days(
+        DEFAULT_KEEP.keepDays.hours,
+        "How long the books keep sums by hour, in days. Sums by day stay for ever.",
+      ),
+      sessionDays: days(DEFAULT_KEEP.keepDays.sessions, "How long the books know a session, in days."),
+      callBytes: Type.Integer({
+        minimum: 1_048_576,
+        maximum: 1_099_511_627_776,
+        default: DEFAULT_KEEP.callBytes,
+        description:
+          "Maximum size of the file of the books, in bytes. Beyond it weir deletes the rows of the oldest calls; sums stay. In memory at most 64 MB; in PostgreSQL there is no maximum.",
+      }),
+    },
+    {
+      ...CLOSED,
+      description: "How budgets estimate calls, what clients see of them, and what the books keep.",
+    },
+  ),
 );
 
 const keySchema = Type.Object(keyOptions);
 /** The options of a key besides its name and its text. */
 export type KeyOptions = Static<typeof keySchema>;
-export type BudgetOptions = Static<typeof budgetsSection>[string];
-export type RateOptions = Static<typeof ratesSection>[string];
+export type BudgetOptions = Static<typeof budgets.schema>[string];
+export type RateOptions = Static<typeof rates.schema>[string];
 export type WrittenSubject = BudgetOptions["on"];

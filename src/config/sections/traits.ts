@@ -1,7 +1,7 @@
 /** How a host deviates from its format, as the config says it: the traits that plugins declare, beside `maxTokensField`. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import type { Traits } from "../core/provider.ts";
-import { CLOSED, oneOf } from "./schema-kinds.ts";
+import type { Traits } from "../../core/provider.ts";
+import { CLOSED, oneOf } from "./kinds.ts";
 
 /** The output limit has an option of its own, because it counts for all base URLs of a provider. */
 type ConfigTraits = Omit<Traits, "maxTokensField">;

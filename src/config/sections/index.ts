@@ -1,0 +1,65 @@
+/** The sections that every build has, in the order of the documents. */
+import { budgets, keyBudgets, ledger, rates } from "./budgets.ts";
+import { cache } from "./cache.ts";
+import { capture } from "./capture.ts";
+import { adminKeys, keys } from "./keys.ts";
+import { cors, host, listen, names, port, tls, trustedProxies } from "./listening.ts";
+import { aliases, fallbacks, modelSets, models, routes, routing } from "./models.ts";
+import { admin, metrics } from "./operator.ts";
+import { paidOnce } from "./paid-once.ts";
+import { plugins } from "./plugins.ts";
+import { prices } from "./prices.ts";
+import { graceMs, include, log, workers } from "./process.ts";
+import { providers } from "./providers.ts";
+import { limits, messages, responses, strict, timeouts } from "./requests.ts";
+import { circuitBreaker, retries } from "./retries.ts";
+import { cluster, state, store } from "./store.ts";
+import { tape } from "./tape.ts";
+import { alerts, traces } from "./telemetry.ts";
+
+export const CORE = [
+  include,
+  host,
+  port,
+  names,
+  keys,
+  budgets,
+  keyBudgets,
+  rates,
+  ledger,
+  trustedProxies,
+  listen,
+  tls,
+  cors,
+  providers,
+  aliases,
+  routes,
+  routing,
+  fallbacks,
+  models,
+  modelSets,
+  retries,
+  circuitBreaker,
+  plugins,
+  log,
+  limits,
+  timeouts,
+  messages,
+  responses,
+  capture,
+  tape,
+  cache,
+  paidOnce,
+  admin,
+  adminKeys,
+  metrics,
+  traces,
+  alerts,
+  prices,
+  state,
+  store,
+  cluster,
+  workers,
+  graceMs,
+  strict,
+] as const;

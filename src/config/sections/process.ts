@@ -1,0 +1,59 @@
+/** Files of the config, the log, and the processes of weir. */
+import { Type } from "@sinclair/typebox";
+import { section } from "../section.ts";
+import { CLOSED, milliseconds, oneOf } from "./kinds.ts";
+
+export const include = section(
+  "include",
+  Type.Array(Type.String(), {
+    default: [],
+    examples: [["conf.d/*.yaml"]],
+    description:
+      "Further config files, whose options join those of this one. A path begins at the file that names it; `*` stands for any part of a name. An option or a name may be set in one file only; lists are joined.",
+  }),
+);
+
+export const log = section(
+  "log",
+  Type.Object(
+    {
+      format: oneOf(["auto", "json", "pretty"], {
+        default: "auto",
+        description: "`auto`: readable on a terminal, JSON lines otherwise.",
+        "x-flag": "--log-format",
+        "x-env": "WEIR_LOG",
+      }),
+      level: oneOf(["info", "warn", "error", "silent"], {
+        default: "info",
+        description:
+          "`info`: every call; `warn`: failed calls; `error`: internal errors of the gateway; `silent`: nothing.",
+        "x-flag": "--log-level",
+      }),
+    },
+    {
+      ...CLOSED,
+      description: "The log on standard output: one line per call, never with prompts or keys.",
+    },
+  ),
+);
+
+export const workers = section(
+  "workers",
+  Type.Integer({
+    minimum: 0,
+    maximum: 256,
+    default: 0,
+    description:
+      "Number of processes that share the port. 0: one per core on Linux, one on other systems and with a unix socket. Each process has its own limits, circuit breakers and caches.",
+    "x-flag": "--workers",
+    "x-env": "WEIR_WORKERS",
+  }),
+);
+
+export const graceMs = section(
+  "graceMs",
+  milliseconds(
+    30_000,
+    "How long calls in flight may continue after SIGTERM, in milliseconds. Then weir ends them with an error.",
+  ),
+);

@@ -1,9 +1,9 @@
 /** What the vocabularies of the client formats say about members that a provider does not get. */
-import { REQUEST as CHAT } from "../../src/formats/chat-completions/client/vocabulary.ts";
-import { REQUEST as GEMINI } from "../../src/formats/gemini/client/vocabulary.ts";
-import { REQUEST as MESSAGES } from "../../src/formats/messages/client/vocabulary.ts";
-import { GENERATE_REQUEST, REQUEST as OLLAMA } from "../../src/formats/ollama/client/vocabulary.ts";
-import { REQUEST as RESPONSES } from "../../src/formats/responses/client/vocabulary.ts";
+import { REQUEST as CHAT } from "../../src/formats/chat-completions/client/check.ts";
+import { REQUEST as GEMINI } from "../../src/formats/gemini/client/spelling.ts";
+import { REQUEST as MESSAGES } from "../../src/formats/messages/client/check.ts";
+import { GENERATE_REQUEST, REQUEST as OLLAMA } from "../../src/formats/ollama/client/check.ts";
+import { REQUEST as RESPONSES } from "../../src/formats/responses/client/check.ts";
 import type { Vocabulary } from "../../src/formats/shared/vocabulary.ts";
 
 const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {

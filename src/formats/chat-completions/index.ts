@@ -3,20 +3,15 @@ import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
 import { toJson } from "../shared/schema.ts";
 import { decodeError } from "../shared/upstream-error.ts";
 import { writeAnswer, writeStream } from "./client/answer.ts";
-import { checkRequest } from "./client/check.ts";
+import { checkRequest, REQUEST } from "./client/check.ts";
 import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { promptSections, sessionOf, settings, size } from "./client/facts.ts";
 import { modelMembers } from "./client/models.ts";
-import { REQUEST } from "./client/vocabulary.ts";
-import {
-  ChatCompletionsAnswer,
-  ChatCompletionsError,
-  ChatCompletionsEvent,
-  ChatCompletionsRequest,
-} from "./schema.ts";
+import { ChatCompletionsAnswer, ChatCompletionsError, ChatCompletionsEvent } from "./answer-schema.ts";
+import { ChatCompletionsRequest } from "./schema.ts";
 import { modelFacts } from "./models.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";

@@ -1,35 +1,57 @@
 /**
  * The schemas of the Gemini format. That of the request is used for validation, error messages and the OpenAPI document, the
- * others for the document. The request covers the fields whose shape weir relies on and leaves the rest to the provider.
- * Answers describe what weir writes; those of a provider that speaks this format reach the client as the provider wrote them.
+ * others for the document. The request covers the fields whose shape weir relies on, and has the names of the others. Answers describe what weir writes; those of a provider that speaks this format reach the client as the provider wrote them.
  */
 import { Type } from "@sinclair/typebox";
 import { anything, count, open, optional } from "../shared/schema.ts";
+import { DISPLAYED, MATCHED, MEDIA_TYPE, STOPPED, STORED, STREAMED } from "../shared/silent.ts";
+import { validatorCode } from "../shared/validator.ts";
+import { lost, named, names, silent } from "../shared/vocabulary.ts";
 
-const media = { mimeType: optional(Type.String()), displayName: optional(Type.String()) };
+const media = {
+  mimeType: silent(MEDIA_TYPE, optional(Type.String())),
+  displayName: silent("a name for display, which documents keep as their title", optional(Type.String())),
+};
 const Blob = open({ ...media, data: Type.String({ description: "Base64." }) });
 const FileData = open({ ...media, fileUri: Type.String() });
 
-const RequestPart = open({
+/** `args` and `response` hold words of the client's tools. */
+const FunctionCall = named(
+  open({ id: optional(Type.String()), name: Type.String({ minLength: 1 }), args: optional(anything()) }),
+  { lost: "partialArgs willContinue" },
+);
+
+const FunctionResponse = named(
+  open({
+    id: silent(MATCHED, optional(Type.String())),
+    name: silent(MATCHED, optional(Type.String())),
+    response: optional(anything()),
+    parts: optional(Type.Array(names({ read: "text", inner: { inlineData: Blob, fileData: FileData } }))),
+  }),
+  { lost: "scheduling willContinue" },
+);
+
+const checkedPart = open({
   text: optional(Type.String()),
   thought: optional(Type.Boolean()),
   thoughtSignature: optional(Type.String()),
   inlineData: optional(Blob),
   fileData: optional(FileData),
-  functionCall: optional(
-    open({ id: optional(Type.String()), name: Type.String({ minLength: 1 }), args: optional(anything()) }),
-  ),
-  functionResponse: optional(
-    open({
-      id: optional(Type.String()),
-      name: optional(Type.String()),
-      response: optional(anything()),
-      parts: optional(Type.Array(anything())),
-    }),
-  ),
+  functionCall: optional(FunctionCall),
+  functionResponse: optional(FunctionResponse),
 });
 
-const Parts = Type.Array(RequestPart);
+const Parts = Type.Array(
+  named(checkedPart, {
+    read: "partMetadata videoMetadata mediaResolution",
+    inner: {
+      executableCode: names("id language code"),
+      codeExecutionResult: names("id outcome output"),
+      toolCall: names("id toolType args"),
+      toolResponse: names("id toolType response"),
+    },
+  }),
+);
 
 const Turn = open({
   role: optional(
@@ -41,14 +63,38 @@ const Turn = open({
   parts: optional(Parts),
 });
 
-const Declaration = open({
-  name: Type.String({ minLength: 1 }),
-  description: optional(Type.String()),
-  parameters: optional(anything()),
-  parametersJsonSchema: optional(anything()),
+/** The schemas are objects with names of the client. */
+const Declaration = named(
+  open({
+    name: Type.String({ minLength: 1 }),
+    description: optional(Type.String()),
+    parameters: optional(anything()),
+    parametersJsonSchema: optional(anything()),
+  }),
+  { passed: true, lost: "response responseJsonSchema behavior" },
+);
+
+const Tool = named(open({ functionDeclarations: optional(Type.Array(Declaration)) }), {
+  read: `googleSearch googleSearchRetrieval codeExecution urlContext fileSearch googleMaps computerUse enterpriseWebSearch
+    retrieval mcpServers`,
+  // Every other member is a tool that Google runs, which the codec reports.
+  passed: true,
 });
 
-const GenerationConfig = open({
+const CallingConfig = named(
+  open({ mode: optional(Type.String()), allowedFunctionNames: optional(Type.Array(Type.String())) }),
+  { passed: true, silent: { streamFunctionCallArguments: STREAMED } },
+);
+
+const ToolConfig = named(open({ functionCallingConfig: optional(CallingConfig) }), {
+  read: "retrievalConfig",
+  passed: true,
+  silent: {
+    includeServerSideToolInvocations: "shows the calls of Google's own tools; weir reports those tools",
+  },
+});
+
+const checkedConfig = open({
   temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
   topP: optional(Type.Number({ minimum: 0, maximum: 1 })),
   topK: optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
@@ -56,41 +102,57 @@ const GenerationConfig = open({
   maxOutputTokens: optional(
     Type.Integer({ minimum: 1, description: "Maximum number of tokens to generate, including reasoning." }),
   ),
-  stopSequences: optional(Type.Array(Type.String())),
+  stopSequences: silent(STOPPED, optional(Type.Array(Type.String()))),
   responseMimeType: optional(Type.String()),
   responseSchema: optional(anything()),
   responseJsonSchema: optional(anything()),
   thinkingConfig: optional(
     open({
-      includeThoughts: optional(Type.Boolean()),
+      includeThoughts: silent(DISPLAYED, optional(Type.Boolean())),
       thinkingBudget: optional(Type.Integer({ minimum: -1, maximum: 10_000_000 })),
       thinkingLevel: optional(Type.String()),
     }),
   ),
 });
 
+const GenerationConfig = named(checkedConfig, {
+  read: `presencePenalty frequencyPenalty seed responseLogprobs responseModalities mediaResolution speechConfig imageConfig
+    audioTimestamp routingConfig`,
+  passed: true,
+  lost: "logprobs modelSelectionConfig enableEnhancedCivicAnswers enableAffectiveDialog continuationToken",
+});
+
+const SystemInstruction = named(open({ parts: optional(Parts) }), {
+  silent: { role: "a system instruction has no other role" },
+});
+
 const request = {
   contents: Type.Array(Turn, { minItems: 1, description: "The conversation in chronological order." }),
-  systemInstruction: optional(open({ parts: optional(Parts) })),
-  tools: optional(Type.Array(open({ functionDeclarations: optional(Type.Array(Declaration)) }))),
-  toolConfig: optional(
-    open({
-      functionCallingConfig: optional(
-        open({ mode: optional(Type.String()), allowedFunctionNames: optional(Type.Array(Type.String())) }),
-      ),
-    }),
-  ),
+  systemInstruction: optional(SystemInstruction),
+  tools: optional(Type.Array(Tool)),
+  toolConfig: optional(ToolConfig),
   generationConfig: optional(GenerationConfig),
-  safetySettings: optional(Type.Array(anything())),
+  safetySettings: lost(optional(Type.Array(anything()))),
   cachedContent: optional(Type.String()),
-  labels: optional(anything()),
+  labels: lost(optional(anything())),
   serviceTier: optional(Type.String()),
 };
 
-export const GeminiRequest = open(request, {
+const checked = open(request, {
   title: "GeminiRequest",
   description: "Members may also be in snake case, as in protobuf: `generation_config`.",
 });
+
+export const GeminiRequest = named(checked, {
+  read: "model modelArmorConfig",
+  passed: true,
+  silent: { store: STORED, stream: STREAMED },
+});
+
+/** The validator of requests, as JavaScript. The bundler calls it as a macro and puts its result into the binary. */
+export function requestValidatorCode(): string {
+  return validatorCode(GeminiRequest);
+}
 
 export const GeminiCountRequest = open(
   {

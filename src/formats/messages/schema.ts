@@ -1,16 +1,39 @@
 /**
  * The schemas of the Messages format. That of the request is used for validation and the OpenAPI document, the others for
- * the document. The request covers the fields whose shape weir relies on and leaves the rest to the provider. Answers and
+ * the document. The request covers the fields whose shape weir relies on, and has the names of the others. Answers and
  * events describe what weir writes; those of a provider that speaks this format reach the client as the provider wrote them.
  */
 import type { TSchema } from "@sinclair/typebox";
 import { Type } from "@sinclair/typebox";
 import { anything, count, nullable, oneOf, open, optional } from "../shared/schema.ts";
+import { CACHED, DISPLAYED, LOADED, MEDIA_TYPE, STOPPED, STREAMED } from "../shared/silent.ts";
+import { validatorCode } from "../shared/validator.ts";
+import { lost, named, names, silent } from "../shared/vocabulary.ts";
+
+const MARK = { cache_control: CACHED };
 
 /** Any object with a type: blocks and tools are open unions. */
 const Typed = open({ type: Type.String() });
 
-const Content = Type.Union([Type.String(), Type.Array(Typed)], {
+const File = { read: "type data url file_id", silent: { media_type: MEDIA_TYPE } };
+
+/** The blocks that a document consists of are texts and images. */
+const Source = names({
+  ...File,
+  inner: {
+    content: names({ read: "type text citations", inner: { source: names(File) }, silent: MARK }),
+  },
+});
+
+/** `input` holds the arguments of a tool, with names of the client. */
+const Block = named(Typed, {
+  types: "text image document thinking redacted_thinking tool_use tool_result",
+  read: `text title context id name input tool_use_id is_error thinking signature data caller toolset_name file_id`,
+  inner: { content: "same", source: Source, citations: names("enabled") },
+  silent: MARK,
+});
+
+const Content = Type.Union([Type.String(), Type.Array(Block)], {
   description: "Text, or a list of content blocks.",
 });
 
@@ -21,6 +44,22 @@ const Turn = open({
 
 const SystemTurn = open({ role: Type.Literal("system"), content: optional(Content) });
 
+/** `input_schema` is a JSON schema, `input_examples` are arguments. */
+const Tool = names({
+  read: "type name description input_schema input_examples strict",
+  passed: true,
+  lost: `allowed_callers max_uses allowed_domains blocked_domains user_location display_width_px display_height_px
+    display_number max_characters`,
+  silent: { ...MARK, eager_input_streaming: STREAMED, defer_loading: LOADED },
+});
+
+const OutputConfig = names({
+  read: "effort",
+  inner: { format: names("type schema") },
+  passed: true,
+  lost: "task_budget",
+});
+
 const max_tokens = Type.Integer({
   minimum: 1,
   description: "Maximum number of tokens to generate, including reasoning.",
@@ -28,19 +67,29 @@ const max_tokens = Type.Integer({
 
 const members = {
   model: Type.String({ minLength: 1, description: "Model identifier, at most 256 bytes of UTF-8." }),
-  system: optional(Type.Union([Type.String(), Type.Array(Typed)], { description: "System prompt." })),
-  stream: optional(Type.Boolean({ description: "`true` streams the answer as server-sent events." })),
+  system: optional(Type.Union([Type.String(), Type.Array(Block)], { description: "System prompt." })),
+  stream: silent(
+    STREAMED,
+    optional(Type.Boolean({ description: "`true` streams the answer as server-sent events." })),
+  ),
   temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
   top_k: optional(Type.Integer({ minimum: 0 })),
-  stop_sequences: optional(Type.Array(Type.String())),
-  tools: optional(Type.Array(anything())),
-  tool_choice: optional(Typed),
-  thinking: optional(Typed),
-  output_config: optional(anything()),
-  metadata: optional(anything()),
+  stop_sequences: silent(STOPPED, optional(Type.Array(Type.String()))),
+  tools: optional(Type.Array(Tool)),
+  tool_choice: optional(named(Typed, "name disable_parallel_tool_use")),
+  thinking: optional(
+    named(Typed, {
+      read: "budget_tokens",
+      passed: true,
+      lost: "block_binding",
+      silent: { display: DISPLAYED },
+    }),
+  ),
+  output_config: optional(OutputConfig),
+  metadata: optional(names({ read: "user_id", passed: true, free: true })),
   service_tier: optional(Type.String()),
-  cache_control: optional(Typed),
+  cache_control: silent(CACHED, optional(Typed)),
 };
 
 /** @param later any message but the first */
@@ -55,12 +104,28 @@ function conversation(later: TSchema) {
 }
 
 function request(title: string, messages: TSchema, limit: TSchema) {
-  return open({ ...members, messages, max_tokens: limit }, { title });
+  return named(open({ ...members, messages, max_tokens: limit }, { title }), {
+    read: `container context_management mcp_servers inference_geo speed compaction fallbacks safeguards thread`,
+    inner: { output_format: names("type schema") },
+    passed: true,
+    lost: "tags",
+  });
 }
 
-const withSystemTurns = conversation(Type.Union([Turn, SystemTurn]));
+const AnyTurn = named(Type.Union([Turn, SystemTurn]), {
+  read: "clear_at",
+  inner: { output_config: names("effort") },
+  silent: MARK,
+});
+
+const withSystemTurns = conversation(AnyTurn);
 
 export const MessagesRequest = request("MessagesRequest", withSystemTurns, max_tokens);
+
+/** The validator of requests, as JavaScript. The bundler calls it as a macro and puts its result into the binary. */
+export function requestValidatorCode(): string {
+  return validatorCode(MessagesRequest);
+}
 
 /**
  * The schemas of the bodies of both routes for the OpenAPI document.

@@ -8,12 +8,11 @@ import { toJson } from "../shared/schema.ts";
 import { answerWriter, chatShape, generateShape, loadAnswer, streamWriter } from "./client/answer.ts";
 import { readAnswer, readStream } from "./client/answer-reader.ts";
 import { local } from "./client/catalog.ts";
-import { checkGenerateRequest, checkRequest } from "./client/check.ts";
+import { checkGenerateRequest, checkRequest, GENERATE_REQUEST, REQUEST } from "./client/check.ts";
 import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeGenerateRequest, decodeRequest, hasMessages, hasPrompt } from "./client/request.ts";
 import { promptSections, promptSession, sessionOf, settings, size } from "./client/facts.ts";
-import { GENERATE_REQUEST, REQUEST } from "./client/vocabulary.ts";
 import { FORMAT, GENERATE } from "./own-fields.ts";
 import {
   OllamaAnswer,

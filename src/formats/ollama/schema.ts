@@ -1,34 +1,51 @@
 /**
  * The schemas of Ollama's API (https://docs.ollama.com/api). Those of the requests are used for validation, error messages and
- * the OpenAPI document, the others for the document. The requests cover the fields whose shape weir relies on.
+ * the OpenAPI document, the others for the document. The requests cover the fields whose shape weir relies on, and have the names
+ * of the others.
  */
 import { Type } from "@sinclair/typebox";
 import { anything, count, open, optional } from "../shared/schema.ts";
+import { IN_ANSWER, KIND, MACHINE, MATCHED, STOPPED, STREAMED } from "../shared/silent.ts";
+import { validatorCode } from "../shared/validator.ts";
+import { named, names, silent } from "../shared/vocabulary.ts";
+
+const LONG = "a provider refuses a prompt that does not fit, where Ollama would cut off its beginning";
+
+const each = (reason: string, all: string) =>
+  Object.fromEntries(all.split(" ").map((name) => [name, reason]));
 
 const words = (all: readonly string[]) => Type.Union(all.map((word) => Type.Literal(word)));
 
 const Images = Type.Array(Type.String({ description: "Base64 of an image." }));
 
-const ToolCall = open({
-  id: optional(Type.String()),
-  function: open({
-    name: Type.String({ minLength: 1 }),
-    arguments: optional(Type.Union([anything(), Type.String()])),
-  }),
+/** `arguments` hold words of the client's tools. */
+const NamedCall = open({
+  name: Type.String({ minLength: 1 }),
+  arguments: optional(Type.Union([anything(), Type.String()])),
 });
 
-const Message = open({
+const ToolCall = named(
+  open({ id: optional(Type.String()), function: named(NamedCall, { silent: { index: IN_ANSWER } }) }),
+  { silent: { type: KIND } },
+);
+
+const checkedMessage = open({
   role: words(["system", "user", "assistant", "tool"]),
   content: optional(Type.String()),
   thinking: optional(Type.String()),
   images: optional(Images),
   tool_calls: optional(Type.Array(ToolCall)),
-  tool_name: optional(Type.String({ description: "Of a message `tool`: the function that was called." })),
-  tool_call_id: optional(Type.String()),
+  tool_name: silent(
+    MATCHED,
+    optional(Type.String({ description: "Of a message `tool`: the function that was called." })),
+  ),
+  tool_call_id: silent(MATCHED, optional(Type.String())),
 });
 
+const Message = named(checkedMessage, { silent: { name: MATCHED } });
+
 const Tool = open({
-  type: optional(Type.String()),
+  type: silent(KIND, optional(Type.String())),
   function: open({
     name: Type.String({ minLength: 1 }),
     description: optional(Type.String()),
@@ -36,7 +53,7 @@ const Tool = open({
   }),
 });
 
-const Options = open({
+const checkedOptions = open({
   temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
   top_k: optional(Type.Integer()),
@@ -45,16 +62,27 @@ const Options = open({
       description: "Maximum number of tokens to generate, including reasoning; below 1: no limit.",
     }),
   ),
-  stop: optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+  stop: silent(STOPPED, optional(Type.Union([Type.String(), Type.Array(Type.String())]))),
   seed: optional(Type.Integer()),
   presence_penalty: optional(Type.Number({ minimum: -2, maximum: 2 })),
   frequency_penalty: optional(Type.Number({ minimum: -2, maximum: 2 })),
 });
 
+const Options = named(checkedOptions, {
+  read: `min_p typical_p tfs_z repeat_penalty repeat_last_n mirostat mirostat_tau mirostat_eta penalize_newline`,
+  silent: {
+    ...each(LONG, "num_ctx num_keep"),
+    ...each(
+      MACHINE,
+      "num_batch num_gpu main_gpu num_thread numa low_vram f16_kv vocab_only use_mmap use_mlock",
+    ),
+  },
+});
+
 /** The members that both requests have. */
 const common = {
   model: Type.String({ minLength: 1 }),
-  stream: optional(Type.Boolean({ default: true })),
+  stream: silent(STREAMED, optional(Type.Boolean({ default: true }))),
   format: optional(
     Type.Union([Type.String(), anything()], { description: "`json`, or the JSON schema of the answer." }),
   ),
@@ -64,16 +92,22 @@ const common = {
       description: "Whether to reason, or how much: `low`, `medium`, `high`, `max`.",
     }),
   ),
-  keep_alive: optional(
-    Type.Union([Type.String(), Type.Number()], {
-      description: "Of no effect, but 0 in a request without content is answered with `done_reason: unload`.",
-    }),
+  keep_alive: silent(
+    MACHINE,
+    optional(
+      Type.Union([Type.String(), Type.Number()], {
+        description:
+          "Of no effect, but 0 in a request without content is answered with `done_reason: unload`.",
+      }),
+    ),
   ),
   logprobs: optional(Type.Boolean()),
   top_logprobs: optional(Type.Integer({ minimum: 0 })),
 };
 
-export const OllamaRequest = open(
+const UNREAD = { silent: each(LONG, "truncate shift") };
+
+const chat = open(
   {
     ...common,
     messages: optional(
@@ -84,7 +118,9 @@ export const OllamaRequest = open(
   { title: "OllamaRequest" },
 );
 
-export const OllamaGenerateRequest = open(
+export const OllamaRequest = named(chat, UNREAD);
+
+const generate = open(
   {
     ...common,
     prompt: optional(
@@ -99,6 +135,18 @@ export const OllamaGenerateRequest = open(
   },
   { title: "OllamaGenerateRequest" },
 );
+
+export const OllamaGenerateRequest = named(generate, { read: "width height steps", ...UNREAD });
+
+/** The validator of requests, as JavaScript. The bundler calls it as a macro and puts its result into the binary. */
+export function requestValidatorCode(): string {
+  return validatorCode(OllamaRequest);
+}
+
+/** The same for requests with one prompt. */
+export function generateValidatorCode(): string {
+  return validatorCode(OllamaGenerateRequest);
+}
 
 /** Requests that want an answer of a model. */
 export const WithMessages = open({ messages: Type.Array(anything(), { minItems: 1 }) });

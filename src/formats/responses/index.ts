@@ -3,14 +3,13 @@ import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
 import { toJson } from "../shared/schema.ts";
 import { decodeError } from "../shared/upstream-error.ts";
 import { writeAnswer, writeStream } from "./client/answer.ts";
-import { checkRequest } from "./client/check.ts";
+import { checkRequest, REQUEST } from "./client/check.ts";
 import { compaction } from "./client/compact.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { promptSections, sessionOf, settings, size } from "./client/facts.ts";
 import { stored } from "./client/stored.ts";
-import { REQUEST } from "./client/vocabulary.ts";
 import { FORMAT } from "./own-fields.ts";
 import {
   ResponsesAnswer,

@@ -1,19 +1,38 @@
 /**
- * The names of members, by level. They decide two things:
+ * The names of the members of a request, by level, read from its schema. They decide two things:
  *
  * - A member whose name differs from a known name only in case: JSON readers of Go, .NET and others read `MAX_tokens` as
  *   `max_tokens`. The provider would read a value that weir has not checked, so weir refuses the request.
  * - A member that a translation leaves out: every one that the codec does not read, unless it cannot change the answer.
+ *
+ * A schema checks and publishes some members only. The others stand beside them under symbols, which validation and the JSON of
+ * the schema do not see.
  */
+import type { TSchema } from "@sinclair/typebox";
 import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 import type { LeftOut } from "../../core/loss.ts";
+import { anything } from "./schema.ts";
 
-/** What becomes of the members that a codec does not read. */
-export interface Unread {
-  /** Known members that cannot change the answer, each with the reason: weir leaves them out without a report. */
+const KNOWN = Symbol("known");
+const SILENT = Symbol("silent");
+const LOST = Symbol("lost");
+
+/** A member of which weir knows the name alone. */
+const PLAIN = anything();
+
+/** `same`: objects like the one that has the member. */
+type Member = TSchema | "same";
+
+/** Members whose shape the schema does not check, and what becomes of all members that the codec does not read. */
+interface Known {
+  /** Members that the codec reads, separated by white space: text, or objects with names of the client. */
+  read?: string;
+  /** Members that the codec reads: objects and lists of objects. */
+  inner?: Readonly<Record<string, Member>>;
+  /** Members as {@link silent} marks them, each with the reason. */
   silent?: Readonly<Record<string, string>>;
-  /** Known members without a canonical equivalent, separated by white space. weir reports them. */
+  /** Members as {@link lost} marks them, separated by white space. */
   lost?: string;
   /** Values of `type` that the codec reads. It passes or reports an object of another type as a whole. */
   types?: string;
@@ -25,39 +44,95 @@ export interface Unread {
   passed?: true;
 }
 
+/** What the vocabulary reads of a schema. */
+interface Shape extends TSchema {
+  properties?: Readonly<Record<string, TSchema>>;
+  anyOf?: readonly TSchema[];
+  items?: TSchema;
+  [KNOWN]?: Known;
+  [SILENT]?: string;
+  [LOST]?: true;
+}
+
+/** Marks a member that cannot change the answer: weir leaves it out without a report. */
+export function silent<Schema extends TSchema>(reason: string, schema: Schema): Schema {
+  return { ...schema, [SILENT]: reason };
+}
+
+/** Marks a member without a canonical equivalent: weir reports it. */
+export function lost<Schema extends TSchema>(schema: Schema): Schema {
+  return { ...schema, [LOST]: true };
+}
+
+/** Adds names to the schema of an object, or of a union for all its alternatives. @param known text: what the codec reads */
+export function named<Schema extends TSchema>(schema: Schema, known: Known | string): Schema {
+  return { ...schema, [KNOWN]: typeof known === "string" ? { read: known } : known };
+}
+
+/** An object, or a list of objects, whose members have names and no checked shape. */
+export function names(known: Known | string): TSchema {
+  return named(anything(), known);
+}
+
+/** All that the schemas of an object say about its members. */
+interface Level extends Pick<Known, "free" | "passed"> {
+  /** With the vocabulary of each object or list of objects; null for text, and for objects with names of the client. */
+  members: ReadonlyMap<string, Vocabulary | null>;
+  silent: ReadonlyMap<string, string>;
+  lost: ReadonlySet<string>;
+  types: ReadonlySet<string> | undefined;
+  rebuilt: ReadonlySet<string> | undefined;
+  /** The flags `i` and `u` compare by simple case folding of Unicode. */
+  folded: RegExp;
+}
+
 /** The known members of an object, with vocabularies for those that are objects or lists of objects. */
 export class Vocabulary {
-  /** The inner vocabulary; null if there is none. */
-  readonly #members: ReadonlyMap<string, Vocabulary | null>;
-  readonly #silent: ReadonlyMap<string, string>;
-  readonly #lost: ReadonlySet<string>;
-  readonly #passed: boolean;
-  readonly #types: ReadonlySet<string> | undefined;
-  readonly #rebuilt: ReadonlySet<string> | undefined;
-  readonly #free: boolean;
-  /** The flags `i` and `u` compare by simple case folding of Unicode. */
-  readonly #folded: RegExp;
+  readonly #schemas: readonly TSchema[];
+  #found: Level | undefined;
 
-  /**
-   * @param names those that the codec reads, separated by white space
-   * @param inner vocabularies by member; a member without one holds text, or an object with free names
-   */
-  constructor(
-    names: string,
-    inner: Readonly<Record<string, Vocabulary | "same">> = {},
-    { silent = {}, lost = "", passed, types, rebuilt, free }: Unread = {},
-  ) {
-    this.#silent = new Map(Object.entries(silent));
-    this.#lost = new Set(words(lost));
-    this.#passed = passed === true;
-    this.#free = free === true;
-    this.#types = setOf(types);
-    this.#rebuilt = setOf(rebuilt);
-    const all = [...words(names), ...Object.keys(inner), ...this.#silent.keys(), ...this.#lost];
-    const of = (name: string) =>
-      inner[name] === "same" ? this : ((inner[name] as Vocabulary | undefined) ?? null);
-    this.#members = new Map(all.map((name) => [name, of(name)]));
-    this.#folded = new RegExp(`^(?:${all.map(RegExp.escape).join("|")})$`, "iu");
+  /** @param schemas of the object, or of its alternatives */
+  constructor(...schemas: readonly TSchema[]) {
+    this.#schemas = schemas;
+  }
+
+  /** Read from the schemas at the first use, because a start needs none of them. */
+  get #level(): Level {
+    return (this.#found ??= this.#read());
+  }
+
+  #read(): Level {
+    const shapes = [...new Set(this.#schemas.flatMap(shapesOf))];
+    const schemas = new Map<string, Member[]>();
+    const silent = new Map<string, string>();
+    const lost = new Set<string>();
+    for (const [name, member] of shapes.flatMap(membersOf)) {
+      schemas.set(name, [...(schemas.get(name) ?? []), member]);
+      if (member === "same") continue;
+      const { [SILENT]: reason, [LOST]: isLost }: Shape = member;
+      if (reason !== undefined) silent.set(name, reason);
+      if (isLost) lost.add(name);
+    }
+    const innerOf = (name: string, members: readonly Member[]) =>
+      silent.has(name) || lost.has(name) ? null : this.#innerOf(members);
+    const { free, passed, types, rebuilt }: Known = Object.assign({}, ...shapes.map((shape) => shape[KNOWN]));
+    return {
+      members: new Map([...schemas].map(([name, members]) => [name, innerOf(name, members)])),
+      silent,
+      lost,
+      free,
+      passed,
+      types: setOf(types),
+      rebuilt: setOf(rebuilt),
+      folded: new RegExp(`^(?:${[...schemas.keys()].map(RegExp.escape).join("|")})$`, "iu"),
+    };
+  }
+
+  #innerOf(members: readonly Member[]): Vocabulary | null {
+    const schemas = members.filter((member) => member !== "same");
+    if (schemas.length < members.length) return this;
+    const hasNames = schemas.flatMap(shapesOf).some((shape) => membersOf(shape).length > 0);
+    return hasNames ? new Vocabulary(...schemas) : null;
   }
 
   /** Returns the first member whose name differs from a known one only in case. */
@@ -70,11 +145,12 @@ export class Vocabulary {
       return undefined;
     }
     if (!isObject(value)) return undefined;
+    const { members, free, folded } = this.#level;
     for (const name in value) {
-      const inner = this.#members.get(name);
+      const inner = members.get(name);
       if (inner === null) continue;
       if (inner === undefined) {
-        if (!this.#free && this.#folded.test(name)) return { path: [name], known: this.#nameLike(name) };
+        if (!free && folded.test(name)) return { path: [name], known: this.#nameLike(name) };
         continue;
       }
       const member = value[name]!;
@@ -99,18 +175,19 @@ export class Vocabulary {
       return items.some((item, index) => item !== value[index]) ? items : value;
     }
     if (!isObject(value)) return value;
+    const { members } = this.#level;
     let changed = false;
-    const members: [string, Json][] = [];
+    const entries: [string, Json][] = [];
     for (const name in value) {
-      const known = this.#members.has(name) ? name : spell(name);
-      const inner = this.#members.get(known);
+      const known = members.has(name) ? name : spell(name);
+      const inner = members.get(known);
       const own = inner === undefined ? name : known;
       const member = inner ? inner.respelled(value[name]!, spell, refuse) : value[name]!;
       if (own !== name && own in value) refuse(name, own);
       if (own !== name || member !== value[name]) changed = true;
-      members.push([own, member]);
+      entries.push([own, member]);
     }
-    return changed ? Object.fromEntries(members) : value;
+    return changed ? Object.fromEntries(entries) : value;
   }
 
   /**
@@ -123,17 +200,18 @@ export class Vocabulary {
         yield* this.leftOut(value[index]!, sameFormat, `${path}[${index}]`);
       return;
     }
-    if (!isObject(value) || !isAmong(value.type, this.#types)) return;
-    if (sameFormat && !isAmong(value.type, this.#rebuilt)) return;
-    const isPassed = sameFormat && this.#passed;
+    const { members, silent, lost, types, rebuilt, passed } = this.#level;
+    if (!isObject(value) || !isAmong(value.type, types)) return;
+    if (sameFormat && !isAmong(value.type, rebuilt)) return;
+    const isPassed = sameFormat && passed === true;
     for (const name in value) {
       const member = value[name];
-      if (member == null || this.#silent.has(name)) continue;
+      if (member == null || silent.has(name)) continue;
       const own = path === "" ? name : `${path}.${name}`;
-      const inner = this.#members.get(name);
+      const inner = members.get(name);
       if (inner === undefined) {
         if (!isPassed) yield { loss: "unknown", path: own };
-      } else if (this.#lost.has(name)) {
+      } else if (lost.has(name)) {
         if (!isPassed && !isEmpty(member)) yield { loss: "dropped", path: own };
       } else if (inner) yield* inner.leftOut(member, sameFormat, own);
     }
@@ -142,15 +220,33 @@ export class Vocabulary {
   /** The members that weir leaves out without a report, with their reasons. @param path of the object in the request */
   *silent(path = ""): Generator<{ path: string; reason: string }> {
     const at = (name: string) => (path === "" ? name : `${path}.${name}`);
-    for (const [name, reason] of this.#silent) yield { path: at(name), reason };
-    for (const [name, inner] of this.#members)
-      if (inner && inner !== this && !this.#silent.has(name)) yield* inner.silent(at(name));
+    const { members, silent } = this.#level;
+    for (const [name, reason] of silent) yield { path: at(name), reason };
+    for (const [name, inner] of members) if (inner && inner !== this) yield* inner.silent(at(name));
   }
 
   #nameLike(name: string): string {
-    const names = [...this.#members.keys()];
+    const names = [...this.#level.members.keys()];
     return names.find((known) => new RegExp(`^${RegExp.escape(known)}$`, "iu").test(name)) ?? name;
   }
+}
+
+/** The schema and its parts: alternatives, and the items of a list. */
+function shapesOf(schema: TSchema): Shape[] {
+  const { anyOf = [], items }: Shape = schema;
+  return [schema, ...anyOf.flatMap(shapesOf), ...(items ? shapesOf(items) : [])];
+}
+
+/** The members that a schema checks, and those of which it has the names alone. */
+function membersOf({ properties = {}, [KNOWN]: known = {} }: Shape): [string, Member][] {
+  const left = Object.entries(known.silent ?? {});
+  return [
+    ...Object.entries(properties),
+    ...words(known.read).map((name): [string, Member] => [name, PLAIN]),
+    ...Object.entries(known.inner ?? {}),
+    ...left.map(([name, reason]): [string, Member] => [name, silent(reason, PLAIN)]),
+    ...words(known.lost).map((name): [string, Member] => [name, lost(PLAIN)]),
+  ];
 }
 
 /** Whether an object has one of the types, or none at all. @param types absent for all */
@@ -162,7 +258,7 @@ function setOf(names: string | undefined): ReadonlySet<string> | undefined {
   return names === undefined ? undefined : new Set(words(names));
 }
 
-function words(names: string): string[] {
+function words(names = ""): string[] {
   return names.split(/\s+/).filter((name) => name !== "");
 }
 

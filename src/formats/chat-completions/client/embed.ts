@@ -48,8 +48,7 @@ const EmbeddingsAnswer = open({
   usage: Type.Optional(open({ prompt_tokens: count(), total_tokens: count() })),
 });
 
-const NAMES = ["model", "input", "encoding_format", "dimensions", "input_type", "user"];
-const VOCABULARY = new Vocabulary(NAMES.join(" "));
+const VOCABULARY = new Vocabulary(EmbeddingsRequest);
 
 /** The members but `input`, whose faults `checkInput` names. */
 const Options = open({ ...EmbeddingsRequest.properties, input: Type.Optional(Type.Unknown()) });
@@ -85,7 +84,9 @@ function checkIds(ids: Json, path: string): void {
 
 function decodeRequest(body: JsonObject): EmbedRequest {
   const { dimensions, input_type: inputType, user } = body;
-  const extra = Object.entries(body).filter(([name, value]) => !NAMES.includes(name) && value !== null);
+  const extra = Object.entries(body).filter(
+    ([name, value]) => !Object.hasOwn(EmbeddingsRequest.properties, name) && value !== null,
+  );
   return {
     model: body.model as string,
     inputs: isList(body.input) ? (body.input as EmbedInput[]) : [body.input as EmbedInput],

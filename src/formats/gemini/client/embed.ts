@@ -8,23 +8,38 @@ import type { EmbedRequest } from "../../../core/embed.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { anything, count, open, optional, toJson } from "../../shared/schema.ts";
-import { Vocabulary } from "../../shared/vocabulary.ts";
+import { count, open, optional, toJson } from "../../shared/schema.ts";
+import { named, names, Vocabulary } from "../../shared/vocabulary.ts";
 import { pathOf } from "./address.ts";
 import { fault, missing } from "../../shared/request-fault.ts";
 
 /** As many as clients of other formats may send. */
 const MAX_INPUTS = 2048;
 
-const Content = open({ parts: Type.Array(open({ text: Type.String() }), { minItems: 1 }) });
+const Content = named(open({ parts: Type.Array(open({ text: Type.String() }), { minItems: 1 }) }), {
+  silent: { role: "a text to embed has no role" },
+});
 
-const Entry = {
+const NAMES = ["taskType", "outputDimensionality", "title"] as const;
+const SNAKE = "task_type output_dimensionality";
+const Config = names(`${NAMES.join(" ")} ${SNAKE}`);
+
+const checked = open({
+  model: optional(Type.String()),
   content: Content,
   taskType: optional(Type.String({ description: "`RETRIEVAL_QUERY`, `RETRIEVAL_DOCUMENT`, …" })),
   title: optional(Type.String()),
   outputDimensionality: optional(Type.Integer({ minimum: 1 })),
-  config: optional(anything()),
-};
+  config: optional(Config),
+});
+const Entry = named(checked, {
+  read: SNAKE,
+  inner: { embedContentConfig: Config, embed_content_config: Config },
+});
+const Batch = open({ requests: Type.Array(Entry) });
+
+const ENTRY = new Vocabulary(Entry);
+const BATCH = new Vocabulary(named(Batch, "model"));
 
 const Vector = open({ values: Type.Array(Type.Number()) });
 const Usage = open({ promptTokenCount: count() });
@@ -52,21 +67,6 @@ function read(entries: readonly JsonObject[], pathOfEntry: (index: number) => st
   }
   return found;
 }
-
-const NAMES = ["taskType", "outputDimensionality", "title"] as const;
-const OPTIONS = `${NAMES.join(" ")} task_type output_dimensionality`;
-const CONFIG = new Vocabulary(OPTIONS);
-const ENTRY = new Vocabulary(`model ${OPTIONS}`, {
-  content: new Vocabulary(
-    "",
-    { parts: new Vocabulary("text") },
-    { silent: { role: "a text to embed has no role" } },
-  ),
-  config: CONFIG,
-  embedContentConfig: CONFIG,
-  embed_content_config: CONFIG,
-});
-const BATCH = new Vocabulary("model", { requests: ENTRY });
 
 /** The options of one request; newer SDKs put them into `config`. */
 function optionsOf(entry: JsonObject, prefix: string): JsonObject {
@@ -146,7 +146,7 @@ export const embeds: readonly EmbedClient[] = [
     operation: "embedGeminiContents",
     path: pathOf("batchEmbedContents"),
     schemas: {
-      request: toJson(open({ requests: Type.Array(open({ model: optional(Type.String()), ...Entry })) })),
+      request: toJson(Batch),
       answer: toJson(open({ embeddings: Type.Array(Vector), usageMetadata: Type.Optional(Usage) })),
     },
     checkRequest: checkWith(readBatch),
@@ -158,7 +158,7 @@ export const embeds: readonly EmbedClient[] = [
     operation: "embedGeminiContent",
     path: pathOf("embedContent"),
     schemas: {
-      request: toJson(open({ model: optional(Type.String()), ...Entry })),
+      request: toJson(Entry),
       answer: toJson(open({ embedding: Vector, usageMetadata: Type.Optional(Usage) })),
     },
     checkRequest: checkWith(readOne),

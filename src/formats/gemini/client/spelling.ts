@@ -1,12 +1,16 @@
 /**
  * Protobuf's JSON accepts each member in two spellings, `functionCall` and `function_call`; clients in Python and Go send the
- * second one. The codec reads the first one.
+ * second one. Google also accepts one object where it documents a list of objects: `tools: {…}`, `parts: {…}`. The codec reads
+ * the first spelling and lists.
  */
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { withLists } from "./lone-messages.ts";
-import { REQUEST } from "./vocabulary.ts";
+import { Vocabulary } from "../../shared/vocabulary.ts";
+import { GeminiRequest } from "../schema.ts";
+
+/** The names of all members, in the spelling that the codec reads. */
+export const REQUEST = new Vocabulary(GeminiRequest);
 
 /** The body with the names and the lists of Google's documentation. @throws GatewayError `invalid-request` for a member in both spellings */
 export function camelCased(body: JsonObject): JsonObject {
@@ -53,4 +57,36 @@ export function spelledIn(body: JsonObject, path: string): string {
     at = isObject(at) ? at[own] : undefined;
   }
   return spelled;
+}
+
+/** Members that are lists of objects, with those inside them. */
+interface Lists {
+  [name: string]: Lists;
+}
+
+const PARTS: Lists = { parts: {} };
+const LISTS: Lists = { contents: PARTS, tools: { functionDeclarations: {} } };
+
+/** The body with a list in place of each lone object; the same body if there is none. */
+function withLists(body: JsonObject): JsonObject {
+  const listed = listedIn(body, LISTS);
+  const system = listed.systemInstruction;
+  return isObject(system) ? withMember(listed, "systemInstruction", listedIn(system, PARTS)) : listed;
+}
+
+function listedIn(value: JsonObject, lists: Lists): JsonObject {
+  let listed = value;
+  for (const name in lists) {
+    const member = value[name];
+    if (typeof member !== "object" || member === null) continue;
+    const items = Array.isArray(member) ? member : [member];
+    const inner = items.map((item) => (isObject(item) ? listedIn(item, lists[name]!) : item));
+    const isSame = items === member && inner.every((item, index) => item === items[index]);
+    if (!isSame) listed = withMember(listed, name, inner);
+  }
+  return listed;
+}
+
+function withMember(value: JsonObject, name: string, member: Json): JsonObject {
+  return value[name] === member ? value : { ...value, [name]: member };
 }

@@ -7,10 +7,12 @@ import { invalidRequest } from "../../../core/error.ts";
 import { limitText } from "../../../core/limit-text.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { Vocabulary } from "../../shared/vocabulary.ts";
 import { MessagesRequest } from "../schema.ts";
-import { fault, missing } from "./fault.ts";
-import { requestValidatorCode } from "./validator-code.ts" with { type: "macro" };
-import { REQUEST } from "./vocabulary.ts";
+import { requestValidatorCode } from "../schema.ts" with { type: "macro" };
+
+/** The names of all members. */
+export const REQUEST = new Vocabulary(MessagesRequest);
 
 /** Whether messages after the first may have `role: "system"`. */
 export type SystemTurns = "accept" | "reject";
@@ -154,4 +156,25 @@ function typedFault(path: string, value: Json): GatewayError | undefined {
   if (!isObject(value)) return fault(path, "Input should be an object");
   if (value.type == null) return missing(`${path}.type`);
   return typeof value.type === "string" ? undefined : fault(`${path}.type`, "Input should be a valid string");
+}
+
+/** Code of a fault besides `missing_required_parameter`, which {@link missing} has. */
+type Code = "invalid_value" | "unknown_parameter";
+
+/**
+ * The error for a wrong member, in the wording of Anthropic.
+ * @param path in the notation of losses (`messages[0].content`); Anthropic's errors write it with dots
+ */
+export function fault(path: string, sentence: string, code: Code = "invalid_value"): GatewayError {
+  return at(path, sentence, code);
+}
+
+/** The error for an absent member. */
+export function missing(path: string): GatewayError {
+  return at(path, "Field required", "missing_required_parameter");
+}
+
+function at(path: string, sentence: string, code: string): GatewayError {
+  const dotted = path.replace(/\[(\d+)\]/g, ".$1");
+  return invalidRequest(`${dotted}: ${sentence}`, dotted, code);
 }

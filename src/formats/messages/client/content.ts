@@ -12,7 +12,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { identifyMedia, normalizeMediaType } from "../../../core/media.ts";
 import { decodeSignature, decodeRedactedData } from "../reasoning.ts";
-import { fault, missing } from "./fault.ts";
+import { fault, missing } from "./check.ts";
 import { readForeignBlock } from "./foreign-text.ts";
 import { FORMAT } from "../own-fields.ts";
 

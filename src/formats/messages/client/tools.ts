@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { FORMAT } from "../own-fields.ts";
 import { decodeCache } from "./content.ts";
-import { missing } from "./fault.ts";
+import { missing } from "./check.ts";
 
 /** Members of the canonical tool; all others go into `value`. */
 const CANONICAL = new Set(["name", "description", "input_schema", "strict", "type", "cache_control"]);

@@ -4,10 +4,13 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { firstFault, misspelled } from "../../shared/schema-fault.ts";
-import type { Vocabulary } from "../../shared/vocabulary.ts";
+import { Vocabulary } from "../../shared/vocabulary.ts";
 import { OllamaGenerateRequest, OllamaRequest } from "../schema.ts";
-import { generateValidatorCode, requestValidatorCode } from "./validator-code.ts" with { type: "macro" };
-import { GENERATE_REQUEST, REQUEST } from "./vocabulary.ts";
+import { generateValidatorCode, requestValidatorCode } from "../schema.ts" with { type: "macro" };
+
+/** The names of all members. */
+export const REQUEST = new Vocabulary(OllamaRequest);
+export const GENERATE_REQUEST = new Vocabulary(OllamaGenerateRequest);
 
 type Validator = (body: Json) => boolean;
 

@@ -8,15 +8,15 @@ import { isObject } from "../../../core/json.ts";
 import { anything, count, open, optional, toJson } from "../../shared/schema.ts";
 import { firstFault, misspelled } from "../../shared/schema-fault.ts";
 import { MACHINE } from "../../shared/silent.ts";
-import { Vocabulary } from "../../shared/vocabulary.ts";
+import { silent, Vocabulary } from "../../shared/vocabulary.ts";
 import { fault } from "../../shared/request-fault.ts";
 
 const DIALECT = "ollama-embed";
 
 /** Members that only concern the machine that runs a local model; they have no effect. */
 const machine = {
-  options: optional(anything()),
-  keep_alive: optional(Type.Union([Type.String(), Type.Number()])),
+  options: silent(MACHINE, optional(anything())),
+  keep_alive: silent(MACHINE, optional(Type.Union([Type.String(), Type.Number()]))),
 };
 
 const EmbedBody = open({
@@ -41,11 +41,7 @@ const EmbedAnswer = open({
 
 const EmbeddingsAnswer = open({ embedding: Type.Array(Type.Number()) });
 
-const VOCABULARY = new Vocabulary(
-  "model input prompt dimensions truncate",
-  {},
-  { silent: { keep_alive: MACHINE, options: MACHINE } },
-);
+const VOCABULARY = new Vocabulary(EmbedBody, EmbeddingsBody);
 
 /** Checks all members but the text, whose faults `checkText` names. */
 function checkWith(schema: typeof EmbedBody | typeof EmbeddingsBody, checkText: (body: JsonObject) => void) {

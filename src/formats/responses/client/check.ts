@@ -3,10 +3,13 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { firstFault, misspelled } from "../../shared/schema-fault.ts";
-import { INSTEAD_OF_INPUT, ResponsesRequest } from "../schema.ts";
 import { missing } from "../../shared/request-fault.ts";
-import { requestValidatorCode } from "./validator-code.ts" with { type: "macro" };
-import { REQUEST } from "./vocabulary.ts";
+import { Vocabulary } from "../../shared/vocabulary.ts";
+import { INSTEAD_OF_INPUT, ResponsesRequest } from "../schema.ts";
+import { requestValidatorCode } from "../schema.ts" with { type: "macro" };
+
+/** The names of all members. */
+export const REQUEST = new Vocabulary(ResponsesRequest);
 
 const isValid = new Function(requestValidatorCode())() as (body: Json) => boolean;
 

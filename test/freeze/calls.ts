@@ -13,7 +13,8 @@ import { digest } from "./texts.ts";
 const KEY = "key-of-the-frozen-calls";
 const WITH_KEY = { authorization: `Bearer ${KEY}` };
 
-const CHAT = [
+/** An answer of a provider of chat-completions, with tokens that it read from its cache. */
+export const CHAT = [
   chatChunk({ role: "assistant", content: "Hello, " }),
   chatChunk({ content: "world." }),
   chatChunk({}, "stop"),

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../helpers/command.ts";
 import { type FrozenCalls, frozenCalls } from "./calls.ts";
+import { readOldStore } from "./read-store.ts";
 import * as texts from "./texts.ts";
 
 setDefaultTimeout(120_000);
@@ -55,4 +56,8 @@ describe("42 calls", () => {
     ["rows.txt", "rows"],
     ["api.txt", "api"],
   ] as const)("%s", (name, part) => expectFrozen(name, calls[part]));
+});
+
+test("store.txt: the store of an earlier release, as commands read it", async () => {
+  expectFrozen("store.txt", await readOldStore(join(FOLDER, "store.json.gz")));
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { buildBinary } from "./faults/armour.ts";
 import { environmentIn } from "./helpers/environment.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
@@ -15,8 +16,7 @@ let url: string;
 let output = "";
 
 beforeAll(async () => {
-  const built = Bun.spawnSync([process.execPath, join(ROOT, "src/build/main.ts")], { cwd: ROOT });
-  expect(built.exitCode).toBe(0);
+  buildBinary();
   folder = mkdtempSync(join(tmpdir(), "weir-binary-"));
   chmodSync(folder, 0o755);
   makeHostile(folder);

@@ -1,14 +1,18 @@
 /**
- * All tests: `bun run test`. With arguments, `bun test` gets them as they are. Without, files run in two processes side by side,
- * because most of them wait for sockets and timers; those that measure memory, threads and times of the whole machine
- * run after them, alone. The last lines are the sums of both.
+ * All tests: `bun run test`. With arguments, `bun test` gets them as they are. Without, the binary is built once, for all tests
+ * that run it; then files run in several processes side by side, because most of them wait for sockets and timers; those whose
+ * measurements others would disturb run after them, alone. The last lines are the sums of both.
  */
 import { resolve } from "node:path";
+import { buildBinary } from "./faults/armour.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 
-/** Files whose measurements others would disturb. */
-const ALONE = ["test/faults"];
+/** Files that judge the memory, the descriptors or the speed of a process, which others would disturb. */
+const ALONE = ["bombs", "kept", "leak", "streams", "upstream"].map((name) => `test/faults/${name}.test.ts`);
+
+/** Files at a time. */
+const PARALLEL = 3;
 
 /** Longest time of a test. Milliseconds. */
 const TIMEOUT = ["--timeout", "600000"];
@@ -21,7 +25,7 @@ interface Counts {
 async function runTests(args: readonly string[]): Promise<Counts & { code: number }> {
   const child = Bun.spawn([process.execPath, "test", ...TIMEOUT, ...args], {
     cwd: ROOT,
-    env: { ...process.env, LONG_TESTS: "1" },
+    env: { ...process.env, ALL_TESTS: "1" },
     stdin: "ignore",
     stdout: "inherit",
     stderr: "pipe",
@@ -45,9 +49,10 @@ async function runTests(args: readonly string[]): Promise<Counts & { code: numbe
 const given = process.argv.slice(2);
 if (given.length > 0) process.exit((await runTests(given)).code);
 
+buildBinary();
 const together = await runTests([
-  "--parallel=2",
-  ...ALONE.flatMap((folder) => ["--path-ignore-patterns", `${folder}/**`]),
+  `--parallel=${PARALLEL}`,
+  ...ALONE.flatMap((file) => ["--path-ignore-patterns", file]),
 ]);
 const alone = await runTests(ALONE);
 console.error(`\n ${together.pass + alone.pass} pass\n ${together.fail + alone.fail} fail`);

@@ -6,10 +6,10 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { limitFiles, until } from "../helpers/serving.ts";
 import { readStore, type RunningBooks, startBooks } from "./running.ts";
+import { IS_LONG } from "../helpers/within-budget.ts";
 
 setDefaultTimeout(900_000);
 
-const IS_LONG = process.env["LONG_TESTS"] === "1";
 const AWAY_MS = Number(process.env["WEIR_AWAY_MS"] ?? (IS_LONG ? 30_000 : 4_000));
 /** Records that two workers keep while the keeper is away. */
 const KEPT = 2 * 16_384;

@@ -22,10 +22,9 @@ import {
   startProvider,
   windowOf,
 } from "./stress.ts";
+import { IS_LONG } from "../helpers/within-budget.ts";
 
 setDefaultTimeout(300_000);
-
-const LONG = process.env["LONG_TESTS"] === "1";
 
 const DOLLAR = 1_000_000_000;
 /** One request costs one cent. */
@@ -168,10 +167,10 @@ function counts(outcomes: readonly Outcome[]): Record<string, number> {
 }
 
 test("while workers are killed, a hard budget is never exceeded and the books hold afterwards", () =>
-  stress({ kill: "worker", everyMs: 1_000, ms: LONG ? 30_000 : 6_000 }));
+  stress({ kill: "worker", everyMs: 1_000, ms: IS_LONG ? 30_000 : 6_000 }));
 
 test("while the keeper is killed, a hard budget is never exceeded and the books hold afterwards", () =>
-  stress({ kill: "keeper", everyMs: LONG ? 1_500 : 1_000, ms: LONG ? 31_000 : 5_000 }));
+  stress({ kill: "keeper", everyMs: IS_LONG ? 1_500 : 1_000, ms: IS_LONG ? 31_000 : 5_000 }));
 
 test("while workers and the keeper are killed in turn, a hard budget is never exceeded and the books hold afterwards", () =>
-  stress({ kill: "process", everyMs: LONG ? 700 : 400, ms: LONG ? 30_000 : 6_000 }));
+  stress({ kill: "process", everyMs: IS_LONG ? 700 : 400, ms: IS_LONG ? 30_000 : 6_000 }));

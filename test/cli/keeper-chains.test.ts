@@ -11,8 +11,9 @@ import { AnswerClient } from "../../src/keeper/answers/client.ts";
 import { socketLink } from "../../src/keeper/socket-link.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";
 import { answerOf, itemOf, PATIENT_MS } from "../keeper/suite.ts";
+import { IS_LONG } from "../helpers/within-budget.ts";
 
-const ANSWERS = process.env["LONG_TESTS"] ? 10_000 : 400;
+const ANSWERS = IS_LONG ? 10_000 : 400;
 const KILLS = 6;
 const LOOPS = 16;
 const OWNERS = ["config:alice", "config:bob"];

@@ -7,11 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DevTools } from "./devtools.ts";
 import { BrowserPage, type View } from "./browser-page.ts";
+import { IS_ALL } from "../helpers/within-budget.ts";
 
 const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /** The whole of the tests leaves the browser to a run of its own, because it needs the machine for itself. */
-const isLeftOut = process.env["LONG_TESTS"] === "1" && process.env["LONG_BROWSER"] !== "1";
+const isLeftOut = IS_ALL && process.env["LONG_BROWSER"] !== "1";
 const program = process.env["CHROMIUM"] ?? PROGRAMS.find((path) => existsSync(path));
 
 /** Why tests in Chromium are skipped; undefined where they run. */

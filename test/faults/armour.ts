@@ -14,7 +14,9 @@ export const KEY = "a-gateway-key-for-attacks-1234";
 /** Builds `dist/weir` when it is not there or older than what it is made of. */
 export function buildBinary(): void {
   const newest = Math.max(
-    ...[...new Glob("{src,plugins}/**/*.{ts,txt}").scanSync(ROOT)].map((file) => changedAt(join(ROOT, file))),
+    ...[...new Glob("{src,plugins}/**").scanSync(ROOT), "package.json", "bun.lock"].map((file) =>
+      changedAt(join(ROOT, file)),
+    ),
   );
   if (existsSync(BINARY) && changedAt(BINARY) > newest) return;
   const built = Bun.spawnSync([process.execPath, join(ROOT, "src/build/main.ts")], { cwd: ROOT });

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./serving.ts";
+import { IS_ALL } from "./within-budget.ts";
 
 const isRoot = process.getuid?.() === 0;
 const VERSIONS = "/usr/lib/postgresql";
@@ -22,7 +23,7 @@ const VERSIONS = "/usr/lib/postgresql";
 const INSTALL_MS = 300_000;
 
 /** The whole of the tests leaves PostgreSQL to a run of its own, because two clusters need the machine for themselves. */
-const isLeftOut = process.env["LONG_TESTS"] === "1" && process.env["LONG_POSTGRES"] !== "1";
+const isLeftOut = IS_ALL && process.env["LONG_POSTGRES"] !== "1";
 
 /** The folder of `postgres` and `initdb`; undefined where there is none. */
 export const postgresBin = isLeftOut ? undefined : (findBin() ?? (install() ? findBin() : undefined));

@@ -12,11 +12,12 @@ import { DOLLAR } from "../../src/ledger/money.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";
 import { budgetOf } from "./books/simulation.ts";
+import { IS_LONG } from "../helpers/within-budget.ts";
 
 setDefaultTimeout(120_000);
 
 const LONG_MS = 600_000;
-const LOAD_MS = process.env["LONG_TESTS"] ? 30_000 : 2_000;
+const LOAD_MS = IS_LONG ? 30_000 : 2_000;
 const CENT = DOLLAR / 100;
 
 /** A gateway under a hard budget for all calls. */

@@ -6,7 +6,7 @@ import type { ChatEvent, FinishKind } from "../../../src/core/events.ts";
 import type { Frame } from "../../../src/core/frame.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { judgeResponses, WRITTEN_TYPES } from "../../helpers/judge-responses.ts";
-import { IS_LONG, withinBudget } from "../../helpers/within-budget.ts";
+import { testNightly, withinBudget } from "../../helpers/within-budget.ts";
 import { answerContext, client, dataOf, requestWith, USAGE } from "./make.ts";
 
 type Start = (ChatEvent & { type: "block-start" })["block"];
@@ -111,7 +111,7 @@ test("a stream of any answer follows the life cycle of responses, items and part
   );
 });
 
-test.if(IS_LONG)("ten thousand streams have only events that openai's .stream() knows", () => {
+testNightly("ten thousand streams have only events that openai's .stream() knows", () => {
   const types = new Set<string>();
   fc.assert(
     fc.property(answers, ([blocks, kind]) => {

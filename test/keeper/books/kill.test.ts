@@ -5,13 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Reports } from "../../../src/keeper/reports/reports.ts";
 import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
+import { IS_LONG } from "../../helpers/within-budget.ts";
 
 setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "weir-kill-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const KILLS = process.env["LONG_TESTS"] ? 50 : 8;
+const KILLS = IS_LONG ? 50 : 8;
 const CALLS = 20;
 
 /** Starts a writer and kills it after some batches. @returns the last one that it reported as stored */

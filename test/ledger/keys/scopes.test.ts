@@ -10,6 +10,7 @@ import type { Target } from "../../../src/core/provider.ts";
 import type { KeyEntry, Scopes } from "../../../src/ledger/policy.ts";
 import { applies } from "../../../src/ledger/worker/line.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
+import { IS_LONG } from "../../helpers/within-budget.ts";
 
 test("a star of a glob stands for any text, also for none and for slashes", () => {
   const cases: [string, string, boolean][] = [
@@ -174,7 +175,7 @@ function powersOf(entry: KeyEntry): Set<string> {
 }
 
 /** `LONG_TESTS=1` tries 50,000. */
-const TREES = process.env["LONG_TESTS"] ? 50_000 : 1_000;
+const TREES = IS_LONG ? 50_000 : 1_000;
 
 test(`a child key can have nothing that its parent lacks: ${TREES} random trees`, () => {
   let made = 0;

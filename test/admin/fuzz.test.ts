@@ -6,7 +6,7 @@ import { isObject } from "../../src/core/json.ts";
 import { digestOf } from "../../src/ledger/keys/form.ts";
 import { fakeAdmin, RUN_CREDENTIAL } from "../helpers/admin.ts";
 import { schemaFaults } from "../helpers/json-schema.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_LONG } from "../helpers/effort.ts";
 
 interface Described {
   parameters?: { name: string; in: string; schema: JsonObject }[];

@@ -1,20 +1,20 @@
 /**
  * The keeper cannot be started again for a while, and calls go on: what is recorded and what is dropped afterwards are all calls, and
- * what they cost is counted in full. `LONG_TESTS=1` makes more calls than the workers can keep; `WEIR_AWAY_MS` sets the time.
+ * what they cost is counted in full. `bun run stress` makes more calls than the workers can keep; `WEIR_AWAY_MS` sets the time.
  */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { limitFiles, until } from "../helpers/serving.ts";
 import { readStore, type RunningBooks, startBooks } from "./running.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_STRESS } from "../helpers/effort.ts";
 
 setDefaultTimeout(900_000);
 
-const AWAY_MS = Number(process.env["WEIR_AWAY_MS"] ?? (IS_LONG ? 30_000 : 4_000));
+const AWAY_MS = Number(process.env["WEIR_AWAY_MS"] ?? (IS_STRESS ? 30_000 : 4_000));
 /** Records that two workers keep while the keeper is away. */
 const KEPT = 2 * 16_384;
 /** In the long variant a tenth more than is kept, evenly over the time. */
-const CALLS_A_SECOND = IS_LONG ? Math.max(100, (KEPT * 1.1) / (AWAY_MS / 1_000)) : 100;
+const CALLS_A_SECOND = IS_STRESS ? Math.max(100, (KEPT * 1.1) / (AWAY_MS / 1_000)) : 100;
 const CENT = 10_000_000;
 /** A worker may grow by the records that it keeps. Bytes. */
 const MOST_GROWTH = 250 * 1024 ** 2;

@@ -1,5 +1,5 @@
 /**
- * One hard budget under load over four workers. `LONG_TESTS=1` runs the load for 30 s, with a worker killed each second, and
+ * One hard budget under load over four workers. `bun run stress` runs the load for 30 s, with a worker killed each second, and
  * kills the keeper 20 times.
  */
 import { expect, setDefaultTimeout, test } from "bun:test";
@@ -22,7 +22,7 @@ import {
   startProvider,
   windowOf,
 } from "./stress.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_STRESS } from "../helpers/effort.ts";
 
 setDefaultTimeout(300_000);
 
@@ -167,10 +167,10 @@ function counts(outcomes: readonly Outcome[]): Record<string, number> {
 }
 
 test("while workers are killed, a hard budget is never exceeded and the books hold afterwards", () =>
-  stress({ kill: "worker", everyMs: 1_000, ms: IS_LONG ? 30_000 : 6_000 }));
+  stress({ kill: "worker", everyMs: 1_000, ms: IS_STRESS ? 30_000 : 6_000 }));
 
 test("while the keeper is killed, a hard budget is never exceeded and the books hold afterwards", () =>
-  stress({ kill: "keeper", everyMs: IS_LONG ? 1_500 : 1_000, ms: IS_LONG ? 31_000 : 5_000 }));
+  stress({ kill: "keeper", everyMs: IS_STRESS ? 1_500 : 1_000, ms: IS_STRESS ? 31_000 : 5_000 }));
 
 test("while workers and the keeper are killed in turn, a hard budget is never exceeded and the books hold afterwards", () =>
-  stress({ kill: "process", everyMs: IS_LONG ? 700 : 400, ms: IS_LONG ? 30_000 : 6_000 }));
+  stress({ kill: "process", everyMs: IS_STRESS ? 700 : 400, ms: IS_STRESS ? 30_000 : 6_000 }));

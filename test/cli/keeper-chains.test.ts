@@ -1,6 +1,6 @@
 /**
  * Two workers continue chains in random order while the keeper is killed again and again: no answer that was reported as
- * stored is lost, none that was not is found, and no chain has a link that is not its own. `LONG_TESTS=1` runs ten thousand
+ * stored is lost, none that was not is found, and no chain has a link that is not its own. `bun run stress` runs ten thousand
  * answers.
  */
 import { expect, test } from "bun:test";
@@ -11,9 +11,9 @@ import { AnswerClient } from "../../src/keeper/answers/client.ts";
 import { socketLink } from "../../src/keeper/socket-link.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";
 import { answerOf, itemOf, PATIENT_MS } from "../keeper/suite.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_STRESS } from "../helpers/effort.ts";
 
-const ANSWERS = IS_LONG ? 10_000 : 400;
+const ANSWERS = IS_STRESS ? 10_000 : 400;
 const KILLS = 6;
 const LOOPS = 16;
 const OWNERS = ["config:alice", "config:bob"];

@@ -9,7 +9,7 @@ import { composeDocuments } from "../../src/config/compose.ts";
 import { ConfigError } from "../../src/config/error.ts";
 import { loadConfig, reloadConfig } from "../../src/config/load.ts";
 import { atOnce } from "../../src/core/slices.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_LONG } from "../helpers/effort.ts";
 
 /** Entries: more than the config is composed of in one slice. */
 const COUNT = IS_LONG ? 10_000 : 1_100;

@@ -7,7 +7,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { ConfigError } from "../../src/config/error.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { CORE_OPTIONS } from "../../src/config/schema.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_LONG } from "../helpers/effort.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-shapes-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

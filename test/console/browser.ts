@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DevTools } from "./devtools.ts";
 import { BrowserPage, type View } from "./browser-page.ts";
-import { IS_ALL } from "../helpers/within-budget.ts";
+import { IS_ALL } from "../helpers/effort.ts";
 
 const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 

@@ -4,7 +4,7 @@ import { countTokens as countOlder } from "gpt-tokenizer/encoding/cl100k_base";
 import { countTokens as countNewer } from "gpt-tokenizer/encoding/o200k_base";
 import { MostTokens, mostTokens } from "../../src/core/tokens/most-tokens.ts";
 import { randomOf, SCRIPTS, textsOfAllKinds } from "../helpers/text-kinds.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_LONG } from "../helpers/effort.ts";
 
 const tokensOf = (text: string) => Math.max(countNewer(text), countOlder(text));
 

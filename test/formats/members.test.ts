@@ -18,7 +18,7 @@ import {
 } from "../helpers/foresee.ts";
 import { isSilent, SILENT } from "../helpers/left-out.ts";
 import { RARE } from "../helpers/rare-members.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_LONG } from "../helpers/effort.ts";
 
 /** A model of a provider that speaks the format. */
 const MODELS: Readonly<Record<string, string>> = {

@@ -17,7 +17,7 @@ import { describeUpstreamErrors } from "./describe-upstream-errors.ts";
 import { fixturesOf } from "./fixtures.ts";
 import { isNamed } from "./json-path.ts";
 import { schemaFaults } from "./json-schema.ts";
-import { IS_LONG } from "./within-budget.ts";
+import { IS_LONG } from "./effort.ts";
 
 /** Bodies and streams in the format's own words. */
 export interface FormatSamples {

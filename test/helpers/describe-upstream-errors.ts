@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { ErrorKind } from "../../src/core/error.ts";
 import type { UpstreamCodec } from "../../src/core/format.ts";
 import type { Json } from "../../src/core/json.ts";
-import { IS_LONG } from "./within-budget.ts";
+import { IS_LONG } from "./effort.ts";
 
 const openai = (message: string, code: string | null = null, type = "invalid_request_error") => ({
   error: { message, type, param: null, code },

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./serving.ts";
-import { IS_ALL } from "./within-budget.ts";
+import { IS_ALL } from "./effort.ts";
 
 const isRoot = process.getuid?.() === 0;
 const VERSIONS = "/usr/lib/postgresql";

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sharedPath } from "./shared.ts";
-import { IS_LONG } from "./within-budget.ts";
+import { IS_LONG } from "./effort.ts";
 
 const FOLDER = sharedPath("recordings");
 

@@ -1,24 +1,10 @@
 /** Random tests with a budget of time instead of a number of runs: a slow machine runs fewer cases and fails no sooner. */
 import type { IAsyncProperty, IProperty } from "fast-check";
-import { test } from "bun:test";
 import fc from "fast-check";
-
-/** `bun run nightly` sets `LONG_TESTS=1`: more time for properties, more cases, more calls, longer loads. */
-export const IS_LONG = process.env["LONG_TESTS"] === "1";
-
-/**
- * `bun run test` sets `ALL_TESTS=1`: PostgreSQL and the browser have runs of their own, because they need the machine for
- * themselves, and properties have more time than in `bun run check`.
- */
-export const IS_ALL = process.env["ALL_TESTS"] === "1";
+import { IS_ALL, IS_LONG } from "./effort.ts";
 
 /** Milliseconds for each property. */
 const BUDGET_MS = IS_LONG ? 1_000 : IS_ALL ? 100 : 5;
-
-/** Declares a test that a push does not run. Its name says so. */
-export function testNightly(name: string, run: () => void | Promise<void>): void {
-  test.if(IS_LONG)(`${name} (nightly)`, run);
-}
 
 /** Cases that run even if they exceed the budget. */
 const LEAST_CASES = 25;

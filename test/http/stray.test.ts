@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { HttpClient } from "../../src/http/client.ts";
 import { answer, portOf, startStrayUpstream, type StrayUpstream } from "../helpers/stray.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_LONG } from "../helpers/effort.ts";
 
 let upstream: StrayUpstream | undefined;
 let client: HttpClient | undefined;

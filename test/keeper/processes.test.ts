@@ -1,5 +1,5 @@
 /**
- * A hard budget over the processes of a gateway, while workers and the keeper are killed. One request costs a cent. `LONG_TESTS=1`
+ * A hard budget over the processes of a gateway, while workers and the keeper are killed. One request costs a cent. `bun run stress`
  * runs longer.
  */
 import { Database } from "bun:sqlite";
@@ -12,12 +12,12 @@ import { DOLLAR } from "../../src/ledger/money.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";
 import { budgetOf } from "./books/simulation.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_STRESS } from "../helpers/effort.ts";
 
 setDefaultTimeout(120_000);
 
 const LONG_MS = 600_000;
-const LOAD_MS = IS_LONG ? 30_000 : 2_000;
+const LOAD_MS = IS_STRESS ? 30_000 : 2_000;
 const CENT = DOLLAR / 100;
 
 /** A gateway under a hard budget for all calls. */

@@ -20,7 +20,7 @@ import { ROOT } from "../helpers/documents.ts";
 import { schemaFaults } from "../helpers/json-schema.ts";
 import { haveRecordings, NO_RECORDINGS, recordings, someOf } from "../helpers/recordings.ts";
 import { streamedText } from "../helpers/streamed.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_LONG } from "../helpers/effort.ts";
 
 const KEY = "a-key-of-the-gateway-123456";
 const RETRIES = { attempts: 1 };

@@ -13,7 +13,8 @@ import { LONGEST_KEPT } from "../../src/stream/outline/outline.ts";
 import { scanBody } from "../../src/stream/scan.ts";
 import { captures, haveCaptures, NO_CAPTURES } from "../helpers/captures.ts";
 import { haveRecordings, NO_RECORDINGS, recordings, someOf } from "../helpers/recordings.ts";
-import { IS_LONG, withinBudget } from "../helpers/within-budget.ts";
+import { IS_LONG } from "../helpers/effort.ts";
+import { withinBudget } from "../helpers/within-budget.ts";
 
 const CLIENTS: Record<string, ClientCodec> = {
   chat: chatCompletionsFormat.client!,

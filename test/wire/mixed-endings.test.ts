@@ -5,10 +5,10 @@ import { DOLLAR } from "../../src/ledger/money.ts";
 import { budgetAccount } from "../../src/ledger/record.ts";
 import { startBooked } from "../helpers/books.ts";
 import { budget } from "../helpers/ledger.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_STRESS } from "../helpers/effort.ts";
 
-/** Ten thousand in `bun run nightly`. */
-const CALLS = IS_LONG ? 10_000 : 1_000;
+/** Ten thousand in `bun run stress`. */
+const CALLS = IS_STRESS ? 10_000 : 1_000;
 const AT_ONCE = 64;
 /** Models of the mock that answer, fail before the first byte, and fail in the middle. */
 const MODELS = [

@@ -2,13 +2,13 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { ask, cut, gatedUpstream, noticed, WHOLE } from "../helpers/cut-streams.ts";
 import { chatHost, startGateway } from "../helpers/gateway.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_STRESS } from "../helpers/effort.ts";
 
 setDefaultTimeout(180_000);
 
 const KEPT = 100;
-/** Ten thousand in `bun run nightly`. */
-const QUESTIONS = IS_LONG ? 10_000 : 2_000;
+/** Ten thousand in `bun run stress`. */
+const QUESTIONS = IS_STRESS ? 10_000 : 2_000;
 const AT_ONCE = 50;
 
 type Headers = Record<string, string>;

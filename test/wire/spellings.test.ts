@@ -7,7 +7,7 @@ import { recordings } from "../helpers/recordings.ts";
 import { spell } from "../helpers/spellings.ts";
 import { randomOf } from "../helpers/text-kinds.ts";
 import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
+import { IS_LONG } from "../helpers/effort.ts";
 
 let gateway: RunningGateway;
 let upstream: Upstream;

@@ -5,7 +5,7 @@ import type { Block, ChatRequest, Turn } from "../../../src/core/chat.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { SENTINEL } from "../../../src/formats/gemini/reasoning.ts";
 import { call, encode, PLAIN, result, signed, text } from "./make.ts";
-import { IS_LONG } from "../../helpers/within-budget.ts";
+import { IS_LONG } from "../../helpers/effort.ts";
 
 const RUNS = { numRuns: IS_LONG ? 10_000 : 1_000 };
 

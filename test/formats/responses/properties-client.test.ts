@@ -6,7 +6,8 @@ import type { ChatEvent, FinishKind } from "../../../src/core/events.ts";
 import type { Frame } from "../../../src/core/frame.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { judgeResponses, WRITTEN_TYPES } from "../../helpers/judge-responses.ts";
-import { testNightly, withinBudget } from "../../helpers/within-budget.ts";
+import { testNightly } from "../../helpers/effort.ts";
+import { withinBudget } from "../../helpers/within-budget.ts";
 import { answerContext, client, dataOf, requestWith, USAGE } from "./make.ts";
 
 type Start = (ChatEvent & { type: "block-start" })["block"];

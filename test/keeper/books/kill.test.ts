@@ -1,18 +1,18 @@
-/** What a keeper that is killed leaves. `LONG_TESTS=1` kills it 50 times. */
+/** What a keeper that is killed leaves. `bun run stress` kills it 50 times. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Reports } from "../../../src/keeper/reports/reports.ts";
 import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
-import { IS_LONG } from "../../helpers/within-budget.ts";
+import { IS_STRESS } from "../../helpers/effort.ts";
 
 setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "weir-kill-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const KILLS = IS_LONG ? 50 : 8;
+const KILLS = IS_STRESS ? 50 : 8;
 const CALLS = 20;
 
 /** Starts a writer and kills it after some batches. @returns the last one that it reported as stored */

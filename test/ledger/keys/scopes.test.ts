@@ -10,7 +10,7 @@ import type { Target } from "../../../src/core/provider.ts";
 import type { KeyEntry, Scopes } from "../../../src/ledger/policy.ts";
 import { applies } from "../../../src/ledger/worker/line.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
-import { IS_LONG } from "../../helpers/within-budget.ts";
+import { IS_LONG } from "../../helpers/effort.ts";
 
 test("a star of a glob stands for any text, also for none and for slashes", () => {
   const cases: [string, string, boolean][] = [

@@ -15,7 +15,7 @@ import {
   seedOf,
   someOf,
 } from "../../helpers/recordings.ts";
-import { IS_LONG } from "../../helpers/within-budget.ts";
+import { IS_LONG } from "../../helpers/effort.ts";
 import { COUNTED, RULE } from "./lane-figures.ts";
 
 const codecs = new Map(

@@ -9,7 +9,7 @@ import { authorizeWith, ENTRA_CREDENTIALS, ENTRA_VARIABLES } from "./shared/entr
 const KEY = "AZURE_OPENAI_API_KEY";
 const BASE = { current: "/openai/v1", dated: "/openai" };
 
-/** What both versions of the API have in common. */
+/** Parts that both versions of the API share. */
 const shared = {
   hostPerCustomer: true,
   apiKey: KEY,

@@ -4,7 +4,7 @@ import type { CallView, ChatEvent } from "weir";
 /** A complete answer. */
 export interface Answer {
   events: readonly ChatEvent[];
-  /** What of the request was lost. Their paths are those of the format. */
+  /** Losses of the request. Their paths are those of the format. */
   losses: CallView["losses"];
   /** Id of the client's format. */
   format: string;
@@ -17,7 +17,7 @@ interface Entry {
   expiresAt: number;
 }
 
-/** What an entry needs beside its text. Bytes. */
+/** Size of an entry beside its text. Bytes. */
 const ENTRY_COST = 300;
 /** The largest answer is this share of the memory. */
 const LARGEST_SHARE = 1 / 16;

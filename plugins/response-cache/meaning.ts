@@ -1,4 +1,4 @@
-/** What a request means: two requests of the same meaning have the same digest, in whatever format they came. */
+/** The meaning of a request: two requests of the same meaning have the same digest, in whatever format they came. */
 import type { Block, CallView, ChatRequest, Json, JsonObject, Tool, Turn } from "weir";
 
 /** Fields that change how an answer is delivered or booked, but not the answer. */

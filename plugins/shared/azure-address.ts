@@ -8,7 +8,7 @@ const RESOURCE = /\.(?:openai\.azure|services\.ai\.azure|cognitiveservices\.azur
 const OPERATION = /\/(?:chat\/completions|completions|responses|embeddings|messages)$/;
 
 /**
- * What is wrong with an address, and what to write instead; undefined if it is fine.
+ * The fault of an address, and what to write instead; undefined if it is fine.
  * @param path of the base URL behind the resource: `/openai/v1`
  * @param isHost the address is that of the resource, without a path
  */

@@ -6,7 +6,7 @@ import { oauthToken } from "./oauth-token.ts";
 import { formOf, readToken } from "./token-answer.ts";
 
 export interface EntraOptions {
-  /** What the token is for: `https://cognitiveservices.azure.com/.default`. */
+  /** The purpose of the token: `https://cognitiveservices.azure.com/.default`. */
   scope: string;
   /** Address of Entra. Default: the public cloud's. */
   authorityHost?: string;

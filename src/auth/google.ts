@@ -15,7 +15,7 @@ const ASSERTION_LIFETIME = 3600;
 /** Address of the metadata server of a machine at Google, the same on all of them. */
 const METADATA_HOST = "169.254.169.254";
 
-/** What the key file of the application default credentials says, without a secret. */
+/** The key file of the application default credentials, without a secret. */
 export interface GoogleIdentity {
   /** Where it is, for people. */
   readonly source: string;

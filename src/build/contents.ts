@@ -1,4 +1,4 @@
-/** What an archive holds besides the executable. */
+/** Files of an archive besides the executable. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMMANDS } from "../cli/commands.ts";

@@ -55,7 +55,7 @@ function centralHead(): Buffer {
   return head;
 }
 
-/** What only the directory has: the rights of the file, and where its local header is. */
+/** Members that only the directory has: the rights of the file, and where its local header is. */
 function centralTail(file: PackedFile, offset: number): Buffer {
   const REGULAR_FILE = 0o100000;
   const tail = Buffer.alloc(14);

@@ -26,7 +26,7 @@ export interface CaptureSettings extends CaptureRules {
 export interface CaptureOptions extends Pick<TapeTools, "hide" | "fault">, Pick<OutboxOptions, "channel"> {}
 
 const DAY_MS = 86_400_000;
-/** What is recorded beyond the part that is kept, so that a credential at the cut is whole and masked. Bytes. */
+/** Bytes that are recorded beyond the part that is kept, so that a credential at the cut is whole and masked. Bytes. */
 const MARGIN = 4_096;
 
 export class Capture implements CallTape {

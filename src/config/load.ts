@@ -153,7 +153,7 @@ function checkText({ sections }: Options, { path, schema }: Option, value: unkno
   if (clause !== undefined) throw new ConfigError(at, clause, path);
 }
 
-/** What all layers have made of the options, and where its parts come from. */
+/** The options as all layers have set them, and where its parts come from. */
 interface Layered {
   options: Options;
   sources: Readonly<Record<string, Origin>>;

@@ -25,7 +25,7 @@ const SECRET_NAME = /key|secret|token|password|sha256|authorization/i;
 /** A line of a file that cannot be parsed, or a comment, with such a member. */
 const SECRET_MEMBER =
   /^([\s#]*-?\s*["']?(?:[\w-]*(?:key|secret|token|password|sha256|authorization)[\w-]*)["']?\s*:\s*)(?!\s*$)(?!["']?\$\{)(.+)$/i;
-/** What looks like a key of a vendor or of weir. */
+/** Texts that look like a key of a vendor or of weir. */
 const SECRET_TEXT = /\b(?:sk-|weir_(?:sk|ad|ro)_|AKIA|ghp_|xox[bp]-)[\w-]{6,}/g;
 const URL_PASSWORD = /(:\/\/[^\s:/@]*:)[^\s@]+@/g;
 /** A reference to a variable or a file. Its default may be a secret. */
@@ -226,7 +226,7 @@ function maskDigests(text: string, digests: ReadonlySet<string>): string {
   });
 }
 
-/** What no document says: comments, and a file that is not valid YAML. */
+/** Parts outside of every document: comments, and a file that is not valid YAML. */
 function maskLines(text: string, isValid: boolean): string {
   let section = "";
   return text

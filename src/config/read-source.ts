@@ -9,7 +9,7 @@ export interface ReadSource {
   value: unknown;
   /** Position of the value at a path: `config.json:7`. */
   locate(path: Path): string;
-  /** What is odd about the file, one sentence each, without the full stop. */
+  /** Oddities of the file, one sentence each, without the full stop. */
   notes: string[];
 }
 

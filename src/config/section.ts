@@ -5,7 +5,7 @@ import type { Fault, Path } from "./error.ts";
 /** Values as the file contains them, by the names of their sections: secrets are texts, any option may be absent. */
 export type WrittenConfig = Readonly<Record<string, unknown>>;
 
-/** What a section may need to turn its written value into the effective one. */
+/** Facts that a section may need to turn its written value into the effective one. */
 export interface Settling {
   /** Folder that relative paths of the file begin at. */
   readonly folder: string;

@@ -80,7 +80,7 @@ export function nameOf(path: Path): string {
   return `${nameOf(path.slice(0, -1))}[${last}]`;
 }
 
-/** What a schema accepts, for messages: `an integer between 0 and 65535`. */
+/** The values that a schema accepts, for messages: `an integer between 0 and 65535`. */
 export function expected(schema: TSchema): string {
   const words: unknown = schema["x-expects"];
   if (typeof words === "string") return words;

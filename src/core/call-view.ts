@@ -1,4 +1,4 @@
-/** What plugins may know of a call: read-only, without credentials and addresses. */
+/** A call as plugins may know it: read-only, without credentials and addresses. */
 import type { AskAnswer, AskRequest } from "./ask.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { Usage } from "./events.ts";
@@ -23,15 +23,15 @@ export interface CallView {
   readonly stream: boolean;
   /** The client's request headers, without its credentials. */
   readonly headers: HeaderReader;
-  /** What the running attempt asks; absent before the first attempt. */
+  /** The request of the running attempt; absent before the first attempt. */
   readonly target?: TargetView;
   /** The number of the running attempt, from 1 on; 0 before the first one. */
   readonly attempt: number;
-  /** What is lost of the request so far; `substituted` says that another model answers. */
+  /** Losses of the request so far; `substituted` says that another model answers. */
   readonly losses: readonly Loss[];
   /** Deployments with higher precedence that weir skipped because they failed recently. */
   readonly skipped: readonly string[];
-  /** What the host refused in this attempt, so that the request is sent again without it; see `leavesOut` of an envelope. */
+  /** Parts that the host refused in this attempt, so that the request is sent again without it; see `leavesOut` of an envelope. */
   readonly refused: readonly Refusable[];
   /** The id of the call whose plugin asks; absent for a call of a client. */
   readonly parent?: string;
@@ -88,7 +88,7 @@ export interface CallRecord {
   readonly stream: boolean;
   /** The client's request headers, without its credentials. */
   readonly headers: HeaderReader;
-  /** What the last attempt asked; absent if there was none. */
+  /** The request of the last attempt; absent if there was none. */
   readonly target?: TargetView;
   readonly attempts: readonly AttemptRecord[];
   /** Deployments with higher precedence that weir skipped because they failed recently. */

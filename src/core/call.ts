@@ -87,7 +87,7 @@ export class Call {
 
   /** The budgets and rate limits that count the call; absent if there are none. */
   limits?: LimitSource;
-  /** What plugins do with the events of this answer. */
+  /** Hooks of plugins for the events of this answer. */
   edits?: NonNullable<Interception["edit"]>[];
   /** Headers that plugins add to the answer. */
   extraHeaders?: Record<string, string>;
@@ -170,7 +170,7 @@ export class Attempt {
   request?: ChatRequest;
   /** weir stores the answer for its client. */
   storesAnswer?: boolean;
-  /** What the host refused and the plugin of the provider leaves out. */
+  /** Parts that the host refused and the plugin of the provider leaves out. */
   refused: readonly Refusable[] = [];
   /** Token counts of the provider. */
   usage: Usage = NO_USAGE;
@@ -187,7 +187,7 @@ export class Attempt {
   /** The request was given to the transport: the provider may have it. */
   wasSent = false;
   upstreamRequestId?: string;
-  /** What the books hold for the attempt and what it cost; only the ledger knows the members. */
+  /** The booking of the attempt: its holds and its cost; only the ledger knows the members. */
   booking?: object;
   /** Bytes of text, reasoning and tool arguments that the provider has sent. */
   outputBytes = 0;
@@ -252,7 +252,7 @@ export class Attempt {
     for (const { code, path, note } of this.call.losses) this.reportLoss(code, path, note);
   }
 
-  /** What codecs may know of the attempt. */
+  /** The attempt as codecs may know it. */
   get context(): CodecContext {
     return (this.#context ??= new AttemptContext(this));
   }

@@ -40,14 +40,14 @@ export interface ChatRequest {
   style: AnswerStyle;
   /** Fields without a canonical equivalent, by the id of the format that owns them. */
   extra: Record<string, JsonObject>;
-  /** What the loss of a field in `extra` means, by the same ids. */
+  /** The effect of losing a field in `extra`, by the same ids. */
   ownFields?: Readonly<Record<string, OwnFields>>;
   /** Where the client codec found each field. */
   paths?: FieldPaths;
 }
 
 /**
- * What it means when a provider of another format cannot receive a field that weir knows. The client codec names all others
+ * The effect when a provider of another format cannot receive a field that weir knows. The client codec names all others
  * that the provider does not get (`ClientCodec.leftOut`).
  */
 export type OwnFields = Readonly<Record<string, OwnField>>;
@@ -59,7 +59,7 @@ export interface OwnField {
   reason?: string;
   /** Whether the answer may differ without the value; weir reports the loss. */
   report?(value: Json): boolean;
-  /** What the value means in every format that has such a field. */
+  /** The meaning of the value in every format that has such a field. */
   means?: SharedField;
 }
 
@@ -91,7 +91,7 @@ interface Placed {
   path?: string;
 }
 
-/** What a client codec needs to remember of the request to encode the answer. */
+/** Parts of the request that a client codec remembers to encode the answer. */
 export interface AnswerStyle {
   /** chat-completions `stream_options.include_usage`. */
   includeUsage?: boolean;

@@ -1,4 +1,4 @@
-/** What codecs know of the call and the attempt that they translate for. */
+/** The call and the attempt that a codec translates for, as far as it may know them. */
 import type { ChatRequest } from "./chat.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { LossCode } from "./loss.ts";

@@ -11,6 +11,6 @@ export interface CredentialSource {
    * @returns where they are, for people (`the profile default of ~/.aws/credentials`); undefined if there are none
    */
   find(known: Surroundings): string | undefined;
-  /** What the operator can do if there are none, as the end of the sentence "set ACME_KEY, or …". */
+  /** The operator's remedy if there are none, as the end of the sentence "set ACME_KEY, or …". */
   hint?: string;
 }

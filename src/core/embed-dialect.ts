@@ -58,7 +58,7 @@ export interface EmbedDialect {
 export interface NativeEmbeddings {
   /** Whether the client's body fits the host as it is. */
   fits(request: EmbedRequest, endpoint: EmbedEndpoint): boolean;
-  /** What weir needs to know of an answer, without its vectors parsed; `undefined` if it is no answer of the dialect. */
+  /** Facts of an answer that weir needs, without its vectors parsed; `undefined` if it is no answer of the dialect. */
   observe(bytes: Uint8Array): ObservedEmbeddings | undefined;
   /** Whether clients find a message in an error body: weir passes it on then. */
   isErrorBody(body: JsonObject): boolean;

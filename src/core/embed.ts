@@ -18,7 +18,7 @@ export interface EmbedRequest {
   pathOf(part: "dimensions" | "inputType" | "user" | number): string;
   /** Length of the vectors. */
   dimensions?: number;
-  /** What the vectors are for, in the client's word: `query`, `search_document`, `CLASSIFICATION`. */
+  /** The purpose of the vectors, in the client's word: `query`, `search_document`, `CLASSIFICATION`. */
   inputType?: string;
   /** How the client wants the vectors: as numbers, or as base64 of little-endian 32-bit floats. */
   encoding: "float" | "base64";
@@ -70,5 +70,5 @@ export interface EmbedEndpoint {
   readonly inputTypes?: Readonly<Partial<Record<EmbedPurpose, string>>>;
 }
 
-/** What vectors are for. */
+/** Purposes of vectors. */
 export type EmbedPurpose = "query" | "document" | "classification" | "clustering" | "similarity";

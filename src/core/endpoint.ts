@@ -20,7 +20,7 @@ export interface SpokenPaths {
   modelFor?(model: string): string;
 }
 
-/** What is known of a deployment before its first request. */
+/** A deployment before its first request. */
 export interface Surroundings {
   /** Values of the provider's variables. */
   readonly variables: Readonly<Record<string, string>>;
@@ -40,6 +40,6 @@ export interface Variable {
   default?: string;
   /** The provider works without a value, unless a path or the base URL in use contains the variable. */
   optional?: boolean;
-  /** What the value is, as the end of the sentence "set ACME_REGION to …": `the region, such as eu-west-1`. */
+  /** The meaning of the value, as the end of the sentence "set ACME_REGION to …": `the region, such as eu-west-1`. */
   describe: string;
 }

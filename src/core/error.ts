@@ -59,7 +59,7 @@ export interface ErrorFacts {
   retryAfter?: number;
   /** Tells the SDKs whether to retry (`x-should-retry`). */
   shouldRetry?: boolean;
-  /** What the provider refused, if weir can repeat the request without it. Clients do not see it. */
+  /** The part that the provider refused, if weir can repeat the request without it. Clients do not see it. */
   refused?: Refusable;
   /** Further answer headers, for example `allow` or `www-authenticate`. */
   headers?: Record<string, string>;

@@ -59,7 +59,7 @@ export interface ClientCodec extends ClientHabits {
   embeds?: readonly EmbedClient[];
   /** How `GET …/models` lists models for clients of this format. Default: the list of all other clients. */
   models?: ModelListing;
-  /** What clients of the format read of a model in the list of all other clients. */
+  /** The entry of a model for clients of the format in the list of all other clients. */
   modelMembers?: ModelMembers;
   /** Lower-case names of request headers that only clients of this format send. */
   clientHeaders?: readonly string[];
@@ -174,18 +174,18 @@ export interface CompactionCodec {
   schemas: { request: JsonObject; answer: JsonObject };
 }
 
-/** What differs from the codec of the format for the request for a summary. */
+/** Differences from the codec of the format for the request for a summary. */
 export type SummaryCodec = Pick<ClientCodec, "decodeRequest" | "writeStream" | "writeAnswer">;
 
-/** What the client got of a stream that weir passed on and that broke off. */
+/** Bytes that the client got of a stream that weir passed on and that broke off. */
 export interface BrokenStream {
-  /** What the answer said about itself at its beginning, for formats whose observer reads it. */
+  /** Head of the answer as it was at its beginning, for formats whose observer reads it. */
   begun?: JsonObject;
   /** The last complete event. */
   last?: Frame;
 }
 
-/** What a writer learns at the end of an answer. */
+/** Facts for a writer at the end of an answer. */
 export interface AnswerOutcome {
   /** weir stored the answer; `false` if it could not. Absent if the answer is not to be stored. */
   isStored?: boolean;
@@ -206,7 +206,7 @@ export interface CountOperation {
   schemas?: { request: JsonObject; answer: JsonObject };
 }
 
-/** What identifies a conversation. The body is not parsed. */
+/** The identity of a conversation. The body is not parsed. */
 export interface SessionSource {
   headers: HeaderReader;
   /** The body as the client sent it. */

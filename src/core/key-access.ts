@@ -1,4 +1,4 @@
-/** What the gateway may know of the key of a call. */
+/** The key of a call, as the gateway may know it. */
 
 /** A gateway key as a call uses it. The keyring makes one object for each key, and keeps it until the key changes. */
 export interface KeyAccess {

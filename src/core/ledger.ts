@@ -1,11 +1,11 @@
-/** What the gateway asks of the books: admission before an attempt, settlement after it, one record for each call. */
+/** The books as the gateway uses them: admission before an attempt, settlement after it, one record for each call. */
 import type { Attempt, Call } from "./call.ts";
 import type { JsonObject } from "./json.ts";
 import type { KeyAccess } from "./key-access.ts";
 import type { TextTokens } from "./tokens/most-tokens.ts";
 import type { PromptSections } from "./prompt-sections.ts";
 
-/** What is known of a request before it is sent, for the estimate of its cost. */
+/** A request before it is sent, for the estimate of its cost. */
 export interface RequestSize {
   /** The most tokens of its text. */
   text: TextTokens;
@@ -25,7 +25,7 @@ export interface RequestSize {
   speed?: string;
 }
 
-/** What an attempt is made for. Both methods are called only where they decide something. */
+/** The purpose of an attempt. Both methods are called only where they decide something. */
 export interface Admitted {
   /** Length of the request. */
   readonly bytes: number;
@@ -54,7 +54,7 @@ export interface Ledger {
    * Called for prompts that a provider may cache.
    */
   notePrompt?(attempt: Attempt, prompt: PromptSource): void;
-  /** What `admit` would hold of which budgets and limits, and the price, for `explain`. Holds nothing. */
+  /** The amounts that `admit` would hold of which budgets and limits, and the price, for `explain`. Holds nothing. */
   foresee?(attempt: Attempt, admitted: Admitted): JsonObject;
   /**
    * A key, the limits and budgets that count its calls, and what it has used, for the client that has the key.

@@ -1,6 +1,6 @@
 /** The rate limits and budgets of a call, as its client may see them in response headers. */
 
-/** What a rate limit counts. */
+/** The unit of a rate limit. */
 export type RateKind = "requests" | "tokens" | "input-tokens" | "output-tokens";
 
 export interface RateFigure {

@@ -6,7 +6,7 @@ export interface Loss {
   code: LossCode;
   /** JSON path in the client's request (`logit_bias`, `messages[3].content[1]`). Never a value. */
   path: string;
-  /** What weir did instead, for `weir explain` and the log. Never contains values of the request. */
+  /** weir's action instead, for `weir explain` and the log. Never contains values of the request. */
   note?: string;
 }
 

@@ -1,9 +1,9 @@
-/** What weir knows about a model beyond its name, for lists of models. An absent member means unknown, never "no". */
+/** Facts about a model beyond its name, for lists of models. An absent member means unknown, never "no". */
 
 /** A kind of content that a model takes or gives. */
 export type Modality = "text" | "image" | "audio" | "video" | "file" | "embedding";
 
-/** What a model can do. */
+/** Capabilities of a model. */
 export interface Abilities {
   tools?: boolean;
   parallelTools?: boolean;
@@ -52,10 +52,10 @@ export interface ModelFacts {
   deprecatedOn?: string;
 }
 
-/** What weir knows of models without asking their hosts, by the provider and its own name of the model. */
+/** Facts about models that weir knows without asking their hosts, by the provider and its own name of the model. */
 export interface FactBook {
-  /** What the operator's config says. */
+  /** Facts from the operator's config. */
   ofConfig(provider: string, model: string): ModelFacts | undefined;
-  /** What the files in the binary say. */
+  /** Facts from the files in the binary. */
   ofSnapshot(provider: string, model: string): ModelFacts | undefined;
 }

@@ -17,9 +17,9 @@ export interface ModelListing {
   schemas: { list: JsonObject; one: JsonObject };
 }
 
-/** What an upstream codec knows about models. */
+/** Lists of models, as an upstream codec knows them. */
 export interface ModelReader {
-  /** What a host's list of models tells of one of them. @param entry as hosts that speak the format write it */
+  /** One model of a host's list. @param entry as hosts that speak the format write it */
   factsIn?(entry: JsonObject): ModelFacts | undefined;
   /** The same value for models for which it encodes requests alike. Default: every name is a kind of its own. */
   modelKind?(model: string): unknown;
@@ -45,6 +45,6 @@ export interface ListedModel {
   model?: string;
   /** The {@link ModelMembers.samples} that reach it, by the format of the client; a format is absent if that is not known. */
   carried?: Readonly<Record<string, readonly string[]>>;
-  /** What is known about it. */
+  /** Known facts about it. */
   facts?: ModelFacts;
 }

@@ -1,5 +1,5 @@
 /**
- * What a model pattern matches. Scopes of keys, budgets, limits, aliases, fallbacks, prices and filters all mean the same: a pattern
+ * Matching of model patterns. Scopes of keys, budgets, limits, aliases, fallbacks, prices and filters all mean the same: a pattern
  * is a name in which `*` stands for any text, and it matches a model by any of its names.
  */
 import { globMatches } from "./glob.ts";

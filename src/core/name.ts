@@ -1,6 +1,6 @@
 /** Names that people give to keys, budgets and rate limits: letters of any script, without invisible or control characters. */
 
-/** What a name may be, for messages. */
+/** The form of a name, for messages. */
 export const NAME_EXPECTS = "1 to 64 letters of any script, digits, dots, dashes, underscores and @";
 
 /** For editors, which read it with the flag `u`; {@link nameFault} is stricter. */

@@ -7,7 +7,7 @@ export function isOwnHost({ baseUrl, hostPerCustomer }: Provider, { elsewhere }:
   return (baseUrl !== undefined || hostPerCustomer === true) && !elsewhere;
 }
 
-/** What a plugin says of its vendor's API, and not of every host that speaks like it. */
+/** Declarations of a plugin about its vendor's API, and not of every host that speaks like it. */
 const OF_VENDORS = ["storesAnswers", "compacts"] as const;
 
 /** The deviations of a host: what only the vendor's own address can do counts elsewhere only if the config says it. */

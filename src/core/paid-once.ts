@@ -2,7 +2,7 @@
 import type { ErrorKind } from "./error.ts";
 import type { Frame } from "./frame.ts";
 
-/** What the log and the record of a repeat say: it cost nothing. */
+/** The note on a repeat in log and record: it cost nothing. */
 export interface PaidOnce {
   /** Whether the first answer still ran when the repeat came. */
   answer: "running" | "finished";
@@ -32,17 +32,17 @@ export interface SoughtRequest {
 }
 
 /**
- * What a worker knows of a request: `kept`: it has the answer; `refused`: a client may repeat an equal request that got none, so
+ * State of a request in a worker: `kept`: it has the answer; `refused`: a client may repeat an equal request that got none, so
  * the answers of other workers may not be used either.
  */
 export type Knowledge = "kept" | "refused" | "nothing";
 
-/** What the worker with the repeat says on a line: it wants the head of the answer, its next piece, or nothing more. */
+/** Messages on a line from the worker with the repeat: it wants the head of the answer, its next piece, or nothing more. */
 export interface Wanted {
   want: "head" | "piece" | "nothing";
 }
 
-/** What the worker with the answer says on a line. */
+/** Messages on a line from the worker with the answer. */
 export type Given =
   | { head: KeptHead; isWhole: boolean; body?: Uint8Array }
   /** `before`: see `ByteSource.beforeError`. */

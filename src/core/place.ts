@@ -1,4 +1,4 @@
-/** What `authorize` of a provider gets: the request as it goes out, and the deployment that it goes to. */
+/** Arguments of `authorize` of a provider: the request as it goes out, and the deployment that it goes to. */
 import type { Surroundings } from "./endpoint.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Stoppable } from "./stop.ts";
@@ -22,7 +22,7 @@ export interface Place extends Surroundings {
   /** Masks a value, such as a token, in answers, errors and the log. weir masks the values of `secret` by itself. */
   conceal(value: string): void;
   /**
-   * What the plugin keeps between requests, such as a token. If the host answers 401 or 403, weir empties it, at most once in
+   * State that the plugin keeps between requests, such as a token. If the host answers 401 or 403, weir empties it, at most once in
    * ten seconds, and sends the request once more. weir repeats no request if there was nothing to drop.
    */
   readonly kept: Map<string, unknown>;

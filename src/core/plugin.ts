@@ -1,4 +1,4 @@
-/** What a plugin file exports. */
+/** The value that a plugin file exports. */
 import type { CallRecord, CallView } from "./call-view.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { ChatEvent } from "./events.ts";
@@ -34,7 +34,7 @@ export interface Hooks {
   done?(call: CallRecord): void | Promise<void>;
 }
 
-/** What an `intercept` hook decides. */
+/** The decision of an `intercept` hook. */
 export interface Interception {
   /** The model that serves the call, as a client would name it. */
   model?: string;

@@ -114,7 +114,7 @@ export interface Provider {
   catalog?: readonly string[];
 }
 
-/** What an error of a host means that its own words do not say. */
+/** The meaning of a host's error that its own words do not state. */
 export interface ErrorHint {
   /** Matches the text of the error's body. */
   when: RegExp;
@@ -138,7 +138,7 @@ export interface Envelope {
   /** Lower-case names of headers of the format that weir does not forward to the host. */
   withoutHeaders?: readonly string[];
   /**
-   * What `with` and `patch` leave out when `call.refused` contains it. If the host refuses it, weir makes the request anew and
+   * Parts that `with` and `patch` leave out when `call.refused` contains it. If the host refuses it, weir makes the request anew and
    * sends it once more.
    */
   leavesOut?: readonly Refusable[];
@@ -201,7 +201,7 @@ export interface ActiveProvider extends Provider {
   patterns: readonly string[];
   /** Globs over the models for which the config says what the host can and cannot do; absent: for none. */
   fitted?: readonly string[];
-  /** What the config says of the host, for all its models. */
+  /** Settings of the host in the config, for all its models. */
   toldTraits?: Traits;
 }
 

@@ -69,10 +69,10 @@ export interface RequestSettings {
   reasoningEffort?: string;
 }
 
-/** What decides between targets of one priority. */
+/** The order of targets of one priority. */
 export type Strategy = "weight" | "latency" | "usage" | "cost";
 
-/** What the operator sets for the requests of a model. */
+/** The operator's settings for the requests of a model. */
 export interface ModelSettings {
   /** For requests that do not say otherwise. */
   set?: Readonly<RequestSettings>;

@@ -5,7 +5,7 @@ import type { Frame } from "./frame.ts";
 import type { JsonObject } from "./json.ts";
 import type { StoredAnswer, StoredItem } from "./stored-answer.ts";
 
-/** What a request asks of stored answers. */
+/** The part of a request about stored answers. */
 export interface StoredAsk {
   /** Id of the answer that the request continues. */
   previous?: string;

@@ -33,7 +33,7 @@ export interface StreamObserver {
   terminator?: string;
 }
 
-/** What the native lane observed of an answer. */
+/** An answer as the native lane observed it. */
 export interface StreamSummary {
   usage?: Usage;
   finish?: FinishReason;

@@ -5,7 +5,7 @@
  * `count.path`) have the form `BASE{+model}:METHOD`, with the first of the `bases`; weir serves them at every base.
  */
 export interface UrlAddress {
-  /** What stands before the model name, with a slash at its end; `{name}` stands for one segment. */
+  /** The path before the model name, with a slash at its end; `{name}` stands for one segment. */
   bases: readonly string[];
   /** Path of requests for streams. */
   stream: string;

@@ -4,7 +4,7 @@ import { GatewayError } from "../core/error.ts";
 import type { ChatEvent, FinishReason } from "../core/events.ts";
 import { ANSWER_PIECES } from "./answer-text.ts";
 
-/** What an answer is made from. */
+/** The parts of an answer. */
 export interface AnswerFacts {
   id: string;
   model: string;

@@ -4,7 +4,7 @@ import type { ErrorFacts, ErrorKind } from "../core/error.ts";
 export interface Fault {
   /** The name for `--only`. */
   name: string;
-  /** What the client meets: one clause. */
+  /** The fault that the client meets: one clause. */
   meets: string;
   lasts: Lasts;
   expects: Expectation;
@@ -19,7 +19,7 @@ export interface Fault {
 export type Lasts = "always" | "once" | "first" | { seconds: number };
 
 /**
- * What a good client does. `recover`: repeat after a pause and succeed. `recover-or-fail`: repeat, or fail with an error.
+ * The behaviour of a good client. `recover`: repeat after a pause and succeed. `recover-or-fail`: repeat, or fail with an error.
  * `fail`: fail with an error within the time limit. `fail-at-once`: the same without repeating the question. `succeed`: wait
  * for the answer.
  */
@@ -231,7 +231,7 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** What a good client does, in words. */
+/** The behaviour of a good client, in words. */
 export const EXPECTED: Readonly<Record<Expectation, string>> = {
   recover: "repeats after a pause and succeeds",
   "recover-or-fail": "repeats and succeeds, or fails with an error",

@@ -1,13 +1,13 @@
 /** Reads a client's output: how much of the answer it shows, and whether it reports a failure. */
 import { ANSWER_WORDS, type Shown, shownIn } from "./answer-text.ts";
 
-/** What a client printed. */
+/** The output of a client. */
 export interface Output {
   out: string;
   err: string;
 }
 
-/** What the output says. */
+/** The reading of the output. */
 export interface Said {
   shown: Shown;
   /** The line that reports a failure, which the baseline does not have. */

@@ -4,7 +4,7 @@ import { STATUS_CODES } from "node:http";
 import type { WireFault } from "./faults.ts";
 import type { WholeAnswer } from "./whole-answer.ts";
 
-/** What was sent. */
+/** The bytes that were sent. */
 export interface Played {
   /** Bytes of the body that were sent, and of the whole answer. */
   sent: number;

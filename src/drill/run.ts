@@ -42,7 +42,7 @@ export interface DrillOptions {
   onResult(result: DrillResult): void;
 }
 
-/** What came of one fault. */
+/** The result of one fault. */
 export interface DrillResult extends Judgement {
   fault: Fault;
   tries: readonly Try[];

@@ -9,7 +9,7 @@ export type Verdict = "ok" | "weak" | "bad" | "skipped";
 
 export interface Judgement {
   verdict: Verdict;
-  /** What the client did, as one clause. */
+  /** The behaviour of the client, as one clause. */
   reason: string;
 }
 

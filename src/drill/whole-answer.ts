@@ -61,7 +61,7 @@ async function readAll({ body }: Response, exchange: Pick<Exchange, "breaks">): 
   return Buffer.concat(chunks);
 }
 
-/** What ends an event of a stream, by the beginning of its content type. */
+/** The end of an event of a stream, by the beginning of its content type. */
 const SEPARATORS: readonly [type: string, separator: string][] = [
   ["text/event-stream", "\n\n"],
   ["application/x-ndjson", "\n"],

@@ -1,4 +1,4 @@
-/** What arrived from the client in one run, and what became of it. */
+/** Requests of the client in one run, and their outcomes. */
 import type { Fault, Lasts } from "./faults.ts";
 
 /** One request for an answer. Times are milliseconds since the start of the run. */
@@ -18,7 +18,7 @@ export interface Try {
   total: number;
 }
 
-/** What identifies a request for an answer. */
+/** The identity of a request for an answer. */
 export interface Asked {
   question: string;
   /** The client offers tools. */

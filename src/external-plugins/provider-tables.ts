@@ -1,4 +1,4 @@
-/** What a provider may declare, as tables keyed by its types. */
+/** Declarations of a provider, as tables keyed by its types. */
 import type { CredentialSource } from "../core/credential.ts";
 import type { EmbedEndpoint } from "../core/embed.ts";
 import type { Variable } from "../core/endpoint.ts";

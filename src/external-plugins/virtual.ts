@@ -15,7 +15,7 @@ export function registerWeir(): void {
   });
 }
 
-/** What plugins can import from `weir`. */
+/** The module `weir` that plugins can import. */
 export function exportNames(): string[] {
   return Object.keys(publicFace);
 }

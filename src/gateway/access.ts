@@ -1,4 +1,4 @@
-/** What the key of a call permits: the models, by any of their names, and the providers. */
+/** Permissions of the key of a call: the models, by any of their names, and the providers. */
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import type { KeyAccess } from "../core/key-access.ts";

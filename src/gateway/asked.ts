@@ -1,4 +1,4 @@
-/** What the members `model` and `stream` of a request ask for, by the rules of the client's format. */
+/** The members `model` and `stream` of a request, by the rules of the client's format. */
 import type { ClientCodec } from "../core/format.ts";
 import type { Json } from "../core/json.ts";
 import type { Registry } from "./routing/registry.ts";

@@ -36,7 +36,7 @@ export interface ExplainOptions extends Omit<Incoming, "call" | "format"> {
   embeds?: boolean;
 }
 
-/** What a call would do first. */
+/** The first step of a call. */
 interface Foreseen {
   plan: Plan;
   attempt: Attempt;
@@ -141,7 +141,7 @@ function foreseeEmbedding(
   return { ...foreseen, more: { requests } };
 }
 
-/** What stored answers add to the request, and who would store its answer. */
+/** Additions of stored answers to the request, and who would store its answer. */
 function describeStored(stored: StoredCall, attempt: Attempt): JsonObject {
   return {
     added_items: stored.added.length,

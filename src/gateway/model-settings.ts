@@ -1,4 +1,4 @@
-/** What the config sets for the requests of a model, written into the client's request in the client's own format. */
+/** Settings of the config for the requests of a model, written into the client's request in the client's own format. */
 import type { Call } from "../core/call.ts";
 import type { SettingMembers } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";

@@ -7,7 +7,7 @@ import { IMAGE_TOKENS } from "../core/tokens/image-tokens.ts";
 import { MostTokens, type TextTokens } from "../core/tokens/most-tokens.ts";
 import type { CallCodec, Incoming } from "./types.ts";
 
-/** What is read of a request. */
+/** Parts of a request that are read. */
 export type Sized = Pick<Incoming, "body"> & {
   stored?: Pick<NonNullable<Incoming["stored"]>, "added">;
   format: { client: Pick<CallCodec, "size"> };

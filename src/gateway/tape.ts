@@ -25,7 +25,7 @@ export interface CallTape {
   take(taped: TapedCall, open: () => Promise<Opened>): Promise<Opened>;
 }
 
-/** What a tape needs of the gateway. */
+/** The parts of the gateway that a tape needs. */
 export interface TapeTools {
   /** Masks the credentials of the configured providers. */
   hide(text: string): string;

@@ -20,7 +20,7 @@ import type { StoredCall } from "./stored/types.ts";
 /** The parts of the running gateway that a call uses. */
 export interface Gateway {
   registry: Registry;
-  /** What clients read about the models of the registry. */
+  /** The list of models for clients. */
   catalog: ModelCatalog;
   hooks: readonly LoadedHooks[];
   asker: Asker;
@@ -36,7 +36,7 @@ export interface Gateway {
   retries: Retries;
   /** Budgets, rate limits and charges. */
   ledger: Ledger;
-  /** What a target costs, for routing by cost; absent: no price is known. */
+  /** The cost of a target, for routing by cost; absent: no price is known. */
   priceOf?: PriceOf;
   /** Where weir keeps answers; absent while it stores none. */
   answers?: AnswerStore;
@@ -101,7 +101,7 @@ export interface Incoming {
   below?: string;
   /** The request asks for a summary of its conversation. */
   summarises?: true;
-  /** What the call has to do with stored answers; absent for formats without them. */
+  /** The stored answers of the call; absent for formats without them. */
   stored?: StoredCall;
 }
 

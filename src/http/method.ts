@@ -1,4 +1,4 @@
-/** What the transport must know of methods. */
+/** Properties of methods that the transport must know. */
 import type { Method } from "./types.ts";
 
 /** Whether requests of a method have a body. */

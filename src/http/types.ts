@@ -43,7 +43,7 @@ export interface ByteStream {
   getReader(): ByteReader;
 }
 
-/** What a read gives. */
+/** The result of a read. */
 export interface Piece {
   done: boolean;
   value?: Uint8Array;

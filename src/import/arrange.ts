@@ -16,7 +16,7 @@ export interface Arranged {
   rates: Record<string, unknown>;
   /** Paths in the source, by path in `weir.yaml` (`providers.azure`). */
   origins: Map<string, string[]>;
-  /** What differs from the source because of the arrangement, one sentence each. */
+  /** Differences from the source because of the arrangement, one sentence each. */
   remarks: string[];
 }
 

@@ -1,4 +1,4 @@
-/** What a gateway does, in words that no source has: connections to hosts, and the names that clients ask for. */
+/** A gateway in words that no source has: connections to hosts, and the names that clients ask for. */
 import type { SourceNode } from "./source.ts";
 
 /** An address with a credential. Values are in the notation of `weir.yaml`. */
@@ -92,7 +92,7 @@ export class Draft {
   readonly prices: { connection: Connection; model: string; price: unknown }[] = [];
   /** Rate limits of what a connection serves. */
   readonly rates: { connection: Connection; model: string; rate: Record<string, number> }[] = [];
-  /** What the source gateway sends. With it, the written file is checked. */
+  /** The request of the source gateway. With it, the written file is checked. */
   readonly expected: Expectation[] = [];
   /** Paths in the source of what a connection came from. */
   readonly origins = new Map<Connection, string[]>();

@@ -1,7 +1,7 @@
 /** The environment variables that the written file refers to, and the values of those that were literal in the source. */
 import type { SourceNode } from "./source.ts";
 
-/** What a value is used as, which decides on a stand-in that lets the config load without it. */
+/** The use of a value, which decides on a stand-in that lets the config load without it. */
 export type Kind = "secret" | "url" | "text";
 
 export interface EnvironmentVariable {

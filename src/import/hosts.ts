@@ -112,7 +112,7 @@ function localAt(url: string): string | undefined {
   return LOCAL_HOSTS.test(hostname) ? LOCAL_PORTS[port] : undefined;
 }
 
-/** What the path of each format ends in at hosts that weir does not know. */
+/** End of the path of each format at hosts that weir does not know. */
 const PATHS: Readonly<Record<string, RegExp>> = {
   "chat-completions": /\/chat\/completions(?=\?|$)/,
   responses: /\/responses(?=\?|$)/,

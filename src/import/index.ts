@@ -28,7 +28,7 @@ export interface Imported {
   outcomes: Outcome[];
   /** Variables that the text refers to. */
   variables: EnvironmentVariable[];
-  /** What differs as a whole, one sentence each, without the full stop. */
+  /** General differences, one sentence each, without the full stop. */
   remarks: string[];
   /** The requests of the source gateway. */
   expected: Expectation[];

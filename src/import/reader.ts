@@ -1,4 +1,4 @@
-/** What the readers of all sources share. */
+/** Helpers that the readers of all sources share. */
 import type { Provider } from "../core/provider.ts";
 import { Secret } from "../core/secret.ts";
 import { type Connection, Draft } from "./draft.ts";
@@ -59,7 +59,7 @@ export class Reading {
   }
 }
 
-/** What configs have as the key of hosts that need none. */
+/** Placeholders in configs for the key of hosts that need none. */
 const NO_KEY =
   /^(none|null|empty|dummy|fake.*|no-?key.*|not-?needed|not-?required|unused|anything|local|ollama|vllm|lm-?studio|x+|sk-(1234|x+|dummy|fake|no.*)|-)$/i;
 

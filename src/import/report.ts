@@ -1,4 +1,4 @@
-/** What the import took over and what not, for people and as JSON. */
+/** The report of an import: what it took over and what not, for people and as JSON. */
 import type { EnvironmentVariable } from "./environment.ts";
 import type { Imported } from "./index.ts";
 import { collapse, type Fate, type Outcome } from "./source.ts";

@@ -2,7 +2,7 @@
 import type { Reading } from "./reader.ts";
 import type { SourceNode } from "./source.ts";
 
-/** What becomes of one setting. */
+/** The result for one setting. */
 export type Rule = (node: SourceNode, reading: Reading) => void;
 export type Rules = Readonly<Record<string, Rule>>;
 

@@ -11,7 +11,7 @@ export interface SourceDocument {
   value: unknown;
   /** Position of the value at a path: `config.yaml:7`. */
   locate(path: Path): string;
-  /** What is odd about it, one sentence each, without the full stop. */
+  /** Oddities of it, one sentence each, without the full stop. */
   notes?: readonly string[];
   /** Files that it includes and that cannot be read. */
   missing?: readonly string[];
@@ -37,9 +37,9 @@ export interface Outcome {
   to?: string;
   /** Path of the node that was judged: this leaf, or one that it is below. */
   group: string;
-  /** What differs, or why weir has no counterpart: a clause. */
+  /** The difference, or why weir has no counterpart: a clause. */
   why?: string;
-  /** What the operator can do instead: a clause. */
+  /** The operator's remedy: a clause. */
   instead?: string;
 }
 

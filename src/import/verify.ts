@@ -18,7 +18,7 @@ export interface Sent {
 export interface MadeGateway {
   /** Providers that are off, and what would switch them on. */
   off: readonly { name: string; reason: string }[];
-  /** What it would send for a name that a client asks for. @throws Error if no provider serves the name */
+  /** The request that it would send for a name that a client asks for. @throws Error if no provider serves the name */
   sending(name: string, format: string): readonly Sent[];
 }
 

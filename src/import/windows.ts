@@ -2,7 +2,7 @@
 
 export interface BudgetWindow {
   every: string;
-  /** What differs from the source, as a clause. */
+  /** The difference from the source, as a clause. */
   why?: string;
 }
 

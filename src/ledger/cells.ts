@@ -1,6 +1,6 @@
 /** Memory of a process that the keeper can read after the process has died: numbers, and the batches that are not stored. */
 
-/** What is left of the shares of one process, one number for each account, and regions for batches of records. */
+/** The amounts left of the shares of one process, one number for each account, and regions for batches of records. */
 export interface Cells {
   /** Random; names this run of the process. */
   readonly life: string;

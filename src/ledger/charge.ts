@@ -1,4 +1,4 @@
-/** What an attempt cost, and how weir knows it. */
+/** The cost of an attempt, and how weir knows it. */
 import type { Nano } from "./money.ts";
 
 /**
@@ -15,7 +15,7 @@ export interface Charge {
   cost: Nano;
   /** Reference of the price rule ({@link PriceRule.ref}); absent for `reported`, `unpriced`, and `free` without a price. */
   price?: string;
-  /** What the rule does not contain, so that the state is `estimated` although the counts are final. */
+  /** Usage that the rule does not price, so that the state is `estimated` although the counts are final. */
   doubt?: PriceDoubt;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What weir has learned of targets that count more input than it expected: by what factor the next estimate is raised. Factors
+ * Experience with targets that count more input than it expected: by what factor the next estimate is raised. Factors
  * are kept for each kind of text, so that one odd prompt says nothing of others; they are bounded, and their excess halves
  * each day.
  */

@@ -15,7 +15,7 @@ import type { AlertTarget, TraceSettings } from "./telemetry.ts";
  */
 export interface ShareState {
   account: string;
-  /** What of the grants is neither reported as spent nor returned. Negative after an overrun. */
+  /** The part of the grants that is neither reported as spent nor returned. Negative after an overrun. */
   amount: number;
 }
 
@@ -36,7 +36,7 @@ export type BooksUp =
       shares: readonly ShareState[];
       cells?: string;
     }
-  /** What the config declares, after `hello` and after each reload. All workers send the same. */
+  /** Declarations of the config, after `hello` and after each reload. All workers send the same. */
   | { kind: "declare"; declared: Declared; prices: readonly PriceRule[]; settings: BookSettings }
   | { kind: "records"; batch: RecordBatch }
   /** Bodies of calls, also before `hello`. They are not sent again. */
@@ -77,7 +77,7 @@ export type BooksDown =
   | { kind: "report"; level: "fault" | "info"; text: string }
   /** Whether the keeper can write to its store: after `hello`, and at each change. `fault`: one sentence. */
   | { kind: "store"; fault?: string }
-  /** What the estimates of targets lack. */
+  /** Amounts that the estimates of targets lack. */
   | { kind: "margins"; margins: readonly Margin[] }
   /** The answer to a query. `error`: one clause. */
   | ({ kind: "answer"; number: number } & ({ value: KeyFigures } | { error: string }))
@@ -86,7 +86,7 @@ export type BooksDown =
   /** Asks what only a worker knows. `number` returns in the reply. */
   | { kind: "question"; number: number; question: Question };
 
-/** What the console asks a worker, because the keeper knows neither the config nor providers. */
+/** A question of the console to a worker, because the keeper knows neither the config nor providers. */
 export type Question =
   | { what: "routing"; model: string }
   | { what: "models" }
@@ -146,11 +146,11 @@ export interface KeyFigures {
 /** Amounts in the unit of the account. */
 export interface AccountState {
   account: string;
-  /** What is used or assumed to be used. Absent for rate limits. */
+  /** Amount that is used or assumed to be used. Absent for rate limits. */
   spent?: number;
-  /** What running calls hold. */
+  /** Amount that running calls hold. */
   held: number;
-  /** What is left of a rate limit. Absent for budgets, and where the keeper shares the limit with other nodes. */
+  /** Amount left of a rate limit. Absent for budgets, and where the keeper shares the limit with other nodes. */
   left?: number;
 }
 
@@ -164,7 +164,7 @@ export interface ModelUse {
   cost: Nano;
 }
 
-/** What a worker was granted of an account. */
+/** The grant of a worker from an account. */
 export interface Grant {
   account: string;
   amount: number;
@@ -177,7 +177,7 @@ export interface Grant {
 export interface Refusal {
   account: string;
   limit: number;
-  /** What is neither used nor held by running calls. */
+  /** Amount that is neither used nor held by running calls. */
   left: number;
   /** Milliseconds since 1970: when the window of a budget ends, or when a rate limit has enough. Absent: never. */
   resetsAt?: number;
@@ -198,7 +198,7 @@ export interface BreakerReport {
   what?: string;
 }
 
-/** What one worker does at the moment. */
+/** The state of one worker at the moment. */
 export interface WorkerState {
   inflight: readonly { deployment: string; calls: number }[];
   breakers: readonly BreakerReport[];

@@ -28,7 +28,7 @@ export function readEntries(bytes: Uint8Array): Pick<RecordBatch, "calls" | "pri
 }
 
 /**
- * What records say that was spent of each account.
+ * The amount of each account that records say was spent.
  * @param isHard whether the account is of a hard budget: others have no overruns
  */
 export function spendsOf(calls: readonly CallRecord[], isHard: (account: string) => boolean): Spend[] {

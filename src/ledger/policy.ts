@@ -1,9 +1,9 @@
-/** What the keeper knows of keys, budgets and rate limits. The workers get it as plain JSON and compile it. */
+/** Keys, budgets and rate limits as the keeper has them. The workers get them as plain JSON and compile them. */
 import type { JsonObject } from "../core/json.ts";
 import type { ModelSets } from "../core/model-sets.ts";
 import type { Nano } from "./money.ts";
 
-/** What a key may do. An absent member permits everything. */
+/** Permissions of a key. An absent member permits everything. */
 export interface Scopes {
   /** Models, patterns over their names (as clients write them, the provider's, and `provider/model`), or sets: `@cheap`. */
   models?: readonly string[];
@@ -75,14 +75,14 @@ export interface Budget {
   limit: Nano;
   /** `hard`: the most a call can cost must be left; `soft`: anything must be left; `watch`: calls are only counted. */
   mode: "hard" | "soft" | "watch";
-  /** What a call gets when the budget is exhausted: a refusal, or another model. */
+  /** The answer to a call when the budget is exhausted: a refusal, or another model. */
   onEmpty: "refuse" | { use: string };
   /** Percentages of the limit that are reported once in each window. */
   alerts: readonly number[];
   source: "config" | "store";
 }
 
-/** What a rate limit counts: requests, tokens, input tokens and output tokens a minute or a day; calls in flight. */
+/** The unit of a rate limit: requests, tokens, input tokens and output tokens a minute or a day; calls in flight. */
 export const RATE_UNITS = ["rpm", "tpm", "itpm", "otpm", "rpd", "tpd", "concurrency"] as const;
 export type RateUnit = (typeof RATE_UNITS)[number];
 
@@ -139,5 +139,5 @@ export interface Policy {
  */
 export type Unreleased = "budgets" | "all";
 
-/** What the config declares. The admin API shows it and cannot change it. */
+/** Entries that the config declares. The admin API shows them and cannot change them. */
 export type Declared = Pick<Policy, "keys" | "budgets" | "rates" | "keyBudgets" | "modelSets">;

@@ -1,4 +1,4 @@
-/** What a worker tells of providers and of its circuit breakers. Plain JSON. Times are milliseconds since 1970. */
+/** A worker's report on providers and on its circuit breakers. Plain JSON. Times are milliseconds since 1970. */
 
 export interface ProviderFacts {
   providers: readonly ProviderFact[];

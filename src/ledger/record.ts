@@ -34,7 +34,7 @@ export interface AttemptRecord {
   ms: number;
   usage: Usage;
   charge: Charge;
-  /** What was held for it at most. */
+  /** The most that was held for it. */
   held: Nano;
   /** The most input that weir expected, without the margin of the target. Tokens; absent where it was not estimated. */
   expected?: number;
@@ -96,9 +96,9 @@ export type { RefusalReason } from "../core/refusal.ts";
 export interface PromptRecord extends Pick<PromptSections, "parts" | "head"> {
   /** Of {@link PromptSections.hashes}: base64. */
   hashes: string;
-  /** What the cache saved, less what writing to it cost. Absent without a price, as `dearer`. */
+  /** Amount that the cache saved, less the cost of writing to it. Absent without a price, as `dearer`. */
   saved?: Nano;
-  /** What the tokens that were written to the cache, and those of `input`, cost more than if they had been read from it. */
+  /** Extra cost of the tokens that were written to the cache, and of those of `input`, over reading them from it. */
   dearer?: { write: Nano; input: Nano };
 }
 
@@ -118,11 +118,11 @@ export interface CacheBreak {
   afterMs: number;
   /** Tokens that were not read. */
   tokens: number;
-  /** What they cost more. 0 without a price. */
+  /** Their extra cost. 0 without a price. */
   cost: Nano;
 }
 
-/** What a worker has spent of a budget account since its last batch. */
+/** Amount that a worker has spent of a budget account since its last batch. */
 export interface Spend {
   /** See {@link budgetAccount}. */
   account: string;
@@ -130,11 +130,11 @@ export interface Spend {
   spent: Nano;
   /** Charges in the state `assumed`. */
   assumed: Nano;
-  /** What charges exceeded their holds by. */
+  /** Amount by which charges exceeded their holds. */
   overrun: Nano;
 }
 
-/** What a worker sends at once. A batch is applied completely or not at all, and once. */
+/** Records and spends that a worker sends at once. A batch is applied completely or not at all, and once. */
 export interface RecordBatch {
   /** Number of the batch of this worker's life; the first is 1. */
   seq: number;
@@ -158,7 +158,7 @@ export function rateAccount(limit: string, unit: string): string {
   return `r:${limit}:${unit}`;
 }
 
-/** What an account is of. Ids of budgets and limits may contain any character. */
+/** The subject of an account. Ids of budgets and limits may contain any character. */
 export type AccountParts =
   | { kind: "budget"; id: string; startsAt: number; session?: string }
   | { kind: "rate"; id: string; unit: string };

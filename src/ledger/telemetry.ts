@@ -1,4 +1,4 @@
-/** What workers and keeper know about traces and alerts. Plain JSON: it travels between them. */
+/** Messages about traces and alerts. Plain JSON: workers and keeper exchange them. */
 import type { TraceParent } from "../core/trace-context.ts";
 
 /** The section `traces` of the config; without it there are no traces. */
@@ -15,7 +15,7 @@ export interface TraceSettings {
   metricsUrl?: string;
 }
 
-/** What an alert can be about. */
+/** Subjects of alerts. */
 export const ALERT_EVENTS = ["budget", "breaker", "credential", "errors", "store"] as const;
 export type AlertEvent = (typeof ALERT_EVENTS)[number];
 
@@ -30,7 +30,7 @@ export interface AlertTarget {
   errorShare: number;
 }
 
-/** What the spans of a call need beside its record. */
+/** Facts for the spans of a call beside its record. */
 export interface TraceFacts {
   /** The client's. */
   parent?: TraceParent;

@@ -9,7 +9,7 @@ export interface CallSeen {
   input: string;
 }
 
-/** What an answer contains. */
+/** The content of an answer. */
 export interface Answer {
   text: string;
   calls: readonly CallSeen[];

@@ -26,7 +26,7 @@ export const REASONING_LIMIT = 512;
 /** Length of a text that is quoted as evidence. Bytes. */
 const QUOTED = 160;
 
-/** What came back of a call. */
+/** The result of a call. */
 export type Reply =
   | { kind: "answer"; answer: Answer; stream?: StreamSeen; headers: HeaderReader }
   /** A body that is no answer of chat-completions: of another path, or of a wrong host. */

@@ -3,7 +3,7 @@ import type { Answer, StreamSeen } from "./answer.ts";
 import type { Reply } from "./host.ts";
 import type { Finding } from "./types.ts";
 
-/** What an answer shows: whether the feature works (`undefined`: it does not decide it), and what was seen. */
+/** The finding from an answer: whether the feature works (`undefined`: it does not decide it), and what was seen. */
 export type Seen = readonly [works: boolean | undefined, evidence: string];
 
 /**

@@ -1,4 +1,4 @@
-/** What a probe costs at most: calls, tokens, and dollars where the price is known. */
+/** The most that a probe costs: calls, tokens, and dollars where the price is known. */
 import { MOST_REPEATS, REASONING_LIMIT } from "./host.ts";
 import { PROBES } from "./probes/index.ts";
 

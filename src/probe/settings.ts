@@ -1,4 +1,4 @@
-/** What follows from findings for the config. An unclear finding follows to nothing. */
+/** Settings of the config that follow from findings. An unclear finding gives none. */
 import type { Json } from "../core/json.ts";
 import type { Traits } from "../core/provider.ts";
 import type { Feature, Finding, Findings } from "./types.ts";
@@ -17,7 +17,7 @@ export interface Settings {
   traits: Setting[];
 }
 
-/** What a trait should be. `undefined`: the findings do not decide it. */
+/** The value of a trait. `undefined`: the findings do not decide it. */
 interface Rule {
   trait: keyof Traits;
   /** The feature whose evidence counts. */

@@ -10,9 +10,9 @@ export type Verdict = "yes" | "refused" | "ignored" | "unclear";
 
 export interface Finding {
   verdict: Verdict;
-  /** What was seen, as a short text for people: words of the host, without credentials. */
+  /** The observation, as a short text for people: words of the host, without credentials. */
   evidence: string;
-  /** What was counted or named: the number of stop sequences, the member with reasoning. */
+  /** A count or a name: the number of stop sequences, the member with reasoning. */
   value?: Json;
 }
 
@@ -62,7 +62,7 @@ export type Feature =
 export interface Probe {
   /** The features that it finds out. */
   finds: readonly Feature[];
-  /** What it asks, for the README and the plan: `a call that must be made (tool_choice: required)`. */
+  /** Its question, for the README and the plan: `a call that must be made (tool_choice: required)`. */
   asks: string;
   /** Maximum number of calls. */
   calls: number;

@@ -32,7 +32,7 @@ export interface AppOptions extends RouteContext {
   /** The names by which clients may address weir, besides those of this machine; absent: all. */
   names?: readonly string[];
   version: string;
-  /** What `/health` says. */
+  /** The answer of `/health`. */
   state(): "starting" | "ok" | "draining";
   /** Parts that do not work at the moment, while calls go on: `ledger`. */
   degraded?(): readonly string[];

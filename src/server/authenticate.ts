@@ -55,7 +55,7 @@ function unreleased(): GatewayError {
   );
 }
 
-/** What is wrong with a key that was sent. @param until the end of its validity */
+/** The fault of a key that was sent. @param until the end of its validity */
 const SENTENCES: Readonly<Record<Exclude<KeyFault, "absent" | "admin">, (until: string) => string>> = {
   unknown: () => "The API key is not valid for this gateway; ask its operator for a key.",
   mistyped: () => "The API key is mistyped: its checksum does not match. Copy the whole key again.",

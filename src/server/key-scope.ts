@@ -1,4 +1,4 @@
-/** What a key may do that the server knows before it reads the body: the endpoint, and the client's address. */
+/** Permissions of a key that the server knows before it reads the body: the endpoint, and the client's address. */
 import { GatewayError } from "../core/error.ts";
 import type { KeyAccess } from "../core/key-access.ts";
 

@@ -62,7 +62,7 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
   },
 ];
 
-/** What may precede a path if the client's base URL is too long or too short. */
+/** Prefixes of a path if the client's base URL is too long or too short. */
 const PREFIX = /^(\/(v\d+(beta)?|api|openai|anthropic))*$/;
 
 /** The route that a client meant, if only its base URL or its spelling is wrong. */

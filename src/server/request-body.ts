@@ -12,7 +12,7 @@ import type { Span } from "../stream/span.ts";
 /** The rules of a format. */
 type Checks = Pick<ClientCodec, "checkRequest" | "judgedByOutline">;
 
-/** What differs from a request for an answer. */
+/** Differences from a request for an answer. */
 export type RequestPart = Pick<CountOperation, "implied" | "requestOf">;
 
 export class RequestBody {

@@ -1,4 +1,4 @@
-/** What no tape contains: credentials, and what the operator names. */
+/** Texts that no tape contains: credentials, and those that the operator names. */
 import type { Mask } from "./meaning.ts";
 
 const MASKED = "***";

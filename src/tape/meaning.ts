@@ -1,5 +1,5 @@
 /**
- * What a request means, as lines of text: two requests with equal lines ask for the same answer, whatever their bytes, their
+ * The meaning of a request, as lines of text: two requests with equal lines ask for the same answer, whatever their bytes, their
  * dialect and their order of members are. The lines are also what a diff of two requests shows.
  *
  * Not part of the meaning: whether the answer is streamed, ids of tool calls (they become numbers), marks for prompt caches,

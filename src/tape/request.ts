@@ -8,7 +8,7 @@ import { type Mask, type Meaning, meaningOf, meaningOfBody } from "./meaning.ts"
 /** The operation whose answers any format can have. */
 export const GENERATE = "generate";
 
-/** What codecs need to know, without an attempt. @param id ids of an answer derive from it */
+/** The context of a codec, without an attempt. @param id ids of an answer derive from it */
 export function contextOf(
   { call }: Pick<TapedCall, "call">,
   id = call.id,

@@ -9,7 +9,7 @@ export interface Alert {
   state: "reached" | "begins" | "ends";
   /** Milliseconds since 1970. */
   at: number;
-  /** What it is about: the name of a budget or of a deployment; `gateway` or `store`. */
+  /** Its subject: the name of a budget or of a deployment; `gateway` or `store`. */
   subject: string;
   /** One sentence for people. */
   message: string;

@@ -8,7 +8,7 @@ import { Conditions } from "./conditions.ts";
 import { ErrorRate, hasFailed, WINDOW_MS } from "./error-rate.ts";
 import type { TelemetryClock } from "./sender.ts";
 
-/** What a worker has not repeated for this time counts as over. Milliseconds. */
+/** A state that a worker has not repeated for this time counts as over. Milliseconds. */
 const SILENT_MS = 10_000;
 /** A store that is away for a shorter time is no news. Milliseconds. */
 const STORE_MS = 5_000;
@@ -18,7 +18,7 @@ export interface ReachedBudget {
   name: string;
   percent: number;
   limit: Nano;
-  /** What is spent or assumed to be spent. */
+  /** Amount that is spent or assumed to be spent. */
   used: Nano;
   /** When the window ends, milliseconds since 1970; absent: never. */
   endsAt?: number;
@@ -32,7 +32,7 @@ export class Alerts {
   readonly #send: Send;
   readonly #conditions: Conditions;
   readonly #rate = new ErrorRate();
-  /** What each worker has said last of its circuit breakers. */
+  /** The last report of each worker on its circuit breakers. */
   readonly #workers = new Map<number, { at: number; breakers: readonly BreakerReport[] }>();
   #targets: readonly AlertTarget[] = [];
 

@@ -22,7 +22,7 @@ export interface TelemetryOptions {
   keyName(id: string): string;
 }
 
-/** What must end before the process does gets this much time. Milliseconds. */
+/** Time for work that must end before the process does. Milliseconds. */
 const CLOSE_MS = 2_000;
 
 export class Telemetry {

@@ -16,7 +16,7 @@ const OVERFLOW_KEY = "";
 type Name = keyof typeof METRICS;
 type Attribute = Attributes[number];
 
-/** What the series of an attempt have in common. A deployment has one address. */
+/** Labels that the series of an attempt share. A deployment has one address. */
 interface Target {
   key: string;
   operation: string;

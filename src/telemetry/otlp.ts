@@ -23,7 +23,7 @@ type AnyValue =
   | { boolValue: boolean }
   | { arrayValue: { values: readonly AnyValue[] } };
 
-/** What made the spans or metrics. */
+/** The maker of the spans or metrics. */
 export interface Scope {
   name: string;
   version: string;

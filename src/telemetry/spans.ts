@@ -57,7 +57,7 @@ export function spansOf(call: CallRecord, { share, parent: mode, keyName }: Span
   return [own, ...tries];
 }
 
-/** What makes the span of a call an error: the conventions leave out errors of the client. */
+/** The condition of an error in the span of a call: the conventions leave out errors of the client. */
 function errorOf({ outcome, status, error }: CallRecord): string | undefined {
   if (outcome !== "failed" || (status >= 400 && status < 500)) return undefined;
   return error?.code ?? error?.kind ?? OTHER;

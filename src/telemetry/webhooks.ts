@@ -22,7 +22,7 @@ export interface WebhookOptions {
 
 export class Webhooks {
   readonly #options: WebhookOptions;
-  /** What ends the pause of each alert that waits. */
+  /** The end of the pause of each alert that waits. */
   readonly #waiting = new Set<{ wake: () => void }>();
   readonly #running = new Set<Promise<void>>();
   #isClosed = false;

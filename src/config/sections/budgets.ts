@@ -63,7 +63,7 @@ const budgetOptions = {
   ),
 };
 
-/** What a key may do and may spend. */
+/** Permissions and limits of a key. */
 export const keyOptions = {
   path: Type.Optional(
     Type.String({

@@ -212,7 +212,7 @@ function fallbackFaults(name: string, targets: readonly WrittenTarget[]): Fault[
   });
 }
 
-/** What the client, the format or the price of a call decides. */
+/** Members that the client, the format or the price of a call decides. */
 const NOT_IN_BODY =
   /^(model|stream\w*|messages|input|contents|system|instructions|tools|n|max_\w*tokens|generationConfig|service_?tier|speed|web_search\w*|mcp_servers)$/i;
 

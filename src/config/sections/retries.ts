@@ -13,7 +13,7 @@ export const DEFAULT_ATTEMPTS = 3;
 /** Most failures in a row that a deployment may have. */
 const MOST_FAILURES = 1_000_000;
 
-/** What each cause of a failure stands for, for people. */
+/** The meaning of each cause of a failure, for people. */
 const CAUSES: Readonly<Record<FailureCause, string>> = {
   connection: "no connection (refused, DNS, TLS), or one that broke before the answer",
   timeout: "no connection or no answer in time, 408, 504",
@@ -147,7 +147,7 @@ export const modelCircuitBreaker = Type.Optional(
   ),
 );
 
-/** What the file says of one scope: of all calls, or of those for a model. */
+/** Policies of one scope in the file: of all calls, or of those for a model. */
 export interface WrittenPolicies {
   retries?: { attempts?: number; policy?: ByCause };
   circuitBreaker?: { cooldownMs?: number; longestCooldownMs?: number };

@@ -6,7 +6,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Secret } from "../../core/secret.ts";
 import { CLOSED, milliseconds, oneOf, secret } from "./kinds.ts";
 
-/** What weir does with calls of a hard budget when it cannot be granted more because the store is away. */
+/** Treatment of calls of a hard budget when it cannot be granted more because the store is away. */
 const ON_LOSS = ["open", "closed", "hard-closed"] as const;
 
 /** Where keys may come from. */

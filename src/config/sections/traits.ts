@@ -114,7 +114,7 @@ const members = {
   ),
 } satisfies Record<keyof ConfigTraits, TSchema>;
 
-/** What a host can and cannot do. */
+/** Capabilities of a host. */
 export const traitsSchema = Type.Object(members, {
   ...CLOSED,
   description:

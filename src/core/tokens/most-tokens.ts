@@ -35,7 +35,7 @@ const SMALL = 0x20;
 
 /** One token: the unit of all weights is its 64th. */
 const ONE = 64;
-/** What a letter in a word of capitals costs more. */
+/** Extra tokens for a letter in a word of capitals. */
 const CAPITALS = 13;
 /** Longer words have no token for all their letters: each further one costs at least this. */
 const LONGEST_USUAL = 12;
@@ -126,7 +126,7 @@ export class MostTokens implements TextTokens {
     return (this.#words + this.#digits + this.#signs + this.#scripts) / ONE;
   }
 
-  /** What is added next is another text. */
+  /** The next addition belongs to another text. */
   next(): void {
     this.#kind = NONE;
     this.#last = -1;

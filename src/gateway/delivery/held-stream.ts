@@ -13,7 +13,7 @@ import type { Deadline } from "./deadline.ts";
 import { STREAM_HEADERS } from "./response-headers.ts";
 import type { ByteSource, StreamEnding } from "./stream.ts";
 
-/** What was opened if it begins within `holdMs`, else a stream that waits for it. */
+/** The opened answer if it begins within `holdMs`, else a stream that waits for it. */
 export async function holdHead(opening: Promise<Opened>, deadline: Deadline): Promise<Opened> {
   const { promise: held, resolve } = Promise.withResolvers<undefined>();
   deadline.onHold = () => resolve(undefined);

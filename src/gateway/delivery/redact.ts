@@ -23,7 +23,7 @@ const PLACEHOLDER = /no-?(?:api-?)?key|not-?(?:needed|required|used)/i;
 /** Values computed once for a provider or a deployment, and again when a plugin conceals another value. */
 interface Cached<Value> {
   value: Value;
-  /** What the plugin concealed when it was computed, for each deployment. */
+  /** Secrets of the plugin when it was computed, for each deployment. */
   concealed: readonly (readonly string[] | undefined)[];
 }
 
@@ -69,7 +69,7 @@ function collectSecrets({ headers = {} }: ActiveProvider, deployments: readonly 
     .sort((a, b) => b.length - a.length);
 }
 
-/** What to mask in answers, as text for headers and as bytes for bodies. */
+/** Secrets to mask in answers, as text for headers and as bytes for bodies. */
 interface Needles {
   texts: readonly string[];
   bytes: readonly Buffer[];
@@ -77,7 +77,7 @@ interface Needles {
 
 const needlesByDeployment = new WeakMap<Deployment, Cached<Needles>>();
 
-/** What to mask in answers of a target. Only its own: the provider knows no other deployment's credential. */
+/** Secrets to mask in answers of a target. Only its own: the provider knows no other deployment's credential. */
 function needlesOf({ provider, deployment }: Target): Needles {
   let cached = needlesByDeployment.get(deployment);
   if (!cached || (deployment.authorizer && !isCurrent(cached, [deployment]))) {
@@ -210,7 +210,7 @@ function endsWithBeginning(bytes: Uint8Array, at: number, needle: Uint8Array): b
   return true;
 }
 
-/** What was thrown, as an error for the client: without credentials. */
+/** A thrown value, as an error for the client: without credentials. */
 export function toClientError(thrown: unknown, call: Call): GatewayError {
   const error = GatewayError.from(thrown);
   error.message = withoutSecrets(error.message, call.attempt?.target.provider);

@@ -32,7 +32,7 @@ export interface ByteSource {
   readonly error?: GatewayError | undefined;
   /** The error event of the client's format, if it depends on the events before it. */
   writeError?(error: GatewayError): readonly Frame[] | undefined;
-  /** What the client got, if weir passed it on as it came. */
+  /** Bytes that the client got, if weir passed it on as it came. */
   broken?(): BrokenStream;
   /** Text that must precede an error event, if the last piece ended inside an event; weir sends no heartbeat there. */
   beforeError?(): string;

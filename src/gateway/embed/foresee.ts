@@ -1,4 +1,4 @@
-/** What a call for embeddings would send first, for `explain`. */
+/** The first request of a call for embeddings, for `explain`. */
 import { Attempt } from "../../core/call.ts";
 import { planFor } from "../access.ts";
 import type { PrepareContext, Prepared } from "../lanes/lane.ts";

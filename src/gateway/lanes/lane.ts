@@ -1,5 +1,5 @@
 /**
- * What the two lanes have in common. A lane object serves one attempt in one format: `prepare` makes the request, `open` reads
+ * Members that both lanes have. A lane object serves one attempt in one format: `prepare` makes the request, `open` reads
  * the beginning of the answer. The pipeline sends, and repeats `prepare` when the provider refuses a part of the request.
  */
 import type { GatewayError } from "../../core/error.ts";
@@ -18,7 +18,7 @@ export interface Prepared {
   readonly headers: Readonly<Record<string, string>>;
   /** The body in pieces, in order. */
   readonly body: readonly Uint8Array[];
-  /** What the request asks for. The provider may answer with the other one. */
+  /** The kind of answer that the request asks for. The provider may answer with the other one. */
   readonly expects: "stream" | "json";
   /** Native lane: top-level members that differ from the client's body. All others are sent byte for byte. */
   readonly changed?: readonly string[];

@@ -3,7 +3,7 @@ import type { Attempt } from "../../core/call.ts";
 import type { LossCode } from "../../core/loss.ts";
 import type { Incoming } from "../types.ts";
 
-/** What became of a member, for the loss. */
+/** The fate of a member, for the loss. */
 export const NOTES = {
   unknown: "weir does not know this member, and the provider does not get it",
   dropped: "the provider has no equivalent field",

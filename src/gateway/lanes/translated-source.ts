@@ -23,11 +23,11 @@ export class TranslatedSource implements ByteSource, EventReceiver {
   readonly #writer: AnswerWriter;
   readonly #keep: KeepAnswer | undefined;
   #receiver!: Receiver;
-  /** What the current read has given so far, as SSE. */
+  /** Output of the current read so far, as SSE. */
   #text = "";
   #held: Uint8Array | undefined;
   #ended = false;
-  /** What failed after the last piece. */
+  /** The failure after the last piece. */
   #failure: { thrown: unknown } | undefined;
 
   /** @param keep called before the terminator, which says whether the answer is stored */
@@ -92,7 +92,7 @@ export class TranslatedSource implements ByteSource, EventReceiver {
     }
   }
 
-  /** What came before the failure reaches the client first. */
+  /** Output before the failure reaches the client first. */
   fail(thrown: unknown): void {
     this.#events.stop(thrown);
     if (this.#text === "") return this.#receiver.fail(thrown);

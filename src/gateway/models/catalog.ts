@@ -127,7 +127,7 @@ export class ModelCatalog {
     return Object.keys(carried).length > 0 ? { carried } : {};
   }
 
-  /** What the operator says is before what the host says, and that before what is generally known. */
+  /** The operator's facts precede the host's, and those precede generally known facts. */
   #factsOf({ provider, model }: ServedModel, book: FactBook): ModelFacts | undefined {
     const traits = traitsFor(provider, model) ?? provider.traits ?? {};
     const facts = mergeFacts([

@@ -14,7 +14,7 @@ export function mergeFacts(sources: readonly (ModelFacts | undefined)[]): ModelF
 }
 
 /**
- * What holds for each of several models: the smallest limits, what all of them take, give and can do, and a price that all
+ * Facts that hold for each of several models: the smallest limits, what all of them take, give and can do, and a price that all
  * have. A fact that is unknown for one of them is unknown.
  */
 export function commonFacts(models: readonly (ModelFacts | undefined)[]): ModelFacts | undefined {

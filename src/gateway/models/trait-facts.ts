@@ -1,4 +1,4 @@
-/** What the deviations of a host mean for what its models can do through weir. */
+/** The effect of a host's deviations on the capabilities of its models through weir. */
 import type { Abilities, Modality, ModelFacts } from "../../core/model-facts.ts";
 import type { Traits } from "../../core/provider.ts";
 

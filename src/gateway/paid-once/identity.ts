@@ -1,5 +1,5 @@
 /**
- * What makes two requests the same one. A request with an idempotency key is the same as an earlier one of the same gateway key
+ * Identity of requests. A request with an idempotency key is the same as an earlier one of the same gateway key
  * with the same path, bytes and idempotency key. Without one, the client's address and the SDK are the same too, and the SDK
  * counts its retries one by one.
  */
@@ -10,7 +10,7 @@ import type { SoughtRequest } from "../../core/paid-once.ts";
 const IDEMPOTENCY_KEY = "idempotency-key";
 /** How often an SDK of OpenAI or Anthropic has sent the request before. */
 const RETRY_COUNT = "x-stainless-retry-count";
-/** What tells one installation of an SDK from another. */
+/** Headers that distinguish installations of an SDK. */
 const SDK_HEADERS = [
   "user-agent",
   "x-stainless-lang",

@@ -5,14 +5,14 @@ import { GivenAnswer } from "./given-answer.ts";
 import type { Followed, Kept } from "./kept.ts";
 import { RemoteAnswer } from "./remote-answer.ts";
 
-/** What a worker knows of a request. */
+/** State of a request in a worker. */
 export interface Looked {
   kept?: Kept | undefined;
   /** A client may repeat an equal request that got no answer. */
   isRefused: boolean;
 }
 
-/** What the other workers know of a request. */
+/** State of a request in the other workers. */
 export interface Elsewhere {
   /** The line to the worker that has the answer. */
   line?: number;

@@ -6,7 +6,7 @@ import type { ByteSource, StreamEnding } from "../delivery/stream.ts";
 import type { Receiver } from "../lanes/transport.ts";
 import type { FanOut, Place } from "./fan-out.ts";
 
-/** What readers tell the answer that they read. */
+/** Messages of readers to the answer that they read. */
 export interface ReaderEvents {
   /** The client has got the end. */
   delivered(): void;

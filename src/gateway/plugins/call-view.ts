@@ -26,7 +26,7 @@ export function earlyViewOf(call: Call, request: () => ChatRequest | undefined):
   return new View(call, undefined, request);
 }
 
-/** What ends a view's attempt, or its call before the first attempt. Unlike the view's `signal`, it creates no AbortSignal. */
+/** The stop of a view's attempt, or its call before the first attempt. Unlike the view's `signal`, it creates no AbortSignal. */
 export function stopOf(view: CallView): Stoppable {
   return view instanceof View ? View.stopOf(view) : view.signal;
 }

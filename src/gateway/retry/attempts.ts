@@ -24,7 +24,7 @@ import { RetryPlan, type Step } from "./retry-plan.ts";
 /** The vendors' SDKs count their own retries in this header, starting at 0. */
 const SDK_RETRIES = "x-stainless-retry-count";
 
-/** What is attempted. */
+/** The subject of the attempts. */
 export interface Attempted extends Admitted {
   readonly call: Call;
   readonly plan: Plan;

@@ -25,7 +25,7 @@ export interface Failure {
 }
 
 /**
- * What the failure says about the deployment. `neutral`: nothing. `healthy`: it works, the request was at fault. `failing`:
+ * The meaning of the failure for the deployment. `neutral`: nothing. `healthy`: it works, the request was at fault. `failing`:
  * it fails. `limited`: rate limit. `refused`: it refuses weir's credential, or the account has no funds.
  */
 export type Verdict = "neutral" | "healthy" | "failing" | "limited" | "refused";

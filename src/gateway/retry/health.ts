@@ -42,7 +42,7 @@ export interface OpenBreaker {
   state: Exclude<BreakerState, "closed">;
   since: number;
   opensAt: number;
-  /** What the last failure was. */
+  /** The last failure. */
   reason?: string;
 }
 

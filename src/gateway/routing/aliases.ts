@@ -2,7 +2,7 @@
 import type { Pattern } from "./pattern.ts";
 import { bySpecificity, compilePattern } from "./pattern.ts";
 
-/** What aliases have to know of other names. */
+/** Other names, as far as aliases need them. */
 export interface Naming {
   isRoute(name: string): boolean;
   /** Whether a name or pattern begins with the name of a provider and a slash. */

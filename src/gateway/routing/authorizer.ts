@@ -41,7 +41,7 @@ export class ProviderAuthorizer implements Authorizer {
   readonly #place: Place;
   /** How much the host's clock is ahead of this machine's. Milliseconds. */
   #skewMs = 0;
-  /** What the plugin keeps is not emptied again before this time; monotonic milliseconds. */
+  /** The plugin's state is not emptied again before this time; monotonic milliseconds. */
   #renewableAt = 0;
   /** Concealed values that are not credentials, the oldest first. */
   #tokens: readonly string[] = [];

@@ -14,7 +14,7 @@ export interface Credentials {
   source?: string;
 }
 
-/** What is missing: a clause for the sentence why the provider is off. */
+/** The missing part: a clause for the sentence why the provider is off. */
 export interface MissingCredentials {
   missing: string;
 }

@@ -33,7 +33,7 @@ export function variablesOf({ provider, settings, deployment }: Given): Values {
   return { ...known, ...(Object.fromEntries(found) as Values) };
 }
 
-/** What the operator must set for the variables without a value: `set ACME_REGION to the region`. */
+/** Instruction for the variables without a value: `set ACME_REGION to the region`. */
 export function missingVariables(given: Given, values: Values): string[] {
   const { name: provider, variables = {} } = given.provider;
   return neededVariables(given)
@@ -152,7 +152,7 @@ export function urlBelow(url: string, below: string): string {
   return end < 0 ? url + below : url.slice(0, end) + below + url.slice(end);
 }
 
-/** What the operator must set if a provider has no base URL. */
+/** Instruction if a provider has no base URL. */
 export function missingBaseUrl({ name, host }: Provider): string {
   return `set ${variableName(name, "BASE_URL")}${host ? ` or ${host.variable}` : ""} to the address of the server`;
 }

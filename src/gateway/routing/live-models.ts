@@ -112,7 +112,7 @@ export class LiveModels {
       for (const model of models.keys()) yield { provider, model };
   }
 
-  /** What the list of a provider's host tells of a model. */
+  /** A model as the list of a provider's host has it. */
   factsOf(name: string, model: string): ModelFacts | undefined {
     const host = this.#hosts.find(({ provider, models }) => provider.name === name && models.has(model));
     return host?.models.get(model);

@@ -1,4 +1,4 @@
-/** What the operator sets by the names of models: aliases, routes, fallbacks, settings of requests, strategies. */
+/** The operator's settings by the names of models: aliases, routes, fallbacks, settings of requests, strategies. */
 import type { Fallback, ModelSettings, RouteTarget, Strategy } from "../../core/settings.ts";
 import { Aliases, type Naming } from "./aliases.ts";
 import { ModelTable } from "./model-table.ts";

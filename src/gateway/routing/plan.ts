@@ -10,7 +10,7 @@ export interface Choice {
   weight: number;
   /** The priority of the route, then that of the deployment; compared in this order, the lower number first. */
   priority: readonly [number, number];
-  /** What decides within a priority; absent: weight. */
+  /** The routing strategy within a priority; absent: weight. */
   by?: Exclude<Strategy, "weight">;
   /** The name of the fallback model in the config; absent for the model itself. */
   fallback?: string;

@@ -1,4 +1,4 @@
-/** What a registry is made from. */
+/** The parts of a registry. */
 import type { EmbedDialect } from "../../core/embed-dialect.ts";
 import type { Format } from "../../core/format.ts";
 import type { NameOptions } from "./model-names.ts";

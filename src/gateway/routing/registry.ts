@@ -25,7 +25,7 @@ export type { LoadedPlugin, OffProvider } from "./activate.ts";
 export type { ModelEntry, ServedModel } from "./list-models.ts";
 export type { RegistryOptions } from "./registry-options.ts";
 
-/** What a client wants of a model. */
+/** The operation that a client asks a model for. */
 export type Operation = "generate" | "embed";
 
 /** The operation of a request, and the format or dialect that it is written in. */
@@ -52,7 +52,7 @@ export class Registry {
   readonly #providerNames: ReadonlySet<string>;
   readonly live: LiveModels;
   readonly #order: readonly string[];
-  /** What the operator sets by names. */
+  /** The operator's settings by names. */
   names!: ModelNames;
   #renamed = 0;
   /** Set for a gateway with a store. */
@@ -246,12 +246,12 @@ export class Registry {
     return orderedBy(withSettings(choices, settings, names), this.strategyOf(names[0]));
   }
 
-  /** What decides between the targets of a model or route. */
+  /** The routing strategy between the targets of a model or route. */
   strategyOf(model: string): Strategy {
     return this.#entryOf(this.names.routing, model) ?? "weight";
   }
 
-  /** What the operator sets for requests that ask for a model. */
+  /** The operator's settings for requests that ask for a model. */
   settingsOf(model: string): ModelSettings | undefined {
     return this.#entryOf(this.names.settings, model);
   }

@@ -12,7 +12,7 @@ import {
   unset,
 } from "./activate.ts";
 
-/** What plugins declare, and what the operator has set. */
+/** Declarations of plugins, and settings of the operator. */
 export interface Declared {
   plugins: readonly LoadedPlugin[];
   settings(provider: Provider): ProviderSettings;

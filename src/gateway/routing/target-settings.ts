@@ -1,4 +1,4 @@
-/** What the config sets for the model of a target: members of its body, timeouts, circuit breaker. */
+/** Settings of the config for the model of a target: members of its body, timeouts, circuit breaker. */
 import { mergeBreaker } from "../../core/merge-policies.ts";
 import type { ModelSettings, Strategy } from "../../core/settings.ts";
 import type { ModelTable } from "./model-table.ts";

@@ -25,7 +25,7 @@ type Previous =
   /** weir does not know the id, and leaves it to a provider of the client's format. */
   | { at: "elsewhere" };
 
-/** What weir knows of the items that a request names. */
+/** Items that a request names, as weir knows them. */
 interface Named {
   /** The items that weir stores, by their ids. */
   items: ReadonlyMap<string, JsonObject>;

@@ -4,7 +4,7 @@ import { GatewayError } from "../../core/error.ts";
 import type { Gateway } from "../types.ts";
 
 /**
- * What `read` finds; `undefined` while weir keeps no answers.
+ * The result of `read`; `undefined` while weir keeps no answers.
  * @throws GatewayError `overloaded` if the store does not answer: the client may repeat the request
  */
 export async function reading<Found>(

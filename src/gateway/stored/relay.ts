@@ -23,7 +23,7 @@ export interface RelayRequest extends AnswerRequest {
   below?: string;
   /** Name of the deployment that stores the answer. */
   deployment: string;
-  /** What weir knows of the answer. */
+  /** Facts about the answer. */
   row?: StoredAnswer;
 }
 

@@ -13,7 +13,7 @@ export type Keeper = "provider" | "weir" | "none";
 export const RUNNING = "in_progress";
 
 /**
- * What one call has to do with stored answers: the answer that it continues, the items that it refers to, and who stores its
+ * The stored answers of one call: the answer that it continues, the items that it refers to, and who stores its
  * answer. Each attempt gets the request that its target understands: a provider that stores answers gets its own ids, every
  * other one the stored items in their place.
  */
@@ -61,7 +61,7 @@ export interface StoredCall {
   keepOrigin(id: string, attempt: Attempt, origin?: Origin): Promise<boolean>;
 }
 
-/** What weir records of an answer that the provider stores. */
+/** weir's record of an answer that the provider stores. */
 export interface Origin {
   /** The provider generates it in the background. */
   isRunning?: boolean;

@@ -17,7 +17,7 @@ interface Governance {
   paths: ReadonlyMap<string, string>;
 }
 
-/** What counts for a budget, as `on` of weir, and where it is in `weir.yaml`. */
+/** The calls that count for a budget, as `on` of weir, and where it is in `weir.yaml`. */
 interface Holder {
   name: string;
   on: unknown;

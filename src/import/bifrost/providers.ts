@@ -20,7 +20,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 const WITH_VERSION =
   /^(openai|groq|mistral|cerebras|openrouter|xai|ollama|vllm|sglang|fireworks|together|huggingface|nvidia)$/;
 
-/** What Bifrost adds to `base_url`. An address that ends in a version gets no second one. */
+/** The path that Bifrost adds to `base_url`. An address that ends in a version gets no second one. */
 function askedAt(base: string, provider: string, format: string | undefined): Asked {
   const url = base.replace(/\/+$/, "");
   if (format === "gemini" || (format === undefined && provider === "gemini"))
@@ -96,7 +96,7 @@ function placeIn(
   return { ...kept, asked };
 }
 
-/** What a key, or a provider without one, is asked for a model that it serves. */
+/** The name that a key, or a provider without one, has for a model that it serves. */
 function expectSample(
   { draft, vendors }: Reading,
   connection: Connection,
@@ -114,7 +114,7 @@ function expectSample(
   draft.expected.push({ name: `${node.name}/${model}`, connection, model, asked, from });
 }
 
-/** What the keys of a provider share. */
+/** Settings that the keys of a provider share. */
 interface KeySource {
   provider: string;
   group: string;

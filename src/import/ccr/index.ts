@@ -125,7 +125,7 @@ const OF_THE_APP = (
   "plugins profile providerPlugins proxy theme toolHub tray virtualModelProfiles"
 ).split(" ");
 
-/** What a scenario of the router means for weir. */
+/** The meaning of a scenario of the router for weir. */
 const SCENARIOS: Readonly<Record<string, { alias: string; when: string }>> = {
   think: { alias: "think", when: "whether a request asks for reasoning" },
   webSearch: { alias: "web-search", when: "the tools of a request" },

@@ -137,7 +137,7 @@ function formatAt(url: string): string {
   return found?.[0] ?? "chat-completions";
 }
 
-/** What the addresses of earlier versions end in, which have the whole URL. */
+/** End of the addresses of earlier versions, which have the whole URL. */
 const ENDS: Readonly<Record<string, RegExp>> = {
   "chat-completions": /\/chat\/completions$/,
   responses: /\/responses$/,
@@ -151,7 +151,7 @@ const PATHS: Readonly<Record<string, string>> = {
   gemini: "/v1beta/models/{model}:generateContent",
 };
 
-/** What an alias of weir may be called. */
+/** Names that an alias of weir may have. */
 const NAME = /^[\w.:/@+-]{1,200}$/;
 
 function transformersOf(entry: SourceNode): SourceNode | undefined {

@@ -41,7 +41,7 @@ export function askedBy(prefix: string, base = DEFAULT_BASES[prefix]): Asked | u
 
 const CHAT = ["chat-completions", "/chat/completions"] as const;
 
-/** What LiteLLM adds to an address, unless that ends in it. */
+/** The path that LiteLLM adds to an address, unless that ends in it. */
 const PATHS: Readonly<Record<string, readonly [format: string, path: string]>> = {
   anthropic: ["messages", "/v1/messages"],
   gemini: ["gemini", "/models/{model}:generateContent"],

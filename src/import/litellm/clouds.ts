@@ -15,7 +15,7 @@ export interface Placed {
   asked?: Asked;
 }
 
-/** What LiteLLM asks for without `api_version`. */
+/** The version that LiteLLM asks for without `api_version`. */
 export const DEFAULT_VERSION = "${AZURE_API_VERSION:-2025-02-01-preview}";
 
 /** @returns undefined for a prefix that is no cloud */

@@ -91,7 +91,7 @@ function ollamaBase(base = `\${OLLAMA_API_BASE:-${LOCAL_OLLAMA}}`): string {
     .replace(/\/(v1|api)$/, "")}/v1`;
 }
 
-/** What the report says about the address. Whether it is the one that LiteLLM asks is checked with the written file. */
+/** The report's line about the address. Whether it is the one that LiteLLM asks is checked with the written file. */
 function sayAddress(
   { environment }: Reading,
   address: SourceNode | undefined,

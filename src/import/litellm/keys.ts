@@ -68,7 +68,7 @@ function nameOf(entry: SourceNode, names: Set<string>): string {
   return name;
 }
 
-/** What the key may do and spend, as options of a key of weir. */
+/** Permissions and budget of the key, as options of a key of weir. */
 function optionsOf(reading: Reading, entry: SourceNode, to: string): Record<string, unknown> {
   const limit = (member: string, name: string) => {
     const node = entry.member(member);

@@ -229,7 +229,7 @@ function explainParameter(node: SourceNode): void {
     node.dropped("weir sends what the client sends", "models.NAME.body can add fields");
 }
 
-/** What LiteLLM knows about a model besides its prices. */
+/** LiteLLM's facts about a model besides its prices. */
 function readInfo(info: SourceNode | undefined): void {
   info?.member("mode")?.ignored("weir sees in the request what a client wants of a model");
   info?.member("id")?.dropped("weir names deployments in its own way");

@@ -146,7 +146,7 @@ function useOf({ connection, weight, priority }: Placed, model: string): Use {
   return { connection, model, weight, priority };
 }
 
-/** What clients get who ask for any model. */
+/** The model for clients that ask for any model. */
 function servePlaced(reading: Reading, placed: readonly Placed[]): void {
   const { draft } = reading;
   const [first] = placed;

@@ -94,7 +94,7 @@ function placeIn({ vendors }: Reading, node: SourceNode): { place: Place; asked?
   return { place: found, ...(request && { asked: request }) };
 }
 
-/** What Portkey adds to `custom_host`. */
+/** The path that Portkey adds to `custom_host`. */
 function askedAt(host: string, provider: string | undefined): Asked {
   const url = host.replace(/[?#].*$/s, "").replace(/\/+$/, "");
   if (provider === "anthropic") return { format: "messages", url: `${url}/messages` };

@@ -47,7 +47,7 @@ export function digestOf(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
-/** What lists show of a key: `weir_sk_Ab3d…9xQ2`. */
+/** The form of a key in lists: `weir_sk_Ab3d…9xQ2`. */
 export function hintOf(text: string): string {
   const shown = claimedKind(text) === undefined ? HINT_LENGTH : PREFIX_LENGTH + HINT_LENGTH;
   // A short key of another form would be half revealed.

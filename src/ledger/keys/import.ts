@@ -14,7 +14,7 @@ export interface ImportedKey {
   entry: KeyEntry;
   budget?: Pick<Budget, "limit" | "window">;
   rates?: RateLimit["limits"];
-  /** What the export has and weir does not take over, one sentence each. */
+  /** Parts of the export that weir does not take over, one sentence each. */
   notes: readonly string[];
 }
 

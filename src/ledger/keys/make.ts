@@ -25,7 +25,7 @@ export interface KeyRequest {
   /** Default: the path of the maker. */
   path?: string;
   tags?: readonly string[];
-  /** What a scope leaves out is taken from the maker. */
+  /** Members that a scope leaves out are taken from the maker. */
   scopes?: Scopes;
   /** Milliseconds since 1970. */
   expiresAt?: number;

@@ -1,4 +1,4 @@
-/** What scopes are valid, and whether a key may have only what another one has. */
+/** Validity of scopes, and whether a key may have only what another one has. */
 import { globMatches } from "../../core/glob.ts";
 import { type ModelSets, patternsOf, setNamed } from "../../core/model-sets.ts";
 import { formatNano, MAX_NANO } from "../money.ts";
@@ -27,7 +27,7 @@ const WORD = /^[a-z][a-z0-9-]*$/;
 
 /** A list of a scope: what is wrong with an entry, and whether an entry permits all that another one permits. */
 interface ListRule {
-  /** What an entry must be. */
+  /** The form of an entry. */
   expects: string;
   isValid(entry: string): boolean;
   contains(outer: string, inner: string, sets: ModelSets): boolean;
@@ -88,7 +88,7 @@ export function inheritScopes(own: Scopes, maker: Scopes): Scopes {
   return { ...maker, ...own };
 }
 
-/** What scopes permit beyond those of the maker; undefined when it is nothing. Both must be valid. @param sets those of the config */
+/** The permission that scopes have beyond those of the maker; undefined when it is nothing. Both must be valid. @param sets those of the config */
 export function excessOf(scopes: Scopes, maker: Scopes, sets: ModelSets = {}): KeyFault | undefined {
   for (const name of LIST_NAMES) {
     const permitted = maker[name];

@@ -13,11 +13,11 @@ export type Reach = "unsent" | "refused" | "sent";
 
 export interface Used {
   reach: Reach;
-  /** What the provider counted. */
+  /** The provider's counts. */
   usage: Usage;
   /** `usage` with weir's estimate for what the provider has not counted: for answers that were cut. */
   estimate?: Usage;
-  /** What an attempt without counts and without an answer is assumed to cost. */
+  /** The cost that is assumed for an attempt without counts and without an answer. */
   assumed?: Nano;
   /** Where the deployment runs. What the provider says of the answer is before it. */
   region?: string;

@@ -15,7 +15,7 @@ export interface FileHead {
   sameAs: Readonly<Record<string, string>>;
 }
 
-/** What every other line has. */
+/** Every other line. */
 export interface NamedLine {
   provider: string;
   /** The provider's name of the model; `*` is every model that has no line of its own. */

@@ -59,7 +59,7 @@ export function addBuckets(usage: Usage, rule: PriceRule, sum: BucketSum): Price
   return doubt;
 }
 
-/** What a request may use at most. Tokens; `tier` and `speed`: those that the client asks for. */
+/** The most that a request may use. Tokens; `tier` and `speed`: those that the client asks for. */
 export interface Bounds {
   input: number;
   output: number;

@@ -1,4 +1,4 @@
-/** What targets cost compared with each other, for routing by cost. */
+/** Costs of targets compared with each other, for routing by cost. */
 import type { Target } from "../../core/provider.ts";
 import { PriceBook } from "./book.ts";
 import { regionOf } from "./region.ts";

@@ -1,4 +1,4 @@
-/** What weir books, in doubt, for what a price rule does not contain: the most that it can cost, so that unknown is never zero. */
+/** Charges in doubt, for usage that a price rule does not contain: the most that it can cost, so that unknown is never zero. */
 import type { PriceDoubt, PriceRule } from "../charge.ts";
 import type { Nano } from "../money.ts";
 
@@ -54,7 +54,7 @@ export function feesOf({ per }: PriceRule, searches: number): { cost: Nano; doub
 const USUAL_SEARCH: Nano = 10_000_000;
 
 /**
- * What is held for tools that the provider runs itself.
+ * Holds for tools that the provider runs itself.
  * @param expected what the operator expects of them where a search costs a cent; dearer searches need more
  */
 export function serverToolsAtMost({ per }: PriceRule, expected: Nano): Nano {

@@ -1,4 +1,4 @@
-/** What attempts would have cost with other models. Pure arithmetic over what was counted. */
+/** The cost that attempts would have had with other models. Pure arithmetic over what was counted. */
 import type { Usage } from "../../core/events.ts";
 import type { PriceRule } from "../charge.ts";
 import { matchesModel, namesOf } from "../../core/model-pattern.ts";
@@ -11,7 +11,7 @@ export interface UsedTarget {
   model: string;
   calls: number;
   usage: Usage;
-  /** What was booked. */
+  /** The booked amount. */
   cost: Nano;
 }
 

@@ -13,16 +13,16 @@ const START_MS = 5000;
 /** A stream has output in reserve while it waits. Milliseconds. */
 export const STREAM_MS = 3000;
 
-/** What a waiting call lacks of one share. */
+/** The amount of one share that a waiting call lacks. */
 export interface Short {
   share: Share;
-  /** What the call holds of it in the end. */
+  /** The amount that the call holds of it in the end. */
   hold: number;
 }
 
 /** One call that waits. */
 export interface Waiter {
-  /** What it lacks at the moment; empty if nothing. */
+  /** The amount that it lacks at the moment; empty if nothing. */
   shorts(): readonly Short[];
   /** Takes what it needs of all shares. @returns false if one does not suffice */
   take(): boolean;
@@ -149,12 +149,12 @@ export class Asks {
   }
 }
 
-/** What a call lacks besides what no earlier call waits for. */
+/** The amount that a call lacks besides the part that no earlier call waits for. */
 function needOf({ share, hold }: Short): number {
   return hold - Math.max(0, Math.min(hold, share.left - share.wanted));
 }
 
-/** What is left for a call: with what its worker has for it. */
+/** The amount left for a call: with what its worker has for it. */
 function leftFor({ shorts, needs }: Ask, refusal: Refusal): Refusal {
   const short = shorts.find(({ share }) => share.account === refusal.account);
   const asked = needs.find(({ account }) => account === refusal.account);

@@ -1,4 +1,4 @@
-/** What the ledger keeps of one attempt: what was expected and held, and in the end what it cost. */
+/** The ledger's entry of one attempt: its expected usage, its holds, and in the end its cost. */
 import type { Attempt } from "../../core/call.ts";
 import type { Usage } from "../../core/events.ts";
 import type { RequestSize } from "../../core/ledger.ts";
@@ -15,7 +15,7 @@ export interface Running {
   calls: number;
 }
 
-/** What applies to the calls of one key to one target. */
+/** Budgets, limits and price that apply to the calls of one key to one target. */
 export interface Applied {
   readonly lines: readonly Line[];
   readonly rule: PriceRule | undefined;
@@ -32,7 +32,7 @@ export interface Applied {
   readonly hasSessions: boolean;
 }
 
-/** What is noted of a prompt while the provider works on it. */
+/** Notes on a prompt while the provider works on it. */
 export interface NotedPrompt {
   /** Identifies the conversation. */
   affinity: string;
@@ -62,10 +62,10 @@ export class Booking {
   input = 0;
   output = 0;
   heldOutput = 0;
-  /** What is held for the cost, and the most that the whole answer can cost. */
+  /** Amount that is held for the cost, and the most that the whole answer can cost. */
   cost: Nano = 0;
   fullCost: Nano = 0;
-  /** What was charged; present when it is settled. */
+  /** The charge; present when it is settled. */
   charge: Charge | undefined;
   /** The tokens that it was charged for, where the provider has not counted them all. */
   estimate: Usage | undefined;
@@ -74,7 +74,7 @@ export class Booking {
     this.applied = applied;
   }
 
-  /** What an attempt needs of a line. In the unit of the line. */
+  /** The amount that an attempt needs of a line. In the unit of the line. */
   need(line: Line): number {
     if (line.unit === "money") return line.mode === "watch" ? 0 : this.cost;
     return Math.min(line.most, this.#use(line.unit));

@@ -7,7 +7,7 @@ import { costAtMost } from "../prices/price.ts";
 import { serverToolsAtMost } from "../prices/unknown.ts";
 import type { LedgerSettings } from "./settings.ts";
 
-/** What providers add around a conversation, and for tools. Tokens. */
+/** Tokens that providers add around a conversation, and for tools. */
 const FRAME_TOKENS = 64;
 const TOOL_TOKENS = 700;
 
@@ -16,7 +16,7 @@ export const FIRST_OUTPUT = 4096;
 export const NEXT_OUTPUT = 2048;
 const AHEAD = 1024;
 
-/** What a request may have of input, by kinds, without what tools of the provider add. */
+/** Input tokens that a request may have, by kinds, without what tools of the provider add. */
 export function partsOf({ text, structure, mediaTokens, hasTools }: RequestSize): Parts {
   const { words, digits, signs, scripts } = text;
   const tools = hasTools ? TOOL_TOKENS : 0;
@@ -49,12 +49,12 @@ export function outputPermitted({ maxTokens, choices }: RequestSize, rule: Price
   return (maxTokens ?? rule?.maxOutput ?? Infinity) * choices;
 }
 
-/** What a visible stream holds before its first byte. */
+/** Amount that a visible stream holds before its first byte. */
 export function firstOutput(full: number, choices: number): number {
   return Math.min(full, FIRST_OUTPUT * choices);
 }
 
-/** What a stream holds next. @param counted the most tokens of its output so far */
+/** Amount that a stream holds next. @param counted the most tokens of its output so far */
 export function nextOutput(held: number, full: number, counted: number): number {
   return Math.min(full, Math.max(held, Math.ceil(counted)) + NEXT_OUTPUT);
 }

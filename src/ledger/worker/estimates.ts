@@ -1,4 +1,4 @@
-/** What attempts may use and cost at most, and what this worker has learned of the targets. */
+/** The most that attempts may use and cost, and what this worker has learned of the targets. */
 import type { Attempt, Call } from "../../core/call.ts";
 import type { Admitted } from "../../core/ledger.ts";
 import type { LedgerRefusal } from "../../core/refusal.ts";
@@ -85,7 +85,7 @@ export class Estimates {
     for (const margin of booking.missed) this.#margins.learn({ target: applied.target, ...margin });
   }
 
-  /** What all workers have learned. */
+  /** Factors that all workers have learned. */
   note(margins: readonly Margin[]): void {
     for (const margin of margins) this.#margins.learn(margin);
   }

@@ -1,4 +1,4 @@
-/** What a client may know of the limits and budgets that count its call. */
+/** Figures that a client may know of the limits and budgets that count its call. */
 import type {
   BudgetFigure,
   LimitFigures,

@@ -1,4 +1,4 @@
-/** What admission would hold for a request, as JSON for people and tests. */
+/** The holds that admission would take for a request, as JSON for people and tests. */
 import type { JsonObject } from "../../core/json.ts";
 import type { BucketPrices, PriceRule } from "../charge.ts";
 import { DOLLAR } from "../money.ts";

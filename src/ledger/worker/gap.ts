@@ -1,4 +1,4 @@
-/** What a provider may have produced of a stream beyond what arrived, until weir stopped it. */
+/** Output that a provider may have produced of a stream beyond what arrived, until weir stopped it. */
 import type { Attempt } from "../../core/call.ts";
 
 /** Output of one answer in a second, where the stream itself shows no higher pace. Tokens. */

@@ -97,7 +97,7 @@ export function freePlaces({ shares, holds }: Booking): void {
   }
 }
 
-/** What counts for a rate limit on tokens; undefined for other limits. */
+/** Tokens that count for a rate limit on tokens; undefined for other limits. */
 function tokensOf(unit: Line["unit"], used: Usage): number | undefined {
   const input = used.input + used.cacheRead + used.cacheWrite;
   switch (unit) {

@@ -41,7 +41,7 @@ import { StreamHold } from "./stream-hold.ts";
 import { traceFactsOf } from "./trace-facts.ts";
 import { WallClock } from "./wall-clock.ts";
 
-/** What the config declares; a reload replaces it. */
+/** Declarations of the config; a reload replaces them. */
 export interface Declaration {
   declared: Declared;
   prices: Prices;
@@ -265,7 +265,7 @@ export class WorkerLedger implements Ledger {
     this.#outbox.record(record);
   }
 
-  /** What the console shows of calls that run: the longest of them. */
+  /** Calls that run, as the console shows them: the longest of them. */
   running(calls: readonly Call[]): NonNullable<WorkerState["running"]> {
     const longest = [...calls].sort((a, b) => a.startedAt - b.startedAt).slice(0, MOST_RUNNING);
     const shown = longest.map((call) => runningCallOf(call, this.#clock.at(call.startedAt)));

@@ -37,7 +37,7 @@ export function rateLines(limit: RateLimit, earlier: ReadonlyMap<string, Line>):
   });
 }
 
-/** What budgets and limits see of a key. */
+/** The part of a key that budgets and limits read. */
 type Counted = Pick<KeyAccess, "id" | "path" | "tags">;
 
 /** Whether a line counts the calls of a key to a target. @param sets those of the config */

@@ -39,7 +39,7 @@ export class Lines {
       for (const line of rateLines(limit, before)) this.#lines.set(line.account!, line);
   }
 
-  /** What applies to the calls of a key to a target; the same object each time. */
+  /** Budgets and limits that apply to the calls of a key to a target; the same object each time. */
   of(access: KeyAccess | undefined, target: Target): Applied {
     const key = access ?? NO_KEY;
     let byTarget = this.#applied.get(key);

@@ -1,5 +1,5 @@
 /**
- * What the keeper has not stored yet: records and spends, in numbered batches. A batch is sent again after a reconnection, and
+ * Data that the keeper has not stored yet: records and spends, in numbered batches. A batch is sent again after a reconnection, and
  * the store applies it once. Records are written to memory that the keeper can read, so that the death of this process loses none.
  */
 import type { BooksChannel } from "../channel.ts";

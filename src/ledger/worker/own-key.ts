@@ -1,4 +1,4 @@
-/** What a client may know of its own key: the key, the limits and budgets that count its calls, and what it has used. */
+/** The facts that a client may know of its own key: the key, the limits and budgets that count its calls, and what it has used. */
 import type { JsonObject } from "../../core/json.ts";
 import type { KeyAccess } from "../../core/key-access.ts";
 import { type ModelSets, patternsOf } from "../../core/model-sets.ts";

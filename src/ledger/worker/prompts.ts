@@ -51,7 +51,7 @@ export class Prompts {
   }
 }
 
-/** What the cache saved, and what the tokens that were not read cost more than if they had been. Nano-dollars. */
+/** Amount that the cache saved, and the extra cost of tokens that were not read from it. Nano-dollars. */
 function valueOf(usage: Usage, rule: PriceRule): Pick<PromptRecord, "saved" | "dearer"> {
   const { input, cacheRead, cacheWrite } = usage;
   const { cost } = priceUsage(usage, rule);

@@ -1,4 +1,4 @@
-/** What the worker asks the keeper for a client, apart from the path of calls. */
+/** Questions of a worker to the keeper for a client, apart from the path of calls. */
 import { GatewayError } from "../../core/error.ts";
 import type { BooksChannel } from "../channel.ts";
 import type { BooksDown, KeyFigures, KeyQuery } from "../messages.ts";

@@ -1,4 +1,4 @@
-/** What the console shows of a call that runs. */
+/** A call that runs, as the console shows it. */
 import type { Call } from "../../core/call.ts";
 import { recordedName } from "../../core/recorded-name.ts";
 import type { RunningCall } from "../messages.ts";

@@ -1,4 +1,4 @@
-/** What the operator may set about estimates and refusals. */
+/** Settings of the operator for estimates and refusals. */
 import type { Nano } from "../money.ts";
 import type { Unreleased } from "../policy.ts";
 import type { Line } from "./share.ts";
@@ -6,16 +6,16 @@ import type { Line } from "./share.ts";
 export interface LedgerSettings {
   /** Output that is expected of a model without a known limit, at most. Tokens. */
   maxOutput: number;
-  /** What is expected of tools that the provider runs itself: input, and searches. */
+  /** Usage that is expected of tools that the provider runs itself: input, and searches. */
   serverTools: { tokens: number; cost: Nano };
   /**
-   * What an attempt costs that was sent and brought nothing back: its input, or all that was held for it. Default: `full` under
+   * The cost of an attempt that was sent and brought nothing back: its input, or all that was held for it. Default: `full` under
    * a hard budget, else `input`.
    */
   assume?: "input" | "full";
   /** Clients see the amounts of budgets. */
   tell: boolean;
-  /** What happens to calls whose share is empty while the keeper cannot be reached. */
+  /** Treatment of calls whose share is empty while the keeper cannot be reached. */
   onLoss: "open" | "closed" | "hard-closed";
   /** Records contain what spans need. */
   traces?: boolean;

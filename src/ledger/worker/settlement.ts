@@ -1,4 +1,4 @@
-/** What an attempt used and cost, from how it ended. */
+/** Usage and cost of an attempt, from how it ended. */
 import type { Attempt } from "../../core/call.ts";
 import { estimateTokens } from "../../core/estimate.ts";
 import { NO_USAGE, type Usage, usageState } from "../../core/events.ts";
@@ -14,7 +14,7 @@ import type { LedgerSettings } from "./settings.ts";
 /** Bytes of text for a token, on average. */
 const OUTPUT_BYTES_PER_TOKEN = 3.5;
 const INPUT_BYTES_PER_TOKEN = 4;
-/** What the most tokens of a text are on average. */
+/** Average share of the most tokens that a text can have. */
 const LIKELY_SHARE = 0.75;
 
 /**
@@ -44,7 +44,7 @@ export function settlementOf(
   return { charge: chargeOf({ reach, usage, estimate: used }, rule, ruleOf), used };
 }
 
-/** What an attempt without an answer is assumed to have used and to cost. */
+/** Usage and cost that are assumed for an attempt without an answer. */
 function assumptionOf(
   attempt: Attempt,
   booking: Booking,
@@ -69,7 +69,7 @@ function reachOf(attempt: Attempt, { applied: { rule } }: Booking): Reach {
   return isError || failure?.class === "status" ? "refused" : "sent";
 }
 
-/** What an answer has used so far as far as weir can tell, with the counts of the provider where it gave them. */
+/** Usage of an answer so far, as far as weir knows, with the counts of the provider where it gave them. */
 function estimateOf(attempt: Attempt, booking: Booking): Usage {
   const { call, usage, outputBytes, outputTokens, estimated } = attempt;
   // A hard budget counts the most that the text can be: what is booked too low would be spent again.
@@ -87,7 +87,7 @@ function estimateOf(attempt: Attempt, booking: Booking): Usage {
   };
 }
 
-/** What the provider may have produced besides what arrived, within the limits of the request and of the model. */
+/** Output that the provider may have produced besides what arrived, within the limits of the request and of the model. */
 function unseenOf(attempt: Attempt, booking: Booking, seen: number): number {
   const { target } = attempt;
   const hides = target.traits?.hidesReasoning ?? target.provider.traits?.hidesReasoning ?? false;

@@ -1,4 +1,4 @@
-/** What this worker was granted of an account, and the budget or limit that the account is of. */
+/** The grant of this worker from an account, and the budget or limit that the account is of. */
 import type { Cells } from "../cells.ts";
 import type { Nano } from "../money.ts";
 import type { Budget, RateUnit, Subject } from "../policy.ts";
@@ -6,7 +6,7 @@ import type { Budget, RateUnit, Subject } from "../policy.ts";
 /** A budget, or one unit of a rate limit, as calls are checked against it. */
 export interface Line {
   readonly unit: "money" | RateUnit;
-  /** What counts for it: `hard` for all rate limits. */
+  /** The mode that counts for it: `hard` for all rate limits. */
   readonly mode: Budget["mode"];
   readonly name: string;
   readonly on: Subject;
@@ -20,7 +20,7 @@ export interface Line {
   share?: Share;
 }
 
-/** What this worker was granted of one account. */
+/** The grant of this worker from one account. */
 export class Share {
   readonly account: string;
   /** The line of the newest policy that has used the share. */
@@ -29,22 +29,22 @@ export class Share {
   isForgotten = false;
   /** When the window of a budget ends. Milliseconds since 1970. */
   readonly endsAt: number;
-  /** What can still be held is `values[cell]`: a number that the keeper can read when this process has died. */
+  /** The amount that can still be held is `values[cell]`: a number that the keeper can read when this process has died. */
   readonly values: Float64Array;
   readonly cell: number;
   /** Held by attempts that run. */
   held = 0;
-  /** What waiting calls need before another call may ask for less. */
+  /** Amount that waiting calls need before another call may ask for less. */
   wanted = 0;
-  /** What the keeper has last told of the account besides this share. `at`: monotonic milliseconds. */
+  /** The keeper's last figures of the account besides this share. `at`: monotonic milliseconds. */
   known: { limit: number; left: number; at: number } | undefined;
   /** Sweeps since it was used. */
   idle = 0;
   /** The least that was left since the worker last looked for unused money. */
   least = Infinity;
-  /** What attempts of calls that run have cost. It is reported with the records of the calls. */
+  /** Cost of attempts of calls that run. It is reported with the records of the calls. */
   unreported: Nano = 0;
-  /** What was spent and is in no batch yet. */
+  /** Amount that was spent and is in no batch yet. */
   spent: Nano = 0;
   assumed: Nano = 0;
   overrun: Nano = 0;

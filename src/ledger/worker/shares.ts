@@ -87,7 +87,7 @@ export class Shares {
     for (const [account, { left }] of this.#byAccount) if (left !== 0) this.recall(account, 0);
   }
 
-  /** What is neither settled nor returned. */
+  /** Amount that is neither settled nor returned. */
   states(): ShareState[] {
     const states: ShareState[] = [];
     for (const { account, left, held, unreported, line } of this.#byAccount.values()) {

@@ -1,4 +1,4 @@
-/** What the spans of a call need, collected at its end. */
+/** Facts for the spans of a call, collected at its end. */
 import type { Attempt, Call } from "../../core/call.ts";
 import { readTraceParent } from "../../core/trace-context.ts";
 import type { AttemptFacts, TraceFacts } from "../telemetry.ts";

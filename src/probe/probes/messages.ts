@@ -1,4 +1,4 @@
-/** What a conversation may contain: images, system messages after the first position, the role developer. */
+/** Parts that a conversation may contain: images, system messages after the first position, the role developer. */
 import type { Host } from "../host.ts";
 import { judge, says } from "../judge.ts";
 import type { Finding, Probe } from "../types.ts";

@@ -1,4 +1,4 @@
-/** What shapes the answer: JSON schema, JSON mode, stop sequences, several choices, log probabilities. */
+/** Options that shape the answer: JSON schema, JSON mode, stop sequences, several choices, log probabilities. */
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Host } from "../host.ts";
 import { countOf, judge, quoted, type Seen } from "../judge.ts";

@@ -125,7 +125,7 @@ export function elementsIn(bytes: Uint8Array, list: Span): Span[] | undefined {
   return elements;
 }
 
-/** What the module found in a text. */
+/** The module's findings in a text. */
 interface Run {
   /** The memory of the module, with the outline from `copy` on. The next run overwrites it. */
   bytes: Buffer;

@@ -1,4 +1,4 @@
-/** What differs between two snapshots. */
+/** Differences between two snapshots. */
 import type { BucketPrices } from "../../charge.ts";
 import type { SnapshotLine } from "../snapshot.ts";
 import { BUCKETS } from "../settings.ts";

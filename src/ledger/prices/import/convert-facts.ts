@@ -68,7 +68,7 @@ function inputOf(entry: MapEntry): Modality[] {
   return MODALITIES.filter((kind) => kind === "text" || named.includes(kind) || added.includes(kind));
 }
 
-/** What the kind of the model gives, unless the map names it. */
+/** Output of a model by its kind, unless the map names it. */
 function outputOf(entry: MapEntry): Modality[] {
   if (entry.mode === "embedding") return ["embedding"];
   const named = modalities(entry.supported_output_modalities);

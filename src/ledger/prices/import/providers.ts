@@ -3,7 +3,7 @@
 export interface Source {
   /** Names of the provider in the price map: its `litellm_provider`, or the beginning of it before a dash. */
   from: readonly string[];
-  /** What the map writes before the provider's own name of the model. */
+  /** Prefix of the map before the provider's own name of the model. */
   prefix: string;
   /** Names with a slash are those of regions and image sizes, not of models. */
   noSlash?: boolean;

@@ -3,7 +3,7 @@
  * on, and has the names of the others.
  */
 import { Type } from "@sinclair/typebox";
-import { anything, oneOf, open, optional, otherThan } from "../shared/schema.ts";
+import { anything, oneOf, open, optional, otherThan, validatorCode } from "../shared/schema.ts";
 import {
   CACHED,
   DETAIL,
@@ -17,7 +17,6 @@ import {
   STREAMED,
   STRICT,
 } from "../shared/silent.ts";
-import { validatorCode } from "../shared/validator.ts";
 import { lost, named, names, silent } from "../shared/vocabulary.ts";
 
 const MARKS = { cache_control: CACHED, prompt_cache_breakpoint: CACHED };

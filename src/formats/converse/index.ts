@@ -1,10 +1,10 @@
 /** The Converse format of Amazon Bedrock (`POST /model/{model}/converse`). Providers speak it; weir has no clients of it. */
 import type { Format, UpstreamCodec } from "../../core/format.ts";
 import { eventStream } from "../../stream/framing.ts";
-import { FORMAT } from "./own-fields.ts";
+import { FORMAT } from "./upstream/context.ts";
 import { modelFacts } from "./models.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
-import { decodeError } from "./upstream/errors.ts";
+import { decodeAwsError as decodeError } from "../shared/aws-error.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { watch } from "./upstream/watch.ts";
 

@@ -1,9 +1,10 @@
-/** Where hosts of the format listen, as the config and the lists of models need it. */
+/** Where hosts of the format listen, and how they list models. */
 import type { DefaultEndpoint } from "../../core/default-endpoint.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { isObject } from "../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { list } from "../shared/read.ts";
 import { bareModelName } from "../shared/resource-name.ts";
+import type { ModelFacts } from "../../core/model-facts.ts";
+import { flagsAt, knownAbilities, knownFacts, nameAt, wholeAt } from "../shared/listed.ts";
 
 const METHODS = {
   json: "/models/{model}:generateContent",
@@ -33,4 +34,14 @@ function nameOf(model: Json): string | undefined {
   const methods = list(model.supportedGenerationMethods);
   if (methods.length > 0 && !methods.includes("generateContent")) return undefined;
   return bareModelName(model.name);
+}
+
+/** What an entry of `models.list` says of a model. */
+export function factsIn(entry: JsonObject): ModelFacts | undefined {
+  return knownFacts({
+    name: nameAt(entry, ["displayName"]),
+    contextWindow: wholeAt(entry, ["inputTokenLimit"]),
+    maxOutput: wholeAt(entry, ["outputTokenLimit"]),
+    abilities: knownAbilities(flagsAt(entry, [["reasoning", "thinking"]])),
+  });
 }

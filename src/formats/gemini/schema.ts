@@ -3,9 +3,8 @@
  * others for the document. The request covers the fields whose shape weir relies on, and has the names of the others. Answers describe what weir writes; those of a provider that speaks this format reach the client as the provider wrote them.
  */
 import { Type } from "@sinclair/typebox";
-import { anything, count, open, optional } from "../shared/schema.ts";
+import { anything, count, open, optional, validatorCode } from "../shared/schema.ts";
 import { DISPLAYED, MATCHED, MEDIA_TYPE, STOPPED, STORED, STREAMED } from "../shared/silent.ts";
-import { validatorCode } from "../shared/validator.ts";
 import { lost, named, names, silent } from "../shared/vocabulary.ts";
 
 const media = {

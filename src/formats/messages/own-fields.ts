@@ -2,8 +2,8 @@
 import type { OwnFields } from "../../core/chat.ts";
 import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
-import { always } from "../shared/own-fields.ts";
 import { list } from "../shared/read.ts";
+import { always } from "../shared/own-fields.ts";
 
 /** The id of the format. The fields that only this format has are in `ChatRequest.extra` under it. */
 export const FORMAT = "messages";

@@ -5,9 +5,8 @@
  */
 import type { TSchema } from "@sinclair/typebox";
 import { Type } from "@sinclair/typebox";
-import { anything, count, nullable, oneOf, open, optional } from "../shared/schema.ts";
+import { anything, count, nullable, oneOf, open, optional, validatorCode } from "../shared/schema.ts";
 import { CACHED, DISPLAYED, LOADED, MEDIA_TYPE, STOPPED, STREAMED } from "../shared/silent.ts";
-import { validatorCode } from "../shared/validator.ts";
 import { lost, named, names, silent } from "../shared/vocabulary.ts";
 
 const MARK = { cache_control: CACHED };

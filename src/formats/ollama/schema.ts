@@ -4,9 +4,8 @@
  * of the others.
  */
 import { Type } from "@sinclair/typebox";
-import { anything, count, open, optional } from "../shared/schema.ts";
+import { anything, count, open, optional, validatorCode } from "../shared/schema.ts";
 import { IN_ANSWER, KIND, MACHINE, MATCHED, STOPPED, STREAMED } from "../shared/silent.ts";
-import { validatorCode } from "../shared/validator.ts";
 import { named, names, silent } from "../shared/vocabulary.ts";
 
 const LONG = "a provider refuses a prompt that does not fit, where Ollama would cut off its beginning";

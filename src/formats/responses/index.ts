@@ -19,11 +19,11 @@ import {
   ResponsesEvent,
   ResponsesRequest,
 } from "./schema.ts";
-import { modelFacts } from "./models.ts";
+import { modelFacts } from "../shared/openai-models.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
 import { encodeRequest } from "./upstream/request.ts";
-import { mustTranslate } from "./upstream/native.ts";
+import { mustTranslate } from "./upstream/tools.ts";
 import { withoutReasoning, withoutSealed } from "./upstream/sealed.ts";
 import { watch } from "./upstream/watch.ts";
 

@@ -6,7 +6,7 @@
  */
 import type { TSchema } from "@sinclair/typebox";
 import { Type } from "@sinclair/typebox";
-import { anything, count, nullable, oneOf, open, optional } from "../shared/schema.ts";
+import { anything, count, nullable, oneOf, open, optional, validatorCode } from "../shared/schema.ts";
 import {
   CACHED,
   DETAIL,
@@ -18,7 +18,6 @@ import {
   STREAMED,
   STRICT,
 } from "../shared/silent.ts";
-import { validatorCode } from "../shared/validator.ts";
 import { lost, named, names, silent } from "../shared/vocabulary.ts";
 
 const MARKS = { cache_control: CACHED, prompt_cache_breakpoint: CACHED };

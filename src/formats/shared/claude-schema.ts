@@ -2,8 +2,10 @@
  * Converts JSON schemas to the subset that Anthropic enforces. Other keywords move into the description, where the model
  * still reads them (src/formats/README.md#structured-answers).
  */
-import type { Json, JsonObject } from "../../core/json.ts";
-import { isObject } from "../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { Tool } from "../../core/chat.ts";
+import type { ClaudeContext } from "./claude-reasoning.ts";
+import { toolPath } from "./paths.ts";
 
 export interface Sanitised {
   schema: JsonObject;
@@ -182,4 +184,41 @@ function commonNames(branches: readonly JsonObject[], all: boolean): string[] {
   const lists = branches.map((branch) => namesIn(branch.required));
   if (all) return lists.flat();
   return (lists[0] ?? []).filter((name) => lists.every((list) => list.includes(name)));
+}
+
+/** Anthropic's limits over all strict schemas of a request. */
+const STRICT_LIMITS = { tools: 20, optional: 24, unions: 16 };
+
+/** Limits the number and size of the schemas of strict tools (src/formats/README.md#tools). */
+export class StrictBudget {
+  readonly #context: ClaudeContext;
+  #tools = 0;
+  #optional = 0;
+  #unions = 0;
+
+  constructor(context: ClaudeContext) {
+    this.#context = context;
+  }
+
+  /** Returns the schema in the form that Anthropic enforces; `undefined` if it exceeds the limits. */
+  admit(schema: JsonObject, tool: Tool): JsonObject | undefined {
+    const { facts, reportLoss } = this.#context;
+    const clean = sanitiseSchema(schema);
+    const fits =
+      facts.schemas &&
+      !clean.recursive &&
+      this.#tools + 1 <= STRICT_LIMITS.tools &&
+      this.#optional + clean.optional <= STRICT_LIMITS.optional &&
+      this.#unions + clean.unions <= STRICT_LIMITS.unions;
+    if (!fits) {
+      reportLoss("dropped", toolPath(tool, "strict"), "the schema is not enforced");
+      return undefined;
+    }
+    this.#tools++;
+    this.#optional += clean.optional;
+    this.#unions += clean.unions;
+    if (clean.changed)
+      reportLoss("converted", toolPath(tool, "parameters"), "constraints are described, not enforced");
+    return clean.schema;
+  }
 }

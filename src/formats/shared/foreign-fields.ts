@@ -2,8 +2,7 @@
 import type { ChatRequest, SharedField } from "../../core/chat.ts";
 import type { CodecContext } from "../../core/context.ts";
 import { type GatewayError, invalidRequest } from "../../core/error.ts";
-import { untranslatable } from "./own-fields.ts";
-import { foreignFields } from "./shared-fields.ts";
+import { foreignFields, untranslatable } from "./own-fields.ts";
 
 /**
  * Refuses the request or reports a loss for the fields of all other formats.

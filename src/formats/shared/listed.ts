@@ -1,6 +1,5 @@
 /** Reads entries of lists of models, which hosts write with members of their own. */
-import type { Json, JsonObject } from "../../core/json.ts";
-import { isObject } from "../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Abilities, Modality, ModelFacts } from "../../core/model-facts.ts";
 import { MODALITIES } from "../../core/modalities.ts";
 
@@ -65,3 +64,6 @@ export function knownFacts(facts: { [Name in keyof ModelFacts]: ModelFacts[Name]
 export function knownAbilities(abilities: Abilities): Abilities | undefined {
   return Object.keys(abilities).length > 0 ? abilities : undefined;
 }
+
+/** Stands for a date of release that is not known, where clients need one. Unix seconds. */
+export const SOME_DATE = 1_700_000_000;

@@ -4,9 +4,8 @@ import { invalidRequest } from "../../core/error.ts";
 import type { ToolNames } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { decodeBase64Text, isTextMediaType, writeDataUri } from "../../core/media.ts";
-import { headingOf, withTitle } from "./document-text.ts";
+import { headingOf, unsupportedContent, withTitle } from "./content.ts";
 import { blockPath } from "./paths.ts";
-import { unsupportedContent } from "./unsupported-content.ts";
 import type { EncodeContext } from "./encode-context.ts";
 import type { ModelFacts } from "./openai-models.ts";
 

@@ -2,9 +2,9 @@
  * Parts of the schemas of wire formats (TypeBox). Every object is open to unknown members, because new vendor fields, content
  * types and tool types must pass.
  */
-import type { TProperties, TSchema } from "@sinclair/typebox";
-import { Type } from "@sinclair/typebox";
+import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import type { JsonObject } from "../../core/json.ts";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
 
 /** An object with these members and any others. */
 export function open(properties: TProperties, options: object = {}) {
@@ -37,4 +37,12 @@ export const count = (options: object = {}) => Type.Integer({ minimum: 0, ...opt
 /** The schema as JSON, without the symbols of TypeBox. */
 export function toJson(schema: TSchema): JsonObject {
   return JSON.parse(JSON.stringify(schema)) as JsonObject;
+}
+
+/**
+ * The body of a function that returns the validator of a schema, as JavaScript. Macros call it, so that the binary contains its
+ * result: generating a validator at each start took longer than loading all other modules.
+ */
+export function validatorCode(schema: TSchema): string {
+  return TypeCompiler.Code(schema, { language: "javascript" });
 }

@@ -1,6 +1,18 @@
-/** Ends an answer at a stop sequence that the provider does not know. */
-import type { ChatEvent, FinishReason, Usage } from "../../core/events.ts";
-import { mergeUsage, NO_USAGE } from "../../core/events.ts";
+/** Stop sequences that a provider does not take: weir ends the answer at them itself. */
+import { type ChatEvent, type FinishReason, mergeUsage, NO_USAGE, type Usage } from "../../core/events.ts";
+
+/** The stop sequences that a provider gets, and those that weir watches for itself. */
+export interface StopPlan {
+  sent: string[];
+  /** weir searches the answer for these. */
+  watched: string[];
+}
+
+/** Splits the sequences; empty ones mean nothing. @param most the number that the provider takes */
+export function splitStop(stop: readonly string[], most: number): StopPlan {
+  const sequences = stop.filter((sequence) => sequence !== "");
+  return { sent: sequences.slice(0, most), watched: sequences.slice(most) };
+}
 
 /**
  * Passes events on until the text contains a stop sequence, also across deltas. Text that may be the beginning of one is

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { modelFacts, nearestEffort } from "../../../src/formats/chat-completions/models.ts";
+import { modelFacts, nearestEffort } from "../../../src/formats/shared/openai-models.ts";
 
 describe("models", () => {
   test("names of other hosts have no rules of this endpoint; every rule names levels that exist", () => {

@@ -2,8 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
-import { fit } from "../../../src/formats/chat-completions/upstream/fit.ts";
-import { mustTranslate } from "../../../src/formats/chat-completions/upstream/native.ts";
+import { fit, mustTranslate } from "../../../src/formats/chat-completions/upstream/fit.ts";
 import { makeContext } from "../../helpers/codec-context.ts";
 
 const hello = [{ role: "user", content: "Hello" }];

@@ -4,7 +4,7 @@ import type { ChatRequest } from "../../../src/core/chat.ts";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { isObject } from "../../../src/core/json.ts";
-import { nativeSchema } from "../../../src/formats/gemini/upstream/native-schema.ts";
+import { nativeSchema } from "../../../src/formats/gemini/upstream/schema-doors.ts";
 import { SseParser } from "../../../src/stream/sse.ts";
 import { makeContext } from "../../helpers/codec-context.ts";
 import { checkEvents } from "../../helpers/describe-events.ts";

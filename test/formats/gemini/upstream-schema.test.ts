@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { isObject } from "../../../src/core/json.ts";
-import { nativeSchema } from "../../../src/formats/gemini/upstream/native-schema.ts";
+import { nativeSchema } from "../../../src/formats/gemini/upstream/schema-doors.ts";
 import { openapiSchema } from "../../../src/formats/gemini/upstream/openapi-schema.ts";
 import { haveRecordings, NO_RECORDINGS, recordings } from "../../helpers/recordings.ts";
 

@@ -5,8 +5,7 @@
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { firstFault, misspelled } from "../../shared/schema-fault.ts";
-import { missing } from "../../shared/request-fault.ts";
+import { firstFault, missing, misspelled } from "../../shared/request-fault.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
 import { ChatCompletionsRequest, INSTEAD_OF_CONTENT } from "../schema.ts";
 import { requestValidatorCode } from "../schema.ts" with { type: "macro" };

@@ -7,9 +7,8 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { toBase64 } from "../../shared/floats.ts";
 import { count, open, optional, toJson } from "../../shared/schema.ts";
-import { firstFault, misspelled } from "../../shared/schema-fault.ts";
+import { fault, firstFault, missing, misspelled } from "../../shared/request-fault.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
-import { fault, missing } from "../../shared/request-fault.ts";
 
 /** As many as OpenAI accepts. */
 const MAX_INPUTS = 2048;

@@ -10,7 +10,7 @@ import type { ListedModel, ModelMembers } from "../../../core/model-listing.ts";
 import { FORMAT } from "../own-fields.ts";
 import { OPTIONS, SAMPLES } from "./options.ts";
 import { nullable, open, toJson } from "../../shared/schema.ts";
-import { SOME_DATE } from "../../shared/some-date.ts";
+import { SOME_DATE } from "../../shared/listed.ts";
 
 function of({ id, provider, model, carried, facts = {} }: ListedModel): JsonObject {
   const { name = id, contextWindow = null, maxOutput = null, prices, deprecatedOn = null } = facts;

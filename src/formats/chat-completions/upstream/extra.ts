@@ -3,12 +3,11 @@ import type { ChatRequest } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
 import { checkForeignFields } from "../../shared/foreign-fields.ts";
-import { sharedFields } from "../../shared/shared-fields.ts";
 import { fieldPath } from "../../shared/paths.ts";
-import { untranslatable } from "../../shared/own-fields.ts";
-import { takesSampling } from "../models.ts";
+import { takesSampling } from "../../shared/openai-models.ts";
 import { FORMAT, OWN_FIELDS } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
+import { sharedFields, untranslatable } from "../../shared/own-fields.ts";
 
 /** Fields that models without sampling refuse. */
 const SAMPLING: ReadonlySet<string> = new Set(["frequency_penalty", "presence_penalty", "logit_bias"]);

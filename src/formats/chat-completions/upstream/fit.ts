@@ -2,18 +2,17 @@
  * Fits the body of a client of the format to what the host can do, as the config says it. Members that the host takes stay the
  * same values, so that the native lane sends their bytes unchanged.
  */
-import type { CodecContext } from "../../../core/context.ts";
-import type { JsonObject } from "../../../core/json.ts";
-import { isObject } from "../../../core/json.ts";
+import type { CodecContext, CodecTarget } from "../../../core/context.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
 import { encodeAnswerFormat } from "../../shared/openai-answer-format.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
 import { decodeAnswerFormat } from "../client/request.ts";
-import { fitMessages } from "./fit-messages.ts";
-import { fitTools } from "./fit-tools.ts";
+import { type FitContext, fitMessages, fitTools, UNSUPPORTED } from "./fit-members.ts";
 import { limitField } from "./limit-field.ts";
-import type { FitContext } from "./fit-context.ts";
-
-const UNSUPPORTED = "the provider does not support this field";
+import { list } from "../../shared/read.ts";
+import { modelFacts } from "../../shared/openai-models.ts";
+import { MISTRAL_IDS } from "./messages.ts";
+import { planStop } from "./stop-sequences.ts";
 
 /** @returns a body with other members, or the same values */
 export function fit(body: JsonObject, codecContext: CodecContext): JsonObject {
@@ -100,4 +99,28 @@ function fitAnswerFormat(body: JsonObject, context: FitContext): string | undefi
   if (field) body.response_format = field;
   else delete body.response_format;
   return instruction;
+}
+
+/**
+ * Whether a request of the format's own clients cannot go to the host in the client's form: stop sequences that weir has to watch for, ids of calls that it has to exchange, reasoning that it has to add again, and a
+ * choice among several tools: they concern more than single members of the request.
+ */
+export function mustTranslate({ fitsNative, traits, model }: CodecTarget, body: () => JsonObject): boolean {
+  if (!fitsNative) return false;
+  const { stop, tools, messages, tool_choice: choice } = body();
+  const stops = typeof stop === "string" ? [stop] : list(stop).filter((one) => typeof one === "string");
+  const { watched } = planStop(stops, { traits, facts: modelFacts(model) });
+  if (traits.maxStop !== undefined && watched.length > 0) return true;
+  const takesChoices = traits.forcedToolChoice !== false && traits.namedToolChoice !== false;
+  if (!takesChoices && isObject(choice) && choice.type === "allowed_tools") return true;
+  // Reasoning of the answer to this request can be added to the next one only if weir has read it.
+  const ids = callIdsIn(list(messages));
+  if (traits.reasoningReplay === "required" && list(tools).length + ids.length > 0) return true;
+  return traits.toolIds === "mistral" && ids.some((id) => !MISTRAL_IDS.legal.test(id));
+}
+
+function callIdsIn(messages: readonly unknown[]): string[] {
+  return messages
+    .flatMap((message) => (isObject(message) ? list(message.tool_calls) : []))
+    .flatMap((call) => (isObject(call) && typeof call.id === "string" ? call.id : []));
 }

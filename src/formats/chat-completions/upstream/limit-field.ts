@@ -1,7 +1,7 @@
 /** Chooses the field for the output limit. Hosts ignore a limit under a name they do not know; most know `max_tokens`. */
 import type { CodecTarget } from "../../../core/context.ts";
 import type { MaxTokensField } from "../../../core/provider.ts";
-import { modelFacts } from "../models.ts";
+import { modelFacts } from "../../shared/openai-models.ts";
 
 export function limitField({ maxTokensField, model }: CodecTarget): MaxTokensField {
   if (maxTokensField) return maxTokensField;

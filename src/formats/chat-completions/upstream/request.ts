@@ -10,7 +10,7 @@ import { encodeSampling, encodeTier, reportPrefill } from "../../shared/openai-f
 import { toolNames } from "../../shared/openai-tools.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import { reportUncarried } from "../../shared/uncarried.ts";
-import { modelFacts } from "../models.ts";
+import { modelFacts } from "../../shared/openai-models.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
 import { encodeExtra } from "./extra.ts";
@@ -18,7 +18,7 @@ import { limitField } from "./limit-field.ts";
 import { encodeMessages } from "./messages.ts";
 import { planStop } from "./stop-sequences.ts";
 import { encodeTools } from "./tools.ts";
-import { encodeAnswerFormat } from "./answer-format.ts";
+import { encodeAnswerFormat } from "../../shared/openai-answer-format.ts";
 import { encodeEffort } from "./reasoning.ts";
 
 /**

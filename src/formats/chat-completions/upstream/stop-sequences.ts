@@ -4,9 +4,8 @@
  */
 import type { CodecContext } from "../../../core/context.ts";
 import type { Traits } from "../../../core/provider.ts";
-import { splitStop, type StopPlan } from "../../shared/stop-plan.ts";
-import { StopWatcher } from "../../shared/stop-watcher.ts";
-import { type ModelFacts, modelFacts } from "../models.ts";
+import { splitStop, type StopPlan, StopWatcher } from "../../shared/stop-watcher.ts";
+import { type ModelFacts, modelFacts } from "../../shared/openai-models.ts";
 
 /** OpenAI's limit. */
 const MAX_STOP = 4;

@@ -1,7 +1,7 @@
 /** Encodes tools and tool choice (src/formats/README.md#tools). */
 import type { ChatRequest, Tool } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { asFunction } from "../../shared/custom-tool.ts";
+import { asFunction } from "../../shared/tools.ts";
 import { encodeTools as encodeOffered, type ToolShapes } from "../../shared/openai-tools.ts";
 import { toolPath } from "../../shared/paths.ts";
 import { FORMAT } from "../own-fields.ts";

@@ -9,7 +9,7 @@ import { AnswerIds } from "../../../core/ids.ts";
 import { incompleteStream } from "../../../core/incomplete.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { text } from "../../shared/read.ts";
+import { malformed, text } from "../../shared/read.ts";
 import { escapeId } from "../call-ids.ts";
 import { decodeStopReason, failureOf } from "../finish.ts";
 import { modelFacts } from "../models.ts";
@@ -22,7 +22,6 @@ import {
   ReasoningReader,
   TextReader,
 } from "./block-readers.ts";
-import { malformed } from "./errors.ts";
 
 export class EventReader {
   readonly #context: CodecContext;

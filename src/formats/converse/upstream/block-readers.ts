@@ -3,14 +3,13 @@ import type { CodecContext } from "../../../core/context.ts";
 import type { BlockStart, ChatEvent, Citation } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { list, text } from "../../shared/read.ts";
+import { list, malformed, text } from "../../shared/read.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 import { WrappedInput } from "../../shared/wrapped-input.ts";
 import { type ModelFacts, modelFacts } from "../models.ts";
-import { FORMAT } from "../own-fields.ts";
+import { FORMAT } from "./context.ts";
 import { decodeRedacted, reasoningOrigin } from "../reasoning.ts";
 import { isAnswerTool } from "./answer-format.ts";
-import { malformed } from "./errors.ts";
 
 /** Reads one block: `grow` takes a delta, `end` is called once. */
 export interface BlockReader {

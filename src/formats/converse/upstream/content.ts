@@ -3,10 +3,9 @@ import type { Block, DocumentBlock, ForeignBlock, ReasoningBlock } from "../../.
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { blockPath } from "../../shared/paths.ts";
-import { unsupportedContent } from "../../shared/unsupported-content.ts";
-import { FORMAT } from "../own-fields.ts";
+import { unsupportedContent } from "../../shared/content.ts";
+import { type EncodeContext, FORMAT } from "./context.ts";
 import { encodeRedacted, reasoningOrigin } from "../reasoning.ts";
-import type { EncodeContext } from "./context.ts";
 import { encodeFile, encodeImage, refused, reportCitations, textBlock } from "./media.ts";
 
 /**

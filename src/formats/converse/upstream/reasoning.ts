@@ -5,8 +5,7 @@ import { defaultMaxTokens, type ModelFacts as ClaudeFacts } from "../../shared/c
 import { encodeReasoning as encodeForClaude } from "../../shared/claude-reasoning.ts";
 import { encodeEffort } from "../../shared/effort.ts";
 import { fieldPath } from "../../shared/paths.ts";
-import { FORMAT } from "../own-fields.ts";
-import type { EncodeContext } from "./context.ts";
+import { type EncodeContext, FORMAT } from "./context.ts";
 import type { Message } from "./messages.ts";
 
 export interface EncodedReasoning {

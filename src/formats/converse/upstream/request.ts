@@ -10,16 +10,14 @@ import { toolNames } from "../../shared/openai-tools.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import { reportUncarried } from "../../shared/uncarried.ts";
 import { modelFacts } from "../models.ts";
-import { FORMAT } from "../own-fields.ts";
+import { DocumentNames, type EncodeContext, FORMAT } from "./context.ts";
 import { encodeAnswerFormat } from "./answer-format.ts";
 import { settleCachePoints } from "./caching.ts";
-import type { EncodeContext } from "./context.ts";
-import { DocumentNames } from "./document-names.ts";
-import { encodeExtra } from "./extra.ts";
 import { encodeTurns, endWithUser } from "./messages.ts";
 import { encodeReasoning } from "./reasoning.ts";
 import { splitStop } from "./stop-sequences.ts";
 import { encodeTools } from "./tools.ts";
+import { encodeExtraFields } from "../../shared/extra-fields.ts";
 
 /**
  * Encodes the body. `messages` come last, so that a longer conversation begins with the bytes of the shorter one.
@@ -54,7 +52,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   };
   return {
     ...written,
-    ...encodeExtra(request, written, context),
+    ...encodeExtraFields(request, FORMAT, written, context),
     ...(system.length > 0 && { system }),
     ...(tools.length > 0 && { toolConfig: { tools, ...(choice && { toolChoice: choice }) } }),
     messages: messages.map(({ role, content }) => ({ role, content })),

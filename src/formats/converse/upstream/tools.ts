@@ -2,14 +2,11 @@
 import type { ChatRequest, Tool } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { flattenRoot } from "../../shared/claude-schema.ts";
-import { StrictBudget } from "../../shared/claude-strict.ts";
-import { asFunction } from "../../shared/custom-tool.ts";
-import { isForced, MUST_CALL } from "../../shared/forced-tool.ts";
+import { flattenRoot, StrictBudget } from "../../shared/claude-schema.ts";
+import { asFunction, isForced, MUST_CALL } from "../../shared/tools.ts";
 import { fieldPath, toolPath } from "../../shared/paths.ts";
-import { FORMAT } from "../own-fields.ts";
+import { type EncodeContext, FORMAT } from "./context.ts";
 import { addMarked } from "./caching.ts";
-import type { EncodeContext } from "./context.ts";
 
 export interface EncodedTools {
   /** Elements of `toolConfig.tools`: tools and cache points. */

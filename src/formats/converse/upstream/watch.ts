@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { decodeStopReason, failureOf } from "../finish.ts";
 import { decodeUsage } from "../usage.ts";
-import { decodeException } from "./errors.ts";
+import { decodeAwsException } from "../../shared/aws-error.ts";
 
 /** The stop reason completes an answer; `metadata` with the token counts follows it. */
 export const watch: StreamObserver = {
@@ -14,7 +14,7 @@ export const watch: StreamObserver = {
   frame(frame: Frame, seen: StreamSummary): void {
     if (seen.terminated) return;
     const data = parseJson(frame.data);
-    if (frame.event === "exception" || frame.event === "error") seen.error ??= decodeException(data);
+    if (frame.event === "exception" || frame.event === "error") seen.error ??= decodeAwsException(data);
     else if (isObject(data)) READERS.get(frame.event)?.(data, seen);
   },
   answer(body: JsonObject, seen: StreamSummary): void {

@@ -3,7 +3,7 @@ import { GatewayError, invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import type { LeftOut } from "../../../core/loss.ts";
-import { firstFault, misspelled } from "../../shared/schema-fault.ts";
+import { firstFault, misspelled } from "../../shared/request-fault.ts";
 import { GeminiRequest } from "../schema.ts";
 import { requestValidatorCode } from "../schema.ts" with { type: "macro" };
 import { camelCased, REQUEST, spelledIn } from "./spelling.ts";

@@ -3,7 +3,7 @@ import type { Tool, ToolChoice } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { refuseHosted } from "../../shared/hosted-tools.ts";
+import { refuseHosted } from "../../shared/tools.ts";
 import { list, text } from "../../shared/read.ts";
 import { FORMAT } from "../own-fields.ts";
 import { missing } from "../../shared/request-fault.ts";

@@ -12,7 +12,7 @@ import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import { incompleteStream } from "../../../core/incomplete.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { text } from "../../shared/read.ts";
+import { malformed, text } from "../../shared/read.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import {
   blockedPrompt,
@@ -24,7 +24,6 @@ import {
 import { FORMAT, SIGNER } from "../own-fields.ts";
 import { UsageReader } from "../usage.ts";
 import { CallReader } from "./calls.ts";
-import { malformed } from "./errors.ts";
 import { citationsOf } from "./grounding.ts";
 
 /** The open block of text or thoughts. */

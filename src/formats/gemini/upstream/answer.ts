@@ -6,8 +6,8 @@ import type { JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import type { StopWatcher } from "../../shared/stop-watcher.ts";
 import { RecordReader } from "./answer-reader.ts";
-import { malformed } from "./errors.ts";
 import { createStopWatcher } from "./stop-sequences.ts";
+import { malformed } from "../../shared/read.ts";
 
 /** Begins a streamed answer. */
 export function readStream(context: CodecContext): AnswerReader {

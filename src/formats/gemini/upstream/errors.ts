@@ -6,7 +6,6 @@ import { isObject, parseJson } from "../../../core/json.ts";
 import { list } from "../../shared/read.ts";
 import { readRetryAfter } from "../../shared/retry-after.ts";
 import { decodeError as decodeAny } from "../../shared/upstream-error.ts";
-export { malformed } from "../../shared/malformed.ts";
 
 /** Whether Google's SDKs find a message in an error body. */
 export function isErrorBody({ error }: JsonObject): boolean {

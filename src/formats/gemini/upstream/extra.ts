@@ -3,9 +3,9 @@ import type { ChatRequest } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { checkForeignFields } from "../../shared/foreign-fields.ts";
-import { sharedFields } from "../../shared/shared-fields.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
+import { sharedFields } from "../../shared/own-fields.ts";
 
 /** Members of `generationConfig` that models without penalties refuse. */
 const PENALTIES = ["presencePenalty", "frequencyPenalty"] as const;

@@ -2,11 +2,10 @@
  * The two ways in which Google takes a schema: as JSON schema (`parametersJsonSchema`, `responseJsonSchema`), or as a subset of
  * OpenAPI (`parameters`, `responseSchema`), which refuses the request for any keyword that it does not know.
  */
-import type { Json, JsonObject } from "../../../core/json.ts";
-import { isObject } from "../../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { EncodeContext } from "./content.ts";
-import { nativeSchema } from "./native-schema.ts";
 import { openapiSchema } from "./openapi-schema.ts";
+import { mapSchemas } from "./sub-schemas.ts";
 
 /** The member with the arguments of a function; none for a function without arguments. @param path for losses */
 export function parameterMember(
@@ -43,4 +42,33 @@ function isBare(schema: Json | undefined): boolean {
   const { type, properties } = schema;
   const isEmpty = properties === undefined || (isObject(properties) && Object.keys(properties).length === 0);
   return isEmpty && (type === undefined || type === "object") && !COMBINERS.some((name) => name in schema);
+}
+
+const META: ReadonlySet<string> = new Set(["$schema", "$id", "$comment"]);
+
+/**
+ * Returns a schema as Google takes it in `parametersJsonSchema` and `responseJsonSchema`. Every keyword that is left out is a
+ * constraint lost, so weir changes only what Google refuses: it knows no `const`, and no keywords beside `$ref`.
+ */
+export function nativeSchema(schema: JsonObject): JsonObject {
+  const hasRef = typeof schema.$ref === "string";
+  const kept: JsonObject = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (value === undefined || META.has(keyword) || (hasRef && !keyword.startsWith("$"))) continue;
+    if (keyword === "const") {
+      if (schema.enum === undefined) kept.enum = [value];
+    } else kept[keyword] = keyword === "type" ? lowerCase(value) : mapSchemas(keyword, value, nativeValue);
+  }
+  return kept;
+}
+
+/** Schemas may also be `true` and `false`. */
+function nativeValue(value: Json): Json {
+  return isObject(value) ? nativeSchema(value) : value;
+}
+
+/** Clients of this format send types in capital letters. */
+function lowerCase(type: Json): Json {
+  if (typeof type === "string") return type.toLowerCase();
+  return Array.isArray(type) ? type.map(lowerCase) : type;
 }

@@ -1,7 +1,6 @@
 /** Stop sequences beyond those that Google takes. weir ends the answer itself where the model would have stopped. */
 import type { CodecContext } from "../../../core/context.ts";
-import { splitStop, type StopPlan } from "../../shared/stop-plan.ts";
-import { StopWatcher } from "../../shared/stop-watcher.ts";
+import { splitStop, type StopPlan, StopWatcher } from "../../shared/stop-watcher.ts";
 import type { Traits } from "../../../core/provider.ts";
 
 /** Google's limit. */

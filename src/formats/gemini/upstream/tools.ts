@@ -2,7 +2,7 @@
 import type { ChatRequest, Tool } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { asFunction } from "../../shared/custom-tool.ts";
+import { asFunction } from "../../shared/tools.ts";
 import { fieldPath, toolPath } from "../../shared/paths.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";

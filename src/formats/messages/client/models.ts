@@ -6,7 +6,7 @@ import { Type } from "@sinclair/typebox";
 import type { JsonObject } from "../../../core/json.ts";
 import type { ListedModel, ModelMembers } from "../../../core/model-listing.ts";
 import { nullable, open, toJson } from "../../shared/schema.ts";
-import { SOME_DATE } from "../../shared/some-date.ts";
+import { SOME_DATE } from "../../shared/listed.ts";
 
 function of({ id, facts = {} }: ListedModel): JsonObject {
   const { name = id, created = SOME_DATE, contextWindow = null, maxOutput = null, deprecatedOn } = facts;

@@ -6,10 +6,9 @@ import { AnswerIds } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { incompleteStream } from "../../../core/incomplete.ts";
-import { text } from "../../shared/read.ts";
+import { malformed, text } from "../../shared/read.ts";
 import { decodeStopReason } from "../finish.ts";
 import { decodeUsage } from "../usage.ts";
-import { malformed } from "./errors.ts";
 import type { BlockReader, Emit } from "./block-readers.ts";
 import { createBlockReader, isProgrammatic, ToolReader } from "./block-readers.ts";
 

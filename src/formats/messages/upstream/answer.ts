@@ -6,8 +6,9 @@ import type { JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { EventReader } from "./answer-reader.ts";
-import { decodeStreamError, malformed } from "./errors.ts";
+import { decodeStreamError } from "./errors.ts";
 import { isErrorFrame } from "./watch.ts";
+import { malformed } from "../../shared/read.ts";
 
 /** Begins a streamed answer. */
 export function readStream(context: CodecContext): AnswerReader {

@@ -11,7 +11,7 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { decodeBase64Text, identifyMedia, isTextMediaType } from "../../../core/media.ts";
 import type { ModelFacts } from "../models.ts";
-import { unsupportedContent } from "../../shared/unsupported-content.ts";
+import { unsupportedContent } from "../../shared/content.ts";
 import { NATIVE_ORIGIN } from "../reasoning.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext as BaseContext } from "../../shared/encode-context.ts";

@@ -5,7 +5,6 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { decodeAwsError, decodeAwsException, isAwsError, isAwsException } from "../../shared/aws-error.ts";
 import { decodeError as decodeVendorError, decodeErrorBody } from "../../shared/upstream-error.ts";
-export { malformed } from "../../shared/malformed.ts";
 
 /** Decodes an answer with a failed status; Bedrock answers in the shape of AWS. */
 export function decodeError(status: number, headers: HeaderReader, body: string): GatewayError {

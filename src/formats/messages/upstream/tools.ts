@@ -4,13 +4,11 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { StrictBudget } from "../../shared/claude-strict.ts";
-import { asFunction } from "../../shared/custom-tool.ts";
-import { isForced, MUST_CALL } from "../../shared/forced-tool.ts";
+import { flattenRoot, StrictBudget } from "../../shared/claude-schema.ts";
+import { asFunction, isForced, MUST_CALL } from "../../shared/tools.ts";
 import { fieldPath, toolPath } from "../../shared/paths.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
-import { flattenRoot } from "../../shared/claude-schema.ts";
 
 export interface EncodedTools {
   tools: JsonObject[];

@@ -1,12 +1,11 @@
 /** Writes canonical events as an answer, streamed (a record for each piece) or whole. */
 import type { CodecContext } from "../../../core/context.ts";
-import type { ChatEvent } from "../../../core/events.ts";
+import type { ChatEvent, Usage } from "../../../core/events.ts";
 import type { AnswerWriter, Frame } from "../../../core/format.ts";
 import { incompleteStream } from "../../../core/incomplete.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { checkCalls } from "../../shared/tool-input.ts";
 import { encodeFinish } from "../finish.ts";
-import { encodeUsage } from "../usage.ts";
 import { type Piece, PieceWriter } from "./answer-writer.ts";
 
 /** The members of a record that hold its part of the answer. */
@@ -160,4 +159,9 @@ function repaired({ broken }: PieceWriter, context: CodecContext): Piece[] {
     context.reportLoss("repaired", "message.tool_calls", repair);
     return piece;
   });
+}
+
+/** Token counts: the input in one sum, whether or not a cache held it. */
+function encodeUsage({ input, cacheRead, cacheWrite, output }: Usage): JsonObject {
+  return { prompt_eval_count: input + cacheRead + cacheWrite, eval_count: output };
 }

@@ -3,7 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { firstFault, misspelled } from "../../shared/schema-fault.ts";
+import { firstFault, misspelled } from "../../shared/request-fault.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
 import { OllamaGenerateRequest, OllamaRequest } from "../schema.ts";
 import { generateValidatorCode, requestValidatorCode } from "../schema.ts" with { type: "macro" };

@@ -6,10 +6,9 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { anything, count, open, optional, toJson } from "../../shared/schema.ts";
-import { firstFault, misspelled } from "../../shared/schema-fault.ts";
+import { fault, firstFault, misspelled } from "../../shared/request-fault.ts";
 import { MACHINE } from "../../shared/silent.ts";
 import { silent, Vocabulary } from "../../shared/vocabulary.ts";
-import { fault } from "../../shared/request-fault.ts";
 
 const DIALECT = "ollama-embed";
 

@@ -4,7 +4,7 @@ import type { CodecContext } from "../../../core/context.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
-import { refuseHosted } from "../../shared/hosted-tools.ts";
+import { refuseHosted } from "../../shared/tools.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
 import { list, text } from "../../shared/read.ts";
 import { FORMAT } from "../own-fields.ts";

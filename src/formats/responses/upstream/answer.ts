@@ -8,7 +8,8 @@ import { StopWatcher } from "../../shared/stop-watcher.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { EventReader } from "./answer-reader.ts";
-import { errorIn, errorInAnswer, malformed } from "./errors.ts";
+import { errorIn, errorInAnswer } from "./errors.ts";
+import { malformed } from "../../shared/read.ts";
 
 /** Begins a streamed answer. */
 export function readStream(context: CodecContext): AnswerReader {

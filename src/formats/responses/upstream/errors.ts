@@ -4,7 +4,6 @@ import type { Frame } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
-export { malformed } from "../../shared/malformed.ts";
 
 /**
  * Returns the error in the data of an event, if any: an event of type `error`, flat or with a nested `error`, or an error

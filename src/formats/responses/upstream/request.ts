@@ -3,7 +3,7 @@ import type { ChatRequest } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
-import type { JsonObject } from "../../../core/json.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
 import { encodeEffort } from "../../shared/effort.ts";
 import { moveImages } from "../../shared/assistant-images.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
@@ -11,14 +11,14 @@ import { encodeSampling, encodeTier, reportPrefill } from "../../shared/openai-f
 import { toolNames } from "../../shared/openai-tools.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import { reportUncarried } from "../../shared/uncarried.ts";
-import { modelFacts } from "../models.ts";
+import { modelFacts } from "../../shared/openai-models.ts";
 import { FORMAT } from "../own-fields.ts";
-import { encodeTextFormat } from "./answer-format.ts";
 import type { EncodeContext } from "./content.ts";
-import { encodeExtra } from "./extra.ts";
 import { encodeTurns, message } from "./messages.ts";
 import { encodeReasoning } from "./reasoning.ts";
 import { encodeTools } from "./tools.ts";
+import { encodeAnswerFormat, type EncodedFormat } from "../../shared/openai-answer-format.ts";
+import { encodeExtraFields } from "../../shared/extra-fields.ts";
 
 /**
  * Encodes the body. `input` comes last, so that a longer conversation begins with the bytes of the shorter one.
@@ -54,7 +54,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
     ...text,
     ...encodeIdentity(request, context),
     ...encodeTools(request, context),
-    ...encodeExtra(request, { ...reasoning, ...text }, context),
+    ...encodeExtraFields(request, FORMAT, { ...reasoning, ...text }, context),
     ...(!isInput && system !== "" && { instructions: system }),
     input,
   };
@@ -103,4 +103,12 @@ function encodeIdentity(request: ChatRequest, context: EncodeContext): JsonObjec
     ...(session !== undefined && traits.promptCacheKey && { prompt_cache_key: maskUser(session) }),
     ...(tier !== undefined && { service_tier: tier }),
   };
+}
+
+/** Encodes `text.format`. The members that chat-completions nests under `json_schema` stand beside `type`. */
+function encodeTextFormat(request: ChatRequest, context: EncodeContext): EncodedFormat {
+  const { field, instruction } = encodeAnswerFormat(request, context);
+  if (!field || !isObject(field.json_schema)) return { field, instruction };
+  const flat: JsonObject = { type: "json_schema", ...field.json_schema };
+  return { field: flat, instruction };
 }

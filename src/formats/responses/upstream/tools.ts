@@ -1,11 +1,13 @@
 /** Encodes tools and tool choice (src/formats/README.md#tools). */
 import type { ChatRequest, Tool } from "../../../core/chat.ts";
-import type { JsonObject } from "../../../core/json.ts";
-import { asFunction } from "../../shared/custom-tool.ts";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { asFunction } from "../../shared/tools.ts";
 import { encodeTools as encodeOffered, type ToolShapes } from "../../shared/openai-tools.ts";
 import { toolPath } from "../../shared/paths.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
+import type { CodecTarget } from "../../../core/context.ts";
+import { list } from "../../shared/read.ts";
 
 /** @throws GatewayError if the chosen tool is not declared, or if a web search is the only tool */
 export function encodeTools(request: ChatRequest, context: EncodeContext): JsonObject {
@@ -61,4 +63,13 @@ function wrappedTool(tool: Tool, { names, traits, reportLoss }: EncodeContext): 
   reportLoss("converted", toolPath(tool), "sent as a function with one text argument");
   const strict = traits.strictTools === false ? {} : { strict: false };
   return { type: "function", name: names.send(tool.name), ...asFunction(tool), ...strict };
+}
+
+/** Whether a host cannot take a client's own request: it has tools with free-form input or namespaces, and the host takes neither. */
+export function mustTranslate({ traits }: CodecTarget, body: () => JsonObject): boolean {
+  return traits.customTools === false && list(body().tools).some(isSpecial);
+}
+
+function isSpecial(tool: Json): boolean {
+  return isObject(tool) && (tool.type === "custom" || tool.type === "namespace");
 }

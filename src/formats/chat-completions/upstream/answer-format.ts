@@ -1,2 +1,0 @@
-/** The format of the answer (`response_format`). */
-export { encodeAnswerFormat } from "../../shared/openai-answer-format.ts";

@@ -9,7 +9,8 @@ import { WrappedInput } from "../../shared/wrapped-input.ts";
 import { type ModelFacts, modelFacts } from "../models.ts";
 import { FORMAT } from "./context.ts";
 import { decodeRedacted, reasoningOrigin } from "../reasoning.ts";
-import { isAnswerTool } from "./answer-format.ts";
+import { isAnswerTool } from "../../shared/answer-tool.ts";
+import { ANSWER_SHAPES } from "./answer-format.ts";
 
 /** Reads one block: `grow` takes a delta, `end` is called once. */
 export interface BlockReader {
@@ -92,7 +93,8 @@ export class ReasoningReader {
 export function createCallReader(call: JsonObject, context: CodecContext, emit: Emit): BlockReader {
   const sent = text(call.name) ?? "";
   if (sent === "") throw malformed("a tool call without a name");
-  if (isAnswerTool(sent, context)) return new CallReader({ type: "text" }, emit);
+  if (isAnswerTool(sent, context, modelFacts(context.target.model), ANSWER_SHAPES))
+    return new CallReader({ type: "text" }, emit);
   const name = context.toolNames.get(sent) ?? sent;
   const isCustom =
     context.request?.tools.some((tool) => tool.kind === "custom" && tool.name === name) === true;

@@ -11,7 +11,8 @@ import { fieldPath } from "../../shared/paths.ts";
 import { reportUncarried } from "../../shared/uncarried.ts";
 import { modelFacts } from "../models.ts";
 import { DocumentNames, type EncodeContext, FORMAT } from "./context.ts";
-import { encodeAnswerFormat } from "./answer-format.ts";
+import { encodeAnswerFormat } from "../../shared/answer-tool.ts";
+import { ANSWER_SHAPES } from "./answer-format.ts";
 import { settleCachePoints } from "./caching.ts";
 import { encodeTurns, endWithUser } from "./messages.ts";
 import { encodeReasoning } from "./reasoning.ts";
@@ -35,7 +36,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   reportUncarried(request, {}, context);
   const turns = encodeTurns(moveImages(request, FORMAT, context), context);
   const offered = encodeTools(request, context);
-  const answer = encodeAnswerFormat(request, offered.tools.length > 0, context);
+  const answer = encodeAnswerFormat(request, offered.tools.length > 0, context, ANSWER_SHAPES);
   const choice = answer.choice ?? offered.choice;
   const { fields, thinks } = encodeReasoning(request, turns.messages, choice !== undefined, context);
   const sampling = settleSampling(request, thinks, context);

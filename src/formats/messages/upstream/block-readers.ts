@@ -6,8 +6,9 @@ import { isObject } from "../../../core/json.ts";
 import { malformed, text } from "../../shared/read.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 import { WrappedInput } from "../../shared/wrapped-input.ts";
-import { modelFacts } from "../models.ts";
-import { isAnswerTool } from "./answer-format.ts";
+import { factsFor, modelFacts } from "../models.ts";
+import { isAnswerTool } from "../../shared/answer-tool.ts";
+import { ANSWER_SHAPES } from "./answer-format.ts";
 import { FORMAT } from "../own-fields.ts";
 import { reasoningOrigin } from "./content.ts";
 
@@ -131,7 +132,8 @@ class ReasoningReader extends Reader implements BlockReader {
 function createToolReader(value: JsonObject, context: CodecContext, emit: Emit): BlockReader {
   const sent = text(value.name) ?? "";
   if (sent === "") throw malformed("a tool call without a name");
-  if (isAnswerTool(sent, context)) return new ToolReader({ type: "text" }, value, emit);
+  if (isAnswerTool(sent, context, factsFor(context.target), ANSWER_SHAPES))
+    return new ToolReader({ type: "text" }, value, emit);
   const name = context.toolNames.get(sent) ?? sent;
   const custom = context.request?.tools.some((tool) => tool.kind === "custom" && tool.name === name) === true;
   const start: BlockStart = {

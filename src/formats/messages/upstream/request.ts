@@ -17,7 +17,8 @@ import type { EncodeContext } from "./content.ts";
 import { FORMAT } from "../own-fields.ts";
 import { placeCacheMarks } from "./caching.ts";
 import { type EncodedReasoning, encodeReasoning } from "../../shared/claude-reasoning.ts";
-import { encodeAnswerFormat } from "./answer-format.ts";
+import { encodeAnswerFormat } from "../../shared/answer-tool.ts";
+import { ANSWER_SHAPES } from "./answer-format.ts";
 import { encodeExtra } from "./extra.ts";
 import { encodeTools } from "./tools.ts";
 import type { Draft } from "./tool-results.ts";
@@ -38,7 +39,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   const names = new ToolNames(namesIn(request), codecContext.toolNames);
   const turns = encodeTurns(moveImages(request, FORMAT, context), names, context);
   const { tools, choice, instruction } = encodeTools(request, names, context);
-  const answer = encodeAnswerFormat(request, tools.length > 0, context);
+  const answer = encodeAnswerFormat(request, tools.length > 0, context, ANSWER_SHAPES);
   const requested = encodeReasoning(request, turns.effort, maxTokens, context);
   const reasoning = settleThinking(
     requested,

@@ -13,13 +13,13 @@ import { foreignFields, untranslatable } from "./own-fields.ts";
 export function checkForeignFields(
   request: Pick<ChatRequest, "extra" | "ownFields">,
   own: string,
-  { model, reportLoss }: Pick<CodecContext, "model" | "reportLoss">,
+  context: Pick<CodecContext, "model" | "reportLoss">,
   carried?: readonly SharedField[],
 ): void {
   for (const { name, value, field } of foreignFields(request, own)) {
-    if (field.refuse?.(value)) throw refused(name, field.reason, model);
+    if (field.refuse?.(value)) throw refused(name, field.reason, context.model);
     if (field.means !== undefined && carried?.includes(field.means)) continue;
-    if (field.report?.(value)) reportLoss("dropped", name, "the provider has no equivalent field");
+    if (field.report?.(value)) context.reportLoss("dropped", name, "the provider has no equivalent field");
   }
 }
 

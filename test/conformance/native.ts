@@ -81,8 +81,8 @@ export async function replayNative(
       log: { level: "warn", format: "json" },
       // Each recording is given once.
       retries: { attempts: 1 },
-      // A heartbeat is no byte of the recording; on a busy machine single bytes take long.
-      timeouts: { heartbeatMs: 600_000 },
+      // A heartbeat and a head without an answer are no bytes of the recording; on a busy machine single bytes take long.
+      timeouts: { heartbeatMs: 600_000, holdMs: 600_000 },
     },
     plugins: { "shipped.ts": chatVendorsPlugin(upstream.url) },
   });

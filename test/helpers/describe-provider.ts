@@ -1,13 +1,12 @@
 /** What every provider promises, as one suite: the built-in ones run through it, and one of a plugin can. */
 import { isVariableList } from "../../src/core/settings.ts";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import type { Provider } from "../../src/core/provider.ts";
 import { variableName } from "../../src/core/settings.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
-import { explain } from "./explained.ts";
+import { createExplainer, type Explainer } from "./explainer.ts";
 import { fixturesOf } from "./fixtures.ts";
-import { type RunningGateway, startGateway } from "./gateway.ts";
 import { isNamed, stepsOf } from "./json-path.ts";
 
 export interface ProviderOptions {
@@ -32,18 +31,15 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
   const named = catalog.length > 0 ? catalog.map((model) => `${name}/${model}`) : [`${name}/some-model`];
 
   describe(`the provider ${name}`, () => {
-    let gateway: RunningGateway;
+    let explainer: Explainer;
 
     beforeAll(async () => {
-      const config = { providers: { [name]: settings } };
-      gateway = await startGateway({ config, plugins, target: "source" });
+      explainer = await createExplainer({ config: { providers: { [name]: settings } }, plugins });
     });
-
-    afterAll(() => gateway.stop());
 
     /** @throws Error with the refusal */
     async function served(format: string, body: JsonObject) {
-      const seen = await explain(gateway.url, format, body);
+      const seen = await explainer.explain(format, body);
       if ("refused" in seen) throw new Error(`${name} refuses ${format}: ${JSON.stringify(seen.refused)}`);
       return seen.sent;
     }
@@ -59,7 +55,7 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
     test("is off until what it needs is set, and says which variable that is", () => {
       const { off } = new Registry({
         plugins: [{ plugin: { name, providers: [provider] }, source: "test" }],
-        formats: [...gateway.formats.values()],
+        formats: [...explainer.formats.values()],
         settings: () => ({}),
       });
       const needed = neededBy(provider);
@@ -129,9 +125,9 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
 
     for (const format of CLIENTS)
       test(`names losses by members of the ${format} client's request`, async () => {
-        const known = Object.keys(gateway.formats.get(format)!.client!.schema.properties as JsonObject);
+        const known = Object.keys(explainer.formats.get(format)!.client!.schema.properties as JsonObject);
         for (const [body, about] of requestsOf(format, named.slice(0, 1))) {
-          const seen = await explain(gateway.url, format, body);
+          const seen = await explainer.explain(format, body);
           if ("refused" in seen) continue;
           const wrong = seen.sent.losses.filter(({ path }) => !isNamed(path, body, known));
           expect([about, wrong]).toEqual([about, []]);

@@ -8,17 +8,26 @@ export interface Explained {
   losses: { code: string; path: string; note?: string }[];
 }
 
-/** @param format of the client. @returns what weir would do, or the error that the client gets */
-export async function explain(
-  url: string,
-  format: string,
-  body: JsonObject,
-): Promise<{ sent: Explained } | { refused: JsonObject }> {
-  const response = await fetch(`${url}/v1/explain?format=${format}`, {
+/** What weir would do, or the error that the client gets. */
+export type Answered = { sent: Explained } | { refused: JsonObject };
+
+/** @param format of the client */
+export async function explain(url: string, format: string, body: JsonObject): Promise<Answered> {
+  return explainedBy(await fetch(explainRequest(url, format, body)));
+}
+
+/** @param format of the client */
+export function explainRequest(url: string, format: string, body: JsonObject): Request {
+  return new Request(`${url}/v1/explain?format=${format}`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { host: new URL(url).host, "content-type": "application/json" },
     body: JSON.stringify(body),
   });
+}
+
+/** @throws Error where weir failed: that is no answer about the request */
+export async function explainedBy(response: Response): Promise<Answered> {
+  if (response.status === 500) throw new Error(`weir failed: ${await response.text()}`);
   const answer = (await response.json()) as JsonObject;
   return response.ok ? { sent: answer as unknown as Explained } : { refused: answer.error as JsonObject };
 }

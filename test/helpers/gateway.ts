@@ -86,7 +86,8 @@ export const UPSTREAM_KEYS = {
   anthropic: "sk-ant-canary-5be2077f41anthropic",
 };
 
-async function makeFolder(options: GatewayOptions): Promise<string> {
+/** A new folder with the config and the plugins. */
+export async function makeFolder(options: GatewayOptions): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "weir-test-"));
   await Bun.write(join(folder, "weir.yaml"), JSON.stringify(options.config ?? {}));
   await mkdir(join(folder, "plugins"));

@@ -13,7 +13,7 @@ import { digestOf } from "../ledger/keys/form.ts";
 import { isWithin } from "../ledger/keys/path.ts";
 import type { Caller } from "./callers.ts";
 import { isTakenBy, nameFault, normalName } from "../core/name.ts";
-import { AdminError, conflict, invalid, notFound } from "./errors.ts";
+import { AdminError, conflict, invalid, notFound } from "../operator/errors.ts";
 import { expectSets, modelsOf } from "./model-sets.ts";
 import type { AdminRequest } from "./operation.ts";
 

@@ -3,7 +3,7 @@ import { isWithin } from "../ledger/keys/path.ts";
 import type { Filter } from "../keeper/reports/types.ts";
 import { findKey } from "./entries.ts";
 import { patternsFor } from "./model-sets.ts";
-import { invalid } from "./errors.ts";
+import { invalid } from "../operator/errors.ts";
 import type { AdminRequest } from "./operation.ts";
 
 /** Models as a request names them: one text, which may be a set. */

@@ -1,6 +1,6 @@
 /** Refuses requests that a foreign web page made: through DNS rebinding, from another origin, or with a form. */
 import { isHostHeader, isKnownHost } from "../core/host-names.ts";
-import { AdminError } from "./errors.ts";
+import { AdminError } from "../operator/errors.ts";
 
 /** Names and addresses of the listener. */
 export interface OwnHosts {

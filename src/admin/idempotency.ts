@@ -1,5 +1,5 @@
 /** The answers of writes with an `Idempotency-Key`, so that a repeated request gets the same answer and writes nothing. */
-import { AdminError } from "./errors.ts";
+import { AdminError } from "../operator/errors.ts";
 
 export interface Answer {
   status: number;

@@ -6,7 +6,7 @@ import { digestOf } from "../ledger/keys/form.ts";
 import type { AdminBooks } from "./books.ts";
 import type { AdminServer, AdminServerOptions } from "./server.ts";
 import { Sessions } from "./session/sessions.ts";
-import { type AdminSettings, DEFAULT_PORT } from "./settings.ts";
+import { type AdminSettings, DEFAULT_PORT } from "../operator/settings.ts";
 
 export interface AdminListener {
   url: string;

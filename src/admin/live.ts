@@ -3,7 +3,7 @@
  * newest waits, so that a reader that sleeps costs as much as one that reads.
  */
 import type { CallRecord } from "../ledger/record.ts";
-import type { LiveEvents } from "./schemas/live.ts";
+import type { LiveEvents } from "../operator/live.ts";
 
 /** Most calls of one event, and time between two events with calls, milliseconds. */
 const MOST_CALLS = 8;

@@ -1,7 +1,7 @@
 /** Named sets of models in the operations of the admin API: `@cheap` in a scope, a budget, a rate limit or a filter. */
 import { noSetClause, patternsOf, setNamed, unknownSets } from "../core/model-sets.ts";
 import type { Subject } from "../ledger/policy.ts";
-import { invalid } from "./errors.ts";
+import { invalid } from "../operator/errors.ts";
 import type { AdminRequest } from "./operation.ts";
 
 type Given = Pick<AdminRequest, "books">;

@@ -5,8 +5,8 @@ import { formatNano } from "../ledger/money.ts";
 import type { Budget } from "../ledger/policy.ts";
 import { OLD_DAYS } from "../ledger/prices/age.ts";
 import type { AccountFigures, AdminBooks, BooksCondition } from "./books.ts";
-import type { EffectiveConfig } from "./schemas/config.ts";
-import type { Note } from "./schemas/overview.ts";
+import type { EffectiveConfig } from "../operator/config.ts";
+import type { Note } from "../operator/overview.ts";
 
 /** Of these budgets too little is left, where they have no alerts of their own. Percent. */
 const LOW = 90;

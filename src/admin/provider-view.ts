@@ -2,7 +2,7 @@
 import type { DeploymentReport, DeploymentUse } from "../keeper/reports/deployments.ts";
 import type { WorkerState } from "../ledger/messages.ts";
 import type { BreakerFact, DeploymentFact, ProviderFact, ProviderFacts } from "../ledger/provider-facts.ts";
-import type { Breaker, DeploymentEntry, ProviderEntry } from "./schemas/providers.ts";
+import type { Breaker, DeploymentEntry, ProviderEntry } from "../operator/providers.ts";
 
 const MILLION = 1_000_000;
 

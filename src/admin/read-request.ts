@@ -1,7 +1,7 @@
 /** Reads query and body of a request and checks them against the schemas of the operation. */
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { Value, type ValueError } from "@sinclair/typebox/value";
-import { AdminError, invalid } from "./errors.ts";
+import { AdminError, invalid } from "../operator/errors.ts";
 
 /** Most bytes of a body. */
 const MAX_BODY = 1024 * 1024;

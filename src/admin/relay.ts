@@ -1,9 +1,9 @@
 /** Calls of the console: the admin API sends them to the gateway as any client would, with a key that the gateway lends it. */
 import { digestOf, makeKeyText } from "../ledger/keys/form.ts";
 import { findKey } from "./entries.ts";
-import { AdminError, invalid } from "./errors.ts";
+import { AdminError, invalid } from "../operator/errors.ts";
 import type { AdminRequest } from "./operation.ts";
-import type { Models, Trial } from "./schemas/routing.ts";
+import type { Models, Trial } from "../operator/routing.ts";
 
 /** A lent text stands for the key for this long. Milliseconds. */
 const LENT_MS = 60_000;

@@ -1,7 +1,7 @@
 /** Answers the requests of the admin API: guard, credential, access, validation, operation. */
 import type { AdminBooks } from "./books.ts";
 import { anonymous, type Caller, identify, type Known, RUN_FILE } from "./callers.ts";
-import { AdminError } from "./errors.ts";
+import { AdminError } from "../operator/errors.ts";
 import { isLoopback } from "../core/host-names.ts";
 import { guard, guardHost, type OwnHosts } from "./guard.ts";
 import { type Answer, IdempotentAnswers } from "./idempotency.ts";

@@ -1,5 +1,5 @@
 /** Counts wrong credentials by client address, so that an address cannot try many. */
-import { AdminError } from "./errors.ts";
+import { AdminError } from "../operator/errors.ts";
 
 const WINDOW_MS = 60_000;
 const MOST = 5;

@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { withPortOf } from "../admin/settings.ts";
+import { withPortOf } from "../operator/settings.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
 import { KEEPER_FLAG } from "../process/program.ts";
 import type { StateHome } from "../run/home.ts";

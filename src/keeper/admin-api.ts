@@ -1,7 +1,7 @@
 /** The admin API of a keeper: starts it, and tells the gateway's processes where it listens. */
 import type { AdminBooks } from "../admin/books.ts";
 import { type AdminListener, startAdmin } from "../admin/listener.ts";
-import type { AdminSettings, AdminState } from "../admin/settings.ts";
+import type { AdminSettings, AdminState } from "../operator/settings.ts";
 
 /** Time after a failed start before the next attempt. Milliseconds. */
 const RETRY_MS = 2_000;

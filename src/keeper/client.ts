@@ -1,5 +1,5 @@
 /** The gateway's side of the keeper: one link, and its two channels. */
-import type { AdminState } from "../admin/settings.ts";
+import type { AdminState } from "../operator/settings.ts";
 import type { BooksChannel, BooksEvents } from "../ledger/channel.ts";
 import type { BooksUp } from "../ledger/messages.ts";
 import type { PackedBatch } from "../ledger/packed.ts";

@@ -1,5 +1,5 @@
 /** The messages between the gateway's processes and the keeper. The keeper never parses an item: items travel as JSON bytes. */
-import type { AdminState } from "../admin/settings.ts";
+import type { AdminState } from "../operator/settings.ts";
 import type { PageRequest } from "../core/answer-store.ts";
 import type { RepeatDown, RepeatUp } from "../core/paid-once.ts";
 import type { StoredAnswer } from "../core/stored-answer.ts";

@@ -1,5 +1,5 @@
 /** The first message to a keeper in a thread or process of its own, and its first answer. */
-import type { AdminSettings } from "../admin/settings.ts";
+import type { AdminSettings } from "../operator/settings.ts";
 
 /** Path of a database in memory, which ends with its thread. */
 export const IN_MEMORY = ":memory:";

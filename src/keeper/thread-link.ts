@@ -1,5 +1,5 @@
 /** The keeper in a thread of its own: the gateway's side. A thread that ends is started again. */
-import { withPortOf } from "../admin/settings.ts";
+import { withPortOf } from "../operator/settings.ts";
 import type { Connect, LinkEvents } from "./link.ts";
 import { OwnThread } from "../process/own-thread.ts";
 import type { KeeperSettings } from "./settings.ts";

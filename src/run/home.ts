@@ -14,7 +14,7 @@ import {
   type KeeperSettings,
   type StoreSettings,
 } from "../keeper/settings.ts";
-import { type AdminSettings, DEFAULT_PORT } from "../admin/settings.ts";
+import { type AdminSettings, DEFAULT_PORT } from "../operator/settings.ts";
 import type { AnswerOptions } from "../gateway/types.ts";
 import { describeFileError } from "../core/system-error.ts";
 import { VERSION } from "../process/version.ts";

@@ -1,5 +1,5 @@
 /** A gateway that runs, as the command line sees it. */
-import type { AdminState } from "../admin/settings.ts";
+import type { AdminState } from "../operator/settings.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Config } from "../config/schema.ts";
 import type { ConfigSources } from "./asked/inspected.ts";

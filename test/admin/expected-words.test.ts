@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { listOperations } from "../../src/admin/operations/index.ts";
 import { readQuery } from "../../src/admin/read-request.ts";
-import { FILTER, request } from "../../src/admin/schemas.ts";
+import { FILTER, request } from "../../src/operator/shapes.ts";
 
 function* patternsIn(value: unknown, path: string): Generator<[path: string, words: unknown]> {
   if (typeof value !== "object" || value === null) return;

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ConfigSource, EffectiveConfig } from "../../src/admin/schemas/config.ts";
+import type { ConfigSource, EffectiveConfig } from "../../src/operator/config.ts";
 import { loadConfig, reloadConfig } from "../../src/config/load.ts";
 import { startWeir } from "../../src/run/weir.ts";
 

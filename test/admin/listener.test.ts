@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { createConnection } from "node:net";
 import { type AdminListener, startAdmin } from "../../src/admin/listener.ts";
-import { DEFAULT_PORT } from "../../src/admin/settings.ts";
+import { DEFAULT_PORT } from "../../src/operator/settings.ts";
 import { FakeBooks, RUN_CREDENTIAL } from "../helpers/admin.ts";
 
 const open: { stop(): unknown }[] = [];

@@ -1,7 +1,7 @@
 /** The live stream: what a reader gets, how it is thinned, and what a reader that sleeps costs. */
 import { expect, test } from "bun:test";
 import { LiveReader, type LiveSource } from "../../src/admin/live.ts";
-import type { LiveEvents } from "../../src/admin/schemas/live.ts";
+import type { LiveEvents } from "../../src/operator/live.ts";
 import type { CallRecord } from "../../src/ledger/record.ts";
 import { call } from "../keeper/books/make.ts";
 import { ADMIN_HOST, fakeAdmin, RUN_CREDENTIAL } from "../helpers/admin.ts";

@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CapturedCall } from "../../src/admin/types.ts";
+import type { CapturedCall } from "../../src/operator/index.ts";
 import { until } from "../helpers/serving.ts";
 import { type RunningBooks, startBooks } from "./running.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type * as Admin from "../../src/admin/types.ts";
+import type * as Admin from "../../src/operator/index.ts";
 import { until } from "../helpers/serving.ts";
 import { type RunningBooks, startBooks } from "./running.ts";
 

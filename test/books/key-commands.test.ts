@@ -1,6 +1,6 @@
 /** `weir keys update`, what `keys show` and `keys list` say of limits, and `weir audit log`, on a gateway that runs. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { AuditEntry } from "../../src/admin/types.ts";
+import type { AuditEntry } from "../../src/operator/index.ts";
 import type { KeyView } from "../../src/cli/books/shapes.ts";
 import { until } from "../helpers/serving.ts";
 import { type RunningBooks, startBooks } from "./running.ts";

@@ -1,6 +1,6 @@
 /** The prompt-cache guardian: a provider that caches, clients that break the prefix, and what the admin API says of it. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { CacheReport, CacheSession, CacheSessions, CallEntry } from "../../src/admin/types.ts";
+import type { CacheReport, CacheSession, CacheSessions, CallEntry } from "../../src/operator/index.ts";
 import { json, startUpstream, until, type Upstream } from "../helpers/upstream.ts";
 import { type RunningBooks, readStore, startBooks } from "./running.ts";
 

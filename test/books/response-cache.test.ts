@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CallEntry, Calls, MissingPrices, Proof, UsageReport } from "../../src/admin/types.ts";
+import type { CallEntry, Calls, MissingPrices, Proof, UsageReport } from "../../src/operator/index.ts";
 import { type RunningGateway, runningGateways } from "../../src/cli/run-file.ts";
 import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
 import { json, startUpstream, until, type Upstream } from "../helpers/upstream.ts";

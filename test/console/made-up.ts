@@ -1,5 +1,5 @@
 /** Answers of the admin API that a gateway with the mock alone never gives. All names and figures are synthetic. */
-import type { DeploymentEntry, Providers } from "../../src/admin/types.ts";
+import type { DeploymentEntry, Providers } from "../../src/operator/index.ts";
 
 const MINUTE = 60_000;
 

@@ -5,7 +5,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SignInLink } from "../../src/admin/types.ts";
+import type { SignInLink } from "../../src/operator/index.ts";
 import { freePort } from "../helpers/serving.ts";
 import { streamedText } from "../helpers/streamed.ts";
 import { type RunningBooks, startBooks } from "../books/running.ts";

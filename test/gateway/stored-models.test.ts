@@ -1,6 +1,6 @@
 /** Models of the store in a worker: which of them serve, and what waits until they are known. */
 import { expect, test } from "bun:test";
-import { NewStoredModel } from "../../src/admin/schemas/stored-models.ts";
+import { NewStoredModel } from "../../src/operator/stored-models.ts";
 import { assemble } from "../../src/run/assemble.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { MODEL_SETTINGS } from "../../src/config/sections/models.ts";

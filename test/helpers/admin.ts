@@ -1,6 +1,6 @@
 /** The admin API over books in memory, without a gateway. */
 import type { AdminBooks, GatewayAccess } from "../../src/admin/books.ts";
-import { AdminError } from "../../src/admin/errors.ts";
+import { AdminError } from "../../src/operator/errors.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
 import { AdminServer } from "../../src/admin/server.ts";
 import { Pulse } from "../../src/keeper/reports/pulse.ts";

@@ -3,8 +3,16 @@ import { Type } from "@sinclair/typebox";
 import { readAccount } from "../../ledger/record.ts";
 import { actorOf, findKey } from "../entries.ts";
 import { operation } from "../operation.ts";
-import { DRY_RUN, PAGE, Pruned, request } from "../schemas.ts";
-import { Assumptions, AuditLog, INVOICE, Invoices, Proof, Reconciliation, Store } from "../schemas/books.ts";
+import { DRY_RUN, PAGE, Pruned, request } from "../../operator/shapes.ts";
+import {
+  Assumptions,
+  AuditLog,
+  INVOICE,
+  Invoices,
+  Proof,
+  Reconciliation,
+  Store,
+} from "../../operator/books.ts";
 
 export const bookOperations = [
   operation({

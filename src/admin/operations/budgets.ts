@@ -6,19 +6,12 @@ import type { AccountFigures, AdminBooks } from "../books.ts";
 import { actorOf, expectFreeName, expectSubject, expectVersion, findRule, newId, page } from "../entries.ts";
 import { seesSubject, versionOf } from "../entries.ts";
 import { type BudgetCourse, courseOf } from "../budget-course.ts";
-import { declared, invalid, notFound } from "../errors.ts";
+import { declared, invalid, notFound } from "../../operator/errors.ts";
 import { modelsOf, setsOf } from "../model-sets.ts";
 import { modelWarnings } from "../model-warnings.ts";
 import { type AdminRequest, operation } from "../operation.ts";
-import {
-  Budget as BudgetSchema,
-  BudgetChange,
-  BudgetRaise,
-  NewBudget,
-  PAGE,
-  pageOf,
-  request,
-} from "../schemas.ts";
+import { Budget as BudgetSchema, BudgetChange, BudgetRaise, NewBudget } from "../../operator/budgets.ts";
+import { PAGE, pageOf, request } from "../../operator/shapes.ts";
 
 type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now">;
 

@@ -2,11 +2,11 @@
 import { Type } from "@sinclair/typebox";
 import { CACHE_GROUPS } from "../../keeper/reports/types.ts";
 import type { KeyEntry } from "../../ledger/policy.ts";
-import { notFound } from "../errors.ts";
+import { notFound } from "../../operator/errors.ts";
 import { filterOf, seesCall } from "../filter.ts";
 import { operation } from "../operation.ts";
-import { FILTER, PAGE, request, words } from "../schemas.ts";
-import { CacheReport, CacheSession, CacheSessions } from "../schemas/cache.ts";
+import { FILTER, PAGE, request, words } from "../../operator/shapes.ts";
+import { CacheReport, CacheSession, CacheSessions } from "../../operator/cache.ts";
 
 export const cacheOperations = [
   operation({

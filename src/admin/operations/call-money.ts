@@ -3,10 +3,10 @@ import type { PriceRule } from "../../ledger/charge.ts";
 import type { Policy } from "../../ledger/policy.ts";
 import { linesOf } from "../../ledger/prices/lines.ts";
 import { type AttemptRecord, readAccount } from "../../ledger/record.ts";
-import { notFound } from "../errors.ts";
+import { notFound } from "../../operator/errors.ts";
 import { seesCall } from "../filter.ts";
 import { operation } from "../operation.ts";
-import { type AttemptMoney, CallMoney } from "../schemas/money.ts";
+import { type AttemptMoney, CallMoney } from "../../operator/money.ts";
 
 export const callMoneyOperation = operation({
   method: "GET",

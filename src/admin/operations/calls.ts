@@ -2,11 +2,11 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import type { CallFilter } from "../../keeper/reports/types.ts";
 import type { CallRecord } from "../../ledger/record.ts";
-import { notFound } from "../errors.ts";
+import { notFound } from "../../operator/errors.ts";
 import { filterOf, seesCall } from "../filter.ts";
 import { type AdminRequest, operation } from "../operation.ts";
-import { PAGE, request } from "../schemas.ts";
-import { CALL_FILTER, CallEntry, Calls, CallsSummary } from "../schemas/calls.ts";
+import { PAGE, request } from "../../operator/shapes.ts";
+import { CALL_FILTER, CallEntry, Calls, CallsSummary } from "../../operator/calls.ts";
 
 type Given = Pick<AdminRequest, "books" | "caller">;
 

@@ -1,11 +1,11 @@
 /** Bodies of calls that the config captures. Who may only read what calls cost must not read what they contain. */
 import { Type } from "@sinclair/typebox";
 import { actorOf } from "../entries.ts";
-import { AdminError, notFound } from "../errors.ts";
+import { AdminError, notFound } from "../../operator/errors.ts";
 import { seesCall } from "../filter.ts";
 import { operation } from "../operation.ts";
-import { DRY_RUN, Pruned, request } from "../schemas.ts";
-import { CapturedCall } from "../schemas/captures.ts";
+import { DRY_RUN, Pruned, request } from "../../operator/shapes.ts";
+import { CapturedCall } from "../../operator/captures.ts";
 
 export const captureOperations = [
   operation({

@@ -1,6 +1,6 @@
 /** The config that runs. */
 import { operation } from "../operation.ts";
-import { ConfigSource, EffectiveConfig, Reloaded } from "../schemas/config.ts";
+import { ConfigSource, EffectiveConfig, Reloaded } from "../../operator/config.ts";
 
 export const configOperations = [
   operation({

@@ -13,13 +13,14 @@ import { isWithin } from "../../ledger/keys/path.ts";
 import { type Budget, isDeclared, type KeyEntry, type RateLimit } from "../../ledger/policy.ts";
 import type { AdminBooks } from "../books.ts";
 import { actorOf, expectFreeName, expectVersion, findKey, newId, page, versionOf } from "../entries.ts";
-import { AdminError, conflict, declared, invalid } from "../errors.ts";
+import { AdminError, conflict, declared, invalid } from "../../operator/errors.ts";
 import { budgetOfPath } from "../key-budget.ts";
 import { limitsOf } from "../key-limits.ts";
 import { expectSets, setsOf } from "../model-sets.ts";
 import { modelWarnings } from "../model-warnings.ts";
 import { type AdminRequest, operation } from "../operation.ts";
-import { CreatedKey, Key, KeyChange, KeyImport, NewKey, PAGE, PATH, pageOf, request } from "../schemas.ts";
+import { CreatedKey, Key, KeyChange, KeyImport, NewKey } from "../../operator/keys.ts";
+import { PAGE, PATH, pageOf, request } from "../../operator/shapes.ts";
 import { expectAmount, newBudget } from "./budgets.ts";
 
 type Facts = Awaited<ReturnType<AdminBooks["keyFacts"]>>;

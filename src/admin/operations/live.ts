@@ -6,8 +6,8 @@ import { isWithin } from "../../ledger/keys/path.ts";
 import { matchesAny, namesOf } from "../../core/model-pattern.ts";
 import { LiveReader } from "../live.ts";
 import { type AdminRequest, operation } from "../operation.ts";
-import { FILTER, request } from "../schemas.ts";
-import { CALL_FILTER, RunningCalls } from "../schemas/calls.ts";
+import { FILTER, request } from "../../operator/shapes.ts";
+import { CALL_FILTER, RunningCalls } from "../../operator/calls.ts";
 import { callFilterOf, withKeyNames } from "./calls.ts";
 
 type Given = Pick<AdminRequest, "books" | "caller">;

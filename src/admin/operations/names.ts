@@ -3,7 +3,7 @@ import { isWithin } from "../../ledger/keys/path.ts";
 import type { UsedNames } from "../../keeper/reports/names.ts";
 import { seesSubject } from "../entries.ts";
 import { operation } from "../operation.ts";
-import { Names } from "../schemas/names.ts";
+import { Names } from "../../operator/names.ts";
 
 export const nameOperations = [
   operation({

@@ -12,7 +12,7 @@ import {
   notesOfRefusals,
 } from "../notes.ts";
 import { type AdminRequest, operation } from "../operation.ts";
-import { Overview } from "../schemas/overview.ts";
+import { Overview } from "../../operator/overview.ts";
 import { shownOf } from "./live.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,10 +1,10 @@
 /** Providers and their deployments. */
 import type { ProviderFacts } from "../../ledger/provider-facts.ts";
-import { invalid } from "../errors.ts";
+import { invalid } from "../../operator/errors.ts";
 import { operation } from "../operation.ts";
 import { providersOf } from "../provider-view.ts";
-import { FILTER, request } from "../schemas.ts";
-import { Providers } from "../schemas/providers.ts";
+import { FILTER, request } from "../../operator/shapes.ts";
+import { Providers } from "../../operator/providers.ts";
 
 const HOUR_MS = 3_600_000;
 /** Most slices of a series. */

@@ -5,11 +5,12 @@ import { rateAccount } from "../../ledger/record.ts";
 import type { RateFigures } from "../books.ts";
 import { actorOf, expectFreeName, expectSubject, expectVersion, findRule, newId, page } from "../entries.ts";
 import { seesSubject, versionOf } from "../entries.ts";
-import { declared, invalid, notFound } from "../errors.ts";
+import { declared, invalid, notFound } from "../../operator/errors.ts";
 import { modelsOf, setsOf } from "../model-sets.ts";
 import { modelWarnings } from "../model-warnings.ts";
 import { type AdminRequest, operation } from "../operation.ts";
-import { NewRate, PAGE, pageOf, Rate, RateChange, request } from "../schemas.ts";
+import { NewRate, Rate, RateChange } from "../../operator/rates.ts";
+import { PAGE, pageOf, request } from "../../operator/shapes.ts";
 
 type Given = Pick<AdminRequest, "books" | "caller" | "headers">;
 

@@ -6,8 +6,8 @@ import { USAGE_GROUPS, type UsageReport, type UsageSums } from "../../keeper/rep
 import { filterOf } from "../filter.ts";
 import { expectSets } from "../model-sets.ts";
 import { type AdminRequest, operation } from "../operation.ts";
-import { FILTER, PAGE, request, words } from "../schemas.ts";
-import { MissingPrices, Prices, SUMS, UsageReport as Usage, WhatIf } from "../schemas/reports.ts";
+import { FILTER, PAGE, request, words } from "../../operator/shapes.ts";
+import { MissingPrices, Prices, SUMS, UsageReport as Usage, WhatIf } from "../../operator/reports.ts";
 
 export const reportOperations = [
   operation({

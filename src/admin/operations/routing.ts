@@ -2,7 +2,7 @@
 import { parseJson } from "../../core/json.ts";
 import { operation } from "../operation.ts";
 import { explainTrial, relayed, sendTrial } from "../relay.ts";
-import { Explained, Models, RELAYED, Routing, Trial } from "../schemas/routing.ts";
+import { Explained, Models, RELAYED, Routing, Trial } from "../../operator/routing.ts";
 
 export const routingOperations = [
   operation({

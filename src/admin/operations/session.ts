@@ -2,9 +2,9 @@
 import { Type } from "@sinclair/typebox";
 import { digestOf, isMade } from "../../ledger/keys/form.ts";
 import { identify, type Caller } from "../callers.ts";
-import { AdminError, invalid } from "../errors.ts";
+import { AdminError, invalid } from "../../operator/errors.ts";
 import { operation, type AdminRequest } from "../operation.ts";
-import { Session, SignIn, SignInLink } from "../schemas/session.ts";
+import { Session, SignIn, SignInLink } from "../../operator/session.ts";
 import { cookieOf, expectConsole, readCookie } from "../session/cookie.ts";
 
 type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now" | "own" | "sessions" | "tries">;

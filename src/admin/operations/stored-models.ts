@@ -5,10 +5,10 @@ import type { JsonObject } from "../../core/json.ts";
 import type { ModelCheck, ModelState } from "../../ledger/messages.ts";
 import type { StoredModel } from "../../ledger/policy.ts";
 import { actorOf, expectVersion, page, versionOf } from "../entries.ts";
-import { AdminError, invalid, nameTaken, notFound } from "../errors.ts";
+import { AdminError, invalid, nameTaken, notFound } from "../../operator/errors.ts";
 import { type AdminRequest, operation } from "../operation.ts";
-import { PAGE, pageOf, request } from "../schemas.ts";
-import { NewStoredModel, StoredModelChange, StoredModelView } from "../schemas/stored-models.ts";
+import { PAGE, pageOf, request } from "../../operator/shapes.ts";
+import { NewStoredModel, StoredModelChange, StoredModelView } from "../../operator/stored-models.ts";
 
 type Given = Pick<AdminRequest, "books" | "caller" | "headers">;
 

@@ -1,5 +1,5 @@
 /** The cookie of the console, and the proof that a request comes from its page. */
-import { AdminError } from "../errors.ts";
+import { AdminError } from "../../operator/errors.ts";
 import { SESSION_MS } from "./sessions.ts";
 
 /** A page of another origin cannot send this header without the browser asking weir first. */

@@ -5,7 +5,7 @@
 import { digestOf } from "../../ledger/keys/form.ts";
 import type { Policy } from "../../ledger/policy.ts";
 import { type Caller, identifyDigest, type Known } from "../callers.ts";
-import { AdminError } from "../errors.ts";
+import { AdminError } from "../../operator/errors.ts";
 
 /** How long a link works, and a session. Milliseconds. */
 export const LINK_MS = 600_000;

@@ -1,5 +1,5 @@
 /** `weir audit log`: who changed keys, budgets and the rest, and what. */
-import type { AuditEntry } from "../../admin/types.ts";
+import type { AuditEntry } from "../../operator/index.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { table } from "../terminal.ts";
 import { bookCommand } from "./command.ts";

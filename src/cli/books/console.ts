@@ -1,5 +1,5 @@
 /** `weir console`: a link that opens the console, signed in. */
-import type { SignInLink } from "../../admin/types.ts";
+import type { SignInLink } from "../../operator/index.ts";
 import { bookCommand } from "./command.ts";
 
 export const consoleCommand = bookCommand({

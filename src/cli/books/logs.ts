@@ -1,6 +1,6 @@
 /** `weir logs`: the records of calls. */
 import type { CallRecord } from "../../ledger/record.ts";
-import type { CallEntry, CapturedCall } from "../../admin/types.ts";
+import type { CallEntry, CapturedCall } from "../../operator/index.ts";
 import { parseJson } from "../../core/json.ts";
 import { UsageError } from "../command.ts";
 import { table } from "../terminal.ts";

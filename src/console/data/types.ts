@@ -1,7 +1,7 @@
 /** What the admin API answers, from its schemas. */
-import type { Budget } from "../../admin/types.ts";
+import type { Budget } from "../../operator/index.ts";
 
-export type * from "../../admin/types.ts";
+export type * from "../../operator/index.ts";
 
 export type BudgetWindow = Budget["windows"][number];
 

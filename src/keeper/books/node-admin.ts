@@ -7,7 +7,7 @@ import type {
   RateFigures,
   StoreInfo,
 } from "../../admin/books.ts";
-import { AdminError } from "../../admin/errors.ts";
+import { AdminError } from "../../operator/errors.ts";
 import { describeThrown } from "../../core/error-text.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
 import type { Keep } from "../../ledger/keep.ts";

@@ -1,6 +1,6 @@
 /** The workers of this node as the admin API sees them: their calls as they end and run, and answers to its questions. */
 import type { GatewayAccess } from "../../admin/books.ts";
-import { AdminError } from "../../admin/errors.ts";
+import { AdminError } from "../../operator/errors.ts";
 import type { Question } from "../../ledger/messages.ts";
 import type { CallRecord } from "../../ledger/record.ts";
 import type { Books } from "./books.ts";

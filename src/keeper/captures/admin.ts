@@ -1,6 +1,6 @@
 /** What the admin API reads of captured calls. Each look is in the audit log. */
 import type { CaptureBooks } from "../../admin/books.ts";
-import { AdminError } from "../../admin/errors.ts";
+import { AdminError } from "../../operator/errors.ts";
 import type { Captured } from "../../ledger/captured.ts";
 import type { Actor } from "../store/store.ts";
 import type { Captures } from "./captures.ts";

@@ -1,5 +1,5 @@
 /** Sums of calls, from the roll-ups. The rows of calls are never read: there are too many. */
-import { AdminError } from "../../admin/errors.ts";
+import { AdminError } from "../../operator/errors.ts";
 import { DAY_MS, HOUR_MS } from "../record/roll-ups.ts";
 import { SUMS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";

@@ -1,5 +1,5 @@
 /** Models that were added at run time, in the store. Each change has the next number of the policy as its version, and an audit entry. */
-import { nameTaken, notFound } from "../../admin/errors.ts";
+import { nameTaken, notFound } from "../../operator/errors.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
 import type { StoredModel } from "../../ledger/policy.ts";
 import { change, nextVersion, put, writeAudit } from "./policies.ts";

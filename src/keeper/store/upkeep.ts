@@ -1,7 +1,7 @@
 /** What a SQLite store offers besides the books: reports, copies, checks, retention. */
 import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
 import type { StoreInfo } from "../../admin/books.ts";
-import { AdminError } from "../../admin/errors.ts";
+import { AdminError } from "../../operator/errors.ts";
 import type { Keep } from "../../ledger/keep.ts";
 import { IN_MEMORY } from "../settings.ts";
 import { removeKey } from "../record/deletion.ts";

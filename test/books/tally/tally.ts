@@ -2,7 +2,7 @@
  * An independent tally: the provider's own bill, against the books of weir. Calls of all client languages, endings and lanes, with
  * texts of all kinds, on keys whose hard budgets suffice and on keys whose hard budgets do not; processes are killed meanwhile.
  */
-import type { CallEntry } from "../../../src/admin/schemas/calls.ts";
+import type { CallEntry } from "../../../src/operator/calls.ts";
 import { listAll } from "../../../src/cli/books/api.ts";
 import { until } from "../../helpers/serving.ts";
 import { type RunningBooks, startBooks } from "../running.ts";

@@ -1,6 +1,6 @@
 /** Figures of the console that an operator acts on: what budgets do, what is wrong now, what a call took and cost. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Budget, CallEntry, Key, Overview } from "../../../src/admin/types.ts";
+import type { Budget, CallEntry, Key, Overview } from "../../../src/operator/index.ts";
 import { dollars } from "../../../src/console/numbers/money.ts";
 import type { BrowserPage } from "../browser-page.ts";
 import { type Browser, missingChromium, startBrowser } from "../browser.ts";

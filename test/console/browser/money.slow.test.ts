@@ -1,6 +1,6 @@
 /** Spend, Keys & budgets, Providers, the first run and the sign-in, against a gateway with a seeded store. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Budget, Calls, CreatedKey, Key, Rate, UsageReport } from "../../../src/admin/types.ts";
+import type { Budget, Calls, CreatedKey, Key, Rate, UsageReport } from "../../../src/operator/index.ts";
 import { dollars } from "../../../src/console/numbers/money.ts";
 import type { BrowserPage } from "../browser-page.ts";
 import { type Browser, missingChromium, startBrowser } from "../browser.ts";

@@ -14,7 +14,7 @@ import type {
   Store,
   UsageReport,
   WhatIf,
-} from "../../../src/admin/types.ts";
+} from "../../../src/operator/index.ts";
 
 const NOW = Date.now();
 const MINUTE = 60_000;

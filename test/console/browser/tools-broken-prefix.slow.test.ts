@@ -1,6 +1,6 @@
 /** The page Cache in Chromium, on a gateway whose client changes its system prompt in the middle of a conversation. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { CacheReport } from "../../../src/admin/types.ts";
+import type { CacheReport } from "../../../src/operator/index.ts";
 import { dollars } from "../../../src/console/numbers/money.ts";
 import { json, startUpstream, type Upstream } from "../../helpers/upstream.ts";
 import { type Browser, missingChromium, startBrowser } from "../browser.ts";

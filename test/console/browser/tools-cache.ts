@@ -1,5 +1,5 @@
 /** Answers of the admin API for the page Cache: synthetic. */
-import type { CacheReport, CacheSession, CacheSessions } from "../../../src/admin/types.ts";
+import type { CacheReport, CacheSession, CacheSessions } from "../../../src/operator/index.ts";
 
 const NOW = Date.now();
 const MINUTE = 60_000;

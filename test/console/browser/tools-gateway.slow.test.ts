@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CallEntry, Reconciliation, UsageReport } from "../../../src/admin/types.ts";
+import type { CallEntry, Reconciliation, UsageReport } from "../../../src/operator/index.ts";
 import { dollars, lineOf } from "../../../src/console/numbers/money.ts";
 import { type Browser, missingChromium, startBrowser } from "../browser.ts";
 import { type Stage, startStage } from "../stage.ts";

@@ -1,5 +1,5 @@
 /** Answers of the admin API for the playground: synthetic. */
-import type { CallEntry, Explained, Models, Names, Routing } from "../../../src/admin/types.ts";
+import type { CallEntry, Explained, Models, Names, Routing } from "../../../src/operator/index.ts";
 
 export const MODELS: Models = {
   models: [

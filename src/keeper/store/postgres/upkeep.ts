@@ -1,5 +1,5 @@
 /** What a PostgreSQL store offers besides the books. Copies and checks are a matter of the server. */
-import { AdminError } from "../../../admin/errors.ts";
+import { AdminError } from "../../../operator/errors.ts";
 import type { Keep } from "../../../ledger/keep.ts";
 import type { Upkeep } from "../../books/node-admin.ts";
 import { removeKey } from "../../record/deletion.ts";

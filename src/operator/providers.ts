@@ -1,6 +1,6 @@
 /** Providers and their deployments: state, speed, failures, what they cost. */
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, nano, time, words } from "../schemas.ts";
+import { answer, nano, time, words } from "./shapes.ts";
 
 const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const ms = (description: string) =>

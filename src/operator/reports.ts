@@ -1,6 +1,6 @@
 /** Reports: usage, prices, what another model would have cost. */
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, mapOf, nano, pageOf, time } from "../schemas.ts";
+import { answer, mapOf, nano, pageOf, time } from "./shapes.ts";
 
 /** The members of a row of sums. */
 export const SUMS = {

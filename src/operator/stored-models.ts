@@ -1,6 +1,6 @@
 /** Models that were added at run time. What a member may be, only a worker knows: it checks an entry as it checks the config. */
 import { Type } from "@sinclair/typebox";
-import { answer, words } from "../schemas.ts";
+import { answer, words } from "./shapes.ts";
 
 const member = (description: string) => Type.Optional(Type.Unknown({ description }));
 

@@ -3,7 +3,7 @@
  * second. `running`: once a second. `pulse`: once a second, also when nothing happens, so that a client sees that the stream lives.
  */
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, nano, time } from "../schemas.ts";
+import { answer, nano, time } from "./shapes.ts";
 import { CallEntry, RunningCalls } from "./calls.ts";
 
 export const LiveCalls = answer({

@@ -1,6 +1,6 @@
 /** Who serves a model name, what a request would become, and calls from the console. */
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, mapOf, request, words } from "../schemas.ts";
+import { answer, mapOf, request, words } from "./shapes.ts";
 
 export const PlanStep = answer({
   deployment: Type.String(),

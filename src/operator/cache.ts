@@ -1,7 +1,7 @@
 /** What the caches of providers saved, why prompts were not read from them, and what that cost. */
 import { type Static, Type } from "@sinclair/typebox";
-import { BREAK_REASONS } from "../../ledger/record.ts";
-import { answer, mapOf, nano, time, words } from "../schemas.ts";
+import { BREAK_REASONS } from "../ledger/record.ts";
+import { answer, mapOf, nano, time, words } from "./shapes.ts";
 
 const REASON = words(
   BREAK_REASONS,

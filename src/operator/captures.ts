@@ -1,6 +1,6 @@
 /** Captured calls. */
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, time, words } from "../schemas.ts";
+import { answer, time, words } from "./shapes.ts";
 
 export const CapturedCall = answer(
   {

@@ -1,6 +1,6 @@
 /** Sign-in to the console. */
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, request, time, words } from "../schemas.ts";
+import { answer, request, time, words } from "./shapes.ts";
 
 /** One of both. */
 export const SignIn = request({

@@ -1,6 +1,6 @@
 /** What the frame of the console and its first page show: figures of now, and what needs the operator. */
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, nano, time, words } from "../schemas.ts";
+import { answer, nano, time, words } from "./shapes.ts";
 
 export const NOTE_KINDS = [
   "store",

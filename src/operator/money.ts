@@ -1,6 +1,6 @@
 /** The charges of a call as lines of a ledger: they add up to the nano-dollar. */
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, nano } from "../schemas.ts";
+import { answer, nano } from "./shapes.ts";
 
 export const MoneyLine = answer({
   what: Type.String({

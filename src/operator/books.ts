@@ -1,7 +1,7 @@
 /** The books themselves: the proof, the log of changes, invoices, the store. */
 import { type Static, Type } from "@sinclair/typebox";
-import { MAX_NANO } from "../../ledger/money.ts";
-import { answer, nano, pageOf, time, words } from "../schemas.ts";
+import { MAX_NANO } from "../ledger/money.ts";
+import { answer, nano, pageOf, time, words } from "./shapes.ts";
 
 export const Proof = answer({
   holds: Type.Boolean(),

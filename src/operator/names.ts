@@ -1,6 +1,6 @@
 /** Names for suggestions: of what exists and of what calls have used, never read from the rows of calls. */
 import { type Static, Type } from "@sinclair/typebox";
-import { answer } from "../schemas.ts";
+import { answer } from "./shapes.ts";
 
 const list = (description: string) => Type.Array(Type.String(), { description });
 

@@ -1,6 +1,6 @@
 /** The config that runs, where each value comes from, and what a reload would change. */
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, time, words } from "../schemas.ts";
+import { answer, time, words } from "./shapes.ts";
 
 export const ConfigOption = answer({
   path: Type.String({ description: "`limits.bodyBytes`, `providers.openai.baseUrl`." }),

@@ -1,7 +1,7 @@
 /** Calls: records, filters, sums of what a filter finds, and calls that are running. */
 import { type Static, Type } from "@sinclair/typebox";
-import { CHARGE_STATES, PRICE_DOUBTS } from "../../ledger/charge.ts";
-import { answer, FILTER, nano, time, words } from "../schemas.ts";
+import { CHARGE_STATES, PRICE_DOUBTS } from "../ledger/charge.ts";
+import { answer, FILTER, nano, time, words } from "./shapes.ts";
 import { CacheBreak } from "./cache.ts";
 
 export const OUTCOMES = ["complete", "failed", "cancelled"] as const;

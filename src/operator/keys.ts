@@ -1,0 +1,154 @@
+/** Keys: their scopes and limits, and what creates and changes them. */
+import { type Static, Type } from "@sinclair/typebox";
+import { MAX_NANO } from "../ledger/money.ts";
+import {
+  answer,
+  CLOSED,
+  LIMIT,
+  list,
+  mapOf,
+  MODE,
+  NAME,
+  nano,
+  PATH,
+  request,
+  SETS,
+  SUBJECT,
+  time,
+  UNITS,
+  WARNINGS,
+  WINDOW,
+  words,
+} from "./shapes.ts";
+
+const SCOPES = {
+  models: Type.Optional(
+    list(
+      "Models, patterns or sets (`@cheap`): the name that clients write, the provider's, or `provider/model`.",
+    ),
+  ),
+  providers: Type.Optional(list("Names of the providers that calls may go to.")),
+  endpoints: Type.Optional(list("Ids of client formats, and `embeddings`, `count`, `models`, `explain`.")),
+  addresses: Type.Optional(list("Addresses of clients in CIDR notation.")),
+  maxTokens: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100_000_000, description: "Most output tokens of one call." }),
+  ),
+  maxCost: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_NANO,
+      description: "Most that one call may cost. Nano-dollars.",
+    }),
+  ),
+  serverTools: Type.Optional(
+    Type.Boolean({ description: "Whether the provider may search, fetch and run code." }),
+  ),
+};
+export const Scopes = request(SCOPES);
+export type Scopes = Static<typeof Scopes>;
+
+export const NewKey = request({
+  name: NAME,
+  kind: Type.Optional(words(["call", "admin", "read"], "Default `call`.")),
+  path: Type.Optional(PATH),
+  tags: Type.Optional(list("Tags, which budgets and reports can name.")),
+  scopes: Type.Optional(Scopes),
+  expiresAt: Type.Optional(time("The key is refused from then on.")),
+  budget: Type.Optional(
+    Type.Object(
+      { limit: LIMIT, window: Type.Optional(WINDOW), mode: Type.Optional(MODE) },
+      { ...CLOSED, description: "A budget of the same name on this key." },
+    ),
+  ),
+  rates: Type.Optional(UNITS),
+});
+export type NewKey = Static<typeof NewKey>;
+
+export const KeyChange = request({
+  name: Type.Optional(NAME),
+  path: Type.Optional(PATH),
+  tags: Type.Optional(list("Replaces all tags.")),
+  scopes: Type.Optional(Scopes),
+  expiresAt: Type.Optional(Type.Union([time("The key is refused from then on."), Type.Null()])),
+});
+export type KeyChange = Static<typeof KeyChange>;
+
+export const KeyImport = request({
+  keys: Type.Array(
+    request({
+      name: NAME,
+      sha256: Type.String({
+        pattern: "^[0-9a-f]{64}$",
+        "x-expects": "64 lower-case hexadecimal digits",
+        description: "SHA-256 of the key.",
+      }),
+      path: Type.Optional(PATH),
+      tags: Type.Optional(list("Tags.")),
+      scopes: Type.Optional(Scopes),
+      expiresAt: Type.Optional(time("The key is refused from then on.")),
+    }),
+    { minItems: 1, maxItems: 5_000 },
+  ),
+});
+export type KeyImport = Static<typeof KeyImport>;
+
+const OF_KEY = { id: Type.String(), name: Type.String(), on: SUBJECT };
+const KEY_LIMITS = answer({
+  spent: nano("What its calls have cost since `since`."),
+  since: time(""),
+  budgets: Type.Array(
+    answer({
+      ...OF_KEY,
+      window: WINDOW,
+      limit: LIMIT,
+      mode: MODE,
+      spent: nano("In the open window, with what is assumed."),
+      left: nano("The limit without what is spent, assumed and held."),
+      resetsAt: Type.Optional(time("")),
+    }),
+  ),
+  rates: Type.Array(
+    answer({
+      ...OF_KEY,
+      limits: mapOf(Type.Integer(), "By unit."),
+      left: mapOf(Type.Number(), "What may be used at once, by unit."),
+    }),
+  ),
+});
+
+export const Key = answer({
+  id: Type.String(),
+  name: Type.String(),
+  kind: words(["call", "admin", "read"]),
+  path: Type.String(),
+  tags: Type.Array(Type.String()),
+  scopes: Type.Object(SCOPES),
+  state: words(["active", "expired", "revoked"]),
+  source: words(["config", "store"], "Keys of the configuration cannot be changed here."),
+  hint: Type.Optional(Type.String({ description: "Beginning and end of the key." })),
+  createdAt: Type.Optional(time("")),
+  createdBy: Type.Optional(Type.String()),
+  lastUsedAt: Type.Optional(time("")),
+  expiresAt: Type.Optional(time("")),
+  revokedAt: Type.Optional(time("")),
+  /** End of the grace period of a rotation. */
+  rotatingUntil: Type.Optional(time("The key before the last rotation works until then.")),
+  sets: SETS,
+  warnings: WARNINGS,
+  limits: Type.Optional(KEY_LIMITS),
+  version: Type.String({ description: "For `If-Match`." }),
+});
+export type Key = Static<typeof Key>;
+
+export const CreatedKey = answer({
+  key: Key,
+  secret: Type.String({ description: "The key itself. weir answers it once and stores only its digest." }),
+  closed: Type.Boolean({ description: "Every call needs a key from now on." }),
+  budget: Type.Optional(
+    answer(
+      { id: Type.String(), name: Type.String(), limit: LIMIT, window: WINDOW, mode: MODE },
+      { description: "The budget that was created with it." },
+    ),
+  ),
+});
+export type CreatedKey = Static<typeof CreatedKey>;

@@ -25,6 +25,10 @@ async function run(args: readonly string[]): Promise<void> {
     const { runKeeper } = await import("./cli/keeper.ts");
     return runKeeper(others);
   }
-  const cli = await import("./cli/index.ts");
-  process.exitCode = await cli.run(args);
+  const [cli, { featuresIn }, features] = await Promise.all([
+    import("./cli/index.ts"),
+    import("./feature/feature.ts"),
+    import("./features.ts"),
+  ]);
+  process.exitCode = await cli.run(args, featuresIn(features));
 }

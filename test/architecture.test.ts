@@ -14,6 +14,18 @@ interface Rule {
   because: string;
 }
 
+/** Folders and modules that every feature may import. Other rooms are in its row, with a reason. */
+const FACES = [
+  "src/core/",
+  "src/stream/",
+  "src/http/",
+  "src/feature/",
+  "src/cli/command.ts",
+  "@sinclair/typebox",
+  "bun",
+  "node:",
+] as const;
+
 const RULES: readonly Rule[] = [
   { from: "src/core/", may: ["node:crypto"], because: "the vocabulary is what everything else leans on" },
   { from: "src/stream/", may: ["src/core/"], because: "bytes and frames know no format and no gateway" },
@@ -208,9 +220,21 @@ const RULES: readonly Rule[] = [
     because: "config is read once and passed on as a value",
   },
   {
-    from: "src/import/",
-    may: ["src/core/", "yaml"],
-    because: "the config of another gateway becomes a text, and no file and no gateway is touched",
+    from: "src/feature/",
+    may: ["src/cli/command.ts"],
+    because: "a manifest joins the types of the seams, each of which is in the room that runs it",
+  },
+  {
+    from: "src/features/import/",
+    may: [
+      ...FACES,
+      "src/config/",
+      "src/gateway/routing/registry.ts",
+      "src/run/assemble.ts",
+      "plugins/",
+      "yaml",
+    ],
+    because: "the config of another gateway becomes weir.yaml, which is loaded as a gateway would load it",
   },
   {
     from: "src/external-plugins/",
@@ -231,6 +255,8 @@ const RULES: readonly Rule[] = [
       "src/console/index.html",
       "src/core/",
       "src/cli/commands.ts",
+      "src/feature/",
+      "src/features.ts",
       "src/cli/completion.ts",
       "src/cli/man.ts",
       "src/documents/markdown.ts",
@@ -268,7 +294,12 @@ const RULES: readonly Rule[] = [
 /** `src/run` puts the parts of a gateway together; the command line inspects all of them. */
 const FREE = /^src\/(cli\/|run\/|[a-z-]+\.ts$)/;
 
-const files = [...new Glob("{src,plugins}/**/*.{ts,tsx}").scanSync(ROOT)].sort();
+/** Tests of a feature are in its folder, and import the helpers of all tests. */
+const TESTS = /^src\/features\/[^/]+\/test\//;
+
+const files = [...new Glob("{src,plugins}/**/*.{ts,tsx}").scanSync(ROOT)]
+  .filter((file) => !TESTS.test(file))
+  .sort();
 
 async function importsOf(file: string): Promise<string[]> {
   const source = await Bun.file(join(ROOT, file)).text();
@@ -335,7 +366,7 @@ test("Elysia is imported by the server alone, and config is read by those who pu
     const names = await importsOf(file);
     if (!file.startsWith("src/server/"))
       expect(names.filter((name) => name.startsWith("elysia"))).toEqual([]);
-    if (!file.startsWith("src/config/") && !FREE.test(file))
+    if (!/^src\/(config|features)\//.test(file) && !FREE.test(file))
       expect(names.filter((name) => name.startsWith("src/config/"))).toEqual([]);
   }
 });
@@ -379,6 +410,69 @@ function reachedFrom(start: string, imports: ReadonlyMap<string, readonly string
   return reached;
 }
 
+test("only the entry and the build import the list of features, and no room imports a feature", async () => {
+  const importing: string[] = [];
+  for (const file of files.filter((one) => !/^src\/(features\/|features\.ts$)/.test(one)))
+    for (const name of await importsOf(file)) {
+      const isList = name === "src/features.ts" && /^src\/(main\.ts$|build\/)/.test(file);
+      const isType =
+        name.startsWith("src/feature/") &&
+        /^src\/(main\.ts$|build\/|cli\/(index|commands)\.ts$|feature\/)/.test(file);
+      if (/^src\/features?(\/|\.ts$)/.test(name) && !isList && !isType)
+        importing.push(`${file} imports ${name}`);
+    }
+  expect(importing).toEqual([]);
+  expect(await sourceOf("src/features.ts")).toMatch(
+    /^\/\*\* .* \*\/\n(export \{ \w+ \} from "\.\/features\/[a-z-]+\/index\.ts";\n)+$/,
+  );
+});
+
+test("every feature has a folder with a manifest that imports no code, a README and a line", async () => {
+  const folders = [
+    ...new Set([...new Glob("src/features/*/**").scanSync(ROOT)].map((file) => file.split("/")[2]!)),
+  ];
+  const lines = [...(await sourceOf("src/features.ts")).matchAll(/"\.\/features\/([a-z-]+)\/index\.ts"/g)];
+  expect(lines.map(([, name]) => name!).sort()).toEqual(folders.sort());
+  const wrong: string[] = [];
+  for (const name of folders) {
+    const folder = `src/features/${name}`;
+    if (!(await Bun.file(join(ROOT, folder, "README.md")).exists())) wrong.push(`${folder} has no README.md`);
+    if (!(await sourceOf(`${folder}/index.ts`)).includes(`name: "${name}"`))
+      wrong.push(`${folder}/index.ts does not say name: "${name}"`);
+    for (const imported of await eagerImportsOf(`${folder}/index.ts`))
+      if (!MANIFEST_MAY.some((one) => imported.startsWith(one)) && !DECLARATIONS.test(imported))
+        wrong.push(`${folder}/index.ts imports ${imported}, which is code that runs`);
+  }
+  expect(wrong).toEqual([]);
+});
+
+/** Modules without effects: every start evaluates what a manifest imports. */
+const MANIFEST_MAY = ["src/feature/", "src/cli/command.ts", "@sinclair/typebox"] as const;
+/** Declarations beside a manifest, which are data as the manifest is. */
+const DECLARATIONS = /^src\/features\/[a-z-]+\/(section|columns|metrics|errors)\.ts$/;
+
+/** Imports that the evaluation of a file needs: no types, and nothing that is imported later. */
+async function eagerImportsOf(file: string): Promise<string[]> {
+  const source = (await sourceOf(file))
+    .replace(/^\s*(?:import|export)\s+type\s[^;]*;/gm, "")
+    .replace(/\bimport\([^)]*\)/g, "");
+  return [...source.matchAll(/^\s*(?:import|export)\s[^;]*?from\s+"([^"]+)"/gms)].map(([, name]) =>
+    name!.startsWith(".") ? relative(ROOT, join(ROOT, dirname(file), name!)) : name!,
+  );
+}
+
+test("no feature imports another one", async () => {
+  const ties: string[] = [];
+  for (const file of files.filter((one) => one.startsWith("src/features/")))
+    for (const name of await importsOf(file)) {
+      const [, , own] = file.split("/");
+      const [, rooms, other, ...rest] = name.split("/");
+      if (rooms === "features" && other !== own && rest.join("/") !== "port.ts")
+        ties.push(`${file} imports ${name}`);
+    }
+  expect(ties).toEqual([]);
+});
+
 /** The id of a format is the name of its folder. */
 const FORMAT_IDS = [
   ...new Set([...new Glob("src/formats/*/index.ts").scanSync(ROOT)].map((file) => file.split("/")[2]!)),
@@ -390,7 +484,7 @@ const FORMAT_IDS = [
  * name of a format, and the sections of the config that have such a name.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|probe\/|import\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|run\/assemble\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|probe\/|features\/import\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|run\/assemble\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {
@@ -512,7 +606,7 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
 test("no file outside of the formats, the dialects of embeddings, the command line, the probe, the import and the console knows a member or header of a single vendor", async () => {
   const knowing: string[] = [];
   for (const file of files.filter((one) =>
-    /^src\/(?!formats\/|embeddings\/|cli\/|console\/|probe\/|import\/)/.test(one),
+    /^src\/(?!formats\/|embeddings\/|cli\/|console\/|probe\/|features\/import\/)/.test(one),
   ))
     for (const word of wordsIn(VENDOR_WORDS, await sourceOf(file)))
       if (!OPTION_VALUES[file]?.includes(word)) knowing.push(`${file} knows ${word}`);

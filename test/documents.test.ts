@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
-import { COMMANDS } from "../src/cli/commands.ts";
+import { COMMANDS } from "./helpers/commands.ts";
 import { parse } from "../src/cli/parse.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { CORE_OPTIONS } from "../src/config/schema.ts";

@@ -12,7 +12,7 @@ import { environmentIn } from "./helpers/environment.ts";
 import { builtIn } from "../plugins/index.ts";
 import { mockModels } from "../plugins/mock/models.ts";
 import { CLIENTS, type KnownClient } from "../src/cli/clients/index.ts";
-import { COMMANDS } from "../src/cli/commands.ts";
+import { COMMANDS } from "./helpers/commands.ts";
 import { synopsis } from "../src/cli/help.ts";
 import type { TSchema } from "@sinclair/typebox";
 import { CORE_OPTIONS } from "../src/config/schema.ts";

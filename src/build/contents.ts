@@ -1,9 +1,11 @@
 /** Files of an archive besides the executable. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { COMMANDS } from "../cli/commands.ts";
+import { commandsWith } from "../cli/commands.ts";
 import { completionScript } from "../cli/completion.ts";
 import { manPage } from "../cli/man.ts";
+import { featuresIn } from "../feature/feature.ts";
+import * as features from "../features.ts";
 import { LINK, mapProse } from "../documents/markdown.ts";
 import { VERSION } from "../process/version.ts";
 import type { PackedFile } from "./file.ts";
@@ -15,6 +17,7 @@ import type { PackedFile } from "./file.ts";
  */
 export function commonFiles(root: string, repository: string | undefined): PackedFile[] {
   const text = (path: string, content: string): PackedFile => ({ path, content: Buffer.from(content) });
+  const commands = commandsWith(featuresIn(features));
   const read = (name: string) => readFileSync(join(root, name), "utf8");
   return [
     text("LICENSE", read("LICENSE")),
@@ -22,11 +25,11 @@ export function commonFiles(root: string, repository: string | undefined): Packe
       "README.md",
       repository === undefined ? read("README.md") : withLinksTo(repository, read("README.md")),
     ),
-    text("share/man/man1/weir.1", manPage(COMMANDS)),
-    text("share/bash-completion/completions/weir", completionScript("bash", COMMANDS)),
-    text("share/zsh/site-functions/_weir", completionScript("zsh", COMMANDS)),
-    text("share/fish/vendor_completions.d/weir.fish", completionScript("fish", COMMANDS)),
-    text("share/powershell/weir.ps1", completionScript("powershell", COMMANDS)),
+    text("share/man/man1/weir.1", manPage(commands)),
+    text("share/bash-completion/completions/weir", completionScript("bash", commands)),
+    text("share/zsh/site-functions/_weir", completionScript("zsh", commands)),
+    text("share/fish/vendor_completions.d/weir.fish", completionScript("fish", commands)),
+    text("share/powershell/weir.ps1", completionScript("powershell", commands)),
   ];
 }
 

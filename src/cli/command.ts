@@ -50,8 +50,17 @@ export interface Command {
   /** Something must stand there. */
   needsRest?: true;
   flags: readonly Flag[];
+  /** Names that other tools have for it; `hint` follows "weir has". */
+  otherWords?: { words: readonly string[]; hint: string };
   /** @returns the exit code. */
   run(context: Context): Promise<number>;
+}
+
+/** A command of a feature: its code is imported when it runs. */
+export interface CommandHead extends Omit<Command, "run"> {
+  /** The commands behind which it stands in the help: the first of them that the build has counts. */
+  after: readonly string[];
+  run(): Promise<Pick<Command, "run">>;
 }
 
 /** Flags of every command that reads the config. */

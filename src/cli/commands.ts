@@ -1,5 +1,6 @@
 /** All commands, in the order of the help. */
-import type { Command } from "./command.ts";
+import type { Feature } from "../feature/feature.ts";
+import type { Command, CommandHead } from "./command.ts";
 import { BOOK_COMMANDS } from "./books/index.ts";
 import { chat } from "./chat.ts";
 import { check } from "./check.ts";
@@ -9,7 +10,6 @@ import { drill } from "./drill.ts";
 import { exec } from "./exec.ts";
 import { explainCommand } from "./explain.ts";
 import { health } from "./health.ts";
-import { importCommand } from "./import.ts";
 import { manCommand } from "./man.ts";
 import { models } from "./models.ts";
 import { probe } from "./probe.ts";
@@ -22,29 +22,59 @@ import { status } from "./status.ts";
 import { stop } from "./stop.ts";
 import { version } from "./version.ts";
 
-export const COMMANDS: readonly Command[] = [
-  serve,
-  exec,
-  record,
-  replay,
-  drill,
-  status,
-  stop,
-  reload,
-  health,
-  check,
-  probe,
-  models,
-  explainCommand,
-  chat,
-  ...BOOK_COMMANDS,
-  pluginNew,
-  pluginList,
-  importCommand,
-  configInit,
-  configSchemaCommand,
-  configShow,
-  completionCommand(() => COMMANDS),
-  manCommand(() => COMMANDS),
-  version,
-];
+/** The commands of weir with those of features. */
+export function commandsWith(features: readonly Feature[]): readonly Command[] {
+  const commands: readonly Command[] = insertHeads(
+    coreCommands(() => commands),
+    features,
+  );
+  return commands;
+}
+
+/** Names of the commands that weir has without features. */
+export const CORE_NAMES: readonly string[] = coreCommands(() => []).map(({ name }) => name);
+
+/** @param all the command table, for the commands that print it */
+function coreCommands(all: () => readonly Command[]): readonly Command[] {
+  return [
+    serve,
+    exec,
+    record,
+    replay,
+    drill,
+    status,
+    stop,
+    reload,
+    health,
+    check,
+    probe,
+    models,
+    explainCommand,
+    chat,
+    ...BOOK_COMMANDS,
+    pluginNew,
+    pluginList,
+    configInit,
+    configSchemaCommand,
+    configShow,
+    completionCommand(all),
+    manCommand(all),
+    version,
+  ];
+}
+
+/** Each command of a feature stands behind another one, which may be that of a feature too. */
+function insertHeads(core: readonly Command[], features: readonly Feature[]): Command[] {
+  const commands = [...core];
+  const heads = features.flatMap(({ commands: own = [] }) => own);
+  const anchorOf = ({ after }: CommandHead) =>
+    after.find((name) => [...core, ...heads].some((command) => command.name === name));
+  for (let open = heads; open.length > 0;) {
+    const head = open.find((one) => commands.some(({ name }) => name === anchorOf(one)));
+    if (!head) throw new Error(`the command ${open[0]!.name} stands behind no command that weir has`);
+    const at = commands.findIndex(({ name }) => name === anchorOf(head));
+    commands.splice(at + 1, 0, { ...head, run: async (context) => (await head.run()).run(context) });
+    open = open.filter((one) => one !== head);
+  }
+  return commands;
+}

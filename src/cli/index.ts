@@ -2,6 +2,8 @@
 import { ConfigError, EXIT_CONFIG } from "../config/error.ts";
 import { exitProcess } from "../process/exit.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
+import { assertDistinct } from "../feature/distinct.ts";
+import type { Feature } from "../feature/feature.ts";
 import { VERSION } from "../process/version.ts";
 import { UsageError } from "./command.ts";
 import { type Parsed, parse } from "./parse.ts";
@@ -10,16 +12,17 @@ import { serve } from "./serve.ts";
 const EXIT_USAGE = 2;
 
 /** Runs the command that the arguments name; without a command, `serve`. @returns the exit code */
-export async function run(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[], features: readonly Feature[]): Promise<number> {
   const print = (text: string) => void process.stdout.write(`${text}\n`);
   const printError = (text: string) => void process.stderr.write(`${text}\n`);
   process.stdout.on("error", endWithoutOutput);
   // Standard error is full or closed too: weir has no other place for the sentence.
   process.stderr.on("error", () => {});
   try {
-    const parsed = parseServe(args) ?? (await parseAny(args));
+    assertDistinct(features);
+    const parsed = parseServe(args) ?? (await parseAny(args, features));
     if (parsed.kind === "version") return (print(VERSION), 0);
-    if (parsed.kind === "help") return (print(await helpText(parsed)), 0);
+    if (parsed.kind === "help") return (print(await helpText(parsed, features)), 0);
     const { command, words, flags, rest } = parsed;
     return await command.run({ words, flags, rest, env: process.env, cwd: process.cwd(), print, printError });
   } catch (thrown) {
@@ -42,16 +45,20 @@ function parseServe(args: readonly string[]): Parsed | undefined {
   }
 }
 
-async function parseAny(args: readonly string[]): Promise<Parsed> {
-  const { COMMANDS } = await import("./commands.ts");
-  return parse(args, COMMANDS);
+async function parseAny(args: readonly string[], features: readonly Feature[]): Promise<Parsed> {
+  const { commandsWith } = await import("./commands.ts");
+  return parse(args, commandsWith(features));
 }
 
-async function helpText({ command, group }: Extract<Parsed, { kind: "help" }>): Promise<string> {
-  const [{ COMMANDS }, help] = await Promise.all([import("./commands.ts"), import("./help.ts")]);
+async function helpText(
+  { command, group }: Extract<Parsed, { kind: "help" }>,
+  features: readonly Feature[],
+): Promise<string> {
+  const [{ commandsWith }, help] = await Promise.all([import("./commands.ts"), import("./help.ts")]);
   const { columns } = process.stdout;
   if (command) return help.commandHelp(command, columns);
-  return group === undefined ? help.generalHelp(COMMANDS, columns) : help.groupHelp(group, COMMANDS, columns);
+  const commands = commandsWith(features);
+  return group === undefined ? help.generalHelp(commands, columns) : help.groupHelp(group, commands, columns);
 }
 
 /** The message; for a file that cannot be read or written, its path and the reason. */

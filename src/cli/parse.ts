@@ -101,7 +101,7 @@ function unknownCommand(words: readonly string[], commands: readonly Command[]):
   const name = words.slice(0, 2).join(" ");
   const names = commands.map((command) => command.name);
   const hint =
-    otherWord(words[0] ?? "") ||
+    otherWord(words[0] ?? "", commands) ||
     didYouMean(name, names) ||
     didYouMean(words[0] ?? "", names) ||
     "; see weir --help";
@@ -111,7 +111,7 @@ function unknownCommand(words: readonly string[], commands: readonly Command[]):
 /** What other tools call the commands of weir. */
 const OTHER_WORDS: readonly (readonly [words: readonly string[], command: string])[] = [
   [["start", "up", "server", "proxy", "gateway"], "weir serve"],
-  [["run", "launch"], "weir exec -- COMMAND for a client, and weir serve for the gateway"],
+  [["run", "launch"], "weir serve for the gateway"],
   [["down", "kill", "quit", "shutdown"], "weir stop"],
   [["ps", "ls", "list", "info"], "weir status"],
   [["restart"], "weir stop, then weir serve; weir reload reads the config anew"],
@@ -121,13 +121,17 @@ const OTHER_WORDS: readonly (readonly [words: readonly string[], command: string
   [["key", "token", "tokens"], "weir keys create NAME"],
   [["spend", "cost", "costs"], "weir usage"],
   [["log", "tail"], "weir logs --follow"],
-  [["migrate", "convert"], "weir import SOURCE FILE for configs, weir store migrate for books"],
+  [["migrate", "convert"], "weir store migrate for books"],
   [["pull", "show"], "weir models NAME; weir serves models of other hosts"],
 ];
 
-function otherWord(word: string): string {
+function otherWord(word: string, commands: readonly Command[]): string {
+  const named = commands.flatMap(({ otherWords }) =>
+    otherWords?.words.includes(word) ? [otherWords.hint] : [],
+  );
   const found = OTHER_WORDS.find(([words]) => words.includes(word));
-  if (found) return `; weir has ${found[1]}`;
+  const hints = [...named, ...(found ? [found[1]] : [])];
+  if (hints.length > 0) return `; weir has ${hints.join(", and ")}`;
   if (!["upgrade", "update", "self-update"].includes(word)) return "";
   return "; install the new version over this one, then weir stop and weir serve";
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { environmentIn } from "../helpers/environment.ts";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../helpers/commands.ts";
 import { MAIN, runCommand } from "../helpers/command.ts";
 
 // Each command is a process of its own.

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../helpers/commands.ts";
 import { runCommand } from "../helpers/command.ts";
 import { faultsOf } from "../helpers/powershell.ts";
 

@@ -1,6 +1,6 @@
 /** The manual page, as `man` and mandoc read it. */
 import { expect, test } from "bun:test";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../helpers/commands.ts";
 import { manPage } from "../../src/cli/man.ts";
 
 const PAGE = manPage(COMMANDS);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../helpers/commands.ts";
 import { commandHelp, generalHelp, groupHelp } from "../../src/cli/help.ts";
 import { parse } from "../../src/cli/parse.ts";
 import { hasColour } from "../../src/cli/terminal.ts";

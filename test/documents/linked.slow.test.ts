@@ -27,7 +27,10 @@ beforeAll(async () => {
     env: { WEIR_STATE: "none" },
     config: { aliases: Object.fromEntries(names.map((name) => [name, "mock/chat"])) },
   });
-  const keys = readFileSync(join(ROOT, "test/import/fixtures/litellm/with-keys.keys.json"), "utf8");
+  const keys = readFileSync(
+    join(ROOT, "src/features/import/test/fixtures/litellm/with-keys.keys.json"),
+    "utf8",
+  );
   litellm = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(keys) });
   standIns = { vendor: vendor.url, litellm: `http://127.0.0.1:${litellm.port}` };
 });

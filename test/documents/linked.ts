@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../helpers/commands.ts";
 import { parse } from "../../src/cli/parse.ts";
 import { type Block, DOCUMENTS, proseOf, readDocument, ROOT } from "../helpers/documents.ts";
 import type { Newcomer } from "./newcomer.ts";
@@ -31,7 +31,7 @@ export interface Scene {
 
 const KEY = "sk-something-long-0123456789";
 
-const fixture = (path: string) => readFileSync(join(ROOT, "test/import/fixtures", path), "utf8");
+const fixture = (path: string) => readFileSync(join(ROOT, "src/features/import/test/fixtures", path), "utf8");
 
 /** The program's file is empty: the newcomer's python and node are stand-ins. */
 const askFiles = (newcomer: Newcomer) => {
@@ -87,7 +87,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     ],
   },
   "src/gateway/README.md": { config: ["127.0.0.1:1/v1"] },
-  "src/import/README.md": {
+  "src/features/import/README.md": {
     prepare(newcomer) {
       newcomer.write("config.yaml", fixture("litellm/with-keys.yaml"));
       newcomer.write("config.json", fixture("bifrost/one-provider.json"));

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { openApiDocument as adminDocument } from "../../src/admin/openapi.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../helpers/commands.ts";
 import { completionScript } from "../../src/cli/completion.ts";
 import { commandHelp, generalHelp, groupHelp } from "../../src/cli/help.ts";
 import { manPage } from "../../src/cli/man.ts";

@@ -1,9 +1,9 @@
 /** Where the names of imported configs lead: provider, deployment, URL, the provider's name of the model, order and share. */
 import { describe, expect, test } from "bun:test";
-import { builtIn } from "../../plugins/index.ts";
-import { NAMES as PORTKEY_NAMES } from "../../src/import/portkey/targets.ts";
-import { KEY_VARIABLES, PREFIXES } from "../../src/import/litellm/vendors.ts";
-import { describePlan } from "../../src/gateway/routing/plan.ts";
+import { builtIn } from "../../../../plugins/index.ts";
+import { NAMES as PORTKEY_NAMES } from "../portkey/targets.ts";
+import { KEY_VARIABLES, PREFIXES } from "../litellm/vendors.ts";
+import { describePlan } from "../../../gateway/routing/plan.ts";
 import { fixtures, importFixture, importText, load } from "./imported.ts";
 
 /** `deployment model url role priority×weight` of each target of a name. */

@@ -1,8 +1,8 @@
 /** Configs whose parts weir does not send as the source does: they work, or the report says so. */
 import { describe, expect, test } from "bun:test";
-import { describePlan } from "../../src/gateway/routing/plan.ts";
-import { gatewayOf } from "../../src/cli/import-check.ts";
-import { fillIn, verify } from "../../src/import/verify.ts";
+import { describePlan } from "../../../gateway/routing/plan.ts";
+import { gatewayOf } from "../check.ts";
+import { fillIn, verify } from "../verify.ts";
 import { importText, load, verified } from "./imported.ts";
 
 /** Imports a config, and shows what weir sends for some names: `deployment model url`. */

@@ -1,6 +1,6 @@
 /** `include`: configs that LiteLLM adds to one. https://docs.litellm.ai/docs/proxy/config_management */
-import { isObject } from "../../core/json.ts";
-import type { Path } from "../../core/path.ts";
+import { isObject } from "../../../core/json.ts";
+import type { Path } from "../../../core/path.ts";
 import type { SourceDocument } from "../source.ts";
 
 /** Reads a file that a config includes. @returns undefined if it cannot be read */

@@ -2,7 +2,7 @@
  * The names of providers. Connections are providers of their own where the source tells them apart, because a provider of weir
  * sends each call to any of its deployments that serves the model.
  */
-import type { Provider } from "../core/provider.ts";
+import type { Provider } from "../../core/provider.ts";
 import { type Connection, type Draft, shortName, type Use } from "./draft.ts";
 import { ownSettings } from "./own-provider.ts";
 

@@ -3,9 +3,9 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { parse, stringify } from "yaml";
-import { withoutComments } from "../../src/config/read-source.ts";
-import { writePath } from "../../src/core/path.ts";
-import type { Outcome } from "../../src/import/source.ts";
+import { withoutComments } from "../../../config/read-source.ts";
+import { writePath } from "../../../core/path.ts";
+import type { Outcome } from "../source.ts";
 import { fixtures, importFixture, importText } from "./imported.ts";
 
 // Hundreds of configs are imported.

@@ -3,7 +3,7 @@
  */
 import type { Expectation } from "./draft.ts";
 import { usualAddress } from "./hosts.ts";
-import type { Imported } from "./index.ts";
+import type { Imported } from "./convert.ts";
 import type { Outcome } from "./source.ts";
 
 /** A request that weir would send. */

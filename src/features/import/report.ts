@@ -1,6 +1,6 @@
 /** The report of an import: what it took over and what not, for people and as JSON. */
 import type { EnvironmentVariable } from "./environment.ts";
-import type { Imported } from "./index.ts";
+import type { Imported } from "./convert.ts";
 import { collapse, type Fate, type Outcome } from "./source.ts";
 
 /** The shape of `weir import --json`. */

@@ -3,8 +3,8 @@
  * leaf is taken over only if both are the same.
  */
 import { describe, expect, test } from "bun:test";
-import { describePlan } from "../../src/gateway/routing/plan.ts";
-import { usualAddress } from "../../src/import/hosts.ts";
+import { describePlan } from "../../../gateway/routing/plan.ts";
+import { usualAddress } from "../hosts.ts";
 import { importText, load, verified } from "./imported.ts";
 
 type Row = readonly [model: string, base: string | undefined, url: string];

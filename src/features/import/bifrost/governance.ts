@@ -1,5 +1,5 @@
 /** `governance`: virtual keys, and the budgets and rate limits of keys, teams, customers, models and providers. */
-import { nameFrom } from "../../core/name.ts";
+import { nameFrom } from "../../../core/name.ts";
 import { shortName } from "../draft.ts";
 import type { Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";

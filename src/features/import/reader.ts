@@ -1,6 +1,6 @@
 /** Helpers that the readers of all sources share. */
-import type { Provider } from "../core/provider.ts";
-import { Secret } from "../core/secret.ts";
+import type { Provider } from "../../core/provider.ts";
+import { Secret } from "../../core/secret.ts";
 import { type Connection, Draft } from "./draft.ts";
 import { keyVariable } from "./hosts.ts";
 import { Environment, type References } from "./environment.ts";

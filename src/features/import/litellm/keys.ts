@@ -2,7 +2,7 @@
  * The keys of LiteLLM's database, as `GET /key/list?return_full_object=true` or `GET /key/info` answer them. `token` is the
  * SHA-256 digest of the key, as weir has it.
  */
-import { nameFrom } from "../../core/name.ts";
+import { nameFrom } from "../../../core/name.ts";
 import { modelName, shortName } from "../draft.ts";
 import { modelsNamed } from "./access-groups.ts";
 import type { Reading } from "../reader.ts";

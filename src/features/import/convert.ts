@@ -1,5 +1,5 @@
 /** Makes `weir.yaml` of the config of another gateway. It reads and writes no files. */
-import type { Provider } from "../core/provider.ts";
+import type { Provider } from "../../core/provider.ts";
 import { arrange } from "./arrange.ts";
 import type { EnvironmentVariable, References } from "./environment.ts";
 import * as bifrost from "./bifrost/index.ts";

@@ -4,8 +4,8 @@ import { Database } from "bun:sqlite";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Report } from "../../src/import/report.ts";
-import { runCommand } from "../helpers/command.ts";
+import type { Report } from "../report.ts";
+import { runCommand } from "../../../../test/helpers/command.ts";
 
 // Each command is a process of its own.
 setDefaultTimeout(120_000);

@@ -2,7 +2,7 @@
  * The document that is imported, as nodes that know what became of them. A reader says of each leaf that it reads whether
  * weir takes it over; a leaf of which no reader says anything has no counterpart. So every leaf has exactly one fate.
  */
-import { type Path, writePath } from "../core/path.ts";
+import { type Path, writePath } from "../../core/path.ts";
 
 /** A parsed config file. */
 export interface SourceDocument {

@@ -6,8 +6,8 @@ import { Database } from "bun:sqlite";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isObject, parseJson } from "../core/json.ts";
-import type { SourceDocument } from "../import/source.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
+import type { SourceDocument } from "../source.ts";
 
 const MAGIC = "SQLite format 3";
 

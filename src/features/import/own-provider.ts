@@ -1,5 +1,5 @@
 /** Connections as providers that no plugin defines. */
-import type { Provider } from "../core/provider.ts";
+import type { Provider } from "../../core/provider.ts";
 import type { Connection, ConnectionSettings } from "./draft.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Addresses by which weir recognizes a provider, and names for those that it does not know. */
-import type { Provider } from "../core/provider.ts";
-import { isVariableList, variableName } from "../core/settings.ts";
-import { pathsOf } from "../core/template.ts";
+import type { Provider } from "../../core/provider.ts";
+import { isVariableList, variableName } from "../../core/settings.ts";
+import { pathsOf } from "../../core/template.ts";
 import { type Asked, type ConnectionSettings, shortName } from "./draft.ts";
 
 /** Where weir sends the same request. */

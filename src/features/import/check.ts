@@ -2,12 +2,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConfigError } from "../config/error.ts";
-import { CONFIG_FILE, loadConfig } from "../config/load.ts";
-import type { Registry } from "../gateway/routing/registry.ts";
-import type { Imported } from "../import/index.ts";
-import type { MadeGateway } from "../import/verify.ts";
-import type { Context } from "./command.ts";
+import { ConfigError } from "../../config/error.ts";
+import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
+import type { Registry } from "../../gateway/routing/registry.ts";
+import { assemble } from "../../run/assemble.ts";
+import type { Context } from "../../cli/command.ts";
+import type { Imported } from "./convert.ts";
+import { standIns } from "./stand-ins.ts";
+import { fillIn, type MadeGateway, verify } from "./verify.ts";
 
 /** Most entries of the result that are left out because weir would not start with them. */
 const MOST_LEFT_OUT = 50;
@@ -21,7 +23,6 @@ export async function checkResult(
   imported: Imported,
   env: Context["env"],
 ): Promise<{ imported: Imported; faults: string[] }> {
-  const { fillIn, verify } = await import("../import/verify.ts");
   let rest = imported;
   for (let left = 0; ; left++) {
     const loaded = await tryLoad(rest, env);
@@ -54,8 +55,6 @@ export function gatewayOf(registry: Registry): MadeGateway {
 }
 
 async function tryLoad({ yaml, variables }: Imported, env: Context["env"]) {
-  const { standIns } = await import("../import/stand-ins.ts");
-  const { assemble } = await import("../run/assemble.ts");
   const folder = mkdtempSync(join(tmpdir(), "weir-import-"));
   try {
     writeFileSync(join(folder, CONFIG_FILE), yaml, { mode: 0o600 });

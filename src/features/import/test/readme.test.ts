@@ -1,12 +1,12 @@
-/** The tables of src/import/README.md, made from what the fixtures become. `UPDATE=1` writes them anew. */
+/** The tables of src/features/import/README.md, made from what the fixtures become. `UPDATE=1` writes them anew. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { SOURCES } from "../../src/import/index.ts";
-import type { Outcome } from "../../src/import/source.ts";
-import { markdownTable, readDocument, ROOT, withPart } from "../helpers/documents.ts";
+import { SOURCES } from "../convert.ts";
+import type { Outcome } from "../source.ts";
+import { markdownTable, readDocument, ROOT, withPart } from "../../../../test/helpers/documents.ts";
 import { fixtures, importFixture } from "./imported.ts";
 
-const README = "src/import/README.md";
+const README = "src/features/import/README.md";
 /** `providers.azure-dated.apiKey` of one config is `providers.NAME.apiKey` of all. */
 function generalized(to: string): string {
   return to

@@ -1,0 +1,46 @@
+/** Two owners of a name, and features that need others: the build and a start refuse them with a sentence. */
+import { expect, test } from "bun:test";
+import { CORE_NAMES } from "../../src/cli/commands.ts";
+import { assertDistinct } from "../../src/feature/distinct.ts";
+import { type Feature, featuresIn } from "../../src/feature/feature.ts";
+import { FEATURES } from "../helpers/commands.ts";
+
+const command = (name: string) => ({
+  ...{ name, after: ["serve"], summary: "", words: [], flags: [] },
+  run: () => Promise.resolve({ run: () => Promise.resolve(0) }),
+});
+
+test("the features of weir are distinct, and sorted by name", () => {
+  expect(() => assertDistinct(FEATURES, { command: CORE_NAMES })).not.toThrow();
+  const names = FEATURES.map(({ name }) => name);
+  expect(names).toEqual([...names].sort());
+  expect(names).toContain("import");
+  expect(featuresIn({ b: { name: "b" }, a: { name: "c" } }).map(({ name }) => name)).toEqual(["b", "c"]);
+});
+
+const PLANTS: readonly (readonly [sentence: string, features: readonly Feature[]])[] = [
+  ["two features have the name words", [{ name: "words" }, { name: "words" }]],
+  [
+    "the feature words needs the feature count, which is not in this build",
+    [{ name: "words", needs: ["count"] }],
+  ],
+  [
+    "the features count and words both declare the command tell",
+    [
+      { name: "count", commands: [command("tell")] },
+      { name: "words", commands: [command("tell")] },
+    ],
+  ],
+  [
+    "the feature words declares the command tell twice",
+    [{ name: "words", commands: [command("tell"), command("tell")] }],
+  ],
+  [
+    "the feature words declares the command serve, which weir has without it",
+    [{ name: "words", commands: [command("serve")] }],
+  ],
+];
+
+test.each(PLANTS)("%s", (sentence, features) => {
+  expect(() => assertDistinct(features, { command: CORE_NAMES })).toThrow(sentence);
+});

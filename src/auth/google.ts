@@ -1,12 +1,16 @@
 /** Access tokens of Google Cloud, for `authorize` of providers there. */
 import type { Surroundings } from "../core/endpoint.ts";
 import type { Place } from "../core/place.ts";
-import type { AuthorizedUser, ServiceAccount } from "./google-key-file.ts";
-import { findGoogleKey, googleKeyPath, readGoogleKey } from "./google-key-file.ts";
-import { signJwt } from "./jwt.ts";
-import type { FetchedToken } from "./oauth-token.ts";
-import { oauthToken } from "./oauth-token.ts";
+import {
+  type AuthorizedUser,
+  findGoogleKey,
+  googleKeyPath,
+  readGoogleKey,
+  type ServiceAccount,
+} from "./google-key-file.ts";
+import { type FetchedToken, oauthToken } from "./oauth-token.ts";
 import { formOf, readToken } from "./token-answer.ts";
+import type { JsonObject } from "../core/json.ts";
 
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const JWT_GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
@@ -102,4 +106,22 @@ async function fetchFromMetadata(place: Place): Promise<FetchedToken> {
     direct: true,
   });
   return readToken(answer, "The metadata server of the machine", place.now());
+}
+
+/**
+ * A JSON Web Token (RFC 7519), signed with RS256.
+ * @param privateKey in PEM
+ * @param keyId header `kid`
+ * @throws Error if the key is no RSA key
+ */
+function signJwt(claims: JsonObject, privateKey: string, keyId?: string): string {
+  const header = { alg: "RS256", typ: "JWT", ...(keyId !== undefined && { kid: keyId }) };
+  const text = `${encode(header)}.${encode(claims)}`;
+  // The module is loaded by the first token: most gateways need none.
+  const { sign } = process.getBuiltinModule("node:crypto");
+  return `${text}.${sign("RSA-SHA256", Buffer.from(text), privateKey).toString("base64url")}`;
+}
+
+function encode(value: JsonObject): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
 }

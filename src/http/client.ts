@@ -7,10 +7,9 @@ import { Connection, type ConnectionPool } from "./connection.ts";
 import { HttpError } from "./error.ts";
 import { Exchange } from "./exchange.ts";
 import { addressOf, type Origin } from "./origin.ts";
-import { hasBody } from "./method.ts";
+import { hasBody, type Transport, type UpstreamRequest, type UpstreamResponse } from "./types.ts";
 import { Pool } from "./pool.ts";
 import { Trust } from "./trust.ts";
-import type { Transport, UpstreamRequest, UpstreamResponse } from "./types.ts";
 
 export interface HttpClientOptions {
   /** Maximum time to connect, including the TLS handshake. Milliseconds. */

@@ -1,7 +1,6 @@
 /** Sends requests through an HTTP proxy with the runtime's `fetch`, which supports CONNECT and authentication. */
 import { HttpError } from "./error.ts";
-import { hasBody } from "./method.ts";
-import type { Transport } from "./types.ts";
+import { hasBody, type Transport } from "./types.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -76,3 +76,8 @@ export interface ByteReader {
  * @throws HttpError, or the reason of `stop` when it was aborted
  */
 export type Transport = (request: UpstreamRequest) => Promise<UpstreamResponse>;
+
+/** Whether requests of a method have a body. */
+export function hasBody(method: Method = "POST"): boolean {
+  return method === "POST" || method === "PUT";
+}

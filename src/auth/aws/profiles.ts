@@ -2,7 +2,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Surroundings } from "../../core/endpoint.ts";
-import { parseIni, type Sections } from "./ini.ts";
 
 export interface Profile {
   name: string;
@@ -68,4 +67,25 @@ function readSections(file: string | undefined): Sections {
 function stampOfFile(file: string | undefined): string {
   const stat = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
   return stat ? `${stat.ino}:${stat.mtimeMs}:${stat.size}` : "none";
+}
+
+/** The settings of each section of an INI file, with names in lower case. */
+type Sections = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** Reads `~/.aws/credentials` or `~/.aws/config`. Sections of one name are joined. Indented lines belong to a nested setting, which weir does not need. */
+export function parseIni(text: string): Sections {
+  const sections = new Map<string, Map<string, string>>();
+  let section: Map<string, string> | undefined;
+  for (const line of text.split(/\r?\n/)) {
+    const header = /^\[\s*([^\]]+?)\s*\]/.exec(line)?.[1];
+    if (header !== undefined) {
+      const name = header.replace(/\s+/g, " ").replaceAll('"', "");
+      section = sections.get(name) ?? new Map<string, string>();
+      sections.set(name, section);
+      continue;
+    }
+    const pair = /^([^\s#;=][^=]*?)\s*=\s*(.*)$/.exec(line);
+    if (pair) section?.set(pair[1]!.toLowerCase(), pair[2]!.replace(/(?:^|\s+)[#;].*$/, "").trim());
+  }
+  return sections;
 }

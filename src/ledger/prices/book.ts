@@ -1,7 +1,6 @@
 /** Finds the price of a target: an exact name in the config, then a pattern in the config, then the shipped price book. */
 import type { PriceRule } from "../charge.ts";
 import { matchesModel, namesOf } from "../../core/model-pattern.ts";
-import { withRef } from "./rule.ts";
 import { configuredRule, type PriceSetting, type PriceSettings } from "./settings.ts";
 import { shippedSnapshot } from "./shipped.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -80,4 +79,22 @@ export class PriceBook {
     const exact = this.#exact.get(`${provider}/${model}`) ?? this.#exact.get(names[0]!);
     return exact ?? this.#patterns.find(([pattern]) => matchesModel(pattern, names))?.[1];
   }
+}
+
+/** Hexadecimal digits of the reference of a rule. */
+const DIGITS = 12;
+
+/** The rule with its reference, a digest of its content, which does not depend on the order of its members. */
+export function withRef(content: Omit<PriceRule, "ref">): PriceRule {
+  const ref = new Bun.CryptoHasher("sha256").update(canonical(content)).digest("hex").slice(0, DIGITS);
+  return { ref, ...content };
+}
+
+/** JSON with sorted members, without those that are undefined. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  members.sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`;
 }

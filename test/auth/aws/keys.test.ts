@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { awsCredentials, awsKeys, awsVariables } from "../../../src/auth/aws/credentials.ts";
-import { parseIni } from "../../../src/auth/aws/ini.ts";
+import { parseIni } from "../../../src/auth/aws/profiles.ts";
 import type { CredentialSource } from "../../../src/core/credential.ts";
 import type { Place, PlaceRequest } from "../../../src/core/place.ts";
 import { isVariableList } from "../../../src/core/settings.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { PriceBook } from "../../../src/ledger/prices/book.ts";
-import { withRef } from "../../../src/ledger/prices/rule.ts";
+import { PriceBook, withRef } from "../../../src/ledger/prices/book.ts";
 import { Snapshot } from "../../../src/ledger/prices/snapshot.ts";
 
 const SNAPSHOT = new Snapshot(

@@ -28,6 +28,11 @@ const FACES = [
 
 const RULES: readonly Rule[] = [
   { from: "src/core/", may: ["node:crypto"], because: "the vocabulary is what everything else leans on" },
+  {
+    from: "src/core/column.ts",
+    may: ["src/core/", "@sinclair/typebox"],
+    because: "the value of a column has the type of its schema",
+  },
   { from: "src/stream/", may: ["src/core/"], because: "bytes and frames know no format and no gateway" },
   {
     from: "src/formats/shared/",
@@ -125,6 +130,16 @@ const RULES: readonly Rule[] = [
     from: "src/ledger/",
     may: ["src/core/", "node:crypto", "node:net"],
     because: "prices, charges and shares are arithmetic: no disk, no socket to a store, no gateway",
+  },
+  {
+    from: "src/ledger/columns.ts",
+    may: ["src/core/", "src/ledger/", "@sinclair/typebox"],
+    because: "a column is declared with its schema",
+  },
+  {
+    from: "src/gateway/paid-once/columns.ts",
+    may: ["src/core/", "@sinclair/typebox"],
+    because: "a column is declared with its schema",
   },
   {
     from: "src/telemetry/",

@@ -12,10 +12,10 @@ import type { Loss, LossCode } from "./loss.ts";
 import { LossList } from "./loss-list.ts";
 import type { KeyAccess } from "./key-access.ts";
 import { isOwnHost, traitsAt } from "./own-host.ts";
-import type { PaidOnce } from "./paid-once.ts";
 import type { Interception } from "./plugin.ts";
 import type { Target } from "./provider.ts";
 import type { RefusalReason } from "./refusal.ts";
+import type { Noted } from "./slot.ts";
 import { Stop } from "./stop.ts";
 
 /** How a call ended: `complete`, `failed` (the client got an error), `cancelled` (the client disconnected). */
@@ -42,7 +42,7 @@ export interface CallRoute {
 }
 
 /** One client request, or a request of a plugin on behalf of one. */
-export class Call {
+export class Call implements Noted {
   /** `req_…`, sent as `x-request-id` and `request-id`. */
   readonly id: string;
   /** Id of the client's format. */
@@ -102,10 +102,7 @@ export class Call {
   /** When the call was settled; monotonic milliseconds. */
   endedAt?: number;
 
-  /** The client left, and weir reads the answer on for a repeat of the request. */
-  clientLeft?: true;
-  /** The call is the repeat of a request and got the answer to it. */
-  paidOnce?: PaidOnce;
+  notes?: unknown[];
 
   /** Called when the client's connection is closed. @returns whether the call goes on without it */
   onLeave?: () => boolean;
@@ -152,7 +149,7 @@ export class Call {
 }
 
 /** One try to get a call answered by one deployment. It becomes the call's current attempt. */
-export class Attempt {
+export class Attempt implements Noted {
   readonly call: Call;
   /** Monotonic milliseconds. */
   readonly startedAt = performance.now();
@@ -189,6 +186,7 @@ export class Attempt {
   upstreamRequestId?: string;
   /** The booking of the attempt: its holds and its cost; only the ledger knows the members. */
   booking?: object;
+  notes?: unknown[];
   /** Bytes of text, reasoning and tool arguments that the provider has sent. */
   outputBytes = 0;
   /** When the first and the last of them arrived; monotonic milliseconds. */

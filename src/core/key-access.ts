@@ -1,7 +1,8 @@
 /** The key of a call, as the gateway may know it. */
+import type { Noted } from "./slot.ts";
 
 /** A gateway key as a call uses it. The keyring makes one object for each key, and keeps it until the key changes. */
-export interface KeyAccess {
+export interface KeyAccess extends Noted {
   /** `key_…`, or `config:NAME`. */
   readonly id: string;
   readonly name: string;

@@ -2,7 +2,6 @@
 import type { FailureClass, Outcome } from "../core/call.ts";
 import type { Usage } from "../core/events.ts";
 import type { Loss } from "../core/loss.ts";
-import type { PaidOnce } from "../core/paid-once.ts";
 import type { PromptSections } from "../core/prompt-sections.ts";
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Charge, PriceRule } from "./charge.ts";
@@ -22,6 +21,9 @@ export function formatFault(format: unknown): string | undefined {
   const age = typeof format === "number" && format > RECORD_FORMAT ? "a newer" : "another";
   return `written by ${age} version of weir (format ${String(format)}; this version reads ${RECORD_FORMAT})`;
 }
+
+/** Longest text in a record that a provider chose. Characters. */
+export const MAX_PROVIDER_TEXT = 128;
 
 /** One attempt of a call, in order. */
 export interface AttemptRecord {
@@ -75,11 +77,10 @@ export interface CallRecord {
   /** Name and version of the client's SDK, from `user-agent`, at most 64 characters. */
   client?: string;
   losses?: readonly Loss[];
+  /** A column, as all members of a record that are not in {@link RECORD_MEMBERS}. Spans have it. */
   upstreamId?: string;
-  /** The call got the answer to an earlier request, whose client had lost it. It reached no provider and cost nothing. */
-  paidOnce?: PaidOnce;
-  /** The client left, and weir read the answer on for a repeat of the request. */
-  clientLeft?: true;
+  /** Values of columns that the store does not get. */
+  unstored?: Readonly<Record<string, unknown>>;
   /** Absent where nothing is known of a cache. It is not in the records that are read from the store. */
   prompt?: PromptRecord;
   /** Why less of the prompt was read from the cache than before. Only in records that are read from the store. */
@@ -89,6 +90,38 @@ export interface CallRecord {
   /** Empty for a call that reached no provider. */
   attempts: readonly AttemptRecord[];
 }
+
+const MEMBERS: Record<Exclude<keyof CallRecord, "upstreamId">, true> = {
+  id: true,
+  startedAt: true,
+  ms: true,
+  headMs: true,
+  firstMs: true,
+  ownMs: true,
+  key: true,
+  path: true,
+  tags: true,
+  format: true,
+  lane: true,
+  model: true,
+  stream: true,
+  status: true,
+  outcome: true,
+  refused: true,
+  error: true,
+  finish: true,
+  session: true,
+  client: true,
+  losses: true,
+  unstored: true,
+  prompt: true,
+  cacheBreak: true,
+  trace: true,
+  attempts: true,
+};
+
+/** The members of a record that are no columns. */
+export const RECORD_MEMBERS: ReadonlySet<string> = new Set(Object.keys(MEMBERS));
 
 export type { RefusalReason } from "../core/refusal.ts";
 

@@ -1,11 +1,38 @@
-/** Writes to the log which plugins and providers serve, which do not and why, and which rules match no model. */
+/** Opens the log, and writes there which plugins and providers serve, which do not and why, and which rules match no model. */
 import type { Assembled } from "./assemble.ts";
 import type { Config } from "../config/schema.ts";
-import type { Logger } from "../server/log.ts";
+import { createLogger, type Logger } from "../server/log.ts";
+import type { WriteLog } from "../server/log-buffer.ts";
+import { COLUMNS } from "./columns.ts";
+import { writeTo } from "./log-writer.ts";
 import { wantedButOff } from "./wanted-but-off.ts";
 
 /** Delay of the report of rules that match no model. Milliseconds. */
 const UNMATCHED_MS = 1_000;
+
+/** Which log a gateway writes. */
+interface LogSource {
+  config: Config;
+  worker?: number;
+  terminal?: boolean;
+  write?: WriteLog;
+}
+
+/** @param source `terminal`: the format `auto` means `pretty` @param hide masks secrets */
+export function openLog(
+  { config, worker, terminal, write }: LogSource,
+  hide: (text: string) => string,
+): Logger {
+  const { format, level } = config.log;
+  return createLogger({
+    format: format === "auto" ? (terminal ? "pretty" : "json") : format,
+    level,
+    worker,
+    columns: COLUMNS,
+    hide,
+    write: write ?? writeTo(process.stdout),
+  });
+}
 
 /** @param isFirst whether this process reports for all of the gateway */
 export function logParts({ broken, plugins, registry }: Assembled, logger: Logger, isFirst: boolean): void {

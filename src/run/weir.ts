@@ -5,6 +5,7 @@ import { certificateOf, isSameCertificate } from "../config/tls.ts";
 import { GatewayError } from "../core/error.ts";
 import { declarationOf, pricesOf } from "./declaration.ts";
 import { Backlog } from "../gateway/delivery/backlog.ts";
+import { COLUMNS } from "./columns.ts";
 import { Clock } from "../gateway/delivery/clock.ts";
 import { askModel } from "../gateway/plugins/ask.ts";
 import { sandboxHooks } from "../gateway/plugins/sandbox.ts";
@@ -33,9 +34,7 @@ import { Admission } from "../server/admission.ts";
 import { createApp } from "../server/app.ts";
 import { createAuthenticate } from "../server/authenticate.ts";
 import { Listener } from "../server/listen.ts";
-import { writeTo } from "./log-writer.ts";
 import type { WriteLog } from "../server/log-buffer.ts";
-import { createLogger } from "../server/log.ts";
 import { createRequestId, respondError } from "../server/respond.ts";
 import {
   answerHome,
@@ -51,7 +50,7 @@ import { Repeats } from "./repeats.ts";
 import type { RunningWeir, Settings } from "./running-weir.ts";
 import { pluginInStack } from "../external-plugins/plugin-in-stack.ts";
 import { StoredModels } from "./stored-models.ts";
-import { logParts, logUnmatched } from "./log-parts.ts";
+import { logParts, logUnmatched, openLog } from "./log-parts.ts";
 import { makeRoom } from "../server/unix-socket.ts";
 import { VERSION } from "../process/version.ts";
 import { WorkerAnswers } from "./asked/answers.ts";
@@ -97,10 +96,8 @@ const CLOSE_MS = 50;
 
 export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const { config, worker, keeper: address } = options;
-  const write = options.write ?? writeTo(process.stdout);
-  const format = config.log.format === "auto" ? (options.terminal ? "pretty" : "json") : config.log.format;
   let hide = (text: string) => text;
-  const logger = createLogger({ format, level: config.log.level, worker, hide: (text) => hide(text), write });
+  const logger = openLog(options, (text) => hide(text));
   const clock = new Clock();
   const home = options.home ?? namedHome(config);
   const storesAnswers = answerHome(home, config).kind !== "off";
@@ -149,6 +146,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const ledger = new WorkerLedger(declarationOf(config), {
     channel: keeper.books,
     cells,
+    columns: COLUMNS,
     worker: worker ?? 0,
     awaitsPolicy: mayHavePolicy(keeping),
     onMessage(message) {

@@ -1,5 +1,6 @@
 /** The log: one line for each call, as JSON for programs or as text for people. It never contains prompts or keys. */
 import type { Attempt, Call } from "../core/call.ts";
+import type { Columns } from "../core/column.ts";
 import { limitText } from "../core/limit-text.ts";
 import { printable } from "../core/printable.ts";
 import { recordedName } from "../core/recorded-name.ts";
@@ -15,6 +16,8 @@ export interface LogOptions {
   level: LogLevel;
   /** Number of the worker process, if there are several. */
   worker?: number;
+  /** Absent where no calls are logged. */
+  columns?: Columns;
   /** Masks secrets in all that is written. */
   hide?(text: string): string;
   write: WriteLog;
@@ -34,7 +37,7 @@ export interface Logger {
 
 /** Clients and providers choose parts of a line, so all control characters are escaped: a terminal would act on them. */
 export function createLogger(options: LogOptions): Logger {
-  const { format, worker } = options;
+  const { format, worker, columns } = options;
   const write = (fields: Record<string, unknown>, pretty: string) => {
     if (format === "json")
       return printable(JSON.stringify(worker === undefined ? fields : { ...fields, worker }));
@@ -58,7 +61,10 @@ export function createLogger(options: LogOptions): Logger {
     call(call) {
       const level = call.outcome === "failed" ? (call.error?.kind === "internal" ? "error" : "warn") : "info";
       put(level, () =>
-        write(callFields(call, level), format === "pretty" ? printable(recordedName(callLine(call))) : ""),
+        write(
+          callFields(call, level, columns),
+          format === "pretty" ? printable(recordedName(callLine(call, columns))) : "",
+        ),
       );
     },
     info(message, facts) {
@@ -91,7 +97,7 @@ function indent(detail: string): string {
 const MAX_PROVIDER_BYTES = 256;
 
 /** `tokens`: as the provider counted them, in disjoint counts. `estimated`: what the client received instead. */
-function callFields(call: Call, level: string): Record<string, unknown> {
+function callFields(call: Call, level: string, columns: Columns | undefined): Record<string, unknown> {
   const { attempt } = call;
   const { usage = NO_USAGE, finish, losses = [], upstreamRequestId } = attempt ?? {};
   const target = attempt?.target;
@@ -122,8 +128,7 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     skipped: call.skipped.length > 0 ? call.skipped : undefined,
     attempts: call.attempts.some(({ failure }) => failure) ? call.attempts.map(attemptFields) : undefined,
     may_cost_twice: mayCostTwice(call.attempts) || undefined,
-    client_left: call.clientLeft,
-    paid_once: call.paidOnce && { ...call.paidOnce, cost: 0 },
+    ...columns?.logged(call),
     error: call.error && { ...call.error, message: recordedName(call.error.message) },
   };
 }
@@ -160,7 +165,7 @@ function isoTime(): string {
   return lastIso;
 }
 
-function callLine(call: Call): string {
+function callLine(call: Call, columns: Columns | undefined): string {
   const { attempt } = call;
   const target = attempt?.target;
   const losses = attempt?.losses ?? [];
@@ -176,8 +181,7 @@ function callLine(call: Call): string {
     call.routedModel && `routed to ${call.routedModel}`,
     call.parent && `asked by ${call.parent.id}`,
     call.key && `key ${call.key}`,
-    call.clientLeft && "read on without its client",
-    call.paidOnce && `paid by ${call.paidOnce.first}`,
+    ...(columns?.lines(call) ?? []),
     call.skipped.length > 0 && `skipped ${call.skipped.join(", ")}`,
     call.attempts.some(({ failure }) => failure) && `tried ${writeTried(call.attempts)}`,
     call.error && `${call.error.kind}: ${call.error.message}`,

@@ -59,7 +59,7 @@ test("records, running calls and spans contain no credential that was given as a
     charge: { state: "free", cost: 0 },
   });
   call.attempts.push(attempt);
-  const record = recordOf(call, call.attempts, performance.now(), Date.now());
+  const record = recordOf(call, call.attempts, Date.now());
   const spans = spansOf(record, { share: 1, parent: "ignore", keyName: (id) => id });
   expect(spans).toHaveLength(2);
   const written = JSON.stringify([record, runningCallOf(call, Date.now()), spans]);

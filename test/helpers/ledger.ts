@@ -1,5 +1,6 @@
 /** A worker's ledger with a fake keeper, and calls that need no gateway. */
 import { Attempt, Call } from "../../src/core/call.ts";
+import { Columns } from "../../src/core/column.ts";
 import type { Usage } from "../../src/core/events.ts";
 import { NO_USAGE } from "../../src/core/events.ts";
 import type { KeyAccess } from "../../src/core/key-access.ts";
@@ -78,7 +79,14 @@ export function testLedger({
         metrics: { keys: true, maxSeries: 1000 },
       },
     },
-    { channel: keeper, cells: localCells(64), worker: 0, clock: new WallClock(now), awaitsPolicy },
+    {
+      channel: keeper,
+      cells: localCells(64),
+      worker: 0,
+      clock: new WallClock(now),
+      awaitsPolicy,
+      columns: new Columns([]),
+    },
   );
   keeper.connect();
   return { ledger, keeper, declared };

@@ -37,7 +37,7 @@ export const logs = bookCommand({
       return show(body, () => describeBody(body));
     }
     if (id !== undefined) {
-      const call = await api.send<CallRecord & Pick<CallEntry, "captured">>(
+      const call = await api.send<CallRecord & Pick<CallEntry, "captured" | "paidOnce" | "clientLeft">>(
         "GET",
         `/calls/${encodeURIComponent(id)}`,
       );
@@ -115,7 +115,7 @@ function costOf({ attempts }: CallRecord): number {
   return attempts.reduce((sum, { charge }) => sum + charge.cost, 0);
 }
 
-function describeCall(call: CallRecord & Pick<CallEntry, "captured">): string {
+function describeCall(call: CallRecord & Pick<CallEntry, "captured" | "paidOnce" | "clientLeft">): string {
   const facts: [string, string | number | undefined][] = [
     ["id", call.id],
     ["began", `${showTime(call.startedAt)} UTC`],

@@ -10,6 +10,7 @@ import { assertModel, type Models } from "../access.ts";
 import type { Clock } from "../delivery/clock.ts";
 import type { Opened } from "../lanes/lane.ts";
 import type { Timeouts } from "../types.ts";
+import { paidBy } from "./columns.ts";
 import { type IdentifiedRequest, identityOf, isRepeat } from "./identity.ts";
 import { type Followed, Kept, type Shelf } from "./kept.ts";
 import { Memory } from "./memory.ts";
@@ -150,7 +151,7 @@ export class PaidOnce {
     if (!followed) return undefined;
     const { head, isWhole, opened } = followed;
     const answer = isWhole ? "finished" : "running";
-    call.paidOnce = { answer, first: head.first };
+    paidBy.set(call, { answer, first: head.first });
     this.#context.ledger.count?.(call);
     const own = { "x-weir-paid-once": answer, "x-weir-first-request-id": head.first };
     return { ...opened, headers: { ...head.headers, ...own } };

@@ -13,6 +13,7 @@ import { clientLeft, idleTimeout, type StreamEnding } from "../delivery/stream.t
 import type { Opened, OpenedJson, OpenedStream } from "../lanes/lane.ts";
 import { blame } from "../plugins/late-hooks.ts";
 import type { Timeouts } from "../types.ts";
+import { leftByClient } from "./columns.ts";
 import { FanOut } from "./fan-out.ts";
 import { type Memory, Recording } from "./memory.ts";
 import { FirstReader, RepeatReader } from "./readers.ts";
@@ -137,7 +138,7 @@ export class Kept implements Watcher {
       this.#clients++;
       this.#shelf.expire(this);
     } else {
-      this.first.clientLeft = true;
+      leftByClient.set(this.first, true);
       if (!this.#isWhole) this.#shelf.clock.add(this);
     }
     this.#leave();

@@ -1,7 +1,7 @@
 /** Writes the record of a call as a row of `calls` and, with several attempts, rows of `charges`. */
 import type { Usage } from "../../core/events.ts";
 import { CHARGE_STATES, type PriceDoubt } from "../../ledger/charge.ts";
-import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
+import { type AttemptRecord, type CallRecord, RECORD_MEMBERS } from "../../ledger/record.ts";
 import { callerOf, errorOf, type Names, targetOf } from "../store/names.ts";
 import type { SqlValue } from "../store/sql.ts";
 
@@ -63,12 +63,9 @@ export const CHARGE_COLUMNS = [
   "accounts",
 ] as const;
 
-/** What only some calls have. */
+/** What only some calls have: these members, and those of columns. */
 export interface CallDetail {
   losses?: CallRecord["losses"];
-  upstreamId?: string;
-  paidOnce?: CallRecord["paidOnce"];
-  clientLeft?: true;
   /** Of a single attempt: its class unless `answered`, and the rest of its usage. */
   class?: AttemptRecord["class"];
   usage?: Partial<Usage>;
@@ -152,9 +149,7 @@ export function chargeRows(number: number, { attempts }: CallRecord, names: Name
 function detailOf(call: CallRecord, single: AttemptRecord | undefined): string | null {
   const detail: CallDetail = {
     ...(call.losses?.length && { losses: call.losses }),
-    ...(call.upstreamId !== undefined && { upstreamId: call.upstreamId }),
-    ...(call.paidOnce && { paidOnce: call.paidOnce }),
-    ...(call.clientLeft && { clientLeft: call.clientLeft }),
+    ...columnsIn(call),
     ...(single && single.class !== "answered" && { class: single.class }),
     ...(single && restOf(single.usage)),
     ...(single?.charge.doubt && { doubt: single.charge.doubt }),
@@ -162,6 +157,14 @@ function detailOf(call: CallRecord, single: AttemptRecord | undefined): string |
   };
   for (const _ in detail) return JSON.stringify(detail);
   return null;
+}
+
+/** The members of columns, which the keeper does not know. */
+function columnsIn(call: CallRecord): Record<string, unknown> | undefined {
+  let members: Record<string, unknown> | undefined;
+  for (const name in call)
+    if (!RECORD_MEMBERS.has(name)) (members ??= {})[name] = call[name as keyof CallRecord];
+  return members;
 }
 
 function isOver({ charge, held }: AttemptRecord): boolean {

@@ -192,6 +192,7 @@ type Texts = ReadonlyMap<number, string>;
 function toRecord(row: CallRow, charges: readonly ChargeRow[], names: Texts, prices: Texts): CallRecord {
   const caller = parseCaller(names.get(row.caller) ?? '["","/",[]]');
   const detail = JSON.parse(row.detail ?? "{}") as CallDetail;
+  const { losses, class: _class, usage: _usage, doubt: _doubt, expected: _expected, ...columns } = detail;
   const lane = LANES[row.flags % STREAM];
   const [kind, code] = split(textOf(names, row.error));
   const refused = REFUSALS[row.refused];
@@ -216,10 +217,8 @@ function toRecord(row: CallRow, charges: readonly ChargeRow[], names: Texts, pri
     ...(row.finish !== null && { finish: names.get(row.finish) ?? "" }),
     ...(row.session && { session: unpackHash(row.session) }),
     ...(row.client !== null && { client: names.get(row.client) ?? "" }),
-    ...(detail.losses && { losses: detail.losses }),
-    ...(detail.upstreamId !== undefined && { upstreamId: detail.upstreamId }),
-    ...(detail.paidOnce && { paidOnce: detail.paidOnce }),
-    ...(detail.clientLeft && { clientLeft: detail.clientLeft }),
+    ...(losses && { losses }),
+    ...columns,
     attempts:
       row.tries === 1
         ? [single(row, detail, names, prices)]

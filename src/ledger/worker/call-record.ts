@@ -1,27 +1,25 @@
 /** The record of a call, from the call. */
 import type { Attempt, Call } from "../../core/call.ts";
 import { recordedName } from "../../core/recorded-name.ts";
-import type { AttemptRecord, CallRecord, PromptRecord } from "../record.ts";
+import { type AttemptRecord, type CallRecord, MAX_PROVIDER_TEXT, type PromptRecord } from "../record.ts";
 import { Booking } from "./booking.ts";
 
-/** Longest name of a client's SDK, and of what a provider chose. Characters. */
+/** Longest name of a client's SDK. Characters. */
 const MAX_CLIENT = 64;
-const MAX_PROVIDER_TEXT = 128;
 /** Most losses of a record. */
 const MAX_LOSSES = 20;
 
 /**
- * @param endedAt when the call ended, of the monotonic clock
- * @param beganAt when it began, milliseconds since 1970
+ * The record of a call that has ended, without columns.
+ * @param beganAt when the call began, milliseconds since 1970
  */
 export function recordOf(
   call: Call,
   attempts: readonly Attempt[],
-  endedAt: number,
   beganAt: number,
   prompt?: PromptRecord,
 ): CallRecord {
-  const { attempt, startedAt, access, error } = call;
+  const { attempt, startedAt, endedAt = performance.now(), access, error } = call;
   const losses = attempt?.losses;
   const first = attempts[0];
   return {
@@ -47,9 +45,6 @@ export function recordOf(
     client: call.headers.get("user-agent")?.slice(0, MAX_CLIENT) ?? undefined,
     prompt,
     losses: losses?.length ? losses.slice(0, MAX_LOSSES) : undefined,
-    paidOnce: call.paidOnce,
-    clientLeft: call.clientLeft,
-    upstreamId: attempt?.upstreamRequestId?.slice(0, MAX_PROVIDER_TEXT),
     attempts:
       attempts.length === 1
         ? [attemptOf(attempts[0]!, endedAt)]

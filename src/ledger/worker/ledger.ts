@@ -3,6 +3,7 @@
  * keeper where that does not suffice, and sends it what calls have cost.
  */
 import type { Attempt, Call } from "../../core/call.ts";
+import type { Columns } from "../../core/column.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { KeyAccess } from "../../core/key-access.ts";
 import type { Admitted, Ledger, PromptSource } from "../../core/ledger.ts";
@@ -54,6 +55,7 @@ export interface Declaration {
 export interface WorkerLedgerOptions {
   channel: BooksChannel;
   cells: Cells;
+  columns: Columns;
   /** Number of the worker; 0 if there is only one. */
   worker: number;
   clock?: WallClock;
@@ -114,12 +116,11 @@ export class WorkerLedger implements Ledger {
   admit(attempt: Attempt, admitted: Admitted): void | Promise<void> {
     if (this.#awaitsPolicy) return this.#admitLater(attempt, admitted);
     const { call, target } = attempt;
-    const { access } = call;
-    const applied = this.#lines.of(access, target);
+    const applied = this.#lines.of(call.access, target);
     const booking = new Booking(applied);
     attempt.booking = booking;
     booking.bytes = admitted.bytes;
-    if (access !== undefined) this.#estimates.checkScopes(attempt, booking, admitted);
+    if (call.access !== undefined) this.#estimates.checkScopes(attempt, booking, admitted);
     if (applied.lines.length === 0) return void applied.running.calls++;
     if (applied.hasSessions) booking.session = sessionOf(call, admitted.affinity());
     if (applied.needsSize) this.#estimates.estimate(attempt, booking, admitted);
@@ -258,9 +259,9 @@ export class WorkerLedger implements Ledger {
       freePlaces(made.booking);
       reportAll(made.booking, this.#outbox);
     }
-    const endedAt = (call.endedAt ??= performance.now());
-    const prompt = this.#prompts.recordOf(call);
-    const record = recordOf(call, booked, endedAt, this.#clock.at(call.startedAt), prompt);
+    call.endedAt ??= performance.now();
+    const record = recordOf(call, booked, this.#clock.at(call.startedAt), this.#prompts.recordOf(call));
+    this.#options.columns.addTo(record, call, booked);
     if (this.#declaration.settings.traces) record.trace = traceFactsOf(call, booked);
     this.#outbox.record(record);
   }

@@ -7,6 +7,7 @@ import { Clock } from "../../../src/gateway/delivery/clock.ts";
 import type { ByteSource } from "../../../src/gateway/delivery/stream.ts";
 import type { Opened } from "../../../src/gateway/lanes/lane.ts";
 import type { Receiver } from "../../../src/gateway/lanes/transport.ts";
+import { paidBy } from "../../../src/gateway/paid-once/columns.ts";
 import { PaidOnce, type PaidOnceOptions } from "../../../src/gateway/paid-once/index.ts";
 import { Repeats } from "../../../src/keeper/repeats.ts";
 
@@ -50,7 +51,7 @@ const textOf = (opened: Opened) =>
 async function ask(gateway: PaidOnce, asked: Asked, body = "new"): Promise<[text: unknown, isKept: boolean]> {
   const call = callOf();
   const opened = await gateway.take(call, requestOf(asked), async () => json(body), MODELS);
-  return [textOf(opened) || (opened as { body: unknown }).body, call.paidOnce !== undefined];
+  return [textOf(opened) || (opened as { body: unknown }).body, paidBy.get(call) !== undefined];
 }
 
 test("the memory for all kept answers has a limit, and the oldest make room", async () => {

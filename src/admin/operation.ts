@@ -1,46 +1,23 @@
-/** An operation of the admin API: a route with all that its document, its validation and its access check need. */
+/** An operation of the admin API: a contract, and the function that answers it. */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type {
+  AnswerOf,
+  BodyOf,
+  Contract,
+  Frozen,
+  ParamsOf,
+  QueryOf,
+  TextAnswer,
+} from "../operator/contract.ts";
 import type { AdminBooks } from "./books.ts";
 import type { Caller } from "./callers.ts";
 import type { OwnHosts } from "./guard.ts";
 import type { Sessions } from "./session/sessions.ts";
 import type { WrongTries } from "./wrong-tries.ts";
 
-/**
- * `open`: everyone; `scraper`: everyone if weir listens on loopback, otherwise like `read`; `read`: admin and read keys;
- * `write`: admin keys.
- */
-export type Access = "open" | "scraper" | "read" | "write";
-
-export interface AdminOperation {
-  method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** `{id}` stands for one segment. */
-  path: string;
-  /** `operationId` of the OpenAPI document. */
-  id: string;
-  summary: string;
-  description?: string;
-  access: Access;
-  /** Not put in line with other writes, and not repeated by its `Idempotency-Key`: it changes nothing that others read. */
-  alone?: boolean;
-  /** Only keys on the path `/` may use it: it concerns the whole gateway. */
-  wholeGateway?: boolean;
-  query?: TObject;
-  body?: TSchema;
-  /** A request without a body means an empty object. */
-  bodyOptional?: boolean;
-  answer: NamedSchema | { text: string };
-  /** Status of success. Default 200. */
-  status?: number;
-  /** Codes of its own errors. */
-  errors?: readonly string[];
+/** A contract with the function that answers its requests. */
+export interface AdminOperation extends Contract {
   handle(request: AdminRequest): Reply | Promise<Reply>;
-}
-
-/** A schema and its name among the components of the document. */
-export interface NamedSchema {
-  name: string;
-  schema: TSchema;
 }
 
 export interface AdminRequest {
@@ -88,4 +65,33 @@ export function operation<Query extends TObject, Body extends TSchema>(
 ): AdminOperation {
   const { handle, ...rest } = typed;
   return { ...rest, handle: (request) => handle(request as RequestOf<Query, Body>) };
+}
+
+/** A request that satisfies a contract. */
+export type Requested<Said extends Contract> = Omit<AdminRequest, "params" | "query" | "body"> & {
+  params: ParamsOf<Said["path"]>;
+  query: QueryOf<Said>;
+  body: BodyOf<Said>;
+};
+
+interface JsonReply<Answer> {
+  json: Frozen<Answer>;
+  version?: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+type TextReply = Extract<Reply, { text: unknown }>;
+type Relayed = Extract<Reply, { relayed: unknown }>;
+
+/** A reply that satisfies a contract: the shape that it publishes, or text of its type. */
+export type ReplyTo<Said extends Contract> = Said["answer"] extends TextAnswer
+  ? TextReply | Relayed
+  : JsonReply<AnswerOf<Said>> | (Said extends { csv: true } ? TextReply : never);
+
+/** Binds a contract to the function that answers its requests, which the server has checked before. */
+export function answers<const Said extends Contract>(
+  said: Said,
+  handle: (request: Requested<Said>) => ReplyTo<Said> | Promise<ReplyTo<Said>>,
+): AdminOperation {
+  return { ...said, handle: (request) => handle(request as Requested<Said>) as Reply | Promise<Reply> };
 }

@@ -1,7 +1,7 @@
 /** A client in front of a gateway that runs already. */
 import { isObject, parseJson } from "../core/json.ts";
 import { HttpApi } from "./books/api.ts";
-import type { CallPage, CreatedKey } from "./books/shapes.ts";
+import type { CreatedKey } from "./books/shapes.ts";
 import { ANY_KEY, nameOf, pointClient } from "./clients/index.ts";
 import type { Context } from "./command.ts";
 import { describeClient, describeModel, describeSilence } from "./exec-line.ts";
@@ -82,7 +82,7 @@ async function isSilent(
   const query = { from, limit: 1, key };
   for (const pause of [0, RECORD_MS]) {
     await Bun.sleep(pause);
-    const page = await api.send<CallPage>("GET", "/calls", { query }).catch(() => undefined);
+    const page = await api.ask("GET /calls", { query }).catch(() => undefined);
     if (page === undefined || page.calls.length > 0) return false;
   }
   return true;

@@ -1,8 +1,9 @@
 /** Calls: records, filters, sums of what a filter finds, and calls that are running. */
 import { type Static, Type } from "@sinclair/typebox";
 import { CHARGE_STATES, PRICE_DOUBTS } from "../ledger/charge.ts";
-import { answer, FILTER, nano, time, words } from "./shapes.ts";
+import { answer, FILTER, nano, PAGE, request, time, words } from "./shapes.ts";
 import { CacheBreak } from "./cache.ts";
+import { contract } from "./contract.ts";
 
 export const OUTCOMES = ["complete", "failed", "cancelled"] as const;
 export const REFUSALS = ["rate", "tokens", "concurrency", "budget", "scope", "price"] as const;
@@ -225,3 +226,47 @@ export const RunningCalls = answer({
   calls: Type.Array(RunningCall, { description: "At most 200 of a worker, the longest first." }),
 });
 export type RunningCalls = Static<typeof RunningCalls>;
+
+export const listCalls = contract({
+  method: "GET",
+  path: "/admin/v1/calls",
+  id: "listCalls",
+  summary: "Records of calls, the newest first",
+  description:
+    "A search looks at a limited number of rows. `bounded: true` says that it ended there; `next` goes on.",
+  access: "read",
+  query: request({ ...PAGE, ...CALL_FILTER }),
+  answer: { name: "Calls", schema: Calls },
+  errors: ["not_found"],
+});
+
+export const summarizeCalls = contract({
+  method: "GET",
+  path: "/admin/v1/calls/summary",
+  id: "summarizeCalls",
+  summary: "Sums of the calls that a filter finds, and their slices over time",
+  description:
+    "Where a filter without members of single calls finds more calls than one answer may look at, the sums are those of whole hours; with such members, `completeFrom` says where the search ended.",
+  access: "read",
+  query: request({
+    ...CALL_FILTER,
+    slices: Type.Integer({
+      minimum: 1,
+      maximum: 400,
+      default: 60,
+      description: "Most slices of the answer.",
+    }),
+  }),
+  answer: { name: "CallsSummary", schema: CallsSummary },
+  errors: ["not_found"],
+});
+
+export const getCall = contract({
+  method: "GET",
+  path: "/admin/v1/calls/{id}",
+  id: "getCall",
+  summary: "The record of one call",
+  access: "read",
+  answer: { name: "Call", schema: CallEntry },
+  errors: ["not_found"],
+});

@@ -1,10 +1,15 @@
-/** The types of the admin API's requests and answers, for its clients. Only types: importing them loads nothing. */
+/** The types of the operator's API for its clients: shapes, and operations by method and path. Importing them loads nothing. */
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type * as calls from "./calls.ts";
+import type { AnswerOf, Contract, ParamsOf } from "./contract.ts";
+
 export type * from "./books.ts";
 export type * from "./budgets.ts";
 export type * from "./cache.ts";
 export type * from "./calls.ts";
 export type * from "./captures.ts";
 export type * from "./config.ts";
+export type { AnswerOf, Contract } from "./contract.ts";
 export type * from "./keys.ts";
 export type * from "./live.ts";
 export type * from "./money.ts";
@@ -15,6 +20,42 @@ export type * from "./rates.ts";
 export type * from "./reports.ts";
 export type * from "./routing.ts";
 export type * from "./session.ts";
+
+type ContractsOf<Module> = Extract<Module[keyof Module], Contract>;
+
+type Contracts = ContractsOf<typeof calls>;
+
+/** The path of a contract below `/admin/v1`, with its parameters: `/calls/{id}`. */
+type Below<Path extends string> = Path extends `/admin/v1${infer Rest}` ? Rest : never;
+
+/** The operations of the API by method and path below `/admin/v1`: `GET /calls/{id}`. */
+export type Operations = {
+  [Said in Contracts as `${Said["method"]} ${Below<Said["path"]>}`]: Said;
+};
+
+/** What a client says in a request: parameters of the path, what it wants of the query, and the body without its defaults. */
+export type Asking<Said extends Contract> = ([keyof ParamsOf<Said["path"]>] extends [never]
+  ? { params?: never }
+  : { params: ParamsOf<Said["path"]> }) &
+  (Said extends { query: infer Schema extends TObject }
+    ? { query?: Partial<Static<Schema>> }
+    : { query?: never }) &
+  (Said extends { body: infer Schema extends TSchema } ? { body: Static<Schema> } : { body?: never });
+
+/** The answer to an operation, as its client reads it. */
+export type Answers = { [Name in keyof Operations]: AnswerOf<Operations[Name]> };
+
+/** The path of an operation below `/admin/v1` as a client fills it in, with its query: `/calls/req_1?limit=5`. */
+export type FilledIn<Said extends Contract> =
+  Filled<Below<Said["path"]>> extends infer Path extends string
+    ? Said extends { query: TObject }
+      ? Path | `${Path}${string}`
+      : Path
+    : never;
+
+type Filled<Path extends string> = Path extends `${infer Before}{${string}}${infer After}`
+  ? `${Before}${string}${Filled<After>}`
+  : Path;
 
 /** The body of an answer that is no success. */
 export interface ApiError {

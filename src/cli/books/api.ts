@@ -1,25 +1,53 @@
 /** The admin API of a gateway, as the commands use it. */
 import { isObject, parseJson } from "../../core/json.ts";
+import type { Answers, Asking, Operations } from "../../operator/index.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** Values of the query; absent ones are left out. */
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+/** Values of the query; absent ones are left out, and a list is written with commas. */
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-export interface AdminApi {
-  /** Port of the gateway for clients, if it is known. */
-  readonly port?: number;
-  /** @param path below `/admin/v1` @returns the body of the answer @throws Error with one sentence */
-  send<Answer>(method: Method, path: string, options?: { query?: Query; body?: unknown }): Promise<Answer>;
-  close(): Promise<void>;
+interface Request {
+  params?: Readonly<Record<string, string>>;
+  query?: Query;
+  body?: unknown;
 }
 
-export class HttpApi implements AdminApi {
-  readonly port: number | undefined;
+/** The admin API of a gateway or of a store. */
+export abstract class AdminApi {
+  /** Port of the gateway for clients, if it is known. */
+  readonly port?: number;
+  abstract close(): Promise<void>;
+
+  /** @param path below `/admin/v1` @returns the body of the answer @throws Error with one sentence */
+  abstract send<Answer>(method: Method, path: string, options?: Omit<Request, "params">): Promise<Answer>;
+
+  /**
+   * Makes a request that the contract of an operation types.
+   * @param operation method and path below `/admin/v1`: `GET /calls/{id}` @throws Error with one sentence
+   */
+  ask<Name extends keyof Operations>(
+    operation: Name,
+    ...[asking]: Asked<Operations[Name]>
+  ): Promise<Answers[Name]> {
+    const [method, path] = operation.split(" ") as [Method, string];
+    const { params = {}, query, body }: Request = asking ?? {};
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name]!));
+    return this.send(method, filled, { query, body });
+  }
+}
+
+/** A request that needs nothing may be left out. */
+type Asked<Said extends Operations[keyof Operations]> =
+  {} extends Asking<Said> ? [asking?: Asking<Said>] : [asking: Asking<Said>];
+
+export class HttpApi extends AdminApi {
+  override readonly port: number | undefined;
   readonly #url: string;
   readonly #credential: string;
 
   constructor(url: string, credential: string, port?: number) {
+    super();
     this.#url = url;
     this.#credential = credential;
     this.port = port;

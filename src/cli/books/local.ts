@@ -12,19 +12,20 @@ import { Captures } from "../../keeper/captures/captures.ts";
 import { SqlUpkeep } from "../../keeper/store/upkeep.ts";
 import { digestOf } from "../../ledger/keys/form.ts";
 import { VERSION } from "../../process/version.ts";
-import { type AdminApi, type Method, type Query, queryOf, readAnswer } from "./api.ts";
+import { AdminApi, type Method, type Query, queryOf, readAnswer } from "./api.ts";
 import { lockStore } from "./folder.ts";
 
 /** The address that the requests name. No socket is opened. */
 const ORIGIN = "http://127.0.0.1";
 const OPEN_MS = 10_000;
 
-export class LocalApi implements AdminApi {
+export class LocalApi extends AdminApi {
   readonly #end: () => Promise<void>;
   readonly #server: AdminServer;
   readonly #credential: string = crypto.randomUUID();
 
   private constructor(books: AdminBooks, end: () => Promise<void>) {
+    super();
     this.#end = end;
     this.#server = new AdminServer({
       books,

@@ -1,11 +1,9 @@
 /** `weir logs`: the records of calls. */
-import type { CallRecord } from "../../ledger/record.ts";
 import type { CallEntry, CapturedCall } from "../../operator/index.ts";
 import { parseJson } from "../../core/json.ts";
 import { UsageError } from "../command.ts";
 import { table } from "../terminal.ts";
 import { type BookContext, bookCommand } from "./command.ts";
-import type { CallPage } from "./shapes.ts";
 import { showMoney, showMs, showTime } from "./show.ts";
 import { FILTER_FLAGS, filterOf } from "./usage.ts";
 import { countOf, durationOf, sinceOf, textOf } from "./values.ts";
@@ -37,10 +35,7 @@ export const logs = bookCommand({
       return show(body, () => describeBody(body));
     }
     if (id !== undefined) {
-      const call = await api.send<CallRecord & Pick<CallEntry, "captured" | "paidOnce" | "clientLeft">>(
-        "GET",
-        `/calls/${encodeURIComponent(id)}`,
-      );
+      const call = await api.ask("GET /calls/{id}", { params: { id } });
       return show(call, () => describeCall(call));
     }
     const query = {
@@ -50,9 +45,9 @@ export const logs = bookCommand({
       from: sinceOf(flags, "--since", Date.now()),
       limit: Math.min(500, countOf(flags, "--last") ?? LAST),
     };
-    const page = await api.send<CallPage>("GET", "/calls", { query });
+    const page = await api.ask("GET /calls", { query });
     const calls = [...page.calls].reverse();
-    const asLines = (some: readonly CallRecord[]) =>
+    const asLines = (some: readonly CallEntry[]) =>
       flags["--json"] ? some.map((call) => JSON.stringify(call)).join("\n") : some.map(lineOf).join("\n");
     if (!flags["--follow"]) {
       if (flags["--json"]) return print(JSON.stringify(calls, null, 2));
@@ -69,14 +64,14 @@ export const logs = bookCommand({
 async function follow(
   { api, print }: BookContext,
   query: Readonly<Record<string, string | number | boolean | undefined>>,
-  known: readonly CallRecord[],
-  asLines: (some: readonly CallRecord[]) => string,
+  known: readonly CallEntry[],
+  asLines: (some: readonly CallEntry[]) => string,
 ): Promise<never> {
   let seen = new Set(known.map(({ id }) => id));
   for (;;) {
     await Bun.sleep(FOLLOW_MS);
     const from = Math.max(Number(query["from"] ?? 0), Date.now() - LONGEST_CALL_MS);
-    const { calls } = await api.send<CallPage>("GET", "/calls", { query: { ...query, from, limit: 500 } });
+    const { calls } = await api.ask("GET /calls", { query: { ...query, from, limit: 500 } });
     const fresh = calls.filter(({ id }) => !seen.has(id)).reverse();
     if (fresh.length > 0) print(asLines(fresh));
     seen = new Set(calls.map(({ id }) => id));
@@ -84,7 +79,7 @@ async function follow(
 }
 
 /** One line for a call. */
-function lineOf(call: CallRecord): string {
+function lineOf(call: CallEntry): string {
   const last = call.attempts.at(-1);
   const tried = call.attempts.length > 1 ? ` after ${call.attempts.length} attempts` : "";
   const target = last ? ` → ${last.provider}/${last.model}${tried}` : "";
@@ -111,11 +106,11 @@ function indented(text: string): string {
   return json === undefined ? text.trimEnd() : JSON.stringify(json, null, 2);
 }
 
-function costOf({ attempts }: CallRecord): number {
+function costOf({ attempts }: CallEntry): number {
   return attempts.reduce((sum, { charge }) => sum + charge.cost, 0);
 }
 
-function describeCall(call: CallRecord & Pick<CallEntry, "captured" | "paidOnce" | "clientLeft">): string {
+function describeCall(call: CallEntry): string {
   const facts: [string, string | number | undefined][] = [
     ["id", call.id],
     ["began", `${showTime(call.startedAt)} UTC`],

@@ -1,6 +1,5 @@
 /** The answers of the admin API that the commands read. */
 import type { Nano } from "../../ledger/money.ts";
-import type { CallRecord } from "../../ledger/record.ts";
 import type { Budget, KeyKind, RateLimit, Scopes } from "../../ledger/policy.ts";
 
 /** An entry as a change answers it. */
@@ -91,13 +90,6 @@ export interface UsageReport {
   rows: readonly (UsageSums & { group: Readonly<Record<string, string>>; keyName?: string })[];
   total: UsageSums;
   completeFrom?: number;
-}
-
-export interface CallPage {
-  /** Newest first. */
-  calls: readonly CallRecord[];
-  next?: string;
-  bounded: boolean;
 }
 
 export interface AuditReport {

@@ -13,8 +13,8 @@ export const check: Command = {
   summary: "check config and plugins, and whether the providers are reachable",
   words: [],
   flags: [...CONFIG_FLAGS, JSON_FLAG, { name: "--offline", help: "send no request to any provider" }],
-  async run({ flags, env, cwd, print, printError }) {
-    const loaded = loadConfig({ flags: valueFlags(flags), env, cwd });
+  async run({ flags, env, cwd, sections, print, printError }) {
+    const loaded = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
     const { assemble } = await import("../run/assemble.ts");
     const { endingModels } = await import("../run/ending-models.ts");
     const { unmatchedRules } = await import("../run/known-models.ts");

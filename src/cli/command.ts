@@ -3,6 +3,8 @@
  * are generated from it.
  */
 
+import type { Section } from "../config/section.ts";
+
 /** What a shell completes for a value: files, folders, or these words. */
 export type Completion = "file" | "folder" | readonly string[];
 
@@ -36,6 +38,8 @@ export interface Context {
   flags: Readonly<Record<string, string | true | undefined>>;
   env: Record<string, string | undefined>;
   cwd: string;
+  /** Sections that the features of this build add to the config. */
+  sections: readonly Section[];
   print(text: string): void;
   printError(text: string): void;
 }
@@ -92,6 +96,11 @@ export const JSON_FLAG: Flag = { name: "--json", help: "print JSON" };
 export function valueFlags(flags: Context["flags"]): Record<string, string | undefined> {
   const entries = Object.entries(flags).filter(([, value]) => typeof value === "string");
   return Object.fromEntries(entries) as Record<string, string>;
+}
+
+/** Where a command reads the config from: flags, environment, folder, and the sections of this build. */
+export function configOptions({ flags, env, cwd, sections }: Context) {
+  return { flags: valueFlags(flags), env, cwd, sections };
 }
 
 /** Invalid use of the command line; exit code 2. */

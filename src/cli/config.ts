@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { CONFIG_FILE, loadConfig } from "../config/load.ts";
-import type { Command } from "./command.ts";
-import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
+import { optionsWith } from "../config/schema.ts";
+import { type Command, CONFIG_FLAGS, type Context, JSON_FLAG, valueFlags } from "./command.ts";
 import { table } from "./terminal.ts";
 
 /** Name of the schema file, which is written beside the config file for editors. */
@@ -11,22 +11,23 @@ const SCHEMA_FILE = "weir.schema.json";
 
 /** Imported by the commands that need it, because it loads the YAML library. */
 const editor = () => import("../config/editor.ts");
-const writeSchema = async () => JSON.stringify((await editor()).editorSchema(), null, 2);
+const writeSchema = async (sections: Context["sections"]) =>
+  JSON.stringify((await editor()).editorSchema(optionsWith(sections)), null, 2);
 
 export const configInit: Command = {
   name: "config init",
   summary: "write a commented weir.yaml, with a schema for editors",
   words: [],
   flags: CONFIG_FLAGS.filter(({ name }) => name === "--config"),
-  async run({ flags, env, cwd, print }) {
+  async run({ flags, env, cwd, sections, print }) {
     const file = resolve(cwd, valueFlags(flags)["--config"] ?? (env["WEIR_CONFIG"] || CONFIG_FILE));
     const near = relative(cwd, file);
     const shown = near.startsWith("..") ? file : near;
     if (existsSync(file)) throw new Error(`${shown} already exists; weir wrote nothing.`);
     if (!existsSync(dirname(file)))
       throw new Error(`the folder ${dirname(shown)} does not exist; weir wrote nothing.`);
-    writeFileSync(file, (await editor()).exampleConfig(SCHEMA_FILE), { flag: "wx" });
-    writeFileSync(join(dirname(file), SCHEMA_FILE), `${await writeSchema()}\n`);
+    writeFileSync(file, (await editor()).exampleConfig(SCHEMA_FILE, optionsWith(sections)), { flag: "wx" });
+    writeFileSync(join(dirname(file), SCHEMA_FILE), `${await writeSchema(sections)}\n`);
     print(`weir wrote ${shown}, and ${SCHEMA_FILE} beside it for editors.`);
     return 0;
   },
@@ -37,8 +38,8 @@ export const configSchemaCommand: Command = {
   summary: "print the JSON schema of weir.yaml",
   words: [],
   flags: [],
-  async run({ print }) {
-    print(await writeSchema());
+  async run({ sections, print }) {
+    print(await writeSchema(sections));
     return 0;
   },
 };
@@ -53,8 +54,8 @@ export const configShow: Command = {
     ...CONFIG_FLAGS,
     JSON_FLAG,
   ],
-  async run({ flags, env, cwd, print }) {
-    const { config, sources, options: all } = loadConfig({ flags: valueFlags(flags), env, cwd });
+  async run({ flags, env, cwd, sections, print }) {
+    const { config, sources, options: all } = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
     const options = all.list.map(({ path }) => {
       const name = path.join(".");
       return { name, value: shown(name, valueAt(config, path)), from: sources[name]?.at ?? "" };

@@ -34,9 +34,9 @@ export const explainCommand: Command = {
     { ...JSON_FLAG, help: "print JSON; explain always does" },
     { name: "--strict", help: "treat a loss as an error, as with x-weir-strict" },
   ],
-  async run({ words, flags, env, cwd, print, printError }) {
+  async run({ words, flags, env, cwd, sections, print, printError }) {
     const { "--format": named, ...configFlags } = valueFlags(flags);
-    const { config, locate } = loadConfig({ flags: configFlags, env, cwd });
+    const { config, locate } = loadConfig({ flags: configFlags, env, cwd, sections });
     const { assemble } = await import("../run/assemble.ts");
     const { explain } = await import("../gateway/explain.ts");
     const { ReasoningCache } = await import("../gateway/reasoning/cache.ts");

@@ -24,7 +24,9 @@ export async function run(args: readonly string[], features: readonly Feature[])
     if (parsed.kind === "version") return (print(VERSION), 0);
     if (parsed.kind === "help") return (print(await helpText(parsed, features)), 0);
     const { command, words, flags, rest } = parsed;
-    return await command.run({ words, flags, rest, env: process.env, cwd: process.cwd(), print, printError });
+    const sections = features.flatMap(({ section }) => section ?? []);
+    const { env } = process;
+    return await command.run({ words, flags, rest, env, cwd: process.cwd(), sections, print, printError });
   } catch (thrown) {
     const message = sentenceOf(thrown);
     printError(wantsJson(args) ? JSON.stringify({ error: { message } }) : `weir: ${message}`);

@@ -8,8 +8,7 @@ import type { Strategy } from "../core/settings.ts";
 import { editsCalls } from "../gateway/plugins/edits-calls.ts";
 import { describePlan, type PlannedTarget } from "../gateway/routing/plan.ts";
 import type { Registry } from "../gateway/routing/registry.ts";
-import type { Command, Context } from "./command.ts";
-import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
+import { type Command, CONFIG_FLAGS, configOptions, type Context, JSON_FLAG } from "./command.ts";
 import { brief, factRows } from "./model-facts.ts";
 import { missingFormats } from "./reach.ts";
 import { table } from "./terminal.ts";
@@ -21,11 +20,7 @@ export const models: Command = {
   words: [{ name: "NAME", optional: true }],
   flags: [...CONFIG_FLAGS, JSON_FLAG],
   async run(context) {
-    const { config, locate } = loadConfig({
-      flags: valueFlags(context.flags),
-      env: context.env,
-      cwd: context.cwd,
-    });
+    const { config, locate } = loadConfig(configOptions(context));
     const { assemble } = await import("../run/assemble.ts");
     const parts = await assemble(config, context.env, locate);
     await withStored(parts, { config, locate }, context);

@@ -6,8 +6,7 @@ import { didYouMean } from "../core/suggest.ts";
 import { checkFolder } from "../external-plugins/inspect.ts";
 import type { Plugin } from "../core/plugin.ts";
 import type { LoadedPlugin } from "../gateway/routing/registry.ts";
-import type { Command } from "./command.ts";
-import { CONFIG_FLAGS, JSON_FLAG, UsageError, valueFlags } from "./command.ts";
+import { type Command, CONFIG_FLAGS, type Context, JSON_FLAG, UsageError, valueFlags } from "./command.ts";
 import { table } from "./terminal.ts";
 import { KINDS, type Kind, writeTemplate } from "./templates.ts";
 import { weirTypes } from "./weir-types.ts";
@@ -25,7 +24,13 @@ export const pluginNew: Command = {
       completes: KINDS,
     },
   ],
-  async run({ words: [name = ""], flags, env, cwd, print }) {
+  async run(context) {
+    const {
+      words: [name = ""],
+      flags,
+      cwd,
+      print,
+    } = context;
     if (!/^[a-z][a-z0-9-]*$/.test(name))
       throw new UsageError(
         "a plugin's name must consist of lower-case letters, digits and dashes: weir plugin new my-host",
@@ -34,7 +39,7 @@ export const pluginNew: Command = {
     const { formatIds, providerNames } = await builtInNames();
     if (kind === "format" && formatIds.includes(name))
       throw new UsageError(`${name} is the name of a built-in format; choose another name`);
-    const dir = pluginFolder(flags, env, cwd);
+    const dir = pluginFolder(context);
     const file = join(dir, `${name}.ts`);
     if (existsSync(file)) throw new Error(`${relative(cwd, file)} already exists; weir wrote nothing.`);
     makeFolder(dir, cwd);
@@ -86,8 +91,8 @@ export const pluginList: Command = {
   summary: "list built-in and external plugins and what each contains",
   words: [],
   flags: [...CONFIG_FLAGS, JSON_FLAG],
-  async run({ flags, env, cwd, print, printError }) {
-    const { config } = loadConfig({ flags: valueFlags(flags), env, cwd });
+  async run({ flags, env, cwd, sections, print, printError }) {
+    const { config } = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
     const { assemble } = await import("../run/assemble.ts");
     const { plugins, broken } = await assemble(config, env);
     const replaced = replacedProviders(plugins);
@@ -138,11 +143,9 @@ function contentsOf(contents: PluginContents): string {
 }
 
 /** The configured plugin folder. `--plugins` may name a folder that does not exist yet. */
-function pluginFolder(
-  flags: Parameters<typeof valueFlags>[0],
-  env: Record<string, string | undefined>,
-  cwd: string,
-): string {
+function pluginFolder({ flags, env, cwd, sections }: Context): string {
   const { "--plugins": dir, ...others } = valueFlags(flags);
-  return dir === undefined ? loadConfig({ flags: others, env, cwd }).config.plugins.dir : join(cwd, dir);
+  return dir === undefined
+    ? loadConfig({ flags: others, env, cwd, sections }).config.plugins.dir
+    : join(cwd, dir);
 }

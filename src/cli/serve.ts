@@ -7,8 +7,7 @@ import { isFetchLimited, replaceProcess } from "../process/reexec.ts";
 import type { RunningWeir } from "../run/running-weir.ts";
 import type { StartOptions } from "../run/weir.ts";
 import { stateHome } from "../run/home.ts";
-import type { Command, Context } from "./command.ts";
-import { CONFIG_FLAGS, valueFlags } from "./command.ts";
+import { type Command, CONFIG_FLAGS, configOptions, type Context } from "./command.ts";
 import { lockOnly, lockPath, lockState } from "./lock.ts";
 import { createCredential, RunFile } from "./run-file.ts";
 import { FIXED } from "../config/fixed.ts";
@@ -102,13 +101,9 @@ export function serveVariant(context: Context, variant: ServeVariant): Promise<n
 }
 
 function readSettings(context: Context) {
-  const loaded = loadConfig(loadOptions(context));
-  const reread = (onFile?: LoadOptions["onFile"]) => reloadConfig({ ...loadOptions(context), onFile });
+  const loaded = loadConfig(configOptions(context));
+  const reread = (onFile?: LoadOptions["onFile"]) => reloadConfig({ ...configOptions(context), onFile });
   return { ...loaded, env: context.env, reread };
-}
-
-function loadOptions({ flags, env, cwd }: Context): LoadOptions {
-  return { flags: valueFlags(flags), env, cwd };
 }
 
 /** Serves in this process, alone or as a worker. */
@@ -213,7 +208,7 @@ class Reloader {
 
   async #reload(): Promise<void> {
     const reread = async (onFile?: LoadOptions["onFile"]) => {
-      const loaded = await reloadConfig({ ...loadOptions(this.#context), onFile });
+      const loaded = await reloadConfig({ ...configOptions(this.#context), onFile });
       return { ...loaded, config: this.#adjust(loaded.config) };
     };
     const settings = { ...(await reread()), env: this.#context.env, reread };

@@ -20,7 +20,7 @@ export class Options {
 
   /** @param more sections of features; each follows the section that it names in `after` */
   constructor(core: readonly Section[], more: readonly Section[] = []) {
-    this.sections = more.reduce(place, core);
+    this.sections = insert(core, more);
     this.schema = Type.Object(
       Object.fromEntries(this.sections.map(({ name, schema }) => [name, schema])),
       DOCUMENT,
@@ -37,14 +37,24 @@ const DOCUMENT = {
   description: "Configuration of the weir gateway.",
 };
 
-/** Behind the section that it follows, and behind others that follow the same one. */
-function place(sections: readonly Section[], added: Section): readonly Section[] {
-  if (sections.some(({ name }) => name === added.name))
-    throw new Error(`two sections of the config have the name ${added.name}`);
-  const after = sections.findLastIndex(
-    ({ name, after }) => name === added.after || (after !== undefined && after === added.after),
-  );
-  return after < 0 ? [...sections, added] : sections.toSpliced(after + 1, 0, added);
+/** Sections of features behind those that they follow, which may be sections of features too. */
+function insert(core: readonly Section[], more: readonly Section[]): Section[] {
+  const sections = [...core];
+  const all = [...core, ...more];
+  const twice = all.find(({ name }, at) => all.findIndex((one) => one.name === name) !== at);
+  if (twice) throw new Error(`two sections of the config have the name ${twice.name}`);
+  const anchorOf = ({ after = [] }: Section) => after.find((name) => all.some((one) => one.name === name));
+  for (let open = [...more]; open.length > 0;) {
+    const next = open.find((one) => {
+      const anchor = anchorOf(one);
+      return anchor === undefined || sections.some(({ name }) => name === anchor);
+    });
+    if (!next) throw new Error(`the section ${open[0]!.name} of the config follows itself`);
+    const at = sections.findIndex(({ name }) => name === anchorOf(next));
+    sections.splice(at < 0 ? sections.length : at + 1, 0, next);
+    open = open.filter((one) => one !== next);
+  }
+  return sections;
 }
 
 /** Whether a schema is a group: an object with a fixed set of options. */

@@ -19,8 +19,11 @@ export interface Settling {
 
 /** Rules that a schema cannot express. Methods, so that sections of different schemas fit into one list. */
 interface Rules<Value> {
-  /** Name of the section that this one follows in the schema and the documents. Absent: it is the last one. */
-  readonly after?: string;
+  /**
+   * Of a section of a feature: the sections that it follows in the schema and the documents; the first of them that the build
+   * has counts. Absent: it is the last one.
+   */
+  readonly after?: readonly string[];
   /** Faults of the value as the file contains it; not called where the file does not have the section. */
   faults?(written: unknown, whole: WrittenConfig): readonly Fault[];
   /** {@link settle} gets secrets as texts, to keep less of them than a secret. */

@@ -23,7 +23,7 @@ const words = section(
     { additionalProperties: false, description: "A limit of words." },
   ),
   {
-    after: "timeouts",
+    after: ["timeouts"],
     faults: (written) =>
       (written as { most?: number }).most === 13
         ? [{ path: ["words", "most"], clause: "most is 13, which brings bad luck" }]
@@ -35,7 +35,7 @@ const words = section(
         : [],
   },
 );
-const sentences = section("sentences", Type.Boolean({ default: true }), { after: "timeouts" });
+const sentences = section("sentences", Type.Boolean({ default: true }), { after: ["nowhere", "words"] });
 
 function load(text: string, options: { flags?: Record<string, string>; sections?: Section[] } = {}) {
   writeFileSync(join(folder, "weir.yaml"), text);
@@ -81,5 +81,8 @@ test("secrets of a section are sealed, and masked in the text of the file", () =
 
 test("two sections of one name are refused", () => {
   expect(() => optionsWith([words, words])).toThrow("two sections of the config have the name words");
+  const one = section("one", Type.Boolean(), { after: ["two"] });
+  const two = section("two", Type.Boolean(), { after: ["one"] });
+  expect(() => optionsWith([one, two])).toThrow("the section one of the config follows itself");
   expect(() => optionsWith([section("port", Type.Integer())])).toThrow("have the name port");
 });

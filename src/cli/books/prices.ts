@@ -6,9 +6,9 @@ import { OLD_DAYS, priceBookDays } from "../../ledger/prices/age.ts";
 import { PriceBook } from "../../ledger/prices/book.ts";
 import { BUCKETS, type PriceSettings } from "../../ledger/prices/settings.ts";
 import { shippedSnapshot } from "../../ledger/prices/shipped.ts";
-import { type Command, CONFIG_FLAGS, type Context, JSON_FLAG, valueFlags } from "../command.ts";
-import { table } from "../terminal.ts";
+import { type Command, CONFIG_FLAGS, configOptions, type Context, JSON_FLAG } from "../command.ts";
 import { bookCommand } from "./command.ts";
+import { table } from "../terminal.ts";
 import { showCount } from "./show.ts";
 
 /** The prices of the price book and of the config, without a gateway. */
@@ -19,8 +19,8 @@ interface Prices {
   names: readonly (readonly [provider: string, model: string])[];
 }
 
-function readPrices({ flags, env, cwd }: Context): Prices {
-  const { config } = loadConfig({ flags: valueFlags(flags), env, cwd });
+function readPrices(context: Context): Prices {
+  const { config } = loadConfig(configOptions(context));
   const settings = config.prices;
   const names = shippedSnapshot()
     .lines()

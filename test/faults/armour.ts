@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "n
 import { connect, type Socket } from "node:net";
 import { join, resolve } from "node:path";
 import { Glob } from "bun";
+import { DOCUMENTS } from "../helpers/documents.ts";
 import { type GatewayOptions, type RunningGateway, startGateway } from "../helpers/gateway.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
@@ -14,8 +15,8 @@ export const KEY = "a-gateway-key-for-attacks-1234";
 /** Builds `dist/weir` when it is not there or older than what it is made of. */
 export function buildBinary(): void {
   const newest = Math.max(
-    ...[...new Glob("{src,plugins}/**").scanSync(ROOT), "package.json", "bun.lock"].map((file) =>
-      changedAt(join(ROOT, file)),
+    ...[...new Glob("{src,plugins}/**").scanSync(ROOT), ...DOCUMENTS, "package.json", "bun.lock"].map(
+      (file) => changedAt(join(ROOT, file)),
     ),
   );
   if (existsSync(BINARY) && changedAt(BINARY) > newest) return;

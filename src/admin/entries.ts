@@ -1,4 +1,4 @@
-/** What the operations on keys, budgets and rate limits share: versions, places in the tree, and who may see what. */
+/** Parts that the operations on keys, budgets and rate limits share: versions, places in the tree, and who may see what. */
 import type {
   Budget,
   KeyDigest,

@@ -1,4 +1,4 @@
-/** What limits a key: the budgets and rate limits that count all its calls, and what it has spent. */
+/** Limits of a key: the budgets and rate limits that count all its calls, and what it has spent. */
 import type { Budget, KeyEntry, RateLimit, Subject } from "../ledger/policy.ts";
 import { rateAccount } from "../ledger/record.ts";
 import { windowAt } from "../ledger/windows.ts";

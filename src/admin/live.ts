@@ -18,7 +18,7 @@ export interface LiveSource {
   /** Calls as they end. @returns function that ends it */
   watch(receive: (calls: readonly CallRecord[]) => void): () => void;
   matches(call: CallRecord): boolean;
-  /** What is sent of calls. */
+  /** The part of calls that is sent. */
   show(calls: readonly CallRecord[]): readonly CallRecord[];
   running(): LiveEvents["running"];
   /** Whether the reader may go on reading. */

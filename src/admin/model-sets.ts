@@ -6,7 +6,7 @@ import type { AdminRequest } from "./operation.ts";
 
 type Given = Pick<AdminRequest, "books">;
 
-/** What a rule about a subject says about models. */
+/** The models in a rule about a subject. */
 export function modelsOf({ kind, what }: Subject): readonly string[] {
   return kind === "model" ? [what] : [];
 }
@@ -22,7 +22,7 @@ export function expectSets({ books }: Given, models: readonly string[] = [], pat
   if (sets && lost !== undefined) throw invalid(`${sentence(noSetClause(lost, sets))}.`, path);
 }
 
-/** What an answer says about the sets that a rule names: their patterns, `null` for one that does not exist. */
+/** The sets that a rule names, as an answer shows them: their patterns, `null` for one that does not exist. */
 export function setsOf(
   { books }: Given,
   models: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** What needs the operator, as sentences for the console. */
+/** Tasks for the operator, as sentences for the console. */
 import { basename } from "node:path";
 import type { BreakerReport } from "../ledger/messages.ts";
 import { formatNano } from "../ledger/money.ts";
@@ -111,7 +111,7 @@ export function notesOfCalls(unpriced: number): Note[] {
 const LOOK_MS = 30_000;
 const looks = new WeakMap<AdminBooks, { at: number; note?: Note }>();
 
-/** What the last look at the config has found: the worker reads it while the page goes on. @param now milliseconds since 1970 */
+/** Findings of the last look at the config: the worker reads it while the page goes on. @param now milliseconds since 1970 */
 export function notesOfConfig(books: AdminBooks, now: number): Note[] {
   const last = looks.get(books);
   if (!last || now - last.at >= LOOK_MS) {

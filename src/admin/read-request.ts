@@ -50,7 +50,7 @@ function check(schema: TSchema, value: unknown, prefix: "" | "?"): void {
   throw invalid(`${path}: ${fault ? describe(fault) : "not valid"}.`, path);
 }
 
-/** What was expected. The value itself is never repeated: it may be a key. */
+/** The expectation. The value itself is never repeated: it may be a key. */
 function describe({ schema, message }: ValueError): string {
   const variants: TSchema[] = schema["anyOf"] ?? [];
   const words = variants.flatMap(({ const: word }): unknown[] => (word === undefined ? [] : [word]));

@@ -25,7 +25,7 @@ export async function sendTrial(given: Given, trial: Trial): Promise<Response> {
   return send(given, trial, path);
 }
 
-/** What the gateway would do with a trial. @throws AdminError 400, 404, 503 */
+/** The plan of the gateway for a trial. @throws AdminError 400, 404, 503 */
 export function explainTrial(given: Given, trial: Trial): Promise<Response> {
   return send(given, trial, `/v1/explain?format=${encodeURIComponent(trial.format)}`);
 }

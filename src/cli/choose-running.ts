@@ -7,7 +7,7 @@ export interface ChoiceOptions {
   port?: string;
   /** Also gateways that run for a client, and end with it. */
   forClients?: boolean;
-  /** What to do about a gateway that is not found: "if one runs elsewhere, reload it with kill -HUP PID". */
+  /** Advice about a gateway that is not found: "if one runs elsewhere, reload it with kill -HUP PID". */
   elsewhere: string;
 }
 

@@ -1,11 +1,11 @@
 /**
- * What a command is: its name, words and flags as data. Parser, help, completion and the table in README.md of this folder
+ * A command: its name, words and flags as data. Parser, help, completion and the table in README.md of this folder
  * are generated from it.
  */
 
 import type { Section } from "../config/section.ts";
 
-/** What a shell completes for a value: files, folders, or these words. */
+/** Completion of a value in a shell: files, folders, or these words. */
 export type Completion = "file" | "folder" | readonly string[];
 
 export interface Flag {

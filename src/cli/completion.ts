@@ -35,7 +35,7 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
   return SCRIPTS[shell](commands);
 }
 
-/** What the shell offers after certain words of the command line. */
+/** Offers of the shell after certain words of the command line. */
 interface Position {
   /** The positional words so far. `more`: any further words follow them. */
   after: string;
@@ -75,7 +75,7 @@ function groupsOf(commands: readonly Command[]): string[] {
   return [...new Set(beginnings)];
 }
 
-/** What follows the beginning of a name: the last words of commands, and the names of further groups. */
+/** Continuations of a name: the last words of commands, and the names of further groups. */
 function groupPosition(group: string, commands: readonly Command[]): Position {
   const members = membersOf(group, commands).map((command) => {
     const rest = wordsAfter(group, command);

@@ -47,7 +47,7 @@ interface Health {
   text: string;
 }
 
-/** What `/health` says at the first address that answers. @returns undefined if none does */
+/** The answer of `/health` at the first address that answers. @returns undefined if none does */
 export async function healthAt(urls: readonly string[]): Promise<Health | undefined> {
   for (const url of urls) {
     try {

@@ -75,7 +75,7 @@ function front({ name, words }: Command): string {
   return [name, ...words.map((word) => (word.optional ? `[${word.name}]` : word.name))].join(" ");
 }
 
-/** What stands behind the flags: they would belong to the command there. */
+/** Words behind the flags: they would belong to the command there. */
 function behind({ rest, needsRest }: Command): string[] {
   if (rest === undefined) return [];
   return [needsRest ? `-- ${rest}` : `[-- ${rest}]`];

@@ -1,4 +1,4 @@
-/** What is known about a model, as `weir models` prints it. */
+/** Known facts about a model, as `weir models` prints it. */
 import type { ModelFacts, ModelPrices } from "../core/model-facts.ts";
 
 /** Context window and prices, for a row of a list. */

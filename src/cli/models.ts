@@ -67,7 +67,7 @@ interface Explained {
   name: string;
   served: { client: string; provider: string; model: string; lane: string; url: string; reason: string }[];
   plan: PlannedTarget[];
-  /** What decides between targets of one priority; absent: weight. */
+  /** The order of targets of one priority; absent: weight. */
   routing?: Strategy;
   facts?: ModelFacts;
   candidates: ReturnType<Registry["explain"]>;

@@ -108,7 +108,7 @@ function unknownCommand(words: readonly string[], commands: readonly Command[]):
   return new UsageError(`unknown command "${name}"${hint}`);
 }
 
-/** What other tools call the commands of weir. */
+/** Names of other tools for the commands of weir. */
 const OTHER_WORDS: readonly (readonly [words: readonly string[], command: string])[] = [
   [["start", "up", "server", "proxy", "gateway"], "weir serve"],
   [["run", "launch"], "weir serve for the gateway"],

@@ -144,7 +144,7 @@ async function askHost(url: string, provider: ActiveProvider, place: Deployment)
   }
 }
 
-/** What a plugin said, without credentials, as the end of a sentence. */
+/** The error of a plugin, without credentials, as the end of a sentence. */
 function masked(message: string, { authorizer }: Deployment): string {
   const clean = (authorizer?.concealed ?? []).reduce(
     (text, secret) => text.replaceAll(secret, "***"),
@@ -176,7 +176,7 @@ interface Judgement {
   isApi?: boolean;
 }
 
-/** What an answer means. The first rule that matches applies. */
+/** The meaning of an answer. The first rule that matches applies. */
 function judge(answer: Answer, provider: ActiveProvider, place: Deployment): Judgement {
   if (answer.reason !== undefined) return { verdict: "unreachable", fault: whyNoAnswer(answer) };
   const { status, location, isPage, said, errorType } = answer;
@@ -221,7 +221,7 @@ const SPEAKS_HTTP2 = /\bALPN\b|HTTP\/2/i;
 const ABOUT_KEY =
   /(incorrect|invalid|wrong|not valid).{0,40}api[ _-]?key|api[ _-]?key.{0,40}(incorrect|invalid|wrong|not valid)/i;
 
-/** What the operator can do about each reason. */
+/** The operator's remedy for each reason. */
 const REMEDIES: Partial<Record<Reason, string>> = {
   dns: "check the host name in its base URL",
   refused: "check that the server is running, and the port of its base URL",

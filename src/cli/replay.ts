@@ -16,7 +16,7 @@ function answering(size: number, file: string): string {
     : `${size} calls of ${file} answer, no provider does`;
 }
 
-/** What is replayed costs nothing and belongs in no books and traces: a gateway of the same state folder may run beside it. */
+/** A replayed call costs nothing and belongs in no books and traces: a gateway of the same state folder may run beside it. */
 function withoutBooks(config: Config): Config {
   const traces = { ...config.traces, to: undefined };
   return { ...config, state: "none", store: undefined, admin: "off", traces, alerts: [] };

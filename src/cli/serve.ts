@@ -73,7 +73,7 @@ export const serve: Command = {
   },
 };
 
-/** What another command adds to `weir serve`. It runs in one process. */
+/** Additions of another command to `weir serve`. It runs in one process. */
 export interface ServeVariant {
   tape?: StartOptions["tape"];
   plugins?: StartOptions["plugins"];

@@ -1,4 +1,4 @@
-/** What `weir serve` prints when it listens. */
+/** The output of `weir serve` when it listens. */
 import type { Config } from "../config/schema.ts";
 import type { Deployment } from "../core/provider.ts";
 import type { Registry } from "../gateway/routing/registry.ts";

@@ -15,7 +15,7 @@ interface Status {
   admin?: string;
   /** It ends with the client for which it runs. */
   forClient: boolean;
-  /** What `/health` says; `no answer` if nothing answers there, `unknown` for a gateway on a unix socket. */
+  /** The answer of `/health`; `no answer` if nothing answers there, `unknown` for a gateway on a unix socket. */
   status: string;
   version?: string;
   /** Parts that do not work at the moment. */

@@ -1,4 +1,4 @@
-/** What `weir record` and `weir replay` have in common. */
+/** Parts that `weir record` and `weir replay` share. */
 import type { Config } from "../config/schema.ts";
 import { ANY_KEY, pointClient } from "./clients/index.ts";
 import type { Context, Word } from "./command.ts";

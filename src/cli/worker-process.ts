@@ -6,7 +6,7 @@ import type { FromWorker, ToWorker } from "./worker.ts";
 /** Result of a reload. `ended`: the worker ended; its restart reads the new config. */
 export type ReloadOutcome = { kind: "reloaded" } | { kind: "refused"; message: string } | { kind: "ended" };
 
-/** What a process runs. */
+/** The program of a process. */
 export interface ProcessProgram {
   /** Arguments without the program itself. */
   args: readonly string[];

@@ -27,7 +27,7 @@ export interface Address {
   owner: string;
 }
 
-/** What the gateway asks for, by the name of the operation. */
+/** Requests of the gateway, by the name of the operation. */
 export interface Asks {
   /** `until`: the answer must not be stored after this time. Milliseconds since 1970. */
   put: { answer: PackedAnswer; until: number };

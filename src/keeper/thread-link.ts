@@ -18,7 +18,7 @@ export function threadLink(first: KeeperSettings, after?: Promise<void>): Connec
     let isClosing = false;
     const closed = Promise.withResolvers<void>();
     let thread: OwnThread<ToThread, FromThread> | undefined;
-    /** What is sent before the thread is started. */
+    /** Messages sent before the thread is started. */
     const waiting: ToThread[] = [];
     const begin = () => {
       if (isClosing) return;

@@ -96,7 +96,7 @@ export async function assemble(
   return { registry, catalog, plugins, broken, forgetAnswers: shipped.forgetAnswers };
 }
 
-/** What the config sets by the names of models. */
+/** Settings of the config by the names of models. */
 export function namesOf(config: Config): NameOptions {
   const { aliases, models, routing } = config;
   return { aliases, models, routing, ...completeRoutes(config) };

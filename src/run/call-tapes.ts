@@ -1,4 +1,4 @@
-/** What records the calls of a gateway, or answers them: a tape, and the capture that the config asks for. */
+/** Recorders of the calls of a gateway, or their substitutes: a tape, and the capture that the config asks for. */
 import type { CaptureOptions, CaptureSettings } from "../capture/index.ts";
 import { capturesAny } from "../capture/rules.ts";
 import type { Config } from "../config/schema.ts";

@@ -1,4 +1,4 @@
-/** What the config says about budgets and prices, for the ledger of a worker. */
+/** Budgets and prices of the config, for the ledger of a worker. */
 import { declaredBy } from "../config/declared.ts";
 import type { Config } from "../config/schema.ts";
 import { type AlertOptions, ERROR_SHARE } from "../config/sections/telemetry.ts";
@@ -28,7 +28,7 @@ export function declarationOf(config: Config): Declaration {
   };
 }
 
-/** What targets cost, for routing by cost. */
+/** Costs of targets, for routing by cost. */
 export function pricesOf({ prices }: Config): ReturnType<typeof tokenPrices> {
   return tokenPrices(prices);
 }

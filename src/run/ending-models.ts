@@ -39,7 +39,7 @@ function sentence(name: string, paths: readonly string[], day: string, now: numb
 }
 
 export interface EndingWatch {
-  /** What serves at the moment. */
+  /** The parts that serve at the moment. */
   current(): { config: Config; catalog: ModelCatalog };
   report(sentence: string): void;
   /** Default: ten minutes, then a day. Milliseconds. */

@@ -99,7 +99,7 @@ export function answerHome(home: StateHome, config: Config): AnswerHome {
   return home;
 }
 
-/** What the keeper needs to know. @param credential gives access to the admin API; without one there is none */
+/** The settings of the keeper. @param credential gives access to the admin API; without one there is none */
 export function keeperSettings(home: StateHome, config: Config, credential?: string): KeeperSettings {
   const answers = answerSettings(answerHome(home, config), config);
   const admin = adminSettings(config, credential);

@@ -30,7 +30,7 @@ export class GatewayKeys {
     this.#options = options;
   }
 
-  /** What the config declares. */
+  /** The declarations of the config. */
   get declared(): Declared {
     return this.#declared;
   }

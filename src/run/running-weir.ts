@@ -4,7 +4,7 @@ import type { Assembled } from "./assemble.ts";
 import type { Config } from "../config/schema.ts";
 import type { ConfigSources } from "./asked/inspected.ts";
 
-/** What a gateway is built from at its start and at each reload. */
+/** The parts that a gateway is built from at its start and at each reload. */
 export interface Settings extends ConfigSources {
   config: Config;
 }
@@ -22,7 +22,7 @@ export interface RunningWeir {
   /** Where the admin API listens; absent if it is off. */
   readonly admin?: AdminState;
   /**
-   * What is known of the books when the keeper has opened them, or after some seconds.
+   * The state of the books when the keeper has opened them, or after some seconds.
    * @throws ConfigError at the first start of a gateway whose config names a key like a key of the store
    */
   books(): Promise<OpenedBooks>;

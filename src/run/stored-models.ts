@@ -15,7 +15,7 @@ import type { StoredNames } from "../gateway/routing/model-names.ts";
 /** Longest wait of calls for the first list of the keeper. Milliseconds. */
 const WAIT_MS = 2_000;
 
-/** What serves, and where its config is written. */
+/** The config that serves, and where it is written. */
 export interface Serving {
   config: Config;
   parts: Pick<Assembled, "registry" | "catalog"> & Partial<Pick<Assembled, "forgetAnswers">>;

@@ -28,7 +28,7 @@ interface Session {
   until: number;
 }
 
-/** What a browser has presented. */
+/** The credential that a browser has presented. */
 export interface Presented {
   address: string;
   policy: Pick<Policy, "keys">;

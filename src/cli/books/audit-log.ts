@@ -73,12 +73,12 @@ const MEMBERS: Readonly<Record<string, string>> = {
   revoked_at: "revokedAt",
 };
 const JSON_COLUMNS = new Set(["every", "on_empty", "alerts", "tags", "scopes", "limits", "burst"]);
-/** What says nothing about the change. */
+/** Members that say nothing about the change. */
 const LEFT_OUT = new Set(
   "id version declared source deleted_at created_at created_by digests on_kind on_what".split(" "),
 );
 
-/** What was before is a row of the store, what came after an entry of the API: both as an entry. */
+/** The state before is a row of the store, the state after an entry of the API: both as an entry. */
 function membersOf(value: unknown): Record<string, unknown> {
   if (!isObject(value)) return {};
   const { on_kind: kind, on_what: what } = value;

@@ -1,4 +1,4 @@
-/** What the commands of the books have in common: they connect, ask, print and close. */
+/** The frame of the commands of the books: they connect, ask, print and close. */
 import type { Command, Context, Flag } from "../command.ts";
 import { JSON_FLAG } from "../command.ts";
 import { confirmed, YES_FLAG } from "../confirm.ts";
@@ -17,7 +17,7 @@ export interface BookContext extends Context {
 interface BookCommand extends Omit<Command, "run" | "words" | "flags"> {
   words?: Command["words"];
   flags?: readonly Flag[];
-  /** What cannot be undone, as a question: `Revoke the key demo?`. In a terminal weir asks it before the command runs. */
+  /** A question before an action that cannot be undone: `Revoke the key demo?`. In a terminal weir asks it before the command runs. */
   asks?(context: Context): string;
   /** @returns the exit code; 0 if nothing is returned */
   run(context: BookContext): Promise<number | void>;

@@ -8,7 +8,7 @@ import type { CreatedKey, KeyView } from "./shapes.ts";
 import { showTime } from "./show.ts";
 import { durationOf, listOf, textOf } from "./values.ts";
 
-/** What `--unset` takes away, by the word for it. */
+/** Members that `--unset` takes away, by their words. */
 const UNSET: Readonly<Record<string, keyof Scopes | "tags" | "expires">> = {
   ...{ tags: "tags", expires: "expires", models: "models", providers: "providers", endpoints: "endpoints" },
   ...{ addresses: "addresses", "max-tokens": "maxTokens", "max-cost": "maxCost" },

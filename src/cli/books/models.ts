@@ -51,7 +51,7 @@ const MODELS = { name: "MODELS", optional: true } as const;
 
 const UNSET = MEMBERS.filter((member) => member !== "to");
 
-/** What the words and flags say of an entry. @throws UsageError */
+/** An entry from words and flags. @throws UsageError */
 function entryOf({ flags, words: [, models = ""] }: Pick<BookContext, "flags" | "words">): JsonObject {
   const to = models
     .split(",")

@@ -1,4 +1,4 @@
-/** What a row of the table of clients says. */
+/** A row of the table of clients. */
 
 /** Variables by name; undefined removes one that the user has set. */
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -13,7 +13,7 @@ export interface GatewayAddress {
   model?: string;
 }
 
-/** What a row is made for. */
+/** The subject of a row. */
 export interface Aim extends GatewayAddress {
   /** The folder of {@link KnownClient.files}. */
   folder: string;

@@ -1,4 +1,4 @@
-/** What rows and sentences say of a call, from its record. */
+/** Facts of a call for rows and sentences, from its record. */
 import type { State } from "../parts/icons.tsx";
 import type { CallEntry } from "./types.ts";
 
@@ -97,7 +97,7 @@ export const REFUSED_BY: Readonly<Record<string, string>> = {
   price: "the missing price",
 };
 
-/** What a class of a failed attempt means. */
+/** The meaning of a class of a failed attempt. */
 export const CLASSES: Readonly<Record<string, string>> = {
   answered: "answered",
   "not-sent": "not sent",

@@ -59,7 +59,7 @@ export function apiFilter({
 const SPACED: ReadonlySet<string> = new Set(["key", "client", "tag"]);
 const NAMED = new RegExp(`(?:^|\\s)(${FILTERS.join("|")}):`, "g");
 
-/** What was typed into the filter box: any number of `name:value`, and words to search. */
+/** The text of the filter box: any number of `name:value`, and words to search. */
 export function readFilters(text: string): Filters {
   const found: Filters = {};
   const words: string[] = [];

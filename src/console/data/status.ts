@@ -1,4 +1,4 @@
-/** What the frame says at every moment: the proof of the books, and what is wrong on a page. */
+/** The status in the frame: the proof of the books, and what is wrong on a page. */
 import { signal } from "./signal.ts";
 import { get, signedOut } from "./api.ts";
 import type { AuditReport } from "./types.ts";

@@ -1,6 +1,6 @@
 /** Money as text. Amounts are integer nano-dollars. */
 
-/** What stands where a figure is missing. */
+/** The sign for a missing figure. */
 export const MISSING = "–";
 const MINUS = "−";
 
@@ -59,7 +59,7 @@ export function perMillion(pico: number): string {
 }
 
 /**
- * What a person writes as an amount: `50`, `$1,200.50`. Commas separate thousands.
+ * An amount as a person writes it: `50`, `$1,200.50`. Commas separate thousands.
  * @returns nano-dollars, or undefined for other text
  */
 export function readDollars(text: string): number | undefined {

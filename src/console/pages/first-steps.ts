@@ -3,7 +3,7 @@
 export interface Step {
   title: string;
   command: string;
-  /** What an SDK takes as its base URL instead. */
+  /** The base URL that an SDK takes instead. */
   base?: string;
 }
 

@@ -9,7 +9,7 @@ export interface BudgetBarProps {
   assumed: number;
   held: number;
   left: number;
-  /** What is spent beyond the limit. */
+  /** The amount spent beyond the limit. */
   over?: number;
   /** Percentages of the limit. */
   alerts: readonly number[];
@@ -90,7 +90,7 @@ function widthsOf(amounts: readonly number[], whole: number): number[] {
 
 const percentOf = (share: number) => `${(Math.max(0, Math.min(1, share)) * 100).toFixed(2)}%`;
 
-/** What the parts of the bars mean. */
+/** The meaning of the parts of the bars. */
 export function BudgetLegend() {
   return (
     <div class="key" aria-hidden="true">

@@ -16,7 +16,7 @@ import { Tag } from "./controls.tsx";
 import { Mark } from "./icons.tsx";
 import { MoneyCell, Time } from "./numbers.tsx";
 
-/** What a micro waterfall is wide for. Milliseconds; longer ones are slashed. */
+/** The time that fills the width of a micro waterfall. Milliseconds; longer ones are slashed. */
 export const SCALE = 12_000;
 
 interface Column {

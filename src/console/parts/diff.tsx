@@ -1,4 +1,4 @@
-/** What was removed and added: signs before the colours. */
+/** Removed and added lines: signs before the colours. */
 import type { DiffLine } from "./diff-lines.ts";
 
 const CLASSES = { " ": "same", "-": "del", "+": "add" } as const;

@@ -8,7 +8,7 @@ import { Dialog } from "./dialog.tsx";
 export function FormDialog(props: {
   title: string;
   deed: string;
-  /** What was entered can be sent. */
+  /** The entries are complete and can be sent. */
   ready?: boolean;
   busy: boolean;
   /** Why the last attempt failed. */
@@ -107,7 +107,7 @@ export function SelectField<Value extends string | number>(props: {
   );
 }
 
-/** What a field suggests; `list` of the field is this id. */
+/** Suggestions of a field; `list` of the field is this id. */
 export function Suggestions({ id, of }: { id: string; of: readonly string[] }) {
   return (
     <datalist id={id}>

@@ -30,7 +30,7 @@ export function Panel(props: {
   );
 }
 
-/** What needs the operator: a shape, a sentence, one or two links. */
+/** A task for the operator: a shape, a sentence, one or two links. */
 export function Note({
   state,
   acts,

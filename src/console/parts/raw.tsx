@@ -6,7 +6,7 @@ import { Button } from "./controls.tsx";
 
 /** Longer text is shown without colours: each coloured piece is an element. Characters. */
 const MAX_COLOURED = 60_000;
-/** What a page shows of a text at first. Characters. */
+/** The part of a text that a page shows at first. Characters. */
 const FIRST = 200_000;
 
 const PIECES = /("(?:[^"\\]|\\.)*"(?:\s*:)?|-?\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b|\b(?:true|false|null)\b)/;

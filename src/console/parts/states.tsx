@@ -70,7 +70,7 @@ export function Failed(props: { what: string; error: ApiError; again: () => void
   );
 }
 
-/** What a failure of the console says of the calls. The console does not reach the gateway itself. */
+/** The meaning of a failure of the console for the calls. The console does not reach the gateway itself. */
 function aboutCalls({ status }: ApiError): string {
   return status === 0
     ? "Run weir health to see whether calls go on."

@@ -1,4 +1,4 @@
-/** What stands around every page: navigation, the verdict on the books, and what lies over the page. */
+/** The frame around every page: navigation, the verdict on the books, and what lies over the page. */
 import { useEffect, useRef } from "preact/hooks";
 import { signedOut } from "../data/api.ts";
 import { path } from "../data/location.ts";

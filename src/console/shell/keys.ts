@@ -1,10 +1,10 @@
-/** What keys do on the present page, and what lies over it. */
+/** Keyboard shortcuts of the present page, and of the layer over it. */
 import { signal } from "../data/signal.ts";
 
-/** What lies over the page. */
+/** The layer over the page. */
 export const overlay = signal<"palette" | "help" | undefined>(undefined);
 
-/** What the keys of the present page do: `j`, `k`, `o`, `p`, `Escape`. */
+/** Shortcuts of the present page: `j`, `k`, `o`, `p`, `Escape`. */
 export const handlers = new Map<string, () => void>();
 
 /** Sets what a key does while a component is shown. @returns the undoing, for an effect */

@@ -1,4 +1,4 @@
-/** What it means when a provider of another format cannot receive a field of this one (src/formats/README.md#own-fields). */
+/** The effect when a provider of another format cannot receive a field of this one (src/formats/README.md#own-fields). */
 import type { OwnFields } from "../../core/chat.ts";
 import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";

@@ -1,5 +1,5 @@
 /**
- * What the models of Bedrock support in this format. Sources, read 2026-11: the pages on models, prompt caching, structured
+ * The support of Bedrock's models in this format. Sources, read 2026-11: the pages on models, prompt caching, structured
  * outputs and reasoning in the user guide of Bedrock, and answers of the service.
  */
 import type { IdRule } from "../../core/ids.ts";

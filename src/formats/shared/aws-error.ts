@@ -6,7 +6,7 @@ import { isObject, parseJson } from "../../core/json.ts";
 import { text } from "./read.ts";
 import { decodeError as decodeVendorError } from "./upstream-error.ts";
 
-/** What the name of an exception means, as status and, where the status does not decide, as a word that weir knows. */
+/** The meaning of the name of an exception, as status and, where the status does not decide, as a word that weir knows. */
 interface Meaning {
   status: number;
   word?: string;

@@ -5,7 +5,7 @@ import type { ModelFacts } from "./claude-models.ts";
 import type { EncodeContext as BaseContext } from "./encode-context.ts";
 import { fieldPath } from "./paths.ts";
 
-/** What encoding for a Claude model depends on besides the request. */
+/** Context of encoding for a Claude model. */
 export interface ClaudeContext extends Pick<BaseContext, "sameFormat" | "reportLoss"> {
   facts: ModelFacts;
 }

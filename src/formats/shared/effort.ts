@@ -4,7 +4,7 @@ import { COMMON_EFFORTS, nearestEffort } from "./openai-models.ts";
 import type { PartContext } from "./openai-parts.ts";
 import { fieldPath } from "./paths.ts";
 
-/** What the effort depends on besides the request. */
+/** Context of the effort besides the request. */
 export interface EffortContext extends Pick<PartContext, "format" | "traits" | "reportLoss"> {
   /** `efforts`: the values that the model takes, lowest first. Absent: the model is not known. */
   facts?: { efforts: readonly string[] };

@@ -1,4 +1,4 @@
-/** What encoding a request depends on besides the request, in every format. */
+/** Context of encoding a request, in every format. */
 import type { CodecContext, CodecTarget } from "../../core/context.ts";
 
 export interface EncodeContext

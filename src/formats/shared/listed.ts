@@ -36,7 +36,7 @@ export function dayAt(entry: JsonObject, paths: readonly string[]): string | und
 
 const DAY = /^(\d{4}-\d{2}-\d{2})(?:T|$)/;
 
-/** What is `true` or `false` at its path. */
+/** The value `true` or `false` at its path. */
 export function flagsAt<Name extends string>(
   entry: JsonObject,
   paths: readonly (readonly [Name, string])[],

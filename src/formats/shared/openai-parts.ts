@@ -9,7 +9,7 @@ import { blockPath } from "./paths.ts";
 import type { EncodeContext } from "./encode-context.ts";
 import type { ModelFacts } from "./openai-models.ts";
 
-/** What encoding a request depends on besides the request. */
+/** Context of encoding a request. */
 export interface PartContext extends EncodeContext {
   /** The provider's format. */
   format: string;

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { PartContext } from "./openai-parts.ts";
 import { fieldPath, toolPath } from "./paths.ts";
 
-/** What differs between the formats. */
+/** Differences between the formats. */
 export interface ToolShapes {
   /** The declaration; `undefined` for a tool that the provider cannot get, which is reported. */
   tool(tool: Tool, context: PartContext): JsonObject | undefined;

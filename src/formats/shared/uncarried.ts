@@ -3,7 +3,7 @@ import type { ChatRequest, ImageBlock, Turn } from "../../core/chat.ts";
 import type { CodecContext } from "../../core/context.ts";
 import { fieldPath, turnPath } from "./paths.ts";
 
-/** What a format can say. */
+/** The abilities of a format. */
 export interface Carried {
   /** Who the end user is. */
   user?: true;

@@ -44,7 +44,7 @@ interface Known {
   passed?: true;
 }
 
-/** What the vocabulary reads of a schema. */
+/** The part of a schema that the vocabulary reads. */
 interface Shape extends TSchema {
   properties?: Readonly<Record<string, TSchema>>;
   anyOf?: readonly TSchema[];

@@ -13,7 +13,7 @@ export interface Account {
   readonly shares: Map<string, number>;
   /** When a share was last granted or used; monotonic milliseconds. */
   usedAt: number;
-  /** What can be granted at once. */
+  /** The amount that can be granted at once. */
   available(): number;
   /** The least that must be available for a call that needs `need`. */
   least(need: number): number;

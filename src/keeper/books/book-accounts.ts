@@ -31,7 +31,7 @@ export class BookAccounts {
   readonly #clock: BooksClock;
   readonly #cells: ReturnType<typeof createCells>;
   readonly #reserved = new Map<string, number>();
-  /** What the keeper before this one had free. */
+  /** Free amounts of the keeper before this one. */
   readonly #earlier: LeftCells | undefined;
   readonly #folder: string | undefined;
   readonly #levels = new Map<string, { level: number; at: number }>();

@@ -45,11 +45,11 @@ export class Books implements BooksKeeper {
   readonly #margins = new Margins(() => this.#clock.wall());
   readonly #peers: Peers;
   readonly #recalls: Recalls;
-  /** What comes back from the workers. */
+  /** Returns of the workers. */
   readonly returns: Returns;
-  /** What the log gets, and whether the store can be used. */
+  /** Messages for the log, and whether the store can be used. */
   readonly reporter: Reporter;
-  /** What the console asks the workers. */
+  /** Questions of the console to the workers. */
   readonly questions: Questions;
   readonly #recorder: Recorder;
   readonly #grants: Grants;
@@ -57,7 +57,7 @@ export class Books implements BooksKeeper {
   #accounts: BookAccounts | undefined;
   #recovery: Recovery | undefined;
   #positions = new Map<string, number>();
-  /** What the workers declare, as JSON. */
+  /** The declarations of the workers, as JSON. */
   #declaredText = "";
   #tidying: Tidying | undefined;
   #closed = false;
@@ -119,7 +119,7 @@ export class Books implements BooksKeeper {
     return this.#opened.promise;
   }
 
-  /** What the config declares and what is stored, together. */
+  /** Declared and stored entries together. */
   get policy(): Policy {
     return this.#policy.policy;
   }

@@ -21,7 +21,7 @@ const AHEAD = 16;
 const AHEAD_SECONDS = 1;
 /** A node that shares the store draws more, because calls go on from that while the server is away. */
 const SHARED_AHEAD = 64;
-/** What was not used for so long is more than is needed. Milliseconds. */
+/** An amount that was unused for this time is more than the calls need. Milliseconds. */
 const UNUSED_MS = 1_000;
 
 /** Where the free amount of an account is written, so that it survives the death of the keeper. */
@@ -47,7 +47,7 @@ export class BudgetAccount implements Account {
   #leastFree: Nano = 0;
   #leastAt = 0;
   readonly #cell: FreeCell;
-  /** What workers have reported as spent in the second `#second`, and in the one before it. */
+  /** Amounts that workers have reported as spent in the second `#second`, and in the one before it. */
   #second = 0;
   #spentNow: Nano = 0;
   #spentBefore: Nano = 0;
@@ -100,7 +100,7 @@ export class BudgetAccount implements Account {
     this.free = this.#free;
   }
 
-  /** What this node has drawn and cannot explain: the keeper before this one granted it to workers that are not back. */
+  /** The draws that this node cannot explain: the keeper before this one granted it to workers that are not back. */
   get unsettled(): Nano {
     let shared = 0;
     for (const amount of this.shares.values()) shared += amount;
@@ -116,7 +116,7 @@ export class BudgetAccount implements Account {
     this.#row = row;
   }
 
-  /** What neither calls nor grants have taken of the limit, as far as this node knows. */
+  /** The part of the limit that neither calls nor grants have taken, as far as this node knows. */
   get room(): Nano {
     const { spent, assumed, granted } = this.#row;
     return this.#budget.limit - spent - assumed - granted;
@@ -219,7 +219,7 @@ export class BudgetAccount implements Account {
     return amount;
   }
 
-  /** What was free for a second without a call that needed it. @param now monotonic milliseconds */
+  /** The amount that was free for a second without a call that needed it. @param now monotonic milliseconds */
   unused(now: number): Nano {
     if (now - this.#leastAt < UNUSED_MS) return 0;
     const amount = Math.max(0, this.#leastFree);
@@ -237,7 +237,7 @@ export class BudgetAccount implements Account {
     return amount;
   }
 
-  /** What this node draws, so that a call gets what it needs. @param waiting what all calls that wait need together */
+  /** The draw of this node, so that a call gets its need. @param waiting need of all waiting calls together */
   draw(need: Nano, waiting: Nano, isShared: boolean): Draw {
     const least = Math.max(1, this.least(need) - this.#free);
     const pace = this.#pace;
@@ -284,7 +284,7 @@ export class BudgetAccount implements Account {
     };
   }
 
-  /** What of the free amount the limit admits. Negative: more was drawn than a lowered limit admits. */
+  /** The part of the free amount that the limit admits. Negative: more was drawn than a lowered limit admits. */
   get #permitted(): Nano {
     return this.#free + Math.min(0, this.room);
   }
@@ -299,7 +299,7 @@ export class BudgetAccount implements Account {
     this.#spentNow += amount;
   }
 
-  /** What was spent in a second lately. */
+  /** The recent spending in a second. */
   get #pace(): Nano {
     const ago = Math.floor(this.usedAt / 1000) - this.#second;
     return ago > 1 ? 0 : Math.max(this.#spentNow, this.#spentBefore);

@@ -111,7 +111,7 @@ function mapped(file: string, life: string, regions: number): Cells {
   };
 }
 
-/** What a process has left. */
+/** The amounts that a process has left. */
 export interface LeftCells {
   life: string;
   /** @returns undefined for an account without a cell */

@@ -1,4 +1,4 @@
-/** What a worker says after a reconnection that it has of all accounts, and what a dead one has written. */
+/** A worker's claim after a reconnection: its grants of all accounts, or those in the memory of a dead one. */
 import { spendsOf } from "../../ledger/packed.ts";
 import type { RecordBatch } from "../../ledger/record.ts";
 import type { BookAccounts } from "./book-accounts.ts";

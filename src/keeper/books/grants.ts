@@ -17,7 +17,7 @@ export interface Need {
   need: number;
 }
 
-/** What one call of a worker needs: all or nothing. */
+/** The need of one call of a worker: all or nothing. */
 export interface Asked {
   /** Life of the worker. */
   life: string;
@@ -47,9 +47,9 @@ interface Round {
   known: Set<Account>;
   /** Accounts that need the store while it is away, or money of a node that has not answered. */
   unclear: Set<Account>;
-  /** What all calls that wait need together, so that one draw serves them. */
+  /** The need of all waiting calls together, so that one draw serves them. */
   waiting: ReadonlyMap<Account, number>;
-  /** What is refused now is refused for good. */
+  /** A refusal now is final. */
   isLast: boolean;
 }
 

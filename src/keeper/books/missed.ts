@@ -1,4 +1,4 @@
-/** What the estimates of workers lacked. */
+/** Amounts that the estimates of workers lacked. */
 import type { Margin } from "../../ledger/margins.ts";
 import type { CallRecord } from "../../ledger/record.ts";
 

@@ -1,4 +1,4 @@
-/** What the admin API changes of the models of the store. */
+/** Changes of the admin API to the models of the store. */
 import type { ModelBooks } from "../../admin/books.ts";
 import type { Sql } from "../store/sql.ts";
 import { deleteModel, saveModel } from "../store/stored-models.ts";

@@ -16,11 +16,11 @@ export interface BooksObserver {
   refused(commit: Commit): void;
   /** A budget has reached a percentage of its limit: once for each window. */
   alert(budget: string, percent: number, account: BudgetAccount): void;
-  /** What a worker does at the moment; about once a second. */
+  /** The state of a worker; about once a second. */
   state(worker: number, state: WorkerState): void;
   /** @param fault one sentence while the store cannot be used; absent: it can be used again */
   store(fault: string | undefined): void;
-  /** What has become of spans and alerts that were to be sent. */
+  /** Outcomes of spans and alerts that were to be sent. */
   sent(what: "spans" | "alerts", result: string, count: number): void;
 }
 

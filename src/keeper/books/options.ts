@@ -1,4 +1,4 @@
-/** What the books of one node are made of. */
+/** The parts of the books of one node. */
 import type { BooksClock } from "./clock.ts";
 import type { isAlive } from "./peers.ts";
 import type { BookStore } from "../store/store.ts";

@@ -15,7 +15,7 @@ export interface Peer {
   cells: string | undefined;
   /** The newest batch that was counted. */
   counted: number;
-  /** What the worker says that it has, once the batches up to `seq` are counted. */
+  /** The worker's own figure of its grants, once the batches up to `seq` are counted. */
   claim: { seq: number; shares: Map<string, number> } | undefined;
   /** All that it has was granted by this keeper. */
   isKnown: boolean;

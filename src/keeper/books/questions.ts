@@ -1,4 +1,4 @@
-/** What the console asks the workers: what runs, how they route, what their config says. */
+/** Questions of the console to the workers: what runs, how they route, what their config says. */
 import type { BooksUp, GatewayAddress, Question, RunningCall } from "../../ledger/messages.ts";
 import type { BooksClock } from "./clock.ts";
 import type { Peer } from "./peers.ts";
@@ -12,7 +12,7 @@ const WATCH_MS = 10_000;
 /** Longest wait for the first states with running calls. Milliseconds. */
 const FIRST_MS = 500;
 
-/** What runs in all workers. */
+/** The calls that run in all workers. */
 export interface Running {
   /** Calls that run, also those that are not listed. */
   total: number;

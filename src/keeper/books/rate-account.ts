@@ -109,7 +109,7 @@ export class RateAccount implements Account {
     return need;
   }
 
-  /** What this node needs of the limit, since the last time. */
+  /** This node's need of the limit, since the last time. */
   demand(): RateDemand {
     const asked = this.#asked;
     this.#asked = 0;

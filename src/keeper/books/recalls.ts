@@ -21,7 +21,7 @@ interface Recall {
 export class Recalls {
   readonly #clock: BooksClock;
   readonly #peers: Peers;
-  /** What waits for the answer of a worker, by life and account, the oldest first. */
+  /** Recalls that wait for the answer of a worker, by life and account, the oldest first. */
   readonly #waiting = new Map<string, Map<string, Recall[]>>();
   #number = 0;
 

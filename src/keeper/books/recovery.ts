@@ -44,7 +44,7 @@ export class Recovery {
   readonly #until: number;
   /** Files of workers that may come back. */
   readonly #expected: Set<string>;
-  /** What is not explained is with no worker. */
+  /** An amount without explanation is with no worker. */
   #isCertain: boolean;
   #isDone = false;
   /** Files of workers that are dead. */
@@ -103,7 +103,7 @@ export class Recovery {
     this.#finish();
   }
 
-  /** What a dead worker had left is free, and what it wrote to its memory is recorded. */
+  /** The rest of a dead worker's grants is free, and the records in its memory are stored. */
   #take(file: string): void {
     this.#isCertain = false;
     this.#options.accounts.doubt();

@@ -20,7 +20,7 @@ export class Reporter {
   readonly #known = Promise.withResolvers<void>();
   /** Ids of keys that were reported for their names. */
   readonly #twins = new Set<string>();
-  /** What was said of rules on sets that do not exist. */
+  /** The last messages about rules on sets that do not exist. */
   #lost: ReadonlySet<string> = new Set();
   #fault: string | undefined;
   #closedWhy: string | undefined;

@@ -1,4 +1,4 @@
-/** What comes back from the workers of this node: of budgets that were changed, and for other nodes. */
+/** Returns of the workers of this node: of budgets that were changed, and for other nodes. */
 import type { Nano } from "../../ledger/money.ts";
 import type { BookAccounts } from "./book-accounts.ts";
 import type { BudgetAccount } from "./budget-account.ts";
@@ -38,7 +38,7 @@ export class Returns {
     this.#options = options;
   }
 
-  /** What was granted from a higher limit comes back. @returns whether all workers have answered */
+  /** Grants from a higher limit come back. @returns whether all workers have answered */
   async lowered(accounts: readonly BudgetAccount[], ms?: number): Promise<boolean> {
     const silent = await this.#options.recalls.recall(accounts, ms);
     for (const account of accounts) this.#options.release(account);

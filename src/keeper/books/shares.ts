@@ -1,11 +1,11 @@
-/** What the workers hold, and have left, of what they were granted. */
+/** Grants of the workers: the parts that they hold, and the parts that are left. */
 import type { Books } from "./books.ts";
 import { readCells } from "./cells.ts";
 
 export interface Granted {
-  /** What running attempts hold, as far as the cells of the workers say; else all that was granted. */
+  /** The amount that running attempts hold, as far as the cells of the workers say; else all that was granted. */
   held: number;
-  /** What no call holds. */
+  /** The amount that no call holds. */
   left: number;
 }
 

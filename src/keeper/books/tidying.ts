@@ -1,4 +1,4 @@
-/** What the books do from time to time: recall idle shares, return idle money, write the levels of rate limits. */
+/** Periodic work of the books: recall idle shares, return idle money, write the levels of rate limits. */
 import { type BookAccounts, limitOf } from "./book-accounts.ts";
 import type { BudgetAccount } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";

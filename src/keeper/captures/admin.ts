@@ -1,4 +1,4 @@
-/** What the admin API reads of captured calls. Each look is in the audit log. */
+/** Captured calls for the admin API. Each look is in the audit log. */
 import type { CaptureBooks } from "../../admin/books.ts";
 import { AdminError } from "../../operator/errors.ts";
 import type { Captured } from "../../ledger/captured.ts";

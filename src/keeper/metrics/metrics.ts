@@ -27,7 +27,7 @@ export interface BudgetGauge {
   alerts?: readonly number[];
 }
 
-/** What the books know at the moment of a scrape. */
+/** Figures of the books at the moment of a scrape. */
 export interface Moment {
   /** The workers that are connected, with what each has sent last. */
   workers: readonly { worker: string; state?: WorkerState }[];

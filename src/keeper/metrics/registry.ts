@@ -23,7 +23,7 @@ export interface Gauge {
   value: number;
 }
 
-/** What stands for values of labels that have no series of their own. */
+/** The value for labels that have no series of their own. */
 export const OTHER = "other";
 
 /** Labels that may have many values, and are replaced first. */

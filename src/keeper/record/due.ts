@@ -1,4 +1,4 @@
-/** What a deletion takes away, by table: counted before it, and added up by it. */
+/** Rows that a deletion takes away, by table: counted before it, and added up by it. */
 import type { Keep } from "../../ledger/keep.ts";
 import { parseCaller } from "../store/names.ts";
 import { firstNumber } from "../store/numbers.ts";
@@ -55,7 +55,7 @@ export function bordersOf({ calls, hours, sessions }: Keep["keepDays"], now: num
   };
 }
 
-/** What is too old. @param now milliseconds since 1970 */
+/** Rows that are too old. @param now milliseconds since 1970 */
 export async function countOld(sql: Sql, keep: Keep["keepDays"], now: number): Promise<Tally> {
   const { calls, hours, sessions, positions } = bordersOf(keep, now);
   return counted(sql, [
@@ -68,7 +68,7 @@ export async function countOld(sql: Sql, keep: Keep["keepDays"], now: number): P
   ]);
 }
 
-/** What the deletion of a key takes away. */
+/** Rows that the deletion of a key takes away. */
 export async function countKey(sql: Sql, key: string): Promise<Tally> {
   const callers = await callersOf(sql, key);
   if (callers.length === 0) return new Tally();

@@ -92,7 +92,7 @@ function newPlace(threads: readonly Thread[]): number {
   return oldest;
 }
 
-/** What tokens cost more than if they had been read: first those that were written to the cache again. */
+/** The extra cost of tokens over reading them: first those that were written to the cache again. */
 function costOf(tokens: number, { written, input }: Prompt, { dearer }: PromptRecord): number {
   if (!dearer) return 0;
   const ofWritten = Math.min(tokens, written);

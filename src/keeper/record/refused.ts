@@ -1,4 +1,4 @@
-/** What the store will never take: it is set aside in a file, so that it neither holds up what comes after it nor gets lost unseen. */
+/** Batches that the store will never take: they are set aside in a file, so that they neither hold up later ones nor get lost unseen. */
 import { appendFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { SQLiteError } from "bun:sqlite";
 import { describeStoreFailure } from "../store/database.ts";

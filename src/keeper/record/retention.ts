@@ -65,7 +65,7 @@ export class Retention {
   }
 
   /**
-   * What {@link all} would delete now. Calls that go because the file is too large are counted by the average size of a call, so
+   * The rows that {@link all} would delete now. Calls that go because the file is too large are counted by the average size of a call, so
    * that their number may be off by some hundreds.
    */
   async due(): Promise<Pruned> {

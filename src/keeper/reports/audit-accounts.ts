@@ -26,7 +26,7 @@ const readAccounts = (sql: Sql) =>
     "SELECT account, budget, starts_at, spent, assumed, overrun, granted FROM accounts ORDER BY account",
   );
 
-/** What the charges of all calls, also of deleted ones, amount to by account. */
+/** The sums by account of the charges of all calls, also of deleted ones. */
 async function chargedTo(sql: Sql): Promise<Map<string, Amounts>> {
   const sets = await sql.all<Amounts & { accounts: string | null }>(
     `SELECT names.text AS accounts, sum(spent) AS spent, sum(assumed) AS assumed, sum(overrun) AS overrun FROM (

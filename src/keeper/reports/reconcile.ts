@@ -92,7 +92,7 @@ function explain(
   return { ...figures, causes: [...explained, { name: "not through weir", amount: rest, detail }] };
 }
 
-/** What attempts without a price would have cost by rules that exist now, for calls whose rows are kept. */
+/** The cost that attempts without a price would have had by rules that exist now, for calls whose rows are kept. */
 async function priceUnpriced(
   sql: Sql,
   directory: Directory,

@@ -1,5 +1,5 @@
 /**
- * What is remembered of the books outside their file, so that a file that is lost, emptied, damaged or replaced by an older one
+ * The facts about the books that are kept outside their file, so that a file that is lost, emptied, damaged or replaced by an older one
  * neither opens the gateway nor forgets a hard budget: `weir.mark` beside `weir.db`, as JSON.
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
@@ -17,7 +17,7 @@ export interface Mark {
   version: number;
 }
 
-/** What must be expected of books of which nothing is known. */
+/** The mark that is assumed for books without one. */
 export const CAREFUL: Mark = { closed: true, hard: true, commits: 0, version: 0 };
 const NOTHING: Mark = { closed: false, hard: false, commits: 0, version: 0 };
 
@@ -35,7 +35,7 @@ export class MarkFile {
     this.#path = path;
   }
 
-  /** What was read or written last. */
+  /** The mark that was read or written last. */
   get known(): Mark {
     return this.#known ?? NOTHING;
   }

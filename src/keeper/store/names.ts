@@ -21,13 +21,13 @@ export function targetOf({ provider, deployment, model }: AttemptRecord): string
 /** The caller that has the sums of keys whose calls were removed. */
 export const REMOVED_CALLER = JSON.stringify(["removed", "/", []]);
 
-/** What a name of kind `caller` says. */
+/** The content of a name of kind `caller`. */
 export function parseCaller(text: string): { key: string; path: string; tags: string[] } {
   const [key, path, tags] = JSON.parse(text) as [string, string, string[]];
   return { key, path, tags };
 }
 
-/** What a name of kind `target` says. */
+/** The content of a name of kind `target`. */
 export function parseTarget(text: string): { provider: string; deployment: string; model: string } {
   const [provider, deployment, model] = JSON.parse(text) as [string, string, string];
   return { provider, deployment, model };

@@ -15,7 +15,7 @@ const CHECKED = ["meta", "keys", "key_digests", "budgets", "rates", "models", "a
 /** Of these a file must have every row, or its keys and budgets are doubted. */
 const DECISIVE = ["meta", "keys", "key_digests", "budgets"];
 
-/** What a new file takes over. Records of calls stay in the file that was set aside: they may be many. */
+/** Tables that a new file takes over. Records of calls stay in the file that was set aside: they may be many. */
 const RECOVERED = [
   ...CHECKED,
   "names",
@@ -47,7 +47,7 @@ export interface RecoverOptions {
   now: () => number;
   /** The file is known to be damaged. */
   damaged: boolean;
-  /** What is remembered outside the file; absent for books in memory. */
+  /** The mark that is kept outside the file; absent for books in memory. */
   mark?: MarkFile;
 }
 
@@ -190,7 +190,7 @@ function isDecisiveWhole(path: string, version: number): boolean {
   }
 }
 
-/** What the accounts say of calls that were not taken over, so that the audit agrees; what nodes had drawn is assumed. */
+/** Sums in the accounts of calls that were not taken over, so that the audit agrees; the draws of nodes are assumed. */
 async function settleAccounts(sql: Sql): Promise<void> {
   await sql.run(
     `INSERT INTO assumptions (at, account, amount, why)

@@ -131,7 +131,7 @@ CREATE TABLE audit (id {ID}, at {INT} NOT NULL, actor TEXT NOT NULL, address TEX
   before TEXT, after TEXT) {ROWS};
 `;
 
-/** What the caches of providers did with prompts. */
+/** Use of the providers' caches by prompts. */
 const PROMPTS = `
 -- The newest prompt of each conversation of a session. sections: 8 bytes for each section; parts: JSON. model, target: names.
 CREATE TABLE prompts (session {BYTES} NOT NULL, thread {INT} NOT NULL, model {INT} NOT NULL, target {INT} NOT NULL, at {INT} NOT NULL,

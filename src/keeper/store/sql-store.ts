@@ -37,7 +37,7 @@ export interface SqlStoreOptions {
   now?: () => number;
   /** Whether a failure says that the database is damaged: it is opened again, which recovers it. */
   isDamage?(this: void, cause: unknown): boolean;
-  /** What is remembered of a file outside it. */
+  /** The facts about a file that are kept outside of it. */
   mark?: MarkFile;
 }
 

@@ -6,7 +6,7 @@ import { MarkFile, markPathOf } from "./mark.ts";
 import { isDamage, openOrRecover } from "./recover.ts";
 import { SqlStore } from "./sql-store.ts";
 
-/** What one machine draws is drawn by this node. */
+/** All draws of one machine are those of this node. */
 const NODE = "local";
 
 /** @param path of `weir.db`, or `IN_MEMORY` of ../settings.ts @param now milliseconds since 1970 */

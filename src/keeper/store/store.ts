@@ -1,5 +1,5 @@
 /**
- * What the books ask of their store. A gateway is one node of the store: alone with a file, beside others with PostgreSQL.
+ * The store as the books use it. A gateway is one node of the store: alone with a file, beside others with PostgreSQL.
  * Money is drawn by the node from the store, and granted by the node to its workers.
  */
 import type { Budget, Declared, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts";
@@ -21,7 +21,7 @@ export interface AccountRow {
   overrun: Nano;
   /** Drawn by all nodes, and neither booked nor returned. */
   granted: Nano;
-  /** What this node has drawn of `granted`. */
+  /** The part of `granted` that this node has drawn. */
   own: Nano;
   /** The highest percentage that was reported in this window. */
   alerted: number;
@@ -62,9 +62,9 @@ export interface Commit {
     /** Number of records that the worker had to drop; their spends are in `spends`. */
     dropped?: number;
   }[];
-  /** What this node returns to the store. */
+  /** The amount that this node returns to the store. */
   returns: readonly { account: string; amount: Nano }[];
-  /** What a worker held when it died: booked as assumed, with the reason. */
+  /** The holds of a worker that died: booked as assumed, with the reason. */
   assumptions: readonly { account: string; amount: Nano; why: string }[];
   /** Highest percentage reported, by account. */
   alerted: readonly { account: string; percent: number }[];
@@ -86,7 +86,7 @@ export interface Expected {
   version?: number;
 }
 
-/** What a store tells its node by itself. */
+/** Notices of a store to its node. */
 export interface StoreEvents {
   /** Another node has changed keys, budgets or rate limits, or the store was recovered. */
   changed(): void;
@@ -104,12 +104,12 @@ export interface StoreEvents {
   state(fault: string | undefined): void;
 }
 
-/** What a node needs of a rate limit that it shares with other nodes. */
+/** A node's need of a rate limit that it shares with other nodes. */
 export interface RateDemand {
   account: string;
   /** The limit of all nodes together. */
   limit: number;
-  /** What was asked for since the last time. */
+  /** Tokens asked for since the last time. */
   asked: number;
   /** Places of calls that run, which the node cannot give up; 0 for what refills. */
   used: number;
@@ -117,11 +117,11 @@ export interface RateDemand {
   periodMs: number;
 }
 
-/** What a node has of a rate limit now. */
+/** The part of a rate limit that a node has now. */
 export interface RatePart {
   /** 0 to 1; together the parts of all nodes are at most 1. */
   part: number;
-  /** What a part that has grown brings with it: what no node has used of it, up to the whole limit. */
+  /** The tokens that a part that has grown brings with it: those that no node has used, up to the whole limit. */
   credit: number;
 }
 
@@ -151,7 +151,7 @@ export interface BookStore {
   open(): Promise<void>;
   close(): Promise<void>;
 
-  /** What is stored: without what configs declare. `closed`: a call key is stored, also a revoked one. */
+  /** Whether a key is stored; the keys of configs do not count. `closed`: a call key is stored, also a revoked one. */
   policy(): Promise<Omit<Policy, "keyBudgets">>;
   /** Writes what the config declares, so that figures can name it; it replaces what was declared before. */
   declare(declared: Declared, prices: readonly PriceRule[]): Promise<void>;

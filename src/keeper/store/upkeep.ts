@@ -1,4 +1,4 @@
-/** What a SQLite store offers besides the books: reports, copies, checks, retention. */
+/** Services of a SQLite store besides the books: reports, copies, checks, retention. */
 import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
 import type { StoreInfo } from "../../admin/books.ts";
 import { AdminError } from "../../operator/errors.ts";
@@ -61,7 +61,7 @@ export class SqlUpkeep {
     for (const timer of this.#timers) timer.unref();
   }
 
-  /** What retention deletes. */
+  /** The rows that retention deletes. */
   keep(keep: Keep): void {
     const most = this.#path === IN_MEMORY ? MEMORY_BYTES : keep.callBytes;
     this.#retention.keep = { ...keep, callBytes: Math.min(keep.callBytes, most) };

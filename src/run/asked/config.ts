@@ -1,4 +1,4 @@
-/** What a worker tells the console of its config: each option with its origin, what a reload would change, the file. */
+/** A worker's answers to the console about its config: each option with its origin, what a reload would change, the file. */
 import { readFileSync } from "node:fs";
 import { reloadGateway } from "../../cli/reload.ts";
 import { runningGateways } from "../../cli/run-file.ts";
@@ -40,7 +40,7 @@ async function describeConfig(inspected: Inspected) {
   };
 }
 
-/** What a reload would change, or why it would fail. */
+/** The changes of a reload, or why it would fail. */
 async function changesOf({ config, settings }: Inspected) {
   if (!settings.reread) return { changes: [] };
   try {

@@ -1,4 +1,4 @@
-/** What a worker tells the console of its parts: routing, models, providers, config. Plain JSON; credentials are never in it. */
+/** A worker's answers to the console about its parts: routing, models, providers, config. Plain JSON; credentials are never in it. */
 import type { Config } from "../../config/schema.ts";
 import { hooksOf } from "../assemble.ts";
 import { GatewayError } from "../../core/error.ts";

@@ -25,7 +25,7 @@ export interface ConfigSources {
   reread?(onFile?: (name: string) => void): Promise<LoadedConfig>;
 }
 
-/** What serves at the moment. */
+/** The parts that serve at the moment. */
 export interface Inspected {
   settings: ConfigSources;
   config: Config;

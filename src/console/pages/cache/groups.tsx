@@ -24,7 +24,7 @@ export function isGroup(text: string | undefined): text is Group {
   return GROUPS.some(([name]) => name === text);
 }
 
-/** What a row is called. */
+/** The name of a row. */
 export function nameOf({ group, keyName }: CacheRow, by: Group): string {
   const value = group[by] ?? "";
   if (by === "day") return dayName(value);

@@ -10,7 +10,7 @@ interface Cause {
   section?: string;
 }
 
-/** What happened to a section, and what one can do about it. */
+/** The change of a section, and its remedy. */
 const WORDS: Readonly<Record<Reason, readonly [words: string, advice: string]>> = {
   changed: [
     "changed",
@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<Reason, readonly [words: string, advice: string]>> 
   provider: ["was not read by the provider", "The prompt was the same, and the cache was young."],
 };
 
-/** What stands for an unknown section. */
+/** The sign for an unknown section. */
 export const WHOLE = "the prompt";
 
 export const wordsOf = ({ reason }: Cause): string => WORDS[reason][0];

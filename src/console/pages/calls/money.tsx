@@ -1,4 +1,4 @@
-/** What a call cost, as a ledger: lines that add up on the screen. */
+/** The cost of a call, as a ledger: lines that add up on the screen. */
 import { placeOf } from "../../data/call-facts.ts";
 import { hrefOf } from "../../data/location.ts";
 import type { AttemptMoney, CallEntry, CallMoney, MoneyLine } from "../../data/types.ts";

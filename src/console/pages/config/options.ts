@@ -41,7 +41,7 @@ export function lineOf(where: string | undefined): number | undefined {
   return Number(/:(\d+)$/.exec(where ?? "")?.[1]) || undefined;
 }
 
-/** What runs against what is on the disk. */
+/** Running options against those on the disk. */
 export function changeLines(changes: readonly ConfigChange[]): DiffLine[] {
   return changes.flatMap(({ path, running, onDisk }) => [
     ...(running === undefined ? [] : [{ sign: "-" as const, text: `${path}: ${showValue(running)}` }]),

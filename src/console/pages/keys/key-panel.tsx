@@ -20,7 +20,7 @@ interface Props {
   onDeed: (deed: KeyDeed) => void;
 }
 
-/** What one can do with a key, each in a dialog. */
+/** The actions on a key, each in a dialog. */
 export type KeyDeed = "rotate" | "revoke" | "limits";
 
 export function KeyPanel({ entry, overview, onDeed }: Props) {

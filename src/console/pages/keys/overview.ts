@@ -54,7 +54,7 @@ function sessionState(budget: Budget, usual: number, now: number): BudgetState {
   return { budget, window, level: levelOf(budget, window, usual), sessions: open.length };
 }
 
-/** What a call that the budget counts usually costs; 0 if that is not known. */
+/** The usual cost of a call that the budget counts; 0 if that is not known. */
 function usualOf(
   { on: { kind, what } }: Budget,
   byKey: ReadonlyMap<string, UsageRow>,

@@ -1,4 +1,4 @@
-/** What needs the operator: at most three sentences, the worst first. */
+/** Tasks for the operator: at most three sentences, the worst first. */
 import { useEffect, useState } from "preact/hooks";
 import { hrefOf } from "../../data/location.ts";
 import { setTrouble } from "../../data/status.ts";

@@ -1,7 +1,7 @@
 /** Reads the text of an answer as it arrives, in each client format. */
 import type { FormatName } from "./request.ts";
 
-/** What of an answer a person reads. */
+/** The parts of an answer that a person reads. */
 export interface Answer {
   text: string;
   reasoning: string;

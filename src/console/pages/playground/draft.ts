@@ -1,4 +1,4 @@
-/** What the form of the playground contains. Model, format and key are in the address; the texts stay while the page is open. */
+/** The content of the playground's form. Model, format and key are in the address; the texts stay while the page is open. */
 import { signal } from "../../data/signal.ts";
 import { bodyOf, type Body, type FormatName, isFormatName, readBody, type Trial } from "./request.ts";
 

@@ -1,4 +1,4 @@
-/** What the request may cost, and which budgets it asks, before it is sent. */
+/** The cost that the request may have, and which budgets it asks, before it is sent. */
 import type { ComponentChildren } from "preact";
 import { counted } from "../../numbers/counts.ts";
 import { dollars } from "../../numbers/money.ts";

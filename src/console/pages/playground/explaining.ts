@@ -1,4 +1,4 @@
-/** What a request would become, asked while it is written. */
+/** The explanation of a request, asked for while it is written. */
 import type { Explained } from "../../data/types.ts";
 import type { Reading } from "../../data/use-api.ts";
 
@@ -7,7 +7,7 @@ export type Explanation = NonNullable<Explained["explained"]>;
 
 /** Member `cost` of an explanation. Amounts are dollars. */
 export interface Cost {
-  /** What the call would hold: its most likely upper bound. Null: the model has no price. */
+  /** The hold of the call: its most likely upper bound. Null: the model has no price. */
   hold: number | null;
   most: number | null;
   tokens: { input: number; output: number };

@@ -1,4 +1,4 @@
-/** What a model name means at this moment: the order of attempts, with state and reason of each. */
+/** The meaning of a model name at this moment: the order of attempts, with state and reason of each. */
 import type { PlanStep, Routing } from "../../data/types.ts";
 import { now } from "../../data/clock.ts";
 import { hrefOf } from "../../data/location.ts";

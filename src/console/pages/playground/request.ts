@@ -12,7 +12,7 @@ export function isFormatName(text: string | undefined): text is FormatName {
   return text !== undefined && Object.hasOwn(FORMATS, text);
 }
 
-/** What the form contains. */
+/** The content of the form. */
 export interface Trial {
   model: string;
   format: FormatName;

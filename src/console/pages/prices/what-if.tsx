@@ -65,7 +65,7 @@ export function WhatIfPanel({ used, from, to }: WhatIfProps) {
   );
 }
 
-/** What was called, the dearest first. */
+/** Called models, the dearest first. */
 export function targetsOf(used: UsageReport | undefined): string[] {
   const rows = (used?.rows ?? []).filter(({ group }) => group["provider"] && group["model"]);
   return rows

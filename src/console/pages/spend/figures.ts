@@ -1,7 +1,7 @@
 /** The arithmetic of Spend: rows of the report become groups, bars and a forecast. Amounts are nano-dollars and stay exact. */
 import { bucketsOf, counterpart, DAY, dayName, nameOf, type Period, sizeOf } from "./period.ts";
 
-/** What Spend needs of the sums of a report. */
+/** The sums of a report, as Spend needs them. */
 export interface Sums {
   calls: number;
   input: number;
@@ -52,7 +52,7 @@ export interface Group extends Sums {
   name: string;
   /** Absent for calls that have no key, no path or reached no provider: no filter selects them. */
   selects?: Selection;
-  /** What the same group cost in the period before; absent if it had no calls then. */
+  /** The cost of the same group in the period before; absent if it had no calls then. */
   before?: number;
 }
 
@@ -73,7 +73,7 @@ export interface Bar {
   uncertain: number;
   /** The certain part by series, in the order of the series. */
   parts: readonly number[];
-  /** What its counterpart cost; absent if nothing is known of that time. */
+  /** The cost of its counterpart; absent if nothing is known of that time. */
   before?: number;
   /** It has not begun. */
   future: boolean;
@@ -212,7 +212,7 @@ export function barsOf(
 }
 
 /**
- * What a month will have cost at its end: what it has cost, and for each day to come the mean of the same weekdays that have ended
+ * The cost of a month at its end: its cost so far, and for each day to come the mean of the same weekdays that have ended
  * in it, or of all its days while there is none. Today is completed in the same way, and never below what it has cost.
  *
  * @returns undefined before the third day, and for what is no month

@@ -2,7 +2,7 @@
 import { type FilterName } from "../../data/filters.ts";
 import { setQuery } from "../../data/location.ts";
 
-/** What the sums can be filtered by. */
+/** Filters of the sums. */
 const SUMMED = ["key", "path", "tag", "model", "provider"] as const satisfies readonly FilterName[];
 
 export type SpendFilters = Partial<Record<(typeof SUMMED)[number], string>>;

@@ -1,4 +1,4 @@
-/** What the colours, the hatch and the ticks of the chart mean. */
+/** The meaning of the colours, the hatch and the ticks of the chart. */
 import type { Bar, Series } from "./figures.ts";
 import { Swatch } from "./tip.tsx";
 
@@ -9,7 +9,7 @@ export function Legend({
 }: {
   series: readonly Series[];
   bars: readonly Bar[];
-  /** What the ticks stand for. */
+  /** The meaning of the ticks. */
   tick: string;
 }) {
   const hasTicks = bars.some(({ before }) => before !== undefined);

@@ -125,7 +125,7 @@ export function titleOf(range: Range, period: Period): string {
   return last <= period.from ? dayName(period.from) : `${dayName(period.from)} to ${dayName(last)}`;
 }
 
-/** What the figures are compared with: `October`, `the 7 days before`. */
+/** The period of comparison: `October`, `the 7 days before`. */
 export function beforeTitle(range: Range, period: Period): string {
   if (period.isMonth) return monthName(before(period).from);
   const span = SPANS[range.name ?? ""];

@@ -1,4 +1,4 @@
-/** What a bar of Spend consists of. It repeats what the table and the bar's name say. */
+/** The parts of a bar of Spend. It repeats what the table and the bar's name say. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { dollars } from "../../numbers/money.ts";
 import { hatch } from "../../parts/hatch.tsx";

@@ -33,7 +33,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   on_empty: "when empty",
 };
 
-/** What the actor did, without the actor and without a full stop. */
+/** The action, without the actor and without a full stop. */
 export function sayEntry({ action, subject, before, after }: AuditEntry): string {
   const [table = "", ...rest] = subject.split("/");
   const id = rest.join("/");

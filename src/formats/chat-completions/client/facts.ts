@@ -48,7 +48,7 @@ export function sessionOf(source: SessionSource): string | undefined {
   return (isObject(metadata) ? text(metadata.user_id) : undefined) ?? firstUserText(source, "messages");
 }
 
-/** What providers put before the conversation, in the order in which they cache it. */
+/** Sections that providers put before the conversation, in the order in which they cache it. */
 const PROMPT = { head: ["tools", "functions", "response_format"], turns: "messages" };
 
 /** The sections of the prompt, by which weir finds the one that broke a cache. */

@@ -1,5 +1,5 @@
 /**
- * What clients of the format read of a model. The SDKs of OpenAI read `created` and `owned_by`; coding clients and routers
+ * A model as clients of the format read it. The SDKs of OpenAI read `created` and `owned_by`; coding clients and routers
  * read the members of OpenRouter's list (https://openrouter.ai/docs/models), and clients made for vLLM `max_model_len`. What
  * is not known is `null` where these lists have `null`, and absent otherwise.
  */

@@ -5,7 +5,7 @@ import type { PartContext } from "../../shared/openai-parts.ts";
 
 export { encodePart, isBlank, textPart } from "../../shared/openai-parts.ts";
 
-/** What encoding a request depends on besides the request. */
+/** Context of encoding a request. */
 export interface EncodeContext extends PartContext {
   /** A model of Google's, whose hosts take back thought signatures. */
   isGemini: boolean;

@@ -6,7 +6,7 @@ import type { ModelFacts } from "../models.ts";
 /** The id of the format. The fields that only this format has are in `ChatRequest.extra` under it. */
 export const FORMAT = "converse";
 
-/** What encoding a request depends on besides the request. */
+/** Context of encoding a request. */
 export interface EncodeContext extends BaseContext {
   facts: ModelFacts;
   names: ToolNames;

@@ -94,7 +94,7 @@ export function foreignPart(part: JsonObject, path: string): ForeignBlock {
   return { type: "foreign", format: FORMAT, value, ...(read !== undefined && { text: read }), path };
 }
 
-/** What the tools of Google did, as text for other vendors: what the model knows of it must not disappear. */
+/** The work of Google's tools, as text for other vendors: the model's knowledge of it must not disappear. */
 function textOf({
   executableCode,
   codeExecutionResult,

@@ -58,7 +58,7 @@ export function sessionOf(source: SessionSource): string | undefined {
   return sessionInHeaders(source) ?? firstUserText(source, "contents");
 }
 
-/** What providers put before the conversation, in the order in which they cache it. */
+/** Sections that providers put before the conversation, in the order in which they cache it. */
 const PROMPT = { head: ["tools", "systemInstruction", "system_instruction"], turns: "contents" };
 
 /** The sections of the prompt, by which weir finds the one that broke a cache. */

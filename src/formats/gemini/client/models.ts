@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { open, toJson } from "../../shared/schema.ts";
 import { nameIn } from "./address.ts";
 
-/** What weir serves of every model that generates. */
+/** The methods that weir serves of every model that generates. */
 const METHODS = ["generateContent", "streamGenerateContent", "countTokens"];
 const EMBED = "embedContent";
 

@@ -19,7 +19,7 @@ import type { ModelFacts } from "../models.ts";
 import { FORMAT } from "../own-fields.ts";
 import { fileUrlPart } from "./file-url.ts";
 
-/** What encoding a request depends on besides the request. */
+/** Context of encoding a request. */
 export interface EncodeContext extends BaseContext {
   facts: ModelFacts;
   names: ToolNames;

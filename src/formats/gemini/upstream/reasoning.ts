@@ -20,7 +20,7 @@ const LEVEL_OF: ReadonlyMap<string, Level> = new Map([
   ["medium", "MEDIUM"],
 ]);
 
-/** What the client wants, whatever words its format has. */
+/** The client's choice, in the words of no format. */
 type Wish = { off: true } | { effort: string } | { budget: number } | { adaptive: true };
 
 /** The member of `generationConfig`; never a budget together with a level, which Google refuses. */

@@ -1,5 +1,5 @@
 /**
- * What clients of the format read of a model: the members of Anthropic's list (`ModelInfo` of its SDK). `capabilities` is
+ * A model as clients of the format read it: the members of Anthropic's list (`ModelInfo` of its SDK). `capabilities` is
  * `null`: its type promises every capability, and weir knows only some.
  */
 import { Type } from "@sinclair/typebox";

@@ -16,7 +16,7 @@ import { NATIVE_ORIGIN } from "../reasoning.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext as BaseContext } from "../../shared/encode-context.ts";
 
-/** What encoding a request depends on besides the request. */
+/** Context of encoding a request. */
 export interface EncodeContext extends BaseContext {
   facts: ModelFacts;
   /** The answer must follow a schema; Anthropic refuses citations with that. */

@@ -8,7 +8,7 @@ import { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 
-/** What one record adds to the answer. */
+/** The addition of one record to the answer. */
 export interface Piece {
   content?: string;
   thinking?: string;

@@ -35,7 +35,7 @@ function details({ provider, facts = {} }: ListedModel): JsonObject {
   };
 }
 
-/** What clients may offer. An ability that is not known counts as given: clients hide what is absent, and weir reports losses. */
+/** The abilities that clients may offer. An ability that is not known counts as given: clients hide what is absent, and weir reports losses. */
 export function capabilitiesOf({ input, output, abilities = {} }: ModelFacts): string[] {
   if (output?.includes("embedding") && !output.includes("text")) return ["embedding"];
   return [

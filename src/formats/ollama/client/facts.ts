@@ -33,7 +33,7 @@ export function promptSession(source: SessionSource): string | undefined {
   return sessionInHeaders(source);
 }
 
-/** What providers put before the conversation, in the order in which they cache it. */
+/** Sections that providers put before the conversation, in the order in which they cache it. */
 const PROMPT = { head: ["tools", "format"], turns: "messages" };
 
 /** The sections of the prompt, by which weir finds the one that broke a cache. */

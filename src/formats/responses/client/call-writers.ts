@@ -22,7 +22,7 @@ export function createCallWriter(block: CallStart, output: Output): ItemWriter {
   return new FunctionCallWriter(block, output);
 }
 
-/** What the declaration says of a tool with items of its own. */
+/** The declaration of a tool with items of its own. */
 function kindOf(tool: Tool | undefined): ToolKind | undefined {
   const type = tool?.format === FORMAT ? text(tool.value?.type) : undefined;
   return type === undefined ? undefined : getOwn(TOOL_KINDS, type);

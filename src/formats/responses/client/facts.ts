@@ -52,7 +52,7 @@ export function sessionOf(source: SessionSource): string | undefined {
   );
 }
 
-/** What providers put before the conversation, in the order in which they cache it. */
+/** Sections that providers put before the conversation, in the order in which they cache it. */
 const PROMPT = { head: ["tools", "instructions"], turns: "input" };
 
 /** The sections of the prompt, by which weir finds the one that broke a cache. */

@@ -32,7 +32,7 @@ export const ECHOED: readonly string[] = Object.keys(DEFAULTS);
 /** The events with which every stream begins; both have the same response object. */
 export const BEGINNING: readonly string[] = ["response.created", "response.in_progress"];
 
-/** What differs between the response objects of one answer. */
+/** Differences between the response objects of one answer. */
 export interface ResponseState {
   status: "in_progress" | "completed" | "incomplete" | "failed";
   output: readonly JsonObject[];

@@ -1,4 +1,4 @@
-/** What the writers of all items share. */
+/** Parts that the writers of all items share. */
 import type { Tool } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import type { Citation } from "../../../core/events.ts";

@@ -167,7 +167,7 @@ function citationOf(annotation: Json | undefined): Citation | undefined {
   return { url: annotation.url, ...(typeof annotation.title === "string" && { title: annotation.title }) };
 }
 
-/** What the deltas of reasoning are: a summary, or the reasoning itself. Of an item with both, weir reads what comes first. */
+/** The kind of the deltas of reasoning: a summary, or the reasoning itself. Of an item with both, weir reads what comes first. */
 type ReasoningKind = "summary" | "content";
 
 class ReasoningReader implements ItemReader {

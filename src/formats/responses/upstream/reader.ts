@@ -1,4 +1,4 @@
-/** What the readers of all items share. */
+/** Parts that the readers of all items share. */
 import type { CodecContext } from "../../../core/context.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { BlockOrder } from "./block-order.ts";
@@ -13,7 +13,7 @@ export interface ItemReader {
   end(): void;
 }
 
-/** What the items of an answer share. */
+/** State that the items of an answer share. */
 export interface AnswerState {
   context: CodecContext;
   blocks: BlockOrder;

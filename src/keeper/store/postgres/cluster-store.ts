@@ -157,7 +157,7 @@ export class ClusterStore implements BookStore {
     }
   }
 
-  /** What is declared while the server is away is written when it is back. */
+  /** Declarations made while the server is away are written when it is back. */
   async declare(declared: Declared, prices: readonly PriceRule[]): Promise<void> {
     this.#declared = [declared, prices];
     if (this.#fault === undefined) await this.#try(() => this.#store.declare(declared, prices));
@@ -190,7 +190,7 @@ export class ClusterStore implements BookStore {
     return this.#try(() => this.#store.accounts(now));
   }
 
-  /** What the store refuses at last is asked of the other nodes, because they may have drawn what no call holds. */
+  /** An amount that the store refuses at last is asked of the other nodes, because they may have drawn more than their calls hold. */
   async draw(draws: readonly Draw[], isLast = true): Promise<readonly Drawn[]> {
     const first = await this.#draw(draws);
     if (!isLast) return first;

@@ -20,7 +20,7 @@ export function isLoss(cause: unknown): boolean {
   return typeof code === "string" && /CONNECTION|TIMEOUT|ECONN|ENOTFOUND|DNS|EHOST|ENET/.test(code);
 }
 
-/** What a failure means, for the operator. It never contains the password of the connection. */
+/** The meaning of a failure, for the operator. It never contains the password of the connection. */
 export function sentenceOf(cause: unknown): string {
   if (cause instanceof StoreLost) return cause.message;
   const { code, errno } = (cause ?? {}) as Fault;

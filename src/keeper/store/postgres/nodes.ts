@@ -113,7 +113,7 @@ interface Grant {
   amount: Nano;
 }
 
-/** What was booked as assumed because this node was silent is granted to it again: it knows what became of it. */
+/** Money that was booked as assumed because this node was silent is granted to it again: the node knows how it was used. */
 async function revive(tx: Sql, node: string): Promise<void> {
   const [row] = await tx.all<{ lapsed: number }>("SELECT lapsed FROM nodes WHERE node = $1 FOR UPDATE", [
     node,

@@ -1,5 +1,5 @@
 /**
- * What nodes tell each other over PostgreSQL: the policy has changed, a budget has changed and the others shall confirm it, and
+ * Notices between nodes over PostgreSQL: the policy has changed, a budget has changed and the others shall confirm it, and
  * one of them needs money that others have free.
  */
 import type { Nano } from "../../../ledger/money.ts";

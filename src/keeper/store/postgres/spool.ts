@@ -1,4 +1,4 @@
-/** What a node keeps on its own disk: its name, and commits that PostgreSQL has not taken yet. */
+/** The data that a node keeps on its own disk: its name, and commits that PostgreSQL has not taken yet. */
 import type { Database } from "bun:sqlite";
 import { openDatabase } from "../database.ts";
 import { readNumber } from "../migrations.ts";

@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const AHEAD = 3;
 
 /**
- * What differs from SQLite beyond types. A text may be longer than a key of a B-tree can be, so names are found by hashes.
+ * Differences from SQLite beyond types. A text may be longer than a key of a B-tree can be, so names are found by hashes.
  * PostgreSQL's own sum of `bigint` is `numeric`; this one stays an integer, as in SQLite.
  */
 const DIFFERENCES = `

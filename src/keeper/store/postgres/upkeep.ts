@@ -1,4 +1,4 @@
-/** What a PostgreSQL store offers besides the books. Copies and checks are a matter of the server. */
+/** Services of a PostgreSQL store besides the books. Copies and checks are a matter of the server. */
 import { AdminError } from "../../../operator/errors.ts";
 import type { Keep } from "../../../ledger/keep.ts";
 import type { Upkeep } from "../../books/node-admin.ts";

@@ -1,5 +1,6 @@
 /** Encodes fields that the formats of OpenAI have in common. */
 import type { ChatRequest } from "../../core/chat.ts";
+import { maskUser } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { takesSampling } from "./openai-models.ts";
 import type { PartContext } from "./openai-parts.ts";
@@ -36,7 +37,7 @@ const TIERS: ReadonlySet<string> = new Set(["flex", "priority"]);
  * Returns `service_tier`. weir takes every model of OpenAI's for one whose host has the tiers, and reports the loss of a
  * tier at other hosts, unless the config says that they have them.
  */
-export function encodeTier(
+function encodeTier(
   request: ChatRequest,
   { sameFormat, facts, traits, reportLoss }: PartContext,
 ): string | undefined {
@@ -48,6 +49,18 @@ export function encodeTier(
   if (TIERS.has(tier) && (traits.serviceTiers ?? facts?.tiers)) return tier;
   reportLoss("dropped", fieldPath(request, "serviceTier"), "the provider has no such tier");
   return undefined;
+}
+
+/** Who asks, and at which tier. */
+export function encodeIdentity(request: ChatRequest, context: PartContext): JsonObject {
+  const { user, session } = request;
+  const { traits } = context;
+  const tier = encodeTier(request, context);
+  return {
+    ...(user !== undefined && { [traits.userField ?? "user"]: maskUser(user) }),
+    ...(session !== undefined && traits.promptCacheKey && { prompt_cache_key: maskUser(session) }),
+    ...(tier !== undefined && { service_tier: tier }),
+  };
 }
 
 /** Reports a loss for a last message of the assistant (prefill): not every model continues it. */

@@ -4,7 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import { type GatewayError, invalidRequest } from "../../core/error.ts";
 import { limitText } from "../../core/limit-text.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { Misspelling } from "./vocabulary.ts";
+import type { Misspelling, Vocabulary } from "./vocabulary.ts";
 
 /** Maximum length of a path in an error message. */
 const PATH_BYTES = 256;
@@ -33,6 +33,31 @@ export function misspelled({ path, known }: Misspelling): GatewayError {
 function wrong(path: string, schema: TSchema): GatewayError {
   if (path === "") return invalidRequest("The request body has members of wrong types.");
   return fault(path, describeExpected(schema));
+}
+
+/** The shape of the requests of an operation. */
+export interface RequestShape {
+  schema: TSchema;
+  vocabulary: Vocabulary;
+  /** The validator of the schema, compiled. */
+  isValid(body: Json): boolean;
+  /** Such a request in a sentence: `a Responses request`. */
+  called: string;
+}
+
+/**
+ * Validates a parsed request. Only an invalid one is walked along the schema, to name the first fault.
+ * @throws GatewayError `invalid-request` with the path of the first fault
+ */
+export function checkShape(
+  body: Json,
+  { schema, vocabulary, isValid, called }: RequestShape,
+): asserts body is JsonObject {
+  if (!isObject(body)) throw invalidRequest("The request body must be a JSON object.");
+  const misspelling = vocabulary.findMisspelled(body);
+  if (misspelling) throw misspelled(misspelling);
+  if (!isValid(body))
+    throw firstFault(schema, body, "") ?? invalidRequest(`The request body is not ${called}.`);
 }
 
 /**

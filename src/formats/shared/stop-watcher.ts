@@ -1,5 +1,7 @@
 /** Stop sequences that a provider does not take: weir ends the answer at them itself. */
+import type { CodecContext } from "../../core/context.ts";
 import { type ChatEvent, type FinishReason, mergeUsage, NO_USAGE, type Usage } from "../../core/events.ts";
+import type { AnswerReader } from "../../core/format.ts";
 
 /** The stop sequences that a provider gets, and those that weir watches for itself. */
 export interface StopPlan {
@@ -12,6 +14,22 @@ export interface StopPlan {
 export function splitStop(stop: readonly string[], most: number): StopPlan {
   const sequences = stop.filter((sequence) => sequence !== "");
   return { sent: sequences.slice(0, most), watched: sequences.slice(most) };
+}
+
+/** Returns a watcher for the sequences that the provider did not get; `undefined` if there are none. */
+export function stopWatcherFor(
+  { request }: CodecContext,
+  plan: (stop: readonly string[]) => StopPlan,
+): StopWatcher | undefined {
+  if (!request || request.stop.length === 0) return undefined;
+  const { watched } = plan(request.stop);
+  return watched.length === 0 ? undefined : new StopWatcher(watched);
+}
+
+/** A reader whose answer ends at a sequence; the same reader if weir watches for none. */
+export function watchedReader(reader: AnswerReader, stops: StopWatcher | undefined): AnswerReader {
+  if (!stops) return reader;
+  return { push: (frame) => stops.watch(reader.push(frame)), end: () => stops.watch(reader.end()) };
 }
 
 /**

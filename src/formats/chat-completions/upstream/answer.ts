@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { readFinishReason } from "../finish.ts";
 import { incompleteStream } from "../../../core/incomplete.ts";
-import type { StopWatcher } from "../../shared/stop-watcher.ts";
+import { watchedReader } from "../../shared/stop-watcher.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { ChunkReader } from "./answer-reader.ts";
@@ -16,7 +16,7 @@ import { createStopWatcher } from "./stop-sequences.ts";
 
 /** Begins a streamed answer. */
 export function readStream(context: CodecContext): AnswerReader {
-  return new StreamReader(context);
+  return watchedReader(new StreamReader(context), createStopWatcher(context));
 }
 
 /** Reads a JSON answer like one chunk. @throws GatewayError if the body is an error, or not an answer of this format */
@@ -35,13 +35,11 @@ export function readAnswer(body: JsonObject, context: CodecContext): ChatEvent[]
 
 class StreamReader implements AnswerReader {
   readonly #chunks: ChunkReader;
-  readonly #stops: StopWatcher | undefined;
   /** Some servers send neither a finish reason nor `[DONE]`. */
   readonly #endsAnywhere: boolean;
 
   constructor(context: CodecContext) {
     this.#chunks = new ChunkReader(context);
-    this.#stops = createStopWatcher(context);
     this.#endsAnywhere = context.target.traits.eofIsStop === true;
   }
 
@@ -51,7 +49,7 @@ class StreamReader implements AnswerReader {
     // `[DONE]` without content is no answer: llama-cpp-python ends a stream like that when another request arrives.
     if (data === "[DONE]") return this.#end(!this.#chunks.isEmpty);
     const chunk = chunkOf(frame, data);
-    return chunk ? this.#watched(this.#chunks.read(chunk)) : [];
+    return chunk ? this.#chunks.read(chunk) : [];
   }
 
   end(): ChatEvent[] {
@@ -60,11 +58,7 @@ class StreamReader implements AnswerReader {
 
   #end(isComplete: boolean): ChatEvent[] {
     if (!isComplete && !this.#chunks.finished && !this.#endsAnywhere) throw incompleteStream();
-    return this.#watched(this.#chunks.end());
-  }
-
-  #watched(events: ChatEvent[]): ChatEvent[] {
-    return this.#stops ? this.#stops.watch(events) : events;
+    return this.#chunks.end();
   }
 }
 

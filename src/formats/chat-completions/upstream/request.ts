@@ -1,12 +1,12 @@
 /** Encodes a canonical request. Equal requests give equal bytes (src/formats/README.md#determinism). */
 import type { ChatRequest } from "../../../core/chat.ts";
 import type { CodecContext, CodecTarget } from "../../../core/context.ts";
-import { maskUser, ToolNames } from "../../../core/ids.ts";
+import { ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { moveImages } from "../../shared/assistant-images.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
-import { encodeSampling, encodeTier, reportPrefill } from "../../shared/openai-fields.ts";
+import { encodeIdentity, encodeSampling, reportPrefill } from "../../shared/openai-fields.ts";
 import { toolNames } from "../../shared/openai-tools.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import { reportUncarried } from "../../shared/uncarried.ts";
@@ -88,15 +88,4 @@ function encodeLimit(
 function encodeStop(request: ChatRequest, context: EncodeContext): JsonObject {
   const { sent } = planStop(request.stop, context);
   return sent.length > 0 ? { stop: sent } : {};
-}
-
-function encodeIdentity(request: ChatRequest, context: EncodeContext): JsonObject {
-  const { user, session } = request;
-  const { traits } = context;
-  const tier = encodeTier(request, context);
-  return {
-    ...(user !== undefined && { [traits.userField ?? "user"]: maskUser(user) }),
-    ...(session !== undefined && traits.promptCacheKey && { prompt_cache_key: maskUser(session) }),
-    ...(tier !== undefined && { service_tier: tier }),
-  };
 }

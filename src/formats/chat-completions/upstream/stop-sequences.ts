@@ -4,7 +4,7 @@
  */
 import type { CodecContext } from "../../../core/context.ts";
 import type { Traits } from "../../../core/provider.ts";
-import { splitStop, type StopPlan, StopWatcher } from "../../shared/stop-watcher.ts";
+import { splitStop, type StopPlan, type StopWatcher, stopWatcherFor } from "../../shared/stop-watcher.ts";
 import { type ModelFacts, modelFacts } from "../../shared/openai-models.ts";
 
 /** OpenAI's limit. */
@@ -19,9 +19,7 @@ export function planStop(
 }
 
 /** Returns a watcher for the sequences that the provider did not get; `undefined` if there are none. */
-export function createStopWatcher({ request, target }: CodecContext): StopWatcher | undefined {
-  if (!request || request.stop.length === 0) return undefined;
-  const { traits, model } = target;
-  const { watched } = planStop(request.stop, { traits, facts: modelFacts(model) });
-  return watched.length === 0 ? undefined : new StopWatcher(watched);
+export function createStopWatcher(context: CodecContext): StopWatcher | undefined {
+  const { traits, model } = context.target;
+  return stopWatcherFor(context, (stop) => planStop(stop, { traits, facts: modelFacts(model) }));
 }

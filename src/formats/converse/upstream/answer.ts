@@ -3,7 +3,7 @@ import type { CodecContext } from "../../../core/context.ts";
 import type { ChatEvent } from "../../../core/events.ts";
 import type { AnswerReader, Frame } from "../../../core/format.ts";
 import { isObject, type Json, type JsonObject, parseJson } from "../../../core/json.ts";
-import type { StopWatcher } from "../../shared/stop-watcher.ts";
+import { watchedReader } from "../../shared/stop-watcher.ts";
 import { EventReader } from "./answer-reader.ts";
 import { decodeAwsException } from "../../shared/aws-error.ts";
 import { createStopWatcher } from "./stop-sequences.ts";
@@ -11,7 +11,7 @@ import { list, malformed } from "../../shared/read.ts";
 
 /** Begins a streamed answer. */
 export function readStream(context: CodecContext): AnswerReader {
-  return new StreamReader(context);
+  return watchedReader(new StreamReader(context), createStopWatcher(context));
 }
 
 /** Reads a JSON answer like a stream. @throws GatewayError `upstream` if the body is an error, or no answer of this format */
@@ -34,24 +34,20 @@ export function readAnswer(body: JsonObject, context: CodecContext): ChatEvent[]
 
 class StreamReader implements AnswerReader {
   readonly #events: EventReader;
-  readonly #stops: StopWatcher | undefined;
 
   constructor(context: CodecContext) {
     this.#events = new EventReader(context);
-    this.#stops = createStopWatcher(context);
   }
 
   push(frame: Frame): ChatEvent[] {
     const data = parseJson(frame.data);
     if (frame.event === "exception" || frame.event === "error") throw decodeAwsException(data);
     if (!isObject(data)) throw malformed("a frame is not JSON");
-    const events = this.#events.read(frame.event, data);
-    return this.#stops?.watch(events) ?? events;
+    return this.#events.read(frame.event, data);
   }
 
   end(): ChatEvent[] {
-    const events = this.#events.end();
-    return this.#stops?.watch(events) ?? events;
+    return this.#events.end();
   }
 }
 

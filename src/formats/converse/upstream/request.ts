@@ -16,7 +16,7 @@ import { ANSWER_SHAPES } from "./answer-format.ts";
 import { settleCachePoints } from "./caching.ts";
 import { encodeTurns, endWithUser } from "./messages.ts";
 import { encodeReasoning } from "./reasoning.ts";
-import { splitStop } from "./stop-sequences.ts";
+import { planStop } from "./stop-sequences.ts";
 import { encodeTools } from "./tools.ts";
 import { encodeExtraFields } from "../../shared/extra-fields.ts";
 
@@ -98,7 +98,7 @@ function encodeInference(
   const most = facts.claude?.maxTokens ?? Number.POSITIVE_INFINITY;
   if (maxTokens !== undefined && maxTokens > most)
     reportLoss("clamped", fieldPath(request, "maxTokens"), `the model's output limit is ${most} tokens`);
-  const { sent } = splitStop(request, facts, traits);
+  const { sent } = planStop(request.stop, facts, traits);
   const config: JsonObject = {
     ...(maxTokens !== undefined && { maxTokens: Math.min(maxTokens, most) }),
     ...(temperature !== undefined && { temperature }),

@@ -4,14 +4,14 @@ import type { ChatEvent } from "../../../core/events.ts";
 import type { AnswerReader, Frame } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
-import type { StopWatcher } from "../../shared/stop-watcher.ts";
+import { watchedReader } from "../../shared/stop-watcher.ts";
 import { RecordReader } from "./answer-reader.ts";
 import { createStopWatcher } from "./stop-sequences.ts";
 import { malformed } from "../../shared/read.ts";
 
 /** Begins a streamed answer. */
 export function readStream(context: CodecContext): AnswerReader {
-  return new StreamReader(context);
+  return watchedReader(new StreamReader(context), createStopWatcher(context));
 }
 
 /** Reads a JSON answer like the only record of a stream. @throws GatewayError if the body is an error, or not an answer */
@@ -24,25 +24,19 @@ export function readAnswer(body: JsonObject, context: CodecContext): ChatEvent[]
 /** The format has no terminator: the end of the body ends the answer. */
 class StreamReader implements AnswerReader {
   readonly #records: RecordReader;
-  readonly #stops: StopWatcher | undefined;
 
   constructor(context: CodecContext) {
     this.#records = new RecordReader(context);
-    this.#stops = createStopWatcher(context);
   }
 
   push(frame: Frame): ChatEvent[] {
     if (frame.data === "") return [];
     const record = parseJson(frame.data);
     if (!isObject(record)) throw malformed("a record that is not a JSON object");
-    return this.#watched(this.#records.read(record));
+    return this.#records.read(record);
   }
 
   end(): ChatEvent[] {
-    return this.#watched(this.#records.end(false));
-  }
-
-  #watched(events: ChatEvent[]): ChatEvent[] {
-    return this.#stops ? this.#stops.watch(events) : events;
+    return this.#records.end(false);
   }
 }

@@ -1,6 +1,6 @@
 /** Stop sequences beyond those that Google takes. weir ends the answer itself where the model would have stopped. */
 import type { CodecContext } from "../../../core/context.ts";
-import { splitStop, type StopPlan, StopWatcher } from "../../shared/stop-watcher.ts";
+import { splitStop, type StopPlan, type StopWatcher, stopWatcherFor } from "../../shared/stop-watcher.ts";
 import type { Traits } from "../../../core/provider.ts";
 
 /** Google's limit. */
@@ -11,8 +11,6 @@ export function planStop(stop: readonly string[], { maxStop = MAX_STOP }: Traits
 }
 
 /** Returns a watcher for the sequences that the provider did not get; `undefined` if there are none. */
-export function createStopWatcher({ request, target }: CodecContext): StopWatcher | undefined {
-  if (!request || request.stop.length === 0) return undefined;
-  const { watched } = planStop(request.stop, target.traits);
-  return watched.length === 0 ? undefined : new StopWatcher(watched);
+export function createStopWatcher(context: CodecContext): StopWatcher | undefined {
+  return stopWatcherFor(context, (stop) => planStop(stop, context.target.traits));
 }

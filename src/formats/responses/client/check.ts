@@ -1,8 +1,7 @@
-/** Validates a parsed request. Only an invalid one is walked along the schema, to name the first fault. */
+/** Validates a parsed request. */
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
-import { isObject } from "../../../core/json.ts";
-import { firstFault, missing, misspelled } from "../../shared/request-fault.ts";
+import { checkShape, missing, type RequestShape } from "../../shared/request-fault.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
 import { INSTEAD_OF_INPUT, ResponsesRequest } from "../schema.ts";
 import { requestValidatorCode } from "../schema.ts" with { type: "macro" };
@@ -10,17 +9,16 @@ import { requestValidatorCode } from "../schema.ts" with { type: "macro" };
 /** The names of all members. */
 export const REQUEST = new Vocabulary(ResponsesRequest);
 
-const isValid = new Function(requestValidatorCode())() as (body: Json) => boolean;
+const SHAPE: RequestShape = {
+  schema: ResponsesRequest,
+  vocabulary: REQUEST,
+  isValid: new Function(requestValidatorCode())(),
+  called: "a Responses request",
+};
 
 /** @throws GatewayError `invalid-request` with the path of the first fault. */
 export function checkRequest(body: Json): asserts body is JsonObject {
-  if (!isObject(body)) throw invalidRequest("The request body must be a JSON object.");
-  const misspelling = REQUEST.findMisspelled(body);
-  if (misspelling) throw misspelled(misspelling);
-  if (!isValid(body))
-    throw (
-      firstFault(ResponsesRequest, body, "") ?? invalidRequest("The request body is not a Responses request.")
-    );
+  checkShape(body, SHAPE);
   if (body.generate === false) throw noPrewarm();
   if (isEmpty(body.input) && INSTEAD_OF_INPUT.every((name) => body[name] == null)) throw missing("input");
 }

@@ -4,7 +4,7 @@ import type { ChatEvent } from "../../../core/events.ts";
 import type { AnswerReader, Frame } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
-import { StopWatcher } from "../../shared/stop-watcher.ts";
+import { splitStop, type StopWatcher, stopWatcherFor, watchedReader } from "../../shared/stop-watcher.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { EventReader } from "./answer-reader.ts";
@@ -13,7 +13,7 @@ import { malformed } from "../../shared/read.ts";
 
 /** Begins a streamed answer. */
 export function readStream(context: CodecContext): AnswerReader {
-  return new StreamReader(context);
+  return watchedReader(new StreamReader(context), createStopWatcher(context));
 }
 
 /** Reads a JSON answer like a stream. @throws GatewayError `upstream` if the body is an error, or no complete answer */
@@ -39,11 +39,9 @@ const UNFINISHED: ReadonlySet<Json | undefined> = new Set(["queued", "in_progres
 
 class StreamReader implements AnswerReader {
   readonly #events: EventReader;
-  readonly #stops: StopWatcher | undefined;
 
   constructor(context: CodecContext) {
     this.#events = new EventReader(context);
-    this.#stops = createStopWatcher(context);
   }
 
   /** The type in the data counts: some hosts send no `event:` line. */
@@ -54,8 +52,7 @@ class StreamReader implements AnswerReader {
     const error = errorIn(frame, data);
     if (error !== undefined) throw decodeErrorBody(error);
     if (!isObject(data)) throw malformed("a frame is not a JSON object");
-    const events = this.#events.read(data);
-    return this.#stops ? this.#stops.watch(events) : events;
+    return this.#events.read(data);
   }
 
   end(): ChatEvent[] {
@@ -64,9 +61,8 @@ class StreamReader implements AnswerReader {
 }
 
 /** The format has no stop sequences: weir watches for all of them. */
-function createStopWatcher({ request }: CodecContext): StopWatcher | undefined {
-  const sequences = request?.stop.filter((sequence) => sequence !== "") ?? [];
-  return sequences.length === 0 ? undefined : new StopWatcher(sequences);
+function createStopWatcher(context: CodecContext): StopWatcher | undefined {
+  return stopWatcherFor(context, (stop) => splitStop(stop, 0));
 }
 
 /** Repairs the arguments of a call; drops a call whose arguments were cut off, because the client must not run it. */

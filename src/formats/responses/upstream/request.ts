@@ -2,12 +2,12 @@
 import type { ChatRequest } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
-import { maskUser, ToolNames } from "../../../core/ids.ts";
+import { ToolNames } from "../../../core/ids.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { encodeEffort } from "../../shared/effort.ts";
 import { moveImages } from "../../shared/assistant-images.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
-import { encodeSampling, encodeTier, reportPrefill } from "../../shared/openai-fields.ts";
+import { encodeIdentity, encodeSampling, reportPrefill } from "../../shared/openai-fields.ts";
 import { toolNames } from "../../shared/openai-tools.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import { reportUncarried } from "../../shared/uncarried.ts";
@@ -92,17 +92,6 @@ function encodeText(
   const { verbosity } = request;
   const text = { ...(field && { format: field }), ...(verbosity !== undefined && { verbosity }) };
   return { text: Object.keys(text).length > 0 ? { text } : {}, instruction };
-}
-
-function encodeIdentity(request: ChatRequest, context: EncodeContext): JsonObject {
-  const { user, session } = request;
-  const { traits } = context;
-  const tier = encodeTier(request, context);
-  return {
-    ...(user !== undefined && { [traits.userField ?? "user"]: maskUser(user) }),
-    ...(session !== undefined && traits.promptCacheKey && { prompt_cache_key: maskUser(session) }),
-    ...(tier !== undefined && { service_tier: tier }),
-  };
 }
 
 /** Encodes `text.format`. The members that chat-completions nests under `json_schema` stand beside `type`. */

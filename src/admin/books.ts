@@ -5,6 +5,9 @@ import type { GatewayAddress, Question, WorkerState } from "../ledger/messages.t
 import type { Nano } from "../ledger/money.ts";
 import type { Budget, KeyEntry, Policy, RateLimit, StoredModel } from "../ledger/policy.ts";
 import type { WhatIfSums } from "../ledger/prices/whatif.ts";
+import type { AnswerTo } from "../operator/worker-answers.ts";
+import type { CacheGroup } from "../operator/cache.ts";
+import type { UsageGroup } from "../operator/reports.ts";
 import type { CallRecord } from "../ledger/record.ts";
 import type { Pulse } from "../keeper/reports/pulse.ts";
 import type { Pruned, PruneRequest } from "../keeper/record/due.ts";
@@ -15,7 +18,6 @@ import type { AuditEntry, KeyFacts, Page } from "../keeper/reports/reports.ts";
 import type {
   Assumption,
   AuditReport,
-  CacheGroup,
   CacheReport,
   CacheSession,
   CallFilter,
@@ -26,7 +28,6 @@ import type {
   Invoice,
   LosingSessions,
   Reconciliation,
-  UsageGroup,
   UsageReport,
 } from "../keeper/reports/types.ts";
 import type { AccountRow, Actor } from "../keeper/store/store.ts";
@@ -98,9 +99,9 @@ export interface GatewayAccess {
   /** The workers that are connected, with what they have said last. */
   readonly workers: readonly { worker: number; state: WorkerState | undefined }[];
   /** Asks a worker. @throws AdminError 503 with its sentence */
-  ask(question: Question): Promise<unknown>;
+  ask<Asked extends Question>(question: Asked): Promise<AnswerTo<Asked>>;
   /** Asks all workers. @throws AdminError 503 with the sentence of one */
-  askAll(question: Question): Promise<readonly unknown[]>;
+  askAll<Asked extends Question>(question: Asked): Promise<readonly AnswerTo<Asked>[]>;
 }
 
 /** The bodies of calls that the config captures. */

@@ -1,5 +1,4 @@
 /** An operation of the admin API: a contract, and the function that answers it. */
-import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type {
   AnswerOf,
   BodyOf,
@@ -43,29 +42,6 @@ export type Reply =
   | { json: unknown; version?: string; headers?: Readonly<Record<string, string>> }
   | { text: string | ReadableStream<Uint8Array>; type: string }
   | { relayed: Response };
-
-/** The request of an operation with these schemas. */
-export type RequestOf<Query extends TObject, Body extends TSchema> = Omit<AdminRequest, "query" | "body"> & {
-  query: Static<Query>;
-  body: Static<Body>;
-};
-
-type Typed<Query extends TObject, Body extends TSchema> = Omit<
-  AdminOperation,
-  "query" | "body" | "handle"
-> & {
-  query?: Query;
-  body?: Body;
-  handle(request: RequestOf<Query, Body>): Reply | Promise<Reply>;
-};
-
-/** Types query and body of an operation by its schemas, which the server has checked before it calls `handle`. */
-export function operation<Query extends TObject, Body extends TSchema>(
-  typed: Typed<Query, Body>,
-): AdminOperation {
-  const { handle, ...rest } = typed;
-  return { ...rest, handle: (request) => handle(request as RequestOf<Query, Body>) };
-}
 
 /** A request that satisfies a contract. */
 export type Requested<Said extends Contract> = Omit<AdminRequest, "params" | "query" | "body"> & {

@@ -17,7 +17,7 @@ type Given = Pick<AdminRequest, "books" | "caller" | "now" | "signal">;
 
 /** Sends a trial to its format's path. @throws AdminError 400, 404, 503 */
 export async function sendTrial(given: Given, trial: Trial): Promise<Response> {
-  const { formats } = (await given.books.gateway.ask({ what: "models" })) as Models;
+  const { formats } = await given.books.gateway.ask({ what: "models" });
   const path = formats.find(({ id }) => id === trial.format)?.path;
   // The URLs of other formats name the model.
   if (path === undefined || /[{:]/.test(path))

@@ -1,7 +1,8 @@
 /** The books themselves: the proof, the log of changes, invoices, the store. */
+import { answer, DRY_RUN, nano, PAGE, pageOf, Pruned, request, time, words } from "./shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
 import { MAX_NANO } from "../ledger/money.ts";
-import { answer, nano, pageOf, time, words } from "./shapes.ts";
+import { contract } from "./contract.ts";
 
 export const Proof = answer({
   holds: Type.Boolean(),
@@ -97,3 +98,125 @@ export const Store = answer({
   ),
 });
 export type Store = Static<typeof Store>;
+
+export const auditBooks = contract({
+  method: "GET",
+  path: "/admin/v1/audit/books",
+  id: "auditBooks",
+  summary: "Proves that calls, charges, sums and accounts agree to the nano-dollar",
+  access: "read",
+  wholeGateway: true,
+  answer: { name: "AuditReport", schema: Proof },
+});
+
+export const auditLog = contract({
+  method: "GET",
+  path: "/admin/v1/audit/log",
+  id: "auditLog",
+  summary: "Who changed what, the newest first",
+  access: "read",
+  wholeGateway: true,
+  query: request(PAGE),
+  answer: { name: "AuditLog", schema: AuditLog },
+});
+
+export const listAssumptions = contract({
+  method: "GET",
+  path: "/admin/v1/assumptions",
+  id: "listAssumptions",
+  summary: "Money that was held when a worker or a gateway ended, and is booked as assumed; the newest first",
+  description: "Charges of calls that are assumed are those of `GET /calls?state=assumed`.",
+  access: "read",
+  wholeGateway: true,
+  query: request(PAGE),
+  answer: { name: "Assumptions", schema: Assumptions },
+});
+
+export const listInvoices = contract({
+  method: "GET",
+  path: "/admin/v1/invoices",
+  id: "listInvoices",
+  summary: "Invoices that were compared with the books",
+  access: "read",
+  wholeGateway: true,
+  answer: { name: "Invoices", schema: Invoices },
+});
+
+export const reconcile = contract({
+  method: "POST",
+  path: "/admin/v1/invoices",
+  id: "reconcile",
+  summary: "Compares an invoice with the books and splits the difference into its causes",
+  access: "write",
+  wholeGateway: true,
+  body: request(INVOICE),
+  answer: { name: "Reconciliation", schema: Reconciliation },
+});
+
+export const getStore = contract({
+  method: "GET",
+  path: "/admin/v1/store",
+  id: "getStore",
+  summary: "The store: place, size, age, and what waits to be written",
+  access: "read",
+  wholeGateway: true,
+  answer: { name: "Store", schema: Store },
+});
+
+export const backupStore = contract({
+  method: "POST",
+  path: "/admin/v1/store/backup",
+  id: "backupStore",
+  summary: "Writes a copy of the store to a file on the machine of the gateway",
+  access: "write",
+  wholeGateway: true,
+  body: request({
+    path: Type.String({
+      pattern: "^/[^\\0]{1,1000}$",
+      "x-expects": "an absolute path",
+      description: "Absolute path of a file that does not exist.",
+    }),
+  }),
+  answer: {
+    name: "Backup",
+    schema: Type.Object({ path: Type.String(), bytes: Type.Integer() }),
+  },
+  errors: ["store_failed"],
+});
+
+export const checkStore = contract({
+  method: "POST",
+  path: "/admin/v1/store/check",
+  id: "checkStore",
+  summary: "Reads the whole store and reports damage",
+  access: "write",
+  wholeGateway: true,
+  answer: { name: "AuditReport", schema: Proof },
+});
+
+export const releaseBudgets = contract({
+  method: "POST",
+  path: "/admin/v1/store/release",
+  id: "releaseBudgets",
+  summary:
+    "Opens keys and hard budgets again that are closed since the store was damaged, or replaced by an older copy",
+  access: "write",
+  wholeGateway: true,
+  answer: { name: "Released", schema: Type.Object({ released: Type.Boolean() }) },
+});
+
+export const pruneStore = contract({
+  method: "POST",
+  path: "/admin/v1/store/prune",
+  id: "pruneStore",
+  summary: "Deletes the rows of a key, or what is older than the retention; sums stay",
+  access: "write",
+  wholeGateway: true,
+  body: request({
+    key: Type.Optional(Type.String({ maxLength: 100, description: "Id or name of a key." })),
+    dryRun: DRY_RUN,
+  }),
+  bodyOptional: true,
+  answer: { name: "Pruned", schema: Pruned },
+  errors: ["not_found"],
+});

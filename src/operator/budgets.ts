@@ -1,5 +1,4 @@
 /** Budgets: their figures, and what creates and changes them. */
-import { type Static, Type } from "@sinclair/typebox";
 import {
   answer,
   CLOSED,
@@ -7,6 +6,8 @@ import {
   MODE,
   NAME,
   nano,
+  PAGE,
+  pageOf,
   request,
   SETS,
   SUBJECT,
@@ -15,6 +16,8 @@ import {
   WINDOW,
   words,
 } from "./shapes.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { contract } from "./contract.ts";
 
 const BUDGET = {
   on: SUBJECT,
@@ -87,3 +90,69 @@ export const Budget = answer({
   refusedFrom: Type.Optional(time("")),
 });
 export type Budget = Static<typeof Budget>;
+
+const ONE = { name: "Budget", schema: Budget };
+
+export const listBudgets = contract({
+  method: "GET",
+  path: "/admin/v1/budgets",
+  id: "listBudgets",
+  summary: "Budgets with what is spent, assumed, held and left of them",
+  access: "read",
+  query: request(PAGE),
+  answer: { name: "Budgets", schema: pageOf("budgets", Budget) },
+});
+
+export const createBudget = contract({
+  method: "POST",
+  path: "/admin/v1/budgets",
+  id: "createBudget",
+  summary: "Creates a budget",
+  access: "write",
+  body: NewBudget,
+  answer: ONE,
+  status: 201,
+  errors: ["conflict", "not_permitted", "not_found"],
+});
+
+export const getBudget = contract({
+  method: "GET",
+  path: "/admin/v1/budgets/{id}",
+  id: "getBudget",
+  summary: "One budget, by id or name",
+  access: "read",
+  answer: ONE,
+  errors: ["not_found"],
+});
+
+export const changeBudget = contract({
+  method: "PATCH",
+  path: "/admin/v1/budgets/{id}",
+  id: "changeBudget",
+  summary: "Changes a budget; a lower limit refuses from the next call",
+  access: "write",
+  body: BudgetChange,
+  answer: ONE,
+  errors: ["not_found", "declared", "conflict", "not_permitted"],
+});
+
+export const raiseBudget = contract({
+  method: "POST",
+  path: "/admin/v1/budgets/{id}/raise",
+  id: "raiseBudget",
+  summary: "Sets a higher limit; calls are admitted again within a second",
+  access: "write",
+  body: BudgetRaise,
+  answer: ONE,
+  errors: ["not_found", "declared"],
+});
+
+export const deleteBudget = contract({
+  method: "DELETE",
+  path: "/admin/v1/budgets/{id}",
+  id: "deleteBudget",
+  summary: "Deletes a budget; its windows stay in the books",
+  access: "write",
+  answer: { name: "Deleted", schema: Type.Object({ id: Type.String(), deleted: Type.Boolean() }) },
+  errors: ["not_found", "declared"],
+});

@@ -1,7 +1,11 @@
 /** What the caches of providers saved, why prompts were not read from them, and what that cost. */
+import { answer, FILTER, groupOf, nano, PAGE, request, time, words } from "./shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
 import { BREAK_REASONS } from "../ledger/record.ts";
-import { answer, mapOf, nano, time, words } from "./shapes.ts";
+import { contract } from "./contract.ts";
+
+export const CACHE_GROUPS = ["key", "path", "client", "model", "provider", "day"] as const;
+export type CacheGroup = (typeof CACHE_GROUPS)[number];
 
 const REASON = words(
   BREAK_REASONS,
@@ -44,7 +48,7 @@ const COMMONEST = Type.Optional(
 );
 
 export const CacheRow = answer({
-  group: mapOf(Type.String(), "By name of the group. A key is its id."),
+  group: groupOf(CACHE_GROUPS),
   keyName: Type.Optional(Type.String({ description: "Name of the key, where rows are by key." })),
   ...SUMS,
   commonest: COMMONEST,
@@ -116,3 +120,43 @@ export const CacheSession = answer({
   ),
 });
 export type CacheSession = Static<typeof CacheSession>;
+
+export const cacheReport = contract({
+  method: "GET",
+  path: "/admin/v1/cache",
+  id: "cacheReport",
+  summary: "What the caches of providers saved, and what was lost",
+  access: "read",
+  query: request({
+    by: Type.Array(words(CACHE_GROUPS), {
+      default: [],
+      maxItems: 3,
+      uniqueItems: true,
+      description: `Groups, with commas: ${CACHE_GROUPS.join(", ")}.`,
+    }),
+    ...FILTER,
+  }),
+  answer: { name: "CacheReport", schema: CacheReport },
+  errors: ["not_found"],
+});
+
+export const cacheSessions = contract({
+  method: "GET",
+  path: "/admin/v1/cache/sessions",
+  id: "cacheSessions",
+  summary: "Sessions whose prompts were not read from a cache",
+  access: "read",
+  query: request({ limit: PAGE.limit, ...FILTER }),
+  answer: { name: "CacheSessions", schema: CacheSessions },
+  errors: ["not_found"],
+});
+
+export const cacheSession = contract({
+  method: "GET",
+  path: "/admin/v1/cache/sessions/{id}",
+  id: "cacheSession",
+  summary: "The calls of a session, with what each read from a cache",
+  access: "read",
+  answer: { name: "CacheSession", schema: CacheSession },
+  errors: ["not_found"],
+});

@@ -1,6 +1,7 @@
 /** Captured calls. */
+import { answer, DRY_RUN, Pruned, request, time, words } from "./shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, time, words } from "./shapes.ts";
+import { contract } from "./contract.ts";
 
 export const CapturedCall = answer(
   {
@@ -23,3 +24,25 @@ export const CapturedCall = answer(
   { description: "A captured call, with `***` in place of credentials." },
 );
 export type CapturedCall = Static<typeof CapturedCall>;
+
+export const getCallBody = contract({
+  method: "GET",
+  path: "/admin/v1/calls/{id}/body",
+  id: "getCallBody",
+  summary: "The request and the answer of a captured call",
+  description: "Each look leaves an entry in the audit log.",
+  access: "write",
+  answer: { name: "CapturedCall", schema: CapturedCall },
+  errors: ["not_found", "not_captured"],
+});
+
+export const deleteCaptures = contract({
+  method: "DELETE",
+  path: "/admin/v1/captures",
+  id: "deleteCaptures",
+  summary: "Deletes all captured calls",
+  access: "write",
+  wholeGateway: true,
+  query: request({ dryRun: DRY_RUN }),
+  answer: { name: "Pruned", schema: Pruned },
+});

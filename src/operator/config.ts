@@ -1,6 +1,7 @@
 /** The config that runs, where each value comes from, and what a reload would change. */
-import { type Static, Type } from "@sinclair/typebox";
 import { answer, time, words } from "./shapes.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { contract } from "./contract.ts";
 
 export const ConfigOption = answer({
   path: Type.String({ description: "`limits.bodyBytes`, `providers.openai.baseUrl`." }),
@@ -52,3 +53,37 @@ export const Reloaded = answer({
   message: Type.String({ description: "One sentence." }),
 });
 export type Reloaded = Static<typeof Reloaded>;
+
+export const getConfig = contract({
+  method: "GET",
+  path: "/admin/v1/config",
+  id: "getConfig",
+  summary: "The options in effect, where each comes from, and what a reload would change",
+  access: "read",
+  wholeGateway: true,
+  answer: { name: "EffectiveConfig", schema: EffectiveConfig },
+  errors: ["gateway_failed"],
+});
+
+export const getConfigSource = contract({
+  method: "GET",
+  path: "/admin/v1/config/source",
+  id: "getConfigSource",
+  summary: "The config file as it is on the disk, without secrets",
+  access: "read",
+  wholeGateway: true,
+  answer: { name: "ConfigSource", schema: ConfigSource },
+  errors: ["gateway_failed"],
+});
+
+export const reloadConfig = contract({
+  method: "POST",
+  path: "/admin/v1/config/reload",
+  id: "reloadConfig",
+  summary: "Reloads the config and the plugins, as SIGHUP does",
+  access: "write",
+  wholeGateway: true,
+  alone: true,
+  answer: { name: "Reloaded", schema: Reloaded },
+  errors: ["gateway_failed"],
+});

@@ -1,6 +1,23 @@
 /** The types of the operator's API for its clients: shapes, and operations by method and path. Importing them loads nothing. */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type * as books from "./books.ts";
+import type * as budgets from "./budgets.ts";
+import type * as cache from "./cache.ts";
 import type * as calls from "./calls.ts";
+import type * as captures from "./captures.ts";
+import type * as config from "./config.ts";
+import type * as gateway from "./gateway.ts";
+import type * as keys from "./keys.ts";
+import type * as live from "./live.ts";
+import type * as money from "./money.ts";
+import type * as names from "./names.ts";
+import type * as overview from "./overview.ts";
+import type * as providers from "./providers.ts";
+import type * as rates from "./rates.ts";
+import type * as reports from "./reports.ts";
+import type * as routing from "./routing.ts";
+import type * as session from "./session.ts";
+import type * as storedModels from "./stored-models.ts";
 import type { AnswerOf, Contract, ParamsOf } from "./contract.ts";
 
 export type * from "./books.ts";
@@ -20,10 +37,29 @@ export type * from "./rates.ts";
 export type * from "./reports.ts";
 export type * from "./routing.ts";
 export type * from "./session.ts";
+export type * from "./stored-models.ts";
 
 type ContractsOf<Module> = Extract<Module[keyof Module], Contract>;
 
-type Contracts = ContractsOf<typeof calls>;
+type Contracts =
+  | ContractsOf<typeof books>
+  | ContractsOf<typeof budgets>
+  | ContractsOf<typeof cache>
+  | ContractsOf<typeof calls>
+  | ContractsOf<typeof captures>
+  | ContractsOf<typeof config>
+  | ContractsOf<typeof gateway>
+  | ContractsOf<typeof keys>
+  | ContractsOf<typeof live>
+  | ContractsOf<typeof money>
+  | ContractsOf<typeof names>
+  | ContractsOf<typeof overview>
+  | ContractsOf<typeof providers>
+  | ContractsOf<typeof rates>
+  | ContractsOf<typeof reports>
+  | ContractsOf<typeof routing>
+  | ContractsOf<typeof session>
+  | ContractsOf<typeof storedModels>;
 
 /** The path of a contract below `/admin/v1`, with its parameters: `/calls/{id}`. */
 type Below<Path extends string> = Path extends `/admin/v1${infer Rest}` ? Rest : never;

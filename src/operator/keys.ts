@@ -1,6 +1,4 @@
 /** Keys: their scopes and limits, and what creates and changes them. */
-import { type Static, Type } from "@sinclair/typebox";
-import { MAX_NANO } from "../ledger/money.ts";
 import {
   answer,
   CLOSED,
@@ -10,6 +8,8 @@ import {
   MODE,
   NAME,
   nano,
+  PAGE,
+  pageOf,
   PATH,
   request,
   SETS,
@@ -20,6 +20,9 @@ import {
   WINDOW,
   words,
 } from "./shapes.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { MAX_NANO } from "../ledger/money.ts";
+import { contract } from "./contract.ts";
 
 const SCOPES = {
   models: Type.Optional(
@@ -152,3 +155,125 @@ export const CreatedKey = answer({
   ),
 });
 export type CreatedKey = Static<typeof CreatedKey>;
+
+/** Grace period of a rotation: the default and the longest. Milliseconds. */
+const GRACE_MS = 86_400_000;
+const MAX_GRACE_MS = 90 * GRACE_MS;
+
+const LIMITS = Type.Boolean({
+  default: false,
+  description: "Also the budgets and rate limits that count all its calls, and what it has spent in 30 days.",
+});
+
+const ONE = { name: "Key", schema: Key };
+const CREATED = { name: "CreatedKey", schema: CreatedKey };
+
+export const listKeys = contract({
+  method: "GET",
+  path: "/admin/v1/keys",
+  id: "listKeys",
+  summary: "Keys of the configuration and of the store",
+  access: "read",
+  query: request({
+    ...PAGE,
+    path: Type.Optional(PATH),
+    revoked: Type.Boolean({ default: false, description: "Revoked keys too." }),
+    limits: LIMITS,
+  }),
+  answer: { name: "Keys", schema: pageOf("keys", Key) },
+});
+
+export const createKey = contract({
+  method: "POST",
+  path: "/admin/v1/keys",
+  id: "createKey",
+  summary: "Creates a key; no other answer contains its text",
+  description:
+    "With `budget` or `rates` it also creates a budget or a rate limit of the same name on the key. Without `budget` the key gets that of `keyBudgets` of the configuration for its path, if there is one.",
+  access: "write",
+  body: NewKey,
+  answer: CREATED,
+  status: 201,
+  errors: ["conflict", "not_permitted", "keys_in_file"],
+});
+
+export const getKey = contract({
+  method: "GET",
+  path: "/admin/v1/keys/{id}",
+  id: "getKey",
+  summary: "One key, by id or name",
+  access: "read",
+  query: request({ limits: LIMITS }),
+  answer: ONE,
+  errors: ["not_found"],
+});
+
+export const changeKey = contract({
+  method: "PATCH",
+  path: "/admin/v1/keys/{id}",
+  id: "changeKey",
+  summary: "Changes name, path, tags, scopes or expiry of a key",
+  access: "write",
+  body: KeyChange,
+  answer: ONE,
+  errors: ["not_found", "declared", "conflict", "not_permitted"],
+});
+
+export const revokeKey = contract({
+  method: "DELETE",
+  path: "/admin/v1/keys/{id}",
+  id: "revokeKey",
+  summary: "Revokes a key at once; its rows stay",
+  access: "write",
+  query: request({
+    cut: Type.Boolean({ default: false, description: "Also ends the streams that run with it." }),
+  }),
+  answer: ONE,
+  errors: ["not_found", "declared", "not_permitted"],
+});
+
+export const rotateKey = contract({
+  method: "POST",
+  path: "/admin/v1/keys/{id}/rotate",
+  id: "rotateKey",
+  summary: "Gives a key a new text; the old one works until the grace period ends",
+  access: "write",
+  body: request({
+    graceMs: Type.Integer({
+      minimum: 0,
+      maximum: MAX_GRACE_MS,
+      default: GRACE_MS,
+      description: "Milliseconds. Default: one day.",
+    }),
+  }),
+  bodyOptional: true,
+  answer: CREATED,
+  errors: ["not_found", "declared", "not_permitted"],
+});
+
+export const openGateway = contract({
+  method: "POST",
+  path: "/admin/v1/access/open",
+  id: "openGateway",
+  summary: "Lets calls without a key in again, until the next key is created",
+  description: "Refused while a key for calls is valid. Listeners that other machines can reach stay closed.",
+  access: "write",
+  wholeGateway: true,
+  answer: { name: "Opened", schema: Type.Object({ opened: Type.Boolean() }) },
+  errors: ["conflict"],
+});
+
+export const importKeys = contract({
+  method: "POST",
+  path: "/admin/v1/import/keys",
+  id: "importKeys",
+  summary: "Imports keys of which only the digests are known",
+  description: "Keys whose digest exists already are skipped. A name that exists refuses the whole import.",
+  access: "write",
+  body: KeyImport,
+  answer: {
+    name: "ImportedKeys",
+    schema: Type.Object({ keys: Type.Array(Key), skipped: Type.Array(Type.String()) }),
+  },
+  errors: ["conflict", "not_permitted", "keys_in_file"],
+});

@@ -2,9 +2,10 @@
  * The events of `GET /admin/v1/calls/live`, by the name of the event. `calls`: calls that have ended, at most four times a
  * second. `running`: once a second. `pulse`: once a second, also when nothing happens, so that a client sees that the stream lives.
  */
+import { answer, FILTER, nano, request, time } from "./shapes.ts";
+import { CALL_FILTER, CallEntry, RunningCalls } from "./calls.ts";
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, nano, time } from "./shapes.ts";
-import { CallEntry, RunningCalls } from "./calls.ts";
+import { contract } from "./contract.ts";
 
 export const LiveCalls = answer({
   calls: Type.Array(CallEntry, { description: "The oldest first." }),
@@ -34,3 +35,27 @@ export interface LiveEvents {
   running: Static<typeof RunningCalls>;
   pulse: LivePulse;
 }
+
+export const runningCalls = contract({
+  method: "GET",
+  path: "/admin/v1/calls/running",
+  id: "runningCalls",
+  summary: "Calls that run, the longest first",
+  access: "read",
+  query: request({ key: FILTER.key, path: FILTER.path, model: FILTER.model, provider: FILTER.provider }),
+  answer: { name: "RunningCalls", schema: RunningCalls },
+  errors: ["not_found"],
+});
+
+export const liveCalls = contract({
+  method: "GET",
+  path: "/admin/v1/calls/live",
+  id: "liveCalls",
+  summary: "Calls as they end and run, as server-sent events",
+  description:
+    "Events: `calls` at most four times a second, thinned above 32 calls a second; `running` and `pulse` once a second. They contain what `types.ts` describes as LiveCalls, RunningCalls and LivePulse.",
+  access: "read",
+  query: request(CALL_FILTER),
+  answer: { text: "text/event-stream" },
+  errors: ["not_found"],
+});

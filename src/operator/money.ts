@@ -1,6 +1,7 @@
 /** The charges of a call as lines of a ledger: they add up to the nano-dollar. */
-import { type Static, Type } from "@sinclair/typebox";
 import { answer, nano } from "./shapes.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { contract } from "./contract.ts";
 
 export const MoneyLine = answer({
   what: Type.String({
@@ -46,3 +47,13 @@ export const CallMoney = answer({
   attempts: Type.Array(AttemptMoney, { description: "In the order of the attempts of the record." }),
 });
 export type CallMoney = Static<typeof CallMoney>;
+
+export const getCallMoney = contract({
+  method: "GET",
+  path: "/admin/v1/calls/{id}/money",
+  id: "getCallMoney",
+  summary: "The charges of one call as lines that add up to the nano-dollar",
+  access: "read",
+  answer: { name: "CallMoney", schema: CallMoney },
+  errors: ["not_found"],
+});

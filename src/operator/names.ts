@@ -1,6 +1,7 @@
 /** Names for suggestions: of what exists and of what calls have used, never read from the rows of calls. */
-import { type Static, Type } from "@sinclair/typebox";
 import { answer } from "./shapes.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { contract } from "./contract.ts";
 
 const list = (description: string) => Type.Array(Type.String(), { description });
 
@@ -25,3 +26,12 @@ export const Names = answer({
   budgets: Type.Array(answer({ id: Type.String(), name: Type.String() })),
 });
 export type Names = Static<typeof Names>;
+
+export const listNames = contract({
+  method: "GET",
+  path: "/admin/v1/names",
+  id: "listNames",
+  summary: "Names of keys, paths, models and the rest, for suggestions; of each at most 500",
+  access: "read",
+  answer: { name: "Names", schema: Names },
+});

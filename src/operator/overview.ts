@@ -1,6 +1,7 @@
 /** What the frame of the console and its first page show: figures of now, and what needs the operator. */
-import { type Static, Type } from "@sinclair/typebox";
 import { answer, nano, time, words } from "./shapes.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { contract } from "./contract.ts";
 
 export const NOTE_KINDS = [
   "store",
@@ -83,3 +84,12 @@ export const Overview = answer({
   notes: Type.Array(Note, { description: "What needs the operator, the worst first." }),
 });
 export type Overview = Static<typeof Overview>;
+
+export const overview = contract({
+  method: "GET",
+  path: "/admin/v1/overview",
+  id: "overview",
+  summary: "Figures of now, and what needs the operator",
+  access: "read",
+  answer: { name: "Overview", schema: Overview },
+});

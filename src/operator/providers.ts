@@ -1,6 +1,7 @@
 /** Providers and their deployments: state, speed, failures, what they cost. */
+import { answer, FILTER, nano, request, time, words } from "./shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, nano, time, words } from "./shapes.ts";
+import { contract } from "./contract.ts";
 
 const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const ms = (description: string) =>
@@ -99,3 +100,15 @@ export const Providers = answer({
   }),
 });
 export type Providers = Static<typeof Providers>;
+
+export const listProviders = contract({
+  method: "GET",
+  path: "/admin/v1/providers",
+  id: "listProviders",
+  summary: "Deployments: their circuit breakers, speed, failures and what they cost",
+  description: "Of the last hour, if the request names no time.",
+  access: "read",
+  query: request({ from: FILTER.from, to: FILTER.to }),
+  answer: { name: "Providers", schema: Providers },
+  errors: ["gateway_failed"],
+});

@@ -1,6 +1,10 @@
 /** Reports: usage, prices, what another model would have cost. */
+import { answer, FILTER, groupOf, mapOf, nano, PAGE, pageOf, request, time, words } from "./shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
-import { answer, mapOf, nano, pageOf, time } from "./shapes.ts";
+import { contract } from "./contract.ts";
+
+export const USAGE_GROUPS = ["key", "path", "tag", "model", "provider", "day", "hour"] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** The members of a row of sums. */
 export const SUMS = {
@@ -28,7 +32,7 @@ export const Sums = answer(SUMS);
 export type Sums = Static<typeof Sums>;
 
 export const UsageRow = answer({
-  group: mapOf(Type.String(), "By name of the group. A key is its id."),
+  group: groupOf(USAGE_GROUPS),
   keyName: Type.Optional(Type.String({ description: "Name of the key, where rows are by key." })),
   ...SUMS,
 });
@@ -113,3 +117,71 @@ export const WhatIf = answer({
   ),
 });
 export type WhatIf = Static<typeof WhatIf>;
+
+export const usage = contract({
+  method: "GET",
+  path: "/admin/v1/usage",
+  id: "usage",
+  summary: "Sums of calls, tokens and money",
+  description: "The answer is CSV if the request accepts `text/csv`.",
+  access: "read",
+  query: request({
+    by: Type.Array(words(USAGE_GROUPS), {
+      default: [],
+      maxItems: 3,
+      uniqueItems: true,
+      description: `Groups, with commas: ${USAGE_GROUPS.join(", ")}.`,
+    }),
+    ...FILTER,
+  }),
+  answer: { name: "Usage", schema: UsageReport },
+  csv: true,
+  errors: ["not_found", "not_permitted", "too_many_rows"],
+});
+
+export const listPrices = contract({
+  method: "GET",
+  path: "/admin/v1/prices",
+  id: "listPrices",
+  summary: "The price rules in use",
+  access: "read",
+  query: request({
+    ...PAGE,
+    q: Type.Optional(Type.String({ maxLength: 200, description: "Part of `provider/model`." })),
+    of: Type.Optional(
+      Type.Array(Type.String({ pattern: "^[^/]{1,100}/.{1,300}$", "x-expects": "provider/model" }), {
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          "`provider/model`, with commas: their prices alone, also those that a pattern of the config sets; instead of a page.",
+      }),
+    ),
+  }),
+  answer: { name: "Prices", schema: Prices },
+});
+
+export const missingPrices = contract({
+  method: "GET",
+  path: "/admin/v1/prices/missing",
+  id: "missingPrices",
+  summary: "Models that were used and have no price",
+  access: "read",
+  wholeGateway: true,
+  answer: { name: "MissingPrices", schema: MissingPrices },
+});
+
+export const whatIf = contract({
+  method: "POST",
+  path: "/admin/v1/whatif",
+  id: "whatIf",
+  summary: "What the calls of a time would have cost with other models",
+  access: "read",
+  body: request({
+    ...FILTER,
+    map: Type.Record(Type.String({ maxLength: 300 }), Type.String({ maxLength: 300 }), {
+      description: "Another `provider/model` for each `provider/model`, pattern or set (`@cheap`).",
+    }),
+  }),
+  answer: { name: "WhatIf", schema: WhatIf },
+  errors: ["not_found"],
+});

@@ -1,6 +1,7 @@
 /** Who serves a model name, what a request would become, and calls from the console. */
-import { type Static, Type } from "@sinclair/typebox";
 import { answer, mapOf, request, words } from "./shapes.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { contract } from "./contract.ts";
 
 export const PlanStep = answer({
   deployment: Type.String(),
@@ -118,3 +119,48 @@ export type Explained = Static<typeof Explained>;
 
 /** Header of an answer of the playground that the gateway gave, in contrast to an error of the admin API. */
 export const RELAYED = "x-weir-relayed";
+
+export const routing = contract({
+  method: "GET",
+  path: "/admin/v1/routing/{model}",
+  id: "routing",
+  summary: "The plan for a model name, and how its deployments are",
+  access: "read",
+  answer: { name: "Routing", schema: Routing },
+  errors: ["gateway_failed"],
+});
+
+export const listModels = contract({
+  method: "GET",
+  path: "/admin/v1/models",
+  id: "listModels",
+  summary: "The names of models and routes, and the formats of clients",
+  access: "read",
+  answer: { name: "Models", schema: Models },
+  errors: ["gateway_failed"],
+});
+
+export const explain = contract({
+  method: "POST",
+  path: "/admin/v1/explain",
+  id: "explain",
+  summary: "What the gateway would send for a request, and what it may cost; nothing is sent",
+  access: "read",
+  alone: true,
+  body: Trial,
+  answer: { name: "Explained", schema: Explained },
+  errors: ["not_found", "gateway_failed"],
+});
+
+export const playground = contract({
+  method: "POST",
+  path: "/admin/v1/playground",
+  id: "playground",
+  summary: "Makes a call, which is booked as any other; answers what the gateway answers",
+  description: `An answer of the gateway has the header \`${RELAYED}: 1\`; without it the answer is an error of this API.`,
+  access: "write",
+  alone: true,
+  body: Trial,
+  answer: { text: "*/*" },
+  errors: ["not_found", "gateway_failed"],
+});

@@ -1,6 +1,7 @@
 /** Sign-in to the console. */
-import { type Static, Type } from "@sinclair/typebox";
 import { answer, request, time, words } from "./shapes.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { contract } from "./contract.ts";
 
 /** One of both. */
 export const SignIn = request({
@@ -28,3 +29,44 @@ export const SignInLink = answer({
   expiresAt: time(""),
 });
 export type SignInLink = Static<typeof SignInLink>;
+
+export const getSession = contract({
+  method: "GET",
+  path: "/admin/v1/session",
+  id: "getSession",
+  summary: "Who asks, by a key or by the cookie of the console",
+  access: "read",
+  answer: { name: "Session", schema: Session },
+});
+
+export const signIn = contract({
+  method: "POST",
+  path: "/admin/v1/session",
+  id: "signIn",
+  summary: "Trades a sign-in link or a key for the cookie of the console",
+  description:
+    "Needs the header `x-weir-console: 1` and an Origin. The cookie is HttpOnly and SameSite=Strict, and valid for twelve hours; after five wrong tries within a minute an address waits.",
+  access: "open",
+  body: SignIn,
+  answer: { name: "Session", schema: Session },
+  errors: ["link_used"],
+});
+
+export const signOut = contract({
+  method: "DELETE",
+  path: "/admin/v1/session",
+  id: "signOut",
+  summary: "Ends the session of the console",
+  access: "read",
+  answer: { name: "SignedOut", schema: Type.Object({}) },
+});
+
+export const makeSignInLink = contract({
+  method: "POST",
+  path: "/admin/v1/session/link",
+  id: "makeSignInLink",
+  summary: "A link that opens the console, signed in. It works once, within ten minutes",
+  access: "write",
+  wholeGateway: true,
+  answer: { name: "SignInLink", schema: SignInLink },
+});

@@ -29,6 +29,12 @@ export const mapOf = <Value extends TSchema>(value: Value, description: string) 
     Type.Object({}, { additionalProperties: value, description }),
   );
 
+/** The group of a row of sums: values by name, of which a row has those that were asked for. */
+export const groupOf = <const Names extends readonly string[]>(_names: Names) =>
+  Type.Unsafe<Readonly<Partial<Record<Names[number], string>>>>(
+    mapOf(Type.String(), "By name of the group. A key is its id."),
+  );
+
 /** An object of an answer; it may get further members in later versions. */
 export const answer = Type.Object;
 /** An object of a request: unknown members are refused. */

@@ -1,6 +1,7 @@
 /** Models that were added at run time. What a member may be, only a worker knows: it checks an entry as it checks the config. */
-import { Type } from "@sinclair/typebox";
-import { answer, words } from "./shapes.ts";
+import { answer, PAGE, pageOf, request, words } from "./shapes.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { contract } from "./contract.ts";
 
 const member = (description: string) => Type.Optional(Type.Unknown({ description }));
 
@@ -41,4 +42,69 @@ export const StoredModelView = answer({
   why: Type.Optional(Type.String({ description: "One sentence; absent while it serves." })),
   version: Type.String(),
   warnings: Type.Optional(Type.Array(Type.String())),
+});
+export type StoredModelView = Static<typeof StoredModelView>;
+
+const ONE = { name: "StoredModel", schema: StoredModelView };
+const WHERE = { wholeGateway: true } as const;
+
+export const listStoredModels = contract({
+  method: "GET",
+  path: "/admin/v1/stored-models",
+  id: "listStoredModels",
+  summary: "Models that were added at run time, and whether they serve",
+  access: "read",
+  ...WHERE,
+  query: request(PAGE),
+  answer: { name: "StoredModels", schema: pageOf("models", StoredModelView) },
+  errors: ["gateway_failed"],
+});
+
+export const createStoredModel = contract({
+  method: "POST",
+  path: "/admin/v1/stored-models",
+  id: "createStoredModel",
+  summary: "Adds a model: a name for models of providers that the config has",
+  description:
+    "The entry is checked as if it were in the config file. It serves in all workers of this gateway before the answer; other gateways of the store read it within seconds.",
+  access: "write",
+  ...WHERE,
+  body: NewStoredModel,
+  answer: ONE,
+  status: 201,
+  errors: ["conflict", "declared", "gateway_failed"],
+});
+
+export const getStoredModel = contract({
+  method: "GET",
+  path: "/admin/v1/stored-models/{name}",
+  id: "getStoredModel",
+  summary: "One stored model",
+  access: "read",
+  ...WHERE,
+  answer: ONE,
+  errors: ["not_found", "gateway_failed"],
+});
+
+export const changeStoredModel = contract({
+  method: "PATCH",
+  path: "/admin/v1/stored-models/{name}",
+  id: "changeStoredModel",
+  summary: "Changes a stored model",
+  access: "write",
+  ...WHERE,
+  body: StoredModelChange,
+  answer: ONE,
+  errors: ["not_found", "declared", "gateway_failed"],
+});
+
+export const deleteStoredModel = contract({
+  method: "DELETE",
+  path: "/admin/v1/stored-models/{name}",
+  id: "deleteStoredModel",
+  summary: "Removes a stored model; calls that run go on",
+  access: "write",
+  ...WHERE,
+  answer: { name: "DeletedModel", schema: Type.Object({ name: Type.String(), deleted: Type.Boolean() }) },
+  errors: ["not_found", "gateway_failed"],
 });

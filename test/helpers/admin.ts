@@ -1,4 +1,5 @@
 /** The admin API over books in memory, without a gateway. */
+import type { AnswerTo } from "../../src/operator/worker-answers.ts";
 import type { AdminBooks, GatewayAccess } from "../../src/admin/books.ts";
 import { AdminError } from "../../src/operator/errors.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
@@ -74,12 +75,12 @@ export class FakeBooks implements AdminBooks {
     askAll: async (question) => [this.#answer(question)],
   };
 
-  #answer(question: Question): unknown {
+  #answer<Asked extends Question>(question: Asked): AnswerTo<Asked> {
     this.questions.push(question);
     const answer = this.answers[question.what];
     if (answer === undefined)
       throw new AdminError(503, "gateway_failed", "The gateway cannot answer: no worker.");
-    return answer;
+    return answer as AnswerTo<Asked>;
   }
 
   /** Calls end. */

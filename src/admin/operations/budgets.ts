@@ -1,17 +1,31 @@
 /** Budgets: list with their figures, create, change, raise, delete. */
-import { Type } from "@sinclair/typebox";
 import type { Budget, Subject } from "../../ledger/policy.ts";
 import { windowAt } from "../../ledger/windows.ts";
-import type { AccountFigures, AdminBooks } from "../books.ts";
-import { actorOf, expectFreeName, expectSubject, expectVersion, findRule, newId, page } from "../entries.ts";
-import { seesSubject, versionOf } from "../entries.ts";
+import type { AccountFigures } from "../books.ts";
+import {
+  actorOf,
+  expectFreeName,
+  expectSubject,
+  expectVersion,
+  findRule,
+  newId,
+  page,
+  seesSubject,
+  versionOf,
+} from "../entries.ts";
 import { type BudgetCourse, courseOf } from "../budget-course.ts";
 import { declared, invalid, notFound } from "../../operator/errors.ts";
 import { modelsOf, setsOf } from "../model-sets.ts";
 import { modelWarnings } from "../model-warnings.ts";
-import { type AdminRequest, operation } from "../operation.ts";
-import { Budget as BudgetSchema, BudgetChange, BudgetRaise, NewBudget } from "../../operator/budgets.ts";
-import { PAGE, pageOf, request } from "../../operator/shapes.ts";
+import { type AdminRequest, answers } from "../operation.ts";
+import {
+  changeBudget,
+  createBudget,
+  deleteBudget,
+  getBudget,
+  listBudgets,
+  raiseBudget,
+} from "../../operator/budgets.ts";
 
 type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now">;
 
@@ -20,107 +34,47 @@ const SMALLEST_LIMIT = 100_000;
 
 const HOUR_MS = 3_600_000;
 
-const ONE = { name: "Budget", schema: BudgetSchema };
-
 export const budgetOperations = [
-  operation({
-    method: "GET",
-    path: "/admin/v1/budgets",
-    id: "listBudgets",
-    summary: "Budgets with what is spent, assumed, held and left of them",
-    access: "read",
-    query: request(PAGE),
-    answer: { name: "Budgets", schema: pageOf("budgets", BudgetSchema) },
-    async handle(given) {
-      const { books, caller, query, now } = given;
-      const policy = books.policy();
-      const visible = policy.budgets.filter(({ on }) => seesSubject(caller, on, policy));
-      const { entries, next } = page(visible, query);
-      const [accounts, course] = await Promise.all([books.accounts(), courseOf(entries, books, now)]);
-      const budgets = entries.map((entry) => viewOf(entry, accounts, given, course.get(entry.id)));
-      return { json: { budgets, ...(next && { next }) } };
-    },
+  answers(listBudgets, async (given) => {
+    const { books, caller, query, now } = given;
+    const policy = books.policy();
+    const visible = policy.budgets.filter(({ on }) => seesSubject(caller, on, policy));
+    const { entries, next } = page(visible, query);
+    const [accounts, course] = await Promise.all([books.accounts(), courseOf(entries, books, now)]);
+    const budgets = entries.map((entry) => viewOf(entry, accounts, given, course.get(entry.id)));
+    return { json: { budgets, ...(next && { next }) } };
   }),
-  operation({
-    method: "POST",
-    path: "/admin/v1/budgets",
-    id: "createBudget",
-    summary: "Creates a budget",
-    access: "write",
-    body: NewBudget,
-    answer: ONE,
-    status: 201,
-    errors: ["conflict", "not_permitted", "not_found"],
-    async handle(given) {
-      const { books, body } = given;
-      const on = expectSubject(given, body.on);
-      const name = expectFreeName("budget", books.policy().budgets, body.name);
-      return save(newBudget({ ...body, name, on }), given);
-    },
+  answers(createBudget, async (given) => {
+    const { books, body } = given;
+    const on = expectSubject(given, body.on);
+    const name = expectFreeName("budget", books.policy().budgets, body.name);
+    return save(newBudget({ ...body, name, on }), given);
   }),
-  operation({
-    method: "GET",
-    path: "/admin/v1/budgets/{id}",
-    id: "getBudget",
-    summary: "One budget, by id or name",
-    access: "read",
-    answer: ONE,
-    errors: ["not_found"],
-    handle: (given) => answerOf(findBudget(given, given.params["id"]!), given),
+  answers(getBudget, (given) => answerOf(findBudget(given, given.params.id), given)),
+  answers(changeBudget, async (given) => {
+    const { books, body, params } = given;
+    const budget = storedBudget(given, params.id);
+    const { budgets } = books.policy();
+    const name =
+      body.name === undefined ? budget.name : expectFreeName("budget", budgets, body.name, budget.id);
+    const on = body.on === undefined ? budget.on : expectSubject(given, body.on);
+    return save({ ...budget, ...body, name, on }, given);
   }),
-  operation({
-    method: "PATCH",
-    path: "/admin/v1/budgets/{id}",
-    id: "changeBudget",
-    summary: "Changes a budget; a lower limit refuses from the next call",
-    access: "write",
-    body: BudgetChange,
-    answer: ONE,
-    errors: ["not_found", "declared", "conflict", "not_permitted"],
-    async handle(given) {
-      const { books, body, params } = given;
-      const budget = storedBudget(given, params["id"]!);
-      const { budgets } = books.policy();
-      const name =
-        body.name === undefined ? budget.name : expectFreeName("budget", budgets, body.name, budget.id);
-      const on = body.on === undefined ? budget.on : expectSubject(given, body.on);
-      return save({ ...budget, ...body, name, on }, given);
-    },
+  answers(raiseBudget, async (given) => {
+    const { body, params } = given;
+    const budget = storedBudget(given, params.id);
+    if (body.limit < budget.limit)
+      throw invalid(
+        "The limit is lower than the present one; change the budget with PATCH instead.",
+        "/limit",
+      );
+    return save({ ...budget, limit: body.limit }, given);
   }),
-  operation({
-    method: "POST",
-    path: "/admin/v1/budgets/{id}/raise",
-    id: "raiseBudget",
-    summary: "Sets a higher limit; calls are admitted again within a second",
-    access: "write",
-    body: BudgetRaise,
-    answer: ONE,
-    errors: ["not_found", "declared"],
-    async handle(given) {
-      const { body, params } = given;
-      const budget = storedBudget(given, params["id"]!);
-      if (body.limit < budget.limit)
-        throw invalid(
-          "The limit is lower than the present one; change the budget with PATCH instead.",
-          "/limit",
-        );
-      return save({ ...budget, limit: body.limit }, given);
-    },
-  }),
-  operation({
-    method: "DELETE",
-    path: "/admin/v1/budgets/{id}",
-    id: "deleteBudget",
-    summary: "Deletes a budget; its windows stay in the books",
-    access: "write",
-    answer: { name: "Deleted", schema: Type.Object({ id: Type.String(), deleted: Type.Boolean() }) },
-    errors: ["not_found", "declared"],
-    async handle(given) {
-      const { books, caller, params } = given;
-      const { id } = storedBudget(given, params["id"]!);
-      if (!(await books.deleteBudget(id, actorOf(caller)))) throw notFound("budget", id);
-      return { json: { id, deleted: true } };
-    },
+  answers(deleteBudget, async (given) => {
+    const { books, caller, params } = given;
+    const { id } = storedBudget(given, params.id);
+    if (!(await books.deleteBudget(id, actorOf(caller)))) throw notFound("budget", id);
+    return { json: { id, deleted: true } };
   }),
 ];
 

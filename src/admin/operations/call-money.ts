@@ -5,26 +5,17 @@ import { linesOf } from "../../ledger/prices/lines.ts";
 import { type AttemptRecord, readAccount } from "../../ledger/record.ts";
 import { notFound } from "../../operator/errors.ts";
 import { seesCall } from "../filter.ts";
-import { operation } from "../operation.ts";
-import { type AttemptMoney, CallMoney } from "../../operator/money.ts";
+import { answers } from "../operation.ts";
+import { type AttemptMoney, getCallMoney } from "../../operator/money.ts";
 
-export const callMoneyOperation = operation({
-  method: "GET",
-  path: "/admin/v1/calls/{id}/money",
-  id: "getCallMoney",
-  summary: "The charges of one call as lines that add up to the nano-dollar",
-  access: "read",
-  answer: { name: "CallMoney", schema: CallMoney },
-  errors: ["not_found"],
-  async handle(given) {
-    const { books, params } = given;
-    const call = await books.call(params["id"]!);
-    if (!call || !seesCall(given, call)) throw notFound("call", params["id"]!);
-    const refs = call.attempts.flatMap(({ charge }) => charge.price ?? []);
-    const rules = await books.rules([...new Set(refs)]);
-    const policy = books.policy();
-    return { json: { attempts: call.attempts.map((attempt) => moneyOf(attempt, rules, policy)) } };
-  },
+export const callMoneyOperation = answers(getCallMoney, async (given) => {
+  const { books, params } = given;
+  const call = await books.call(params.id);
+  if (!call || !seesCall(given, call)) throw notFound("call", params.id);
+  const refs = call.attempts.flatMap(({ charge }) => charge.price ?? []);
+  const rules = await books.rules([...new Set(refs)]);
+  const policy = books.policy();
+  return { json: { attempts: call.attempts.map((attempt) => moneyOf(attempt, rules, policy)) } };
 });
 
 function moneyOf(

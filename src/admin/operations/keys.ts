@@ -1,13 +1,12 @@
 /** Keys: create, list, change, rotate, revoke, import. The text of a key is answered once and is stored nowhere. */
-import { Type } from "@sinclair/typebox";
 import {
   adoptKey,
-  changeKey,
-  createKey,
+  changeKey as changedKey,
+  createKey as newKey,
   KeyError,
   type Maker,
-  revokeKey,
-  rotateKey,
+  revokeKey as revokedKey,
+  rotateKey as rotatedKey,
 } from "../../ledger/keys/make.ts";
 import { isWithin } from "../../ledger/keys/path.ts";
 import { type Budget, isDeclared, type KeyEntry, type RateLimit } from "../../ledger/policy.ts";
@@ -18,231 +17,126 @@ import { budgetOfPath } from "../key-budget.ts";
 import { limitsOf } from "../key-limits.ts";
 import { expectSets, setsOf } from "../model-sets.ts";
 import { modelWarnings } from "../model-warnings.ts";
-import { type AdminRequest, operation } from "../operation.ts";
-import { CreatedKey, Key, KeyChange, KeyImport, NewKey } from "../../operator/keys.ts";
-import { PAGE, PATH, pageOf, request } from "../../operator/shapes.ts";
+import { type AdminRequest, answers } from "../operation.ts";
+import {
+  changeKey,
+  createKey,
+  getKey,
+  importKeys,
+  type Key,
+  listKeys,
+  openGateway,
+  revokeKey,
+  rotateKey,
+} from "../../operator/keys.ts";
 import { expectAmount, newBudget } from "./budgets.ts";
+import type { Frozen } from "../../operator/contract.ts";
 
 type Facts = Awaited<ReturnType<AdminBooks["keyFacts"]>>;
 type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now">;
 
-/** Grace period of a rotation: the default and the longest. Milliseconds. */
-const GRACE_MS = 86_400_000;
-const MAX_GRACE_MS = 90 * GRACE_MS;
-
-const LIMITS = Type.Boolean({
-  default: false,
-  description: "Also the budgets and rate limits that count all its calls, and what it has spent in 30 days.",
-});
-
-const ONE = { name: "Key", schema: Key };
-const CREATED = { name: "CreatedKey", schema: CreatedKey };
-
 export const keyOperations = [
-  operation({
-    method: "GET",
-    path: "/admin/v1/keys",
-    id: "listKeys",
-    summary: "Keys of the configuration and of the store",
-    access: "read",
-    query: request({
-      ...PAGE,
-      path: Type.Optional(PATH),
-      revoked: Type.Boolean({ default: false, description: "Revoked keys too." }),
-      limits: LIMITS,
-    }),
-    answer: { name: "Keys", schema: pageOf("keys", Key) },
-    async handle(given) {
-      const { books, caller, query } = given;
-      const visible = books
-        .policy()
-        .keys.filter(({ path }) => isWithin(path, caller.path) && isWithin(path, query.path ?? "/"))
-        .filter(({ revokedAt }) => query.revoked || revokedAt === undefined);
-      const { entries, next } = page(visible, query);
-      const facts = await books.keyFacts();
-      const limits = query.limits ? await limitsOf(given, entries) : undefined;
-      const views = entries.map((key) => withLimits(viewOf(key, facts, given), limits));
-      return { json: { keys: views, ...(next && { next }) } };
-    },
+  answers(listKeys, async (given) => {
+    const { books, caller, query } = given;
+    const visible = books
+      .policy()
+      .keys.filter(({ path }) => isWithin(path, caller.path) && isWithin(path, query.path ?? "/"))
+      .filter(({ revokedAt }) => query.revoked || revokedAt === undefined);
+    const { entries, next } = page(visible, query);
+    const facts = await books.keyFacts();
+    const limits = query.limits ? await limitsOf(given, entries) : undefined;
+    const views = entries.map((key) => withLimits(viewOf(key, facts, given), limits));
+    return { json: { keys: views, ...(next && { next }) } };
   }),
-  operation({
-    method: "POST",
-    path: "/admin/v1/keys",
-    id: "createKey",
-    summary: "Creates a key; no other answer contains its text",
-    description:
-      "With `budget` or `rates` it also creates a budget or a rate limit of the same name on the key. Without `budget` the key gets that of `keyBudgets` of the configuration for its path, if there is one.",
-    access: "write",
-    body: NewKey,
-    answer: CREATED,
-    status: 201,
-    errors: ["conflict", "not_permitted", "keys_in_file"],
-    async handle(given) {
-      const { books, caller, now } = given;
-      const { budget: amount, rates: limits, ...wanted } = given.body;
-      const { keys, budgets, rates } = books.policy();
-      if (wanted.kind === undefined || wanted.kind === "call") expectStored(books);
-      expectSets(given, wanted.scopes?.models, "/scopes/models");
-      const { entry, text } = checked(() => createKey(wanted, makerOf(given), now));
-      const { name } = entry;
-      expectFreeName("key", keys, name);
-      if (entry.kind !== "call" && (amount || limits))
-        throw invalid("Only keys for calls have budgets and rate limits.", amount ? "/budget" : "/rates");
-      const on = { kind: "key", what: entry.id } as const;
-      const budget = amount ? newBudget({ name, on, ...amount }) : budgetOfPath(entry, books.policy());
-      const rate: RateLimit | undefined = limits && { id: newId("rate_"), name, on, limits, source: "store" };
-      if (budget) expectFreeName("budget", budgets, budget.name);
-      if (amount) expectAmount(amount.limit, "/budget/limit");
-      if (rate) expectFreeName("rate limit", rates, name);
-      // A key must never exist without its limits, so they come first.
-      if (budget) await books.saveBudget(budget, actorOf(caller));
-      if (rate) await books.saveRate(rate, actorOf(caller));
-      const created = await createdOf(entry, text, given, entry.scopes.models);
-      return { ...created, json: { ...created.json, ...(budget && { budget: shownBudget(budget) }) } };
-    },
+  answers(createKey, async (given) => {
+    const { books, caller, now } = given;
+    const { budget: amount, rates: limits, ...wanted } = given.body;
+    const { keys, budgets, rates } = books.policy();
+    if (wanted.kind === undefined || wanted.kind === "call") expectStored(books);
+    expectSets(given, wanted.scopes?.models, "/scopes/models");
+    const { entry, text } = checked(() => newKey(wanted, makerOf(given), now));
+    const { name } = entry;
+    expectFreeName("key", keys, name);
+    if (entry.kind !== "call" && (amount || limits))
+      throw invalid("Only keys for calls have budgets and rate limits.", amount ? "/budget" : "/rates");
+    const on = { kind: "key", what: entry.id } as const;
+    const budget = amount ? newBudget({ name, on, ...amount }) : budgetOfPath(entry, books.policy());
+    const rate: RateLimit | undefined = limits && { id: newId("rate_"), name, on, limits, source: "store" };
+    if (budget) expectFreeName("budget", budgets, budget.name);
+    if (amount) expectAmount(amount.limit, "/budget/limit");
+    if (rate) expectFreeName("rate limit", rates, name);
+    // A key must never exist without its limits, so they come first.
+    if (budget) await books.saveBudget(budget, actorOf(caller));
+    if (rate) await books.saveRate(rate, actorOf(caller));
+    const created = await createdOf(entry, text, given, entry.scopes.models);
+    return { ...created, json: { ...created.json, ...(budget && { budget: shownBudget(budget) }) } };
   }),
-  operation({
-    method: "GET",
-    path: "/admin/v1/keys/{id}",
-    id: "getKey",
-    summary: "One key, by id or name",
-    access: "read",
-    query: request({ limits: LIMITS }),
-    answer: ONE,
-    errors: ["not_found"],
-    async handle(given) {
-      const key = findKey(given, given.params["id"]!);
-      const { json, version } = await answerOf(key, given);
-      const limits = given.query.limits ? await limitsOf(given, [key]) : undefined;
-      return { json: withLimits(json, limits), version };
-    },
+  answers(getKey, async (given) => {
+    const key = findKey(given, given.params.id);
+    const { json, version } = await answerOf(key, given);
+    const limits = given.query.limits ? await limitsOf(given, [key]) : undefined;
+    return { json: withLimits(json, limits), version };
   }),
-  operation({
-    method: "PATCH",
-    path: "/admin/v1/keys/{id}",
-    id: "changeKey",
-    summary: "Changes name, path, tags, scopes or expiry of a key",
-    access: "write",
-    body: KeyChange,
-    answer: ONE,
-    errors: ["not_found", "declared", "conflict", "not_permitted"],
-    async handle(given) {
-      const { books, body } = given;
-      const key = storedKey(given, given.params["id"]!);
-      if (body.name !== undefined) expectFreeName("key", books.policy().keys, body.name, key.id);
-      const added = body.scopes?.models?.filter((text) => !key.scopes.models?.includes(text));
-      expectSets(given, added, "/scopes/models");
-      const changed = checked(() => changeKey(key, body, makerOf(given)));
-      const { json, version } = await save(changed, given);
-      const warned = await modelWarnings(given, `the key ${changed.name}`, body.scopes?.models);
-      return { json: { ...json, ...warned }, version };
-    },
+  answers(changeKey, async (given) => {
+    const { books, body } = given;
+    const key = storedKey(given, given.params.id);
+    if (body.name !== undefined) expectFreeName("key", books.policy().keys, body.name, key.id);
+    const added = body.scopes?.models?.filter((text) => !key.scopes.models?.includes(text));
+    expectSets(given, added, "/scopes/models");
+    const changed = checked(() => changedKey(key, body, makerOf(given)));
+    const { json, version } = await save(changed, given);
+    const warned = await modelWarnings(given, `the key ${changed.name}`, body.scopes?.models);
+    return { json: { ...json, ...warned }, version };
   }),
-  operation({
-    method: "DELETE",
-    path: "/admin/v1/keys/{id}",
-    id: "revokeKey",
-    summary: "Revokes a key at once; its rows stay",
-    access: "write",
-    query: request({
-      cut: Type.Boolean({ default: false, description: "Also ends the streams that run with it." }),
-    }),
-    answer: ONE,
-    errors: ["not_found", "declared", "not_permitted"],
-    async handle(given) {
-      const { caller, query, now } = given;
-      const key = storedKey(given, given.params["id"]!);
-      if (key.revokedAt !== undefined && (key.cut || !query.cut)) return answerOf(key, given);
-      return save(
-        checked(() => revokeKey(key, query.cut, caller, now)),
-        given,
+  answers(revokeKey, async (given) => {
+    const { caller, query, now } = given;
+    const key = storedKey(given, given.params.id);
+    if (key.revokedAt !== undefined && (key.cut || !query.cut)) return answerOf(key, given);
+    return save(
+      checked(() => revokedKey(key, query.cut, caller, now)),
+      given,
+    );
+  }),
+  answers(rotateKey, async (given) => {
+    const { caller, body, now } = given;
+    const key = storedKey(given, given.params.id);
+    const { entry, text } = checked(() => rotatedKey(key, body.graceMs, caller, now));
+    return createdOf(entry, text, given);
+  }),
+  answers(openGateway, async ({ books, caller, now }) => {
+    const { keys, unreleased } = books.policy();
+    if (unreleased)
+      throw conflict(
+        "The store is not released since it was damaged; check it and run weir store release first.",
       );
-    },
+    const valid = keys.filter(
+      ({ kind, revokedAt, expiresAt = Infinity }) =>
+        kind === "call" && revokedAt === undefined && now < expiresAt,
+    );
+    if (valid.length > 0) throw conflict(stillValid(valid));
+    await books.openKeys(actorOf(caller));
+    return { json: { opened: true } };
   }),
-  operation({
-    method: "POST",
-    path: "/admin/v1/keys/{id}/rotate",
-    id: "rotateKey",
-    summary: "Gives a key a new text; the old one works until the grace period ends",
-    access: "write",
-    body: request({
-      graceMs: Type.Integer({
-        minimum: 0,
-        maximum: MAX_GRACE_MS,
-        default: GRACE_MS,
-        description: "Milliseconds. Default: one day.",
-      }),
-    }),
-    bodyOptional: true,
-    answer: CREATED,
-    errors: ["not_found", "declared", "not_permitted"],
-    async handle(given) {
-      const { caller, body, now } = given;
-      const key = storedKey(given, given.params["id"]!);
-      const { entry, text } = checked(() => rotateKey(key, body.graceMs, caller, now));
-      return createdOf(entry, text, given);
-    },
-  }),
-  operation({
-    method: "POST",
-    path: "/admin/v1/access/open",
-    id: "openGateway",
-    summary: "Lets calls without a key in again, until the next key is created",
-    description:
-      "Refused while a key for calls is valid. Listeners that other machines can reach stay closed.",
-    access: "write",
-    wholeGateway: true,
-    answer: { name: "Opened", schema: Type.Object({ opened: Type.Boolean() }) },
-    errors: ["conflict"],
-    async handle({ books, caller, now }) {
-      const { keys, unreleased } = books.policy();
-      if (unreleased)
-        throw conflict(
-          "The store is not released since it was damaged; check it and run weir store release first.",
-        );
-      const valid = keys.filter(
-        ({ kind, revokedAt, expiresAt = Infinity }) =>
-          kind === "call" && revokedAt === undefined && now < expiresAt,
-      );
-      if (valid.length > 0) throw conflict(stillValid(valid));
-      await books.openKeys(actorOf(caller));
-      return { json: { opened: true } };
-    },
-  }),
-  operation({
-    method: "POST",
-    path: "/admin/v1/import/keys",
-    id: "importKeys",
-    summary: "Imports keys of which only the digests are known",
-    description: "Keys whose digest exists already are skipped. A name that exists refuses the whole import.",
-    access: "write",
-    body: KeyImport,
-    answer: {
-      name: "ImportedKeys",
-      schema: Type.Object({ keys: Type.Array(Key), skipped: Type.Array(Type.String()) }),
-    },
-    errors: ["conflict", "not_permitted", "keys_in_file"],
-    async handle(given) {
-      const { books, caller, body } = given;
-      expectStored(books);
-      const { keys } = books.policy();
-      const known = new Set(keys.flatMap(({ digests }) => digests.map(({ sha256 }) => sha256)));
-      const imported: KeyEntry[] = [];
-      const skipped: string[] = [];
-      for (const { sha256, ...wanted } of body.keys) {
-        if (known.has(sha256)) {
-          skipped.push(wanted.name);
-          continue;
-        }
-        expectFreeName("key", [...keys, ...imported], wanted.name);
-        known.add(sha256);
-        expectSets(given, wanted.scopes?.models, "/keys");
-        imported.push(checked(() => adoptKey(wanted, sha256, makerOf(given))));
+  answers(importKeys, async (given) => {
+    const { books, caller, body } = given;
+    expectStored(books);
+    const { keys } = books.policy();
+    const known = new Set(keys.flatMap(({ digests }) => digests.map(({ sha256 }) => sha256)));
+    const imported: KeyEntry[] = [];
+    const skipped: string[] = [];
+    for (const { sha256, ...wanted } of body.keys) {
+      if (known.has(sha256)) {
+        skipped.push(wanted.name);
+        continue;
       }
-      for (const key of imported) await books.saveKey(key, actorOf(caller));
-      const facts = await books.keyFacts();
-      return { json: { keys: imported.map((key) => viewOf(key, facts, given)), skipped } };
-    },
+      expectFreeName("key", [...keys, ...imported], wanted.name);
+      known.add(sha256);
+      expectSets(given, wanted.scopes?.models, "/keys");
+      imported.push(checked(() => adoptKey(wanted, sha256, makerOf(given))));
+    }
+    for (const key of imported) await books.saveKey(key, actorOf(caller));
+    const facts = await books.keyFacts();
+    return { json: { keys: imported.map((key) => viewOf(key, facts, given)), skipped } };
   }),
 ];
 
@@ -309,7 +203,7 @@ async function answerOf(key: KeyEntry, given: Given) {
 }
 
 /** A key without its digests. */
-function viewOf(key: KeyEntry, facts: Facts, given: Pick<Given, "books" | "now">) {
+function viewOf(key: KeyEntry, facts: Facts, given: Pick<Given, "books" | "now">): Frozen<Key> {
   const { now } = given;
   const { digests, cut: _, ...members } = key;
   const { expiresAt = Infinity, revokedAt } = key;

@@ -5,53 +5,30 @@ import type { CallFilter } from "../../keeper/reports/types.ts";
 import { isWithin } from "../../ledger/keys/path.ts";
 import { matchesAny, namesOf } from "../../core/model-pattern.ts";
 import { LiveReader } from "../live.ts";
-import { type AdminRequest, operation } from "../operation.ts";
-import { FILTER, request } from "../../operator/shapes.ts";
-import { CALL_FILTER, RunningCalls } from "../../operator/calls.ts";
+import { type AdminRequest, answers } from "../operation.ts";
 import { callFilterOf, withKeyNames } from "./calls.ts";
+import { liveCalls, runningCalls } from "../../operator/live.ts";
 
 type Given = Pick<AdminRequest, "books" | "caller">;
 
 export const liveOperations = [
-  operation({
-    method: "GET",
-    path: "/admin/v1/calls/running",
-    id: "runningCalls",
-    summary: "Calls that run, the longest first",
-    access: "read",
-    query: request({ key: FILTER.key, path: FILTER.path, model: FILTER.model, provider: FILTER.provider }),
-    answer: { name: "RunningCalls", schema: RunningCalls },
-    errors: ["not_found"],
-    async handle(given) {
-      const running = await given.books.gateway.running();
-      return { json: shownOf(running, callFilterOf(given, given.query), given, given.now) };
-    },
+  answers(runningCalls, async (given) => {
+    const running = await given.books.gateway.running();
+    return { json: shownOf(running, callFilterOf(given, given.query), given, given.now) };
   }),
-  operation({
-    method: "GET",
-    path: "/admin/v1/calls/live",
-    id: "liveCalls",
-    summary: "Calls as they end and run, as server-sent events",
-    description:
-      "Events: `calls` at most four times a second, thinned above 32 calls a second; `running` and `pulse` once a second. They contain what `types.ts` describes as LiveCalls, RunningCalls and LivePulse.",
-    access: "read",
-    query: request(CALL_FILTER),
-    answer: { text: "text/event-stream" },
-    errors: ["not_found"],
-    handle(given) {
-      const { books } = given;
-      const filter = callFilterOf(given, given.query);
-      const reader = new LiveReader({
-        watch: (receive) => books.gateway.watch(receive),
-        matches: (call) => matches(call, filter),
-        show: (calls) => withKeyNames(calls, given),
-        running: () => shownOf(books.gateway.runningNow(), filter, given, Date.now()),
-        isFaulty: () => books.health().degraded.length > 0,
-        isAllowed: () => given.isAllowed(),
-        now: Date.now,
-      });
-      return { text: reader.stream(), type: "text/event-stream; charset=utf-8" };
-    },
+  answers(liveCalls, (given) => {
+    const { books } = given;
+    const filter = callFilterOf(given, given.query);
+    const reader = new LiveReader({
+      watch: (receive) => books.gateway.watch(receive),
+      matches: (call) => matches(call, filter),
+      show: (calls) => withKeyNames(calls, given),
+      running: () => shownOf(books.gateway.runningNow(), filter, given, Date.now()),
+      isFaulty: () => books.health().degraded.length > 0,
+      isAllowed: () => given.isAllowed(),
+      now: Date.now,
+    });
+    return { text: reader.stream(), type: "text/event-stream; charset=utf-8" };
   }),
 ];
 

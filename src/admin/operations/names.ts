@@ -2,38 +2,30 @@
 import { isWithin } from "../../ledger/keys/path.ts";
 import type { UsedNames } from "../../keeper/reports/names.ts";
 import { seesSubject } from "../entries.ts";
-import { operation } from "../operation.ts";
-import { Names } from "../../operator/names.ts";
+import { answers } from "../operation.ts";
+import { listNames } from "../../operator/names.ts";
 
 export const nameOperations = [
-  operation({
-    method: "GET",
-    path: "/admin/v1/names",
-    id: "listNames",
-    summary: "Names of keys, paths, models and the rest, for suggestions; of each at most 500",
-    access: "read",
-    answer: { name: "Names", schema: Names },
-    async handle(given) {
-      const { books, caller } = given;
-      const policy = books.policy();
-      const keys = policy.keys.filter(({ path }) => isWithin(path, caller.path));
-      const used = await books.names(caller.path);
-      const paths = [...keys.map(({ path }) => path), ...used.paths].flatMap(withParents);
-      return {
-        json: {
-          ...used,
-          keys: keys.map((key) => ({
-            ...{ id: key.id, name: key.name, path: key.path, kind: key.kind },
-            gone: key.revokedAt !== undefined || (key.expiresAt ?? Infinity) <= given.now,
-          })),
-          paths: sortedNames(paths.filter((path) => isWithin(path, caller.path))),
-          tags: sortedNames([...keys.flatMap(({ tags }) => tags), ...used.tags]),
-          budgets: policy.budgets
-            .filter(({ on }) => seesSubject(caller, on, policy))
-            .map(({ id, name }) => ({ id, name })),
-        } satisfies UsedNames & Record<string, unknown>,
-      };
-    },
+  answers(listNames, async (given) => {
+    const { books, caller } = given;
+    const policy = books.policy();
+    const keys = policy.keys.filter(({ path }) => isWithin(path, caller.path));
+    const used = await books.names(caller.path);
+    const paths = [...keys.map(({ path }) => path), ...used.paths].flatMap(withParents);
+    return {
+      json: {
+        ...used,
+        keys: keys.map((key) => ({
+          ...{ id: key.id, name: key.name, path: key.path, kind: key.kind },
+          gone: key.revokedAt !== undefined || (key.expiresAt ?? Infinity) <= given.now,
+        })),
+        paths: sortedNames(paths.filter((path) => isWithin(path, caller.path))),
+        tags: sortedNames([...keys.flatMap(({ tags }) => tags), ...used.tags]),
+        budgets: policy.budgets
+          .filter(({ on }) => seesSubject(caller, on, policy))
+          .map(({ id, name }) => ({ id, name })),
+      } satisfies UsedNames & Record<string, unknown>,
+    };
   }),
 ];
 

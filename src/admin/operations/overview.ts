@@ -11,8 +11,8 @@ import {
   notesOfDeployments,
   notesOfRefusals,
 } from "../notes.ts";
-import { type AdminRequest, operation } from "../operation.ts";
-import { Overview } from "../../operator/overview.ts";
+import { type AdminRequest, answers } from "../operation.ts";
+import { overview } from "../../operator/overview.ts";
 import { shownOf } from "./live.ts";
 
 const DAY_MS = 86_400_000;
@@ -23,62 +23,54 @@ const MINUTES = 60;
 type Given = Pick<AdminRequest, "books" | "caller" | "now">;
 
 export const overviewOperations = [
-  operation({
-    method: "GET",
-    path: "/admin/v1/overview",
-    id: "overview",
-    summary: "Figures of now, and what needs the operator",
-    access: "read",
-    answer: { name: "Overview", schema: Overview },
-    async handle(given) {
-      const { books, caller, now } = given;
-      const { gateway } = books;
-      const policy = books.policy();
-      const midnight = Math.floor(now / DAY_MS) * DAY_MS;
-      const [usage, newest, running, hour, accounts, refusals] = await Promise.all([
-        books.usage({ within: caller.path, from: midnight, by: [] }),
-        books.calls({ within: caller.path, limit: 1 }),
-        gateway.running(),
-        hourOf(given),
-        books.accounts(),
-        books.summary({ within: caller.path, refused: "budget", from: now - HOUR_MS, slices: 1 }),
-      ]);
-      const { calls, cost, estimated, assumed, unpriced } = usage.total;
-      const [last] = newest.calls;
-      const isWhole = caller.path === "/";
-      const { fault, waiting, proof } = books.condition();
-      const shown = shownOf(running, { within: caller.path }, given, now);
-      const visible = policy.budgets.filter(({ on }) => seesSubject(caller, on, policy));
-      const url = gateway.address?.url;
-      return {
-        json: {
-          at: now,
-          version: books.health().version,
-          ...(url !== undefined && { gateway: url }),
-          open: !policy.closed,
-          firstCall: last !== undefined || newest.bounded,
-          ...(last && { lastCallAt: Math.round(last.startedAt + last.ms) }),
-          ...hour,
-          today: { from: midnight, calls, cost, uncertain: estimated + assumed, unpriced },
-          running: { calls: shown.total, held: shown.held },
-          books: {
-            ...(isWhole && proof && { proof }),
-            waiting,
-            ...(fault !== undefined && { fault }),
-          },
-          notes: inOrder([
-            ...(isWhole ? notesOfBooks(books.condition()) : []),
-            ...notesOfBudgets(visible, accounts, now),
-            ...notesOfRefusals(refusals.calls),
-            ...(isWhole
-              ? notesOfDeployments(gateway.workers.flatMap(({ state }) => state?.breakers ?? []))
-              : []),
-            ...notesOfCalls(unpriced),
-            ...(isWhole ? notesOfConfig(books, now) : []),
-          ]),
+  answers(overview, async (given) => {
+    const { books, caller, now } = given;
+    const { gateway } = books;
+    const policy = books.policy();
+    const midnight = Math.floor(now / DAY_MS) * DAY_MS;
+    const [usage, newest, running, hour, accounts, refusals] = await Promise.all([
+      books.usage({ within: caller.path, from: midnight, by: [] }),
+      books.calls({ within: caller.path, limit: 1 }),
+      gateway.running(),
+      hourOf(given),
+      books.accounts(),
+      books.summary({ within: caller.path, refused: "budget", from: now - HOUR_MS, slices: 1 }),
+    ]);
+    const { calls, cost, estimated, assumed, unpriced } = usage.total;
+    const [last] = newest.calls;
+    const isWhole = caller.path === "/";
+    const { fault, waiting, proof } = books.condition();
+    const shown = shownOf(running, { within: caller.path }, given, now);
+    const visible = policy.budgets.filter(({ on }) => seesSubject(caller, on, policy));
+    const url = gateway.address?.url;
+    return {
+      json: {
+        at: now,
+        version: books.health().version,
+        ...(url !== undefined && { gateway: url }),
+        open: !policy.closed,
+        firstCall: last !== undefined || newest.bounded,
+        ...(last && { lastCallAt: Math.round(last.startedAt + last.ms) }),
+        ...hour,
+        today: { from: midnight, calls, cost, uncertain: estimated + assumed, unpriced },
+        running: { calls: shown.total, held: shown.held },
+        books: {
+          ...(isWhole && proof && { proof }),
+          waiting,
+          ...(fault !== undefined && { fault }),
         },
-      };
-    },
+        notes: inOrder([
+          ...(isWhole ? notesOfBooks(books.condition()) : []),
+          ...notesOfBudgets(visible, accounts, now),
+          ...notesOfRefusals(refusals.calls),
+          ...(isWhole
+            ? notesOfDeployments(gateway.workers.flatMap(({ state }) => state?.breakers ?? []))
+            : []),
+          ...notesOfCalls(unpriced),
+          ...(isWhole ? notesOfConfig(books, now) : []),
+        ]),
+      },
+    };
   }),
 ];
 

@@ -1,91 +1,25 @@
 /** Reports: usage, prices, what another model would have cost. */
-import { Type } from "@sinclair/typebox";
 import { byPattern } from "../../core/model-sets.ts";
 import type { KeyEntry } from "../../ledger/policy.ts";
-import { USAGE_GROUPS, type UsageReport, type UsageSums } from "../../keeper/reports/types.ts";
+import type { UsageReport, UsageSums } from "../../keeper/reports/types.ts";
+import { listPrices, missingPrices, SUMS, usage, type USAGE_GROUPS, whatIf } from "../../operator/reports.ts";
 import { filterOf } from "../filter.ts";
 import { expectSets } from "../model-sets.ts";
-import { type AdminRequest, operation } from "../operation.ts";
-import { FILTER, PAGE, request, words } from "../../operator/shapes.ts";
-import { MissingPrices, Prices, SUMS, UsageReport as Usage, WhatIf } from "../../operator/reports.ts";
+import { type AdminRequest, answers } from "../operation.ts";
 
 export const reportOperations = [
-  operation({
-    method: "GET",
-    path: "/admin/v1/usage",
-    id: "usage",
-    summary: "Sums of calls, tokens and money",
-    description: "The answer is CSV if the request accepts `text/csv`.",
-    access: "read",
-    query: request({
-      by: Type.Array(words(USAGE_GROUPS), {
-        default: [],
-        maxItems: 3,
-        uniqueItems: true,
-        description: `Groups, with commas: ${USAGE_GROUPS.join(", ")}.`,
-      }),
-      ...FILTER,
-    }),
-    answer: { name: "Usage", schema: Usage },
-    errors: ["not_found", "not_permitted", "too_many_rows"],
-    async handle(given) {
-      const { by, ...filter } = given.query;
-      const report = await given.books.usage({ ...filterOf(given, filter), by });
-      const wantsCsv = given.headers.get("accept")?.includes("text/csv") === true;
-      return wantsCsv
-        ? { text: csv(report, by), type: "text/csv; charset=utf-8" }
-        : { json: withKeyNames(report, given.books.policy().keys) };
-    },
+  answers(usage, async (given) => {
+    const { by, ...filter } = given.query;
+    const report = await given.books.usage({ ...filterOf(given, filter), by });
+    const wantsCsv = given.headers.get("accept")?.includes("text/csv") === true;
+    if (wantsCsv) return { text: csv(report, by), type: "text/csv; charset=utf-8" };
+    return { json: withKeyNames(report, given.books.policy().keys) };
   }),
-  operation({
-    method: "GET",
-    path: "/admin/v1/prices",
-    id: "listPrices",
-    summary: "The price rules in use",
-    access: "read",
-    query: request({
-      ...PAGE,
-      q: Type.Optional(Type.String({ maxLength: 200, description: "Part of `provider/model`." })),
-      of: Type.Optional(
-        Type.Array(Type.String({ pattern: "^[^/]{1,100}/.{1,300}$", "x-expects": "provider/model" }), {
-          maxItems: 100,
-          uniqueItems: true,
-          description:
-            "`provider/model`, with commas: their prices alone, also those that a pattern of the config sets; instead of a page.",
-        }),
-      ),
-    }),
-    answer: { name: "Prices", schema: Prices },
-    handle: async ({ books, query }) => ({ json: await books.prices(query) }),
-  }),
-  operation({
-    method: "GET",
-    path: "/admin/v1/prices/missing",
-    id: "missingPrices",
-    summary: "Models that were used and have no price",
-    access: "read",
-    wholeGateway: true,
-    answer: { name: "MissingPrices", schema: MissingPrices },
-    handle: async ({ books }) => ({ json: { models: await books.missingPrices() } }),
-  }),
-  operation({
-    method: "POST",
-    path: "/admin/v1/whatif",
-    id: "whatIf",
-    summary: "What the calls of a time would have cost with other models",
-    access: "read",
-    body: request({
-      ...FILTER,
-      map: Type.Record(Type.String({ maxLength: 300 }), Type.String({ maxLength: 300 }), {
-        description: "Another `provider/model` for each `provider/model`, pattern or set (`@cheap`).",
-      }),
-    }),
-    answer: { name: "WhatIf", schema: WhatIf },
-    errors: ["not_found"],
-    async handle(given) {
-      const { map, ...filter } = given.body;
-      return { json: await given.books.whatIf({ ...filterOf(given, filter), map: mapOf(given, map) }) };
-    },
+  answers(listPrices, async ({ books, query }) => ({ json: await books.prices(query) })),
+  answers(missingPrices, async ({ books }) => ({ json: { models: await books.missingPrices() } })),
+  answers(whatIf, async (given) => {
+    const { map, ...filter } = given.body;
+    return { json: await given.books.whatIf({ ...filterOf(given, filter), map: mapOf(given, map) }) };
   }),
 ];
 

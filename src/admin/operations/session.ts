@@ -1,79 +1,42 @@
 /** Sign-in to the console. */
-import { Type } from "@sinclair/typebox";
 import { digestOf, isMade } from "../../ledger/keys/form.ts";
-import { identify, type Caller } from "../callers.ts";
+import { type Caller, identify } from "../callers.ts";
 import { AdminError, invalid } from "../../operator/errors.ts";
-import { operation, type AdminRequest } from "../operation.ts";
-import { Session, SignIn, SignInLink } from "../../operator/session.ts";
+import { type AdminRequest, answers } from "../operation.ts";
+import { getSession, makeSignInLink, type Session, signIn, signOut } from "../../operator/session.ts";
 import { cookieOf, expectConsole, readCookie } from "../session/cookie.ts";
+import type { Frozen } from "../../operator/contract.ts";
 
 type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now" | "own" | "sessions" | "tries">;
 
 export const sessionOperations = [
-  operation({
-    method: "GET",
-    path: "/admin/v1/session",
-    id: "getSession",
-    summary: "Who asks, by a key or by the cookie of the console",
-    access: "read",
-    answer: { name: "Session", schema: Session },
-    async handle(given) {
-      const { headers, own, sessions, books, caller, now } = given;
-      const secret = readCookie(headers, own.port);
-      const found = secret && sessions.find(secret, { address: caller.address, policy: books.policy(), now });
-      // A key in the request wins over a cookie.
-      const isSession = found && "caller" in found && found.caller.actor === caller.actor;
-      return { json: await sessionOf(given, caller, isSession ? found.until : undefined) };
-    },
+  answers(getSession, async (given) => {
+    const { headers, own, sessions, books, caller, now } = given;
+    const secret = readCookie(headers, own.port);
+    const found = secret && sessions.find(secret, { address: caller.address, policy: books.policy(), now });
+    // A key in the request wins over a cookie.
+    const isSession = found && "caller" in found && found.caller.actor === caller.actor;
+    return { json: await sessionOf(given, caller, isSession ? found.until : undefined) };
   }),
-  operation({
-    method: "POST",
-    path: "/admin/v1/session",
-    id: "signIn",
-    summary: "Trades a sign-in link or a key for the cookie of the console",
-    description:
-      "Needs the header `x-weir-console: 1` and an Origin. The cookie is HttpOnly and SameSite=Strict, and valid for twelve hours; after five wrong tries within a minute an address waits.",
-    access: "open",
-    body: SignIn,
-    answer: { name: "Session", schema: Session },
-    errors: ["link_used"],
-    async handle(given) {
-      expectConsole(given.headers);
-      const { token, key } = given.body;
-      if ((token === undefined) === (key === undefined)) throw invalid("Give either a token or a key.");
-      const begun = token === undefined ? byKey(given, key!) : byLink(given, token);
-      const { caller, secret, until } = begun;
-      return {
-        json: await sessionOf(given, caller, until),
-        headers: { "set-cookie": cookieOf(secret, given.own.port) },
-      };
-    },
+  answers(signIn, async (given) => {
+    expectConsole(given.headers);
+    const { token, key } = given.body;
+    if ((token === undefined) === (key === undefined)) throw invalid("Give either a token or a key.");
+    const begun = token === undefined ? byKey(given, key!) : byLink(given, token);
+    const { caller, secret, until } = begun;
+    return {
+      json: await sessionOf(given, caller, until),
+      headers: { "set-cookie": cookieOf(secret, given.own.port) },
+    };
   }),
-  operation({
-    method: "DELETE",
-    path: "/admin/v1/session",
-    id: "signOut",
-    summary: "Ends the session of the console",
-    access: "read",
-    answer: { name: "SignedOut", schema: Type.Object({}) },
-    handle({ headers, own, sessions }) {
-      const secret = readCookie(headers, own.port);
-      if (secret !== undefined) sessions.end(secret);
-      return { json: {}, headers: { "set-cookie": cookieOf("", own.port) } };
-    },
+  answers(signOut, ({ headers, own, sessions }) => {
+    const secret = readCookie(headers, own.port);
+    if (secret !== undefined) sessions.end(secret);
+    return { json: {}, headers: { "set-cookie": cookieOf("", own.port) } };
   }),
-  operation({
-    method: "POST",
-    path: "/admin/v1/session/link",
-    id: "makeSignInLink",
-    summary: "A link that opens the console, signed in. It works once, within ten minutes",
-    access: "write",
-    wholeGateway: true,
-    answer: { name: "SignInLink", schema: SignInLink },
-    handle({ sessions, now, headers }) {
-      const { token, until } = sessions.addLink(now);
-      return { json: { url: `http://${headers.get("host")}/console#t=${token}`, expiresAt: until } };
-    },
+  answers(makeSignInLink, ({ sessions, now, headers }) => {
+    const { token, until } = sessions.addLink(now);
+    return { json: { url: `http://${headers.get("host")}/console#t=${token}`, expiresAt: until } };
   }),
 ];
 
@@ -119,7 +82,11 @@ function byKey({ sessions, tries, caller: { address }, books, now }: Given, key:
   throw new AdminError(401, "unauthorized", `${wrong}. ${more}.`);
 }
 
-async function sessionOf({ books, own }: Given, { role, path, actor }: Caller, until: number | undefined) {
+async function sessionOf(
+  { books, own }: Given,
+  { role, path, actor }: Caller,
+  until: number | undefined,
+): Promise<Frozen<Session>> {
   const key = books.policy().keys.find(({ id }) => id === actor);
   const gateway = (await books.gateway.reach())?.url;
   return {

@@ -1,102 +1,49 @@
 /** Models that are added at run time: list, create, change, delete. */
-import { Type } from "@sinclair/typebox";
 import { writePath } from "../../core/path.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { ModelCheck, ModelState } from "../../ledger/messages.ts";
+import type { ModelState } from "../../ledger/messages.ts";
 import type { StoredModel } from "../../ledger/policy.ts";
 import { actorOf, expectVersion, page, versionOf } from "../entries.ts";
 import { AdminError, invalid, nameTaken, notFound } from "../../operator/errors.ts";
-import { type AdminRequest, operation } from "../operation.ts";
-import { PAGE, pageOf, request } from "../../operator/shapes.ts";
-import { NewStoredModel, StoredModelChange, StoredModelView } from "../../operator/stored-models.ts";
+import { type AdminRequest, answers } from "../operation.ts";
+import {
+  changeStoredModel,
+  createStoredModel,
+  deleteStoredModel,
+  getStoredModel,
+  listStoredModels,
+  type StoredModelView,
+} from "../../operator/stored-models.ts";
+import type { Frozen } from "../../operator/contract.ts";
 
 type Given = Pick<AdminRequest, "books" | "caller" | "headers">;
 
-const ONE = { name: "StoredModel", schema: StoredModelView };
-const WHERE = { wholeGateway: true } as const;
-
 export const storedModelOperations = [
-  operation({
-    method: "GET",
-    path: "/admin/v1/stored-models",
-    id: "listStoredModels",
-    summary: "Models that were added at run time, and whether they serve",
-    access: "read",
-    ...WHERE,
-    query: request(PAGE),
-    answer: { name: "StoredModels", schema: pageOf("models", StoredModelView) },
-    errors: ["gateway_failed"],
-    async handle({ books, query }) {
-      const { entries, next } = page(books.policy().models ?? [], query);
-      const states = await statesOf(books);
-      return { json: { models: entries.map((model) => viewOf(model, states)), ...(next && { next }) } };
-    },
+  answers(listStoredModels, async ({ books, query }) => {
+    const { entries, next } = page(books.policy().models ?? [], query);
+    const states = await statesOf(books);
+    return { json: { models: entries.map((model) => viewOf(model, states)), ...(next && { next }) } };
   }),
-  operation({
-    method: "POST",
-    path: "/admin/v1/stored-models",
-    id: "createStoredModel",
-    summary: "Adds a model: a name for models of providers that the config has",
-    description:
-      "The entry is checked as if it were in the config file. It serves in all workers of this gateway before the answer; other gateways of the store read it within seconds.",
-    access: "write",
-    ...WHERE,
-    body: NewStoredModel,
-    answer: ONE,
-    status: 201,
-    errors: ["conflict", "declared", "gateway_failed"],
-    async handle(given) {
-      const { name, ...spec } = given.body as JsonObject & { name: string };
-      const id = `model:${name}`;
-      if (find(given, name)) throw nameTaken(name);
-      return save({ id, name, spec: withoutNull(spec) }, given, true);
-    },
+  answers(createStoredModel, async (given) => {
+    const { name, ...spec } = given.body as JsonObject & { name: string };
+    const id = `model:${name}`;
+    if (find(given, name)) throw nameTaken(name);
+    return save({ id, name, spec: withoutNull(spec) }, given, true);
   }),
-  operation({
-    method: "GET",
-    path: "/admin/v1/stored-models/{name}",
-    id: "getStoredModel",
-    summary: "One stored model",
-    access: "read",
-    ...WHERE,
-    answer: ONE,
-    errors: ["not_found", "gateway_failed"],
-    handle: async (given) => answerOf(expectModel(given, given.params["name"]!), given),
+  answers(getStoredModel, async (given) => answerOf(expectModel(given, given.params.name), given)),
+  answers(changeStoredModel, async (given) => {
+    const model = expectModel(given, given.params.name);
+    expectVersion(given.headers, model);
+    const { id, name, spec } = model;
+    return save({ id, name, spec: withoutNull({ ...spec, ...(given.body as JsonObject) }) }, given);
   }),
-  operation({
-    method: "PATCH",
-    path: "/admin/v1/stored-models/{name}",
-    id: "changeStoredModel",
-    summary: "Changes a stored model",
-    access: "write",
-    ...WHERE,
-    body: StoredModelChange,
-    answer: ONE,
-    errors: ["not_found", "declared", "gateway_failed"],
-    async handle(given) {
-      const model = expectModel(given, given.params["name"]!);
-      expectVersion(given.headers, model);
-      const { id, name, spec } = model;
-      return save({ id, name, spec: withoutNull({ ...spec, ...(given.body as JsonObject) }) }, given);
-    },
-  }),
-  operation({
-    method: "DELETE",
-    path: "/admin/v1/stored-models/{name}",
-    id: "deleteStoredModel",
-    summary: "Removes a stored model; calls that run go on",
-    access: "write",
-    ...WHERE,
-    answer: { name: "DeletedModel", schema: Type.Object({ name: Type.String(), deleted: Type.Boolean() }) },
-    errors: ["not_found", "gateway_failed"],
-    async handle(given) {
-      const { books, caller, params } = given;
-      const model = expectModel(given, params["name"]!);
-      expectVersion(given.headers, model);
-      if (!(await books.models.delete(model.id, actorOf(caller)))) throw notFound("stored model", model.name);
-      await confirmed(statesOf(books), "removed");
-      return { json: { name: model.name, deleted: true } };
-    },
+  answers(deleteStoredModel, async (given) => {
+    const { books, caller, params } = given;
+    const model = expectModel(given, params.name);
+    expectVersion(given.headers, model);
+    if (!(await books.models.delete(model.id, actorOf(caller)))) throw notFound("stored model", model.name);
+    await confirmed(statesOf(books), "removed");
+    return { json: { name: model.name, deleted: true } };
   }),
 ];
 
@@ -109,7 +56,7 @@ async function save(model: StoredModel, given: Given, isNew = false) {
       "gateway_failed",
       "A model can be added or changed only while the gateway runs, because its workers know the providers; start it, or put the model into the config file.",
     );
-  const check = (await books.gateway.ask({ what: "check-model", model })) as ModelCheck;
+  const check = await books.gateway.ask({ what: "check-model", model });
   if (check.declared !== undefined)
     throw new AdminError(
       409,
@@ -144,7 +91,7 @@ async function confirmed<Value>(answer: Promise<Value>, done: "stored" | "remove
 /** Each worker answers when it has taken over what was stored before. */
 async function statesOf({ gateway }: AdminRequest["books"]): Promise<ReadonlyMap<string, ModelState>> {
   if (gateway.workers.length === 0) return new Map();
-  const [states] = (await gateway.askAll({ what: "stored-models" })) as readonly (readonly ModelState[])[];
+  const [states] = await gateway.askAll({ what: "stored-models" });
   return new Map((states ?? []).map((state) => [state.name, state]));
 }
 
@@ -164,7 +111,7 @@ async function answerOf(model: StoredModel, { books }: Given) {
   return { json: view, version: view.version };
 }
 
-function viewOf(model: StoredModel, states: ReadonlyMap<string, ModelState>) {
+function viewOf(model: StoredModel, states: ReadonlyMap<string, ModelState>): Frozen<StoredModelView> {
   const { name, spec, damage } = model;
   const found = states.get(name);
   const state = found?.state ?? (damage === undefined ? "unknown" : "damaged");

@@ -19,7 +19,7 @@ import { describeStoreFailure } from "../store/database.ts";
 import type { Books } from "./books.ts";
 import { type BudgetGauge, Metrics } from "../metrics/metrics.ts";
 import type { Reports } from "../reports/reports.ts";
-import type { AuditReport, CacheGroup, Filter, Invoice, UsageGroup } from "../reports/types.ts";
+import type { AuditReport, Filter, Invoice } from "../reports/types.ts";
 import { usedOf } from "../reports/used-targets.ts";
 import { nodeModels } from "./node-models.ts";
 import { KEYS } from "./returns.ts";
@@ -156,7 +156,7 @@ export class NodeAdmin implements AdminBooks {
     return Promise.resolve(rates.map((rate) => ({ account: rate.id, left: rate.available() })));
   }
 
-  cacheReport(query: Filter & { by: readonly CacheGroup[] }) {
+  cacheReport(query: Parameters<Reports["cacheReport"]>[0]) {
     return this.#read((reports) => reports.cacheReport(query));
   }
 
@@ -168,7 +168,7 @@ export class NodeAdmin implements AdminBooks {
     return this.#read((reports) => reports.cacheSession(session));
   }
 
-  usage(query: Filter & { by: readonly UsageGroup[] }) {
+  usage(query: Parameters<Reports["usage"]>[0]) {
     return this.#read((reports) => reports.usage(query));
   }
 

@@ -1,5 +1,6 @@
 /** Questions of the console to the workers: what runs, how they route, what their config says. */
 import type { BooksUp, GatewayAddress, Question, RunningCall } from "../../ledger/messages.ts";
+import type { AnswerTo } from "../../operator/worker-answers.ts";
 import type { BooksClock } from "./clock.ts";
 import type { Peer } from "./peers.ts";
 
@@ -33,14 +34,14 @@ export class Questions {
   }
 
   /** Asks one worker: all have the same config. @throws Error with one sentence */
-  async ask(question: Question): Promise<unknown> {
+  async ask<Asked extends Question>(question: Asked): Promise<AnswerTo<Asked>> {
     const [peer] = this.#connected();
     if (!peer) throw new Error("no worker of the gateway is connected at the moment");
     return this.#ask(peer, question);
   }
 
   /** Asks all workers. @throws Error with one sentence if one does not answer */
-  askAll(question: Question): Promise<unknown[]> {
+  askAll<Asked extends Question>(question: Asked): Promise<AnswerTo<Asked>[]> {
     return Promise.all(this.#connected().map((peer) => this.#ask(peer, question)));
   }
 
@@ -103,7 +104,7 @@ export class Questions {
     for (const { send } of this.#connected()) send?.({ kind: "watch", ms: WATCH_MS });
   }
 
-  async #ask(peer: Peer, question: Question): Promise<unknown> {
+  async #ask<Asked extends Question>(peer: Peer, question: Asked): Promise<AnswerTo<Asked>> {
     const number = ++this.#number;
     const { promise, resolve } = Promise.withResolvers<Reply | undefined>();
     const cancel = this.#clock.after(WAIT_MS, () => resolve(undefined));
@@ -115,6 +116,6 @@ export class Questions {
     if (reply === undefined)
       throw new Error(`worker ${peer.worker} did not answer within ${WAIT_MS / 1000} s`);
     if ("error" in reply) throw new Error(reply.error);
-    return reply.value;
+    return reply.value as AnswerTo<Asked>;
   }
 }

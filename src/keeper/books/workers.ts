@@ -47,11 +47,13 @@ export class Workers implements GatewayAccess {
     return this.#books.questions.runningNow();
   }
 
-  ask(question: Question) {
+  /** Asks a worker. @throws AdminError 503 with its sentence */
+  ask<Asked extends Question>(question: Asked) {
     return this.#asking((questions) => questions.ask(question));
   }
 
-  askAll(question: Question) {
+  /** Asks all workers. @throws AdminError 503 with the sentence of one */
+  askAll<Asked extends Question>(question: Asked) {
     return this.#asking((questions) => questions.askAll(question));
   }
 

@@ -1,10 +1,11 @@
 /** The caches of providers: sums from the roll-ups by day, reasons from the calls that read too little. */
+import type { CacheGroup } from "../../operator/cache.ts";
 import { DAY_MS } from "../record/roll-ups.ts";
 import { CACHE_SUMS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
 import { newestOf, oldestOf, type ReasonRow, selected, type Who, withCommonest } from "./cache-reasons.ts";
 import type { Directory } from "./directory.ts";
-import type { CacheGroup, CacheReport, CacheRow, CacheSums, Filter } from "./types.ts";
+import type { CacheReport, CacheRow, CacheSums, Filter } from "./types.ts";
 
 type Column = (typeof CACHE_SUMS)[number];
 

@@ -1,11 +1,13 @@
 /** The reading side of the books: usage, calls, the audit, and what people ask of the store. */
+import type { CacheGroup } from "../../operator/cache.ts";
+import type { UsageGroup } from "../../operator/reports.ts";
 import type { Nano } from "../../ledger/money.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
 import type { CallRecord } from "../../ledger/record.ts";
 import { writeAudit } from "../store/policies.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Actor } from "../store/store.ts";
-import { type AuditProgress, auditBooks } from "./audit.ts";
+import { auditBooks, type AuditProgress } from "./audit.ts";
 import { cacheReport } from "./cache.ts";
 import { cacheSession, cacheSessions } from "./cache-sessions.ts";
 import { listCalls, readCall } from "./calls.ts";
@@ -17,7 +19,6 @@ import { summarize } from "./summary.ts";
 import type {
   Assumption,
   AuditReport,
-  CacheGroup,
   CacheReport,
   CacheSession,
   CallFilter,
@@ -28,7 +29,6 @@ import type {
   Invoice,
   LosingSessions,
   Reconciliation,
-  UsageGroup,
   UsageReport,
 } from "./types.ts";
 import { missingPrices, usageReport } from "./usage.ts";

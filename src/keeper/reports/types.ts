@@ -1,11 +1,10 @@
 /** What reports of the books contain. Amounts are nano-dollars, times milliseconds since 1970. */
 import type { Outcome } from "../../core/call.ts";
 import type { ChargeState } from "../../ledger/charge.ts";
+import type { CacheGroup } from "../../operator/cache.ts";
+import type { UsageGroup } from "../../operator/reports.ts";
 import type { Nano } from "../../ledger/money.ts";
 import type { BreakReason, CacheBreak, CallRecord, RefusalReason } from "../../ledger/record.ts";
-
-export const USAGE_GROUPS = ["key", "path", "tag", "model", "provider", "day", "hour"] as const;
-export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** Which calls a report is about. `within`: the path of the caller; calls of other paths are left out. */
 export interface Filter {
@@ -173,9 +172,6 @@ export interface Reconciliation {
   difference: Nano;
   causes: readonly { name: string; amount: Nano; detail: string }[];
 }
-
-export const CACHE_GROUPS = ["key", "path", "client", "model", "provider", "day"] as const;
-export type CacheGroup = (typeof CACHE_GROUPS)[number];
 
 /** What the caches of providers did. Tokens and nano-dollars. */
 export interface CacheSums {

@@ -1,10 +1,11 @@
 /** Sums of calls, from the roll-ups. The rows of calls are never read: there are too many. */
+import type { UsageGroup } from "../../operator/reports.ts";
 import { AdminError } from "../../operator/errors.ts";
 import { DAY_MS, HOUR_MS } from "../record/roll-ups.ts";
 import { SUMS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
 import { type Directory, inList } from "./directory.ts";
-import type { Filter, UsageGroup, UsageReport, UsageRow, UsageSums } from "./types.ts";
+import type { Filter, UsageReport, UsageRow, UsageSums } from "./types.ts";
 
 type Column = (typeof SUMS)[number];
 

@@ -6,6 +6,8 @@ import { FIXED } from "../../config/fixed.ts";
 import { maskTexts } from "../../config/mask-text.ts";
 import type { Options } from "../../config/options.ts";
 import { CORE_OPTIONS, type Config } from "../../config/schema.ts";
+import type { ConfigSource, EffectiveConfig, Reloaded } from "../../operator/config.ts";
+import type { Frozen } from "../../operator/contract.ts";
 import type { Inspected } from "./inspected.ts";
 
 /** Most characters of the config files that are shown. */
@@ -17,7 +19,7 @@ export function inspectConfig(what: "config" | "config-source" | "reload", inspe
   return what === "reload" ? reload(inspected) : readSource(inspected);
 }
 
-async function describeConfig(inspected: Inspected) {
+async function describeConfig(inspected: Inspected): Promise<Frozen<EffectiveConfig>> {
   const { config, settings, since } = inspected;
   const { file, sources = {}, options: known = CORE_OPTIONS } = settings;
   const options = optionsOf(config, known).map(({ path, value, standard }) => {
@@ -103,7 +105,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-async function readSource({ config, settings }: Inspected) {
+async function readSource({ config, settings }: Inspected): Promise<Frozen<ConfigSource>> {
   const { file } = settings;
   if (file === undefined) throw new Error("weir runs without a config file");
   // Those on the disk, as far as weir reads them before a mistake, and those that run.
@@ -143,7 +145,7 @@ function withinSize<File extends { text: string }>(files: readonly File[], size:
   });
 }
 
-async function reload({ settings }: Inspected) {
+async function reload({ settings }: Inspected): Promise<Reloaded> {
   const entry = runningGateways(settings.env).find(({ pid }) => pid === process.pid || pid === process.ppid);
   if (!entry) throw new Error("the gateway has no run file, so it cannot reload itself; send it SIGHUP");
   const outcome = await reloadGateway(entry);

@@ -8,6 +8,8 @@ import type { Health } from "../../gateway/retry/health.ts";
 import { type Choice, describePlan, type Plan } from "../../gateway/routing/plan.ts";
 import type { Registry } from "../../gateway/routing/registry.ts";
 import type { Inspected } from "./inspected.ts";
+import type { Frozen } from "../../operator/contract.ts";
+import type { Models, Routing } from "../../operator/routing.ts";
 import type { Question } from "../../ledger/messages.ts";
 import type { ProviderFacts } from "../../ledger/provider-facts.ts";
 
@@ -37,7 +39,7 @@ export async function inspect(question: Question, inspected: Inspected): Promise
   }
 }
 
-async function describeRouting(model: string, { parts, health }: Inspected) {
+async function describeRouting(model: string, { parts, health }: Inspected): Promise<Frozen<Routing>> {
   const { registry } = parts;
   await registry.prepare(model);
   const candidates = registry.explain(model);
@@ -86,7 +88,7 @@ function clientFormats({ formats }: Registry) {
   );
 }
 
-function describeModels(registry: Registry, { aliases, routes }: Config) {
+function describeModels(registry: Registry, { aliases, routes }: Config): Frozen<Models> {
   return {
     models: [...registry.eachModel()].map(({ id, provider }) => ({ id, provider })),
     aliases,

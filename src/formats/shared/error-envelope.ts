@@ -26,7 +26,7 @@ const WIRE: Record<ErrorKind, { type: string; code?: string }> = {
   internal: { type: "server_error" },
 };
 
-/** Maximum `retry-after`, in seconds: the SDK ignores longer delays and uses its own short backoff. */
+/** Maximum `retry-after`, in seconds: OpenAI's SDK ignores longer delays and uses its own short backoff, Anthropic's obeys any. */
 const MAX_RETRY_AFTER = 60;
 
 /** Encodes an error before the first byte. */

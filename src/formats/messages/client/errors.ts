@@ -4,6 +4,7 @@ import { STATUS } from "../../../core/error.ts";
 import { BUDGET_EXHAUSTED } from "../../../core/refusal.ts";
 import type { ErrorAnswer, Frame } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { retryHeaders } from "../../shared/error-envelope.ts";
 import type { TooLongWords } from "../../shared/too-long.ts";
 import { wordTooLong } from "../../shared/too-long.ts";
 
@@ -26,9 +27,6 @@ const WIRE: Record<ErrorKind, { type: string; status?: number }> = {
   cancelled: { type: "invalid_request_error" },
   internal: { type: "api_error" },
 };
-
-/** Maximum `retry-after`, in seconds: the SDK obeys any delay, however long. */
-const MAX_RETRY_AFTER = 60;
 
 /** Encodes an error before the first byte. */
 export function encodeError(error: GatewayError, requestId: string): ErrorAnswer {
@@ -63,16 +61,6 @@ function wireOf({ kind, code }: GatewayError): { type: string; status?: number }
 function statusOf(error: GatewayError): number {
   if (error.status !== STATUS[error.kind]) return error.status;
   return wireOf(error).status ?? error.status;
-}
-
-function retryHeaders(error: GatewayError): Record<string, string> {
-  const shouldRetry = error.shouldRetry ?? (error.kind === "quota" ? false : undefined);
-  return {
-    ...(error.retryAfter !== undefined && {
-      "retry-after": String(Math.min(MAX_RETRY_AFTER, Math.max(0, Math.ceil(error.retryAfter)))),
-    }),
-    ...(shouldRetry !== undefined && { "x-should-retry": String(shouldRetry) }),
-  };
 }
 
 /**

@@ -104,11 +104,6 @@ const RULES: readonly Rule[] = [
     because: "capture records calls as a tape does, and sends them to the keeper",
   },
   {
-    from: "src/probe/",
-    may: ["src/core/", "src/stream/", "src/http/", "src/gateway/routing/authorizer.ts"],
-    because: "a probe asks a host as a client would, and knows of the gateway only how a call is authorized",
-  },
-  {
     from: "src/tape/",
     may: [
       "src/core/",
@@ -120,11 +115,6 @@ const RULES: readonly Rule[] = [
       "node:path",
     ],
     because: "a tape meets calls at the seam of the gateway, and formats only as values",
-  },
-  {
-    from: "src/drill/",
-    may: ["src/core/", "node:fs", "node:http", "node:net", "node:path"],
-    because: "a drill gets the address of a gateway and its plugin, and knows no format and no config",
   },
   {
     from: "src/ledger/",
@@ -238,6 +228,35 @@ const RULES: readonly Rule[] = [
     from: "src/feature/",
     may: ["src/cli/command.ts", "src/config/section.ts"],
     because: "a manifest joins the types of the seams, each of which is in the room that runs it",
+  },
+  {
+    from: "src/features/drill/",
+    may: [...FACES, "src/cli/clients/", "src/config/load.ts", "src/run/weir.ts"],
+    because: "a drill starts a gateway with a plugin of its own, and points a client at it",
+  },
+  {
+    from: "src/features/exec/",
+    may: [
+      ...FACES,
+      "src/cli/",
+      "src/config/",
+      "src/gateway/routing/registry.ts",
+      "src/ledger/keys/form.ts",
+      "src/run/",
+    ],
+    because: "exec serves as weir serve does, with a client that it points at the gateway",
+  },
+  {
+    from: "src/features/probe/",
+    may: [
+      ...FACES,
+      "src/cli/confirm.ts",
+      "src/config/",
+      "src/gateway/routing/",
+      "src/ledger/",
+      "src/run/assemble.ts",
+    ],
+    because: "a probe asks a host as a client would, and finds providers and prices as a gateway would",
   },
   {
     from: "src/features/import/",
@@ -469,7 +488,7 @@ const MANIFEST_MAY = [
   "@sinclair/typebox",
 ] as const;
 /** Declarations beside a manifest, which are data as the manifest is. */
-const DECLARATIONS = /^src\/features\/[a-z-]+\/(section|columns|metrics|errors)\.ts$/;
+const DECLARATIONS = /^src\/features\/[a-z-]+\/(section|columns|metrics|errors|flags)\.ts$/;
 
 /** Imports that the evaluation of a file needs: no types, and nothing that is imported later. */
 async function eagerImportsOf(file: string): Promise<string[]> {
@@ -504,7 +523,7 @@ const FORMAT_IDS = [
  * name of a format, and the sections of the config that have such a name.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|probe\/|features\/import\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|run\/assemble\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(exec|import|probe)\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|run\/assemble\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {
@@ -626,7 +645,7 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
 test("no file outside of the formats, the dialects of embeddings, the command line, the probe, the import and the console knows a member or header of a single vendor", async () => {
   const knowing: string[] = [];
   for (const file of files.filter((one) =>
-    /^src\/(?!formats\/|embeddings\/|cli\/|console\/|probe\/|features\/import\/)/.test(one),
+    /^src\/(?!formats\/|embeddings\/|cli\/|console\/|features\/(import|probe)\/)/.test(one),
   ))
     for (const word of wordsIn(VENDOR_WORDS, await sourceOf(file)))
       if (!OPTION_VALUES[file]?.includes(word)) knowing.push(`${file} knows ${word}`);

@@ -15,7 +15,7 @@ const TESTS = [
   "test/auth",
   "test/console",
   "test/core",
-  "test/drill",
+  "src/features/drill/test",
   "test/embeddings",
   "test/keeper/store.test.ts",
   "test/keeper/metrics.test.ts",

@@ -11,15 +11,11 @@ import { runCommand } from "./helpers/command.ts";
 import { environmentIn } from "./helpers/environment.ts";
 import { builtIn } from "../plugins/index.ts";
 import { mockModels } from "../plugins/mock/models.ts";
-import { CLIENTS, type KnownClient } from "../src/cli/clients/index.ts";
 import { COMMANDS } from "./helpers/commands.ts";
 import { synopsis } from "../src/cli/help.ts";
 import type { TSchema } from "@sinclair/typebox";
 import { CORE_OPTIONS } from "../src/config/schema.ts";
-import { describeLasts, EXPECTED, FAULTS } from "../src/drill/faults.ts";
 import { traitsSchema } from "../src/config/sections/traits.ts";
-import { PROBES } from "../src/probe/probes/index.ts";
-import { RULES } from "../src/probe/settings.ts";
 import type { Provider } from "../src/core/provider.ts";
 import { FAMILIES } from "../src/keeper/metrics/families.ts";
 import { isVariableList, variableName } from "../src/core/settings.ts";
@@ -27,6 +23,7 @@ import { listGoals } from "./faults/list.ts";
 import {
   blockOf,
   blocksOf,
+  checkPart,
   DOCUMENTS,
   markdownTable,
   readDocument,
@@ -419,17 +416,6 @@ test("the systemd unit stops, restarts and reloads as weir does, and is locked d
   }
 }, 600_000);
 
-test("the table of faults is made from the list of the drill", async () => {
-  const rows = FAULTS.map(({ name, meets, lasts, expects }) => [
-    `\`${name}\``,
-    meets,
-    describeLasts(lasts),
-    EXPECTED[expects],
-  ]);
-  const head = ["fault", "what the client meets", "what it hits", "what a good client does"];
-  await checkPart("src/drill/README.md", "drill", markdownTable(head, rows));
-});
-
 test("the table of options is made from the schema", async () => {
   const rows = CORE_OPTIONS.list.map(({ path, schema }) => {
     const places = [schema["x-flag"], schema["x-env"]].filter(Boolean).map((word) => `\`${word}\``);
@@ -450,21 +436,6 @@ test("the table of traits is made from the schema", async () => {
   await checkPart("src/config/README.md", "traits", markdownTable(["trait", "value", "meaning"], rows));
 });
 
-test("the tables of the probe are made from its code", async () => {
-  const asked = PROBES.map(({ finds, asks, calls }) => [
-    finds.map((feature) => `\`${feature}\``).join(" "),
-    asks,
-    String(calls),
-  ]);
-  await checkPart("src/probe/README.md", "probes", markdownTable(["finds", "asks", "calls"], asked));
-  const rules = RULES.map(({ from, trait }) => [
-    `\`${from}\``,
-    `\`${trait}\``,
-    traitsSchema.properties[trait as keyof typeof traitsSchema.properties].description ?? "",
-  ]);
-  await checkPart("src/probe/README.md", "rules", markdownTable(["finding", "trait", "meaning"], rules));
-});
-
 test("the table of metrics is made from their list", async () => {
   const rows = FAMILIES.map(({ name, type, labels, help }) => {
     return [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(" "), help];
@@ -481,37 +452,6 @@ test("the table of commands is made from the command line", async () => {
   const head = ["command", "what it does", "flags"];
   await checkPart("src/cli/README.md", "commands", markdownTable(head, rows));
 });
-
-test("the table of clients in the README of the command line is that of weir exec", async () => {
-  const rows = CLIENTS.map((client) => {
-    const [address, model] = waysOf(client);
-    return [client.name, client.commands.map(code).join(" "), address, model].map((cell) => cell ?? "");
-  });
-  const head = ["client", "command", "how it finds the gateway", "how it gets the model"];
-  await checkPart("src/cli/README.md", "clients", markdownTable(head, rows));
-});
-
-const code = (text: string) => `\`${text}\``;
-
-/** The variables, flags and files by which a client finds the gateway, and those by which it also gets a model. */
-function waysOf({ env, args, files }: KnownClient): string[] {
-  const ways = (model?: string) => {
-    const aim = { url: "URL", key: "KEY", folder: "FOLDER", user: {}, model };
-    const variables = Object.entries(env?.(aim) ?? {}).filter(([, value]) => value !== undefined);
-    const flags = (args?.(aim) ?? [])
-      .join(" ")
-      .split(/ (?=-)/)
-      .filter(Boolean);
-    return new Map([
-      ...variables.map(([name, value]) => [code(name), value] as const),
-      ...flags.map((flag) => [code(flag), flag] as const),
-      ...Object.entries(files?.(aim) ?? {}).map(([name, text]) => [`the file ${code(name)}`, text] as const),
-    ]);
-  };
-  const [plain, chosen] = [ways(), ways("MODEL")];
-  const added = [...chosen].filter(([name, value]) => plain.get(name) !== value).map(([name]) => name);
-  return [[...plain.keys()].join(", "), added.join(", ")];
-}
 
 test("the tables of what the formats carry are made by asking the code", async () => {
   await checkPart("src/formats/README.md", "matrix", await makeMatrix());
@@ -563,12 +503,4 @@ test("weir explain takes the request that the documents show", async () => {
 function credentialNames({ name, apiKey, credentials = [] }: Provider): string[] {
   const listed = credentials.filter(isVariableList).flat();
   return listed.length > 0 ? listed : [apiKey ?? variableName(name, "API_KEY")];
-}
-
-/** Compares a generated part of a document with what the code makes; the formatter owns spaces and dashes of tables. */
-async function checkPart(path: string, name: string, made: string): Promise<void> {
-  const wanted = withPart(path, name, made);
-  const squeezed = (markdown: string) => markdown.replace(/[ -]{2,}/g, (run) => run[0]!);
-  if (process.env["UPDATE"] === "1") await Bun.write(join(ROOT, path), wanted);
-  else expect(squeezed(readDocument(path))).toBe(squeezed(wanted));
 }

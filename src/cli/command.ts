@@ -83,6 +83,41 @@ export const CONFIG_FLAGS: readonly Flag[] = [
   },
 ];
 
+/** Flags of every command that starts a gateway. */
+export const SERVE_FLAGS: readonly Flag[] = [
+  { name: "--host", value: "HOST", help: "address to listen on (default 127.0.0.1)" },
+  { name: "--port", value: "PORT", help: "port to listen on (default 9347; 0 chooses a free port)" },
+  {
+    name: "--names",
+    value: "NAMES",
+    help: "host names by which clients reach weir, with commas between them",
+  },
+  ...CONFIG_FLAGS,
+  {
+    name: "--workers",
+    value: "N",
+    help: "number of processes that share the port (default: one per core on Linux, otherwise 1)",
+  },
+  {
+    name: "--state",
+    value: "DIR",
+    help: "folder of the databases; answers are stored there (none: in memory)",
+    completes: "folder",
+  },
+  {
+    name: "--log-format",
+    value: "FORMAT",
+    help: "auto, json or pretty",
+    completes: ["auto", "json", "pretty"],
+  },
+  {
+    name: "--log-level",
+    value: "LEVEL",
+    help: "info, warn, error or silent",
+    completes: ["info", "warn", "error", "silent"],
+  },
+];
+
 /** Flags of every command. */
 export const GLOBAL_FLAGS: readonly Flag[] = [
   { name: "--help", short: "-h", help: "print this help" },
@@ -91,6 +126,9 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
 
 /** Makes a command print JSON. */
 export const JSON_FLAG: Flag = { name: "--json", help: "print JSON" };
+
+/** Makes a command go on without a question. */
+export const YES_FLAG: Flag = { name: "--yes", help: "do not ask; weir asks only in a terminal" };
 
 /** The flags that have a value, as `loadConfig` takes them. */
 export function valueFlags(flags: Context["flags"]): Record<string, string | undefined> {

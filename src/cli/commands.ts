@@ -6,13 +6,10 @@ import { chat } from "./chat.ts";
 import { check } from "./check.ts";
 import { completionCommand } from "./completion.ts";
 import { configInit, configSchemaCommand, configShow } from "./config.ts";
-import { drill } from "./drill.ts";
-import { exec } from "./exec.ts";
 import { explainCommand } from "./explain.ts";
 import { health } from "./health.ts";
 import { manCommand } from "./man.ts";
 import { models } from "./models.ts";
-import { probe } from "./probe.ts";
 import { record } from "./record.ts";
 import { replay } from "./replay.ts";
 import { pluginList, pluginNew } from "./plugin.ts";
@@ -38,16 +35,13 @@ export const CORE_NAMES: readonly string[] = coreCommands(() => []).map(({ name 
 function coreCommands(all: () => readonly Command[]): readonly Command[] {
   return [
     serve,
-    exec,
     record,
     replay,
-    drill,
     status,
     stop,
     reload,
     health,
     check,
-    probe,
     models,
     explainCommand,
     chat,

@@ -1,7 +1,5 @@
 /** Asks the person at the terminal before a command does what cannot be undone. */
-import type { Context, Flag } from "./command.ts";
-
-export const YES_FLAG: Flag = { name: "--yes", help: "do not ask; weir asks only in a terminal" };
+import type { Context } from "./command.ts";
 
 /** @returns true with `--yes`, and without a terminal, where nobody could answer */
 export async function confirmed(question: string, flags: Context["flags"]): Promise<boolean> {

@@ -1,6 +1,6 @@
 /** `weir record FILE`: a gateway that also writes each call to a tape. */
-import type { Command } from "./command.ts";
-import { SERVE_FLAGS, serveVariant } from "./serve.ts";
+import { type Command, SERVE_FLAGS } from "./command.ts";
+import { serveVariant } from "./serve.ts";
 import { adjustForTape, describeTape, runTapeClient, TAPE_FILE } from "./tape-command.ts";
 
 export const record: Command = {

@@ -1,8 +1,7 @@
 /** `weir replay FILE`: a gateway that answers from a tape alone. */
 import type { Config } from "../config/schema.ts";
-import type { Command } from "./command.ts";
-import { UsageError } from "./command.ts";
-import { SERVE_FLAGS, serveVariant } from "./serve.ts";
+import { type Command, SERVE_FLAGS, UsageError } from "./command.ts";
+import { serveVariant } from "./serve.ts";
 import { adjustForTape, describeTape, runTapeClient, TAPE_FILE } from "./tape-command.ts";
 
 const TIMINGS = ["cut", "kept"];

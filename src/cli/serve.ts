@@ -7,7 +7,7 @@ import { isFetchLimited, replaceProcess } from "../process/reexec.ts";
 import type { RunningWeir } from "../run/running-weir.ts";
 import type { StartOptions } from "../run/weir.ts";
 import { stateHome } from "../run/home.ts";
-import { type Command, CONFIG_FLAGS, configOptions, type Context } from "./command.ts";
+import { type Command, configOptions, type Context, SERVE_FLAGS } from "./command.ts";
 import { lockOnly, lockPath, lockState } from "./lock.ts";
 import { createCredential, RunFile } from "./run-file.ts";
 import { FIXED } from "../config/fixed.ts";
@@ -16,41 +16,6 @@ import { Signals } from "./signals.ts";
 import { startTable } from "./start-table.ts";
 import { supervise } from "./supervise.ts";
 import { followSupervisor, KEEPER, sentence, wantedWorkers, WORKER, workerOf } from "./worker.ts";
-
-/** The flags of every command that starts a gateway. */
-export const SERVE_FLAGS: Command["flags"] = [
-  { name: "--host", value: "HOST", help: "address to listen on (default 127.0.0.1)" },
-  { name: "--port", value: "PORT", help: "port to listen on (default 9347; 0 chooses a free port)" },
-  {
-    name: "--names",
-    value: "NAMES",
-    help: "host names by which clients reach weir, with commas between them",
-  },
-  ...CONFIG_FLAGS,
-  {
-    name: "--workers",
-    value: "N",
-    help: "number of processes that share the port (default: one per core on Linux, otherwise 1)",
-  },
-  {
-    name: "--state",
-    value: "DIR",
-    help: "folder of the databases; answers are stored there (none: in memory)",
-    completes: "folder",
-  },
-  {
-    name: "--log-format",
-    value: "FORMAT",
-    help: "auto, json or pretty",
-    completes: ["auto", "json", "pretty"],
-  },
-  {
-    name: "--log-level",
-    value: "LEVEL",
-    help: "info, warn, error or silent",
-    completes: ["info", "warn", "error", "silent"],
-  },
-];
 
 export const serve: Command = {
   name: "serve",

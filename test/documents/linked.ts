@@ -62,7 +62,6 @@ export const SCENES: Readonly<Record<string, Scene>> = {
       );
     },
     shows: [
-      ["weir exec -- claude", /Explain this folder/],
       ["weir keys create alice", /^The books hold\.$/m],
       ["weir replay", /1 pass[^]*1 pass/],
       ["weir drill", /20 faults: /],
@@ -79,12 +78,20 @@ export const SCENES: Readonly<Record<string, Scene>> = {
       newcomer.write("chat.py", "");
     },
   },
-  "src/drill/README.md": {
+  "src/features/drill/README.md": {
     prepare: askFiles,
     shows: [
       ["--only cut,stall", /20 faults: [^]*2 faults: /],
       ["--junit", /20 faults: /],
     ],
+  },
+  "src/features/exec/README.md": {
+    prepare(newcomer, { vendor }) {
+      for (const name of ["OPENAI", "OLLAMA"]) newcomer.set(`${name}_BASE_URL`, `${vendor}/v1`);
+      newcomer.set("ANTHROPIC_BASE_URL", vendor);
+      for (const name of ["OPENAI", "ANTHROPIC"]) newcomer.set(`${name}_API_KEY`, KEY);
+    },
+    shows: [["weir exec -- claude", /Explain this folder/]],
   },
   "src/gateway/README.md": { config: ["127.0.0.1:1/v1"] },
   "src/features/import/README.md": {
@@ -106,7 +113,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     replace: ({ litellm }) => ({ "http://localhost:4000": litellm }),
     shows: [["--keys", /sha256|keys/]],
   },
-  "src/probe/README.md": {
+  "src/features/probe/README.md": {
     prepare(newcomer, { vendor }) {
       newcomer.set("ACME_KEY", KEY);
       newcomer.set("GROQ_API_KEY", KEY);
@@ -177,7 +184,7 @@ export const CHECKED: readonly Checked[] = [
   },
   {
     ...{ document: "src/config/README.md", language: "toml" },
-    why: "is a file of Codex; test/cli/exec-installed runs Codex itself",
+    why: "is a file of Codex; the tests of weir exec run Codex itself",
   },
   ...[
     ["src/formats/README.md", "", "prompt_tokens"],

@@ -1,4 +1,5 @@
 /** The Markdown documents of the repository, as tests read them and as generated tables are written into them. */
+import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Glob } from "bun";
@@ -69,4 +70,12 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** Compares a generated part of a document with what the code makes; the formatter owns spaces and dashes of tables. */
+export async function checkPart(path: string, name: string, made: string): Promise<void> {
+  const wanted = withPart(path, name, made);
+  const squeezed = (markdown: string) => markdown.replace(/[ -]{2,}/g, (run) => run[0]!);
+  if (process.env["UPDATE"] === "1") await Bun.write(join(ROOT, path), wanted);
+  else expect(squeezed(readDocument(path))).toBe(squeezed(wanted));
 }

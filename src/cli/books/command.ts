@@ -1,7 +1,7 @@
 /** The frame of the commands of the books: they connect, ask, print and close. */
 import type { Command, Context, Flag } from "../command.ts";
-import { JSON_FLAG } from "../command.ts";
-import { confirmed, YES_FLAG } from "../confirm.ts";
+import { JSON_FLAG, YES_FLAG } from "../command.ts";
+import { confirmed } from "../confirm.ts";
 import type { AdminApi } from "./api.ts";
 import { CONNECT_FLAGS, connect } from "./connect.ts";
 import type { Changed } from "./shapes.ts";

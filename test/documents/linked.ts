@@ -142,6 +142,7 @@ export const CHECKED: readonly Checked[] = [
     [".github/CONTRIBUTING.md", "install --frozen-lockfile"],
     [".github/CONTRIBUTING.md", "run check"],
     [".github/CONTRIBUTING.md", "run test"],
+    [".github/CONTRIBUTING.md", "run nightly"],
     [".github/CONTRIBUTING.md", "run release --all"],
     ["src/cli/README.md", "run build"],
     ["test/bench/README.md", "run bench"],

@@ -12,7 +12,9 @@ if (Bun.isMainThread) {
   // Messages are lost while there is no handler.
   const early: unknown[] = [];
   self.onmessage = ({ data }) => void early.push(data);
-  void import("./keeper/thread.ts").then(({ runThread }) => runThread(early));
+  void import("./keeper/thread.ts").then(({ runThread }) =>
+    runThread(early, async (settings) => (await import("./run/keeper.ts")).openKeeper(settings, false)),
+  );
 }
 
 async function run(args: readonly string[]): Promise<void> {

@@ -1,6 +1,7 @@
 /** The process of the keeper, a child of the supervisor: its life from its own side. */
 import { exitProcess } from "../process/exit.ts";
 import { listenKeeper } from "../keeper/process.ts";
+import { openKeeper } from "../run/keeper.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
 import { type FromWorker, HEARTBEAT_MS, KEEPER_SETTINGS, type ToWorker } from "./worker.ts";
 
@@ -13,7 +14,7 @@ export async function runKeeper([socket = ""]: readonly string[]): Promise<void>
   delete process.env[KEEPER_SETTINGS];
   // Signals may reach the whole process group. Workers still store answers while they drain, so the supervisor ends the keeper.
   for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, () => {});
-  const keeper = await listenKeeper(socket, settings);
+  const keeper = await listenKeeper(socket, settings, openKeeper(settings, true));
   let isEnding = false;
   const end = () => {
     if (isEnding) return;

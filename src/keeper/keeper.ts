@@ -1,7 +1,7 @@
 /** The keeper: the only part of weir that opens databases. One half stores answers, the other half keeps the books. */
 import type { BooksDown, BooksUp } from "../ledger/messages.ts";
 import { unpack } from "../ledger/packed.ts";
-import type { AdminApi } from "./admin-api.ts";
+import type { AdminState } from "../operator/settings.ts";
 import { AnswerKeeper } from "./answers/keeper.ts";
 import { SharedAnswers } from "./answers/shared.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
@@ -30,10 +30,19 @@ export interface Connection {
   ended(): void;
 }
 
+/** The admin API, as the keeper sees it. */
+export interface AdminService {
+  /** Listens as soon as the books have tried to open their store. */
+  start(): void;
+  /** @param receive gets the state when it is known, and each later one @returns function that ends this */
+  tell(receive: (state: AdminState) => void): () => void;
+  stop(): void;
+}
+
 /** The half that keeps the books; both are absent without a store. */
 export interface OpenedBooks {
   books?: BooksKeeper;
-  admin?: AdminApi;
+  admin?: AdminService;
 }
 
 export class Keeper {

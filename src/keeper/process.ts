@@ -1,9 +1,8 @@
 /** The keeper in a process of its own, which the workers reach by a unix socket. */
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { openBooks } from "./books/index.ts";
 import { encodeFrame, FrameReader } from "../process/frames.ts";
-import { Keeper } from "./keeper.ts";
+import { Keeper, type OpenedBooks } from "./keeper.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
 import type { Hello, KeeperSettings } from "./settings.ts";
 
@@ -18,13 +17,18 @@ export interface ListeningKeeper {
   close(): Promise<void>;
 }
 
-/** @param path path of the socket; a socket file that an ended keeper left there is replaced @param now milliseconds since 1970 */
+/**
+ * @param path path of the socket; a socket file that an ended keeper left there is replaced
+ * @param opened the books and the admin API over them
+ * @param now milliseconds since 1970
+ */
 export async function listenKeeper(
   path: string,
   settings: KeeperSettings,
+  opened: Promise<OpenedBooks>,
   now?: () => number,
 ): Promise<ListeningKeeper> {
-  const keeper = new Keeper(settings, openBooks(settings, true), now);
+  const keeper = new Keeper(settings, opened, now);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);

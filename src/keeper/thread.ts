@@ -12,11 +12,14 @@ interface Opening {
   open: KeeperSettings;
 }
 
+/** Opens the books, and the admin API over them. */
+type Open = (settings: KeeperSettings) => Promise<OpenedBooks>;
+
 /** The thread of the keeper, or that of its reader of the books. @param early messages that have arrived; the handler adds later ones */
-export async function runThread(early: unknown[]): Promise<void> {
+export async function runThread(early: unknown[], openBooks: Open): Promise<void> {
   if (early.length === 0) await nextMessage(early);
   const first = early.shift() as Opening | ReaderData;
-  const receive = "readBooks" in first ? await startReader(first) : startKeeper(first);
+  const receive = "readBooks" in first ? await startReader(first) : startKeeper(first, openBooks);
   for (const message of early) receive(message);
   self.onmessage = ({ data }) => receive(data);
 }
@@ -36,7 +39,7 @@ async function startReader(data: ReaderData): Promise<(message: unknown) => void
   return (message) => receive(message as ReaderAsk);
 }
 
-function startKeeper({ open }: Opening): (message: unknown) => void {
+function startKeeper({ open }: Opening, openBooks: Open): (message: unknown) => void {
   const send = (message: FromThread) => self.postMessage(message);
   const keeper = new Keeper(open, openBooks(open));
   const connection: Connection = keeper.connect(send);
@@ -46,9 +49,4 @@ function startKeeper({ open }: Opening): (message: unknown) => void {
     connection.ended();
     void keeper.close().finally(() => send({ closed: true }));
   };
-}
-
-async function openBooks(settings: KeeperSettings): Promise<OpenedBooks> {
-  const books = await import("./books/index.ts");
-  return books.openBooks(settings, false);
 }

@@ -15,6 +15,8 @@ import { threadLink } from "../../src/keeper/thread-link.ts";
 import { until } from "../helpers/serving.ts";
 import { answerOf, describeStore, itemOf, type OpenStore, PATIENT_MS, refusal } from "./suite.ts";
 
+const NO_BOOKS = Promise.resolve({});
+
 setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "weir-links-"));
@@ -28,7 +30,12 @@ const fresh = (ending: string) => join(folder, `${names++}.${ending}`);
 async function overSocket(): Promise<OpenStore> {
   let now = 0;
   const path = fresh("sock");
-  const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } }, () => now);
+  const keeper = await listenKeeper(
+    path,
+    { answers: { path: IN_MEMORY, limits: LIMITS } },
+    NO_BOOKS,
+    () => now,
+  );
   const store = new AnswerClient(socketLink(path), { now: () => now });
   await store.start();
   const close = async () => {
@@ -43,7 +50,7 @@ describe("over a socket", () => {
 
   test("what one worker stored, the others see", async () => {
     const path = fresh("sock");
-    const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } });
+    const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } }, NO_BOOKS);
     const workers = Array.from({ length: 4 }, () => new AnswerClient(socketLink(path)));
     await Promise.all(workers.map((worker) => worker.start()));
     const ids = Array.from({ length: 400 }, (_, n) => `n${n}`);
@@ -60,7 +67,7 @@ describe("over a socket", () => {
 
   test("a large answer crosses in pieces, and small ones behind it arrive", async () => {
     const path = fresh("sock");
-    const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LARGE } });
+    const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LARGE } }, NO_BOOKS);
     const worker = new AnswerClient(socketLink(path));
     const text = Array.from({ length: 400_000 }, (_, n) => `${n * 7919}`).join(" ");
     const large = answerOf("large", { input: [itemOf("i", text), itemOf("j", text)] });
@@ -75,14 +82,14 @@ describe("over a socket", () => {
   test("a keeper that ends rejects what it had, and the next one gets what comes later", async () => {
     const path = fresh("sock");
     const file = fresh("db");
-    const first = await listenKeeper(path, { answers: { path: file, limits: LIMITS } });
+    const first = await listenKeeper(path, { answers: { path: file, limits: LIMITS } }, NO_BOOKS);
     const worker = new AnswerClient(socketLink(path));
     await worker.start();
     expect(await worker.put(answerOf("a"), PATIENT_MS)).toBe("stored");
     first.close();
     expect(await until(() => first.connections === 0, PATIENT_MS)).toBe(true);
     const later = worker.put(answerOf("b"), PATIENT_MS);
-    const second = await listenKeeper(path, { answers: { path: file, limits: LIMITS } });
+    const second = await listenKeeper(path, { answers: { path: file, limits: LIMITS } }, NO_BOOKS);
     expect(await later).toBe("stored");
     expect((await worker.get("a", "config:alice"))?.id).toBe("a");
     await worker.close();
@@ -94,7 +101,7 @@ describe("over a socket", () => {
     const worker = new AnswerClient(socketLink(path));
     void worker.start();
     expect(await worker.put(answerOf("a"), 20)).toBe("late");
-    const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } });
+    const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } }, NO_BOOKS);
     expect(await worker.put(answerOf("b"), PATIENT_MS)).toBe("stored");
     expect(await worker.get("a", "config:alice")).toBeUndefined();
     await worker.close();
@@ -138,7 +145,7 @@ describe("over a socket", () => {
 
   test("bytes that are no message end the connection, and the keeper goes on", async () => {
     const path = fresh("sock");
-    const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } });
+    const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } }, NO_BOOKS);
     for (const bytes of ["GET / HTTP/1.1\r\n\r\n", "\0\0\0\x08\0\0\0\x04nope", "\xff\xff\xff\xff"]) {
       const { promise: ended, resolve } = Promise.withResolvers<void>();
       const peer = await Bun.connect({ unix: path, socket: { data() {}, close: () => resolve() } });

@@ -5,7 +5,7 @@ import { RUN_FILE } from "../../admin/callers.ts";
 import { listOperations } from "../../admin/operations/index.ts";
 import { AdminServer } from "../../admin/server.ts";
 import { Books } from "../../keeper/books/books.ts";
-import { NodeAdmin } from "../../keeper/books/node-admin.ts";
+import { NodeAdmin } from "../../admin/node-admin.ts";
 import { sqliteStore } from "../../keeper/store/sqlite-store.ts";
 import { CaptureAdmin } from "../../keeper/captures/admin.ts";
 import { Captures } from "../../keeper/captures/captures.ts";

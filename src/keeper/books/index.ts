@@ -1,24 +1,26 @@
 /** Makes the keeper of the books for a store, and what the admin API needs of it. */
 import { join } from "node:path";
-import { AdminApi } from "../admin-api.ts";
-import { CaptureAdmin, type CaptureAdminOptions } from "../captures/admin.ts";
+import { CaptureAdmin } from "../captures/admin.ts";
 import { Captures } from "../captures/captures.ts";
-import type { BooksKeeper, OpenedBooks } from "../keeper.ts";
-import { IN_MEMORY, isPostgres, type KeeperSettings, type StoreSettings } from "../settings.ts";
+import type { BooksKeeper } from "../keeper.ts";
+import { IN_MEMORY, isPostgres, type StoreSettings } from "../settings.ts";
 import { Books } from "./books.ts";
-import { NodeAdmin, type Upkeep } from "./node-admin.ts";
 import { Queries } from "./queries.ts";
 import { sqliteStore } from "../store/sqlite-store.ts";
 import type { BookStore } from "../store/store.ts";
 import { watchBooks } from "./telemetry.ts";
-import { SqlUpkeep } from "../store/upkeep.ts";
+import { SqlUpkeep, type Upkeep } from "../store/upkeep.ts";
 
-/** @param isProcess the keeper is a process, not a thread of its only worker @returns nothing without a store */
-export async function openBooks(
-  { books: settings, admin }: KeeperSettings,
-  isProcess: boolean,
-): Promise<OpenedBooks> {
-  if (settings === undefined) return {};
+/** The keeper of the books, and what the admin API needs of it. */
+export interface BooksParts {
+  keeper: BooksKeeper;
+  books: Books;
+  upkeep: Upkeep;
+  captures: CaptureAdmin;
+}
+
+/** Makes the keeper of the books for a store, which need not be open yet. */
+export async function openBooks(settings: StoreSettings): Promise<BooksParts> {
   const { syncMs, cells, folder } = settings;
   const { store, upkeep } = await openStore(settings);
   const books = new Books({
@@ -53,15 +55,8 @@ export async function openBooks(
       await Promise.all([telemetry.close(), books.close()]);
     },
   };
-  if (admin === undefined) return { books: keeper };
-  const { version, metrics, restarts, keys } = admin;
-  books.observers.add({ settings: ({ adminNames }) => void (admin.names = adminNames ?? admin.names) });
-  const note: CaptureAdminOptions["note"] = (...entry) => upkeep.reports.note(...entry);
-  const node = new NodeAdmin({
-    captures: new CaptureAdmin({ captures, note }),
-    ...{ books, upkeep, version, isProcess, restarts, keys, metrics },
-  });
-  return { books: keeper, admin: new AdminApi(node, admin) };
+  const reader = new CaptureAdmin({ captures, note: (...entry) => upkeep.reports.note(...entry) });
+  return { keeper, books, upkeep, captures: reader };
 }
 
 async function openStore({

@@ -1,5 +1,4 @@
 /** The workers of this node as the admin API sees them: their calls as they end and run, and answers to its questions. */
-import type { GatewayAccess } from "../../admin/books.ts";
 import { AdminError } from "../../operator/errors.ts";
 import type { Question } from "../../ledger/messages.ts";
 import type { CallRecord } from "../../ledger/record.ts";
@@ -7,7 +6,7 @@ import type { Books } from "./books.ts";
 import { Pulse } from "../reports/pulse.ts";
 import type { Questions } from "./questions.ts";
 
-export class Workers implements GatewayAccess {
+export class Workers {
   readonly pulse = new Pulse(Date.now());
   readonly #books: Books;
   readonly #watchers = new Set<(calls: readonly CallRecord[]) => void>();

@@ -1,5 +1,4 @@
 /** Captured calls for the admin API. Each look is in the audit log. */
-import type { CaptureBooks } from "../../admin/books.ts";
 import { AdminError } from "../../operator/errors.ts";
 import type { Captured } from "../../ledger/captured.ts";
 import type { Actor } from "../store/store.ts";
@@ -11,7 +10,7 @@ export interface CaptureAdminOptions {
   note(actor: Actor, action: string, subject: string, facts?: unknown): Promise<void>;
 }
 
-export class CaptureAdmin implements CaptureBooks {
+export class CaptureAdmin {
   readonly #options: CaptureAdminOptions;
 
   constructor(options: CaptureAdminOptions) {

@@ -1,6 +1,6 @@
 /** Services of a SQLite store besides the books: reports, copies, checks, retention. */
 import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
-import type { StoreInfo } from "../../admin/books.ts";
+import type { Store } from "../../operator/books.ts";
 import { AdminError } from "../../operator/errors.ts";
 import type { Keep } from "../../ledger/keep.ts";
 import { IN_MEMORY } from "../settings.ts";
@@ -29,9 +29,27 @@ const CHECK_MS = 10_000;
 const CHANGES = 2_000;
 const PAUSE_MS = 100;
 
-export type UpkeepInfo = Omit<StoreInfo, "waiting" | "fault">;
+/** Facts of a store that are in it; what waits to be written, the books know. */
+export type UpkeepInfo = Omit<Store, "waiting" | "fault">;
 
-export class SqlUpkeep {
+/** What the store offers besides what the books need of it. */
+export interface Upkeep {
+  readonly reports: Reports;
+  /** Commits that wait on the disk, because the store is away. */
+  readonly spooled?: number;
+  info(): Promise<UpkeepInfo>;
+  backup(path: string, actor: Actor): Promise<{ bytes: number }>;
+  check(): Promise<AuditReport>;
+  /** Deletes the rows of a key, or what is older than the retention, or counts them. The sums stay. */
+  prune(what: PruneRequest, actor: Actor): Promise<Pruned>;
+  release(actor: Actor): Promise<void>;
+  openKeys(actor: Actor): Promise<void>;
+  /** What is deleted by age and size. */
+  keep?(settings: Keep): void;
+  close(): Promise<void>;
+}
+
+export class SqlUpkeep implements Upkeep {
   readonly reports: Reports;
   readonly #path: string;
   readonly #store: SqlStore;
@@ -87,7 +105,7 @@ export class SqlUpkeep {
   }
 
   /** The newest copy that an operator asked for, or that weir made by itself. */
-  async #lastBackup(): Promise<StoreInfo["lastBackup"]> {
+  async #lastBackup(): Promise<Store["lastBackup"]> {
     const [row] = await this.#sql.all<{ at: number; after: string }>(
       "SELECT at, after FROM audit WHERE action = 'backup' ORDER BY id DESC LIMIT 1",
     );

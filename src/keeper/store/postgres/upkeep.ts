@@ -1,7 +1,7 @@
 /** Services of a PostgreSQL store besides the books. Copies and checks are a matter of the server. */
 import { AdminError } from "../../../operator/errors.ts";
 import type { Keep } from "../../../ledger/keep.ts";
-import type { Upkeep } from "../../books/node-admin.ts";
+import type { Upkeep } from "../upkeep.ts";
 import { removeKey } from "../../record/deletion.ts";
 import { countKey, type Pruned, type PruneRequest } from "../../record/due.ts";
 import { writeAudit } from "../policies.ts";

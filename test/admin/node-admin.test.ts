@@ -3,10 +3,10 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { NodeAdmin } from "../../../src/keeper/books/node-admin.ts";
-import type { Reports } from "../../../src/keeper/reports/reports.ts";
-import type { Books } from "../../../src/keeper/books/books.ts";
-import { budgetOf, declaredOf, openBooks, TestWorker } from "./simulation.ts";
+import { NodeAdmin } from "../../src/admin/node-admin.ts";
+import type { Reports } from "../../src/keeper/reports/reports.ts";
+import type { Books } from "../../src/keeper/books/books.ts";
+import { budgetOf, declaredOf, openBooks, TestWorker } from "../keeper/books/simulation.ts";
 
 setDefaultTimeout(120_000);
 

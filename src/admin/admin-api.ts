@@ -1,12 +1,13 @@
 /** The admin API of a keeper: starts it, and tells the gateway's processes where it listens. */
-import type { AdminBooks } from "../admin/books.ts";
-import { type AdminListener, startAdmin } from "../admin/listener.ts";
+import type { AdminBooks } from "./books.ts";
+import { type AdminListener, startAdmin } from "./listener.ts";
+import type { AdminService } from "../keeper/keeper.ts";
 import type { AdminSettings, AdminState } from "../operator/settings.ts";
 
 /** Time after a failed start before the next attempt. Milliseconds. */
 const RETRY_MS = 2_000;
 
-export class AdminApi {
+export class AdminApi implements AdminService {
   readonly #books: AdminBooks;
   readonly #settings: AdminSettings;
   readonly #receivers = new Set<(state: AdminState) => void>();

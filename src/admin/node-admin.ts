@@ -6,42 +6,26 @@ import type {
   CaptureBooks,
   RateFigures,
   StoreInfo,
-} from "../../admin/books.ts";
-import { AdminError } from "../../operator/errors.ts";
-import { describeThrown } from "../../core/error-text.ts";
-import type { PriceRule } from "../../ledger/charge.ts";
-import type { Keep } from "../../ledger/keep.ts";
-import type { Budget, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts";
-import { priceBookDays } from "../../ledger/prices/age.ts";
-import { PriceBook } from "../../ledger/prices/book.ts";
-import { whatIf } from "../../ledger/prices/whatif.ts";
-import { describeStoreFailure } from "../store/database.ts";
-import type { Books } from "./books.ts";
-import { type BudgetGauge, Metrics } from "../metrics/metrics.ts";
-import type { Reports } from "../reports/reports.ts";
-import type { AuditReport, Filter, Invoice } from "../reports/types.ts";
-import { usedOf } from "../reports/used-targets.ts";
+} from "./books.ts";
+import { AdminError } from "../operator/errors.ts";
+import { describeThrown } from "../core/error-text.ts";
+import type { PriceRule } from "../ledger/charge.ts";
+import type { Budget, KeyEntry, Policy, RateLimit } from "../ledger/policy.ts";
+import { priceBookDays } from "../ledger/prices/age.ts";
+import { PriceBook } from "../ledger/prices/book.ts";
+import { whatIf } from "../ledger/prices/whatif.ts";
+import { describeStoreFailure } from "../keeper/store/database.ts";
+import type { Books } from "../keeper/books/books.ts";
+import { type BudgetGauge, Metrics } from "../keeper/metrics/metrics.ts";
+import type { Upkeep } from "../keeper/store/upkeep.ts";
+import type { Reports } from "../keeper/reports/reports.ts";
+import type { Filter, Invoice } from "../keeper/reports/types.ts";
+import { usedOf } from "../keeper/reports/used-targets.ts";
 import { nodeModels } from "./node-models.ts";
-import { KEYS } from "./returns.ts";
-import { grantedBy } from "./shares.ts";
-import type { Actor } from "../store/store.ts";
-import { Workers } from "./workers.ts";
-
-/** What the store offers besides what the books need of it. */
-export interface Upkeep {
-  readonly reports: Reports;
-  /** Commits that wait on the disk, because the store is away. */
-  readonly spooled?: number;
-  info(): Promise<Omit<StoreInfo, "waiting" | "fault">>;
-  backup(path: string, actor: Actor): Promise<{ bytes: number }>;
-  check(): Promise<AuditReport>;
-  prune: AdminBooks["prune"];
-  release(actor: Actor): Promise<void>;
-  openKeys(actor: Actor): Promise<void>;
-  /** What is deleted by age and size. */
-  keep?(settings: Keep): void;
-  close(): Promise<void>;
-}
+import { KEYS } from "../keeper/books/returns.ts";
+import { grantedBy } from "../keeper/books/shares.ts";
+import type { Actor } from "../keeper/store/store.ts";
+import { Workers } from "../keeper/books/workers.ts";
 
 export interface NodeAdminOptions {
   books: Books;

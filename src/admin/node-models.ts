@@ -1,7 +1,7 @@
 /** Changes of the admin API to the models of the store. */
-import type { ModelBooks } from "../../admin/books.ts";
-import type { Sql } from "../store/sql.ts";
-import { deleteModel, saveModel } from "../store/stored-models.ts";
+import type { ModelBooks } from "./books.ts";
+import type { Sql } from "../keeper/store/sql.ts";
+import { deleteModel, saveModel } from "../keeper/store/stored-models.ts";
 
 /** @param change writes to the store, and tells the workers */
 export function nodeModels(

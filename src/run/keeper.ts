@@ -1,0 +1,20 @@
+/** Puts the keeper of the books and the admin API together, for the thread and the process of the keeper. */
+import { AdminApi } from "../admin/admin-api.ts";
+import { NodeAdmin } from "../admin/node-admin.ts";
+import { openBooks } from "../keeper/books/index.ts";
+import type { OpenedBooks } from "../keeper/keeper.ts";
+import type { KeeperSettings } from "../keeper/settings.ts";
+
+/** @param isProcess the keeper is a process, not a thread of its only worker @returns nothing without a store */
+export async function openKeeper(
+  { books: settings, admin }: KeeperSettings,
+  isProcess: boolean,
+): Promise<OpenedBooks> {
+  if (settings === undefined) return {};
+  const { keeper, books, upkeep, captures } = await openBooks(settings);
+  if (admin === undefined) return { books: keeper };
+  const { version, metrics, restarts, keys } = admin;
+  books.observers.add({ settings: ({ adminNames }) => void (admin.names = adminNames ?? admin.names) });
+  const node = new NodeAdmin({ books, upkeep, captures, version, isProcess, restarts, keys, metrics });
+  return { books: keeper, admin: new AdminApi(node, admin) };
+}

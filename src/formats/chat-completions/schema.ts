@@ -50,7 +50,7 @@ const NamedCall = named(open({ name: Type.String() }), "arguments");
 const ToolCall = named(
   open({
     id: optional(Type.String()),
-    type: silent(KIND, optional(Type.String())),
+    type: silent(KIND, Type.String()),
     function: optional(NamedCall),
     custom: optional(named(open({ name: Type.String() }), "input")),
   }),
@@ -165,10 +165,10 @@ const checked = open(
     messages: Type.Array(Message, { minItems: 1, description: "The conversation in chronological order." }),
     stream: silent(
       STREAMED,
-      optional(Type.Boolean({ description: "`true` streams the answer as server-sent events." })),
+      Type.Boolean({ description: "`true` streams the answer as server-sent events." }),
     ),
     stream_options: optional(
-      named(open({ include_usage: silent(STREAMED, optional(Type.Boolean())) }), {
+      named(open({ include_usage: silent(STREAMED, Type.Boolean()) }), {
         silent: { include_obfuscation: STREAMED },
       }),
     ),
@@ -183,7 +183,7 @@ const checked = open(
     max_tokens: optional(tokens),
     max_completion_tokens: optional(tokens),
     n: optional(Type.Integer({ minimum: 1, maximum: 128, description: "Number of choices." })),
-    stop: silent(STOPPED, optional(Type.Union([Type.String(), texts], { description: "Stop sequences." }))),
+    stop: silent(STOPPED, Type.Union([Type.String(), texts], { description: "Stop sequences." })),
     frequency_penalty: optional(penalty),
     presence_penalty: optional(penalty),
     logit_bias: optional(anything()),
@@ -206,12 +206,12 @@ const checked = open(
     reasoning_effort: optional(Type.String()),
     user: silent(
       "beside `safety_identifier`, which takes its place; alone, it is carried or reported",
-      optional(Type.String()),
+      Type.String(),
     ),
     safety_identifier: optional(Type.String()),
-    prompt_cache_key: silent(CACHED, optional(Type.String())),
+    prompt_cache_key: silent(CACHED, Type.String()),
     service_tier: optional(Type.String()),
-    metadata: lost(optional(anything())),
+    metadata: lost(anything()),
   },
   { title: "ChatCompletionsRequest" },
 );

@@ -36,7 +36,7 @@ function nameOf(model: Json): string | undefined {
   return bareModelName(model.name);
 }
 
-/** What an entry of `models.list` says of a model. */
+/** Facts about the model of an entry of `models.list`. */
 export function factsIn(entry: JsonObject): ModelFacts | undefined {
   return knownFacts({
     name: nameAt(entry, ["displayName"]),

@@ -8,8 +8,8 @@ import { DISPLAYED, MATCHED, MEDIA_TYPE, STOPPED, STORED, STREAMED } from "../sh
 import { lost, named, names, silent } from "../shared/vocabulary.ts";
 
 const media = {
-  mimeType: silent(MEDIA_TYPE, optional(Type.String())),
-  displayName: silent("a name for display, which documents keep as their title", optional(Type.String())),
+  mimeType: silent(MEDIA_TYPE, Type.String()),
+  displayName: silent("a name for display, which documents keep as their title", Type.String()),
 };
 const Blob = open({ ...media, data: Type.String({ description: "Base64." }) });
 const FileData = open({ ...media, fileUri: Type.String() });
@@ -22,8 +22,8 @@ const FunctionCall = named(
 
 const FunctionResponse = named(
   open({
-    id: silent(MATCHED, optional(Type.String())),
-    name: silent(MATCHED, optional(Type.String())),
+    id: silent(MATCHED, Type.String()),
+    name: silent(MATCHED, Type.String()),
     response: optional(anything()),
     parts: optional(Type.Array(names({ read: "text", inner: { inlineData: Blob, fileData: FileData } }))),
   }),
@@ -101,13 +101,13 @@ const checkedConfig = open({
   maxOutputTokens: optional(
     Type.Integer({ minimum: 1, description: "Maximum number of tokens to generate, including reasoning." }),
   ),
-  stopSequences: silent(STOPPED, optional(Type.Array(Type.String()))),
+  stopSequences: silent(STOPPED, Type.Array(Type.String())),
   responseMimeType: optional(Type.String()),
   responseSchema: optional(anything()),
   responseJsonSchema: optional(anything()),
   thinkingConfig: optional(
     open({
-      includeThoughts: silent(DISPLAYED, optional(Type.Boolean())),
+      includeThoughts: silent(DISPLAYED, Type.Boolean()),
       thinkingBudget: optional(Type.Integer({ minimum: -1, maximum: 10_000_000 })),
       thinkingLevel: optional(Type.String()),
     }),
@@ -131,9 +131,9 @@ const request = {
   tools: optional(Type.Array(Tool)),
   toolConfig: optional(ToolConfig),
   generationConfig: optional(GenerationConfig),
-  safetySettings: lost(optional(Type.Array(anything()))),
+  safetySettings: lost(Type.Array(anything())),
   cachedContent: optional(Type.String()),
-  labels: lost(optional(anything())),
+  labels: lost(anything()),
   serviceTier: optional(Type.String()),
 };
 

@@ -67,14 +67,11 @@ const max_tokens = Type.Integer({
 const members = {
   model: Type.String({ minLength: 1, description: "Model identifier, at most 256 bytes of UTF-8." }),
   system: optional(Type.Union([Type.String(), Type.Array(Block)], { description: "System prompt." })),
-  stream: silent(
-    STREAMED,
-    optional(Type.Boolean({ description: "`true` streams the answer as server-sent events." })),
-  ),
+  stream: silent(STREAMED, Type.Boolean({ description: "`true` streams the answer as server-sent events." })),
   temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
   top_k: optional(Type.Integer({ minimum: 0 })),
-  stop_sequences: silent(STOPPED, optional(Type.Array(Type.String()))),
+  stop_sequences: silent(STOPPED, Type.Array(Type.String())),
   tools: optional(Type.Array(Tool)),
   tool_choice: optional(named(Typed, "name disable_parallel_tool_use")),
   thinking: optional(
@@ -88,7 +85,7 @@ const members = {
   output_config: optional(OutputConfig),
   metadata: optional(names({ read: "user_id", passed: true, free: true })),
   service_tier: optional(Type.String()),
-  cache_control: silent(CACHED, optional(Typed)),
+  cache_control: silent(CACHED, Typed),
 };
 
 /** @param later any message but the first */

@@ -36,15 +36,15 @@ const checkedMessage = open({
   tool_calls: optional(Type.Array(ToolCall)),
   tool_name: silent(
     MATCHED,
-    optional(Type.String({ description: "Of a message `tool`: the function that was called." })),
+    Type.String({ description: "Of a message `tool`: the function that was called." }),
   ),
-  tool_call_id: silent(MATCHED, optional(Type.String())),
+  tool_call_id: silent(MATCHED, Type.String()),
 });
 
 const Message = named(checkedMessage, { silent: { name: MATCHED } });
 
 const Tool = open({
-  type: silent(KIND, optional(Type.String())),
+  type: silent(KIND, Type.String()),
   function: open({
     name: Type.String({ minLength: 1 }),
     description: optional(Type.String()),
@@ -61,7 +61,7 @@ const checkedOptions = open({
       description: "Maximum number of tokens to generate, including reasoning; below 1: no limit.",
     }),
   ),
-  stop: silent(STOPPED, optional(Type.Union([Type.String(), Type.Array(Type.String())]))),
+  stop: silent(STOPPED, Type.Union([Type.String(), Type.Array(Type.String())])),
   seed: optional(Type.Integer()),
   presence_penalty: optional(Type.Number({ minimum: -2, maximum: 2 })),
   frequency_penalty: optional(Type.Number({ minimum: -2, maximum: 2 })),
@@ -81,7 +81,7 @@ const Options = named(checkedOptions, {
 /** The members that both requests have. */
 const common = {
   model: Type.String({ minLength: 1 }),
-  stream: silent(STREAMED, optional(Type.Boolean({ default: true }))),
+  stream: silent(STREAMED, Type.Boolean({ default: true })),
   format: optional(
     Type.Union([Type.String(), anything()], { description: "`json`, or the JSON schema of the answer." }),
   ),
@@ -93,12 +93,9 @@ const common = {
   ),
   keep_alive: silent(
     MACHINE,
-    optional(
-      Type.Union([Type.String(), Type.Number()], {
-        description:
-          "Of no effect, but 0 in a request without content is answered with `done_reason: unload`.",
-      }),
-    ),
+    Type.Union([Type.String(), Type.Number()], {
+      description: "Of no effect, but 0 in a request without content is answered with `done_reason: unload`.",
+    }),
   ),
   logprobs: optional(Type.Boolean()),
   top_logprobs: optional(Type.Integer({ minimum: 0 })),

@@ -42,7 +42,7 @@ const Message = open({
   type: optional(Type.Literal("message")),
   role: optional(Type.String()),
   content: optional(Content),
-  id: silent(IN_ANSWER, optional(Type.String())),
+  id: silent(IN_ANSWER, Type.String()),
 });
 
 const call = (type: string) =>
@@ -189,31 +189,31 @@ const checked = open(
     ...members,
     stream: silent(
       STREAMED,
-      optional(Type.Boolean({ description: "`true` streams the answer as server-sent events." })),
+      Type.Boolean({ description: "`true` streams the answer as server-sent events." }),
     ),
     store: silent(
       STORED,
-      optional(Type.Boolean({ description: "`false`: the answer cannot be continued by its id." })),
+      Type.Boolean({ description: "`false`: the answer cannot be continued by its id." }),
     ),
     max_output_tokens: optional(
       Type.Integer({ minimum: 1, description: "Maximum number of tokens to generate, including reasoning." }),
     ),
     max_tool_calls: silent(
       "counts only calls of tools that the vendor runs, which other providers do not get",
-      optional(Type.Integer()),
+      Type.Integer(),
     ),
     temperature: optional(Type.Number({ minimum: 0, maximum: 2, description: "Sampling temperature." })),
     top_p: optional(Type.Number({ minimum: 0, maximum: 1, description: "Nucleus sampling." })),
     top_logprobs: optional(Type.Integer({ minimum: 0, maximum: 20 })),
     include: optional(Type.Array(Type.String())),
     background: optional(Type.Boolean()),
-    metadata: lost(optional(anything())),
+    metadata: lost(anything()),
     user: silent(
       "beside `safety_identifier`, which takes its place; alone, it is carried or reported",
-      optional(Type.String()),
+      Type.String(),
     ),
     safety_identifier: optional(Type.String()),
-    prompt_cache_key: silent(CACHED, optional(Type.String())),
+    prompt_cache_key: silent(CACHED, Type.String()),
     service_tier: optional(Type.String()),
   },
   { title: "ResponsesRequest", ...NEEDS_INPUT },

@@ -22,7 +22,7 @@ export interface EncodedFormat {
   instruction?: string;
 }
 
-/** What a model supports. */
+/** Abilities of a model. */
 interface Facts {
   schemas: boolean;
   forcedTools: boolean;

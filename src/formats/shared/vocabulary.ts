@@ -12,7 +12,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 import type { LeftOut } from "../../core/loss.ts";
-import { anything } from "./schema.ts";
+import { anything, optional } from "./schema.ts";
 
 const KNOWN = Symbol("known");
 const SILENT = Symbol("silent");
@@ -54,14 +54,14 @@ interface Shape extends TSchema {
   [LOST]?: true;
 }
 
-/** Marks a member that cannot change the answer: weir leaves it out without a report. */
-export function silent<Schema extends TSchema>(reason: string, schema: Schema): Schema {
-  return { ...schema, [SILENT]: reason };
+/** An optional member that cannot change the answer: weir leaves it out without a report. */
+export function silent(reason: string, schema: TSchema): TSchema {
+  return { ...optional(schema), [SILENT]: reason };
 }
 
-/** Marks a member without a canonical equivalent: weir reports it. */
-export function lost<Schema extends TSchema>(schema: Schema): Schema {
-  return { ...schema, [LOST]: true };
+/** An optional member without a canonical equivalent: weir reports it. */
+export function lost(schema: TSchema): TSchema {
+  return { ...optional(schema), [LOST]: true };
 }
 
 /** Adds names to the schema of an object, or of a union for all its alternatives. @param known text: what the codec reads */

@@ -16,8 +16,8 @@ const Part = named(oneOf("type", [Text, Other]), {
 const Request = named(
   open({
     parts: Type.Array(Part),
-    stream: silent("it changes only the framing", optional(Type.Boolean())),
-    labels: lost(optional(open({ colour: Type.String() }))),
+    stream: silent("it changes only the framing", Type.Boolean()),
+    labels: lost(open({ colour: Type.String() })),
     schema: optional(open({})),
   }),
   { silent: { prediction: "it makes the same answer come sooner" } },

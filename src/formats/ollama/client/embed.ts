@@ -14,8 +14,8 @@ const DIALECT = "ollama-embed";
 
 /** Members that only concern the machine that runs a local model; they have no effect. */
 const machine = {
-  options: silent(MACHINE, optional(anything())),
-  keep_alive: silent(MACHINE, optional(Type.Union([Type.String(), Type.Number()]))),
+  options: silent(MACHINE, anything()),
+  keep_alive: silent(MACHINE, Type.Union([Type.String(), Type.Number()])),
 };
 
 const EmbedBody = open({

@@ -71,7 +71,7 @@ export type { HeaderReader } from "./core/headers.ts";
 export type { SpokenPath, SpokenPaths, Surroundings, Variable } from "./core/endpoint.ts";
 export type { FrameReader, Framing } from "./core/frame.ts";
 export type { Json, JsonObject } from "./core/json.ts";
-export type { Hooks, Interception, Plugin } from "./core/plugin.ts";
+export type { ConfiguredPlugin, Hooks, Interception, Plugin, PluginSection } from "./core/plugin.ts";
 export type { OutgoingRequest, Place, PlaceAnswer, PlaceRequest } from "./core/place.ts";
 export type {
   Envelope,

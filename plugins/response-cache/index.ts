@@ -6,10 +6,10 @@ import {
   type CallView,
   type ChatEvent,
   type ChatRequest,
+  type ConfiguredPlugin,
   definePlugin,
   globMatches,
   type Interception,
-  type Plugin,
 } from "weir";
 import { type Answer, Entries } from "./entries.ts";
 import { digestOf } from "./meaning.ts";
@@ -30,8 +30,9 @@ export interface ResponseCacheOptions {
 
 const HEADER = "x-weir-cache";
 
-/** @param generation answers of another generation are not found: the models behind names have changed since */
-export function responseCache(options: ResponseCacheOptions, generation: () => number = () => 0): Plugin {
+/** The hooks of a cache with its own memory. */
+export function responseCache(options: ResponseCacheOptions): ConfiguredPlugin {
+  let generation = 0;
   const entries = new Entries(options);
   const { keys, tools } = options;
   const matches = (patterns: readonly string[], name: string) =>
@@ -51,7 +52,7 @@ export function responseCache(options: ResponseCacheOptions, generation: () => n
       call.addHeader(HEADER, `bypass; ${reason}`);
       return undefined;
     }
-    const digest = `${generation()} ${digestOf(call, request)}`;
+    const digest = `${generation} ${digestOf(call, request)}`;
     const known = wish === "refresh" ? undefined : knownTo(call, entries.get(digest));
     call.addHeader(HEADER, known ? "hit" : wish === "refresh" ? "refresh" : "miss");
     if (known) return { answer: replayed(known, call) };
@@ -70,8 +71,52 @@ export function responseCache(options: ResponseCacheOptions, generation: () => n
     return acts ? "tools" : undefined;
   }
 
-  return definePlugin({ name: "response-cache", hooks: { intercept } });
+  return { hooks: { intercept }, modelsChanged: () => void generation++ };
 }
+
+/** Texts, each of which may contain `*`. */
+const patterns = (description: string) => ({
+  ...{ type: "array", items: { type: "string" }, default: [] },
+  description,
+});
+
+export default definePlugin({
+  name: "response-cache",
+  section: {
+    schema: {
+      type: "object",
+      properties: {
+        keys: patterns(
+          "Names of the gateway keys whose calls may be answered from the cache. Empty: there is no cache.",
+        ),
+        header: {
+          ...{ type: "boolean", default: true },
+          description: "Whether a call must ask for the cache with `x-weir-cache: use`.",
+        },
+        tools: patterns("Names of tools without side effects."),
+        maxTemperature: {
+          ...{ anyOf: [{ type: "number", minimum: 0, maximum: 2 }, { enum: ["any"] }], default: 0 },
+          description:
+            "A request with a higher temperature, or without one, is not cached. `any`: every request.",
+        },
+        ttlMs: {
+          type: "integer",
+          minimum: 1,
+          default: 3_600_000,
+          description: "How long an answer is kept.",
+        },
+        bytes: {
+          ...{ type: "integer", minimum: 65_536, default: 67_108_864 },
+          description: "Memory for answers in each process, in bytes.",
+        },
+      },
+    },
+    configure(options) {
+      const settings = options as unknown as ResponseCacheOptions;
+      return settings.keys.length > 0 ? responseCache(settings) : undefined;
+    },
+  },
+});
 
 /** Whether a request has fields whose answer has parts that only its own format can carry, such as log probabilities. */
 function hasOwnFields({ extra, ownFields = {} }: ChatRequest): boolean {

@@ -92,9 +92,9 @@ export const pluginList: Command = {
   words: [],
   flags: [...CONFIG_FLAGS, JSON_FLAG],
   async run({ flags, env, cwd, sections, print, printError }) {
-    const { config } = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
+    const { config, locate } = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
     const { assemble } = await import("../run/assemble.ts");
-    const { plugins, broken } = await assemble(config, env);
+    const { plugins, broken } = await assemble(config, env, locate);
     const replaced = replacedProviders(plugins);
     const listed = plugins.map(({ plugin, source, sha256 }) => ({
       name: plugin.name,

@@ -85,6 +85,10 @@ function* load({ sections = [], flags = {}, env, cwd, onFile }: LoadOptions): Sl
     sources[option.path.join(".")] = { ...origin, at };
     if (below.length > 0) added.set(option.path.join("."), { below: below.length, at: origin.at });
   }
+  for (const path of openMembers(options, written)) {
+    assign(values, path, pick(written, path));
+    sources[path.join(".")] = { layer: "file", at: document!.locateAll(path) };
+  }
   const locate = (path: Path) => locateIn(path, sources, added, document);
   const config = settle(withoutSets(values), { options, sources, locate, document, cwd });
   assertSafe(config, hasStore(config, env), locate);
@@ -94,6 +98,16 @@ function* load({ sections = [], flags = {}, env, cwd, onFile }: LoadOptions): Sl
   );
   throwFirst(disagreements, locate, document?.files);
   return { config, file: document?.name, sources: deepFreeze(sources), locate, options };
+}
+
+/** Members of groups whose schema does not list them, as the options of plugins. */
+function openMembers({ schema }: Options, written: Record<string, unknown>): string[][] {
+  return Object.entries(schema.properties).flatMap(([name, group]) => {
+    const known: object | undefined = group["properties"];
+    if (!known || typeof group["additionalProperties"] !== "object") return [];
+    const members = Object.keys((written[name] as object | undefined) ?? {});
+    return members.filter((member) => !Object.hasOwn(known, member)).map((member) => [name, member]);
+  });
 }
 
 /** Whether the operator has named a store that may contain keys. */

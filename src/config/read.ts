@@ -40,7 +40,7 @@ export function substituteAll(
 export function sealSecrets(schema: TSchema, value: unknown): unknown {
   if (typeof value === "string") return schema["writeOnly"] === true ? new Secret(value.trim()) : value;
   const member = (step: string | number, inner: unknown) => {
-    const memberSchema = memberOf(schema, step);
+    const memberSchema = schema["writeOnly"] === true ? schema : memberOf(schema, step);
     return memberSchema === undefined ? inner : sealSecrets(memberSchema, inner);
   };
   if (Array.isArray(value)) return value.map((item, index) => member(index, item));

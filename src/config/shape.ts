@@ -87,13 +87,19 @@ export function expected(schema: TSchema): string {
   const variants: TSchema[] | undefined = schema["anyOf"];
   if (variants) return `one of ${variants.map((variant) => String(variant["const"])).join(", ")}`;
   const kind = { integer: "an integer", number: "a number" }[String(schema["type"])];
-  if (kind !== undefined) return `${kind} between ${schema["minimum"]} and ${schema["maximum"]}`;
+  if (kind !== undefined) return kind + rangeOf(schema);
   if (schema["type"] === "object")
     return isSection(schema) ? "a group of options" : "a map of names to values";
   return (
     { boolean: "true or false", array: "a list", string: "a text" }[String(schema["type"])] ??
     "something else"
   );
+}
+
+/** ` between 0 and 65535`, ` of at least 1`; empty without limits. */
+function rangeOf({ minimum, maximum }: TSchema): string {
+  if (minimum === undefined) return maximum === undefined ? "" : ` of at most ${maximum}`;
+  return maximum === undefined ? ` of at least ${minimum}` : ` between ${minimum} and ${maximum}`;
 }
 
 /** The value that was found, for messages; a text that may be secret is not repeated. */
@@ -148,5 +154,7 @@ export function memberOf(schema: TSchema, step: string | number): TSchema | unde
   const patterns: Record<string, TSchema> = schema["patternProperties"] ?? {};
   const variants: TSchema[] = schema["anyOf"] ?? [];
   const members = variants.map((variant) => memberOf(variant, step));
-  return [...members, ...Object.values(patterns)].find((member) => member !== undefined);
+  const others: TSchema | boolean | undefined = schema["additionalProperties"];
+  const any = typeof others === "object" ? [others] : [];
+  return [...members, ...Object.values(patterns), ...any].find((member) => member !== undefined);
 }

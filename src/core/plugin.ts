@@ -3,6 +3,7 @@ import type { CallRecord, CallView } from "./call-view.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { ChatEvent } from "./events.ts";
 import type { Format } from "./format.ts";
+import type { JsonObject } from "./json.ts";
 import type { Provider } from "./provider.ts";
 
 export interface Plugin {
@@ -10,6 +11,29 @@ export interface Plugin {
   providers?: readonly Provider[];
   formats?: readonly Format[];
   hooks?: Hooks;
+  /** Options of the plugin, and the hooks that it has for them. */
+  section?: PluginSection;
+}
+
+/** Options under `plugins.NAME` of weir.yaml. */
+export interface PluginSection {
+  /**
+   * JSON schema of the options: an object. weir checks the file with it, fills in each `default` and refuses unknown options. It
+   * knows `type`, `properties`, `required`, `items`, `enum`, `anyOf`, `default`, `description`, and limits of numbers, texts and lists.
+   */
+  schema: JsonObject;
+  /**
+   * Called at the start and at each reload, also where the file says nothing about the plugin.
+   * @returns hooks beside those of the plugin; `undefined`: the options turn the plugin off
+   */
+  configure(options: JsonObject): ConfiguredPlugin | undefined;
+}
+
+/** A plugin with its options. */
+export interface ConfiguredPlugin {
+  hooks?: Hooks;
+  /** Called when names of models have another meaning than before, because models were added or removed at run time. */
+  modelsChanged?(): void;
 }
 
 /** The hooks of a plugin. Each hook runs in the order in which the plugins were loaded. */

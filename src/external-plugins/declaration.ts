@@ -26,7 +26,7 @@ import type { ModelListing } from "../core/model-listing.ts";
 import type { UrlAddress } from "../core/url-address.ts";
 import type { StoredCodec } from "../core/stored-codec.ts";
 import { isObject } from "../core/json.ts";
-import type { Hooks, Plugin } from "../core/plugin.ts";
+import type { Hooks, Plugin, PluginSection } from "../core/plugin.ts";
 import { embeds, FRAMING, PROVIDER } from "./provider-tables.ts";
 import type { Table } from "./rules.ts";
 import {
@@ -300,6 +300,10 @@ const PLUGIN: Table<Plugin> = {
   providers: listOf("provider", "name", PROVIDER),
   formats: listOf<Format>("format", "id", FORMAT),
   hooks: group("its hook", HOOKS),
+  section: group<PluginSection>("the section's", {
+    schema: must("an object", isObject),
+    configure: required(callable),
+  }),
 };
 
 /** @returns the first fault of a file's default export, as a clause; undefined if there is none */
@@ -318,7 +322,9 @@ const ONLOOKERS = new Set(["observe", "done"]);
  */
 export function mayDecide(exported: unknown): boolean {
   if (!isObject(exported)) return true;
-  const { hooks } = exported;
+  const { hooks, section } = exported;
+  // The hooks that it has for its options are known only when it is configured.
+  if (section !== undefined) return true;
   if (Object.keys(exported).some((name) => !Object.hasOwn(PLUGIN, name))) return true;
   return hooks !== undefined && (!isObject(hooks) || Object.keys(hooks).some((name) => !ONLOOKERS.has(name)));
 }

@@ -31,6 +31,7 @@ import { createMessagesFormat } from "../formats/messages/index.ts";
 import { ollamaFormat, ollamaGenerateFormat } from "../formats/ollama/index.ts";
 import { responsesFormat } from "../formats/responses/index.ts";
 import type { NameOptions } from "../gateway/routing/model-names.ts";
+import { configurePlugins } from "./configure-plugins.ts";
 import { ModelCatalog } from "../gateway/models/catalog.ts";
 import type { LoadedPlugin, RegistryOptions } from "../gateway/routing/registry.ts";
 import { Registry } from "../gateway/routing/registry.ts";
@@ -42,8 +43,8 @@ export interface Assembled {
   plugins: readonly LoadedPlugin[];
   /** External plugins that could not be loaded. */
   broken: readonly BrokenPlugin[];
-  /** Forgets the answers of the response cache: the models behind names have changed. */
-  forgetAnswers(): void;
+  /** Tells plugins that names of models have another meaning than before: models were added or removed at run time. */
+  modelsChanged(): void;
 }
 
 /**
@@ -68,10 +69,11 @@ export async function assemble(
     isConfigured: (provider: Provider) => isConfigured(config, env, provider),
   };
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
-  const shipped = await shippedPlugins(config);
-  const sorted = sortOut([...shipped.plugins, ...own], dropped, parts);
-  const { broken } = sorted;
-  const plugins = [...sorted.plugins, ...pluginsOfConfig(config, sorted.plugins, endpoints)];
+  const cache = await responseCache(config);
+  const sorted = sortOut([...(cache?.hooks ? [cache.plugin] : []), ...builtIn, ...own], dropped, parts);
+  const configured = configurePlugins(sorted.plugins, sorted.broken, config, locate);
+  const { broken } = configured;
+  const plugins = [...configured.plugins, ...pluginsOfConfig(config, configured.plugins, endpoints)];
   await nextTurn();
   const routes = completeRoutes(config);
   await nextTurn();
@@ -92,8 +94,12 @@ export async function assemble(
     const served = { ...routes, aliases: config.aliases };
     await inSlices(assertModelsServed(served, (model) => registry.faultOf(model), locate));
   }
+  const modelsChanged = () => {
+    cache?.modelsChanged?.();
+    configured.modelsChanged();
+  };
   const catalog = new ModelCatalog(registry, () => readFacts(config));
-  return { registry, catalog, plugins, broken, forgetAnswers: shipped.forgetAnswers };
+  return { registry, catalog, plugins, broken, modelsChanged };
 }
 
 /** Settings of the config by the names of models. */
@@ -129,13 +135,12 @@ export async function readFacts({ prices }: Config): Promise<FactBook> {
   return createFactBook(prices);
 }
 
-/** The built-in plugins that are on. Each load makes a cache of its own, because the models behind names may have changed. */
-async function shippedPlugins({ cache }: Config) {
-  if (cache.keys.length === 0) return { plugins: builtIn, forgetAnswers: () => {} };
-  const { responseCache } = await import("../../plugins/response-cache/index.ts");
-  let generation = 0;
-  const plugins = [responseCache(cache, () => generation), ...builtIn];
-  return { plugins, forgetAnswers: () => void generation++ };
+/** The response cache, if the config turns it on. Each load makes one of its own, because the models behind names may have changed. */
+async function responseCache({ cache }: Config) {
+  if (cache.keys.length === 0) return undefined;
+  const { default: plugin } = await import("../../plugins/response-cache/index.ts");
+  const made = plugin.section!.configure({ ...cache });
+  return made && { ...made, plugin: { name: plugin.name, hooks: made.hooks } };
 }
 
 /** Providers that only the config describes, each wrapped in a plugin. */

@@ -18,7 +18,7 @@ const WAIT_MS = 2_000;
 /** The config that serves, and where it is written. */
 export interface Serving {
   config: Config;
-  parts: Pick<Assembled, "registry" | "catalog"> & Partial<Pick<Assembled, "forgetAnswers">>;
+  parts: Pick<Assembled, "registry" | "catalog"> & Partial<Pick<Assembled, "modelsChanged">>;
   locate?(path: Path): string;
 }
 
@@ -83,7 +83,7 @@ export class StoredModels implements StoredNames {
    * Makes the registry serve the models of a config and of the store.
    * @returns the config with what the store adds
    */
-  apply({ config, parts: { registry, catalog, forgetAnswers }, locate }: Serving): Config {
+  apply({ config, parts: { registry, catalog, modelsChanged }, locate }: Serving): Config {
     if (this.#models.size === 0 && !this.#renamed.has(registry)) return config;
     this.#renamed.add(registry);
     const states = new Map<string, ModelState>();
@@ -108,7 +108,7 @@ export class StoredModels implements StoredNames {
       );
     }
     catalog.renew(() => readFacts(merged.config));
-    forgetAnswers?.();
+    modelsChanged?.();
     this.#states = [...states.values()];
     this.#report();
     return merged.config;

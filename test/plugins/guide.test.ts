@@ -64,6 +64,19 @@ describe("the examples of hooks", () => {
     expect(JSON.parse(hard.text)).toMatchObject({ model: "auto" });
   });
 
+  test("the word limit refuses by the option of the operator, and is off without it", async () => {
+    const body = (words: number) => ({
+      body: { model: "mock/echo", messages: [{ role: "user", content: "word ".repeat(words) }] },
+    });
+    const off = await gateway({}, { plugins: example("word-limit") });
+    expect((await ask(off, body(50))).status).toBe(200);
+    const config = { plugins: { "word-limit": { most: 20 } } };
+    const running = await gateway(config, { plugins: example("word-limit") });
+    expect((await ask(running, body(5))).status).toBe(200);
+    const refused = await ask(running, body(50));
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("more than 20 words")]);
+  });
+
   test("the cache answers the second time without a provider", async () => {
     const running = await gateway({}, { plugins: example("cache") });
     const body = { model: "mock/echo", messages: [{ role: "user", content: "once" }] };

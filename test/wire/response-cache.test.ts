@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type Anthropic from "@anthropic-ai/sdk";
 import type OpenAI from "openai";
+import { droppedPlugin } from "../helpers/dropped-plugin.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { STREAM } from "../helpers/places.ts";
 import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
@@ -31,6 +32,17 @@ const hostAt = (url: string) => ({
   providers: { host: { baseUrl: `${url}/v1`, speaks: "chat-completions", models: ["some-model"] } },
 });
 
+/** The cache as a plugin file that an operator drops into the folder, in place of the built-in one: `DROPPED_CACHE=1`. */
+const DROPPED = process.env["DROPPED_CACHE"] === "1";
+
+async function withCache(config: Record<string, unknown>, cache: object) {
+  if (!DROPPED) return { config: { ...config, cache } };
+  return {
+    config: { ...config, plugins: { "response-cache": cache } },
+    plugins: { "response-cache.js": await droppedPlugin("response-cache") },
+  };
+}
+
 let gateway: RunningGateway;
 let upstream: Upstream;
 /** What the host answers, if not as usual. */
@@ -55,11 +67,10 @@ beforeAll(async () => {
   });
   gateway = await startGateway({
     env: { WEIR_STATE: "none" },
-    config: {
-      ...hostAt(upstream.url),
-      keys: Object.entries(KEYS).map(([name, key]) => ({ name, key })),
-      cache: { keys: ["ci", "eval-*"], tools: ["get_*"], bytes: 1_000_000 },
-    },
+    ...(await withCache(
+      { ...hostAt(upstream.url), keys: Object.entries(KEYS).map(([name, key]) => ({ name, key })) },
+      { keys: ["ci", "eval-*"], tools: ["get_*"], bytes: 1_000_000 },
+    )),
   });
 });
 
@@ -496,12 +507,14 @@ test("without keys there is no cache: the header means nothing, and calls keep t
 test("a hit is a trace of its own: a span of the response cache that cost nothing, without the prompt", async () => {
   const receiver = startReceiver();
   const traced = await startGateway({
-    config: {
-      ...hostAt(upstream.url),
-      ...{ state: "none", workers: 1, traces: { to: receiver.url } },
-      prices: { "host/*": { input: 10, output: 20 } },
-      cache: { keys: ["*"] },
-    },
+    ...(await withCache(
+      {
+        ...hostAt(upstream.url),
+        ...{ state: "none", workers: 1, traces: { to: receiver.url } },
+        prices: { "host/*": { input: 10, output: 20 } },
+      },
+      { keys: ["*"] },
+    )),
   });
   const prompt = `${fresh()} canary-4c1b`;
   try {

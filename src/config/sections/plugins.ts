@@ -1,10 +1,15 @@
 /** External plugins. */
 import { resolve } from "node:path";
-import { Type } from "@sinclair/typebox";
-import { ConfigError, faultAt } from "../error.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { isObject } from "../../core/json.ts";
+import { suggest } from "../../core/suggest.ts";
+import { ConfigError, type Fault, faultAt } from "../error.ts";
 import { pluginFolderFault } from "../files.ts";
 import { section, type Settling } from "../section.ts";
-import { CLOSED, milliseconds } from "./kinds.ts";
+import { milliseconds } from "./kinds.ts";
+
+/** Options of a plugin. Their texts may be secrets, which only the schema of the plugin knows. */
+const ofPlugin = Type.Unknown({ writeOnly: true });
 
 export const plugins = section(
   "plugins",
@@ -37,14 +42,38 @@ export const plugins = section(
         "Maximum time to import a plugin, in milliseconds. A plugin that takes longer is not loaded.",
       ),
     },
-    { ...CLOSED, description: "External plugins." },
+    {
+      additionalProperties: ofPlugin,
+      description:
+        "External plugins. Under the name of a plugin: its own options, by the schema that it brings.",
+    },
   ),
   {
-    faults: (written) =>
-      faultAt(["plugins", "dir"], (written as { dir?: string }).dir === "" ? "dir is empty" : undefined),
+    faults: pluginFaults,
     settle: (value, settling) => ({ ...value, dir: folderOf(value.dir, settling) }),
   },
 );
+
+/** Options of `plugins` itself; any other member is the name of a plugin. */
+const OWN: readonly string[] = Object.keys(plugins.schema.properties);
+
+/** The options of plugins, by their names. */
+export function optionsOfPlugins(value: Static<typeof plugins.schema>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !OWN.includes(name)));
+}
+
+function pluginFaults(written: unknown): Fault[] {
+  const members = written as Record<string, unknown>;
+  return [
+    ...faultAt(["plugins", "dir"], members["dir"] === "" ? "dir is empty" : undefined),
+    ...Object.entries(members).flatMap(([name, value]) => {
+      if (OWN.includes(name) || isObject(value)) return [];
+      const near = suggest(name, OWN);
+      const hint = near === undefined ? "; options of a plugin are a group" : `, did you mean ${near}?`;
+      return faultAt(["plugins", name], `unknown option ${name}${hint}`);
+    }),
+  ];
+}
 
 /** @throws ConfigError for a folder that is set and missing, or that cannot be read */
 function folderOf(written: string | undefined, { folderOf, originOf, locate }: Settling): string {

@@ -1,0 +1,64 @@
+/** Gives plugins their options, and takes the hooks that they have for them. */
+import { assertPluginsKnown, optionsFor } from "../config/plugin-options.ts";
+import { ConfigError, type Path } from "../config/error.ts";
+import type { Config } from "../config/schema.ts";
+import { optionsOfPlugins } from "../config/sections/plugins.ts";
+import { describeThrown } from "../core/error-text.ts";
+import type { Hooks } from "../core/plugin.ts";
+import type { BrokenPlugin } from "../external-plugins/discover.ts";
+import type { LoadedPlugin } from "../gateway/routing/registry.ts";
+
+/** Plugins with the hooks for their options. */
+export interface Configured {
+  plugins: readonly LoadedPlugin[];
+  broken: readonly BrokenPlugin[];
+  /** Tells the plugins that names of models have another meaning than before. */
+  modelsChanged(): void;
+}
+
+/**
+ * @param broken plugins that could not be loaded: their options are not checked
+ * @throws ConfigError for options that do not fit the schema of their plugin, and for those of an unknown one
+ */
+export function configurePlugins(
+  loaded: readonly LoadedPlugin[],
+  broken: readonly BrokenPlugin[],
+  config: Config,
+  locate: (path: Path) => string,
+): Configured {
+  const written = optionsOfPlugins(config.plugins);
+  if (broken.length === 0)
+    assertPluginsKnown(
+      written,
+      loaded.map(({ plugin }) => plugin),
+      locate,
+    );
+  const faults: BrokenPlugin[] = [];
+  const watchers: (() => void)[] = [];
+  const plugins = loaded.flatMap((one) => {
+    const { plugin, source } = one;
+    const { section } = plugin;
+    if (!section) return [one];
+    try {
+      const made = section.configure(optionsFor({ name: plugin.name, section }, written, locate));
+      if (made?.modelsChanged) watchers.push(() => made.modelsChanged!());
+      return [{ ...one, plugin: { ...plugin, hooks: joined(plugin.hooks, made?.hooks) } }];
+    } catch (cause) {
+      if (cause instanceof ConfigError) throw cause;
+      faults.push({ file: source, message: `${source}: ${describeThrown(cause)}`, mayDecide: true });
+      return [];
+    }
+  });
+  return {
+    plugins,
+    broken: [...broken, ...faults],
+    modelsChanged: () => {
+      for (const watcher of watchers) watcher();
+    },
+  };
+}
+
+/** The hooks for the options replace those of the plugin. */
+function joined(own: Hooks | undefined, made: Hooks | undefined): Hooks | undefined {
+  return own || made ? { ...own, ...made } : undefined;
+}

@@ -1,17 +1,21 @@
 /**
  * Builds the binary: `bun run build` for this machine (`dist/weir`), `bun run build --all` for every system
  * (`dist/weir-<os>-<arch>[-musl]`), `bun run build linux-arm64 …` for selected systems. `dist/weir.cdx.json` lists the
- * packages in the binary.
+ * packages in the binary. `--without a,b` leaves features out.
  */
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
 import type { BundledFile } from "../admin/console/bundle.ts";
+import { type Feature, featuresIn } from "../feature/feature.ts";
+import * as features from "../features.ts";
 import { buildConsole } from "./console.ts";
 import { signAdHoc } from "./mach-o.ts";
 import type { System } from "./systems.ts";
 import { binaryName, SYSTEMS, systemsOf } from "./systems.ts";
 import { billOfMaterials } from "./sbom.ts";
+import { featuresWithout, withoutFeatures } from "./without.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 
@@ -51,7 +55,7 @@ const packedConsole = (files: readonly BundledFile[]): BunPlugin => ({
 });
 
 /** @param place of all that are built: "2 of 7" */
-async function build(system: System | undefined, place: string): Promise<void> {
+async function build(system: System | undefined, left: readonly Feature[], place: string): Promise<void> {
   const name = system ? binaryName(system) : "weir";
   console.log(`building dist/${name} (${place}) …`);
   const outfile = join(ROOT, "dist", name);
@@ -68,7 +72,7 @@ async function build(system: System | undefined, place: string): Promise<void> {
     bytecode: true,
     sourcemap: "inline",
     metafile: true,
-    plugins: [withoutFileType, packedPrices, packedConsole(page.files)],
+    plugins: [withoutFileType, packedPrices, packedConsole(page.files), withoutFeatures(left, ROOT)],
     // Otherwise the build folder would be part of the binary, and builds in different folders would differ.
     define: { "import.meta.url": '"file:///weir"' },
     compile: {
@@ -93,17 +97,45 @@ async function build(system: System | undefined, place: string): Promise<void> {
   console.log(`dist/${name}  ${megabytes} MB  ${Math.round(performance.now() - started)} ms`);
 }
 
-function chosen(args: readonly string[]): (System | undefined)[] {
-  if (args.length === 0) return [undefined];
-  if (args.includes("--all")) return [...SYSTEMS];
+const HELP = `Usage: bun run build [SYSTEM …] [FLAGS]
+
+  --all            every system: ${SYSTEMS.join(", ")}
+  --without NAMES  leave features out: --without a,b
+  --help           print this help
+
+Without a system, dist/weir is built for this machine.`;
+
+/** @throws Error with one sentence */
+function chosen(args: readonly string[]): { systems: (System | undefined)[]; left: Feature[] } | undefined {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      all: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+      without: { type: "string", multiple: true },
+    },
+  });
+  if (values.help) return undefined;
+  const names = (values.without ?? []).flatMap((list) => list.split(",").map((name) => name.trim()));
+  const { left } = featuresWithout(names, featuresIn(features));
+  const systems = positionals.length > 0 ? systemsOf(positionals) : [undefined];
+  return { systems: values.all ? [...SYSTEMS] : systems, left };
+}
+
+function read(args: readonly string[]): ReturnType<typeof chosen> {
   try {
-    return systemsOf(args);
+    return chosen(args);
   } catch (cause) {
     console.error((cause as Error).message);
     process.exit(2);
   }
 }
 
-mkdirSync(join(ROOT, "dist"), { recursive: true });
-const systems = chosen(process.argv.slice(2));
-for (const [index, system] of systems.entries()) await build(system, `${index + 1} of ${systems.length}`);
+const wanted = read(process.argv.slice(2));
+if (wanted) {
+  const { systems, left } = wanted;
+  mkdirSync(join(ROOT, "dist"), { recursive: true });
+  for (const [index, system] of systems.entries())
+    await build(system, left, `${index + 1} of ${systems.length}`);
+} else console.log(HELP);

@@ -1,5 +1,6 @@
 /** Parses arguments into a command with its words and flags. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
+import { describeLeftOut } from "../core/left-out.ts";
 import { didYouMean } from "../core/suggest.ts";
 import type { Command, Context, Flag } from "./command.ts";
 import { GLOBAL_FLAGS, UsageError } from "./command.ts";
@@ -99,6 +100,8 @@ function isGroup(words: readonly string[], commands: readonly Command[]): boolea
 
 function unknownCommand(words: readonly string[], commands: readonly Command[]): UsageError {
   const name = words.slice(0, 2).join(" ");
+  const leftOut = describeLeftOut("commands", name) ?? describeLeftOut("commands", words[0] ?? "");
+  if (leftOut !== undefined) return new UsageError(leftOut);
   const names = commands.map((command) => command.name);
   const hint =
     otherWord(words[0] ?? "", commands) ||

@@ -3,6 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { Value, ValueErrorType, type ValueError } from "@sinclair/typebox/value";
 import { ConfigError, type Fault, type Path } from "./error.ts";
 import { isSection, listOptions } from "./options.ts";
+import { describeLeftOut } from "../core/left-out.ts";
 import { suggest } from "../core/suggest.ts";
 
 /** All faults. @param base path of the value inside the configuration */
@@ -62,6 +63,8 @@ function mayBeSecret(path: Path, { schema }: ValueError): boolean {
 
 function unknownOption(path: Path, error: ValueError, root: TSchema): string {
   const name = String(path.at(-1));
+  const leftOut = path.length === 1 ? describeLeftOut("sections", name) : undefined;
+  if (leftOut !== undefined) return leftOut;
   const siblings = Object.keys(error.schema["properties"] ?? {});
   const near = suggest(name, siblings);
   if (near !== undefined) return `unknown option ${name}, did you mean ${near}?`;

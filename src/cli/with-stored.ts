@@ -21,7 +21,7 @@ export async function withStored(
   if (!running?.admin) return;
   const { url, credential } = running.admin;
   try {
-    const views = await listAll<View>(new HttpApi(url, credential), "/stored-models", "models");
+    const views = await listAll(new HttpApi(url, credential), "GET /stored-models", "models");
     const stored = new StoredModels({
       awaits: false,
       onChange: () => {},

@@ -1,5 +1,5 @@
 /** The books themselves: the proof, the log of changes, invoices, the store. */
-import { answer, DRY_RUN, nano, PAGE, pageOf, Pruned, request, time, words } from "./shapes.ts";
+import { answer, DRY_RUN, mapOf, nano, PAGE, pageOf, request, time, words } from "./shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
 import { MAX_NANO } from "../ledger/money.ts";
 import { contract } from "./contract.ts";
@@ -98,6 +98,18 @@ export const Store = answer({
   ),
 });
 export type Store = Static<typeof Store>;
+
+export const Pruned = answer({
+  rows: Type.Integer(),
+  tables: mapOf(
+    answer({
+      rows: Type.Integer(),
+      bytes: Type.Optional(Type.Integer({ description: "Estimated size of the rows." })),
+    }),
+    "By table. The attempts of a call go with it.",
+  ),
+});
+export type Pruned = Static<typeof Pruned>;
 
 export const auditBooks = contract({
   method: "GET",

@@ -1,6 +1,7 @@
 /** Captured calls. */
-import { answer, DRY_RUN, Pruned, request, time, words } from "./shapes.ts";
+import { answer, DRY_RUN, request, time, words } from "./shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
+import { Pruned } from "./books.ts";
 import { contract } from "./contract.ts";
 
 export const CapturedCall = answer(

@@ -18,7 +18,7 @@ import type * as reports from "./reports.ts";
 import type * as routing from "./routing.ts";
 import type * as session from "./session.ts";
 import type * as storedModels from "./stored-models.ts";
-import type { AnswerOf, Contract, ParamsOf } from "./contract.ts";
+import type { AnswerOf, Contract, Frozen, ParamsOf } from "./contract.ts";
 
 export type * from "./books.ts";
 export type * from "./budgets.ts";
@@ -26,7 +26,7 @@ export type * from "./cache.ts";
 export type * from "./calls.ts";
 export type * from "./captures.ts";
 export type * from "./config.ts";
-export type { AnswerOf, Contract } from "./contract.ts";
+export type { AnswerOf, Contract, Frozen } from "./contract.ts";
 export type * from "./keys.ts";
 export type * from "./live.ts";
 export type * from "./money.ts";
@@ -76,7 +76,11 @@ export type Asking<Said extends Contract> = ([keyof ParamsOf<Said["path"]>] exte
   (Said extends { query: infer Schema extends TObject }
     ? { query?: Partial<Static<Schema>> }
     : { query?: never }) &
-  (Said extends { body: infer Schema extends TSchema } ? { body: Static<Schema> } : { body?: never });
+  (Said extends { body: infer Schema extends TSchema }
+    ? Said extends { bodyOptional: true }
+      ? { body?: Partial<Static<Schema>> }
+      : { body: Frozen<Static<Schema>> }
+    : { body?: never });
 
 /** The answer to an operation, as its client reads it. */
 export type Answers = { [Name in keyof Operations]: AnswerOf<Operations[Name]> };

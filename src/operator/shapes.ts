@@ -104,18 +104,6 @@ export const SETS = Type.Optional(
 );
 
 export const DRY_RUN = Type.Boolean({ default: false, description: "Only count what would be deleted." });
-export const Pruned = answer({
-  rows: Type.Integer(),
-  tables: mapOf(
-    answer({
-      rows: Type.Integer(),
-      bytes: Type.Optional(Type.Integer({ description: "Estimated size of the rows." })),
-    }),
-    "By table. The attempts of a call go with it.",
-  ),
-});
-export type Pruned = Static<typeof Pruned>;
-
 export const PAGE = {
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 100, description: "Most entries of the answer." }),
   after: Type.Optional(

@@ -1,9 +1,10 @@
 /** Models that were added at run time. What a member may be, only a worker knows: it checks an entry as it checks the config. */
 import { answer, PAGE, pageOf, request, words } from "./shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
+import type { Json } from "../core/json.ts";
 import { contract } from "./contract.ts";
 
-const member = (description: string) => Type.Optional(Type.Unknown({ description }));
+const member = (description: string) => Type.Optional(Type.Unsafe<Json>(Type.Unknown({ description })));
 
 const members = {
   to: member(

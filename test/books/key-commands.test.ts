@@ -1,7 +1,7 @@
 /** `weir keys update`, what `keys show` and `keys list` say of limits, and `weir audit log`, on a gateway that runs. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { AuditEntry } from "../../src/operator/index.ts";
-import type { KeyView } from "../../src/cli/books/shapes.ts";
+import type { Key } from "../../src/operator/index.ts";
 import { until } from "../helpers/serving.ts";
 import { type RunningBooks, startBooks } from "./running.ts";
 
@@ -46,14 +46,14 @@ function statusOf(key: string, model: string): Promise<number> {
 test("keys create takes tags one by one, and a budget by the hour", () => {
   const secret = weir.createKey("app", "--tag", "a", "--tag", "b,c", "--budget", "5/hour", "--rpm", "60");
   expect(secret).toStartWith("weir_sk_");
-  expect(json<KeyView>("keys", "show", "app").tags).toEqual(["a", "b", "c"]);
+  expect(json<Key>("keys", "show", "app").tags).toEqual(["a", "b", "c"]);
   expect(json<{ window: unknown }[]>("budgets", "list")[0]).toMatchObject({ window: { hours: 1 } });
 });
 
 test("keys update changes what is given, keeps the rest, and unsets", async () => {
   const secret = weir.createKey("up", "--models", "mock/chat", "--max-cost", "3", "--path", "/old");
   expect([await statusOf(secret, "mock/chat"), await statusOf(secret, "mock/echo")]).toEqual([200, 403]);
-  const changed = json<KeyView>(
+  const changed = json<Key>(
     ...["keys", "update", "up", "--path", "/eng", "--tag", "x", "--models", "mock/echo"],
     ...["--models", "mock/long-*", "--expires", "90d"],
   );
@@ -63,15 +63,7 @@ test("keys update changes what is given, keeps the rest, and unsets", async () =
   });
   expect(changed.expiresAt! - Date.now()).toBeGreaterThan(89 * 86_400_000);
   expect([await statusOf(secret, "mock/chat"), await statusOf(secret, "mock/echo")]).toEqual([403, 200]);
-  const unset = json<KeyView>(
-    "keys",
-    "update",
-    "up",
-    "--unset",
-    "models,max-cost",
-    "--unset",
-    "expires,tags",
-  );
+  const unset = json<Key>("keys", "update", "up", "--unset", "models,max-cost", "--unset", "expires,tags");
   expect([unset.scopes, unset.tags, unset.expiresAt]).toEqual([{}, [], undefined]);
   expect(await statusOf(secret, "mock/chat")).toBe(200);
 });
@@ -91,7 +83,7 @@ test("keys show and keys list say budgets, rate limits and what was spent", asyn
   weir.run("budgets", "set", "eng", "100/day", "--on", "path:/eng");
   weir.run("budgets", "set", "one-model", "7", "--on", "model:mock/chat");
   for (let n = 0; n < 3; n++) expect(await statusOf(secret, "mock/chat")).toBe(200);
-  const shown = () => json<KeyView>("keys", "show", "spender").limits!;
+  const shown = () => json<Key>("keys", "show", "spender").limits!;
   expect(await until(() => shown().spent === 750_000_000 && shown().budgets[0]!.spent > 0, 15_000)).toBe(
     true,
   );
@@ -111,7 +103,7 @@ test("keys show and keys list say budgets, rate limits and what was spent", asyn
     .find((line) => line.startsWith("spender"));
   expect(row).toMatch(/\$0\.75 +\$0\.75 of \$50\.00 a month +60 rpm/);
   // Without the wish for them, a list costs no sums.
-  const plain = await weir.api.send<{ keys: KeyView[] }>("GET", "/keys");
+  const plain = await weir.api.send<{ keys: Key[] }>("GET", "/keys");
   expect(plain.keys.every(({ limits }) => limits === undefined)).toBe(true);
 });
 

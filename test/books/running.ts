@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { HttpApi, listAll } from "../../src/cli/books/api.ts";
-import type { BudgetView, CreatedKey } from "../../src/cli/books/shapes.ts";
+import type { Budget, CreatedKey } from "../../src/operator/index.ts";
 import { type RunningGateway, runningGateways } from "../../src/cli/run-file.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";
@@ -15,7 +15,7 @@ export interface RunningBooks extends Serving {
   state: string;
   /** Makes a key with the command line. @returns the key itself */
   createKey(...args: string[]): string;
-  budget(name: string): Promise<BudgetView>;
+  budget(name: string): Promise<Budget>;
 }
 
 /** Asks a model of chat-completions one short question. */
@@ -67,7 +67,7 @@ export async function startBooks({
       return (JSON.parse(output.slice(0, output.lastIndexOf("}") + 1)) as CreatedKey).secret;
     },
     async budget(name) {
-      const budgets = await listAll<BudgetView>(api, "/budgets", "budgets");
+      const budgets = await listAll(api, "GET /budgets", "budgets");
       const found = budgets.find((budget) => budget.name === name);
       if (!found) throw new Error(`There is no budget ${name}.`);
       return found;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import type { StoredModelView } from "../../src/cli/books/models.ts";
+import type { StoredModelView } from "../../src/operator/index.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { serve, until } from "../helpers/serving.ts";
 import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";

@@ -1,7 +1,6 @@
 /** `weir admin key create`: a key for the admin API. */
 import { bookCommand } from "./command.ts";
 import { showSecret } from "./secret.ts";
-import type { CreatedKey } from "./shapes.ts";
 import { durationOf, textOf } from "./values.ts";
 
 export const adminKeyCreate = bookCommand({
@@ -16,9 +15,9 @@ export const adminKeyCreate = bookCommand({
   async run(context) {
     const { api, flags, words } = context;
     const lasts = durationOf(flags, "--expires");
-    const created = await api.send<CreatedKey>("POST", "/keys", {
+    const created = await api.ask("POST /keys", {
       body: {
-        name: words[0],
+        name: words[0]!,
         kind: flags["--read"] ? "read" : "admin",
         path: textOf(flags, "--path"),
         expiresAt: lasts === undefined ? undefined : Date.now() + lasts,

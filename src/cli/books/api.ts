@@ -37,6 +37,8 @@ export abstract class AdminApi {
   }
 }
 
+type EntryOf<List> = List extends readonly (infer Entry)[] ? Entry : never;
+
 /** A request that needs nothing may be left out. */
 type Asked<Said extends Operations[keyof Operations]> =
   {} extends Asking<Said> ? [asking?: Asking<Said>] : [asking: Asking<Said>];
@@ -101,19 +103,23 @@ export function queryOf(query: Query): string {
   return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`;
 }
 
-/** All pages of a list. @param name the member of the answer that holds the entries */
-export async function listAll<Entry>(
+/** All pages of a list. @param member that of the answer that holds the entries */
+export async function listAll<
+  Name extends Extract<keyof Operations, `GET ${string}`>,
+  Member extends keyof Answers[Name],
+>(
   api: AdminApi,
-  path: string,
-  name: string,
-  query: Query = {},
-): Promise<Entry[]> {
-  const entries: Entry[] = [];
+  operation: Name,
+  member: Member,
+  query?: Asking<Operations[Name]>["query"],
+): Promise<EntryOf<Answers[Name][Member]>[]> {
+  const entries: EntryOf<Answers[Name][Member]>[] = [];
+  const path = operation.slice("GET ".length);
   for (let after: string | undefined; ;) {
-    const page = await api.send<Record<string, unknown> & { next?: string }>("GET", path, {
+    const page = await api.send<Answers[Name] & { next?: string }>("GET", path, {
       query: { ...query, limit: 500, after },
     });
-    entries.push(...(page[name] as Entry[]));
+    entries.push(...(page[member] as EntryOf<Answers[Name][Member]>[]));
     if (page.next === undefined) return entries;
     after = page.next;
   }

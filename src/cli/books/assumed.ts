@@ -1,33 +1,26 @@
 /** `weir usage --assumed`: charges and amounts that cannot be known, one by one. */
-import type { Nano } from "../../ledger/money.ts";
-import type { CallRecord } from "../../ledger/record.ts";
+import type { Answers, Asking, CallEntry, Operations } from "../../operator/index.ts";
 import { table } from "../terminal.ts";
-import { type AdminApi, listAll, type Query } from "./api.ts";
+import { type AdminApi, listAll } from "./api.ts";
 import { showMoney, showTime } from "./show.ts";
-
-/** Money that was held when a worker or a gateway ended. */
-export interface Assumption {
-  at: number;
-  account: string;
-  /** Name of the budget. */
-  budget: string;
-  amount: Nano;
-  why: string;
-}
 
 export interface Assumed {
   /** Calls with an attempt that was sent and brought nothing back. */
-  calls: readonly CallRecord[];
+  calls: readonly CallEntry[];
   /** Absent where only some calls were asked for: these amounts belong to no call. */
-  amounts?: readonly Assumption[];
+  amounts?: Answers["GET /assumptions"]["entries"];
 }
 
 /** @param query of the calls @param ofAll the query names no key, path, tag, model or provider */
-export async function readAssumed(api: AdminApi, query: Query, ofAll: boolean): Promise<Assumed> {
-  const calls = await listAll<CallRecord>(api, "/calls", "calls", { ...query, state: "assumed" });
+export async function readAssumed(
+  api: AdminApi,
+  query: NonNullable<Asking<Operations["GET /calls"]>["query"]>,
+  ofAll: boolean,
+): Promise<Assumed> {
+  const calls = await listAll(api, "GET /calls", "calls", { ...query, state: "assumed" });
   if (!ofAll) return { calls };
   const { from = 0, to = Infinity } = query;
-  const all = await listAll<Assumption>(api, "/assumptions", "entries");
+  const all = await listAll(api, "GET /assumptions", "entries");
   return { calls, amounts: all.filter(({ at }) => at >= Number(from) && at < Number(to)) };
 }
 

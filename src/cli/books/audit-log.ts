@@ -26,7 +26,7 @@ export const auditLog = bookCommand({
       (by === undefined || actor === by) && (of === undefined || subject.includes(of));
     const found: AuditEntry[] = [];
     for (let after: string | undefined; ;) {
-      const page = await api.send<{ entries: AuditEntry[]; next?: string }>("GET", "/audit/log", {
+      const page = await api.ask("GET /audit/log", {
         query: { limit: PAGE, after },
       });
       const recent = page.entries.filter(({ at }) => at >= since);

@@ -2,7 +2,7 @@
 import { paint, table } from "../terminal.ts";
 import { bookCommand } from "./command.ts";
 import { withProgress } from "./progress.ts";
-import type { AuditReport, Reconciliation, StoreInfo, WhatIf } from "./shapes.ts";
+import type { Frozen, Proof } from "../../operator/index.ts";
 import { showCount, showMoney } from "./show.ts";
 import { readAmount, readMap, readMonth, sinceOf, textOf } from "./values.ts";
 import { FILTER_FLAGS, filterOf } from "./usage.ts";
@@ -12,9 +12,9 @@ export const audit = bookCommand({
   name: "audit",
   summary: "prove that the books agree with themselves; exits with 1 if they do not",
   async run({ api, show }) {
-    const work = api.send<AuditReport>("GET", "/audit/books");
+    const work = api.ask("GET /audit/books");
     const report = await withProgress("checking the books", work, async () => {
-      const { auditing } = await api.send<StoreInfo>("GET", "/store");
+      const { auditing } = await api.ask("GET /store");
       return auditing && auditing.done / auditing.of;
     });
     show(report, () => verdicts(report));
@@ -23,7 +23,7 @@ export const audit = bookCommand({
 });
 
 /** A line for each check, and the result. */
-export function verdicts({ checks, holds }: AuditReport): string {
+export function verdicts({ checks, holds }: Frozen<Proof>): string {
   const rows = checks.map(({ name, holds: isHeld, detail }) => [isHeld ? "ok" : "FAILED", name, detail]);
   const lines = table(rows)
     .split("\n")
@@ -41,7 +41,7 @@ export const reconcile = bookCommand({
   words: [{ name: "PROVIDER" }, { name: "MONTH" }, { name: "DOLLARS" }],
   async run({ api, words: [provider = "", month = "", dollars = ""], show }) {
     const body = { provider, month: readMonth(month), amount: readAmount(dollars, "DOLLARS") };
-    const result = await withProgress("adding up", api.send<Reconciliation>("POST", "/invoices", { body }));
+    const result = await withProgress("adding up", api.ask("POST /invoices", { body }));
     show(result, () => {
       const rows = [
         ["invoice", showMoney(result.invoiced), `${result.provider}, ${result.month}`],
@@ -73,7 +73,7 @@ export const whatif = bookCommand({
     const now = Date.now();
     const from = sinceOf(flags, "--since", now) ?? now - 30 * DAY_MS;
     const body = { from, to: now, map: readMap(pairs), ...filterOf(flags) };
-    const result = await withProgress("calculating", api.send<WhatIf>("POST", "/whatif", { body }));
+    const result = await withProgress("calculating", api.ask("POST /whatif", { body }));
     show(result, () => {
       const rows = result.rows.map((row) => [
         row.from,

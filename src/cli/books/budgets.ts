@@ -6,7 +6,7 @@ import { type AdminApi, listAll } from "./api.ts";
 import { type BookContext, bookCommand, DRY_RUN_FLAG, isDryRun } from "./command.ts";
 import { MODE_FLAGS, modeOf } from "./keys.ts";
 import { RATE_FLAGS, ratesOf, showRates } from "./rate-flags.ts";
-import type { BudgetView, KeyView, RateView } from "./shapes.ts";
+import type { Budget, Rate } from "../../operator/index.ts";
 import { showLimit, showMoney, showSubject, showTime } from "./show.ts";
 import { readBudget, textOf } from "./values.ts";
 
@@ -29,13 +29,13 @@ const budgetsList = bookCommand({
   name: "budgets list",
   summary: "list the budgets with what is spent, held and left",
   async run({ api, show }) {
-    const budgets = await listAll<BudgetView>(api, "/budgets", "budgets");
+    const budgets = await listAll(api, "GET /budgets", "budgets");
     const names = await keyNames(api, budgets);
     show(budgets, () => (budgets.length === 0 ? "There are no budgets." : budgetTable(budgets, names)));
   },
 });
 
-function budgetTable(budgets: readonly BudgetView[], names: ReadonlyMap<string, string>): string {
+function budgetTable(budgets: readonly Budget[], names: ReadonlyMap<string, string>): string {
   const rows = budgets.map((budget) => {
     const [open] = budget.windows;
     const limit = budget.limit;
@@ -69,7 +69,7 @@ const budgetsSet = bookCommand({
       zone: textOf(flags, "--zone"),
       onEmpty: use === undefined ? undefined : { use },
     };
-    const budget = await createOrChange<BudgetView>(api, "/budgets", "budgets", name, body);
+    const budget = await createOrChange<Budget>(api, "budgets", name, body);
     warn(budget);
     show(
       budget,
@@ -84,8 +84,7 @@ const budgetsRaise = bookCommand({
   words: [{ name: "NAME" }, { name: "DOLLARS" }],
   async run({ api, words: [name = "", amount = ""], show }) {
     const { limit } = readBudget(amount, "DOLLARS");
-    const path = `/budgets/${encodeURIComponent(name)}/raise`;
-    const budget = await api.send<BudgetView>("POST", path, { body: { limit } });
+    const budget = await api.ask("POST /budgets/{id}/raise", { params: { id: name }, body: { limit } });
     show(budget, () => `The budget ${budget.name} is ${showLimit(budget.limit, budget.window)}.`);
   },
 });
@@ -94,7 +93,7 @@ const ratesList = bookCommand({
   name: "rates list",
   summary: "list the rate limits",
   async run({ api, show }) {
-    const rates = await listAll<RateView>(api, "/rates", "rates");
+    const rates = await listAll(api, "GET /rates", "rates");
     const names = await keyNames(api, rates);
     const rows = () =>
       rates.map((rate) => [rate.name, showSubject(rate.on, names, rate.sets), showRates(rate.limits)]);
@@ -112,7 +111,7 @@ const ratesSet = bookCommand({
   async run({ api, flags, words: [name = ""], show, warn }) {
     const limits = ratesOf(flags);
     if (limits === undefined) throw new UsageError("weir rates set requires a limit such as --rpm 60");
-    const rate = await createOrChange<RateView>(api, "/rates", "rates", name, {
+    const rate = await createOrChange<Rate>(api, "rates", name, {
       on: subjectOf(flags),
       limits,
     });
@@ -130,7 +129,7 @@ function deletion(group: "budgets" | "rates", what: string): Command {
     flags: [DRY_RUN_FLAG],
     async run({ api, flags, words: [name = ""], show }) {
       if (isDryRun(flags)) {
-        const rule = await api.send<BudgetView | RateView>("GET", `/${group}/${encodeURIComponent(name)}`);
+        const rule = await api.ask(`GET /${group}/{id}`, { params: { id: name } });
         const names = await keyNames(api, [rule]);
         const does =
           rule.source === "config" ? "is one of the config file and is removed there" : "would be deleted";
@@ -139,25 +138,28 @@ function deletion(group: "budgets" | "rates", what: string): Command {
           () => `The ${what} ${rule.name} on ${showSubject(rule.on, names, rule.sets)} ${does}.`,
         );
       }
-      const deleted = await api.send("DELETE", `/${group}/${encodeURIComponent(name)}`);
+      const deleted = await api.ask(`DELETE /${group}/{id}`, { params: { id: name } });
       show(deleted, () => `The ${what} ${name} is deleted.`);
     },
   });
 }
 
 /** Changes the entry of this name if there is one. A new one needs `on`. */
-async function createOrChange<View extends { name: string }>(
+async function createOrChange<Entry extends Budget | Rate>(
   api: AdminApi,
-  path: string,
-  member: string,
+  group: "budgets" | "rates",
   name: string,
   body: Readonly<Record<string, unknown>> & { on: Subject | undefined },
-): Promise<View> {
-  const known = (await listAll<View>(api, path, member)).some((entry) => entry.name === name);
-  if (known) return api.send<View>("PATCH", `${path}/${encodeURIComponent(name)}`, { body });
+): Promise<Entry> {
+  const known =
+    group === "budgets"
+      ? await listAll(api, "GET /budgets", "budgets")
+      : await listAll(api, "GET /rates", "rates");
+  if (known.some((entry) => entry.name === name))
+    return api.send("PATCH", `/${group}/${encodeURIComponent(name)}`, { body });
   if (body.on === undefined)
     throw new UsageError(`${name} is new; say what it counts with --on, for example --on all`);
-  return api.send<View>("POST", path, { body: { name, ...body } });
+  return api.send("POST", `/${group}`, { body: { name, ...body } });
 }
 
 /** @throws UsageError */
@@ -174,7 +176,7 @@ function subjectOf(flags: BookContext["flags"]): Subject | undefined {
 /** Names of keys by id, if an entry is on a key. */
 async function keyNames(api: AdminApi, entries: readonly { on: Subject }[]): Promise<Map<string, string>> {
   if (!entries.some(({ on }) => on.kind === "key")) return new Map();
-  const keys = await listAll<KeyView>(api, "/keys", "keys", { revoked: true });
+  const keys = await listAll(api, "GET /keys", "keys", { revoked: true });
   return new Map(keys.map(({ id, name }) => [id, name]));
 }
 

@@ -4,14 +4,14 @@ import { JSON_FLAG, YES_FLAG } from "../command.ts";
 import { confirmed } from "../confirm.ts";
 import type { AdminApi } from "./api.ts";
 import { CONNECT_FLAGS, connect } from "./connect.ts";
-import type { Changed } from "./shapes.ts";
+import type { Key } from "../../operator/index.ts";
 
 export interface BookContext extends Context {
   api: AdminApi;
   /** Prints the value with `--json`, otherwise the text. */
   show(value: unknown, text: () => string): void;
   /** Prints the warnings of an entry that was changed. */
-  warn(entry: Changed): void;
+  warn(entry: Pick<Key, "warnings">): void;
 }
 
 interface BookCommand extends Omit<Command, "run" | "words" | "flags"> {
@@ -42,7 +42,7 @@ export function bookCommand({ words = [], flags = [], asks, run, ...rest }: Book
       const api = await connect(context);
       const show = (value: unknown, text: () => string) =>
         context.print(context.flags["--json"] ? JSON.stringify(value, null, 2) : text());
-      const warn = ({ warnings = [] }: Changed) => {
+      const warn = ({ warnings = [] }: Pick<Key, "warnings">) => {
         for (const warning of warnings) context.printError(`weir: ${warning}`);
       };
       try {

@@ -8,7 +8,7 @@ export const consoleCommand = bookCommand({
   async run({ api, flags, show }) {
     if (flags["--state"] !== undefined)
       throw new Error("the console is a page of a running gateway; start one with weir serve");
-    const link = await api.send<SignInLink>("POST", "/session/link");
+    const link = await api.ask("POST /session/link");
     show(link, () => link.url);
   },
 });

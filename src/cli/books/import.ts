@@ -8,7 +8,7 @@ import type { AdminApi } from "./api.ts";
 import { bookCommand } from "./command.ts";
 import { withProgress } from "./progress.ts";
 import { showRates } from "./rate-flags.ts";
-import type { KeyView } from "./shapes.ts";
+import type { Key } from "../../operator/index.ts";
 import { showLimit } from "./show.ts";
 import { textOf } from "./values.ts";
 
@@ -43,7 +43,7 @@ export const keysImport = bookCommand({
 });
 
 interface Result {
-  keys: KeyView[];
+  keys: Key[];
   skipped: { name: string; why: string }[];
 }
 
@@ -64,7 +64,7 @@ async function importSlice(api: AdminApi, keys: readonly ImportedKey[]): Promise
   const entries = keys.map(({ entry: { name, path, scopes, expiresAt, digests } }) => {
     return { name, path, scopes, expiresAt, sha256: digests[0]!.sha256 };
   });
-  const answer = await api.send<{ keys: KeyView[]; skipped: string[] }>("POST", "/import/keys", {
+  const answer = await api.ask("POST /import/keys", {
     body: { keys: entries },
   });
   const skipped = answer.skipped.map((name) => ({ name, why: "weir already has this key." }));
@@ -76,17 +76,17 @@ async function importSlice(api: AdminApi, keys: readonly ImportedKey[]): Promise
 }
 
 /** Creates the key's budget and rate limit. @throws Error that says which limit is missing */
-async function limit(api: AdminApi, { id, name }: KeyView, { budget, rates }: ImportedKey): Promise<void> {
-  const on = { kind: "key", what: id };
+async function limit(api: AdminApi, { id, name }: Key, { budget, rates }: ImportedKey): Promise<void> {
+  const on = { kind: "key" as const, what: id };
   const explain = (what: string) => (fault: unknown) => {
     throw new Error(`the key ${name} was imported without its limit of ${what}: ${(fault as Error).message}`);
   };
   if (budget)
     await api
-      .send("POST", "/budgets", { body: { name, on, ...budget } })
+      .ask("POST /budgets", { body: { name, on, ...budget } })
       .catch(explain(showLimit(budget.limit, budget.window)));
   if (rates)
-    await api.send("POST", "/rates", { body: { name, on, limits: rates } }).catch(explain(showRates(rates)));
+    await api.ask("POST /rates", { body: { name, on, limits: rates } }).catch(explain(showRates(rates)));
 }
 
 function textIn(path: string): string {

@@ -4,7 +4,6 @@ import { type Command, UsageError } from "../command.ts";
 import { bookCommand, DRY_RUN_FLAG, isDryRun } from "./command.ts";
 import { SCOPE_FLAGS, scopesOf, TAG_FLAG } from "./scope-flags.ts";
 import { showSecret } from "./secret.ts";
-import type { CreatedKey, KeyView } from "./shapes.ts";
 import { showTime } from "./show.ts";
 import { durationOf, listOf, textOf } from "./values.ts";
 
@@ -35,7 +34,7 @@ const keysUpdate = bookCommand({
     },
   ],
   async run({ api, flags, words: [name = ""], show, warn }) {
-    const path = `/keys/${encodeURIComponent(name)}`;
+    const params = { id: name };
     const lasts = durationOf(flags, "--expires");
     const unset = new Set(listOf(flags, "--unset")?.map(unsetOf));
     const given = scopesOf(flags);
@@ -47,11 +46,13 @@ const keysUpdate = bookCommand({
       tags: listOf(flags, "--tag") ?? (unset.has("tags") ? [] : undefined),
       expiresAt: lasts !== undefined ? Date.now() + lasts : unset.has("expires") ? null : undefined,
       // The API replaces all scopes.
-      scopes: isScoped ? scopesAfter((await api.send<KeyView>("GET", path)).scopes, given, unset) : undefined,
+      scopes: isScoped
+        ? scopesAfter((await api.ask("GET /keys/{id}", { params })).scopes, given, unset)
+        : undefined,
     };
     if (Object.values(change).every((value) => value === undefined))
       throw new UsageError("weir keys update requires a change, such as --path /eng or --unset max-cost");
-    const key = await api.send<KeyView>("PATCH", path, { body: change });
+    const key = await api.ask("PATCH /keys/{id}", { params, body: change });
     warn(key);
     show(key, () => `The key ${key.name} is changed; weir keys show ${key.name} shows it.`);
   },
@@ -77,7 +78,8 @@ const keysRotate = bookCommand({
   async run(context) {
     const { api, flags, words } = context;
     const graceMs = durationOf(flags, "--grace");
-    const created = await api.send<CreatedKey>("POST", `/keys/${encodeURIComponent(words[0]!)}/rotate`, {
+    const created = await api.ask("POST /keys/{id}/rotate", {
+      params: { id: words[0]! },
       body: { graceMs },
     });
     showSecret({ ...created, closed: false }, context);
@@ -93,10 +95,10 @@ const keysRevoke = bookCommand({
   flags: [{ name: "--cut", help: "also end its running answers" }, DRY_RUN_FLAG],
   asks: ({ words: [name] }) => `Revoke the key ${name}, for good?`,
   async run({ api, flags, words, show }) {
-    const path = `/keys/${encodeURIComponent(words[0]!)}`;
+    const params = { id: words[0]! };
     const cut = flags["--cut"] === true;
     if (isDryRun(flags)) {
-      const key = await api.send<KeyView>("GET", path);
+      const key = await api.ask("GET /keys/{id}", { params });
       const used = key.lastUsedAt === undefined ? "never used" : `last used ${showTime(key.lastUsedAt)} UTC`;
       const does =
         key.source === "config"
@@ -106,7 +108,7 @@ const keysRevoke = bookCommand({
             : `would be revoked; its running answers would ${cut ? "end" : "go on"}`;
       return show(key, () => `The key ${key.name} (${key.id}, ${used}) ${does}.`);
     }
-    const key = await api.send<KeyView>("DELETE", path, { query: { cut: cut || undefined } });
+    const key = await api.ask("DELETE /keys/{id}", { params, query: { cut: cut || undefined } });
     show(key, () => `The key ${key.name} is revoked.`);
   },
 });
@@ -116,7 +118,7 @@ const keysOpen = bookCommand({
   summary: "let calls without a key in again, when no key is valid any more",
   asks: () => "Let calls without a key in, on addresses that only this machine can reach?",
   async run({ api, show }) {
-    const opened = await api.send<{ opened: boolean }>("POST", "/access/open");
+    const opened = await api.ask("POST /access/open");
     show(opened, () => "Calls on loopback need no key, until the next key is created.");
   },
 });

@@ -7,7 +7,7 @@ import { KEY_CHANGES } from "./key-changes.ts";
 import { RATE_FLAGS, ratesOf, showRates } from "./rate-flags.ts";
 import { SCOPE_FLAGS, scopesOf, TAG_FLAG } from "./scope-flags.ts";
 import { showSecret } from "./secret.ts";
-import type { CreatedKey, KeyLimits, KeyView } from "./shapes.ts";
+import type { Key } from "../../operator/index.ts";
 import { showLimit, showModels, showMoney, showSubject, showTime } from "./show.ts";
 import { durationOf, listOf, readBudget, textOf } from "./values.ts";
 
@@ -37,9 +37,9 @@ const keysCreate = bookCommand({
     if (mode !== undefined && budget === undefined)
       throw new UsageError(`--${mode} belongs to a budget; give one with --budget`);
     const lasts = durationOf(flags, "--expires");
-    const created = await api.send<CreatedKey>("POST", "/keys", {
+    const created = await api.ask("POST /keys", {
       body: {
-        name: words[0],
+        name: words[0]!,
         path: textOf(flags, "--path"),
         tags: listOf(flags, "--tag"),
         scopes: scopesOf(flags),
@@ -61,12 +61,14 @@ const keysList = bookCommand({
   ],
   async run({ api, flags, show }) {
     const query = { path: textOf(flags, "--path"), revoked: flags["--revoked"] === true, limits: true };
-    const keys = await listAll<KeyView>(api, "/keys", "keys", query);
+    const keys = await listAll(api, "GET /keys", "keys", query);
     show(keys, () => (keys.length === 0 ? "There are no keys." : keyTable(keys)));
   },
 });
 
-function keyTable(keys: readonly KeyView[]): string {
+type KeyLimits = NonNullable<Key["limits"]>;
+
+function keyTable(keys: readonly Key[]): string {
   const rows = keys.map((key) => [
     key.name,
     key.id,
@@ -97,7 +99,7 @@ function keyTable(keys: readonly KeyView[]): string {
 }
 
 /** The budgets and rate limits that are the key's alone: `$3.10 of $50.00 a month`. */
-function ownOf({ id, limits }: KeyView): { budgets: string; rates: string } {
+function ownOf({ id, limits }: Key): { budgets: string; rates: string } {
   const isOwn = ({ on }: KeyLimits["budgets" | "rates"][number]) => on.kind === "key" && on.what === id;
   const budgets = limits?.budgets.filter(isOwn).map(spentOf) ?? [];
   const rates = limits?.rates.filter(isOwn).map((rate) => showRates(rate.limits)) ?? [];
@@ -113,14 +115,15 @@ const keysShow = bookCommand({
   summary: "show what a key may do, what limits it, and what it has spent",
   words: [{ name: "NAME" }],
   async run({ api, words, show }) {
-    const key = await api.send<KeyView>("GET", `/keys/${encodeURIComponent(words[0]!)}`, {
+    const key = await api.ask("GET /keys/{id}", {
+      params: { id: words[0]! },
       query: { limits: true },
     });
     show(key, () => table(factsOf(key)));
   },
 });
 
-function factsOf(key: KeyView): [string, string][] {
+function factsOf(key: Key): [string, string][] {
   const facts: [string, string | undefined][] = [
     ["name", key.name],
     ["id", key.id],
@@ -149,7 +152,7 @@ function factsOf(key: KeyView): [string, string][] {
 }
 
 /** The budgets and limits that count all its calls, also those that others share. */
-function limitFacts({ id, name, limits }: KeyView): [string, string][] {
+function limitFacts({ id, name, limits }: Key): [string, string][] {
   if (!limits) return [];
   const names = new Map([[id, name]]);
   return [

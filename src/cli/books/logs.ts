@@ -31,7 +31,7 @@ export const logs = bookCommand({
     const id = textOf(flags, "--call");
     if (flags["--body"] === true) {
       if (id === undefined) throw new UsageError("--body needs the id of a call: --call ID");
-      const body = await api.send<CapturedCall>("GET", `/calls/${encodeURIComponent(id)}/body`);
+      const body = await api.ask("GET /calls/{id}/body", { params: { id } });
       return show(body, () => describeBody(body));
     }
     if (id !== undefined) {

@@ -1,24 +1,12 @@
 /** `weir models add`, `update`, `remove` and `list`: models of the store, beside those of the config file. */
 import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
 import { MEMBERS } from "../../config/stored-models.ts";
+import type { StoredModelView } from "../../operator/index.ts";
 import { type Command, type Flag, UsageError } from "../command.ts";
 import { table } from "../terminal.ts";
 import { listAll } from "./api.ts";
 import { type BookContext, bookCommand } from "./command.ts";
-import type { Changed } from "./shapes.ts";
 import { listOf, textOf } from "./values.ts";
-
-/** A stored model as the admin API answers it. */
-export interface StoredModelView extends Changed {
-  name: string;
-  to: string | readonly (string | { model: string; weight?: number; priority?: number })[];
-  fallbacks?: readonly (string | { model: string })[];
-  state: string;
-  why?: string;
-  version: string;
-}
-
-const PATH = "/stored-models";
 
 const STRATEGIES = ["weight", "latency", "usage", "cost"];
 
@@ -111,7 +99,7 @@ const modelsAdd = bookCommand({
     const entry = entryOf(context);
     if (entry["to"] === undefined)
       throw new UsageError("weir models add requires the model, as in weir models add fast openai/gpt-5.4");
-    const model = await api.send<StoredModelView>("POST", PATH, { body: { ...entry, name } });
+    const model = await api.ask("POST /stored-models", { body: { ...entry, name } });
     warn(model);
     show(model, () => `The model ${name} serves; it is kept in the store, not in the config file.`);
   },
@@ -140,7 +128,7 @@ const modelsUpdate = bookCommand({
     const change = { ...Object.fromEntries(unset.map((member) => [member, null])), ...entryOf(context) };
     if (Object.keys(change).length === 0)
       throw new UsageError("weir models update requires a change, such as another model or --clear set");
-    const model = await api.send<StoredModelView>("PATCH", pathOf(name), { body: change });
+    const model = await api.ask("PATCH /stored-models/{name}", { params: { name }, body: change });
     warn(model);
     show(model, () => `The model ${name} is changed.`);
   },
@@ -152,7 +140,7 @@ const modelsRemove = bookCommand({
   words: [{ name: "NAME" }],
   asks: ({ words: [name] }) => `Remove the model ${name}?`,
   async run({ api, words: [name = ""], show }) {
-    const removed = await api.send("DELETE", pathOf(name));
+    const removed = await api.ask("DELETE /stored-models/{name}", { params: { name } });
     show(removed, () => `The model ${name} is removed.`);
   },
 });
@@ -161,7 +149,7 @@ const modelsList = bookCommand({
   name: "models list",
   summary: "list the models of the store, and whether they serve",
   async run({ api, show }) {
-    const models = await listAll<StoredModelView>(api, PATH, "models");
+    const models = await listAll(api, "GET /stored-models", "models");
     show(models, () =>
       models.length === 0
         ? "No models are stored. weir models shows those of the config file and its providers."
@@ -172,16 +160,16 @@ const modelsList = bookCommand({
 
 const HEAD = ["name", "stands for", "fallbacks", "state", ""];
 
-function rowOf({ name, to, fallbacks = [], state, why = "" }: StoredModelView): string[] {
-  return [name, namesOf(typeof to === "string" ? [to] : (to ?? [])), namesOf(fallbacks), state, why];
+type Target = string | { model: string };
+
+function rowOf({ name, state, why = "", ...entry }: StoredModelView): string[] {
+  // A worker has checked them as it checks the config; the API passes them on.
+  const { to, fallbacks = [] } = entry as { to?: Target | Target[]; fallbacks?: Target[] };
+  return [name, namesOf(to === undefined ? [] : [to].flat()), namesOf(fallbacks), state, why];
 }
 
-function namesOf(targets: readonly (string | { model: string })[]): string {
+function namesOf(targets: readonly Target[]): string {
   return targets.map((target) => (typeof target === "string" ? target : target.model)).join(", ");
-}
-
-function pathOf(name: string): string {
-  return `${PATH}/${encodeURIComponent(name)}`;
 }
 
 export const MODEL_COMMANDS: readonly Command[] = [modelsAdd, modelsUpdate, modelsRemove, modelsList];

@@ -170,10 +170,7 @@ const pricesMissing = bookCommand({
   name: "prices missing",
   summary: "list the models that were used without a price",
   async run({ api, show }) {
-    const { models } = await api.send<{ models: { provider: string; model: string; calls: number }[] }>(
-      "GET",
-      "/prices/missing",
-    );
+    const { models } = await api.ask("GET /prices/missing");
     show(models, () => {
       const [first] = models;
       if (first === undefined) return "Every model that was used has a price.";

@@ -1,6 +1,6 @@
 /** How a command prints a new key. */
 import type { BookContext } from "./command.ts";
-import type { CreatedKey } from "./shapes.ts";
+import type { CreatedKey } from "../../operator/index.ts";
 import { showLimit } from "./show.ts";
 
 /** The key alone goes to standard output, so that a script can read it: `KEY=$(weir keys create app)`. */

@@ -1,9 +1,9 @@
 /** How the commands of the books show amounts, times, counts and tables. */
 import { formatNano, type Nano } from "../../ledger/money.ts";
 import type { Subject, Window } from "../../ledger/policy.ts";
-import type { Changed } from "./shapes.ts";
+import type { Key } from "../../operator/index.ts";
 
-type Sets = Changed["sets"];
+type Sets = Key["sets"];
 
 export const showMoney = (nano: Nano | undefined): string => (nano === undefined ? "" : formatNano(nano));
 

@@ -8,7 +8,7 @@ import type { AdminApi } from "./api.ts";
 import { bookCommand, DRY_RUN_FLAG, isDryRun } from "./command.ts";
 import { storeMigrate } from "./migrate.ts";
 import { type Share, withProgress } from "./progress.ts";
-import type { AuditReport, Pruned, StoreInfo } from "./shapes.ts";
+import type { Pruned, Store } from "../../operator/index.ts";
 import { showBytes, showCount, showTime } from "./show.ts";
 import { textOf } from "./values.ts";
 
@@ -16,7 +16,7 @@ const storeInfo = bookCommand({
   name: "store info",
   summary: "show where the books are, their size and age",
   async run({ api, show }) {
-    const info = await api.send<StoreInfo>("GET", "/store");
+    const info = await api.ask("GET /store");
     show(info, () => {
       const facts = [
         ["store", `${info.kind === "memory" ? "memory" : info.place} (${info.kind})`],
@@ -33,9 +33,9 @@ const storeInfo = bookCommand({
 
 /** How much of a copy is written. A gateway elsewhere writes its own file, which is not seen here. */
 function shareOf(path: string, api: AdminApi): Share {
-  let whole: Promise<StoreInfo> | undefined;
+  let whole: Promise<Store> | undefined;
   return async () => {
-    whole ??= api.send<StoreInfo>("GET", "/store");
+    whole ??= api.ask("GET /store");
     const { bytes } = await whole;
     const written = statSync(path, { throwIfNoEntry: false })?.size;
     return written === undefined || bytes === 0 ? undefined : written / bytes;
@@ -48,9 +48,9 @@ const storeBackup = bookCommand({
   words: [{ name: "FILE", completes: "file" }],
   async run({ api, words: [file = ""], cwd, show }) {
     const path = resolve(cwd, file);
-    const work = api.send<{ bytes: number }>("POST", "/store/backup", { body: { path } });
+    const work = api.ask("POST /store/backup", { body: { path } });
     const result = await withProgress("copying", work, shareOf(path, api));
-    show({ path, ...result }, () => `weir wrote ${path}, ${showBytes(result.bytes)}.`);
+    show(result, () => `weir wrote ${path}, ${showBytes(result.bytes)}.`);
   },
 });
 
@@ -58,7 +58,7 @@ const storeCheck = bookCommand({
   name: "store check",
   summary: "check the database itself; exits with 1 if it is damaged",
   async run({ api, show }) {
-    const report = await withProgress("checking the database", api.send<AuditReport>("POST", "/store/check"));
+    const report = await withProgress("checking the database", api.ask("POST /store/check"));
     show(report, () => verdicts(report));
     return report.holds ? 0 : 1;
   },
@@ -94,8 +94,8 @@ const storePrune = bookCommand({
     const dryRun = isDryRun(flags);
     const body = { key: textOf(flags, "--key"), dryRun };
     const work = flags["--bodies"]
-      ? api.send<Pruned>("DELETE", "/captures", { query: { dryRun } })
-      : api.send<Pruned>("POST", "/store/prune", { body });
+      ? api.ask("DELETE /captures", { query: { dryRun } })
+      : api.ask("POST /store/prune", { body });
     const result = await withProgress(dryRun ? "counting" : "deleting", work);
     show(result, () => pruneText(result, dryRun));
   },
@@ -105,7 +105,7 @@ const storeRelease = bookCommand({
   name: "store release",
   summary: "open keys and hard budgets again after a store was damaged, or replaced by an older copy",
   async run({ api, show }) {
-    const released = await api.send<{ released: boolean }>("POST", "/store/release");
+    const released = await api.ask("POST /store/release");
     show(
       released,
       () =>

@@ -4,11 +4,11 @@ import { table } from "../terminal.ts";
 import { type BookContext, bookCommand } from "./command.ts";
 import { readAssumed, textOfAssumed } from "./assumed.ts";
 import { withProgress } from "./progress.ts";
-import type { UsageReport, UsageSums } from "./shapes.ts";
+import type { UsageGroup, UsageReport } from "../../operator/index.ts";
 import { csv, showCount, showDay, showMoney } from "./show.ts";
 import { listOf, sinceOf, textOf } from "./values.ts";
 
-const GROUPS = ["key", "path", "tag", "model", "provider", "day", "hour"];
+const GROUPS: readonly UsageGroup[] = ["key", "path", "tag", "model", "provider", "day", "hour"];
 
 export const FILTER_FLAGS: readonly Flag[] = [
   { name: "--key", value: "KEY", help: "only calls of this key" },
@@ -39,10 +39,7 @@ export const usage = bookCommand({
   ],
   async run(context) {
     const { api, flags, show, print } = context;
-    const by = listOf(flags, "--by") ?? ["key", "model"];
-    const wrong = by.find((group) => !GROUPS.includes(group));
-    if (wrong !== undefined)
-      throw new UsageError(`--by knows ${GROUPS.join(", ")}; "${wrong}" is none of them`);
+    const by = (listOf(flags, "--by") ?? ["key", "model"]).map(groupOf);
     const now = Date.now();
     const from = sinceOf(flags, "--since", now) ?? now - 7 * DAY_MS;
     const filter = filterOf(flags);
@@ -52,14 +49,21 @@ export const usage = bookCommand({
       const assumed = await withProgress("reading", readAssumed(api, { ...time, ...filter }, ofAll));
       return show(assumed, () => textOfAssumed(assumed));
     }
-    const query = { by: by.join(), ...time, ...filter };
-    const report = await withProgress("adding up", api.send<UsageReport>("GET", "/usage", { query }));
+    const query = { by, ...time, ...filter };
+    const report = await withProgress("adding up", api.ask("GET /usage", { query }));
     if (flags["--csv"]) return print(csvOf(report, by));
     show(report, () => textOfReport(report, by, from));
   },
 });
 
-function textOfReport(report: UsageReport, by: readonly string[], from: number): string {
+/** @throws UsageError */
+function groupOf(word: string): UsageGroup {
+  const group = GROUPS.find((known) => known === word);
+  if (group !== undefined) return group;
+  throw new UsageError(`--by knows ${GROUPS.join(", ")}; "${word}" is none of them`);
+}
+
+function textOfReport(report: UsageReport, by: readonly UsageGroup[], from: number): string {
   if (report.rows.length === 0) return `There were no calls since ${showDay(from)}.`;
   const head = [...by, "calls", "failed", "input", "cached", "output", "cost", "uncertain", "unpriced"];
   const rows = report.rows.map(({ group, keyName, ...sums }) => [
@@ -75,7 +79,7 @@ function textOfReport(report: UsageReport, by: readonly string[], from: number):
   return lines.join("\n");
 }
 
-function cellsOf(sums: UsageSums): string[] {
+function cellsOf(sums: UsageReport["total"]): string[] {
   const uncertain = sums.estimated + sums.assumed;
   return [
     showCount(sums.calls),
@@ -101,14 +105,14 @@ const COLUMNS = [
   "estimated",
   "assumed",
   "unpriced",
-] as const satisfies readonly (keyof UsageSums)[];
+] as const satisfies readonly (keyof UsageReport["total"])[];
 
 /** Amounts are dollars with all their decimals. */
 const MONEY: readonly string[] = ["cost", "estimated", "assumed"];
 
-function csvOf({ rows }: UsageReport, by: readonly string[]): string {
+function csvOf({ rows }: UsageReport, by: readonly UsageGroup[]): string {
   const lines = rows.map(({ group, ...sums }) => [
-    ...by.map((name) => (group as Record<string, string>)[name] ?? ""),
+    ...by.map((name) => group[name] ?? ""),
     ...COLUMNS.map((name) => (MONEY.includes(name) ? (sums[name] / 1e9).toFixed(9) : sums[name])),
   ]);
   return csv([[...by, ...COLUMNS], ...lines]);

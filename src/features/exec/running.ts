@@ -1,7 +1,6 @@
 /** A client in front of a gateway that runs already. */
 import { isObject, parseJson } from "../../core/json.ts";
 import { HttpApi } from "../../cli/books/api.ts";
-import type { CreatedKey } from "../../cli/books/shapes.ts";
 import { ANY_KEY, nameOf, pointClient } from "../../cli/clients/index.ts";
 import type { Context } from "../../cli/command.ts";
 import { describeClient, describeModel, describeSilence } from "./lines.ts";
@@ -121,13 +120,13 @@ async function makeKey(api: HttpApi, command: readonly string[]): Promise<Client
     .replace(/[^\w.-]/g, "_")
     .slice(0, 40);
   const name = `exec-${program}-${randomName()}`;
-  const { key, secret } = await api.send<CreatedKey>("POST", "/keys", {
+  const { key, secret } = await api.ask("POST /keys", {
     body: { name, expiresAt: expiresAt() },
   });
-  const path = `/keys/${key.id}`;
+  const params = { id: key.id };
   const renewal = setInterval(
     // After a failure the next one comes in time.
-    () => void api.send("PATCH", path, { body: { expiresAt: expiresAt() } }).catch(() => {}),
+    () => void api.ask("PATCH /keys/{id}", { params, body: { expiresAt: expiresAt() } }).catch(() => {}),
     RENEW_MS,
   );
   return {
@@ -135,7 +134,7 @@ async function makeKey(api: HttpApi, command: readonly string[]): Promise<Client
     async end() {
       clearInterval(renewal);
       // The gateway may have ended; the key then ends by its time.
-      await api.send("DELETE", path).catch(() => {});
+      await api.ask("DELETE /keys/{id}", { params }).catch(() => {});
     },
   };
 }

@@ -206,7 +206,7 @@ async function compare({
   const all = [...outcomes];
   for (const key of keys) if (!key.isAmple) next = await spendTheRest(weir, key, next, all, wrong.unused);
   await atRest(weir);
-  const rows = Map.groupBy(await listAll<CallEntry>(weir.api, "/calls", "calls"), ({ client }) => client);
+  const rows = Map.groupBy(await listAll(weir.api, "GET /calls", "calls"), ({ client }) => client);
   const booked = (number: number) => rows.get(`tally/${number}`) ?? [];
   const costs = (entries: readonly CallEntry[]) =>
     entries.flatMap(({ attempts }) => attempts).reduce((sum, { charge }) => sum + charge.cost, 0);

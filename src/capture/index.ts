@@ -30,7 +30,6 @@ const DAY_MS = 86_400_000;
 const MARGIN = 4_096;
 
 export class Capture implements CallTape {
-  readonly isAlone = false;
   readonly #settings: CaptureSettings;
   readonly #recorder: Recorder;
   readonly #outbox: CaptureOutbox;

@@ -12,6 +12,8 @@ import { sandboxHooks } from "../gateway/plugins/sandbox.ts";
 import type { GatewayAddress } from "../ledger/messages.ts";
 import { WorkerLedger } from "../ledger/worker/ledger.ts";
 import { callTapes } from "./call-tapes.ts";
+import { compose } from "../gateway/life.ts";
+import type { Life } from "../gateway/seams.ts";
 import type { CallTape, TapeTools } from "../gateway/tape.ts";
 import type { AnswerOptions, Gateway } from "../gateway/types.ts";
 import { createCells } from "../keeper/books/cells.ts";
@@ -123,8 +125,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   });
   /** With or without keys the routes differ. */
   const renew = () => {
-    const { gateway, config, admission, tape } = current;
-    current = { ...current, app: appOf(gateway, config, admission, tape) };
+    const { gateway, config, admission, life } = current;
+    current = { ...current, app: appOf(gateway, config, admission, life) };
   };
   /** Later calls find the models of the store beside those of the config. */
   const serveStored = (wasReloaded = false) => {
@@ -184,7 +186,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   let listener: Listener | undefined;
   let reachable: GatewayAddress | undefined;
   let certificate = certificateOf(config);
-  const appOf = (gateway: Gateway, config: Config, admission: Admission, tape?: CallTape) => {
+  const appOf = (gateway: Gateway, config: Config, admission: Admission, life: Life) => {
     const proxies = config.trustedProxies.flatMap((text) => parseBlock(text) ?? []);
     return createApp({
       gateway,
@@ -195,8 +197,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       keyed: !keys.keyring.isOpen,
       ...(isGuarded(config, keys.keyring.isOpen) && { names: [...config.names, config.host] }),
       admission,
-      ...(tape && { tape }),
-      ...repeats.of(config),
+      life,
       address: (request) => clientAddress(listener?.addressOf(request) ?? "", request.headers, proxies),
       allowSilence: (request, allowed) => listener?.allowSilence(request, allowed),
       disconnect: (request) => listener?.disconnect(request),
@@ -215,6 +216,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     const hooks = parts.plugins.flatMap(({ plugin }) =>
       plugin.hooks ? [sandboxHooks(plugin, logger.fault)] : [],
     );
+    await repeats.prepare(config);
+    const life = compose([...repeats.of(config), ...(await tapesFor(config.capture))]);
     const gateway: Gateway = {
       ...lasting,
       ...{ registry: parts.registry, catalog: parts.catalog, priceOf: pricesOf(config) },
@@ -228,17 +231,15 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
         ],
         (fault) => logger.fault("a plugin's done hook failed", fault),
       ),
-      asker: { ask: (request, parent, stop) => askModel(request, parent, stop, gateway) },
+      asker: { ask: (request, parent, stop) => askModel(request, parent, stop, gateway, life) },
       retries: config.retries,
       timeouts: config.timeouts,
       strict: config.strict,
       answerOptions: answerOptions(config, () => keys.keyring.hasSeveral),
     };
     const admission = new Admission(config.limits);
-    const tape = await tapesFor(config.capture);
-    await repeats.prepare(config);
-    const app = appOf(gateway, config, admission, tape);
-    return { settings, since: Date.now(), parts, gateway, config, merged: config, admission, tape, app };
+    const app = appOf(gateway, config, admission, life);
+    return { settings, since: Date.now(), parts, gateway, config, merged: config, admission, life, app };
   };
 
   const tell = (parts: Assembled) => {

@@ -3,7 +3,7 @@ import { GatewayError } from "../core/error.ts";
 import type { Stop } from "../core/stop.ts";
 import { STREAM_HEADERS } from "../gateway/delivery/response-headers.ts";
 import type { Opened } from "../gateway/lanes/lane.ts";
-import type { CallTape, TapedCall } from "../gateway/tape.ts";
+import { type CallTape, notOnTape, type TapedCall } from "../gateway/tape.ts";
 import { convertedJson, convertedStream } from "./converted.ts";
 import { errorOf, type TapeEntry } from "./entry.ts";
 import type { Tape, Wanted } from "./match.ts";
@@ -23,7 +23,6 @@ export interface PlayerOptions {
 }
 
 export class Player implements CallTape {
-  readonly isAlone = true;
   readonly #options: PlayerOptions;
 
   constructor(options: PlayerOptions) {
@@ -32,6 +31,7 @@ export class Player implements CallTape {
 
   async take(taped: TapedCall): Promise<Opened> {
     const { call, operation } = taped;
+    if (operation === "stored") throw notOnTape();
     const read = readRequest(taped, this.#options.mask);
     const wanted: Wanted = { operation, format: call.format, stream: call.stream, meaning: read.meaning };
     const entry = this.#options.tape.find(wanted);

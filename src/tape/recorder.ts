@@ -27,7 +27,6 @@ export interface RecorderOptions {
 }
 
 export class Recorder implements CallTape {
-  readonly isAlone = false;
   readonly #options: RecorderOptions;
   #calls = 0;
 
@@ -36,6 +35,7 @@ export class Recorder implements CallTape {
   }
 
   async take(taped: TapedCall, open: () => Promise<Opened>): Promise<Opened> {
+    if (taped.operation === "stored") return open();
     const recording = new Recording(taped, ++this.#calls, this.#options);
     let opened: Opened;
     try {

@@ -35,6 +35,7 @@ export async function createExplainer(options: {
       ...{ clock: new Clock(), reasoning: new ReasoningCache() },
     } as unknown as Gateway,
     ...{ cors, limits },
+    life: {},
     secure: false,
     keyed: false,
     authenticate: () => undefined,

@@ -129,6 +129,7 @@ test("every route of the app is in the document, and the reverse", async () => {
   const app = createApp({
     gateway: { registry } as Gateway,
     cors: config.cors,
+    life: {},
     secure: false,
     keyed: true,
     limits: config.limits,

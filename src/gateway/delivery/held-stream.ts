@@ -16,7 +16,12 @@ import type { ByteSource, StreamEnding } from "./stream.ts";
 /** The opened answer if it begins within `holdMs`, else a stream that waits for it. */
 export async function holdHead(opening: Promise<Opened>, deadline: Deadline): Promise<Opened> {
   const { promise: held, resolve } = Promise.withResolvers<undefined>();
-  deadline.onHold = () => resolve(undefined);
+  // An answer that is held may be a part of one that is held too.
+  const { onHold } = deadline;
+  deadline.onHold = () => {
+    onHold?.();
+    resolve(undefined);
+  };
   const opened = await Promise.race([opening, held]);
   if (opened) return opened;
   return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source: new HeldSource(opening) };
@@ -35,7 +40,7 @@ class HeldSource implements ByteSource {
 
   /** Until the answer begins, the deadline of its first byte applies. */
   get isWaiting(): boolean {
-    return this.#source === undefined;
+    return this.#source === undefined || this.#source.isWaiting === true;
   }
 
   get error(): GatewayError | undefined {

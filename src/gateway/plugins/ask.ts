@@ -14,7 +14,9 @@ import { prepareModel } from "../access.ts";
 import { Deadline } from "../delivery/deadline.ts";
 import { settle } from "../delivery/deliver.ts";
 import { toClientError } from "../delivery/redact.ts";
+import { enter } from "../life.ts";
 import { exchange } from "../pipeline.ts";
+import { Entry, type Life } from "../seams.ts";
 import type { CallCodec, Gateway, Incoming } from "../types.ts";
 
 /** How deep calls that plugins ask may be nested. */
@@ -29,6 +31,7 @@ export async function askModel(
   parent: Call,
   stop: Stop,
   gateway: Gateway,
+  life: Life,
 ): Promise<AskAnswer> {
   if (parent.depth >= MAX_DEPTH) throw tooDeep(parent);
   if (stop.reason) throw stop.reason;
@@ -36,9 +39,14 @@ export async function askModel(
   const wanted = canonical(request);
   const { call, deadline } = beginChild(parent, stop, wanted.model, gateway);
   try {
-    const preparing = prepareModel(call, call.model, gateway.registry);
-    if (preparing) await preparing;
-    const opened = await exchange(incomingOf(call, wanted), gateway, deadline);
+    const { registry } = gateway;
+    const incoming = incomingOf(call, wanted);
+    const entering = () => new Entry(incoming, { operation: "ask", registry });
+    const opened = await enter(life, deadline, entering, async (entered: Incoming = incoming) => {
+      const preparing = prepareModel(call, call.model, registry);
+      if (preparing) await preparing;
+      return exchange(entered, gateway, deadline);
+    });
     if (opened.kind === "stream") throw new Error("an answer to a plugin is always collected");
     const answer = JSON.parse(String(opened.body)) as Omit<AskAnswer, "id" | "provider" | "model">;
     settle(opened, call, gateway);

@@ -11,11 +11,10 @@ import { toClientError } from "../../gateway/delivery/redact.ts";
 import { deliver } from "../../gateway/delivery/deliver.ts";
 import { Deadline } from "../../gateway/delivery/deadline.ts";
 import { countTokens } from "../../gateway/count-tokens.ts";
-import type { IdentifiedRequest } from "../../gateway/paid-once/identity.ts";
-import type { PaidOnce } from "../../gateway/paid-once/index.ts";
 import { embed } from "../../gateway/embed/embed.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
-import type { CallTape, TapedCall } from "../../gateway/tape.ts";
+import { enter } from "../../gateway/life.ts";
+import { type Arrival, type Edited, Entry, type EntryOperation, type Life } from "../../gateway/seams.ts";
 import type { Gateway, Incoming } from "../../gateway/types.ts";
 import { withModelSettings } from "../../gateway/model-settings.ts";
 import { exchange } from "../../gateway/pipeline.ts";
@@ -34,10 +33,8 @@ export interface RouteContext {
   limits: BodyLimits;
   authenticate: Authenticate;
   admission: Admission;
-  /** Records calls or answers them; absent in a gateway without a tape. */
-  tape?: CallTape;
-  /** Answers repeats of requests whose connection broke; absent where that is off. */
-  paidOnce?: PaidOnce;
+  /** What runs at calls besides the gateway itself. */
+  life: Life;
   /** The client's address. */
   address(request: Request): string;
   /** Turns the idle timeout of a running request's connection off or on. */
@@ -52,7 +49,11 @@ type Handler = (incoming: Incoming, gateway: Gateway, deadline: Deadline) => Pro
 /** Counts the tokens of a request. A body that lacks what only an answer needs is valid. */
 export function countRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
   const { count, path } = format.client;
-  return createRoute(format, context, count, countTokens, { endpoint: "count", path: count?.path ?? path });
+  return createRoute(format, context, count, countTokens, {
+    operation: "count",
+    endpoint: "count",
+    path: count?.path ?? path,
+  });
 }
 
 export function generateRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
@@ -84,26 +85,31 @@ export function embedRoute(
   codec: EmbedClient,
   context: RouteContext,
 ) {
-  const { gateway, limits, tape } = context;
+  const { gateway, limits, life } = context;
   const { address } = client;
   const modelOf = modelInPath(client);
-  const serve: Serve = async (call, request) => {
+  const serve: Serve = async (call, request, deadline) => {
     if (address) addressCall(call, address, request, false);
     const read = await readBody(request, limits, gateway.clock, client);
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate({ checkRequest: (parsed) => codec.checkRequest(parsed) });
     if (!address) call.model = modelAsked(body.scalar("model") as string, client, gateway.registry);
-    const { bytes, json } = body;
-    const open = async () => {
+    const incoming = {
+      call,
+      format: { id: codec.dialect, client },
+      bytes: body.bytes,
+      body: body.json,
+      spanOf: (name: string) => body.spanOf(name),
+    };
+    const open = async ({ body: json, bytes, spanOf }: Edited = incoming) => {
       const preparing = prepareModel(call, call.model, gateway.registry);
       if (preparing) await preparing;
       const wanted = codec.decodeRequest(address ? { ...json, model: call.model } : json);
-      const spanOf = (name: string) => body.spanOf(name);
       return embed({ call, client: codec, request: wanted, bytes, spanOf }, gateway);
     };
-    if (!tape) return open();
-    const { formats } = gateway.registry;
-    return tape.take({ call, operation: EMBEDDINGS, client, body: json, formats }, open);
+    const arrival = () => arrivalOf(request, call, client, context);
+    const entering = () => entryOf(incoming, EMBEDDINGS, arrival(), gateway);
+    return enter(life, deadline, entering, open);
   };
   const route: CallRoute = { method: "POST", path: codec.path, operation: EMBEDDINGS };
   return callRoute({ id: codec.dialect, client }, context, serve, route, EMBEDDINGS);
@@ -115,16 +121,17 @@ const EMBEDDINGS = "embeddings";
 /**
  * The route of one client format. It checks the key and the limits before it reads a byte of the body.
  * @param options `path`: pattern of the path; `streams`: the path asks for a stream, for formats whose body does not say it;
- * `endpoint`: as in {@link callRoute}; `operation`: as in {@link TapedCall}, default the endpoint
+ * `endpoint`: as in {@link callRoute}; `operation`: default `generate`
  */
 function createRoute(
   format: Format & { client: ClientCodec },
   context: RouteContext,
   part: RequestPart | undefined,
   handle: Handler,
-  options: { path: string; streams?: boolean; endpoint?: string; operation?: string },
+  options: { path: string; streams?: boolean; endpoint?: string; operation?: EntryOperation },
 ) {
-  const { gateway, limits, tape, paidOnce } = context;
+  const { gateway, limits, life } = context;
+  const { operation = "generate" } = options;
   const { address } = format.client;
   const modelOf = modelInPath(format.client);
   const serve: Serve = async (call, request, deadline) => {
@@ -139,20 +146,13 @@ function createRoute(
     const local = format.client.idle?.answer(body.json);
     if (local) return answerLocally(local, call, gateway);
     const incoming = incomingOf(body, call, format);
-    const open = async () => {
+    const open = async (entered: Incoming = incoming) => {
       const preparing = prepareModel(call, call.model, gateway.registry);
       if (preparing) await preparing;
-      return handle(withModelSettings(incoming, gateway.registry), gateway, deadline);
+      return handle(withModelSettings(entered, gateway.registry), gateway, deadline);
     };
-    const openTaped = () => {
-      if (!tape) return open();
-      return tape.take(
-        tapedOf(incoming, format.client, options.operation ?? options.endpoint, gateway),
-        open,
-      );
-    };
-    if (!paidOnce || part) return openTaped();
-    return paidOnce.take(call, identified(request, call, context, body.bytes), openTaped, gateway.registry);
+    const arrival = () => arrivalOf(request, call, format.client, context);
+    return enter(life, deadline, () => entryOf(incoming, operation, arrival(), gateway), open);
   };
   const route: CallRoute = { method: "POST", path: options.path, operation: "chat" };
   return callRoute(format, context, serve, route, options.endpoint);
@@ -214,31 +214,24 @@ export function callRoute(
     } catch (thrown) {
       const error = toClientError(call.abortReason ?? thrown, call);
       const refusal = openError(error, format.client, call.id);
-      if (context.paidOnce && !call.onLeave)
-        context.paidOnce.refused(identified(request, call, context), refusal.status);
+      context.life.refused?.(arrivalOf(request, call, format.client, context), refusal.status);
       return answer(refusal);
     }
   };
 }
 
-function tapedOf(
-  { call, body }: Incoming,
+/** The client's request, for what runs at calls. */
+export function arrivalOf(
+  http: Request,
+  call: Call,
   client: ClientCodec,
-  operation = "generate",
-  { registry }: Gateway,
-): TapedCall {
-  return { call, operation, client, body, formats: registry.formats };
+  context: Pick<RouteContext, "address">,
+): Arrival {
+  return { call, http, client, address: () => context.address(http) };
 }
 
-/** @param bytes the body, if weir has read it */
-function identified(
-  request: Request,
-  { access }: Call,
-  { address }: RouteContext,
-  bytes?: Uint8Array,
-): IdentifiedRequest {
-  const { headers, url } = request;
-  return { headers, url, key: access?.id, address: address(request), ...(bytes && { bytes }) };
+function entryOf(incoming: Incoming, operation: EntryOperation, arrival: Arrival, { registry }: Gateway) {
+  return new Entry(incoming, { operation, registry, arrival });
 }
 
 /** A validated request as the gateway gets it. */

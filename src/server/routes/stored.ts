@@ -1,10 +1,12 @@
 /** The routes of stored answers: their target comes from the id in the path, not from a model. */
 import type { Call, CallRoute } from "../../core/call.ts";
-import { GatewayError } from "../../core/error.ts";
+import { enter } from "../../gateway/life.ts";
+import { Entry } from "../../gateway/seams.ts";
 import type { AnswerOperation } from "../../gateway/stored/operations.ts";
 import type { ClientFormat } from "../operation.ts";
 import type { RouteContext } from "./generate.ts";
-import { callRoute } from "./generate.ts";
+import { arrivalOf, callRoute } from "./generate.ts";
+import type { Deadline } from "../../gateway/delivery/deadline.ts";
 
 /** The route of one operation. The id is the segment behind the format's path. */
 export function storedRoute(
@@ -13,24 +15,26 @@ export function storedRoute(
   operation: AnswerOperation,
   route: CallRoute,
 ) {
-  const { gateway, tape } = context;
+  const { gateway, life } = context;
+  const { registry } = gateway;
   // The same at every base of the format.
   const name = format.client.path.slice(format.client.path.lastIndexOf("/"));
-  const serve = (call: Call, request: Request) => {
-    if (tape?.isAlone) return Promise.reject(notOnTape());
+  const serve = (call: Call, request: Request, deadline: Deadline) => {
     const { pathname, searchParams: query } = new URL(request.url);
     for (const ignored of format.client.stored?.ignoredParameters ?? []) query.delete(ignored);
     const below = pathname.slice(pathname.indexOf(`${name}/`) + name.length + 1);
-    return operation({ call, format, id: decoded(below.split("/", 1)[0]!), query }, gateway);
+    const entering = () => {
+      const arrival = arrivalOf(request, call, format.client, context);
+      const nothing = { call, format, bytes: NO_BYTES, body: {}, spanOf: () => undefined };
+      return new Entry(nothing, { operation: "stored", registry, arrival });
+    };
+    const id = decoded(below.split("/", 1)[0]!);
+    return enter(life, deadline, entering, () => operation({ call, format, id, query }, gateway));
   };
   return callRoute(format, context, serve, route);
 }
 
-function notOnTape(): GatewayError {
-  return new GatewayError("invalid-request", "A tape answers no operations on stored answers.", {
-    code: "not_on_tape",
-  });
-}
+const NO_BYTES = new Uint8Array(0);
 
 function decoded(segment: string): string {
   try {

@@ -1,0 +1,59 @@
+/** The seams of all parts as one: composed once for each config, so that a call pays for no part that is off. */
+import type { Deadline } from "./delivery/deadline.ts";
+import { holdHead } from "./delivery/held-stream.ts";
+import type { Opened } from "./lanes/lane.ts";
+import { type Entry, type Life, PLACES, type Seams } from "./seams.ts";
+
+/** The seams of one part, with the name that a fault says. */
+export interface LivePart {
+  readonly name: string;
+  readonly seams: Seams;
+}
+
+/** @throws Error naming both parts if two are at one place */
+export function compose(parts: readonly LivePart[]): Life {
+  const refused = parts.flatMap(({ seams }) => seams.refused ?? []);
+  const around = aroundAll(parts);
+  return {
+    ...(around && { around }),
+    ...(refused.length > 0 && {
+      refused: (arrival, status) => {
+        for (const each of refused) each(arrival, status);
+      },
+    }),
+  };
+}
+
+function aroundAll(parts: readonly LivePart[]): Life["around"] {
+  const all = PLACES.flatMap((place) => {
+    const [owner, second] = parts.filter(({ seams }) => seams.around?.at === place);
+    if (second) throw new Error(`${owner!.name} and ${second.name} are both around calls at ${place}`);
+    return owner?.seams.around?.run ?? [];
+  });
+  return all.reduceRight<Life["around"]>(
+    (inner, run) => (entry, open) =>
+      run(entry, (edited) => {
+        const next = edited ? entry.with(edited) : entry;
+        return inner ? inner(next, open) : open(next);
+      }),
+    undefined,
+  );
+}
+
+/**
+ * Lets a request pass what is around calls, before weir looks for its answer. The head of a stream is held outside of that:
+ * what is around a call may still turn a late verdict into a status.
+ * @param entering makes the entry; called only if something is around calls
+ * @param open finds the answer, for the request as it came if it gets no entry
+ */
+export function enter(
+  life: Life,
+  deadline: Deadline,
+  entering: () => Entry,
+  open: (entry?: Entry) => Promise<Opened>,
+): Promise<Opened> {
+  if (life.around === undefined) return open();
+  const entry = entering();
+  const opening = life.around(entry, open);
+  return entry.operation === "generate" && entry.call.stream ? holdHead(opening, deadline) : opening;
+}

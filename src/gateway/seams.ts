@@ -1,0 +1,102 @@
+/** The seams of a call: where code that is no part of the core meets calls, and in which order. */
+import type { Call } from "../core/call.ts";
+import type { ClientCodec } from "../core/format.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Opened } from "./lanes/lane.ts";
+import type { Registry } from "./routing/registry.ts";
+import type { CallCodec, Incoming } from "./types.ts";
+
+/** The places around a call, from the client inwards. A place has one owner. */
+export const PLACES = ["guard", "outline", "repeat", "tape", "capture", "cache", "loop"] as const;
+
+export type Place = (typeof PLACES)[number];
+
+/** What a part of the gateway does with calls, for one config. */
+export interface Seams {
+  /** Runs around the opening of an answer. */
+  readonly around?: { readonly at: Place; readonly run: Around };
+  /** weir answers a request with an error, perhaps before anything was around it. @param status of the answer */
+  readonly refused?: (arrival: Arrival, status: number) => void;
+}
+
+/** A request that came from a client. */
+export interface Arrival {
+  readonly call: Call;
+  readonly http: Request;
+  readonly client: ClientCodec;
+  /** The client's address. */
+  address(): string;
+}
+
+/** A changed request. */
+export type Edited = Pick<Incoming, "bytes" | "body" | "spanOf">;
+
+/**
+ * @param next looks for the answer further inwards, perhaps for a changed request
+ * @throws GatewayError what `next` throws, or an error of its own
+ */
+export type Around = (entry: Entry, next: (edited?: Edited) => Promise<Opened>) => Promise<Opened>;
+
+/** What a call wants: those that clients send, and what plugins ask. */
+export type EntryOperation = "generate" | "count" | "compact" | "embeddings" | "stored" | "ask";
+
+/** A request as {@link Entry} gets it; `body` is read when somebody asks for it. */
+export type Entered = Edited & { readonly call: Call; readonly format: { id: string; client: CallCodec } };
+
+/** A validated request on its way inwards. A class, because a spread would parse its body. */
+export class Entry implements Incoming {
+  readonly call: Call;
+  readonly format: Incoming["format"];
+  readonly bytes: Uint8Array;
+  readonly spanOf: Incoming["spanOf"];
+  readonly operation: EntryOperation;
+  /** The models and formats of the config that serves the call. */
+  readonly registry: Registry;
+  /** The request of the client; absent for what a plugin asks. */
+  readonly arrival: Arrival | undefined;
+  readonly #read: { readonly body: JsonObject };
+
+  constructor(
+    read: Entered,
+    of: { operation: EntryOperation; registry: Registry; arrival?: Arrival | undefined },
+  ) {
+    const { call, format, bytes, spanOf } = read;
+    this.call = call;
+    this.format = format;
+    this.bytes = bytes;
+    this.spanOf = spanOf;
+    this.operation = of.operation;
+    this.registry = of.registry;
+    this.arrival = of.arrival;
+    this.#read = read;
+  }
+
+  /** Parsed at the first use. */
+  get body(): JsonObject {
+    return this.#read.body;
+  }
+
+  /** The same request with another content. */
+  with(edited: Edited): Entry {
+    const { call, format } = this;
+    const entered: Entered = {
+      call,
+      format,
+      bytes: edited.bytes,
+      spanOf: (name) => edited.spanOf(name),
+      get body() {
+        return edited.body;
+      },
+    };
+    return new Entry(entered, this);
+  }
+}
+
+/** Finds the answer to a request. */
+export type Open = (entry: Entry) => Promise<Opened>;
+
+/** What runs at calls. A member is absent if no part uses its seam. */
+export interface Life {
+  readonly around?: (entry: Entry, open: Open) => Promise<Opened>;
+  readonly refused?: (arrival: Arrival, status: number) => void;
+}

@@ -1,4 +1,7 @@
-/** The compiled binary in an empty, hostile folder, as a user without rights. */
+/**
+ * The compiled binary in an empty, hostile folder, as a user without rights. `bun run test` runs the wire tests and those that
+ * start weir as a process with it, too.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -188,42 +191,3 @@ test("the binary contains the console, with the files that the document names", 
   expect(files).toHaveLength(3);
   for (const file of files) expect((await fetch(file)).status).toBe(200);
 });
-
-/** Runs tests against the binary, two files at a time, because they wait most of the time. @returns how many passed */
-async function passOnBinary(...paths: string[]): Promise<number> {
-  const run = Bun.spawn([process.execPath, "test", ...paths, "--parallel=2", "--timeout", "600000"], {
-    cwd: ROOT,
-    env: { ...process.env, WEIR_TARGET: "binary" },
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  const report = await new Response(run.stderr).text();
-  const failed = report.split("\n").filter((line) => line.startsWith("(fail)"));
-  expect(failed).toEqual([]);
-  expect(await run.exited).toBe(0);
-  return Number(/^ *(\d+) pass$/m.exec(report)?.[1]);
-}
-
-test("the wire tests hold for the binary too", async () => {
-  expect(await passOnBinary("./test/wire")).toBeGreaterThan(150);
-}, 900_000);
-
-test("the blocks of README.md and of the documents that it links hold for the binary too", async () => {
-  const files = ["first-hour", "linked"].map((name) => `./test/documents/${name}.slow.test.ts`);
-  expect(await passOnBinary(...files)).toBeGreaterThan(9 + 15);
-}, 600_000);
-
-test("keys, budgets and reports hold for the binary too", async () => {
-  const files = [
-    "admin",
-    "alerts",
-    "assumed",
-    "keys",
-    "name-twice",
-    "offline",
-    "prices-command",
-    "read-only",
-  ];
-  const paths = files.map((name) => `./test/books/${name}.test.ts`);
-  expect(await passOnBinary(...paths)).toBeGreaterThan(25);
-}, 600_000);

@@ -1,10 +1,12 @@
 /**
- * All tests: `bun run test`. With arguments, `bun test` gets them as they are. Without, the binary is built once, for all tests
- * that run it; then files run in several processes side by side, because most of them wait for sockets and timers; those whose
- * measurements others would disturb run after them, alone. The last lines are the sums of both.
+ * All tests: `bun run test`. With arguments, `bun test` gets them as they are. Without, the binary is built once; then files run in
+ * several processes side by side, because most of them wait for sockets and timers: first from source, then those that run weir
+ * as a process, and the wire tests once more, with the binary, which starts in a sixth of the processor time. Files whose
+ * measurements others would disturb run last, alone. The last lines are the sums of all.
  */
 import { resolve } from "node:path";
 import { buildBinary } from "./faults/armour.ts";
+import { STARTING } from "./nightly/runs.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 
@@ -12,7 +14,7 @@ const ROOT = resolve(import.meta.dir, "..");
 const ALONE = ["bombs", "kept", "leak", "streams", "upstream"].map((name) => `test/faults/${name}.test.ts`);
 
 /** Files at a time. */
-const PARALLEL = 3;
+const PARALLEL = ["--parallel=3"];
 
 /** Longest time of a test. Milliseconds. */
 const TIMEOUT = ["--timeout", "600000"];
@@ -22,10 +24,13 @@ interface Counts {
   fail: number;
 }
 
-async function runTests(args: readonly string[]): Promise<Counts & { code: number }> {
+async function runTests(
+  args: readonly string[],
+  target = process.env["WEIR_TARGET"],
+): Promise<Counts & { code: number }> {
   const child = Bun.spawn([process.execPath, "test", ...TIMEOUT, ...args], {
     cwd: ROOT,
-    env: { ...process.env, ALL_TESTS: "1" },
+    env: { ...process.env, ALL_TESTS: "1", WEIR_TARGET: target },
     stdin: "ignore",
     stdout: "inherit",
     stderr: "pipe",
@@ -50,10 +55,13 @@ const given = process.argv.slice(2);
 if (given.length > 0) process.exit((await runTests(given)).code);
 
 buildBinary();
-const together = await runTests([
-  `--parallel=${PARALLEL}`,
-  ...ALONE.flatMap((file) => ["--path-ignore-patterns", file]),
-]);
-const alone = await runTests(ALONE);
-console.error(`\n ${together.pass + alone.pass} pass\n ${together.fail + alone.fail} fail`);
-process.exit(Math.max(together.code, alone.code));
+const ignored = [...STARTING.map((folder) => `${folder}**`), ...ALONE];
+const parts = [
+  await runTests([...PARALLEL, ...ignored.flatMap((path) => ["--path-ignore-patterns", path])]),
+  await runTests([...PARALLEL, ...STARTING, "test/wire/"], "binary"),
+  await runTests(ALONE),
+];
+const sum = (of: (part: (typeof parts)[number]) => number) =>
+  parts.reduce((total, part) => total + of(part), 0);
+console.error(`\n ${sum(({ pass }) => pass)} pass\n ${sum(({ fail }) => fail)} fail`);
+process.exit(Math.max(...parts.map(({ code }) => code)));

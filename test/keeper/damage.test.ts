@@ -21,7 +21,7 @@ const root = mkdtempSync(join(tmpdir(), "weir-damage-"));
 const stopped = join(root, "stopped");
 const killed = join(root, "killed");
 
-const README = "src/keeper/books/README.md";
+const README = "src/keeper/store/README.md";
 
 /** The text of a key is its id. */
 const APP = "key_app";

@@ -34,6 +34,9 @@ export const STRESS = [
   "test/wire/paid-once-distinct.slow.test.ts",
 ];
 
+/** Folders whose tests start weir as a process again and again: a push runs them with the binary. */
+export const STARTING = ["test/cli/", "test/books/", "test/documents/", "test/drill/", "test/probe/"];
+
 async function missingRecordings(): Promise<string | undefined> {
   const { haveRecordings, NO_RECORDINGS } = await import("../helpers/recordings.ts");
   return haveRecordings ? undefined : NO_RECORDINGS;
@@ -63,6 +66,12 @@ export const RUNS: readonly Run[] = [
     about: "all tests, with the long budgets (LONG_TESTS)",
     command: ["test/run.ts"],
     env: { LONG_TESTS: "1" },
+  },
+  {
+    name: "sources",
+    about: "the tests that start weir as a process, from source instead of the binary",
+    command: test("--parallel=3", ...STARTING),
+    env: { ALL_TESTS: "1" },
   },
   {
     name: "stress",

@@ -35,7 +35,14 @@ export const STRESS = [
 ];
 
 /** Folders whose tests start weir as a process again and again: a push runs them with the binary. */
-export const STARTING = ["test/cli/", "test/books/", "test/documents/", "test/drill/", "test/probe/"];
+export const STARTING = [
+  "test/cli/",
+  "test/books/",
+  "test/documents/",
+  "src/features/drill/",
+  "src/features/exec/",
+  "src/features/probe/",
+];
 
 async function missingRecordings(): Promise<string | undefined> {
   const { haveRecordings, NO_RECORDINGS } = await import("../helpers/recordings.ts");

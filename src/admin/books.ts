@@ -29,7 +29,7 @@ import type {
   LosingSessions,
   Reconciliation,
   UsageReport,
-} from "../keeper/reports/types.ts";
+} from "../keeper/reports/shapes.ts";
 import type { AccountRow, Actor } from "../keeper/store/store.ts";
 
 /** A window of a budget, with what workers hold and have left of it. */

@@ -1,6 +1,6 @@
 /** The course of budgets at the moment: how fast they are spent, and whether calls that they count are refused. */
 import { type ModelSets, patternsOf } from "../core/model-sets.ts";
-import type { Filter } from "../keeper/reports/types.ts";
+import type { Filter } from "../keeper/reports/shapes.ts";
 import type { Budget, Subject } from "../ledger/policy.ts";
 import type { AdminBooks } from "./books.ts";
 

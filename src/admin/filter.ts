@@ -1,6 +1,6 @@
 /** The calls that an operation is about, as its request names them. */
 import { isWithin } from "../ledger/keys/path.ts";
-import type { Filter } from "../keeper/reports/types.ts";
+import type { Filter } from "../keeper/reports/shapes.ts";
 import { findKey } from "./entries.ts";
 import { patternsFor } from "./model-sets.ts";
 import { invalid } from "../operator/errors.ts";

@@ -19,7 +19,7 @@ import type { Books } from "../keeper/books/books.ts";
 import { type BudgetGauge, Metrics } from "../keeper/metrics/metrics.ts";
 import type { Upkeep } from "../keeper/store/upkeep.ts";
 import type { Reports } from "../keeper/reports/reports.ts";
-import type { Filter, Invoice } from "../keeper/reports/types.ts";
+import type { Filter, Invoice } from "../keeper/reports/shapes.ts";
 import { usedOf } from "../keeper/reports/used-targets.ts";
 import { nodeModels } from "./node-models.ts";
 import { KEYS } from "../keeper/books/returns.ts";

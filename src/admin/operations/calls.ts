@@ -1,6 +1,6 @@
 /** Calls: their records, and the sums of what a filter finds. */
 import type { Static, TObject } from "@sinclair/typebox";
-import type { CallFilter } from "../../keeper/reports/types.ts";
+import type { CallFilter } from "../../keeper/reports/shapes.ts";
 import type { CallRecord } from "../../ledger/record.ts";
 import { notFound } from "../../operator/errors.ts";
 import { filterOf, seesCall } from "../filter.ts";

@@ -1,7 +1,7 @@
 /** Calls as they happen: those that run, and a stream of those that end. */
 import type { Running } from "../../keeper/books/questions.ts";
 import { matches } from "../../keeper/reports/matches.ts";
-import type { CallFilter } from "../../keeper/reports/types.ts";
+import type { CallFilter } from "../../keeper/reports/shapes.ts";
 import { isWithin } from "../../ledger/keys/path.ts";
 import { matchesAny, namesOf } from "../../core/model-pattern.ts";
 import { LiveReader } from "../live.ts";

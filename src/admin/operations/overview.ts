@@ -1,5 +1,5 @@
 /** The frame of the console and its first page. */
-import type { CallSummary } from "../../keeper/reports/types.ts";
+import type { CallSummary } from "../../keeper/reports/shapes.ts";
 import type { HourFigures } from "../../keeper/reports/pulse.ts";
 import { seesSubject } from "../entries.ts";
 import {

@@ -1,7 +1,7 @@
 /** Reports: usage, prices, what another model would have cost. */
 import { byPattern } from "../../core/model-sets.ts";
 import type { KeyEntry } from "../../ledger/policy.ts";
-import type { UsageReport, UsageSums } from "../../keeper/reports/types.ts";
+import type { UsageReport, UsageSums } from "../../keeper/reports/shapes.ts";
 import { listPrices, missingPrices, SUMS, usage, type USAGE_GROUPS, whatIf } from "../../operator/reports.ts";
 import { filterOf } from "../filter.ts";
 import { expectSets } from "../model-sets.ts";

@@ -4,7 +4,7 @@ import { formatNano, type Nano } from "../../ledger/money.ts";
 import { readBudgets } from "../store/policies.ts";
 import type { Sql } from "../store/sql.ts";
 import { ATTEMPTS, counted } from "./attempts.ts";
-import type { AuditCheck } from "./types.ts";
+import type { AuditCheck } from "./shapes.ts";
 
 const ASSUMED = CHARGE_STATES.indexOf("assumed");
 

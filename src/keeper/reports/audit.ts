@@ -8,7 +8,7 @@ import { REMOVED_CALLER } from "../store/names.ts";
 import type { Sql } from "../store/sql.ts";
 import { ATTEMPTS, counted } from "./attempts.ts";
 import { checkAccounts, checkGrants, checkLimits, checkOverruns } from "./audit-accounts.ts";
-import type { AuditCheck, AuditReport } from "./types.ts";
+import type { AuditCheck, AuditReport } from "./shapes.ts";
 
 const STATE = Object.fromEntries(CHARGE_STATES.map((state, index) => [state, index])) as Record<
   (typeof CHARGE_STATES)[number],

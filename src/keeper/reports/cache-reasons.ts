@@ -3,7 +3,7 @@ import { BREAK_REASONS } from "../../ledger/record.ts";
 import { firstNumber } from "../store/numbers.ts";
 import type { Sql } from "../store/sql.ts";
 import { type Directory, inList } from "./directory.ts";
-import type { Commonest, Filter } from "./types.ts";
+import type { Commonest, Filter } from "./shapes.ts";
 
 /** Most calls that read too little which one report looks at: the newest. */
 const MOST_BREAKS = 50_000;

@@ -5,7 +5,7 @@ import { firstNumber } from "../store/numbers.ts";
 import type { Sql } from "../store/sql.ts";
 import { newestOf, oldestOf, type ReasonRow, withCommonest } from "./cache-reasons.ts";
 import { type Directory, inList } from "./directory.ts";
-import type { CacheSession, Filter, LosingSessions } from "./types.ts";
+import type { CacheSession, Filter, LosingSessions } from "./shapes.ts";
 
 /** Most calls of a session. */
 const MOST_CALLS = 500;

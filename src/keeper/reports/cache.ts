@@ -5,7 +5,7 @@ import { CACHE_SUMS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
 import { newestOf, oldestOf, type ReasonRow, selected, type Who, withCommonest } from "./cache-reasons.ts";
 import type { Directory } from "./directory.ts";
-import type { CacheReport, CacheRow, CacheSums, Filter } from "./types.ts";
+import type { CacheReport, CacheRow, CacheSums, Filter } from "./shapes.ts";
 
 type Column = (typeof CACHE_SUMS)[number];
 

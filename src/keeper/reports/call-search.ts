@@ -5,7 +5,7 @@ import { firstNumber } from "../store/numbers.ts";
 import { LATE, LATE_MS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
 import { type Directory, inList } from "./directory.ts";
-import type { CallFilter } from "./types.ts";
+import type { CallFilter } from "./shapes.ts";
 
 /** Numbers from `from` (inclusive) to `to` (exclusive). */
 export interface Range {

@@ -20,7 +20,7 @@ import type { Sql } from "../store/sql.ts";
 import { readBreaks } from "./cache-sessions.ts";
 import { type Range, searchFor, withBlobs } from "./call-search.ts";
 import { type Directory, inList } from "./directory.ts";
-import type { CallPage, CallQuery } from "./types.ts";
+import type { CallPage, CallQuery } from "./shapes.ts";
 
 /** Most rows that one page looks at. */
 export const SCANNED = 10_000;

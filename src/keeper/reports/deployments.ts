@@ -6,7 +6,7 @@ import { LATE_MS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
 import { type Directory, inList } from "./directory.ts";
 import { lengthOf } from "./slices.ts";
-import type { Filter } from "./types.ts";
+import type { Filter } from "./shapes.ts";
 
 /** Most calls that are looked at. */
 const NEWEST = 20_000;

@@ -3,7 +3,7 @@ import { matchesAny, namesOf } from "../../core/model-pattern.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
 import { type NameKind, parseCaller, parseTarget } from "../store/names.ts";
 import type { Sql } from "../store/sql.ts";
-import type { Filter } from "./types.ts";
+import type { Filter } from "./shapes.ts";
 
 type Caller = ReturnType<typeof parseCaller>;
 type Target = ReturnType<typeof parseTarget>;

@@ -2,7 +2,7 @@
 import { matchesAny, namesOf } from "../../core/model-pattern.ts";
 import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
 import { isWithin } from "./directory.ts";
-import type { CallFilter } from "./types.ts";
+import type { CallFilter } from "./shapes.ts";
 
 export function matches(call: CallRecord, filter: CallFilter): boolean {
   const { path = "/", tags = [], attempts, losses = [] } = call;

@@ -3,7 +3,7 @@ import { formatNano, type Nano } from "../../ledger/money.ts";
 import { priceUsage, withoutTiers } from "../../ledger/prices/price.ts";
 import type { Sql } from "../store/sql.ts";
 import { type Directory, inList } from "./directory.ts";
-import type { Invoice, Reconciliation } from "./types.ts";
+import type { Invoice, Reconciliation } from "./shapes.ts";
 
 interface Booked {
   target: number;

@@ -30,7 +30,7 @@ import type {
   LosingSessions,
   Reconciliation,
   UsageReport,
-} from "./types.ts";
+} from "./shapes.ts";
 import { missingPrices, usageReport } from "./usage.ts";
 
 /** Facts of a stored key that calls do not need. Milliseconds since 1970. */

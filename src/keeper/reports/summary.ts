@@ -7,7 +7,7 @@ import type { Sql } from "../store/sql.ts";
 import { type Range, type Search, searchFor, UNCERTAIN_STATES, withBlobs } from "./call-search.ts";
 import { type Directory, inList } from "./directory.ts";
 import { lengthOf } from "./slices.ts";
-import type { CallFilter, CallSlice, CallSummary, Filter } from "./types.ts";
+import type { CallFilter, CallSlice, CallSummary, Filter } from "./shapes.ts";
 import { usageReport } from "./usage.ts";
 
 /** Most rows that one summary looks at. */

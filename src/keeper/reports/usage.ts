@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS } from "../record/roll-ups.ts";
 import { SUMS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
 import { type Directory, inList } from "./directory.ts";
-import type { Filter, UsageReport, UsageRow, UsageSums } from "./types.ts";
+import type { Filter, UsageReport, UsageRow, UsageSums } from "./shapes.ts";
 
 type Column = (typeof SUMS)[number];
 

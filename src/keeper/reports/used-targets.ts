@@ -1,6 +1,6 @@
 /** Rows of a usage report by provider and model, as the arithmetic of prices needs them. */
 import { NO_USAGE } from "../../core/events.ts";
-import type { UsageRow } from "./types.ts";
+import type { UsageRow } from "./shapes.ts";
 
 export function usedOf(rows: readonly UsageRow[]) {
   return rows

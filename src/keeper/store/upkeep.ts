@@ -10,7 +10,7 @@ import { timeOf } from "./numbers.ts";
 import { writeAudit } from "./policies.ts";
 import { Reader } from "./reader.ts";
 import { Reports } from "../reports/reports.ts";
-import type { AuditReport } from "../reports/types.ts";
+import type { AuditReport } from "../reports/shapes.ts";
 import { Retention } from "../record/retention.ts";
 import { DAY_MS } from "../record/roll-ups.ts";
 import type { Sql } from "./sql.ts";

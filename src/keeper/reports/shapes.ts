@@ -1,0 +1,96 @@
+/**
+ * The shapes of reports: those of the operator's API, as the keeper computes them. Filters have ids and patterns where a request
+ * has names. Amounts are nano-dollars, times milliseconds since 1970.
+ */
+import type { Outcome } from "../../core/call.ts";
+import type { ChargeState } from "../../ledger/charge.ts";
+import type { CallRecord, RefusalReason } from "../../ledger/record.ts";
+import type { Assumptions, Invoices, Proof, Reconciliation as Reconciled } from "../../operator/books.ts";
+import type {
+  CacheReport as CacheSaved,
+  CacheSession as Session,
+  CacheSessions,
+} from "../../operator/cache.ts";
+import type { Calls, CallsSummary } from "../../operator/calls.ts";
+import type { Frozen } from "../../operator/contract.ts";
+import type { Sums, UsageReport as Usage } from "../../operator/reports.ts";
+
+export type { CacheSums } from "../../operator/cache.ts";
+
+/** Which calls a report is about. `within`: the path of the caller; calls of other paths are left out. */
+export interface Filter {
+  within?: string;
+  from?: number;
+  to?: number;
+  /** Id of a key. */
+  key?: string;
+  path?: string;
+  tag?: string;
+  /** Patterns over the names of a model, of which one matches. */
+  model?: readonly string[];
+  provider?: string;
+}
+
+export type UsageSums = Sums;
+export type UsageReport = Frozen<Usage>;
+export type UsageRow = UsageReport["rows"][number];
+
+/** Which calls a search is about. A call with several attempts has the targets and charges of all of them. */
+export interface CallFilter extends Filter {
+  /** Calls that did not end with a complete answer: failed or cancelled. */
+  failed?: boolean;
+  outcome?: Outcome;
+  status?: number;
+  /** Calls that took at least this long. Milliseconds. */
+  slowerThan?: number;
+  /** Calls with more than one attempt. */
+  retried?: boolean;
+  losses?: boolean;
+  /** `uncertain`: estimated or assumed. */
+  state?: ChargeState | "uncertain";
+  refused?: RefusalReason | "any";
+  /** Patterns over the model as the client named it. */
+  asked?: readonly string[];
+  deployment?: string;
+  format?: string;
+  /** The beginning of the client's name. */
+  client?: string;
+  /** Hash of a session, 16 hexadecimal digits. */
+  session?: string;
+  /** An id, or part of a model as the client named it, or of a target. Calls of `keys` are found as well. */
+  text?: { text: string; keys: readonly string[] };
+}
+
+export interface CallQuery extends CallFilter {
+  limit: number;
+  /** Cursor: `next` of the page before. */
+  after?: string;
+}
+
+/** A page of a search, of records: the API adds the names of keys. */
+export interface CallPage extends Omit<Frozen<Calls>, "calls"> {
+  /** The newest first. */
+  calls: readonly CallRecord[];
+}
+
+/** The sums of a search, and their slices over time. */
+export type CallSummary = Frozen<CallsSummary>;
+export type CallSlice = CallsSummary["slices"][number];
+
+/** Money that was held when a worker or node ended, and is booked as assumed. The API adds the name of the budget. */
+export type Assumption = Omit<Frozen<Assumptions>["entries"][number], "budget">;
+
+export type AuditReport = Frozen<Proof>;
+/** One verdict of the proof that the books agree with themselves. */
+export type AuditCheck = AuditReport["checks"][number];
+
+export type Invoice = Frozen<Invoices>["invoices"][number];
+/** An invoice against the books. The causes explain at most the difference; the last one is the rest. */
+export type Reconciliation = Frozen<Reconciled>;
+
+export type CacheReport = Frozen<CacheSaved>;
+export type CacheRow = CacheReport["rows"][number];
+/** The reason that cost most. */
+export type Commonest = NonNullable<CacheRow["commonest"]>;
+export type LosingSessions = Frozen<CacheSessions>;
+export type CacheSession = Frozen<Session>;

@@ -89,7 +89,7 @@ function lineOf(call: CallEntry): string {
       ? ` ${call.error.code ?? call.error.kind}`
       : "";
   const used = last ? ` ${last.usage.input}+${last.usage.output} tokens` : "";
-  return `${showTime(call.startedAt)} ${call.status} ${call.outcome}${why} ${call.model}${target} ${showMs(call.ms)}${used} ${showMoney(costOf(call))} ${call.key ?? "-"} ${call.id}`;
+  return `${showTime(call.startedAt)} ${call.status} ${call.outcome}${why} ${call.model}${target} ${showMs(call.ms)}${used} ${showMoney(costOf(call))} ${call.keyName ?? call.key ?? "-"} ${call.id}`;
 }
 
 /** The bodies of a captured call. Those of one line of JSON are indented. */
@@ -117,7 +117,7 @@ function describeCall(call: CallEntry): string {
     ["took", showMs(call.ms)],
     ["first byte after", call.firstMs === undefined ? undefined : showMs(call.firstMs)],
     ["weir itself", call.ownMs === undefined ? undefined : showMs(call.ownMs)],
-    ["key", call.key],
+    ["key", call.keyName ?? call.key],
     ["path", call.path],
     ["format", [call.format, call.lane, call.stream ? "streamed" : ""].filter(Boolean).join(", ")],
     ["model", call.model],

@@ -5,7 +5,7 @@ import type { Config } from "../config/schema.ts";
 import { exitProcess, guardProcess } from "../process/exit.ts";
 import { isFetchLimited, replaceProcess } from "../process/reexec.ts";
 import type { RunningWeir } from "../run/running-weir.ts";
-import type { StartOptions } from "../run/weir.ts";
+import type { StartOptions } from "../run/running-weir.ts";
 import { stateHome } from "../run/home.ts";
 import { type Command, configOptions, type Context, SERVE_FLAGS } from "./command.ts";
 import { lockOnly, lockPath, lockState } from "./lock.ts";

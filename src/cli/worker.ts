@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import type { Config } from "../config/schema.ts";
 import { exitProcess } from "../process/exit.ts";
-import type { KeeperAddress } from "../run/weir.ts";
+import type { KeeperAddress } from "../run/running-weir.ts";
 import type { StateHome } from "../run/home.ts";
 
 /** The environment variable that makes a process a worker: its number and the port, `2:9347` or `2:9347:restart`. */

@@ -2,11 +2,48 @@
 import type { AdminState } from "../operator/settings.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Config } from "../config/schema.ts";
+import type { Plugin } from "../core/plugin.ts";
+import type { CallTape, TapeTools } from "../gateway/tape.ts";
+import type { WriteLog } from "../server/log-buffer.ts";
+import type { StateHome } from "./home.ts";
 import type { ConfigSources } from "./asked/inspected.ts";
 
 /** The parts that a gateway is built from at its start and at each reload. */
 export interface Settings extends ConfigSources {
   config: Config;
+}
+
+export interface StartOptions extends Settings {
+  /** Where the log is written; default: standard output. */
+  write?: WriteLog;
+  /** Standard output is a terminal: the log format `auto` then means `pretty`. */
+  terminal?: boolean;
+  /** The number of this process if several share the port. */
+  worker?: number;
+  /** The keeper's process; without it the keeper is a thread of this process. */
+  keeper?: KeeperAddress;
+  /** The gateway already runs in other processes: it must not end because answers cannot be stored. */
+  isRestart?: boolean;
+  /** Random credential of this run, with which the admin API starts. */
+  adminCredential?: string;
+  /** Makes what records or answers the calls. */
+  tape?(tools: TapeTools): CallTape;
+  /** Where the gateway keeps its databases. Default: the named state folder, else in memory. */
+  home?: StateHome;
+  /** `/health` says `starting` until {@link RunningWeir.announce} is called. */
+  announces?: boolean;
+  /** Called when the gateway listens, before this promise resolves. @param stop as that of {@link RunningWeir} */
+  onListening?(this: void, stop: RunningWeir["stop"]): void;
+  /** Plugins of the command that starts the gateway, after the built-in ones. */
+  plugins?: readonly Plugin[];
+}
+
+/** How a worker reaches the keeper's process. */
+export interface KeeperAddress {
+  /** Path of its socket. */
+  socket: string;
+  /** Folder of the cells, if there is one. */
+  cells?: string;
 }
 
 export interface RunningWeir {

@@ -1,0 +1,146 @@
+/** The parts of a gateway that a reload does not replace. */
+import { Backlog } from "../gateway/delivery/backlog.ts";
+import { Clock } from "../gateway/delivery/clock.ts";
+import { ReasoningCache } from "../gateway/reasoning/cache.ts";
+import { Health } from "../gateway/retry/health.ts";
+import { createCells } from "../keeper/books/cells.ts";
+import type { KeeperClient, KeeperClientOptions } from "../keeper/client.ts";
+import type { GatewayAddress } from "../ledger/messages.ts";
+import { WorkerLedger } from "../ledger/worker/ledger.ts";
+import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
+import { callTapes } from "./call-tapes.ts";
+import { COLUMNS } from "./columns.ts";
+import { declarationOf } from "./declaration.ts";
+import { keyRevoked } from "./end-errors.ts";
+import { FirstRequest } from "./first-request.ts";
+import { answerHome, keeperSettings, mayHavePolicy, namedHome } from "./home.ts";
+import { isDecisive } from "./keeper-checks.ts";
+import { GatewayKeys } from "./keys.ts";
+import { openLog } from "./log-parts.ts";
+import { Redactor } from "./redactor.ts";
+import { Repeats } from "./repeats.ts";
+import type { StartOptions } from "./running-weir.ts";
+import { StoredModels } from "./stored-models.ts";
+import { StateReporter } from "./worker-state.ts";
+
+/** Events to which the gateway answers. */
+interface Listeners {
+  /** Keys of the store have changed: with or without keys the routes differ. */
+  keysChanged(): void;
+  /** Models of the store have changed. */
+  modelsChanged(): void;
+  /** Where the gateway listens; undefined before it does. */
+  address(): GatewayAddress | undefined;
+}
+
+export class Lasting {
+  readonly redactor = new Redactor();
+  readonly logger;
+  readonly clock = new Clock();
+  readonly first = new FirstRequest();
+  readonly home;
+  readonly keeping;
+  /** The keeper stores answers. */
+  readonly storesAnswers: boolean;
+  /** The start waits for the keeper, which may refuse it. */
+  readonly isChecked: boolean;
+  readonly keeper: KeeperClient;
+  readonly cells;
+  readonly keys;
+  readonly stored;
+  readonly ledger: WorkerLedger;
+  readonly health;
+  readonly reasoning = new ReasoningCache();
+  readonly backlog: Backlog;
+  readonly repeats;
+  readonly state;
+  /** Makes the recorders of calls for a config. */
+  readonly tapesFor;
+  #answers: WorkerAnswers | undefined;
+
+  private constructor(
+    options: StartOptions,
+    keepers: typeof import("../keeper/index.ts"),
+    listeners: Listeners,
+  ) {
+    const { config, worker, keeper: address, isRestart = false } = options;
+    const { redactor, clock } = this;
+    const logger = (this.logger = openLog(options, redactor.hide));
+    this.home = options.home ?? namedHome(config);
+    this.storesAnswers = answerHome(this.home, config).kind !== "off";
+    const keeping = (this.keeping = keeperSettings(this.home, config, options.adminCredential));
+    this.isChecked = !isRestart && isDecisive(keeping, config);
+    const reports: KeeperClientOptions = {
+      onFault: (sentence) => logger.fault(sentence),
+      onReport: (level, text) => (level === "fault" ? logger.fault(text) : logger.info(text, {})),
+    };
+    const keeper = address
+      ? keepers.keepInProcess(address.socket, reports)
+      : keepers.keepInThread(keeping, reports, this.isChecked ? undefined : this.first.passed);
+    this.keeper = keeper;
+    this.cells = createCells(address ? address.cells : keeping.books?.cells);
+    const tools = { hide: redactor.hide, fault: (sentence: string) => logger.fault(sentence) };
+    this.tapesFor = callTapes(config, { ...tools, channel: keeper.books }, options.tape);
+    this.keys = new GatewayKeys({
+      cut: (id) => clock.endAll(keyRevoked(), id),
+      onChange: () => listeners.keysChanged(),
+    });
+    const hasPolicy = mayHavePolicy(keeping);
+    const isFirst = (worker ?? 1) === 1;
+    this.stored = new StoredModels({
+      awaits: hasPolicy || isRestart,
+      onChange: () => listeners.modelsChanged(),
+      report: (sentence) => isFirst && logger.fault(sentence),
+    });
+    this.ledger = new WorkerLedger(declarationOf(config), {
+      channel: keeper.books,
+      cells: this.cells,
+      columns: COLUMNS,
+      worker: worker ?? 0,
+      awaitsPolicy: hasPolicy,
+      onMessage: (message) => {
+        this.keys.receive(message);
+        this.stored.receive(message);
+        this.#answers?.receive(message);
+      },
+    });
+    this.health = new Health({
+      onAlert: (sentence) => logger.fault(sentence),
+      onChange: (sentence) => logger.info(sentence, {}),
+    });
+    this.backlog = new Backlog(clock);
+    this.repeats = new Repeats({ ...this.ofGateway, ...(address && { repeats: keeper.repeats }) });
+    const { ledger, health } = this;
+    this.state = new StateReporter({ ledger, health, clock, gateway: () => listeners.address() });
+  }
+
+  static async open(options: StartOptions, listeners: Listeners): Promise<Lasting> {
+    return new Lasting(options, await import("../keeper/index.ts"), listeners);
+  }
+
+  /** The lasting members of a gateway. */
+  get ofGateway() {
+    const { ledger, health, clock, reasoning, backlog, keeper } = this;
+    return {
+      ...(this.storesAnswers && { answers: keeper.answers }),
+      ...{ ledger, health, clock, reasoning, backlog },
+    };
+  }
+
+  /** Answers the keeper's questions from now on. */
+  answer(inspected: WorkerAnswersOptions["inspected"]): void {
+    const { keys, state, ledger } = this;
+    const reply: WorkerAnswersOptions["reply"] = (number, answer) => ledger.reply(number, answer);
+    this.#answers = new WorkerAnswers({ keys, state, inspected, reply });
+  }
+
+  /** Stores what is left, and closes the keeper, the memory of the books and the log. */
+  async close(): Promise<void> {
+    const isStored = await this.ledger.end();
+    await this.keeper.close();
+    // The file tells the next keeper that something may be spent that no store has.
+    if (isStored) this.cells.close();
+    this.state.stop();
+    await this.logger.flush();
+  }
+}

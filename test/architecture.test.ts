@@ -21,6 +21,7 @@ const FACES = [
   "src/http/",
   "src/feature/",
   "src/cli/command.ts",
+  "src/config/section.ts",
   "@sinclair/typebox",
   "bun",
   "node:",
@@ -219,6 +220,11 @@ const RULES: readonly Rule[] = [
     from: "src/feature/",
     may: ["src/cli/command.ts", "src/config/section.ts"],
     because: "a manifest joins the types of the seams, each of which is in the room that runs it",
+  },
+  {
+    from: "src/features/",
+    may: FACES,
+    because: "a feature needs a reason of its own to import more of a room",
   },
   {
     from: "src/features/drill/",
@@ -448,7 +454,7 @@ test("only the entry and the build import the list of features, and no room impo
     }
   expect(importing).toEqual([]);
   expect(await sourceOf("src/features.ts")).toMatch(
-    /^\/\*\* .* \*\/\n(export \{ \w+ \} from "\.\/features\/[a-z-]+\/index\.ts";\n)+$/,
+    /^\/\*\* .* \*\/\n(export \{ \w+ \} from "\.\/features\/[a-z0-9-]+\/index\.ts";\n)+$/,
   );
 });
 
@@ -456,7 +462,7 @@ test("every feature has a folder with a manifest that imports no code, a README 
   const folders = [
     ...new Set([...new Glob("src/features/*/**").scanSync(ROOT)].map((file) => file.split("/")[2]!)),
   ];
-  const lines = [...(await sourceOf("src/features.ts")).matchAll(/"\.\/features\/([a-z-]+)\/index\.ts"/g)];
+  const lines = [...(await sourceOf("src/features.ts")).matchAll(/"\.\/features\/([a-z0-9-]+)\/index\.ts"/g)];
   expect(lines.map(([, name]) => name!).sort()).toEqual(folders.sort());
   const wrong: string[] = [];
   for (const name of folders) {
@@ -479,7 +485,7 @@ const MANIFEST_MAY = [
   "@sinclair/typebox",
 ] as const;
 /** Declarations beside a manifest, which are data as the manifest is. */
-const DECLARATIONS = /^src\/features\/[a-z-]+\/(section|columns|metrics|errors|flags)\.ts$/;
+const DECLARATIONS = /^src\/features\/[a-z0-9-]+\/(section|columns|metrics|errors|flags)\.ts$/;
 
 /** Imports that the evaluation of a file needs: no types, and nothing that is imported later. */
 async function eagerImportsOf(file: string): Promise<string[]> {
@@ -490,6 +496,14 @@ async function eagerImportsOf(file: string): Promise<string[]> {
     name!.startsWith(".") ? relative(ROOT, join(ROOT, dirname(file), name!)) : name!,
   );
 }
+
+test("no test outside of a feature imports it, so that types hold without its folder", async () => {
+  const ties: string[] = [];
+  for (const file of new Glob("test/**/*.ts").scanSync(ROOT))
+    for (const name of await importsOf(file))
+      if (name.startsWith("src/features/")) ties.push(`${file} imports ${name}`);
+  expect(ties).toEqual([]);
+});
 
 test("no feature imports another one", async () => {
   const ties: string[] = [];
@@ -688,6 +702,7 @@ test("the process is ended through src/process/exit.ts alone, because plugins mu
     if (/process\.(exit|abort|reallyExit)\b(?!Code)/.test(await codeOf(file))) ends.push(file);
   // The build is a tool; a preflight runs in a process of its own; the re-exec ends before there is a gateway.
   expect(ends).toEqual([
+    "src/build/deletion.ts",
     "src/build/main.ts",
     "src/external-plugins/preflight-worker.ts",
     "src/process/exit.ts",

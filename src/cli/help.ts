@@ -67,16 +67,16 @@ export function commandHelp(command: Command, width = DEFAULT_WIDTH): string {
 }
 
 /** `plugin new NAME`, `models [NAME]`, `record FILE [-- COMMAND]`. */
-export function synopsis(command: Command): string {
+export function synopsis(command: Omit<Command, "run">): string {
   return [front(command), ...behind(command)].join(" ");
 }
 
-function front({ name, words }: Command): string {
+function front({ name, words }: Omit<Command, "run">): string {
   return [name, ...words.map((word) => (word.optional ? `[${word.name}]` : word.name))].join(" ");
 }
 
 /** Words behind the flags: they would belong to the command there. */
-function behind({ rest, needsRest }: Command): string[] {
+function behind({ rest, needsRest }: Omit<Command, "run">): string[] {
   if (rest === undefined) return [];
   return [needsRest ? `-- ${rest}` : `[-- ${rest}]`];
 }

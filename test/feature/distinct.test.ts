@@ -14,7 +14,6 @@ test("the features of weir are distinct, and sorted by name", () => {
   expect(() => assertDistinct(FEATURES, { command: CORE_NAMES })).not.toThrow();
   const names = FEATURES.map(({ name }) => name);
   expect(names).toEqual([...names].sort());
-  expect(names).toContain("import");
   expect(featuresIn({ b: { name: "b" }, a: { name: "c" } }).map(({ name }) => name)).toEqual(["b", "c"]);
 });
 

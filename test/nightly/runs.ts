@@ -81,6 +81,16 @@ export const RUNS: readonly Run[] = [
     env: { ALL_TESTS: "1" },
   },
   {
+    name: "deletion",
+    about: "weir without the folder of each feature: types, build, help, schema, fast tests",
+    command: ["src/build/deletion.ts", "--all"],
+    count: (output) => ({
+      passed: output.match(/\bpassed [\d.]+ s/g)?.length ?? 0,
+      failed: output.match(/\bFAILED [\d.]+ s/g)?.length ?? 0,
+      skipped: 0,
+    }),
+  },
+  {
     name: "stress",
     about: "loads and kills for as long as they once needed to find a fault (LONG_STRESS)",
     command: test(...STRESS),

@@ -3,6 +3,7 @@ import type { AdminBooks } from "./books.ts";
 import { type AdminListener, startAdmin } from "./listener.ts";
 import type { AdminService } from "../keeper/keeper.ts";
 import type { AdminSettings, AdminState } from "../operator/settings.ts";
+import type { LoadColumns } from "../core/column.ts";
 
 /** Time after a failed start before the next attempt. Milliseconds. */
 const RETRY_MS = 2_000;
@@ -10,14 +11,16 @@ const RETRY_MS = 2_000;
 export class AdminApi implements AdminService {
   readonly #books: AdminBooks;
   readonly #settings: AdminSettings;
+  readonly #columns: LoadColumns;
   readonly #receivers = new Set<(state: AdminState) => void>();
   #listener: AdminListener | undefined;
   #state: AdminState | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #isStopped = false;
 
-  constructor(books: AdminBooks, settings: AdminSettings) {
+  constructor(books: AdminBooks, settings: AdminSettings, columns: LoadColumns) {
     this.#books = books;
+    this.#columns = columns;
     this.#settings = settings;
   }
 
@@ -42,7 +45,7 @@ export class AdminApi implements AdminService {
   #listen(): void {
     if (this.#isStopped) return;
     try {
-      this.#listener = startAdmin(this.#books, this.#settings);
+      this.#listener = startAdmin(this.#books, this.#settings, this.#columns);
       const { url, token } = this.#listener;
       this.#become({ url, ...(token !== undefined && { token }) });
     } catch (cause) {

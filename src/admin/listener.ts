@@ -1,5 +1,6 @@
 /** The listener of the admin API. */
 import { hostname } from "node:os";
+import type { LoadColumns } from "../core/column.ts";
 import { isLoopback } from "../core/host-names.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 import { digestOf } from "../ledger/keys/form.ts";
@@ -23,7 +24,7 @@ const IDLE_SECONDS = 255;
  * @throws Error with one sentence if the configured port is taken, or the address can be reached by other machines and there
  * is no admin key
  */
-export function startAdmin(books: AdminBooks, settings: AdminSettings): AdminListener {
+export function startAdmin(books: AdminBooks, settings: AdminSettings, columns: LoadColumns): AdminListener {
   const { host, credential, version } = settings;
   const isKnown = books.health().degraded.length === 0;
   const hasAdmin = settings.declaresKeys || books.policy().keys.some(isActiveAdmin);
@@ -43,7 +44,7 @@ export function startAdmin(books: AdminBooks, settings: AdminSettings): AdminLis
   };
   let loaded: Promise<AdminServer> | undefined;
   const answer = async (request: Request, address: string): Promise<Response> => {
-    const server = await (loaded ??= load(options, version));
+    const server = await (loaded ??= load(options, version, columns));
     return server.handle(request, address);
   };
   const listen = (port: number) =>
@@ -68,12 +69,17 @@ export function startAdmin(books: AdminBooks, settings: AdminSettings): AdminLis
 }
 
 /** The operations and their schemas take 1 MB of memory, and most gateways get no request of the admin API. */
-async function load(options: Omit<AdminServerOptions, "operations">, version: string): Promise<AdminServer> {
-  const [{ listOperations }, { AdminServer }] = await Promise.all([
+async function load(
+  options: Omit<AdminServerOptions, "operations">,
+  version: string,
+  columns: LoadColumns,
+): Promise<AdminServer> {
+  const [{ listOperations }, { AdminServer }, loaded] = await Promise.all([
     import("./operations/index.ts"),
     import("./server.ts"),
+    columns(),
   ]);
-  return new AdminServer({ ...options, operations: listOperations(version) });
+  return new AdminServer({ ...options, operations: listOperations(version, loaded) });
 }
 
 function open<Server>(listen: (port: number) => Server, { host, port }: AdminSettings): Server {

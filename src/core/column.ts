@@ -9,8 +9,8 @@ export interface Fact {
   name: string;
   label: string;
   text: string;
-  /** The query that finds the calls with this value. */
-  find?: Record<string, string>;
+  /** Value of the filter of this name that finds such calls. */
+  find?: string;
 }
 
 /** The functions are methods, so that columns of different values fit into one list. */
@@ -29,7 +29,10 @@ export interface ColumnOptions<Value> {
   readonly fact?: { readonly label: string; text(value: Value): string; find?(value: Value): string };
   /** `detail` (default): with the other members that few calls have; `none`: the keeper gets it and does not store it. */
   readonly store?: "detail" | "none";
-  /** A parameter of `GET /calls` and an option of `weir logs`, with the name of the column. Only for texts, numbers and booleans. */
+  /**
+   * A parameter of `GET /calls` with the name of the column, and an option of `weir logs`. Only for texts, numbers and booleans
+   * whose name is that of no member inside the value of another column. `value`: placeholder in the help of the option.
+   */
   readonly filter?: { readonly value: string; readonly help: string };
 }
 
@@ -114,7 +117,7 @@ export class Column<Value = unknown> extends Slot<Value> {
     const find = fact.find?.(value);
     return {
       ...{ name, label: fact.label, text: fact.text(value) },
-      ...(find !== undefined && { find: { [name]: find } }),
+      ...(find !== undefined && { find }),
     };
   }
 }
@@ -173,6 +176,9 @@ export class Columns {
     });
   }
 }
+
+/** Loads the columns of the build with their schemas, which take memory that a keeper without requests does not need. */
+export type LoadColumns = () => Promise<Columns>;
 
 type Members = Record<string, unknown>;
 const NO_LINES: readonly string[] = [];

@@ -52,6 +52,18 @@ export const Attempt = answer({
   accounts: Type.Array(Type.String(), { description: "The budget accounts that it was charged to." }),
 });
 
+const Fact = answer({
+  name: Type.String({ description: "Name of the member." }),
+  label: Type.String(),
+  text: Type.String(),
+  find: Type.Optional(
+    Type.String({
+      description: "Value of the parameter `name` of `GET /admin/v1/calls` that finds such calls.",
+    }),
+  ),
+});
+
+/** The record of a call without the members that columns add. */
 export const CallEntry = answer(
   {
     id: Type.String(),
@@ -78,28 +90,15 @@ export const CallEntry = answer(
     losses: Type.Optional(
       Type.Array(answer({ code: Type.String(), path: Type.String(), note: Type.Optional(Type.String()) })),
     ),
-    upstreamId: Type.Optional(Type.String({ description: "The provider's id of the request." })),
-    paidOnce: Type.Optional(
-      answer(
-        {
-          answer: words(["running", "finished"]),
-          first: Type.String({ description: "Id of that request." }),
-        },
-        {
-          description:
-            "The call got the answer to an earlier request, whose client had lost it. It reached no provider and cost nothing.",
-        },
-      ),
-    ),
-    clientLeft: Type.Optional(
-      Type.Literal(true, {
-        description: "The client left, and weir read the answer on for a repeat of the request.",
-      }),
-    ),
     cacheBreak: Type.Optional(CacheBreak),
     captured: Type.Optional(
       Type.Literal(true, {
         description: "weir keeps its bodies: `GET /admin/v1/calls/{id}/body`. Of one call only.",
+      }),
+    ),
+    facts: Type.Optional(
+      Type.Array(Fact, {
+        description: "What columns of the log say of the call. Of one call, and with `facts=true`.",
       }),
     ),
     attempts: Type.Array(Attempt, { description: "Empty for a call that reached no provider." }),
@@ -149,6 +148,11 @@ export const CALL_FILTER = {
 
 export const Calls = answer({
   calls: Type.Array(CallEntry),
+  columns: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "With `facts=true`: the names of all facts that a call can have.",
+    }),
+  ),
   next: Type.Optional(Type.String({ description: "Cursor for `after`." })),
   bounded: Type.Boolean({
     description: "The search has looked at as many rows as it may; `next` goes on from there.",
@@ -235,7 +239,11 @@ export const listCalls = contract({
   description:
     "A search looks at a limited number of rows. `bounded: true` says that it ended there; `next` goes on.",
   access: "read",
-  query: request({ ...PAGE, ...CALL_FILTER }),
+  query: request({
+    ...PAGE,
+    ...CALL_FILTER,
+    facts: Type.Boolean({ default: false, description: "Whether each call has its `facts`." }),
+  }),
   answer: { name: "Calls", schema: Calls },
   errors: ["not_found"],
 });

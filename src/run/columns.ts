@@ -1,4 +1,4 @@
-/** The columns of this build: those of the core, then those of features. */
+/** The columns of this build. */
 import { Columns } from "../core/column.ts";
 import { leftByClient, paidBy } from "../gateway/paid-once/columns.ts";
 import { LEDGER_COLUMNS } from "../ledger/columns.ts";

@@ -15,6 +15,7 @@ export async function openKeeper(
   if (admin === undefined) return { books: keeper };
   const { version, metrics, restarts, keys } = admin;
   books.observers.add({ settings: ({ adminNames }) => void (admin.names = adminNames ?? admin.names) });
+  const columns = async () => (await import("./columns.ts")).COLUMNS;
   const node = new NodeAdmin({ books, upkeep, captures, version, isProcess, restarts, keys, metrics });
-  return { books: keeper, admin: new AdminApi(node, admin) };
+  return { books: keeper, admin: new AdminApi(node, admin, columns) };
 }

@@ -7,6 +7,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { startAdmin } from "../../src/admin/listener.ts";
 import type { RunningWeir } from "../../src/run/running-weir.ts";
 import { startWeir } from "../../src/run/weir.ts";
+import { Columns } from "../../src/core/column.ts";
 
 const READ = "weir-test-read-key-0001";
 const ADMIN = "weir-test-admin-key-0001";
@@ -78,8 +79,9 @@ test("they do not close the gateway, and the answers of the admin API do not hav
 test("an address that other machines can reach needs no other admin key", () => {
   const books = { health: () => ({ degraded: [] }), policy: () => ({ keys: [] }), report() {} } as never;
   const settings = { host: "0.0.0.0", port: 0, names: [], credential: "c", version: "1" } as never;
-  expect(() => startAdmin(books, settings)).toThrow("set adminKeys in the config");
-  const listener = startAdmin(books, { ...(settings as object), declaresKeys: true } as never);
+  const columns = async () => new Columns([]);
+  expect(() => startAdmin(books, settings, columns)).toThrow("set adminKeys in the config");
+  const listener = startAdmin(books, { ...(settings as object), declaresKeys: true } as never, columns);
   expect(listener.token).toBeUndefined();
   listener.stop();
 });

@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { createConnection } from "node:net";
 import { type AdminListener, startAdmin } from "../../src/admin/listener.ts";
 import { DEFAULT_PORT } from "../../src/operator/settings.ts";
+import { COLUMNS } from "../../src/run/columns.ts";
 import { FakeBooks, RUN_CREDENTIAL } from "../helpers/admin.ts";
 
 const open: { stop(): unknown }[] = [];
@@ -11,14 +12,18 @@ afterEach(async () => {
 });
 
 function start(more: { host?: string; port?: number } = {}, books = new FakeBooks()): AdminListener {
-  const listener = startAdmin(books, {
-    host: "127.0.0.1",
-    names: [],
-    credential: RUN_CREDENTIAL,
-    version: "0",
-    metrics: { keys: false, maxSeries: 5_000 },
-    ...more,
-  });
+  const listener = startAdmin(
+    books,
+    {
+      host: "127.0.0.1",
+      names: [],
+      credential: RUN_CREDENTIAL,
+      version: "0",
+      metrics: { keys: false, maxSeries: 5_000 },
+      ...more,
+    },
+    async () => COLUMNS,
+  );
   open.push(listener);
   return listener;
 }

@@ -74,7 +74,7 @@ test("log, line and fact come from the declaration", () => {
     name: "tool",
     label: "Tool",
     text: "search",
-    find: { tool: "search" },
+    find: "search",
   });
   expect([turns.fact(record), tool.fact({})]).toEqual([undefined, undefined]);
 });

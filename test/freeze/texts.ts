@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { openApiDocument as adminDocument } from "../../src/admin/openapi.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
+import { COLUMNS } from "../../src/run/columns.ts";
 import { COMMANDS } from "../helpers/commands.ts";
 import { completionScript } from "../../src/cli/completion.ts";
 import { commandHelp, generalHelp, groupHelp } from "../../src/cli/help.ts";
@@ -62,7 +63,7 @@ export const metrics = (): string =>
 
 /** The OpenAPI document of the admin API. */
 export const adminApi = (): string =>
-  digest(adminDocument(listOperations("0"), "0") as unknown as JsonObject);
+  digest(adminDocument(listOperations("0", COLUMNS), "0") as unknown as JsonObject);
 
 /**
  * An OpenAPI document in lines: each operation, schema and header with a digest of its content, which says what differs without

@@ -3,6 +3,7 @@ import type { AnswerTo } from "../../src/operator/worker-answers.ts";
 import type { AdminBooks, GatewayAccess } from "../../src/admin/books.ts";
 import { AdminError } from "../../src/operator/errors.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
+import { COLUMNS } from "../../src/run/columns.ts";
 import { AdminServer } from "../../src/admin/server.ts";
 import { Pulse } from "../../src/keeper/reports/pulse.ts";
 import type { Running } from "../../src/keeper/books/questions.ts";
@@ -279,13 +280,13 @@ export interface Sent {
 }
 
 /** @param host the address that the listener is on */
-export function fakeAdmin(host = "127.0.0.1"): FakeAdmin {
+export function fakeAdmin(host = "127.0.0.1", columns = COLUMNS): FakeAdmin {
   const books = new FakeBooks();
   const faults: string[] = [];
   let now = 1_800_000_000_000;
   const server = new AdminServer({
     books,
-    operations: listOperations("0"),
+    operations: listOperations("0", columns),
     own: () => ({ host, port: 9348, names: host === "127.0.0.1" ? [] : ["weir.example"] }),
     runDigest: digestOf(RUN_CREDENTIAL),
     report: (message, cause) => faults.push(`${message}: ${String(cause)}`),

@@ -12,6 +12,7 @@ import { metrics } from "../../src/operator/gateway.ts";
 import { createKey, getKey, revokeKey } from "../../src/operator/keys.ts";
 import { usage } from "../../src/operator/reports.ts";
 import { getSession, signOut } from "../../src/operator/session.ts";
+import { Columns } from "../../src/core/column.ts";
 
 const page = { calls: [], bounded: false };
 const session = { role: "read" as const, path: "/", actor: "", version: "", port: 1 };
@@ -91,7 +92,7 @@ test("each contract is answered by one operation, as it says", async () => {
   for (const file of new Glob("*.ts").scanSync(folder))
     for (const value of Object.values((await import(`${folder}/${file}`)) as Record<string, unknown>))
       if (isContract(value)) said.push(value);
-  const answered = listOperations("0").map(({ handle: _, ...operation }) => operation);
+  const answered = listOperations("0", new Columns([])).map(({ handle: _, ...operation }) => operation);
   const byId = (list: readonly Contract[]) => [...list].sort((a, b) => (a.id < b.id ? -1 : 1));
   expect(said.length).toBeGreaterThan(60);
   expect(byId(answered)).toEqual(byId(said));

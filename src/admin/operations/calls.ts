@@ -11,7 +11,7 @@ type Given = Pick<AdminRequest, "books" | "caller">;
 
 export const callOperations = [
   answers(listCalls, async (given) => {
-    const { limit, after, ...filter } = given.query;
+    const { limit, after, facts: _facts, ...filter } = given.query;
     const page = await given.books.calls({
       ...callFilterOf(given, filter),
       limit,

@@ -1,4 +1,6 @@
 /** All operations of the admin API: its table of contents. The routes, the access checks and the document come from it. */
+import type { Columns } from "../../core/column.ts";
+import { withColumns } from "../columns.ts";
 import { openApiDocument } from "../openapi.ts";
 import type { AdminOperation } from "../operation.ts";
 import { bookOperations } from "./books.ts";
@@ -20,7 +22,8 @@ import { routingOperations } from "./routing.ts";
 import { sessionOperations } from "./session.ts";
 import { storedModelOperations } from "./stored-models.ts";
 
-export function listOperations(version: string): readonly AdminOperation[] {
+/** @param columns of this build: their members, facts and filters are part of the operations on calls */
+export function listOperations(version: string, columns: Columns): readonly AdminOperation[] {
   const operations: readonly AdminOperation[] = [
     ...sessionOperations,
     ...overviewOperations,
@@ -28,11 +31,11 @@ export function listOperations(version: string): readonly AdminOperation[] {
     ...budgetOperations,
     ...rateOperations,
     ...reportOperations,
-    ...callOperations,
+    ...withColumns(callOperations, columns),
     callMoneyOperation,
     ...captureOperations,
     ...cacheOperations,
-    ...liveOperations,
+    ...withColumns(liveOperations, columns),
     ...routingOperations,
     ...storedModelOperations,
     ...providerOperations,

@@ -7,7 +7,8 @@ import { LIMIT_COMMANDS } from "./budgets.ts";
 import { consoleCommand } from "./console.ts";
 import { keysImport } from "./import.ts";
 import { KEY_COMMANDS } from "./keys.ts";
-import { logs } from "./logs.ts";
+import { COLUMNS } from "../../run/columns.ts";
+import { logsCommand } from "./logs.ts";
 import { metricsDashboard } from "./metrics.ts";
 import { MODEL_COMMANDS } from "./models.ts";
 import { PRICE_COMMANDS } from "./prices.ts";
@@ -20,7 +21,7 @@ export const BOOK_COMMANDS: readonly Command[] = [
   ...MODEL_COMMANDS,
   ...LIMIT_COMMANDS,
   usage,
-  logs,
+  logsCommand(COLUMNS),
   ...PRICE_COMMANDS,
   whatif,
   audit,

@@ -11,6 +11,7 @@ import { CaptureAdmin } from "../../keeper/captures/admin.ts";
 import { Captures } from "../../keeper/captures/captures.ts";
 import { SqlUpkeep } from "../../keeper/store/upkeep.ts";
 import { digestOf } from "../../ledger/keys/form.ts";
+import { COLUMNS } from "../../run/columns.ts";
 import { VERSION } from "../../process/version.ts";
 import { AdminApi, type Method, type Query, queryOf, readAnswer } from "./api.ts";
 import { lockStore } from "./folder.ts";
@@ -29,7 +30,7 @@ export class LocalApi extends AdminApi {
     this.#end = end;
     this.#server = new AdminServer({
       books,
-      operations: listOperations(VERSION),
+      operations: listOperations(VERSION, COLUMNS),
       own: () => ({ host: "127.0.0.1", port: 80, names: [] }),
       runDigest: digestOf(this.#credential),
       report: () => {},

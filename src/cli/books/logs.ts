@@ -1,8 +1,10 @@
 /** `weir logs`: the records of calls. */
+import type { Columns } from "../../core/column.ts";
 import type { CallEntry, CapturedCall } from "../../operator/index.ts";
 import { parseJson } from "../../core/json.ts";
-import { UsageError } from "../command.ts";
+import { type Command, UsageError } from "../command.ts";
 import { table } from "../terminal.ts";
+import { callsCsv } from "./calls-csv.ts";
 import { type BookContext, bookCommand } from "./command.ts";
 import { showMoney, showMs, showTime } from "./show.ts";
 import { FILTER_FLAGS, filterOf } from "./usage.ts";
@@ -13,53 +15,64 @@ const FOLLOW_MS = 500;
 /** A call appears when it has ended, so its start may lie this far behind. Milliseconds. */
 const LONGEST_CALL_MS = 3_600_000;
 
-export const logs = bookCommand({
-  name: "logs",
-  summary: "show the records of calls, or of one call",
-  flags: [
-    { name: "--follow", short: "-f", help: "go on with new calls" },
-    { name: "--call", value: "ID", help: "everything about one call: req_…" },
-    { name: "--body", help: "with --call: what the client asked and got, if it was captured" },
-    { name: "--failed", help: "only calls that failed" },
-    { name: "--slow", value: "TIME", help: "only calls that took at least this long: 5s" },
-    { name: "--since", value: "TIME", help: "only calls since then: 24h, 2026-11-01" },
-    { name: "--last", value: "N", help: `number of calls (default ${LAST}, at most 500)` },
-    ...FILTER_FLAGS,
-  ],
-  async run(context) {
-    const { api, flags, show, print } = context;
-    const id = textOf(flags, "--call");
-    if (flags["--body"] === true) {
-      if (id === undefined) throw new UsageError("--body needs the id of a call: --call ID");
-      const body = await api.ask("GET /calls/{id}/body", { params: { id } });
-      return show(body, () => describeBody(body));
-    }
-    if (id !== undefined) {
-      const call = await api.ask("GET /calls/{id}", { params: { id } });
-      return show(call, () => describeCall(call));
-    }
-    const query = {
-      ...filterOf(flags),
-      failed: flags["--failed"] === true || undefined,
-      slowerThan: durationOf(flags, "--slow"),
-      from: sinceOf(flags, "--since", Date.now()),
-      limit: Math.min(500, countOf(flags, "--last") ?? LAST),
-    };
-    const page = await api.ask("GET /calls", { query });
-    const calls = [...page.calls].reverse();
-    const asLines = (some: readonly CallEntry[]) =>
-      flags["--json"] ? some.map((call) => JSON.stringify(call)).join("\n") : some.map(lineOf).join("\n");
-    if (!flags["--follow"]) {
-      if (flags["--json"]) return print(JSON.stringify(calls, null, 2));
-      print(calls.length === 0 ? "No call matches." : asLines(calls));
-      if (page.bounded)
-        context.printError("weir ended the search after 10,000 calls; choose a time with --since.");
-      return;
-    }
-    if (calls.length > 0) print(asLines(calls));
-    await follow(context, query, calls, asLines);
-  },
-});
+/** @param columns of this build: each one with a filter is an option */
+export const logsCommand = ({ list }: Columns): Command =>
+  bookCommand({
+    name: "logs",
+    summary: "show the records of calls, or of one call",
+    flags: [
+      { name: "--follow", short: "-f", help: "go on with new calls" },
+      { name: "--call", value: "ID", help: "everything about one call: req_…" },
+      { name: "--body", help: "with --call: what the client asked and got, if it was captured" },
+      { name: "--failed", help: "only calls that failed" },
+      { name: "--slow", value: "TIME", help: "only calls that took at least this long: 5s" },
+      { name: "--since", value: "TIME", help: "only calls since then: 24h, 2026-11-01" },
+      { name: "--last", value: "N", help: `number of calls (default ${LAST}, at most 500)` },
+      ...FILTER_FLAGS,
+      ...list.flatMap(({ name, filter }) =>
+        filter ? [{ name: flagOf(name), value: filter.value, help: `only ${filter.help}` }] : [],
+      ),
+      { name: "--csv", help: "print comma-separated values" },
+    ],
+    async run(context) {
+      const { api, flags, show, print } = context;
+      const id = textOf(flags, "--call");
+      if (flags["--body"] === true) {
+        if (id === undefined) throw new UsageError("--body needs the id of a call: --call ID");
+        const body = await api.ask("GET /calls/{id}/body", { params: { id } });
+        return show(body, () => describeBody(body));
+      }
+      if (id !== undefined) {
+        const call = await api.ask("GET /calls/{id}", { params: { id } });
+        return show(call, () => describeCall(call));
+      }
+      const query = {
+        ...filterOf(flags),
+        failed: flags["--failed"] === true || undefined,
+        slowerThan: durationOf(flags, "--slow"),
+        from: sinceOf(flags, "--since", Date.now()),
+        limit: Math.min(500, countOf(flags, "--last") ?? LAST),
+        ...Object.fromEntries(list.map(({ name }) => [name, textOf(flags, flagOf(name))])),
+      };
+      const page = await api.ask("GET /calls", { query: { ...query, facts: flags["--csv"] === true } });
+      if (flags["--csv"]) return print(callsCsv(page));
+      const calls = [...page.calls].reverse();
+      const asLines = (some: readonly CallEntry[]) =>
+        flags["--json"] ? some.map((call) => JSON.stringify(call)).join("\n") : some.map(lineOf).join("\n");
+      if (!flags["--follow"]) {
+        if (flags["--json"]) return print(JSON.stringify(calls, null, 2));
+        print(calls.length === 0 ? "No call matches." : asLines(calls));
+        if (page.bounded)
+          context.printError("weir ended the search after 10,000 calls; choose a time with --since.");
+        return;
+      }
+      if (calls.length > 0) print(asLines(calls));
+      await follow(context, query, calls, asLines);
+    },
+  });
+
+/** The option of a column: `--cached-by` for `cachedBy`. */
+const flagOf = (name: string) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 async function follow(
   { api, print }: BookContext,
@@ -110,7 +123,10 @@ function costOf({ attempts }: CallEntry): number {
   return attempts.reduce((sum, { charge }) => sum + charge.cost, 0);
 }
 
-function describeCall(call: CallEntry): string {
+/** Labels begin with a capital letter, as the console shows them. */
+const lowered = (label: string) => label[0]!.toLowerCase() + label.slice(1);
+
+export function describeCall(call: CallEntry): string {
   const facts: [string, string | number | undefined][] = [
     ["id", call.id],
     ["began", `${showTime(call.startedAt)} UTC`],
@@ -127,9 +143,7 @@ function describeCall(call: CallEntry): string {
     ["error", call.error && [call.error.kind, call.error.code].filter(Boolean).join(" ")],
     ["finish", call.finish],
     ["client", call.client],
-    ["provider's id", call.upstreamId],
-    ["client left", call.clientLeft && "weir read the answer on for a repeat"],
-    ["paid by", call.paidOnce?.first],
+    ...(call.facts ?? []).map(({ label, text }): [string, string] => [lowered(label), text]),
     ["cost", showMoney(costOf(call))],
     ["captured", call.captured && `weir logs --call ${call.id} --body`],
   ];

@@ -17,6 +17,7 @@ export const FILTERS = [
   "refused",
   "state",
   "flag",
+  "fact",
   "q",
 ] as const;
 export type FilterName = (typeof FILTERS)[number];
@@ -44,6 +45,7 @@ const SLOW = 5_000;
 export function apiFilter({
   flag,
   outcome,
+  fact,
   ...filters
 }: Filters): Record<string, string | number | boolean | undefined> {
   return {
@@ -52,6 +54,8 @@ export function apiFilter({
     ...(flag === "slow" && { slowerThan: SLOW }),
     ...(flag === "retried" && { retried: true }),
     ...(flag === "losses" && { losses: true }),
+    // A column of the log and its value: `tool:search`.
+    ...(fact && (Object.fromEntries([fact.split(/:(.*)/)]) as Record<string, string>)),
   };
 }
 

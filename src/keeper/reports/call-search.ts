@@ -62,6 +62,7 @@ function rangesOf({ from, to }: Pick<CallFilter, "from" | "to">): Range[] {
 
 async function conditionsOf(directory: Directory, filter: CallFilter): Promise<string[]> {
   const { from, to, outcome, status, slowerThan, retried, losses, state, refused, session, text } = filter;
+  const columns = Object.entries(filter.columns ?? {});
   const targets = directory.targetsOf(filter);
   const conditions = [
     targets && (await targetCondition(directory, filter, targets)),
@@ -75,6 +76,7 @@ async function conditionsOf(directory: Directory, filter: CallFilter): Promise<s
     state !== undefined && anyAttempt(`state ${statesOf(state)}`),
     refused !== undefined && (refused === "any" ? "refused > 0" : `refused = ${REFUSALS.indexOf(refused)}`),
     session !== undefined && `session = ${blob(packHash(session))}`,
+    ...columns.map(([name, value]) => detailHas(name, value)),
     text && (await textCondition(directory, text)),
   ];
   const named = (["format", "client"] as const).map(async (name) => {
@@ -129,16 +131,28 @@ async function textCondition(
   return `(model ${inList(models)} OR caller ${numbers(callers)} OR ${anyAttempt(`target ${numbers(targets)}`)})`;
 }
 
+/** Rows whose `detail` has a member, as JSON.stringify writes it. Within a text its quotation marks would be escaped. */
+function detailHas(name: string, value: unknown): string {
+  const member = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  const found = [",", "}"].map((end) => `{DETAIL ${Buffer.from(member + end).toString("hex")}}`);
+  return `(${found.join(" OR ")})`;
+}
+
 /** A literal of bytes; `decode` is PostgreSQL's. */
 function blob(bytes: Uint8Array): string {
   return `{BLOB ${bytes.toHex()}}`;
 }
 
-/** Writes literals of bytes for a database. */
+/** Writes for a database the literals of bytes, and the searches in `detail`. */
 export function withBlobs(dialect: Sql["dialect"], text: string): string {
-  return text.replaceAll(/\{BLOB ([0-9a-f]*)\}/g, (_, hex: string) =>
-    dialect === "sqlite" ? `x'${hex}'` : `decode('${hex}', 'hex')`,
-  );
+  const isSqlite = dialect === "sqlite";
+  return text.replaceAll(/\{(BLOB|DETAIL) ([0-9a-f]*)\}/g, (_, what: string, hex: string) => {
+    const bytes = isSqlite ? `x'${hex}'` : `decode('${hex}', 'hex')`;
+    if (what === "BLOB") return bytes;
+    return isSqlite
+      ? `instr(detail, CAST(${bytes} AS TEXT)) > 0`
+      : `strpos(detail, convert_from(${bytes}, 'UTF8')) > 0`;
+  });
 }
 
 interface SessionRow {

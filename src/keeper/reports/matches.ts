@@ -28,12 +28,18 @@ export function matches(call: CallRecord, filter: CallFilter): boolean {
     isSame(filter.format, call.format) &&
     (filter.client === undefined || call.client?.startsWith(filter.client) === true) &&
     isSame(filter.session, call.session) &&
+    hasColumns(call, filter) &&
     (filter.text === undefined || hasText(call, last, filter.text))
   );
 }
 
 function isSame<Value>(wanted: Value | undefined, value: Value | undefined): boolean {
   return wanted === undefined || wanted === value;
+}
+
+/** Whether the record has these values of columns. */
+export function hasColumns(call: CallRecord, { columns = {} }: Pick<CallFilter, "columns">): boolean {
+  return Object.entries(columns).every(([name, value]) => call[name as keyof CallRecord] === value);
 }
 
 /** A call whose client asked for the model needs no attempt with it. */

@@ -57,6 +57,8 @@ export interface CallFilter extends Filter {
   client?: string;
   /** Hash of a session, 16 hexadecimal digits. */
   session?: string;
+  /** Values of columns that the store has in `detail`. */
+  columns?: Readonly<Record<string, unknown>>;
   /** An id, or part of a model as the client named it, or of a target. Calls of `keys` are found as well. */
   text?: { text: string; keys: readonly string[] };
 }

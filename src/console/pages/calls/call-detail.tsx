@@ -1,4 +1,5 @@
 /** A call: the sentence, time, money, what could not be carried over, names and headers. */
+import type { ComponentChildren } from "preact";
 import { placeOf, servedBy, targetOf } from "../../data/call-facts.ts";
 import { now } from "../../data/clock.ts";
 import { hrefOf } from "../../data/location.ts";
@@ -101,8 +102,7 @@ function Names({ call }: { call: CallEntry }) {
     lane,
     session: hash,
     finish,
-    upstreamId,
-    paidOnce,
+    facts = [],
     startedAt,
   } = call;
   const target = targetOf(call);
@@ -120,7 +120,7 @@ function Names({ call }: { call: CallEntry }) {
               </>,
             ],
         key === undefined ? ["Key", "none"] : ["Key", <Figure query={{ key }}>{keyName ?? key}</Figure>],
-        path === undefined ? undefined : ["Path", <Figure query={{ path }}>{path}</Figure>],
+        row("Path", path, { path }),
         tags.length === 0
           ? undefined
           : [
@@ -131,15 +131,16 @@ function Names({ call }: { call: CallEntry }) {
                 </Figure>
               )),
             ],
-        client === undefined ? undefined : ["Client", <Figure query={{ client }}>{client}</Figure>],
+        row("Client", client, { client }),
         [
           "Format",
           `${format}${lane === undefined ? "" : `, ${lane} lane`}${call.stream ? ", streamed" : ""}`,
         ],
-        hash === undefined ? undefined : ["Session", <Figure query={{ session: hash }}>{hash}</Figure>],
-        finish === undefined ? undefined : ["Ended", finish],
-        upstreamId === undefined ? undefined : ["Provider's id", <code>{upstreamId}</code>],
-        paidOnce === undefined ? undefined : ["Paid by", <code>{paidOnce.first}</code>],
+        row("Session", hash, { session: hash }),
+        row("Ended", finish),
+        ...facts.map(({ name, label, text, find }) =>
+          find ? row(label, text, { fact: `${name}:${find}` }) : row(label, <code>{text}</code>),
+        ),
         [
           "Began",
           <>
@@ -149,6 +150,11 @@ function Names({ call }: { call: CallEntry }) {
       ]}
     />
   );
+}
+
+/** @param query finds the calls with the value @returns undefined without a value */
+function row(label: string, value?: ComponentChildren, query?: Readonly<Record<string, string | undefined>>) {
+  return value ? ([label, query ? <Figure query={query}>{value}</Figure> : value] as const) : undefined;
 }
 
 /** The headers that weir adds to an answer, from the record. */

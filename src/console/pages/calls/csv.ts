@@ -8,33 +8,43 @@ import { toast } from "../../parts/toasts.tsx";
 const MOST = 20_000;
 const PAGE = 500;
 
-const COLUMNS: readonly (readonly [string, (call: CallEntry) => string | number | undefined])[] = [
-  ["id", ({ id }) => id],
+/** Name, and the value if it is not the member of that name. */
+type Column = readonly [string, ((call: CallEntry) => string | number | undefined)?];
+
+const COLUMNS: readonly Column[] = [
+  ["id"],
   ["time", ({ startedAt }) => new Date(startedAt).toISOString()],
-  ["status", ({ status }) => status],
-  ["outcome", ({ outcome }) => outcome],
-  ["refused", ({ refused }) => refused],
+  ["status"],
+  ["outcome"],
+  ["refused"],
   ["key", ({ key, keyName }) => keyName ?? key],
-  ["path", ({ path }) => path],
+  ["path"],
   ["asked", ({ model }) => model],
   ["provider", (call) => servedBy(call)?.provider],
   ["deployment", (call) => servedBy(call)?.deployment],
   ["model", (call) => servedBy(call)?.model],
-  ["format", ({ format }) => format],
-  ["client", ({ client }) => client],
+  ["format"],
+  ["client"],
   ["attempts", ({ attempts }) => attempts.length],
   ["input", (call) => tokensOf(call).input],
   ["cacheRead", (call) => tokensOf(call).cacheRead],
   ["output", (call) => tokensOf(call).output],
-  ["firstMs", ({ firstMs }) => firstMs],
-  ["ms", ({ ms }) => ms],
+  ["firstMs"],
+  ["ms"],
   ["costState", chargeStateOf],
   ["dollars", (call) => (chargeStateOf(call) === "unpriced" ? undefined : (costOf(call) / 1e9).toFixed(9))],
 ];
 
-export function csvOf(calls: readonly CallEntry[]): string {
-  const lines = calls.map((call) => COLUMNS.map(([, read]) => cell(read(call))));
-  return [COLUMNS.map(([name]) => name), ...lines].map((line) => `${line.join(",")}\r\n`).join("");
+/** @param facts names of the facts of calls, which have a column each */
+export function csvOf(calls: readonly CallEntry[], facts: readonly string[] = []): string {
+  const columns = [
+    ...COLUMNS,
+    ...facts.map((fact): Column => [fact, (call) => call.facts?.find(({ name }) => name === fact)?.text]),
+  ];
+  const lines = calls.map((call) =>
+    columns.map(([name, read]) => cell(read ? read(call) : call[name as "id" | "status"])),
+  );
+  return [columns.map(([name]) => name), ...lines].map((line) => `${line.join()}\r\n`).join("");
 }
 
 /** Spreadsheets run a cell that begins with one of these characters as a formula. */
@@ -49,20 +59,21 @@ export async function downloadCsv(query: string): Promise<void> {
   const calls: CallEntry[] = [];
   const join = query === "" ? "?" : "&";
   let next: string | undefined;
+  let columns: readonly string[] | undefined;
   try {
     do {
       const cursor: string = next === undefined ? "" : `&after=${encodeURIComponent(next)}`;
-      const page = await get<Calls>(`/calls${query}${join}limit=${PAGE}${cursor}`);
+      const page = await get<Calls>(`/calls${query}${join}limit=${PAGE}&facts=true${cursor}`);
       calls.push(...page.calls);
+      columns = page.columns;
       next = page.next;
     } while (next !== undefined && calls.length < MOST);
   } catch {
     toast("The calls could not be read.");
     return;
   }
-  save(csvOf(calls), `calls-${new Date().toISOString().slice(0, 10)}.csv`);
-  if (next !== undefined)
-    toast(`The file has the newest ${calls.length} calls; narrow the range for the others.`);
+  save(csvOf(calls, columns), `calls-${new Date().toISOString().slice(0, 10)}.csv`);
+  if (next !== undefined) toast(`The file has the newest ${calls.length} calls; narrow the range.`);
 }
 
 /** Saves text as a file of the browser. */

@@ -45,13 +45,22 @@ export type * from "./core/chat.ts";
 export type { ErrorKind, Refusable } from "./core/error.ts";
 export type { BlockStart, ChatEvent, Citation, FinishKind, FinishReason, Usage } from "./core/events.ts";
 export type {
+  AnswerCodec,
+  AnswerFraming,
   AnswerReader,
   AnswerWriter,
+  Beside,
   ClientCodec,
+  ClientRoutes,
   ErrorAnswer,
   Format,
   Frame,
+  NativeLaneCodec,
+  ReaderCodec,
+  RequestCheck,
+  RequestFacts,
   StreamSummary as Seen,
+  UpstreamAddress,
   UpstreamCodec,
   UsageRequest,
   StreamObserver as Watch,

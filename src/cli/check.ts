@@ -53,6 +53,12 @@ export const check: Command = {
         ...wantedButOff(registry).map(
           ({ provider, reason }) => `the provider ${provider.name} is off: ${reason}.`,
         ),
+        ...plugins.flatMap(({ plugin, source, notices = [] }) =>
+          notices.map(
+            (notice) =>
+              `the plugin ${plugin.name} (${source}): ${notice}. This release still reads it, the next one does not.`,
+          ),
+        ),
         ...(await endingModels(config, catalog, Date.now())),
         ...(await unmatchedRules(config, registry, !offline)),
       ],

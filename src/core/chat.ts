@@ -48,7 +48,7 @@ export interface ChatRequest {
 
 /**
  * The effect when a provider of another format cannot receive a field that weir knows. The client codec names all others
- * that the provider does not get (`ClientCodec.leftOut`).
+ * that the provider does not get (`codec.leftOut`).
  */
 export type OwnFields = Readonly<Record<string, OwnField>>;
 

@@ -18,7 +18,7 @@ export interface StreamObserver {
   /** Reads a whole JSON answer. */
   answer(body: JsonObject, seen: StreamSummary): void;
   /**
-   * weir may call `answer` with the outline of a body (see {@link ClientCodec.judgedByOutline}). Condition: a string that
+   * weir may call `answer` with the outline of a body (see `judgedByOutline` of the request check). Condition: a string that
    * `answer` puts into the summary unchanged, into `finish.raw` or `usage`, and one that decides between an answer and an
    * error, are the only strings it reads; whatever it does with other strings leaves the summary as it is. If the outline
    * cut one of the former, or if the summary has an error, weir calls `answer` anew with the whole body.

@@ -11,6 +11,7 @@ import { didYouMean } from "../core/suggest.ts";
 import { withoutKeys } from "../core/error-text.ts";
 import type { LoadedPlugin } from "../gateway/routing/registry.ts";
 import { declarationFault, mayDecide } from "./declaration.ts";
+import { unflatten } from "./flat-codecs.ts";
 import { forgetModule, importedFiles } from "./imports.ts";
 import { checkFile, checkFolder } from "./inspect.ts";
 import { preflight } from "./preflight.ts";
@@ -61,7 +62,7 @@ export async function loadPlugins(options: DiscoverOptions): Promise<Discovered>
     const fault = faults.get(file);
     try {
       if (fault !== undefined) throw new Error(fault);
-      found.plugins.push({ plugin: await importPlugin(file, version, options.loadMs), source: file, sha256 });
+      found.plugins.push({ ...(await importPlugin(file, version, options.loadMs)), source: file, sha256 });
     } catch (cause) {
       blame(file, cause);
     }
@@ -136,11 +137,16 @@ function pluginFiles(dir: string): string[] {
 }
 
 /** The runtime caches modules by path and query, so a new version needs a new query. */
-async function importPlugin(file: string, version: string, loadMs: number): Promise<Plugin> {
+async function importPlugin(
+  file: string,
+  version: string,
+  loadMs: number,
+): Promise<Pick<LoadedPlugin, "plugin" | "notices">> {
   const imported = (await withTimeout(import(`${file}?${version}`), loadMs)) as { default?: unknown };
-  const fault = declarationFault(imported.default);
+  const { exported, notices } = unflatten(imported.default);
+  const fault = declarationFault(exported);
   if (fault !== undefined) throw new DeclarationFault(fault, imported.default);
-  return imported.default as Plugin;
+  return { plugin: exported as Plugin, notices };
 }
 
 /** The default export of a file is no valid plugin. */

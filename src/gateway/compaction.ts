@@ -6,7 +6,7 @@ import type { Incoming } from "./types.ts";
 /** The codec for such a request; `undefined` for any other. */
 export function compactionOf(incoming: Incoming): SummaryCodec | undefined {
   const { below, bytes, format } = incoming;
-  const { compaction } = format.client;
+  const { compaction } = format.client.beside;
   if (!compaction) return undefined;
   if (below !== undefined) return compaction.route;
   return mayHold(bytes, compaction.mark) && compaction.asks(incoming.body) ? compaction.trigger : undefined;
@@ -15,7 +15,7 @@ export function compactionOf(incoming: Incoming): SummaryCodec | undefined {
 /** Whether only a host that compacts conversations itself can take the request as it is. */
 export function needsCompaction(incoming: Incoming): boolean {
   if (incoming.summarises) return true;
-  const { compaction } = incoming.format.client;
+  const { compaction } = incoming.format.client.beside;
   if (!compaction || !mayHold(incoming.bytes, compaction.itemMark)) return false;
   return compaction.hasForeignItem(incoming.body);
 }

@@ -25,7 +25,7 @@ export async function countTokens(incoming: Incoming, gateway: Gateway): Promise
     () => "",
   )[0]!.target;
   const attempt = new Attempt(call, target);
-  const { member, constant, requestOf = (whole) => whole } = format.client.count!;
+  const { member, constant, requestOf = (whole) => whole } = format.client.beside.count!;
   const counting = target.provider.counting?.[target.format];
   const canCount = target.lane === "native" && (counting ?? target.provider.traits?.countTokens);
   const ask = counting ? askHost(counting) : askProvider;
@@ -36,7 +36,7 @@ export async function countTokens(incoming: Incoming, gateway: Gateway): Promise
     counted ??
     JSON.stringify({
       ...constant,
-      [member]: estimateTokens(format.client.decodeRequest(requestOf(body), attempt.context)),
+      [member]: estimateTokens(format.client.codec.decodeRequest(requestOf(body), attempt.context)),
     });
   return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body: text };
 }
@@ -49,23 +49,25 @@ async function askProvider(
 ): Promise<string | undefined> {
   const { target } = attempt;
   const codec = gateway.registry.formats.get(target.format)!.upstream!;
-  if (codec.countPath === undefined) return undefined;
-  const isNamed = codec.requestInUrl || target.model === call.model;
+  if (codec.address.countPath === undefined) return undefined;
+  const isNamed = codec.address.requestInUrl || target.model === call.model;
   const edits = new Map(isNamed ? [] : [["model", JSON.stringify(target.model)]]);
   const body = editMembers(bytes, edits, spanOf);
-  const headers = upstreamHeaders(target, headerFilters(codec).request(call.headers), false);
-  const url = countUrl(target.url, codec.countPath);
+  const headers = upstreamHeaders(target, headerFilters(codec.address).request(call.headers), false);
+  const url = countUrl(target.url, codec.address.countPath);
   const prepared: Prepared = { target, url, headers, body, expects: "json" };
   const text = await answerTo(prepared, attempt);
   const answer = parseJson(text ?? "");
-  return isObject(answer) && typeof answer[format.client.count!.member] === "number" ? text : undefined;
+  return isObject(answer) && typeof answer[format.client.beside.count!.member] === "number"
+    ? text
+    : undefined;
 }
 
 /** As {@link askProvider}, for a host that counts in its own way. No header of the client is forwarded. */
 function askHost({ path, modelFor, request, read }: TokenCounting) {
   return async (incoming: Incoming, attempt: Attempt, gateway: Gateway): Promise<string | undefined> => {
     const { target } = attempt;
-    const { member, constant } = incoming.format.client.count!;
+    const { member, constant } = incoming.format.client.beside.count!;
     const codec = gateway.registry.formats.get(target.format)!.upstream!;
     const { pieces } = nativeBody(incoming, attempt, codec, false);
     const edited = parseJson(Buffer.concat(pieces).toString()) as JsonObject;

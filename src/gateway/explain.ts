@@ -3,7 +3,7 @@
  * the first step of the pipeline, `prepare`, and no other.
  */
 import { Attempt, Call } from "../core/call.ts";
-import type { ClientCodec, Format } from "../core/format.ts";
+import type { ClientCodec, RequestCheck, Format } from "../core/format.ts";
 import { repeatsByCause } from "../core/merge-policies.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { parseJson } from "../core/json.ts";
@@ -50,15 +50,21 @@ interface Foreseen {
 export async function explain(options: ExplainOptions, context: PrepareContext): Promise<JsonObject> {
   const { format, body, embeds } = options;
   const { registry } = context;
-  const checks: Pick<ClientCodec, "checkRequest"> = embeds ? format.client.embeds![0]! : format.client;
+  const checks: Pick<RequestCheck, "checkRequest"> = embeds
+    ? format.client.beside.embeds![0]!
+    : format.client.request;
   checks.checkRequest(body);
-  if (!embeds && format.client.idle?.answer(body))
+  if (!embeds && format.client.request.idle?.answer(body))
     throw invalidRequest("The request wants nothing of a model: weir answers it without a provider.");
-  const call = new Call("explain", embeds ? format.client.embeds![0]!.dialect : format.id, options.headers);
+  const call = new Call(
+    "explain",
+    embeds ? format.client.beside.embeds![0]!.dialect : format.id,
+    options.headers,
+  );
   call.key = options.access?.name;
   call.access = options.access;
-  call.model = modelAsked(body["model"] as string, format.client, registry);
-  call.stream = streamAsked(body["stream"], format.client);
+  call.model = modelAsked(body["model"] as string, format.client.routes, registry);
+  call.stream = streamAsked(body["stream"], format.client.request);
   await prepareModel(call, call.model, registry);
   const foreseen = embeds ? foreseeEmbedding(options, call, context) : await foresee(options, call, context);
   const { plan, attempt, prepared, more } = foreseen;
@@ -117,7 +123,7 @@ async function foresee(options: ExplainOptions, call: Call, context: PrepareCont
   const { format } = options;
   const { registry } = context;
   const incoming: Incoming = withModelSettings({ ...options, call }, registry);
-  if (format.client.stored) await findStored(incoming, context);
+  if (format.client.beside.stored) await findStored(incoming, context);
   const { stored } = incoming;
   const whole = planFor(call, call.routedModel ?? call.model, registry, format.id);
   const plan = stored ? stored.narrow(whole) : whole;
@@ -135,7 +141,7 @@ function foreseeEmbedding(
   call: Call,
   context: PrepareContext,
 ): Foreseen {
-  const client = format.client.embeds![0]!;
+  const client = format.client.beside.embeds![0]!;
   const incoming = { call, client, request: client.decodeRequest(body), bytes, spanOf };
   const { requests, ...foreseen } = foreseeEmbed(incoming, context);
   return { ...foreseen, more: { requests } };
@@ -157,8 +163,8 @@ async function describe(
 ): Promise<JsonObject | null> {
   if (!prepared) return null;
   const { method = "POST", url, headers, body, changed, expects, target } = prepared;
-  const codec = formats.get(target.format)?.upstream ?? dialects.get(target.format);
-  const known = codec?.requestHeaders ?? [];
+  const lists = formats.get(target.format)?.upstream?.address ?? dialects.get(target.format);
+  const known = lists?.requestHeaders ?? [];
   const outgoing = { method, url: new URL(url), headers, body };
   const added = (await target.deployment.authorizer?.preview(outgoing)) ?? [];
   const framing = target.provider.framing?.[target.format];

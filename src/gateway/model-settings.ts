@@ -1,6 +1,6 @@
 /** Settings of the config for the requests of a model, written into the client's request in the client's own format. */
 import type { Call } from "../core/call.ts";
-import type { SettingMembers } from "../core/format.ts";
+import type { RequestFacts, SettingMembers } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject } from "../core/json.ts";
 import type { ModelSettings, RequestSettings } from "../core/settings.ts";
@@ -13,7 +13,7 @@ import type { Incoming } from "./types.ts";
 const MAX_DEPTH = 1_000;
 
 type Source = Pick<Incoming, "call" | "bytes" | "body" | "spanOf"> & {
-  format: { client: { settings?: SettingMembers } };
+  format: { client: { facts: RequestFacts } };
 };
 
 /**
@@ -24,7 +24,7 @@ export function withModelSettings<Request extends Source>(request: Request, regi
   const settings = registry.settingsOf(request.call.model);
   if (!settings?.set && !settings?.force) return request;
   const { bytes, body, call, format, spanOf } = request;
-  const edits = editsOf(body, (view) => apply(view, settings, format.client.settings ?? {}, call));
+  const edits = editsOf(body, (view) => apply(view, settings, format.client.facts.settings ?? {}, call));
   if (edits.size === 0) return request;
   const edited = Buffer.concat(editMembers(bytes, edits, spanOf));
   const { members } = scanBody(edited, MAX_DEPTH);

@@ -28,7 +28,7 @@ import type { Gateway, Incoming } from "./types.ts";
  */
 export function exchange(incoming: Incoming, gateway: Gateway, deadline: Deadline): Promise<Opened> {
   incoming.call.asker = gateway.asker;
-  const opening = incoming.format.client.stored
+  const opening = incoming.format.client.beside.stored
     ? exchangeStored(incoming, gateway)
     : beginExchange(incoming, gateway);
   return incoming.call.stream ? holdHead(opening, deadline) : opening;
@@ -80,7 +80,7 @@ async function substitute(
 
 /** Identifies the conversation; empty if nothing does. */
 function affinityOf({ call, format, bytes, spanOf }: Incoming): string {
-  return format.client.sessionOf?.({ headers: withoutCredentials(call.headers), bytes, spanOf }) ?? "";
+  return format.client.facts.sessionOf?.({ headers: withoutCredentials(call.headers), bytes, spanOf }) ?? "";
 }
 
 /** Providers cache no shorter prompt: 1,024 tokens. Bytes. */
@@ -93,7 +93,7 @@ function notePrompt(incoming: Incoming, running: Attempt, { ledger }: Gateway): 
   ledger.notePrompt(running, {
     affinity: () => affinityOf(incoming),
     sections: () =>
-      format.client.promptSections?.({ headers: withoutCredentials(call.headers), bytes, spanOf }),
+      format.client.facts.promptSections?.({ headers: withoutCredentials(call.headers), bytes, spanOf }),
   });
 }
 

@@ -10,7 +10,7 @@ import type { CallCodec, Incoming } from "./types.ts";
 /** Parts of a request that are read. */
 export type Sized = Pick<Incoming, "body"> & {
   stored?: Pick<NonNullable<Incoming["stored"]>, "added">;
-  format: { client: Pick<CallCodec, "size"> };
+  format: { client: Pick<CallCodec, "facts"> };
 };
 
 /** The most tokens of a document that a provider fetches. */
@@ -24,7 +24,7 @@ const ELEMENT_TOKENS = 1;
 
 /** @param sized `stored`: what weir adds to the request */
 export function sizeOf({ body, stored, format: { client } }: Sized): RequestSize {
-  const size = client.size ?? NO_MEMBERS;
+  const size = client.facts.size ?? NO_MEMBERS;
   const content = new Content(size);
   content.read(body);
   for (const item of stored?.added ?? []) content.read(item);

@@ -1,7 +1,7 @@
 /** The types that the folders of the gateway share, in a file of their own to avoid import circles. */
 import type { AnswerStore } from "../core/answer-store.ts";
 import type { Asker, Call } from "../core/call.ts";
-import type { ClientCodec } from "../core/format.ts";
+import type { AnswerCodec, ClientCodec } from "../core/format.ts";
 import type { Retries } from "../core/failure-policy.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Ledger } from "../core/ledger.ts";
@@ -70,23 +70,10 @@ export interface Timeouts extends UpstreamTimeouts {
   readMs: number;
 }
 
-/** The parts of a client codec that a call needs after its request was validated. */
-export type CallCodec = Pick<
-  ClientCodec,
-  | "decodeRequest"
-  | "leftOut"
-  | "writeStream"
-  | "writeAnswer"
-  | "heartbeat"
-  | "sessionOf"
-  | "promptSections"
-  | "size"
-  | "settings"
-  | "count"
-  | "stored"
-  | "compaction"
-  | "losesCallIds"
->;
+/** The values of a client codec that a call needs after its request was validated. Errors are written after it. */
+export type CallCodec = Pick<ClientCodec, "facts" | "beside"> & {
+  codec: Pick<AnswerCodec, "decodeRequest" | "leftOut" | "writeStream" | "writeAnswer">;
+};
 
 /** A request that weir has read and validated. */
 export interface Incoming {

@@ -60,7 +60,7 @@ export async function assemble(
 ): Promise<Assembled> {
   const { dir } = config.plugins;
   const formats = builtInFormats(config.messages);
-  const endpoints = Object.fromEntries(formats.map(({ id, upstream }) => [id, upstream?.endpoint]));
+  const endpoints = Object.fromEntries(formats.map(({ id, upstream }) => [id, upstream?.address.endpoint]));
   const parts = {
     formats,
     dialects,

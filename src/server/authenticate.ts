@@ -1,6 +1,6 @@
 /** Checks gateway keys. The routes call it, so that it does not depend on a second parser of the path. */
 import { GatewayError } from "../core/error.ts";
-import type { ClientCodec } from "../core/format.ts";
+import type { ClientRoutes } from "../core/format.ts";
 import type { KeyAccess } from "../core/key-access.ts";
 import { KEY_HEADERS, type KeyFault, type Keyring } from "../gateway/keys.ts";
 
@@ -97,7 +97,7 @@ function waysToSend(keyHeaders: readonly string[]): string {
 /** The headers with the gateway key of a request, which clients of some formats may send in the query instead. */
 export function credentialsOf(
   { headers, url }: Request,
-  { address, keyHeaders = KEY_HEADERS }: Pick<ClientCodec, "address" | "keyHeaders">,
+  { address, keyHeaders = KEY_HEADERS }: Pick<ClientRoutes, "address" | "keyHeaders">,
 ): Headers {
   if (!address || !url.includes("?") || keyHeaders.some((name) => headers.has(name))) return headers;
   const key = new URL(url).searchParams.get(address.keyParameter);

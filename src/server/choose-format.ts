@@ -1,6 +1,6 @@
 /** Determines the client's format where the path does not. */
 import { GatewayError, invalidRequest } from "../core/error.ts";
-import type { ClientCodec, Format } from "../core/format.ts";
+import type { Beside, ClientCodec, ClientRoutes, Format, RequestCheck } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import { likelyPath } from "./misrouted.ts";
 
@@ -15,14 +15,16 @@ export function clientCodecOf(
 ): ClientCodec {
   const route = likelyPath(path, paths) ?? path;
   const owner =
-    formats.find(({ client }) => route === client.path || route.startsWith(`${client.path}/`)) ??
-    formats.find(({ client }) => isAddressed(client, request.method, path)) ??
-    formats.find(({ client }) => client.prefixes?.some((beginning) => route.startsWith(beginning)));
+    formats.find(
+      ({ client }) => route === client.routes.path || route.startsWith(`${client.routes.path}/`),
+    ) ??
+    formats.find(({ client }) => isAddressed(client.routes, request.method, path)) ??
+    formats.find(({ client }) => client.routes.prefixes?.some((beginning) => route.startsWith(beginning)));
   return (owner ?? formatOfHeaders(formats, request.headers)).client;
 }
 
 /** Whether only clients of the format use the path; others ask for models below `/v1/models` too, but never with POST. */
-function isAddressed({ address }: ClientCodec, method: string, path: string): boolean {
+function isAddressed({ address }: ClientRoutes, method: string, path: string): boolean {
   if (!address) return false;
   const beginnings = method === "POST" ? [...address.prefixes, ...address.bases] : address.prefixes;
   return beginnings.some((beginning) => path.startsWith(beginning));
@@ -30,7 +32,7 @@ function isAddressed({ address }: ClientCodec, method: string, path: string): bo
 
 /** The format whose clients send such headers, else the first format. */
 export function formatOfHeaders(formats: readonly ClientFormat[], headers: Headers): ClientFormat {
-  return formats.find(({ client }) => hasHeaderOf(client, headers)) ?? formats[0]!;
+  return formats.find(({ client }) => hasHeaderOf(client.routes, headers)) ?? formats[0]!;
 }
 
 /** The format of a request, and whether it asks for embeddings. */
@@ -53,8 +55,8 @@ export function chooseFormat(
   if (named === null) return { format: formatOfRequest(formats, headers, body), embeds: false };
   for (const format of formats) {
     const { id, client } = format;
-    if (id === named || isServedAt(client, named)) return { format, embeds: false };
-    const { embeds = [] } = client;
+    if (id === named || isServedAt(client.routes, named)) return { format, embeds: false };
+    const { embeds = [] } = client.beside;
     if (embeds.some(({ dialect, path }) => dialect === named || path === named))
       return { format, embeds: true };
   }
@@ -65,17 +67,17 @@ export function chooseFormat(
   );
 }
 
-function isServedAt({ path, address }: ClientCodec, named: string): boolean {
+function isServedAt({ path, address }: ClientRoutes, named: string): boolean {
   return path === named || (named.startsWith("/") && address?.modelOf(named) !== undefined);
 }
 
 function formatOfRequest(formats: readonly ClientFormat[], headers: Headers, body: JsonObject): ClientFormat {
-  const byHeader = formats.find(({ client }) => hasHeaderOf(client, headers));
+  const byHeader = formats.find(({ client }) => hasHeaderOf(client.routes, headers));
   if (byHeader) return byHeader;
-  const fitting = formats.filter(({ client }) => accepts(client, body));
-  const own = fitting.filter(({ client }) => hasMemberOf(client, body));
+  const fitting = formats.filter(({ client }) => accepts(client.request, body));
+  const own = fitting.filter(({ client }) => hasMemberOf(client.routes, body));
   // A format that accepts everything says nothing by accepting the body.
-  const others = fitting.filter(({ client }) => !accepts(client, { model: body["model"] ?? "m" }));
+  const others = fitting.filter(({ client }) => !accepts(client.request, { model: body["model"] ?? "m" }));
   const candidates = own.length > 0 ? own : others;
   if (candidates.length > 1)
     throw invalidRequest(
@@ -84,11 +86,11 @@ function formatOfRequest(formats: readonly ClientFormat[], headers: Headers, bod
       "format",
     );
   // Of a body that fits no format, the one that it resembles says what is wrong.
-  return candidates[0] ?? formats.find(({ client }) => hasMemberOf(client, body)) ?? formats[0]!;
+  return candidates[0] ?? formats.find(({ client }) => hasMemberOf(client.routes, body)) ?? formats[0]!;
 }
 
-function accepts({ checkRequest }: ClientCodec, body: JsonObject): boolean {
-  const check: ClientCodec["checkRequest"] = checkRequest;
+function accepts({ checkRequest }: RequestCheck, body: JsonObject): boolean {
+  const check: RequestCheck["checkRequest"] = checkRequest;
   try {
     check(body);
     return true;
@@ -100,18 +102,18 @@ function accepts({ checkRequest }: ClientCodec, body: JsonObject): boolean {
 
 /** The names of the formats, and of the dialects in which their clients ask for embeddings. */
 export function namesOf(formats: readonly ClientFormat[]): string[] {
-  return formats.flatMap(({ id, client }) => [id, dialectOf(client) ?? []].flat());
+  return formats.flatMap(({ id, client }) => [id, dialectOf(client.beside) ?? []].flat());
 }
 
 /** The dialect in which clients of a format ask for embeddings. */
-export function dialectOf({ embeds = [] }: Pick<ClientCodec, "embeds">): string | undefined {
+export function dialectOf({ embeds = [] }: Beside): string | undefined {
   return embeds[0]?.dialect;
 }
 
-function hasHeaderOf({ clientHeaders = [] }: ClientCodec, headers: Headers): boolean {
+function hasHeaderOf({ clientHeaders = [] }: ClientRoutes, headers: Headers): boolean {
   return clientHeaders.some((name) => headers.has(name));
 }
 
-function hasMemberOf({ clientMembers = [] }: ClientCodec, body: JsonObject): boolean {
+function hasMemberOf({ clientMembers = [] }: ClientRoutes, body: JsonObject): boolean {
   return clientMembers.some((name) => name in body);
 }

@@ -10,7 +10,7 @@ export function helloOperations(
   version: string,
   plain: MakePlain,
 ): Operation[] {
-  const greeting = Object.assign({}, ...formats.map(({ client }) => client.greeting)) as JsonObject;
+  const greeting = Object.assign({}, ...formats.map(({ client }) => client.routes.greeting)) as JsonObject;
   return ["/", "/api/hello"].flatMap((path) => [
     plain(
       {

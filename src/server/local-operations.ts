@@ -16,7 +16,7 @@ export function localOperations(
   plain: MakePlain,
 ): Operation[] {
   return formats.flatMap((format) =>
-    (format.client.local ?? []).map((operation) => localOperation(operation, format, context, plain)),
+    (format.client.routes.local ?? []).map((operation) => localOperation(operation, format, context, plain)),
   );
 }
 
@@ -40,13 +40,13 @@ function localOperation(
       errors: request ? [...BODY, ...MODEL] : [],
     },
     async (asked, access) => {
-      const body = request ? (await readBody(asked, limits, gateway.clock, client)).json : {};
+      const body = request ? (await readBody(asked, limits, gateway.clock, client.request)).json : {};
       return answer(await modelsFor(of, body));
 
       async function modelsFor(of: LocalOperation["of"], body: JsonObject): Promise<readonly ListedModel[]> {
         if (of === undefined) return [];
         if (of === "listed") return catalog.list(access);
-        return [await findModel(catalog, modelAsked(of(body), client, registry), access)];
+        return [await findModel(catalog, modelAsked(of(body), client.routes, registry), access)];
       }
     },
   );

@@ -24,8 +24,8 @@ export function modelOperations(
   catalog: ModelCatalog,
   plain: MakePlain,
 ): Operation[] {
-  const listing = formats.filter(({ client }) => client.models);
-  const members = formats.flatMap(({ client }) => client.modelMembers ?? []);
+  const listing = formats.filter(({ client }) => client.routes.models);
+  const members = formats.flatMap(({ client }) => client.routes.modelMembers ?? []);
   let known: ReturnType<typeof modelSchemas> | undefined;
   const schemas = () => (known ??= modelSchemas(members.map(({ schema }) => schema)));
   return [
@@ -65,7 +65,7 @@ export function modelOperations(
         return retrieveModel(catalog, id, access, listingOf(listing, request) ?? members);
       },
     ),
-    ...listing.flatMap((format) => ownOperations(format, format.client.models!, catalog, plain)),
+    ...listing.flatMap((format) => ownOperations(format, format.client.routes.models!, catalog, plain)),
   ];
 }
 
@@ -81,7 +81,8 @@ function lazy(name: string, make: () => TSchema): NamedSchema {
 
 /** How the client of a request wants models listed, as its headers show. */
 function listingOf(formats: readonly ClientFormat[], { headers }: Request): ModelShape | undefined {
-  return formats.find(({ client }) => client.clientHeaders?.some((name) => headers.has(name)))?.client.models;
+  return formats.find(({ client }) => client.routes.clientHeaders?.some((name) => headers.has(name)))?.client
+    .routes.models;
 }
 
 /** The lists at the paths that only one format has. */

@@ -87,7 +87,7 @@ export function schemasOf(operations: readonly Operation[]): Record<string, Sche
 }
 
 function errorSchema({ id, client }: ClientFormat): NamedSchema {
-  return { name: `${pascalCase(id)}Error`, schema: client.schemas?.error ?? {} };
+  return { name: `${pascalCase(id)}Error`, schema: client.request.schemas?.error ?? {} };
 }
 
 /** The OpenAPI operation that a route declares as its `detail`. @param keyed whether weir has gateway keys */
@@ -127,7 +127,7 @@ function describeAnswers(operation: Operation): JsonObject {
 /** A stream, by one of its pieces. */
 function describeStream(event: NamedSchema, operation: Operation): JsonObject {
   const { formats } = operation;
-  if (!formats.some(({ client }) => client.streamsLines))
+  if (!formats.some(({ client }) => client.codec.framing.lines))
     return { "text/event-stream": { schema: describeEvent(event, operation) } };
   const schemas = [event, ...formats.map(errorSchema)].map(referTo);
   const description = "One line. A line with an error is the last one.";
@@ -185,7 +185,7 @@ export function errorsOf({ access, request, errors }: Operation, keyed: boolean)
 }
 
 function statusOf({ kind, status }: DocumentedError, { client }: ClientFormat): number {
-  return client.encodeError(new GatewayError(kind, "", { status }), "").status;
+  return client.codec.encodeError(new GatewayError(kind, "", { status }), "").status;
 }
 
 function describeError({ code, when }: DocumentedError): string {

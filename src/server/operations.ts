@@ -52,7 +52,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
   const { version, state } = context;
   const { catalog, ledger } = context.gateway;
   const keyHeaders = [
-    ...new Set([...KEY_HEADERS, ...formats.flatMap(({ client }) => client.keyHeaders ?? [])]),
+    ...new Set([...KEY_HEADERS, ...formats.flatMap(({ client }) => client.routes.keyHeaders ?? [])]),
   ];
 
   const plain: MakePlain = (operation, answer) => ({
@@ -80,7 +80,12 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
       request: { name: "ExplainRequest", schema: anyRequest(formats) },
       answer: { name: "Explanation", schema: Explanation },
       formats,
-      errors: [...MODEL, ...TRANSLATION, ...EXPLAIN, ...formats.flatMap(({ client }) => client.errors ?? [])],
+      errors: [
+        ...MODEL,
+        ...TRANSLATION,
+        ...EXPLAIN,
+        ...formats.flatMap(({ client }) => client.request.errors ?? []),
+      ],
       keyHeaders,
       handle: explainRoute(formats, context, keyHeaders),
     },
@@ -110,20 +115,15 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
 
 function generate(format: ClientFormat, context: RouteContext): Operation {
   const {
-    path,
-    address,
-    keyHeaders,
-    schema,
-    schemas,
-    errors = [],
-    clientHeaders = [],
-    stored,
+    routes: { path, address, keyHeaders, clientHeaders = [] },
+    request: { schema, schemas, errors = [] },
+    beside: { stored },
   } = format.client;
   const name = pascalCase(format.id);
   return {
     method: "POST",
     path,
-    aliases: aliasesOf(format.client, path),
+    aliases: aliasesOf(format.client.routes, path),
     id: `generate${name}`,
     summary: `Generate (${format.id})`,
     description: `Generates the next message of a conversation${streamSentence(format.client)}. If the provider speaks this format, its answer reaches the client as the provider wrote it.`,
@@ -142,7 +142,8 @@ function generate(format: ClientFormat, context: RouteContext): Operation {
 }
 
 /** How a request selects a stream. */
-function streamSentence({ address, streamsByDefault, streamsLines }: ClientCodec): string {
+function streamSentence({ routes: { address }, request: { streamsByDefault }, codec }: ClientCodec): string {
+  const { lines: streamsLines } = codec.framing;
   if (address) return "";
   const framing = streamsLines ? "one JSON value in each line" : "server-sent events";
   return streamsByDefault
@@ -152,13 +153,16 @@ function streamSentence({ address, streamsByDefault, streamsLines }: ClientCodec
 
 /** No operation for a format whose body selects a stream. */
 function stream(format: ClientFormat, context: RouteContext): Operation[] {
-  const { address, schemas } = format.client;
+  const {
+    routes: { address },
+    request: { schemas },
+  } = format.client;
   if (!address) return [];
   const name = pascalCase(format.id);
   const operation: Operation = {
     ...generate(format, context),
     path: address.stream,
-    aliases: aliasesOf(format.client, address.stream),
+    aliases: aliasesOf(format.client.routes, address.stream),
     id: `stream${name}`,
     summary: `Generate a stream (${format.id})`,
     answer: {
@@ -173,14 +177,18 @@ function stream(format: ClientFormat, context: RouteContext): Operation[] {
 
 /** No operation for a format that does not count. */
 function count(format: ClientFormat, context: RouteContext): Operation[] {
-  const { count: counting, address, keyHeaders, schema, errors = [], clientHeaders = [] } = format.client;
+  const {
+    routes: { address, keyHeaders, clientHeaders = [] },
+    request: { schema, errors = [] },
+    beside: { count: counting },
+  } = format.client;
   if (!counting) return [];
   const { path, schemas } = counting;
   const name = pascalCase(format.id);
   const operation: Operation = {
     method: "POST",
     path,
-    aliases: aliasesOf(format.client, path),
+    aliases: aliasesOf(format.client.routes, path),
     id: `count${name}Tokens`,
     summary: `Count tokens (${format.id})`,
     description: "The input tokens of a request: counted by the provider if it can, else estimated by weir.",
@@ -199,14 +207,18 @@ function count(format: ClientFormat, context: RouteContext): Operation[] {
 
 /** No operation for a format without compaction. */
 function compact(format: ClientFormat, context: RouteContext): Operation[] {
-  const { compaction, keyHeaders, errors = [], stored } = format.client;
+  const {
+    routes: { keyHeaders },
+    request: { errors = [] },
+    beside: { compaction, stored },
+  } = format.client;
   if (!compaction) return [];
   const { path, schemas } = compaction;
   const name = pascalCase(format.id);
   const operation: Operation = {
     method: "POST",
     path,
-    aliases: aliasesOf(format.client, path),
+    aliases: aliasesOf(format.client.routes, path),
     id: `compact${name}`,
     summary: `Compact a conversation (${format.id})`,
     description:
@@ -226,13 +238,16 @@ function compact(format: ClientFormat, context: RouteContext): Operation[] {
 
 /** No operation for a format whose clients do not embed. */
 function embed(format: ClientFormat, context: RouteContext): Operation[] {
-  const { embeds = [], keyHeaders, address } = format.client;
+  const {
+    routes: { keyHeaders, address },
+    beside: { embeds = [] },
+  } = format.client;
   return embeds.map((codec) => {
     const name = codec.operation[0]!.toUpperCase() + codec.operation.slice(1);
     return {
       method: "POST",
       path: codec.path,
-      aliases: aliasesOf(format.client, codec.path),
+      aliases: aliasesOf(format.client.routes, codec.path),
       id: codec.operation,
       summary: `Embed texts (${codec.dialect})`,
       description:
@@ -252,7 +267,11 @@ function embed(format: ClientFormat, context: RouteContext): Operation[] {
 
 /** The operations on stored answers; none for a format without them. */
 function stored(format: ClientFormat, context: RouteContext): Operation[] {
-  const { path, keyHeaders, schemas, stored: codec } = format.client;
+  const {
+    routes: { path, keyHeaders },
+    request: { schemas },
+    beside: { stored: codec },
+  } = format.client;
   if (!codec) return [];
   const name = pascalCase(format.id);
   const operation = (
@@ -261,7 +280,7 @@ function stored(format: ClientFormat, context: RouteContext): Operation[] {
     handle: AnswerOperation,
   ): Operation => ({
     path: `${path}/{id}${below}`,
-    aliases: aliasesOf(format.client, `${path}/{id}${below}`),
+    aliases: aliasesOf(format.client.routes, `${path}/{id}${below}`),
     access: "key",
     keyHeaders,
     isCall: true,
@@ -319,7 +338,8 @@ function stored(format: ClientFormat, context: RouteContext): Operation[] {
 /** The schema of a body of any format. */
 function anyRequest(formats: readonly ClientFormat[]): JsonObject {
   return {
-    anyOf: formats.map(({ id, client: { idle } }) => {
+    anyOf: formats.map(({ id, client }) => {
+      const { idle } = client.request;
       const schema = { $ref: `#/components/schemas/${pascalCase(id)}Request` };
       return idle ? { allOf: [schema, idle.others] } : schema;
     }),

@@ -1,6 +1,6 @@
 /** Reads a request body within the limits of size and time. */
 import { GatewayError, invalidRequest } from "../core/error.ts";
-import type { ClientCodec } from "../core/format.ts";
+import type { RequestCheck } from "../core/format.ts";
 import type { Clock } from "../gateway/delivery/clock.ts";
 import { RequestBody } from "./request-body.ts";
 import type { UploadLimits } from "./upload.ts";
@@ -19,11 +19,10 @@ export async function readBody(
   request: Request,
   limits: BodyLimits,
   clock: Clock,
-  client: Pick<ClientCodec, "anyMediaType"> = {},
+  { anyMediaType }: Pick<RequestCheck, "anyMediaType"> = {},
 ): Promise<RequestBody> {
   // Web pages may send other types to any address without asking first (CORS), and say that they are pages.
-  if (!client.anyMediaType || request.headers.has("origin"))
-    checkContentType(request.headers.get("content-type"));
+  if (!anyMediaType || request.headers.has("origin")) checkContentType(request.headers.get("content-type"));
   const upload = new Upload(clock, limits);
   try {
     return new RequestBody(await readBytes(request, limits.bodyBytes, upload), limits.depth);

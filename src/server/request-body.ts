@@ -1,7 +1,7 @@
 /** A request body: its bytes, parsed only as far as callers need it. */
 import { isUtf8 } from "node:buffer";
 import { invalidRequest } from "../core/error.ts";
-import type { ClientCodec, CountOperation } from "../core/format.ts";
+import type { CountOperation, RequestCheck } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import type { Outline } from "../stream/outline/outline.ts";
@@ -10,7 +10,7 @@ import { scanBody } from "../stream/scan.ts";
 import type { Span } from "../stream/span.ts";
 
 /** The rules of a format. */
-type Checks = Pick<ClientCodec, "checkRequest" | "judgedByOutline">;
+type Checks = Pick<RequestCheck, "checkRequest" | "judgedByOutline">;
 
 /** Differences from a request for an answer. */
 export type RequestPart = Pick<CountOperation, "implied" | "requestOf">;

@@ -57,7 +57,7 @@ export function respondJson(value: unknown, requestId: string, status = 200): Re
 
 /** An error before the first byte, in the client's format. */
 export function openError(error: GatewayError, codec: ClientCodec, requestId: string): OpenedJson {
-  const { status, headers, body } = codec.encodeError(error, requestId);
+  const { status, headers, body } = codec.codec.encodeError(error, requestId);
   return {
     kind: "json",
     status,

@@ -2,7 +2,7 @@
  * The routes of the operations. An operation has a route at each of its paths; operations whose paths differ only in the method
  * at the end (`/v1beta/models/MODEL:generateContent`) share one, because a model name may contain slashes and colons.
  */
-import type { ClientCodec } from "../core/format.ts";
+import type { ClientCodec, ClientRoutes } from "../core/format.ts";
 import type { GatewayError } from "../core/error.ts";
 import type { JsonObject } from "../core/json.ts";
 import { unknownMethod } from "./misrouted.ts";
@@ -89,7 +89,7 @@ function requestedMethod(path: string): string | undefined {
 const BASE = "/v1";
 
 /** The other paths of an operation of a format. @param path the first one */
-export function aliasesOf({ address, bases = [] }: ClientCodec, path: string): readonly string[] {
+export function aliasesOf({ address, bases = [] }: ClientRoutes, path: string): readonly string[] {
   if (!address) return bases.map((base) => base + path.slice(BASE.length));
   const [first = "", ...others] = address.bases;
   return others.map((base) => base + path.slice(first.length));
@@ -97,6 +97,6 @@ export function aliasesOf({ address, bases = [] }: ClientCodec, path: string): r
 
 /** The other paths of an operation that belongs to no format: at the bases of all formats that contain no model name. */
 export function commonAliases(formats: readonly { client: ClientCodec }[], path: string): readonly string[] {
-  const bases = new Set(formats.flatMap(({ client }) => client.bases ?? []));
+  const bases = new Set(formats.flatMap(({ client }) => client.routes.bases ?? []));
   return [...bases].filter((base) => !base.includes("{")).map((base) => base + path.slice(BASE.length));
 }

@@ -1,6 +1,6 @@
 /** Calls whose URL names the model: of formats whose bodies have no members for model and stream, and at other bases. */
 import type { Call } from "../core/call.ts";
-import type { ClientCodec } from "../core/format.ts";
+import type { ClientRoutes } from "../core/format.ts";
 import type { UrlAddress } from "../core/url-address.ts";
 import { GatewayError, invalidRequest } from "../core/error.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -43,7 +43,7 @@ export function withoutAddress(body: RequestBody, maxDepth: number): RequestBody
 export type ModelInPath = (url: string) => string | undefined;
 
 /** For the paths of a format at its other bases; `undefined` if none of them contains a model name. */
-export function modelInPath({ bases = [] }: Pick<ClientCodec, "bases">): ModelInPath | undefined {
+export function modelInPath({ bases = [] }: ClientRoutes): ModelInPath | undefined {
   const named = bases.filter((base) => base.includes(PLACEHOLDER));
   if (named.length === 0) return undefined;
   // Most requests are for other paths, which have no such beginning.

@@ -28,7 +28,7 @@ export function convertedJson(entry: TapeEntry, taped: TapedCall, request?: Chat
   if (failure) throw failure;
   const context = contextFor(entry, taped, request);
   return JSON.stringify(
-    taped.client.writeAnswer(
+    taped.client.codec.writeAnswer(
       events.map(({ event }) => event),
       context,
     ),
@@ -39,7 +39,7 @@ export function convertedJson(entry: TapeEntry, taped: TapedCall, request?: Chat
 export function convertedStream(entry: TapeEntry, taped: TapedCall, request?: ChatRequest): Converted {
   const { events, failure } = eventsOf(entry, taped, request);
   if (failure && events.length === 0) throw failure;
-  const writer = taped.client.writeStream(contextFor(entry, taped, request));
+  const writer = taped.client.codec.writeStream(contextFor(entry, taped, request));
   const pieces: PlayedPiece[] = [];
   const add = (frames: readonly Frame[], ms: number) => {
     if (frames.length > 0) pieces.push({ text: frames.map(writeFrame).join(""), ms });
@@ -61,7 +61,7 @@ export function eventsOf(
   request?: ChatRequest,
 ): { events: TimedEvent[]; failure?: GatewayError } {
   const format = taped.formats.get(entry.format);
-  const codec = format?.upstream ?? format?.client?.reader;
+  const codec = format?.upstream?.codec ?? format?.client?.codec.reader;
   if (!codec)
     throw new GatewayError(
       "invalid-request",

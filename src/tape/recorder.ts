@@ -90,7 +90,7 @@ class Recording {
   refused(thrown: unknown): void {
     const { call, client } = this.taped;
     const error = toClientError(call.abortReason ?? thrown, call);
-    const { status, headers, body } = client.encodeError(error, call.id);
+    const { status, headers, body } = client.codec.encodeError(error, call.id);
     Object.assign(this.#entry, { status, headers: { ...headers, ...error.headers } });
     this.whole(JSON.stringify(body));
     this.end(error, true);
@@ -100,7 +100,7 @@ class Recording {
   bytes(bytes: Uint8Array): void {
     if (this.#length > (this.#options.most ?? Infinity)) return;
     const text = this.#decoder.decode(bytes, { stream: true });
-    if (text === "" || text === this.taped.client.heartbeat) return;
+    if (text === "" || text === this.taped.client.codec.framing.heartbeat) return;
     this.#rest += text;
     const end = endOfFrames(this.#rest);
     if (end > 0) this.#frames(end);
@@ -210,7 +210,7 @@ class RecordedSource implements ByteSource, Receiver {
     const { call, client } = this.#recording.taped;
     const events =
       this.#inner.writeError?.(error) ??
-      client.encodeStreamError(error, call.id, this.#inner.isWaiting, this.#inner.broken?.());
+      client.codec.encodeStreamError(error, call.id, this.#inner.isWaiting, this.#inner.broken?.());
     this.#recording.failed(error, events, this.beforeError());
     return events;
   }

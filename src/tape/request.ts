@@ -39,7 +39,7 @@ export function readRequest(taped: TapedCall, mask: Mask): ReadRequest {
   const request = operation === GENERATE ? decoded(taped) : undefined;
   if (!request) return { meaning: meaningOfBody(body, call.model, mask) };
   const meaning = meaningOf({ ...request, model: call.model }, mask);
-  const previous = client.stored && body[client.stored.members.previous];
+  const previous = client.beside.stored && body[client.beside.stored.members.previous];
   if (typeof previous === "string") meaning.options["continues"] = previous;
   return { meaning, request };
 }
@@ -47,7 +47,7 @@ export function readRequest(taped: TapedCall, mask: Mask): ReadRequest {
 /** @returns undefined if the canonical request cannot express the body */
 function decoded(taped: TapedCall): ChatRequest | undefined {
   try {
-    return taped.client.decodeRequest(taped.body, contextOf(taped));
+    return taped.client.codec.decodeRequest(taped.body, contextOf(taped));
   } catch {
     return undefined;
   }

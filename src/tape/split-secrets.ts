@@ -23,7 +23,7 @@ export function withoutSplitSecrets(
     mask,
   );
   if (!masked) return entry;
-  const writer = taped.client.writeStream(contextFor(entry, taped, request));
+  const writer = taped.client.codec.writeStream(contextFor(entry, taped, request));
   const answer: string[] = [];
   const ms: number[] = [];
   const add = (event: ChatEvent | undefined, at: number) => {

@@ -27,7 +27,7 @@ function measured(work: () => unknown): number {
 
 function verdict(body: Buffer): RequestBody {
   const read = new RequestBody(body, DEPTH);
-  read.validate(client);
+  read.validate(client.request);
   read.scalar("model");
   read.scalar("stream");
   read.spanOf("model");
@@ -44,7 +44,7 @@ for (const bytes of [1_000, 20_000, 200_000, 500_000]) {
     "of it utf-8": measured(() => isUtf8(body)),
     outline: measured(() => outline(body, DEPTH)),
     "parse of the outline": measured(() => JSON.parse(text)),
-    rules: measured(() => client.checkRequest(short)),
+    rules: measured(() => client.request.checkRequest(short)),
     "whole parse": measured(() => JSON.parse(new TextDecoder().decode(body))),
   };
   const cells = Object.entries(steps).map(([step, micros]) => `${step} ${micros.toFixed(1)}`);

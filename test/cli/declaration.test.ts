@@ -131,8 +131,10 @@ const WRONG: Record<string, [text: string, says: string]> = {
     'format "tongue": its upstraem is unknown, did you mean upstream?',
   ],
   "codec-incomplete": [
-    plugin(`formats: [{ id: "tongue", upstream: { encodeRequest() {} } }]`),
-    "the upstream codec's readStream is missing",
+    plugin(
+      `formats: [{ id: "tongue", upstream: { address: { requestHeaders: [], answerHeaders: [] }, codec: { encodeRequest() {} } } }]`,
+    ),
+    "its upstream.codec readStream is missing",
   ],
 };
 

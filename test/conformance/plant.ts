@@ -6,7 +6,15 @@ import { builtIn } from "../../plugins/index.ts";
 import type { ChatRequest } from "../../src/core/chat.ts";
 import type { GatewayError } from "../../src/core/error.ts";
 import type { ChatEvent } from "../../src/core/events.ts";
-import type { ClientCodec, ErrorAnswer, Format, Frame, UpstreamCodec } from "../../src/core/format.ts";
+import type {
+  AnswerCodec,
+  ErrorAnswer,
+  Format,
+  Frame,
+  ReaderCodec,
+  UpstreamAddress,
+  UpstreamCodec,
+} from "../../src/core/format.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { Provider } from "../../src/core/provider.ts";
 import { EventStreamReader } from "../../src/stream/framing/event-stream.ts";
@@ -79,7 +87,7 @@ export async function startReplayed(options: GatewayOptions): Promise<RunningGat
 
 /** Edits the body that the upstream codec of the API has written. */
 export function written(api: CodecApi, edit: (body: Value) => void): Plant {
-  return onUpstream(api, (codec, touch) => ({
+  return onReader(api, (codec, touch) => ({
     encodeRequest: (request, call) => {
       const body = codec.encodeRequest(request, call);
       return touch(structuredClone(body), edit);
@@ -89,14 +97,14 @@ export function written(api: CodecApi, edit: (body: Value) => void): Plant {
 
 /** Edits the request that the client codec of the API has read. */
 export function decoded(api: CodecApi, edit: (request: ChatRequest) => void): Plant {
-  return onClient(api, (codec, touch) => ({
+  return onAnswers(api, (codec, touch) => ({
     decodeRequest: (body, call) => touch(codec.decodeRequest(body, call), edit),
   }));
 }
 
 /** Edits the events that the upstream codec of the API has read; `undefined` drops one. */
 export function events(api: CodecApi, edit: (event: ChatEvent) => ChatEvent | undefined): Plant {
-  return onUpstream(api, (codec, _, change) => ({
+  return onReader(api, (codec, _, change) => ({
     readAnswer: (body, context) => codec.readAnswer(body, context).flatMap((event) => change(event, edit)),
     readStream(context) {
       const reader = codec.readStream(context);
@@ -113,7 +121,7 @@ export function events(api: CodecApi, edit: (event: ChatEvent) => ChatEvent | un
  * drops a frame. A frame that is not JSON, like `[DONE]`, is `{done: true}`.
  */
 export function frames(api: CodecApi, edit: (value: Value) => Value | undefined): Plant {
-  return onClient(api, (codec, _, change) => ({
+  return onAnswers(api, (codec, _, change) => ({
     writeAnswer: (list, context) => {
       const answer = codec.writeAnswer(list, context);
       return (change<Value>(answer, edit)[0] as JsonObject | undefined) ?? answer;
@@ -135,14 +143,14 @@ export function frames(api: CodecApi, edit: (value: Value) => Value | undefined)
 
 /** Edits errors that come before the first byte, as the client codec of the API has written them. */
 export function failures(api: CodecApi, edit: (answer: ErrorAnswer) => void): Plant {
-  return onClient(api, (codec, touch) => ({
+  return onAnswers(api, (codec, touch) => ({
     encodeError: (error, id) => touch(structuredClone(codec.encodeError(error, id)), edit),
   }));
 }
 
 /** Exchanges errors that the upstream codec of the API has read. */
 export function failing(api: CodecApi, edit: (error: GatewayError) => GatewayError): Plant {
-  return onUpstream(api, (codec, _, change) => ({
+  return onReader(api, (codec, _, change) => ({
     decodeError: (status, headers, body) => {
       const error = codec.decodeError(status, headers, body);
       return change(error, edit)[0] ?? error;
@@ -152,7 +160,7 @@ export function failing(api: CodecApi, edit: (error: GatewayError) => GatewayErr
 
 /** The native lane writes the model into the body of a format that names it in the address. */
 export function nativeBody(api: CodecApi): Plant {
-  return onUpstream(api, (_, __, ___, planted) => {
+  return onAddress(api, (_, __, ___, planted) => {
     planted.touched++;
     return { requestInUrl: false };
   });
@@ -169,9 +177,9 @@ export function answerHeadersOf(api: CodecApi, name: string): Plant {
 }
 
 function withoutHeader(api: CodecApi, list: "requestHeaders" | "answerHeaders", name: string): Plant {
-  return onUpstream(api, (codec, _, __, planted) => {
-    const kept = codec[list].filter((each) => each !== name);
-    planted.touched = codec[list].length - kept.length;
+  return onAddress(api, (address, _, __, planted) => {
+    const kept = address[list].filter((each) => each !== name);
+    planted.touched = address[list].length - kept.length;
     return { [list]: kept };
   });
 }
@@ -209,14 +217,28 @@ type Touch = <Kind>(value: Kind, edit: (value: Kind) => void) => Kind;
 /** Runs an edit that may exchange or drop, and counts. */
 type Change = <Kind>(value: Kind, edit: (value: Kind) => Kind | undefined) => Kind[];
 
-type Make<Codec> = (codec: Codec, touch: Touch, change: Change, planted: Planted) => Partial<Codec>;
+type Make<Part> = (part: Part, touch: Touch, change: Change, planted: Planted) => Partial<Part>;
+
+function onReader(api: CodecApi, make: Make<ReaderCodec>): Plant {
+  return onUpstream(api, (upstream, ...rest) => ({
+    codec: { ...upstream.codec, ...make(upstream.codec, ...rest) },
+  }));
+}
+
+function onAddress(api: CodecApi, make: Make<UpstreamAddress>): Plant {
+  return onUpstream(api, (upstream, ...rest) => ({
+    address: { ...upstream.address, ...make(upstream.address, ...rest) },
+  }));
+}
 
 function onUpstream(api: CodecApi, make: Make<UpstreamCodec>): Plant {
   return onFace(api, "upstream", make);
 }
 
-function onClient(api: CodecApi, make: Make<ClientCodec>): Plant {
-  return onFace(api, "client", make);
+function onAnswers(api: CodecApi, make: Make<AnswerCodec>): Plant {
+  return onFace(api, "client", (client, ...rest) => ({
+    codec: { ...client.codec, ...make(client.codec, ...rest) },
+  }));
 }
 
 function onFace<Face extends "client" | "upstream">(

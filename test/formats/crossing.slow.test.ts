@@ -178,7 +178,9 @@ describe("a request", () => {
           const seen = await send(translated, fixture, MODELS[other]!);
           if ("refused" in seen) return expectSnapshot(fixture, other, `${writeJson(seen)}\n`);
           const { body } = seen.sent.request!;
-          const members = Object.keys(native.formats.get(format)!.client!.schema.properties as JsonObject);
+          const members = Object.keys(
+            native.formats.get(format)!.client!.request.schema.properties as JsonObject,
+          );
           const given = JSON.parse(fixture.text) as JsonObject;
           expect(seen.sent.losses.filter(({ path }) => !isNamed(path, given, members))).toEqual([]);
           const losses = seen.sent.losses.map(
@@ -199,7 +201,7 @@ describe("a request", () => {
         const others = Object.fromEntries(changed.map((name) => [name, body[name]]));
         expect(body).toEqual({ ...given, ...named(format), ...others });
         // Only signatures of other vendors do not pass.
-        const { sealedMark = "weir1." } = native.formats.get(format)!.upstream!;
+        const { sealedMark = "weir1." } = native.formats.get(format)!.upstream!.native;
         expect(seen.sent.losses.length > 0).toBe(fixture.text.includes(`"${sealedMark}`));
       });
     });

@@ -49,7 +49,7 @@ const image = (url: string) => ({ type: "image_url", image_url: { url } });
 describe("an image in the answer of a chat-completions provider", () => {
   const read = (...deltas: JsonObject[]) =>
     blocksOf(
-      readAll(chatCompletionsFormat.upstream.readStream(makeContext()), [
+      readAll(chatCompletionsFormat.upstream.codec.readStream(makeContext()), [
         ...deltas.map((delta) => chunk(delta)),
         chunk({}, "stop"),
       ]),
@@ -59,7 +59,7 @@ describe("an image in the answer of a chat-completions provider", () => {
     expect(read({ content: "a" }, { images: [image(URI)] }, { content: "b" })).toEqual(["a", IMAGE, "b"]);
     const message = { role: "assistant", content: "a", images: [image(URI), image(URI)] };
     const body = { id: "c", model: "m", choices: [{ index: 0, message, finish_reason: "stop" }] };
-    const events = chatCompletionsFormat.upstream.readAnswer(body, makeContext());
+    const events = chatCompletionsFormat.upstream.codec.readAnswer(body, makeContext());
     expect(blocksOf(events)).toEqual(["a", IMAGE, IMAGE]);
   });
 
@@ -70,9 +70,9 @@ describe("an image in the answer of a chat-completions provider", () => {
 
   test("alone is a complete answer, also without a finish reason before [DONE]", () => {
     const frames = [chunk({ images: [image(URI)] }), { data: "[DONE]" }];
-    expect(blocksOf(readAll(chatCompletionsFormat.upstream.readStream(makeContext()), frames))).toEqual([
-      IMAGE,
-    ]);
+    expect(blocksOf(readAll(chatCompletionsFormat.upstream.codec.readStream(makeContext()), frames))).toEqual(
+      [IMAGE],
+    );
   });
 
   test("that comes inside a tool call follows it", () => {
@@ -105,17 +105,19 @@ test("an image from a responses provider is read once, from the end of its item"
     { type: "response.output_item.done", output_index: 0, item },
     { type: "response.completed", response: { status: "completed", output: [item] } },
   ].map((event) => ({ data: JSON.stringify(event) }));
-  expect(blocksOf(readAll(responsesFormat.upstream.readStream(makeContext()), frames))).toEqual([IMAGE]);
+  expect(blocksOf(readAll(responsesFormat.upstream.codec.readStream(makeContext()), frames))).toEqual([
+    IMAGE,
+  ]);
 });
 
 describe("an image in an answer", () => {
   const events = answerOf("a", IMAGE, "b");
 
   test("is in `images` for chat-completions clients, streamed and whole", () => {
-    const { choices } = chatCompletionsFormat.client.writeAnswer(events, makeContext());
+    const { choices } = chatCompletionsFormat.client.codec.writeAnswer(events, makeContext());
     const expected = { type: "image_url", index: 0, image_url: { url: URI } };
     expect((choices as JsonObject[])[0]!.message).toMatchObject({ content: "ab", images: [expected] });
-    const frames = writeAll(chatCompletionsFormat.client.writeStream(makeContext()), events);
+    const frames = writeAll(chatCompletionsFormat.client.codec.writeStream(makeContext()), events);
     const deltas = frames.flatMap(({ data }) =>
       data.includes("images") ? [JSON.parse(data) as JsonObject] : [],
     );
@@ -123,9 +125,9 @@ describe("an image in an answer", () => {
   });
 
   test("is an image_generation_call for responses clients, and the stream keeps all rules", () => {
-    const frames = writeAll(responsesFormat.client.writeStream(makeContext()), events);
+    const frames = writeAll(responsesFormat.client.codec.writeStream(makeContext()), events);
     expect(judgeResponses(frames)).toEqual([]);
-    const { output } = responsesFormat.client.writeAnswer(events, makeContext());
+    const { output } = responsesFormat.client.codec.writeAnswer(events, makeContext());
     expect((output as JsonObject[]).map(({ type, result }) => [type, result])).toEqual([
       ["message", undefined],
       ["image_generation_call", PNG],
@@ -135,7 +137,7 @@ describe("an image in an answer", () => {
 
   test("is named in a text for messages clients, and reported", () => {
     const context = makeContext();
-    const { content } = messagesFormat.client.writeAnswer(events, context);
+    const { content } = messagesFormat.client.codec.writeAnswer(events, context);
     expect((content as JsonObject[]).map(({ text }) => text)).toEqual([
       "a",
       `[image: image/png, ${Buffer.from(PNG, "base64").length} bytes]`,

@@ -9,9 +9,9 @@ import { messagesFormat } from "../../src/formats/messages/index.ts";
 import { NO_RECORDINGS, haveRecordings, recordings } from "../helpers/recordings.ts";
 
 const read = {
-  chat: chatCompletionsFormat.upstream!.factsIn!,
-  messages: messagesFormat.upstream.factsIn!,
-  gemini: geminiFormat.upstream!.factsIn!,
+  chat: chatCompletionsFormat.upstream!.address.models?.factsIn!,
+  messages: messagesFormat.upstream.address.models?.factsIn!,
+  gemini: geminiFormat.upstream!.address.models?.factsIn!,
 };
 
 describe("an entry of a list that chat-completions hosts write", () => {

@@ -17,7 +17,7 @@ function sectionsOf({ client }: Format, body: unknown): { names: string[]; hashe
   const { members } = scanBody(bytes, 100);
   const spanOf = (name: string) => members.get(name);
   const source = { headers: new Headers(), bytes, spanOf };
-  const found = (client as ClientCodec).promptSections!(source)!;
+  const found = (client as ClientCodec).facts.promptSections!(source)!;
   const names = found.parts.flatMap(([name, count]) =>
     count === 0 ? [name] : Array.from({ length: count }, (_, at) => `${name}[${at}]`),
   );
@@ -82,7 +82,7 @@ describe("names of sections", () => {
 
   test("a request without turns has no sections", () => {
     const source = { headers: new Headers(), bytes: new Uint8Array(), spanOf: () => undefined };
-    expect(messages.client!.promptSections!(source)).toBeUndefined();
+    expect(messages.client!.facts.promptSections!(source)).toBeUndefined();
   });
 });
 

@@ -22,7 +22,7 @@ export function withPaths(request: ChatRequest, format: string): ChatRequest {
   const grammar = GRAMMARS[format];
   if (!grammar) return request;
   const body = { model: "m", max_tokens: 1, messages: [{ role: "user", content: "hi" }] };
-  const { paths, ownFields } = grammar.client.decodeRequest(body, makeContext());
+  const { paths, ownFields } = grammar.client.codec.decodeRequest(body, makeContext());
   return {
     paths,
     ownFields,

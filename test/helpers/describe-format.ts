@@ -67,12 +67,12 @@ function describeRequests(
   samples: readonly Sample[],
   context: MakeContext,
 ): void {
-  const members = Object.keys(client.schema.properties as JsonObject);
+  const members = Object.keys(client.request.schema.properties as JsonObject);
 
   function decode(body: JsonObject, of: TestContext): ChatRequest {
-    const check: (value: Json) => void = client.checkRequest;
+    const check: (value: Json) => void = client.request.checkRequest;
     check(body);
-    return client.decodeRequest(body, of);
+    return client.codec.decodeRequest(body, of);
   }
 
   /** The body for a provider of the same format; undefined if the request is refused. */
@@ -80,7 +80,7 @@ function describeRequests(
     const of = context();
     try {
       of.request = decode(body, of);
-      return { body: upstream!.encodeRequest(of.request, of), losses: lossesOf(of) };
+      return { body: upstream!.codec.encodeRequest(of.request, of), losses: lossesOf(of) };
     } catch (thrown) {
       if (thrown instanceof GatewayError && thrown.kind === "invalid-request") return undefined;
       throw thrown;
@@ -128,11 +128,11 @@ function describeAnswers(
   { answers, streams }: FormatSamples,
   context: MakeContext,
 ): void {
-  const read = (frames: Iterable<Frame>) => readUntilError(upstream.readStream(context()), frames);
+  const read = (frames: Iterable<Frame>) => readUntilError(upstream.codec.readStream(context()), frames);
 
   function readBody(body: JsonObject): { events: ChatEvent[]; error?: unknown } {
     try {
-      return { events: upstream.readAnswer(body, context()) };
+      return { events: upstream.codec.readAnswer(body, context()) };
     } catch (error) {
       return { events: [], error };
     }
@@ -170,8 +170,12 @@ function describeAnswers(
       (_name, text) => {
         const seen: StreamSummary = { terminated: false, complete: false };
         for (const frame of framesOf(text, text.length))
-          if (upstream.watch.marks.some((mark) => frame.data.includes(mark) || frame.event?.includes(mark)))
-            upstream.watch.frame(frame, seen);
+          if (
+            upstream.native.watch.marks.some(
+              (mark) => frame.data.includes(mark) || frame.event?.includes(mark),
+            )
+          )
+            upstream.native.watch.frame(frame, seen);
         const { error } = read(framesOf(text, text.length));
         // Only the translated lane reads the arguments of tool calls and every frame.
         if (seen.complete && !seen.error && error !== undefined)
@@ -200,7 +204,7 @@ function describeAnswers(
         },
       );
 
-    const schemas = client?.schemas;
+    const schemas = client?.request.schemas;
     if (schemas)
       test.each([...rows(answers), ...rows(streams)])(
         "%s is written as the schemas of its client codec say",
@@ -209,20 +213,20 @@ function describeAnswers(
             ? read(framesOf(text, text.length))
             : readBody(parse(text));
           if (error !== undefined) return;
-          expect(schemaFaults(schemas.answer, client.writeAnswer(events, context(PLAIN)))).toEqual([]);
-          for (const { data } of writeAll(client.writeStream(context(PLAIN)), events))
+          expect(schemaFaults(schemas.answer, client.codec.writeAnswer(events, context(PLAIN)))).toEqual([]);
+          for (const { data } of writeAll(client.codec.writeStream(context(PLAIN)), events))
             if (data !== schemas.terminator) expect(schemaFaults(schemas.event, parse(data))).toEqual([]);
         },
       );
 
     function writeStream(events: readonly ChatEvent[]): ChatEvent[] {
-      const { events: again, error } = read(writeAll(client!.writeStream(context(PLAIN)), events));
+      const { events: again, error } = read(writeAll(client!.codec.writeStream(context(PLAIN)), events));
       if (error !== undefined) throw error;
       return again;
     }
 
     function writeWhole(events: readonly ChatEvent[]): ChatEvent[] {
-      return upstream.readAnswer(client!.writeAnswer(events, context(PLAIN)), context());
+      return upstream.codec.readAnswer(client!.codec.writeAnswer(events, context(PLAIN)), context());
     }
   });
 }
@@ -286,13 +290,13 @@ function describeClientErrors(client: ClientCodec, upstream: UpstreamCodec | und
   describe("an error for a client", () => {
     test.each(kinds)("%s has a failed status and its sentence, also inside a stream", (kind) => {
       const error = new GatewayError(kind, "What happened.");
-      const { status, body } = client.encodeError(error, "req_1");
+      const { status, body } = client.codec.encodeError(error, "req_1");
       expect(status).toBeGreaterThanOrEqual(400);
       expect(JSON.stringify(body)).toContain("What happened.");
-      const frames = client.encodeStreamError(error, "req_1");
+      const frames = client.codec.encodeStreamError(error, "req_1");
       expect(frames.map(({ data }) => data).join()).toContain("What happened.");
-      if (!client.schemas) return;
-      const { error: wire, event } = client.schemas;
+      if (!client.request.schemas) return;
+      const { error: wire, event } = client.request.schemas;
       expect(schemaFaults(wire, body)).toEqual([]);
       for (const written of frames.map(({ data }) => parse(data)))
         expect(Math.min(...[wire, event].map((schema) => schemaFaults(schema, written).length))).toBe(0);
@@ -303,8 +307,8 @@ function describeClientErrors(client: ClientCodec, upstream: UpstreamCodec | und
     if (upstream)
       test.each(passed)("%s keeps its kind and sentence for a weir behind another weir", (kind) => {
         const error = new GatewayError(kind, "What happened.", { retryAfter: 7 });
-        const { status, headers, body } = client.encodeError(error, "req_1");
-        const read = upstream.decodeError(status, new Headers(headers), JSON.stringify(body));
+        const { status, headers, body } = client.codec.encodeError(error, "req_1");
+        const read = upstream.codec.decodeError(status, new Headers(headers), JSON.stringify(body));
         expect([read.kind, read.message]).toEqual([kind, "What happened."]);
         if (kind === "rate-limited") expect(read.retryAfter).toBe(7);
       });
@@ -382,10 +386,10 @@ function describeCost(client: ClientCodec, upstream: UpstreamCodec, context: Mak
           { type: "message-end", reason: { kind: isCall ? "tool-calls" : "stop" }, usage: NO_USAGE },
         ];
         return () => {
-          const frames = writeAll(client.writeStream(context(PLAIN)), events);
-          const { error } = readUntilError(upstream.readStream(context()), frames);
+          const frames = writeAll(client.codec.writeStream(context(PLAIN)), events);
+          const { error } = readUntilError(upstream.codec.readStream(context()), frames);
           if (error !== undefined) throw error;
-          upstream.readAnswer(client.writeAnswer(events, context(PLAIN)), context());
+          upstream.codec.readAnswer(client.codec.writeAnswer(events, context(PLAIN)), context());
         };
       }, 500);
     });
@@ -398,8 +402,8 @@ function describeCost(client: ClientCodec, upstream: UpstreamCodec, context: Mak
         ]).flat();
         const request: ChatRequest = { ...PLAIN, maxTokens: 10, turns: [...turns, ...PLAIN.turns] };
         return () => {
-          const body = upstream.encodeRequest(request, context(request));
-          client.decodeRequest(body, context());
+          const body = upstream.codec.encodeRequest(request, context(request));
+          client.codec.decodeRequest(body, context());
         };
       }, 200);
     });

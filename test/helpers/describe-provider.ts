@@ -125,7 +125,9 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
 
     for (const format of CLIENTS)
       test(`names losses by members of the ${format} client's request`, async () => {
-        const known = Object.keys(explainer.formats.get(format)!.client!.schema.properties as JsonObject);
+        const known = Object.keys(
+          explainer.formats.get(format)!.client!.request.schema.properties as JsonObject,
+        );
         for (const [body, about] of requestsOf(format, named.slice(0, 1))) {
           const seen = await explainer.explain(format, body);
           if ("refused" in seen) continue;

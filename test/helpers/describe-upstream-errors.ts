@@ -196,7 +196,11 @@ function of(kind: ErrorKind, status: number, code?: string): Expected {
 }
 
 const decode = (codec: UpstreamCodec, status: number, body: Json | string, headers: HeadersInit = {}) =>
-  codec.decodeError(status, new Headers(headers), typeof body === "string" ? body : JSON.stringify(body));
+  codec.codec.decodeError(
+    status,
+    new Headers(headers),
+    typeof body === "string" ? body : JSON.stringify(body),
+  );
 
 /** A body that says by its code or type alone that the prompt is too long. */
 const TOO_LONG_BODIES: Json[] = [

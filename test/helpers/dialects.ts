@@ -48,7 +48,7 @@ function finishWord(client: ClientCodec, kind: FinishKind): string {
           },
         ]
       : [{ type: "block-start", index: 0, block: { type: "text" } }];
-  const answer = client.writeAnswer(
+  const answer = client.codec.writeAnswer(
     [
       { type: "message-start", id: "1", model: "m" },
       ...block,
@@ -81,7 +81,7 @@ export function errorTable(): string {
 }
 
 function errorWords(client: ClientCodec, kind: ErrorKind): string {
-  const { status, body } = client.encodeError(new GatewayError(kind, "A sentence."), "req_1");
+  const { status, body } = client.codec.encodeError(new GatewayError(kind, "A sentence."), "req_1");
   const error = memberOf(body, "error");
   const words = [memberOf(error, "type"), memberOf(error, "code"), memberOf(error, "status")];
   return [

@@ -13,8 +13,8 @@ export function nativeUsage(
   pieces: readonly Uint8Array[],
   stream: boolean,
 ): Usage | undefined {
-  if (!stream) return observeAnswer(Buffer.concat(pieces), codec.watch)?.usage;
-  const tap = new Tap(codec.watch);
+  if (!stream) return observeAnswer(Buffer.concat(pieces), codec.native.watch)?.usage;
+  const tap = new Tap(codec.native.watch);
   for (const piece of pieces) tap.push(piece);
   tap.rest();
   return tap.seen.usage;
@@ -34,10 +34,10 @@ export function translatedUsage(
   };
   if (!stream) {
     const body = parseJson(Buffer.concat(pieces).toString());
-    take(codec.readAnswer(isObject(body) ? body : {}, context));
+    take(codec.codec.readAnswer(isObject(body) ? body : {}, context));
     return usage;
   }
-  const reader = codec.readStream(context);
+  const reader = codec.codec.readStream(context);
   const parser = new SseParser();
   for (const piece of pieces)
     for (const frame of parser.push(piece)) {

@@ -154,7 +154,7 @@ test("text that looks like media is counted as text", () => {
 
 /** What the provider counted of a recorded answer. */
 function usageOf(api: Api, bytes: Buffer, streams: boolean): Usage | undefined {
-  const { watch } = FORMATS[api].upstream;
+  const { watch } = FORMATS[api].upstream.native;
   if (!streams) return observeAnswer(bytes, watch)?.usage;
   const tap = new Tap(watch);
   tap.push(bytes);

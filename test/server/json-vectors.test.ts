@@ -90,7 +90,7 @@ type Verdict = "taken" | "refused";
 
 function verdictOn(text: string): Verdict {
   try {
-    new RequestBody(Buffer.from(text), 128).validate(chatCompletionsFormat.client!);
+    new RequestBody(Buffer.from(text), 128).validate(chatCompletionsFormat.client!.request);
     return "taken";
   } catch {
     return "refused";

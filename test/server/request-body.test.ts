@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
-import type { ClientCodec } from "../../src/core/format.ts";
+import type { ClientCodec, RequestCheck } from "../../src/core/format.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { isObject } from "../../src/core/json.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
@@ -30,7 +30,7 @@ function isValid(bytes: Uint8Array, client: ClientCodec): boolean {
     if (bytes.length === 0 || !isUtf8(bytes) || scan.tooDeep || scan.duplicate !== undefined) return false;
     const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
     if (!isObject(body)) return false;
-    client.checkRequest(body);
+    client.request.checkRequest(body);
     return true;
   } catch {
     return false;
@@ -41,7 +41,7 @@ function isValid(bytes: Uint8Array, client: ClientCodec): boolean {
 function isTaken(bytes: Uint8Array, client: ClientCodec): { valid: boolean; short: boolean } {
   try {
     const body = new RequestBody(bytes, DEPTH);
-    body.validate(client);
+    body.validate(client.request);
     return { valid: true, short: body.short !== undefined };
   } catch {
     return { valid: false, short: false };
@@ -65,7 +65,7 @@ describe("what the rules compare with is kept whole", () => {
   }
   for (const [name, client] of Object.entries(CLIENTS))
     test(name, () => {
-      for (const schema of inside(client.schema)) {
+      for (const schema of inside(client.request.schema)) {
         if (typeof schema["const"] === "string") {
           expect(schema["const"]).toMatch(/^[a-z_]+$/);
           expect(schema["const"].length).toBeLessThan(LONGEST_KEPT);
@@ -372,12 +372,12 @@ describe("a format that does not say so is not judged by the outline", () => {
     messages: [1, 1],
   };
   const seen: JsonObject[] = [];
-  const client = {
-    ...chatCompletionsFormat.client,
+  const request: RequestCheck = {
+    ...chatCompletionsFormat.client.request,
     checkRequest(body: unknown) {
       seen.push(body as JsonObject);
     },
-  } as ClientCodec;
+  };
 
   test.each([
     [true, "~", [1, 1]],
@@ -385,7 +385,7 @@ describe("a format that does not say so is not judged by the outline", () => {
   ])("judgedByOutline %p", (judgedByOutline, note, messages) => {
     seen.length = 0;
     const body = new RequestBody(Buffer.from(JSON.stringify(given)), DEPTH);
-    body.validate({ ...client, judgedByOutline } as ClientCodec);
+    body.validate({ ...request, judgedByOutline });
     expect(seen).toEqual([{ model: "m", note, messages }]);
     expect(body.isParsed).toBe(judgedByOutline !== true);
   });

@@ -10,7 +10,7 @@ const formats = new Map(builtInFormats({ systemTurns: "accept" }).map((format) =
 const mask = createMask((text) => text);
 
 function meaning(format: string, body: JsonObject): Meaning {
-  return meaningOf(formats.get(format)!.client!.decodeRequest(body, makeContext()), mask);
+  return meaningOf(formats.get(format)!.client!.codec.decodeRequest(body, makeContext()), mask);
 }
 
 const PARAMETERS = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };

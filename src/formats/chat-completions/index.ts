@@ -24,66 +24,63 @@ import { usageRequest } from "./usage.ts";
 import { FORMAT } from "./own-fields.ts";
 
 const client: ClientCodec = {
-  path: "/v1/chat/completions",
-  // Azure's paths; its SDKs write the name of a deployment into the path, and the key into a header of their own.
-  bases: ["/openai/v1", "/openai/deployments/{model}"],
-  keyHeaders: ["authorization", "x-api-key", "api-key"],
-  schema: toJson(ChatCompletionsRequest),
-  schemas: {
-    answer: toJson(ChatCompletionsAnswer),
-    event: toJson(ChatCompletionsEvent),
-    terminator: "[DONE]",
-    error: toJson(ChatCompletionsError),
+  routes: {
+    path: "/v1/chat/completions",
+    // Azure's paths; its SDKs write the name of a deployment into the path, and the key into a header of their own.
+    bases: ["/openai/v1", "/openai/deployments/{model}"],
+    keyHeaders: ["authorization", "x-api-key", "api-key"],
+    modelMembers,
+    // Without members that a format of another vendor has too: `thinking` is also Anthropic's, `logprobs` also Ollama's.
+    clientMembers: [
+      ...["stop", "stream_options", "max_completion_tokens", "response_format", "reasoning_effort"],
+      ...["frequency_penalty", "presence_penalty", "seed", "n"],
+    ],
   },
-  modelMembers,
-  checkRequest,
-  judgedByOutline: true,
-  decodeRequest,
-  leftOut: (body, sameFormat) => REQUEST.leftOut(body, sameFormat),
-  writeStream,
-  writeAnswer,
-  encodeError,
-  encodeStreamError,
-  sessionOf,
-  promptSections,
-  rateHeaders: DURATION_RATE_HEADERS,
-  // Without members that a format of another vendor has too: `thinking` is also Anthropic's, `logprobs` also Ollama's.
-  clientMembers: [
-    ...["stop", "stream_options", "max_completion_tokens", "response_format", "reasoning_effort"],
-    ...["frequency_penalty", "presence_penalty", "seed", "n"],
-  ],
-  size,
-  settings,
-  embeds,
-  // An SSE comment: the OpenAI SDK parses the data of every named event as JSON.
-  heartbeat: ": keepalive\n\n",
+  request: {
+    schema: toJson(ChatCompletionsRequest),
+    schemas: {
+      answer: toJson(ChatCompletionsAnswer),
+      event: toJson(ChatCompletionsEvent),
+      terminator: "[DONE]",
+      error: toJson(ChatCompletionsError),
+    },
+    checkRequest,
+    judgedByOutline: true,
+  },
+  codec: {
+    decodeRequest,
+    leftOut: (body, sameFormat) => REQUEST.leftOut(body, sameFormat),
+    writeStream,
+    writeAnswer,
+    encodeError,
+    encodeStreamError,
+    framing: {
+      // An SSE comment: the OpenAI SDK parses the data of every named event as JSON.
+      heartbeat: ": keepalive\n\n",
+    },
+  },
+  facts: { sessionOf, promptSections, rateHeaders: DURATION_RATE_HEADERS, size, settings },
+  beside: { embeds },
 };
 
 const upstream: UpstreamCodec = {
-  encodeRequest,
-  readStream,
-  readAnswer,
-  modelKind: modelFacts,
-  factsIn,
-  decodeError,
-  isErrorBody,
-  watch,
-  renamedMembers,
-  mustTranslate,
-  fit,
-  endpoint: { path: "/chat/completions", embeds: { embeddings: "/embeddings" } },
-  usageRequest,
-  // Credentials, organisation and project ids are not forwarded.
-  requestHeaders: ["openai-beta", "x-client-request-id"],
-  answerHeaders: [
-    "x-ratelimit-*",
-    "openai-processing-ms",
-    "openai-version",
-    "openai-model",
-    "retry-after",
-    "retry-after-ms",
-    "x-should-retry",
-  ],
+  address: {
+    endpoint: { path: "/chat/completions", embeds: { embeddings: "/embeddings" } },
+    // Credentials, organisation and project ids are not forwarded.
+    requestHeaders: ["openai-beta", "x-client-request-id"],
+    answerHeaders: [
+      "x-ratelimit-*",
+      "openai-processing-ms",
+      "openai-version",
+      "openai-model",
+      "retry-after",
+      "retry-after-ms",
+      "x-should-retry",
+    ],
+    models: { modelKind: modelFacts, factsIn },
+  },
+  codec: { encodeRequest, readStream, readAnswer, decodeError },
+  native: { isErrorBody, watch, renamedMembers, mustTranslate, fit, usageRequest },
 };
 
 export const chatCompletionsFormat: Format & { client: ClientCodec; upstream: UpstreamCodec } = {

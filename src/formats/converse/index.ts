@@ -11,16 +11,15 @@ import { watch } from "./upstream/watch.ts";
 const PATHS = { json: "/model/{model}/converse", stream: "/model/{model}/converse-stream" };
 
 const upstream: UpstreamCodec = {
-  requestInUrl: true,
-  encodeRequest,
-  readStream,
-  readAnswer,
-  modelKind: modelFacts,
-  decodeError,
-  endpoint: { path: PATHS, framing: eventStream() },
-  watch,
-  requestHeaders: [],
-  answerHeaders: [],
+  address: {
+    requestInUrl: true,
+    endpoint: { path: PATHS, framing: eventStream() },
+    requestHeaders: [],
+    answerHeaders: [],
+    models: { modelKind: modelFacts },
+  },
+  codec: { encodeRequest, readStream, readAnswer, decodeError },
+  native: { watch },
 };
 
 export const converseFormat: Format & { upstream: UpstreamCodec } = { id: FORMAT, upstream };

@@ -21,70 +21,73 @@ import { withoutSealed } from "./upstream/sealed.ts";
 import { watch } from "./upstream/watch.ts";
 
 const client: ClientCodec = {
-  path: pathOf("generateContent"),
-  address,
-  count,
-  embeds,
-  models,
-  clientHeaders: ["x-goog-api-key", "x-goog-api-client"],
-  clientMembers: [
-    "contents",
-    "generationConfig",
-    "generation_config",
-    "systemInstruction",
-    "system_instruction",
-  ],
-  keyHeaders: ["x-goog-api-key", "authorization"],
-  schema: toJson(GeminiRequest),
-  schemas: {
-    answer: toJson(GeminiAnswer),
-    event: toJson(GeminiEvent),
-    error: toJson(GeminiError),
+  routes: {
+    path: pathOf("generateContent"),
+    address,
+    models,
+    clientHeaders: ["x-goog-api-key", "x-goog-api-client"],
+    clientMembers: [
+      "contents",
+      "generationConfig",
+      "generation_config",
+      "systemInstruction",
+      "system_instruction",
+    ],
+    keyHeaders: ["x-goog-api-key", "authorization"],
   },
-  errors: [
-    {
-      kind: "invalid-request",
-      code: "unsupported_tool",
-      when: "The request needs a tool that only the vendor itself runs, and the provider has none.",
+  request: {
+    schema: toJson(GeminiRequest),
+    schemas: {
+      answer: toJson(GeminiAnswer),
+      event: toJson(GeminiEvent),
+      error: toJson(GeminiError),
     },
-  ],
-  checkRequest,
-  judgedByOutline: true,
-  decodeRequest,
-  leftOut,
-  writeStream,
-  writeAnswer,
-  encodeError,
-  encodeStreamError,
-  // `@google/genai` 1.30, which gemini-cli 0.61 contains, finds only errors in network chunks that are JSON.
-  repeatsError: true,
-  sessionOf,
-  promptSections,
-  size,
-  settings,
-  // A comment as a record of its own: the SDK of Google does not read it.
-  heartbeat: ": keepalive\n\n",
+    errors: [
+      {
+        kind: "invalid-request",
+        code: "unsupported_tool",
+        when: "The request needs a tool that only the vendor itself runs, and the provider has none.",
+      },
+    ],
+    checkRequest,
+    judgedByOutline: true,
+  },
+  codec: {
+    decodeRequest,
+    leftOut,
+    writeStream,
+    writeAnswer,
+    encodeError,
+    encodeStreamError,
+    framing: {
+      // `@google/genai` 1.30, which gemini-cli 0.61 contains, finds only errors in network chunks that are JSON.
+      repeatsError: true,
+      // A comment as a record of its own: the SDK of Google does not read it.
+      heartbeat: ": keepalive\n\n",
+    },
+  },
+  facts: { sessionOf, promptSections, size, settings },
+  beside: { count, embeds },
 };
 
 const upstream: UpstreamCodec = {
-  requestInUrl: true,
-  streamsAsList: true,
-  endpoint,
-  encodeRequest,
-  readStream,
-  readAnswer,
-  modelKind: modelFacts,
-  factsIn,
-  decodeError,
-  isErrorBody,
-  withoutSealed,
-  // Signatures are base64.
-  sealedMark: Buffer.from("weir1.").toString("base64"),
-  countPath: ":countTokens",
-  watch,
-  // Credentials and the project that pays are not forwarded.
-  requestHeaders: ["x-goog-api-client", "x-server-timeout"],
-  answerHeaders: ["retry-after", "x-gemini-service-tier", "server-timing"],
+  address: {
+    requestInUrl: true,
+    endpoint,
+    countPath: ":countTokens",
+    // Credentials and the project that pays are not forwarded.
+    requestHeaders: ["x-goog-api-client", "x-server-timeout"],
+    answerHeaders: ["retry-after", "x-gemini-service-tier", "server-timing"],
+    models: { modelKind: modelFacts, factsIn },
+  },
+  codec: { streamsAsList: true, encodeRequest, readStream, readAnswer, decodeError },
+  native: {
+    isErrorBody,
+    withoutSealed,
+    // Signatures are base64.
+    sealedMark: Buffer.from("weir1.").toString("base64"),
+    watch,
+  },
 };
 
 export const geminiFormat: Format & { client: ClientCodec; upstream: UpstreamCodec } = {

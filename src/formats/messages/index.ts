@@ -22,76 +22,76 @@ import { FORMAT } from "./own-fields.ts";
 function createClient(systemTurns: SystemTurns): ClientCodec {
   const request = requestSchemas(systemTurns === "accept");
   return {
-    path: "/v1/messages",
-    // The path of Foundry and of other vendors that serve this format beside their own.
-    bases: ["/anthropic/v1"],
-    count: {
-      path: "/v1/messages/count_tokens",
-      implied: { max_tokens: 1 },
-      member: "input_tokens",
-      schemas: { request: toJson(request.count), answer: toJson(MessagesCount) },
+    routes: {
+      path: "/v1/messages",
+      // The path of Foundry and of other vendors that serve this format beside their own.
+      bases: ["/anthropic/v1"],
+      clientHeaders: ["anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access"],
+      clientMembers: ["system", "stop_sequences", "output_config", "context_management"],
+      keyHeaders: ["x-api-key", "authorization"],
+      modelMembers,
     },
-    clientHeaders: ["anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access"],
-    clientMembers: ["system", "stop_sequences", "output_config", "context_management"],
-    keyHeaders: ["x-api-key", "authorization"],
-    schema: toJson(request.generate),
-    schemas: {
-      answer: toJson(MessagesAnswer),
-      event: toJson(MessagesEvent),
-      error: toJson(MessagesError),
-    },
-    errors: [
-      {
-        kind: "invalid-request",
-        code: "thread_unsupported_request",
-        when: "The request continues a message thread (`thread`), and the provider keeps none.",
+    request: {
+      schema: toJson(request.generate),
+      schemas: {
+        answer: toJson(MessagesAnswer),
+        event: toJson(MessagesEvent),
+        error: toJson(MessagesError),
       },
-    ],
-    modelMembers,
-    checkRequest: (body) => checkRequest(body, systemTurns),
-    judgedByOutline: true,
-    decodeRequest,
-    leftOut: (body, sameFormat) => REQUEST.leftOut(body, sameFormat),
-    writeStream,
-    writeAnswer,
-    encodeError,
-    encodeStreamError,
-    sessionOf,
-    promptSections,
-    rateHeaders: TIME_RATE_HEADERS,
-    size,
-    settings,
-    heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n',
+      errors: [
+        {
+          kind: "invalid-request",
+          code: "thread_unsupported_request",
+          when: "The request continues a message thread (`thread`), and the provider keeps none.",
+        },
+      ],
+      checkRequest: (body) => checkRequest(body, systemTurns),
+      judgedByOutline: true,
+    },
+    codec: {
+      decodeRequest,
+      leftOut: (body, sameFormat) => REQUEST.leftOut(body, sameFormat),
+      writeStream,
+      writeAnswer,
+      encodeError,
+      encodeStreamError,
+      framing: { heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n' },
+    },
+    facts: { sessionOf, promptSections, rateHeaders: TIME_RATE_HEADERS, size, settings },
+    beside: {
+      count: {
+        path: "/v1/messages/count_tokens",
+        implied: { max_tokens: 1 },
+        member: "input_tokens",
+        schemas: { request: toJson(request.count), answer: toJson(MessagesCount) },
+      },
+    },
   };
 }
 
 const upstream: UpstreamCodec = {
-  encodeRequest,
-  readStream,
-  readAnswer,
-  modelKind: modelFacts,
-  factsIn,
-  decodeError,
-  isErrorBody,
-  withoutSealed,
-  countPath: "/count_tokens",
-  endpoint: {
-    path: "/messages",
-    // Like Anthropic's SDKs, weir expects a base URL without `/v1`.
-    alone: { path: "/v1/messages", models: "/v1/models", auth: "x-api-key" },
+  address: {
+    countPath: "/count_tokens",
+    endpoint: {
+      path: "/messages",
+      // Like Anthropic's SDKs, weir expects a base URL without `/v1`.
+      alone: { path: "/v1/messages", models: "/v1/models", auth: "x-api-key" },
+    },
+    // Credentials are not forwarded.
+    requestHeaders: ["anthropic-version", "anthropic-beta", "x-app"],
+    // Ids of organisations and workspaces are not forwarded.
+    answerHeaders: [
+      "anthropic-ratelimit-*",
+      "anthropic-priority-*",
+      "anthropic-fast-*",
+      "retry-after",
+      "retry-after-ms",
+      "x-should-retry",
+    ],
+    models: { modelKind: modelFacts, factsIn },
   },
-  watch,
-  // Credentials are not forwarded.
-  requestHeaders: ["anthropic-version", "anthropic-beta", "x-app"],
-  // Ids of organisations and workspaces are not forwarded.
-  answerHeaders: [
-    "anthropic-ratelimit-*",
-    "anthropic-priority-*",
-    "anthropic-fast-*",
-    "retry-after",
-    "retry-after-ms",
-    "x-should-retry",
-  ],
+  codec: { encodeRequest, readStream, readAnswer, decodeError },
+  native: { isErrorBody, withoutSealed, watch },
 };
 
 export interface MessagesOptions {

@@ -26,63 +26,75 @@ import {
 
 /** What both have in common. */
 const common = {
-  prefixes: ["/api/"],
-  streamsByDefault: true,
-  streamsLines: true,
-  // The examples of its documentation, which call curl, send forms.
-  anyMediaType: true,
-  impliedEnding: ":latest",
-  judgedByOutline: true,
-  encodeError,
-  encodeStreamError,
-  reader: { readStream, readAnswer },
-  losesCallIds: true,
-  size,
-  settings,
-  heartbeat: " ",
-} satisfies Partial<ClientCodec>;
+  routes: { prefixes: ["/api/"], impliedEnding: ":latest" },
+  request: {
+    streamsByDefault: true,
+    // The examples of its documentation, which call curl, send forms.
+    anyMediaType: true,
+    judgedByOutline: true,
+  },
+  codec: {
+    encodeError,
+    encodeStreamError,
+    reader: { readStream, readAnswer },
+    framing: { lines: true, heartbeat: " " },
+  },
+  facts: { losesCallIds: true, size, settings },
+};
 
 const client: ClientCodec = {
-  ...common,
-  path: "/api/chat",
-  embeds,
-  local,
-  // Clients look for this sentence in the answer to `GET /`.
-  greeting: { ollama: "Ollama is running" },
-  clientMembers: ["options", "keep_alive", "think"],
-  schema: toJson(OllamaRequest),
-  schemas: {
-    answer: toJson(OllamaAnswer),
-    event: toJson(OllamaAnswer),
-    error: toJson(OllamaError),
+  routes: {
+    ...common.routes,
+    path: "/api/chat",
+    local,
+    // Clients look for this sentence in the answer to `GET /`.
+    greeting: { ollama: "Ollama is running" },
+    clientMembers: ["options", "keep_alive", "think"],
   },
-  checkRequest,
-  decodeRequest,
-  leftOut: (body) => REQUEST.leftOut(body, false),
-  writeStream: streamWriter(chatShape),
-  writeAnswer: answerWriter(chatShape),
-  idle: { others: toJson(WithMessages), answer: loadAnswer(chatShape, (body) => !hasMessages(body)) },
-  sessionOf,
-  promptSections,
+  request: {
+    ...common.request,
+    schema: toJson(OllamaRequest),
+    schemas: {
+      answer: toJson(OllamaAnswer),
+      event: toJson(OllamaAnswer),
+      error: toJson(OllamaError),
+    },
+    checkRequest,
+    idle: { others: toJson(WithMessages), answer: loadAnswer(chatShape, (body) => !hasMessages(body)) },
+  },
+  codec: {
+    ...common.codec,
+    decodeRequest,
+    leftOut: (body) => REQUEST.leftOut(body, false),
+    writeStream: streamWriter(chatShape),
+    writeAnswer: answerWriter(chatShape),
+  },
+  facts: { ...common.facts, sessionOf, promptSections },
+  beside: { embeds },
 };
 
 const generateClient: ClientCodec = {
-  ...common,
-  path: "/api/generate",
-  clientMembers: ["raw", "template"],
-  schema: toJson(OllamaGenerateRequest),
-  schemas: {
-    answer: toJson(OllamaGenerateAnswer),
-    event: toJson(OllamaGenerateAnswer),
-    error: toJson(OllamaError),
+  routes: { ...common.routes, path: "/api/generate", clientMembers: ["raw", "template"] },
+  request: {
+    ...common.request,
+    schema: toJson(OllamaGenerateRequest),
+    schemas: {
+      answer: toJson(OllamaGenerateAnswer),
+      event: toJson(OllamaGenerateAnswer),
+      error: toJson(OllamaError),
+    },
+    checkRequest: checkGenerateRequest,
+    idle: { others: toJson(WithPrompt), answer: loadAnswer(generateShape, (body) => !hasPrompt(body)) },
   },
-  checkRequest: checkGenerateRequest,
-  decodeRequest: decodeGenerateRequest,
-  leftOut: (body) => GENERATE_REQUEST.leftOut(body, false),
-  writeStream: streamWriter(generateShape),
-  writeAnswer: answerWriter(generateShape),
-  idle: { others: toJson(WithPrompt), answer: loadAnswer(generateShape, (body) => !hasPrompt(body)) },
-  sessionOf: promptSession,
+  codec: {
+    ...common.codec,
+    decodeRequest: decodeGenerateRequest,
+    leftOut: (body) => GENERATE_REQUEST.leftOut(body, false),
+    writeStream: streamWriter(generateShape),
+    writeAnswer: answerWriter(generateShape),
+  },
+  facts: { ...common.facts, sessionOf: promptSession },
+  beside: {},
 };
 
 /** Conversations. */

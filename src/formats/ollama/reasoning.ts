@@ -1,6 +1,6 @@
 /**
  * The member `think`, and the reasoning of earlier turns. The format has no place for a signature: the gateway keeps signed
- * reasoning for its clients (`ClientCodec.losesCallIds`).
+ * reasoning for its clients (`facts.losesCallIds`).
  */
 import type { ReasoningBlock, ReasoningOptions } from "../../core/chat.ts";
 import type { Json } from "../../core/json.ts";

@@ -28,74 +28,75 @@ import { withoutReasoning, withoutSealed } from "./upstream/sealed.ts";
 import { watch } from "./upstream/watch.ts";
 
 const client: ClientCodec = {
-  path: "/v1/responses",
-  // Azure's paths and header.
-  bases: ["/openai/v1", "/openai"],
-  keyHeaders: ["authorization", "x-api-key", "api-key"],
-  count: {
-    path: "/v1/responses/input_tokens",
-    implied: {},
-    member: "input_tokens",
-    constant: { object: "response.input_tokens" },
-    schemas: { request: toJson(ResponsesCountRequest), answer: toJson(ResponsesCount) },
+  routes: {
+    path: "/v1/responses",
+    // Azure's paths and header.
+    bases: ["/openai/v1", "/openai"],
+    keyHeaders: ["authorization", "x-api-key", "api-key"],
+    clientMembers: ["input", "instructions", "max_output_tokens", "previous_response_id", "include"],
   },
-  clientMembers: ["input", "instructions", "max_output_tokens", "previous_response_id", "include"],
-  schema: toJson(ResponsesRequest),
-  schemas: {
-    answer: toJson(ResponsesAnswer),
-    event: toJson(ResponsesEvent),
-    error: toJson(ResponsesError),
-  },
-  errors: [
-    {
-      kind: "invalid-request",
-      code: "unsupported_tool",
-      when: "The request needs a tool that only the vendor itself runs, and the provider has none.",
+  request: {
+    schema: toJson(ResponsesRequest),
+    schemas: {
+      answer: toJson(ResponsesAnswer),
+      event: toJson(ResponsesEvent),
+      error: toJson(ResponsesError),
     },
-  ],
-  checkRequest,
-  judgedByOutline: true,
-  decodeRequest,
-  leftOut: (body, sameFormat) => REQUEST.leftOut(body, sameFormat),
-  writeStream,
-  writeAnswer,
-  encodeError,
-  encodeStreamError,
-  errorEndsStream: true,
-  sessionOf,
-  promptSections,
-  rateHeaders: DURATION_RATE_HEADERS,
-  size,
-  settings,
-  stored,
-  compaction,
-  // An SSE comment: the OpenAI SDK fails on events of types that it does not know.
-  heartbeat: ": keepalive\n\n",
+    errors: [
+      {
+        kind: "invalid-request",
+        code: "unsupported_tool",
+        when: "The request needs a tool that only the vendor itself runs, and the provider has none.",
+      },
+    ],
+    checkRequest,
+    judgedByOutline: true,
+  },
+  codec: {
+    decodeRequest,
+    leftOut: (body, sameFormat) => REQUEST.leftOut(body, sameFormat),
+    writeStream,
+    writeAnswer,
+    encodeError,
+    encodeStreamError,
+    framing: {
+      errorEndsStream: true,
+      // An SSE comment: the OpenAI SDK fails on events of types that it does not know.
+      heartbeat: ": keepalive\n\n",
+    },
+  },
+  facts: { sessionOf, promptSections, rateHeaders: DURATION_RATE_HEADERS, size, settings },
+  beside: {
+    count: {
+      path: "/v1/responses/input_tokens",
+      implied: {},
+      member: "input_tokens",
+      constant: { object: "response.input_tokens" },
+      schemas: { request: toJson(ResponsesCountRequest), answer: toJson(ResponsesCount) },
+    },
+    stored,
+    compaction,
+  },
 };
 
 const upstream: UpstreamCodec = {
-  encodeRequest,
-  readStream,
-  readAnswer,
-  modelKind: modelFacts,
-  withoutSealed,
-  withoutReasoning,
-  mustTranslate,
-  decodeError,
-  isErrorBody,
-  watch,
-  endpoint: { path: "/responses" },
-  // Credentials, organisation and project ids are not forwarded.
-  requestHeaders: ["openai-beta", "x-client-request-id"],
-  answerHeaders: [
-    "x-ratelimit-*",
-    "openai-processing-ms",
-    "openai-version",
-    "openai-model",
-    "retry-after",
-    "retry-after-ms",
-    "x-should-retry",
-  ],
+  address: {
+    endpoint: { path: "/responses" },
+    // Credentials, organisation and project ids are not forwarded.
+    requestHeaders: ["openai-beta", "x-client-request-id"],
+    answerHeaders: [
+      "x-ratelimit-*",
+      "openai-processing-ms",
+      "openai-version",
+      "openai-model",
+      "retry-after",
+      "retry-after-ms",
+      "x-should-retry",
+    ],
+    models: { modelKind: modelFacts },
+  },
+  codec: { encodeRequest, readStream, readAnswer, decodeError },
+  native: { withoutSealed, withoutReasoning, mustTranslate, isErrorBody, watch },
 };
 
 export const responsesFormat: Format & { client: ClientCodec; upstream: UpstreamCodec } = {

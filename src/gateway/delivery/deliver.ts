@@ -3,7 +3,7 @@
  * stream. No other code settles a call.
  */
 import type { Call } from "../../core/call.ts";
-import type { ClientCodec } from "../../core/format.ts";
+import type { AnswerCodec, ClientCodec, RequestFacts } from "../../core/format.ts";
 import type { Opened, OpenedJson, OpenedStream } from "../lanes/lane.ts";
 import type { Answer, Gateway } from "../types.ts";
 import { constantHeaders, withCallHeaders, withLimits } from "./response-headers.ts";
@@ -13,23 +13,28 @@ import { type StreamBody, streamBody } from "./stream-body.ts";
 type DeliveryContext = Pick<Gateway, "settler" | "clock" | "timeouts">;
 
 /** Call this once for each call. */
-export function deliver(opened: Opened, call: Call, codec: ClientCodec, context: DeliveryContext): Answer {
+export function deliver(
+  opened: Opened,
+  call: Call,
+  { codec, facts }: Pick<ClientCodec, "codec" | "facts">,
+  context: DeliveryContext,
+): Answer {
   const { status, headers } = opened;
   const constant = constantHeaders(opened.kind, call.attempt?.target);
   if (opened.kind === "json") {
     const body = settle(opened, call, context);
     call.hasHead = true;
-    return { status, constant, headers: headersOf(headers, call, codec), body };
+    return { status, constant, headers: headersOf(headers, call, facts), body };
   }
-  const written = streamBody(call, codec);
+  const written = streamBody(call, codec.framing);
   const body = stream(opened, call, codec, written, context);
   call.hasHead = true;
   const typed =
-    call.asArray || codec.streamsLines ? { ...headers, "content-type": written.contentType } : headers;
-  return { status, constant, headers: headersOf(typed, call, codec), body };
+    call.asArray || codec.framing.lines ? { ...headers, "content-type": written.contentType } : headers;
+  return { status, constant, headers: headersOf(typed, call, facts), body };
 }
 
-function headersOf(headers: Answer["headers"], call: Call, { rateHeaders }: ClientCodec): Answer["headers"] {
+function headersOf(headers: Answer["headers"], call: Call, { rateHeaders }: RequestFacts): Answer["headers"] {
   const all = withCallHeaders(headers, call);
   return call.limits ? withLimits(all, call, rateHeaders) : all;
 }
@@ -48,7 +53,7 @@ export function settle(
 function stream(
   { status, source }: OpenedStream,
   call: Call,
-  codec: ClientCodec,
+  codec: AnswerCodec,
   body: StreamBody,
   { settler, clock, timeouts }: DeliveryContext,
 ): ReadableStream<Uint8Array> {

@@ -3,7 +3,7 @@
  * JSON value in each line.
  */
 import type { Call } from "../../core/call.ts";
-import type { ClientCodec } from "../../core/format.ts";
+import type { AnswerFraming } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
 import { SseParser, writeFrame } from "../../stream/sse.ts";
 
@@ -26,12 +26,9 @@ const encoder = new TextEncoder();
 /** An SSE comment. */
 const COMMENT = encoder.encode(":\n\n");
 
-export function streamBody(
-  { asArray }: Pick<Call, "asArray">,
-  codec: Pick<ClientCodec, "heartbeat" | "repeatsError" | "streamsLines">,
-): StreamBody {
-  if (codec.streamsLines) return new LineBody(codec);
-  return asArray ? new ArrayBody() : new EventBody(codec);
+export function streamBody({ asArray }: Pick<Call, "asArray">, framing: AnswerFraming): StreamBody {
+  if (framing.lines) return new LineBody(framing);
+  return asArray ? new ArrayBody() : new EventBody(framing);
 }
 
 /** Server-sent events, as they come. */
@@ -41,7 +38,7 @@ class EventBody implements StreamBody {
   readonly #repeatsError: boolean;
   filler = COMMENT;
 
-  constructor({ heartbeat, repeatsError = false }: Pick<ClientCodec, "heartbeat" | "repeatsError">) {
+  constructor({ heartbeat, repeatsError = false }: AnswerFraming) {
     this.heartbeat = encoder.encode(heartbeat);
     this.#repeatsError = repeatsError;
   }
@@ -66,7 +63,7 @@ class LineBody implements StreamBody {
   readonly filler: Uint8Array;
   readonly #events = new SseParser();
 
-  constructor({ heartbeat }: Pick<ClientCodec, "heartbeat">) {
+  constructor({ heartbeat }: AnswerFraming) {
     this.heartbeat = this.filler = encoder.encode(heartbeat);
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
-import type { BrokenStream, ClientCodec } from "../../core/format.ts";
+import type { BrokenStream, AnswerCodec } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
 import type { Receiver } from "../lanes/transport.ts";
 import { blame } from "../plugins/late-hooks.ts";
@@ -61,7 +61,7 @@ export interface StreamEnding {
 export function answerStream(
   source: ByteSource,
   call: Call,
-  codec: ClientCodec,
+  codec: AnswerCodec,
   body: StreamBody,
   clock: Clock,
   timeouts: Timeouts,
@@ -141,7 +141,7 @@ export function answerStream(
     controller.enqueue(body.error(frames, source.beforeError?.() ?? ""));
     source.stop(error);
     call.abort(error);
-    if (codec.errorEndsStream) finish();
+    if (codec.framing.errorEndsStream) finish();
   };
 
   /** The client is gone. @returns whether the source goes on without it */
@@ -178,7 +178,7 @@ export function answerStream(
       if (last) controller.enqueue(last);
       if (error) {
         end(() => ending.failed(error));
-        if (!codec.errorEndsStream) return flush();
+        if (!codec.framing.errorEndsStream) return flush();
         const told = toClientError(error, call);
         controller.enqueue(body.error(codec.encodeStreamError(told, call.id, false, source.broken?.()), ""));
         return finish();

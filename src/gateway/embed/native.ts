@@ -31,12 +31,7 @@ export async function embedNatively(
   const { dialect } = way;
   const response = await send(prepareNatively(incoming, attempt, way, gateway), attempt);
   const native = dialect.native!;
-  if (!response.ok)
-    throw await passedRefusal(
-      response,
-      { ...dialect, isErrorBody: (body) => native.isErrorBody(body) },
-      target,
-    );
+  if (!response.ok) throw await passedRefusal(response, { address: dialect, codec: dialect, native }, target);
   await adoptReported(response, attempt, gateway);
   const answer = await readAnswer(response, attempt, MAX_VECTORS_BYTES);
   attempt.firstByteAt = performance.now();

@@ -25,5 +25,5 @@ function mustTranslate(
 ): boolean {
   if (!context.target.traits.compacts && needsCompaction(incoming)) return true;
   const codec = registry.formats.get(target.format)?.upstream;
-  return codec?.mustTranslate?.(context.target, () => incoming.body) === true;
+  return codec?.native.mustTranslate?.(context.target, () => incoming.body) === true;
 }

@@ -20,7 +20,7 @@ const MOST = 500;
  * own, without the stored items that it continues.
  */
 export function reportLeftOut({ format, body }: Incoming, attempt: Attempt): void {
-  const members = format.client.leftOut?.(body, attempt.context.sameFormat) ?? [];
+  const members = format.client.codec.leftOut?.(body, attempt.context.sameFormat) ?? [];
   const parts = new Set(attempt.losses.filter(({ code }) => WHOLE.has(code)).map(({ path }) => path));
   const seen = new Set<string>();
   for (const { loss, path } of members) {

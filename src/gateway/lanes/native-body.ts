@@ -40,12 +40,13 @@ export function nativeBody(
   const { call, target } = attempt;
   const { provider } = target;
   const edits = new Map<string, string | undefined>();
-  if (target.model !== call.model && !codec.requestInUrl) edits.set("model", JSON.stringify(target.model));
-  const unsealed = holdsSealed(bytes, codec.sealedMark)
-    ? codec.withoutSealed?.(source.body, attempt.context)
+  if (target.model !== call.model && !codec.address.requestInUrl)
+    edits.set("model", JSON.stringify(target.model));
+  const unsealed = holdsSealed(bytes, codec.native.sealedMark)
+    ? codec.native.withoutSealed?.(source.body, attempt.context)
     : undefined;
   if (unsealed) for (const [name, text] of changedMembers(source.body, unsealed)) edits.set(name, text);
-  const fitted = target.fitsNative ? codec.fit?.(unsealed ?? source.body, attempt.context) : undefined;
+  const fitted = target.fitsNative ? codec.native.fit?.(unsealed ?? source.body, attempt.context) : undefined;
   if (fitted) for (const [name, text] of changedMembers(source.body, fitted)) edits.set(name, text);
   const streams =
     fitted && fitted["stream"] !== source.body["stream"] ? fitted["stream"] === true : call.stream;
@@ -68,7 +69,7 @@ export function nativeBody(
     for (const [name, text] of editsOf(body, (view) => patch.call(provider, view, viewOf(attempt))))
       edits.set(name, text);
   }
-  for (const [from, to] of codec.renamedMembers?.(attempt.context.target) ?? [])
+  for (const [from, to] of codec.native.renamedMembers?.(attempt.context.target) ?? [])
     rename(source, from, to, edits);
   const usage = askForUsage && streams ? usageEdit(source, codec) : undefined;
   // The provider's envelope or patch wins if it sets the same member.
@@ -115,7 +116,7 @@ function rename(
 
 function usageEdit(
   { bytes, spanOf }: NativeSource,
-  { usageRequest }: UpstreamCodec,
+  { native: { usageRequest } }: UpstreamCodec,
 ): [string, string] | undefined {
   if (!usageRequest) return undefined;
   const span = spanOf(usageRequest.member);

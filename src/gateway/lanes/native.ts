@@ -57,7 +57,7 @@ export class NativeLane implements Lane {
     return {
       target,
       url: urlBelow(urlOf(target, streams), this.#incoming.below ?? ""),
-      headers: upstreamHeaders(target, headerFilters(this.#codec).request(call.headers), streams),
+      headers: upstreamHeaders(target, headerFilters(this.#codec.address).request(call.headers), streams),
       body: body.pieces,
       expects: streams ? "stream" : "json",
       changed: source ? [...new Set([...source.changed, ...body.changed])] : body.changed,
@@ -76,7 +76,7 @@ export class NativeLane implements Lane {
 
   /** `undefined` if there is no reasoning, neither the client's nor stored. */
   #withoutReasoning(detached: JsonObject | undefined): JsonObject | undefined {
-    return this.#codec.withoutReasoning?.(detached ?? this.#incoming.body);
+    return this.#codec.native.withoutReasoning?.(detached ?? this.#incoming.body);
   }
 
   leavesOut(refusal: GatewayError): boolean {
@@ -99,8 +99,8 @@ export class NativeLane implements Lane {
     if (!streams) return this.#openJson(response);
     const { status, body } = response;
     if (!body) throw invalidAnswer(target);
-    const unasked = this.#asksForUsage ? this.#codec.usageRequest : undefined;
-    const tap = new Tap(this.#codec.watch, unasked, this.#attempt.countsOutput);
+    const unasked = this.#asksForUsage ? this.#codec.native.usageRequest : undefined;
+    const tap = new Tap(this.#codec.native.watch, unasked, this.#attempt.countsOutput);
     const { stored } = this.#incoming;
     const keeper = stored && streamKeeper(stored, this.#attempt);
     const reader = eventReader(body, target);
@@ -108,7 +108,7 @@ export class NativeLane implements Lane {
     return {
       kind: "stream",
       status,
-      headers: { ...passedHeaders(this.#codec, response, this.#attempt.target), ...STREAM_HEADERS },
+      headers: { ...passedHeaders(this.#codec.address, response, this.#attempt.target), ...STREAM_HEADERS },
       source,
     };
   }
@@ -122,12 +122,12 @@ export class NativeLane implements Lane {
   #openBytes(bytes: Uint8Array, response: UpstreamResponse): Opened | Promise<Opened> {
     const attempt = this.#attempt;
     attempt.firstByteAt = performance.now();
-    const seen = observeAnswer(bytes, this.#codec.watch);
+    const seen = observeAnswer(bytes, this.#codec.native.watch);
     if (!seen) throw invalidAnswer(attempt.target);
     if (seen.error) throw asFailure(seen.error);
     recordUsage(seen, attempt);
     const headers = {
-      ...passedHeaders(this.#codec, response, this.#attempt.target),
+      ...passedHeaders(this.#codec.address, response, this.#attempt.target),
       "content-type": "application/json",
     };
     const opened = { kind: "json" as const, status: response.status, headers, body: bytes };

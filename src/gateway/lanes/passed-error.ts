@@ -1,11 +1,12 @@
 /** A provider's error that weir passes to the client unchanged, because clients match on its wording. */
 import { GatewayError } from "../../core/error.ts";
-import type { UpstreamCodec } from "../../core/format.ts";
+import type { NativeLaneCodec, ReaderCodec } from "../../core/format.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Target } from "../../core/provider.ts";
 import { headersWithoutCredential } from "../delivery/redact.ts";
 import { OPERATOR_FAULT, withHint } from "./hints.ts";
 import { readErrorText } from "./read-answer.ts";
+import type { HeaderLists } from "./send.ts";
 import { headerFilters } from "./send.ts";
 import type { UpstreamResponse } from "./transport.ts";
 
@@ -25,7 +26,12 @@ export class PassedRefusal extends GatewayError {
   }
 }
 
-type ErrorCodec = Pick<UpstreamCodec, "decodeError" | "isErrorBody" | "requestHeaders" | "answerHeaders">;
+/** The functions and lists of a format or a dialect that decide what a client gets of an error. */
+export interface ErrorCodec {
+  address: HeaderLists;
+  codec: Pick<ReaderCodec, "decodeError">;
+  native: Pick<NativeLaneCodec, "isErrorBody">;
+}
 
 /**
  * The error for a failed status, for a client of the provider's own format. weir passes a body of the format's own shape on
@@ -34,7 +40,7 @@ type ErrorCodec = Pick<UpstreamCodec, "decodeError" | "isErrorBody" | "requestHe
  */
 export async function passedRefusal(
   response: UpstreamResponse,
-  codec: ErrorCodec,
+  { address, codec, native }: ErrorCodec,
   target: Target,
 ): Promise<GatewayError> {
   const text = await readErrorText(response, target);
@@ -44,17 +50,17 @@ export async function passedRefusal(
     error.kind === "upstream-auth" ||
     error.code === OPERATOR_FAULT ||
     !isObject(body) ||
-    codec.isErrorBody?.(body) === false
+    native.isErrorBody?.(body) === false
   )
     return error;
-  return new PassedRefusal(error, response.status, passedHeaders(codec, response, target), text);
+  return new PassedRefusal(error, response.status, passedHeaders(address, response, target), text);
 }
 
 /** The provider's headers for the client. */
 export function passedHeaders(
-  codec: ErrorCodec,
+  address: HeaderLists,
   { headers }: UpstreamResponse,
   target: Target,
 ): Record<string, string> {
-  return headersWithoutCredential(headerFilters(codec).answer(headers), target);
+  return headersWithoutCredential(headerFilters(address).answer(headers), target);
 }

@@ -34,8 +34,8 @@ export class ProviderEvents implements EventSource, Receiver {
     this.#attempt = attempt;
     this.#bytes = new PacedReader(bytes, attempt.call, backlog, PASS_BYTES);
     this.#mask = new CredentialMask(attempt.target);
-    this.#progress = new StreamProgress(codec.watch);
-    this.#answer = codec.readStream(attempt.context);
+    this.#progress = new StreamProgress(codec.native.watch);
+    this.#answer = codec.codec.readStream(attempt.context);
     this.#terminatorTimeout = new TerminatorTimeout(clock, () => void this.#bytes.cancel().catch(() => {}));
   }
 

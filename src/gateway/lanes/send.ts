@@ -1,7 +1,7 @@
 /** Sends one prepared request to a provider. */
 import type { Attempt, Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
-import type { UpstreamCodec } from "../../core/format.ts";
+import type { UpstreamAddress } from "../../core/format.ts";
 import type { Authorizer } from "../../core/place.ts";
 import type { Deployment, Target } from "../../core/provider.ts";
 import type { HeaderFilter } from "./header-filter.ts";
@@ -14,16 +14,16 @@ import type { UpstreamRequest, UpstreamResponse } from "./transport.ts";
 import { describeReason, reasonOf, transport } from "./transport.ts";
 
 /** The header allow-lists of a format or a dialect. */
-type HeaderLists = Pick<UpstreamCodec, "requestHeaders" | "answerHeaders">;
+export type HeaderLists = Pick<UpstreamAddress, "requestHeaders" | "answerHeaders">;
 
 const filters = new WeakMap<HeaderLists, { request: HeaderFilter; answer: HeaderFilter }>();
 
 /** The compiled header allow-lists of a format or a dialect. */
-export function headerFilters(codec: HeaderLists): { request: HeaderFilter; answer: HeaderFilter } {
-  let found = filters.get(codec);
+export function headerFilters(lists: HeaderLists): { request: HeaderFilter; answer: HeaderFilter } {
+  let found = filters.get(lists);
   if (!found) {
-    found = { request: headerFilter(codec.requestHeaders), answer: headerFilter(codec.answerHeaders) };
-    filters.set(codec, found);
+    found = { request: headerFilter(lists.requestHeaders), answer: headerFilter(lists.answerHeaders) };
+    filters.set(lists, found);
   }
   return found;
 }

@@ -70,9 +70,9 @@ export class TranslatedLane implements Lane {
     const { hooks, reasoning } = this.#context;
     const attempt = this.#attempt;
     const body = stored ? stored.expanded(attempt) : this.#incoming.body;
-    const request = format.client.decodeRequest(body, attempt.context);
+    const request = format.client.codec.decodeRequest(body, attempt.context);
     attempt.request = request;
-    const { losesCallIds } = format.client;
+    const { losesCallIds } = format.client.facts;
     restoreReasoning(request, call, reasoning, losesCallIds);
     if (losesCallIds && request.tools.length > 0) this.#place = placeBehind(request.turns);
     for (const hook of hooks) await hook.request?.(request, viewOf(attempt));
@@ -84,9 +84,9 @@ export class TranslatedLane implements Lane {
     const { call, target } = attempt;
     const { provider, format } = target;
     const stream = wantsStream(request, attempt.context.target.traits);
-    const body = codec.encodeRequest({ ...request, stream }, attempt.context);
+    const body = codec.codec.encodeRequest({ ...request, stream }, attempt.context);
     this.#asksForUsage = asksForUsage(target);
-    if (!this.#asksForUsage && codec.usageRequest) delete body[codec.usageRequest.member];
+    if (!this.#asksForUsage && codec.native.usageRequest) delete body[codec.native.usageRequest.member];
     const { without = [], defaults, with: extra } = provider.envelope?.[format] ?? {};
     for (const name of without) delete body[name];
     for (const [name, value] of Object.entries(defaults?.(viewOf(attempt)) ?? {})) body[name] ??= value;
@@ -96,7 +96,7 @@ export class TranslatedLane implements Lane {
     reportLeftOut(this.#incoming, attempt);
     refuseLosses(attempt, this.#context);
     // The client's headers have a meaning only for a provider of the same format.
-    const forwarded = format === call.format ? headerFilters(codec).request(call.headers) : {};
+    const forwarded = format === call.format ? headerFilters(codec.address).request(call.headers) : {};
     const streams = asksForStream(body, stream, target);
     this.#streams = streams;
     return {
@@ -111,7 +111,7 @@ export class TranslatedLane implements Lane {
   async refusal(response: UpstreamResponse): Promise<GatewayError> {
     const text = await readErrorText(response, this.#attempt.target);
     return withHint(
-      this.#codec!.decodeError(response.status, response.headers, text),
+      this.#codec!.codec.decodeError(response.status, response.headers, text),
       text,
       this.#attempt.target,
     );
@@ -151,7 +151,7 @@ export async function openConverted(
   const { call, format, stored } = incoming;
   try {
     const body = stored ? stored.converted(attempt) : incoming.body;
-    attempt.request = format.client.decodeRequest(body, attempt.context);
+    attempt.request = format.client.codec.decodeRequest(body, attempt.context);
   } catch (cause) {
     await response.body?.getReader().cancel();
     throw new GatewayError(
@@ -191,16 +191,16 @@ async function eventsOf(
   if (isStream(response, attempt.target, requested) && response.body)
     return new ProviderEvents(eventReader(response.body, attempt.target), codec, attempt, gateway);
   const body = parseJson(new TextDecoder().decode(await readAnswer(response, attempt)));
-  if (Array.isArray(body) && requested && codec.streamsAsList)
+  if (Array.isArray(body) && requested && codec.codec.streamsAsList)
     return new ListedEvents(readList(body, codec, attempt));
   if (!isObject(body)) throw invalidAnswer(attempt.target);
-  return new ListedEvents(codec.readAnswer(body, attempt.context));
+  return new ListedEvents(codec.codec.readAnswer(body, attempt.context));
 }
 
 /** The events of a stream that came as one JSON array: some hosts frame their streams in that way. */
 function readList(records: readonly Json[], codec: UpstreamCodec, attempt: Attempt): ChatEvent[] {
   if (!records.some(isObject)) throw invalidAnswer(attempt.target);
-  const reader = codec.readStream(attempt.context);
+  const reader = codec.codec.readStream(attempt.context);
   const events = records.flatMap((record) => reader.push({ data: JSON.stringify(record) }));
   return events.at(-1)?.type === "message-end" ? events : [...events, ...reader.end()];
 }
@@ -225,10 +225,10 @@ async function openEvents(
   );
   const meter = new Meter(attempt, hooks);
   if (call.stream) {
-    const source = new TranslatedSource(events, meter, format.client.writeStream(context), keep);
+    const source = new TranslatedSource(events, meter, format.client.codec.writeStream(context), keep);
     return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source };
   }
-  let answer = format.client.writeAnswer(await collect(events, meter), context);
+  let answer = format.client.codec.writeAnswer(await collect(events, meter), context);
   if (keep) answer = stored!.codec.withStored(answer, await keep(answer));
   const body = JSON.stringify(answer);
   return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body };

@@ -18,7 +18,7 @@ export function asksForUsage({ provider, deployment, traits = provider.traits }:
  */
 export function noteUsageRefusal(
   thrown: unknown,
-  { usageRequest }: UpstreamCodec,
+  { native: { usageRequest } }: UpstreamCodec,
   { deployment }: Target,
 ): boolean {
   const error = thrown as Partial<GatewayError>;

@@ -73,8 +73,8 @@ export class CarriedOptions {
 
   /** The same text for models that a codec treats alike. */
   #kindOf(upstream: UpstreamCodec, model: string): string {
-    if (!upstream.modelKind) return model;
-    const kind = upstream.modelKind(model);
+    if (!upstream.address.models?.modelKind) return model;
+    const kind = upstream.address.models?.modelKind(model);
     const known = this.#kinds.get(kind) ?? this.#kinds.size;
     this.#kinds.set(kind, known);
     return String(known);
@@ -89,9 +89,9 @@ function isCarried(sample: JsonObject, client: ClientCodec, way: Way): boolean {
     ...{ toolNames: new Map<string, string>(), startedAt: 0 },
     reportLoss: (code, path) => void (isLost ||= LOST.has(code) && isOf(sample, path)),
   };
-  if (isNative && target.fitsNative) upstream.fit?.(sample, context);
+  if (isNative && target.fitsNative) upstream.native.fit?.(sample, context);
   try {
-    upstream.encodeRequest(client.decodeRequest(sample, context), context);
+    upstream.codec.encodeRequest(client.codec.decodeRequest(sample, context), context);
   } catch (thrown) {
     // What only the bytes of the client can carry: the native lane passes them.
     return !isLost && isNative && thrown instanceof GatewayError;

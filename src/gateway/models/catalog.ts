@@ -118,7 +118,7 @@ export class ModelCatalog {
   #carriedTo(served: readonly ServedModel[]): Pick<ListedModel, "carried"> {
     const carried: Record<string, readonly string[]> = {};
     for (const { id, client } of this.#registry.formats.values()) {
-      const samples = client?.modelMembers?.samples;
+      const samples = client?.routes.modelMembers?.samples;
       if (!client || !samples) continue;
       const [first, ...others] = served.map((one) => this.#carried.of(one, { id, client }, samples));
       if (first && others.every((options) => options !== undefined))

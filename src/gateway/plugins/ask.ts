@@ -91,22 +91,26 @@ function incomingOf(call: Call, wanted: ChatRequest): Incoming {
 const NO_BYTES = new Uint8Array(0);
 
 const CODEC: CallCodec = {
-  /** A copy for each attempt, which `request` hooks may edit. The functions of `ownFields` cannot be copied. */
-  decodeRequest(body) {
-    const { ownFields, ...copied } = body as unknown as ChatRequest;
-    return { ...structuredClone(copied), ownFields };
+  codec: {
+    /** A copy for each attempt, which `request` hooks may edit. The functions of `ownFields` cannot be copied. */
+    decodeRequest(body) {
+      const { ownFields, ...copied } = body as unknown as ChatRequest;
+      return { ...structuredClone(copied), ownFields };
+    },
+    writeAnswer: (events) => collect(events) as unknown as JsonObject,
+    writeStream() {
+      throw new Error("an answer to a plugin is always collected");
+    },
   },
-  writeAnswer: (events) => collect(events) as unknown as JsonObject,
-  writeStream() {
-    throw new Error("an answer to a plugin is always collected");
-  },
-  heartbeat: "",
-  size: {
-    maxTokens: ["maxTokens"],
-    tools: ["tools"],
-    serverToolTypes: [],
-    opaque: [],
-    media: { data: { as: "data", in: ["source"], type: "base64" }, signature: { as: "sealed" } },
+  beside: {},
+  facts: {
+    size: {
+      maxTokens: ["maxTokens"],
+      tools: ["tools"],
+      serverToolTypes: [],
+      opaque: [],
+      media: { data: { as: "data", in: ["source"], type: "base64" }, signature: { as: "sealed" } },
+    },
   },
 };
 

@@ -62,7 +62,7 @@ function preview({ call, format, body, stored }: Incoming): ChatRequest | undefi
     reportLoss() {},
   };
   try {
-    return format.client.decodeRequest(stored ? stored.previewed(context) : body, context);
+    return format.client.codec.decodeRequest(stored ? stored.previewed(context) : body, context);
   } catch {
     return undefined;
   }

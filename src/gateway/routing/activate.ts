@@ -18,6 +18,8 @@ export interface LoadedPlugin {
   source: string;
   /** SHA-256 of a plugin file, 64 hexadecimal digits. */
   sha256?: string;
+  /** Parts of a plugin file that the next release does not read, and what to write instead; a clause each. */
+  notices?: readonly string[];
 }
 
 /** A provider that is off. */

@@ -144,9 +144,10 @@ interface List {
 /** At a path that a format has for hosts of its own, the list is beside it. */
 function listOf({ speaks = {} }: ActiveProvider, formats: ReadonlyMap<string, Format>): List {
   const spoken = Object.keys(speaks).flatMap((id) => formats.get(id)?.upstream ?? []);
-  const factsIn = (entry: JsonObject) => mergeFacts(spoken.map((codec) => codec.factsIn?.(entry)));
+  const factsIn = (entry: JsonObject) =>
+    mergeFacts(spoken.map((codec) => codec.address.models?.factsIn?.(entry)));
   for (const [id, path] of Object.entries(speaks)) {
-    const alone = formats.get(id)?.upstream?.endpoint?.alone;
+    const alone = formats.get(id)?.upstream?.address.endpoint?.alone;
     if (alone && Bun.deepEquals(path, alone.path))
       return {
         path: alone.models,

@@ -52,7 +52,7 @@ export class CallStorage implements StoredCall {
     previous?: Previous,
     { items, unseen }: Named = NO_ITEMS,
   ) {
-    this.codec = incoming.format.client.stored!;
+    this.codec = incoming.format.client.beside.stored!;
     this.#incoming = incoming;
     this.#context = context;
     this.#ask = ask;
@@ -68,7 +68,7 @@ export class CallStorage implements StoredCall {
    * continues a conversation that may be of another key
    */
   static open(incoming: Incoming, context: StoreContext): CallStorage | Promise<CallStorage> {
-    const codec = incoming.format.client.stored!;
+    const codec = incoming.format.client.beside.stored!;
     if (refusesUnknown(incoming.call, context.answerOptions) && namesConversation(incoming, codec))
       throw invalidRequest(FOREIGN_CONVERSATION, codec.members.conversation, "conversation_not_found");
     const ask = readAsk(incoming, codec, refusesUnseen(incoming.call, context.answerOptions));
@@ -278,7 +278,7 @@ async function findPrevious(
   { call, format }: Incoming,
   context: StoreContext,
 ): Promise<Previous> {
-  const codec = format.client.stored!;
+  const codec = format.client.beside.stored!;
   const chain = await reading(context, (answers) => answers.chain(id, ownerOf(call)));
   if (chain === "too-long")
     throw invalidRequest(

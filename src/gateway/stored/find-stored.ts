@@ -11,7 +11,10 @@ export function findStored(incoming: Incoming, context: StoreContext): Promise<v
   const { format } = incoming;
   const compaction = compactionOf(incoming);
   if (compaction) {
-    incoming.format = { ...format, client: { ...format.client, ...compaction } };
+    incoming.format = {
+      ...format,
+      client: { ...format.client, codec: { ...format.client.codec, ...compaction } },
+    };
     incoming.summarises = true;
   }
   const finding = CallStorage.open(incoming, context);

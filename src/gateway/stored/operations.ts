@@ -27,7 +27,7 @@ export async function retrieveAnswer(request: AnswerRequest, gateway: Gateway): 
       "stream",
       "response_not_streamable",
     );
-  return json(request.format.client.stored!.join(found));
+  return json(request.format.client.beside.stored!.join(found));
 }
 
 export async function deleteAnswer(request: AnswerRequest, gateway: Gateway): Promise<Opened> {
@@ -36,8 +36,8 @@ export async function deleteAnswer(request: AnswerRequest, gateway: Gateway): Pr
   const forget = () => reading(gateway, (answers) => answers.delete(id, ownerOf(call)));
   if (!isElsewhere(found)) {
     // Another request may have deleted it in the meantime.
-    if (!(await forget())) throw format.client.stored!.unknownAnswer(id);
-    return json(format.client.stored!.deleted(id));
+    if (!(await forget())) throw format.client.beside.stored!.unknownAnswer(id);
+    return json(format.client.beside.stored!.deleted(id));
   }
   const opened = await relay({ ...request, ...found, method: "DELETE" }, gateway);
   if (opened.status < 300 || opened.status === 404) await forget();
@@ -46,7 +46,7 @@ export async function deleteAnswer(request: AnswerRequest, gateway: Gateway): Pr
 
 export async function cancelAnswer(request: AnswerRequest, gateway: Gateway): Promise<Opened> {
   const found = await find(request, gateway);
-  const { cancel } = request.format.client.stored!.paths;
+  const { cancel } = request.format.client.beside.stored!.paths;
   if (isElsewhere(found)) return relay({ ...request, ...found, method: "POST", below: cancel }, gateway);
   throw invalidRequest(
     "Only an answer that is generated in the background can be cancelled; this one has ended.",
@@ -57,7 +57,7 @@ export async function cancelAnswer(request: AnswerRequest, gateway: Gateway): Pr
 
 export async function listInputItems(request: AnswerRequest, gateway: Gateway): Promise<Opened> {
   const { id, call, format, query } = request;
-  const codec = format.client.stored!;
+  const codec = format.client.beside.stored!;
   const found = await find(request, gateway);
   const { inputItems } = codec.paths;
   if (isElsewhere(found)) return relay({ ...request, ...found, method: "GET", below: inputItems }, gateway);
@@ -80,7 +80,7 @@ async function find(
   { id, call, format }: AnswerRequest,
   gateway: Gateway,
 ): Promise<StoredAnswer | Elsewhere> {
-  const codec = format.client.stored!;
+  const codec = format.client.beside.stored!;
   if (!ID.test(id)) throw codec.unknownAnswer(id.slice(0, 200));
   const row = await reading(gateway, (answers) => answers.get(id, ownerOf(call)));
   if (row) {

@@ -37,14 +37,14 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
     throw new GatewayError(
       "not-found",
       `The answer '${id}' is stored at ${deployment}, which is not configured any more.`,
-      { code: format.client.stored!.unknownAnswer(id).code },
+      { code: format.client.beside.stored!.unknownAnswer(id).code },
     );
   assertProvider(call.access, target.provider.name);
   call.stream = request.query.get("stream") === "true";
   // No attempt of the plan: how it ends says nothing about models of the deployment.
   const running = new Attempt(call, target);
   const codec = gateway.registry.formats.get(format.id)!.upstream!;
-  const headers = upstreamHeaders(target, headerFilters(codec).request(call.headers), call.stream);
+  const headers = upstreamHeaders(target, headerFilters(codec.address).request(call.headers), call.stream);
   const expects = call.stream ? "stream" : "json";
   const response = await send(
     { target, method, url: urlOf(target.url, request), headers, body: [NO_BYTES], expects },
@@ -60,7 +60,7 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
   }
   const read = await readAnswer(response, running);
   running.firstByteAt = performance.now();
-  const seen = observeAnswer(read, codec.watch);
+  const seen = observeAnswer(read, codec.native.watch);
   const hasEnded = seen?.usage !== undefined && request.row?.status === RUNNING;
   if (hasEnded) {
     recordUsage(seen, running);
@@ -70,7 +70,7 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
   return {
     kind: "json",
     status: response.status,
-    headers: { ...passedHeaders(codec, response, target), "content-type": "application/json" },
+    headers: { ...passedHeaders(codec.address, response, target), "content-type": "application/json" },
     body: read,
   };
 }
@@ -86,7 +86,7 @@ async function noteRead(
   const { commitMs } = gateway.answerOptions;
   const known = new Set([...row.input, ...row.output].map(({ id }) => id));
   const body = refusesUnknown(call, gateway.answerOptions) ? parseJson(Buffer.from(read).toString()) : null;
-  const items = isObject(body) ? format.client.stored!.itemIds(body) : [];
+  const items = isObject(body) ? format.client.beside.stored!.itemIds(body) : [];
   const added = [...new Set(items)].filter((id) => !known.has(id)).map(heldItem);
   if (!hasEnded && added.length === 0) return;
   const status = hasEnded ? "completed" : row.status;

@@ -93,7 +93,7 @@ function describeModels(registry: Registry, { aliases, routes }: Config): Frozen
     models: [...registry.eachModel()].map(({ id, provider }) => ({ id, provider })),
     aliases,
     routes: Object.keys(routes),
-    formats: clientFormats(registry).map(({ id, client }) => ({ id, path: client.path })),
+    formats: clientFormats(registry).map(({ id, client }) => ({ id, path: client.routes.path })),
   };
 }
 

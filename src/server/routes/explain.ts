@@ -29,7 +29,7 @@ export function explainRoute(
       const chosen = chooseFormat(formats, named, request.headers, body);
       format = chosen.format;
       if (!read.spanOf("model")) throw invalidRequest("model: Field required", "model");
-      const sent = format.client.address ? withoutAddress(read, context.limits.depth) : read;
+      const sent = format.client.routes.address ? withoutAddress(read, context.limits.depth) : read;
       const options = {
         format,
         body,

@@ -48,7 +48,8 @@ type Handler = (incoming: Incoming, gateway: Gateway, deadline: Deadline) => Pro
 
 /** Counts the tokens of a request. A body that lacks what only an answer needs is valid. */
 export function countRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  const { count, path } = format.client;
+  const { path } = format.client.routes;
+  const { count } = format.client.beside;
   return createRoute(format, context, count, countTokens, {
     operation: "count",
     endpoint: "count",
@@ -57,20 +58,20 @@ export function countRoute(format: Format & { client: ClientCodec }, context: Ro
 }
 
 export function generateRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, undefined, exchange, { path: format.client.path });
+  return createRoute(format, context, undefined, exchange, { path: format.client.routes.path });
 }
 
 /** Generates a stream, where the path asks for one. */
 export function streamRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
   return createRoute(format, context, undefined, exchange, {
     streams: true,
-    path: format.client.address?.stream ?? format.client.path,
+    path: format.client.routes.address?.stream ?? format.client.routes.path,
   });
 }
 
 /** Replaces a conversation by a summary, on the route for that alone. */
 export function compactRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  const { below, path } = format.client.compaction!;
+  const { below, path } = format.client.beside.compaction!;
   const compact: Handler = (incoming, gateway, deadline) => {
     incoming.call.stream = false;
     incoming.below = below;
@@ -86,14 +87,14 @@ export function embedRoute(
   context: RouteContext,
 ) {
   const { gateway, limits, life } = context;
-  const { address } = client;
-  const modelOf = modelInPath(client);
+  const { address } = client.routes;
+  const modelOf = modelInPath(client.routes);
   const serve: Serve = async (call, request, deadline) => {
     if (address) addressCall(call, address, request, false);
-    const read = await readBody(request, limits, gateway.clock, client);
+    const read = await readBody(request, limits, gateway.clock, client.request);
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate({ checkRequest: (parsed) => codec.checkRequest(parsed) });
-    if (!address) call.model = modelAsked(body.scalar("model") as string, client, gateway.registry);
+    if (!address) call.model = modelAsked(body.scalar("model") as string, client.routes, gateway.registry);
     const incoming = {
       call,
       format: { id: codec.dialect, client },
@@ -132,18 +133,18 @@ function createRoute(
 ) {
   const { gateway, limits, life } = context;
   const { operation = "generate" } = options;
-  const { address } = format.client;
-  const modelOf = modelInPath(format.client);
+  const { address } = format.client.routes;
+  const modelOf = modelInPath(format.client.routes);
   const serve: Serve = async (call, request, deadline) => {
     if (address) addressCall(call, address, request, options.streams ?? false);
-    const read = await readBody(request, limits, gateway.clock, format.client);
+    const read = await readBody(request, limits, gateway.clock, format.client.request);
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
-    body.validate(format.client, part);
+    body.validate(format.client.request, part);
     if (!address) {
-      call.model = modelAsked(body.scalar("model") as string, format.client, gateway.registry);
-      call.stream = streamAsked(body.scalar("stream"), format.client);
+      call.model = modelAsked(body.scalar("model") as string, format.client.routes, gateway.registry);
+      call.stream = streamAsked(body.scalar("stream"), format.client.request);
     }
-    const local = format.client.idle?.answer(body.json);
+    const local = format.client.request.idle?.answer(body.json);
     if (local) return answerLocally(local, call, gateway);
     const incoming = incomingOf(body, call, format);
     const open = async (entered: Incoming = incoming) => {
@@ -202,7 +203,10 @@ export function callRoute(
       leave();
     };
     try {
-      const found = authenticate(credentialsOf(request, format.client), format.client.keyHeaders);
+      const found = authenticate(
+        credentialsOf(request, format.client.routes),
+        format.client.routes.keyHeaders,
+      );
       const access = found instanceof Promise ? await found : found;
       if (access) {
         call.access = access;
@@ -242,7 +246,7 @@ function incomingOf(body: RequestBody, call: Call, format: Format & { client: Cl
     bytes: body.bytes,
     spanOf: (name) => body.spanOf(name),
     get body() {
-      return format.client.address ? withAddress(body.json, call) : body.json;
+      return format.client.routes.address ? withAddress(body.json, call) : body.json;
     },
   };
 }

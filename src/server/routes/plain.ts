@@ -34,7 +34,7 @@ export function plainRoute(
     try {
       let access: KeyAccess | undefined;
       if (needs === "key") {
-        const { address } = codecOf(request);
+        const { address } = codecOf(request).routes;
         access = await authenticate(credentialsOf(request, { address, keyHeaders }), keyHeaders);
         assertScope(access, endpoint, () => addressOf(request));
       }

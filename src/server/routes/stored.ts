@@ -18,10 +18,10 @@ export function storedRoute(
   const { gateway, life } = context;
   const { registry } = gateway;
   // The same at every base of the format.
-  const name = format.client.path.slice(format.client.path.lastIndexOf("/"));
+  const name = format.client.routes.path.slice(format.client.routes.path.lastIndexOf("/"));
   const serve = (call: Call, request: Request, deadline: Deadline) => {
     const { pathname, searchParams: query } = new URL(request.url);
-    for (const ignored of format.client.stored?.ignoredParameters ?? []) query.delete(ignored);
+    for (const ignored of format.client.beside.stored?.ignoredParameters ?? []) query.delete(ignored);
     const below = pathname.slice(pathname.indexOf(`${name}/`) + name.length + 1);
     const entering = () => {
       const arrival = arrivalOf(request, call, format.client, context);

@@ -113,5 +113,5 @@ export function readAll(
   stop: string[] = [],
 ): { events: ChatEvent[]; error?: unknown } {
   const call = requestContext({ model: "gpt-5", traits, request: makeRequest({ stop }) });
-  return readUntilError(upstream.readStream(call), frames);
+  return readUntilError(upstream.codec.readStream(call), frames);
 }

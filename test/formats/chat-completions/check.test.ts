@@ -14,7 +14,7 @@ function request(parts: JsonObject = {}): JsonObject {
 /** What is wrong with a body; nothing when it passes. */
 function fault(body: Json): GatewayError | undefined {
   try {
-    client.checkRequest(body);
+    client.request.checkRequest(body);
     return undefined;
   } catch (thrown) {
     if (thrown instanceof GatewayError) return thrown;
@@ -115,7 +115,7 @@ describe("what is refused, and where it says the fault is", () => {
 
 describe("what is accepted", () => {
   test("an explicit null for every optional field", () => {
-    const optional = Object.keys(client.schema.properties as JsonObject).filter(
+    const optional = Object.keys(client.request.schema.properties as JsonObject).filter(
       (name) => !["model", "messages"].includes(name),
     );
     expect(optional.length).toBeGreaterThan(25);
@@ -200,7 +200,7 @@ test("the sentence is found for every fault the compiled check sees, and never f
     fc.constantFrom("role", "content", "tool_calls", "name", "refusal", "tool_call_id"),
     anyValue,
   );
-  const fields = Object.keys(client.schema.properties as JsonObject);
+  const fields = Object.keys(client.request.schema.properties as JsonObject);
   const body = fc.record({
     base: fc.dictionary(fc.constantFrom(...fields), anyValue, { maxKeys: 4 }),
     messages: fc.array(message, { maxLength: 3 }),

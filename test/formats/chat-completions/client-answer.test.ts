@@ -107,7 +107,7 @@ describe("the shape of a stream", () => {
   });
 
   test("[DONE] comes at the end only, behind the finish reason", () => {
-    const writer = client.writeStream(clientCall());
+    const writer = client.codec.writeStream(clientCall());
     const written = MIXED.flatMap((event) => writer.push(event));
     expect(written.map(({ data }) => data)).not.toContain("[DONE]");
     expect(writer.end()).toEqual([{ data: "[DONE]" }]);
@@ -117,7 +117,7 @@ describe("the shape of a stream", () => {
     const completion = await accumulate(
       stream(MIXED),
       [strictTool("f", { x: { type: "number" } }), strictTool("g")],
-      client.heartbeat,
+      client.codec.framing.heartbeat,
     );
     expect(messageOf(completion)).toMatchObject({
       role: "assistant",

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../src/core/json.ts";
 import { client } from "./make.ts";
 import { accumulate, thrownFor } from "./sdk.ts";
 
-const encode = (error: GatewayError) => client.encodeError(error, "req_1");
+const encode = (error: GatewayError) => client.codec.encodeError(error, "req_1");
 const errorIn = (body: JsonObject) => body.error as JsonObject;
 
 describe("errors before the first byte", () => {
@@ -79,7 +79,7 @@ describe("errors before the first byte", () => {
 
 describe("errors after the first byte", () => {
   test("one unnamed frame with a text for a message, and no terminator", () => {
-    const frames = client.encodeStreamError(new GatewayError("overloaded", "Busy."), "req_1");
+    const frames = client.codec.encodeStreamError(new GatewayError("overloaded", "Busy."), "req_1");
     expect(frames).toHaveLength(1);
     expect(frames[0]!.event).toBeUndefined();
     expect(JSON.parse(frames[0]!.data)).toEqual({
@@ -93,7 +93,7 @@ describe("errors after the first byte", () => {
   });
 
   test("the SDK raises it", async () => {
-    const frames = client.encodeStreamError(
+    const frames = client.codec.encodeStreamError(
       new GatewayError("upstream", "Cut.", { code: "stream_incomplete" }),
       "req_1",
     );
@@ -108,5 +108,5 @@ describe("errors after the first byte", () => {
 });
 
 test("the heartbeat is a comment line of its own, never an event", () => {
-  expect(client.heartbeat).toBe(": keepalive\n\n");
+  expect(client.codec.framing.heartbeat).toBe(": keepalive\n\n");
 });

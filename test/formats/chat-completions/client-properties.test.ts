@@ -79,9 +79,9 @@ describe("a request of a client", () => {
       fc.property(body, anyTraits, (parts, traits) => {
         const whole = JSON.parse(JSON.stringify({ model: "m", ...parts })) as JsonObject;
         try {
-          client.checkRequest(whole);
-          const request = client.decodeRequest(whole, OWN);
-          const sent = upstream.encodeRequest(
+          client.request.checkRequest(whole);
+          const request = client.codec.decodeRequest(whole, OWN);
+          const sent = upstream.codec.encodeRequest(
             request,
             requestContext({ traits, format: "chat-completions" }),
           );
@@ -124,8 +124,8 @@ describe("words every object knows", () => {
       service_tier: word,
       ...(JSON.parse(`{"${word}":1}`) as JsonObject),
     };
-    client.checkRequest(body);
-    const request = client.decodeRequest(body, OWN);
+    client.request.checkRequest(body);
+    const request = client.codec.decodeRequest(body, OWN);
     expect(request.turns[0]!.blocks[0]).toEqual({
       type: "foreign",
       format: "chat-completions",
@@ -134,7 +134,7 @@ describe("words every object knows", () => {
     });
     expect(request.turns[1]!.blocks[0]).toMatchObject({ origin: word });
     expect(request.toolChoice).toBeUndefined();
-    const sent = upstream.encodeRequest(
+    const sent = upstream.codec.encodeRequest(
       { ...request, extra: { ...request.extra, messages: body } },
       requestContext({ format: word, traits: { files: true } }),
     );
@@ -142,7 +142,7 @@ describe("words every object knows", () => {
 
     const { events } = readAll([{ data: JSON.stringify(chunk({ content: "a" }, word)) }, DONE]);
     expect(events.at(-1)).toMatchObject({ reason: { kind: "length", raw: word } });
-    const error = upstream.decodeError(
+    const error = upstream.codec.decodeError(
       400,
       new Headers(),
       JSON.stringify({ error: { message: "m", type: word, code: word, status: word } }),

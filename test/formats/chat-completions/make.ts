@@ -46,7 +46,7 @@ export function makeRequest(parts: Partial<ChatRequest> = {}): ChatRequest {
 export function encode(parts: Partial<ChatRequest>, options: CallOptions = {}) {
   const request = withPaths(makeRequest(parts), options.format ?? "messages");
   const context = requestContext({ request, ...options });
-  const body = upstream.encodeRequest(request, context);
+  const body = upstream.codec.encodeRequest(request, context);
   return { body, context, messages: body.messages as JsonObject[], losses: lossesOf(context) };
 }
 
@@ -58,8 +58,8 @@ export function decode(body: JsonObject, options: CallOptions = {}): ChatRequest
 /** The same, with its paths. */
 export function decodePlaced(body: JsonObject, options: CallOptions = {}): ChatRequest {
   const whole: JsonObject = { model: "m", messages: [{ role: "user", content: "hi" }], ...body };
-  client.checkRequest(whole);
-  return client.decodeRequest(whole, requestContext({ format: "chat-completions", ...options }));
+  client.request.checkRequest(whole);
+  return client.codec.decodeRequest(whole, requestContext({ format: "chat-completions", ...options }));
 }
 
 export const USAGE: Usage = {
@@ -112,12 +112,12 @@ export function clientCall(request: Partial<ChatRequest> = {}): TestContext {
 
 /** The frames a client is sent for these events. */
 export function stream(events: readonly ChatEvent[], context = clientCall()): Frame[] {
-  return writeAll(client.writeStream(context), events);
+  return writeAll(client.codec.writeStream(context), events);
 }
 
 /** The JSON answer a client is sent for them. */
 export function writeAnswer(events: readonly ChatEvent[], context = clientCall()): JsonObject {
-  return client.writeAnswer(events, context);
+  return client.codec.writeAnswer(events, context);
 }
 
 /** The chunks among the frames. */
@@ -170,12 +170,12 @@ export function read(
 
 /** Canonical events out of frames. */
 export function readFrames(frames: readonly Frame[], context = requestContext()): ChatEvent[] {
-  return readAll(upstream.readStream(context), frames);
+  return readAll(upstream.codec.readStream(context), frames);
 }
 
 /** Canonical events out of a JSON answer. */
 export function readBody(body: JsonObject, context = requestContext()): ChatEvent[] {
-  return upstream.readAnswer(body, context);
+  return upstream.codec.readAnswer(body, context);
 }
 
 /** Canonical events out of a JSON answer with this message. */

@@ -79,9 +79,9 @@ describe.skipIf(!haveDocument)("answers", () => {
   });
 
   test("errors", () => {
-    expect(judge("ErrorResponse", client.encodeError(new GatewayError("upstream", "x"), "r").body)).toEqual(
-      [],
-    );
+    expect(
+      judge("ErrorResponse", client.codec.encodeError(new GatewayError("upstream", "x"), "r").body),
+    ).toEqual([]);
   });
 });
 

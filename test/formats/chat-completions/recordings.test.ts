@@ -160,7 +160,11 @@ describe.skipIf(!haveRecordings)("recorded errors", () => {
     const failed = list.filter(({ response }) => response.status >= 400);
     expect(failed.length).toBeGreaterThan(30);
     for (const { response, id } of failed) {
-      const error = upstream.decodeError(response.status, new Headers(response.headers), response.body ?? "");
+      const error = upstream.codec.decodeError(
+        response.status,
+        new Headers(response.headers),
+        response.body ?? "",
+      );
       const ours = [401, 402, 403].includes(response.status);
       expect({ id, status: error.status }).toEqual({
         id,
@@ -181,8 +185,8 @@ describe.skipIf(!haveRecordings)("recorded requests", () => {
     let rewritten = 0;
     for (const { body } of sent) {
       const whole = { ...body, model: "m" };
-      client.checkRequest(whole);
-      const request = client.decodeRequest(whole, requestContext({ format: "chat-completions" }));
+      client.request.checkRequest(whole);
+      const request = client.codec.decodeRequest(whole, requestContext({ format: "chat-completions" }));
       if (["n", "logprobs", "modalities"].some((name) => body[name] != null)) continue;
       const { body: written } = encode(request, { format: "chat-completions", traits: { files: true } });
       const text = JSON.stringify(written);

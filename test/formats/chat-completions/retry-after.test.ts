@@ -4,7 +4,11 @@ import { readRetryAfter } from "../../../src/formats/shared/retry-after.ts";
 import { upstream } from "./make.ts";
 
 const decode = (status: number, body: Json | string, headers: Record<string, string> = {}) =>
-  upstream.decodeError(status, new Headers(headers), typeof body === "string" ? body : JSON.stringify(body));
+  upstream.codec.decodeError(
+    status,
+    new Headers(headers),
+    typeof body === "string" ? body : JSON.stringify(body),
+  );
 const openai = (
   message: string,
   code: string | null = null,

@@ -35,7 +35,7 @@ describe("a stream ends as its provider ended it", () => {
 
   test("the end of the stream without both is an error, and no ending is made up", () => {
     for (const bodies of [[], body, [calls(begin(0, "x", "f", '{"a"'))]]) {
-      const reader = upstream.readStream(requestContext());
+      const reader = upstream.codec.readStream(requestContext());
       const { events, error } = readUntilError(reader, framesOf(bodies));
       expect(error).toMatchObject({ kind: "upstream", code: "stream_incomplete" });
       expect(events.some((event) => event.type === "message-end")).toBeFalse();
@@ -51,7 +51,7 @@ describe("a stream ends as its provider ended it", () => {
   });
 
   test("[DONE] ends the answer at once", () => {
-    const reader = upstream.readStream(requestContext());
+    const reader = upstream.codec.readStream(requestContext());
     for (const frame of framesOf(body)) reader.push(frame);
     expect(reader.push(DONE).at(-1)).toMatchObject({ type: "message-end" });
   });

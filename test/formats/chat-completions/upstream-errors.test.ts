@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { client, upstream } from "./make.ts";
 
 test("the client hears of quota that another try is of no use", () => {
-  const { status, headers, body } = client.encodeError(
-    upstream.decodeError(
+  const { status, headers, body } = client.codec.encodeError(
+    upstream.codec.decodeError(
       429,
       new Headers(),
       JSON.stringify({ error: { message: "No.", code: "insufficient_quota" } }),
@@ -27,8 +27,8 @@ test("headers that pass: limits and timing; never who pays, who asks, or cookies
     "retry-after-ms",
     "x-should-retry",
   ])
-    expect(passes(upstream.answerHeaders, name)).toBeTrue();
-  expect(passes(upstream.requestHeaders, "openai-beta")).toBeTrue();
+    expect(passes(upstream.address.answerHeaders, name)).toBeTrue();
+  expect(passes(upstream.address.requestHeaders, "openai-beta")).toBeTrue();
   for (const name of [
     "openai-organization",
     "openai-project",
@@ -40,7 +40,7 @@ test("headers that pass: limits and timing; never who pays, who asks, or cookies
     "x-real-ip",
     "cf-ray",
   ]) {
-    expect(passes(upstream.answerHeaders, name)).toBeFalse();
-    expect(passes(upstream.requestHeaders, name)).toBeFalse();
+    expect(passes(upstream.address.answerHeaders, name)).toBeFalse();
+    expect(passes(upstream.address.requestHeaders, name)).toBeFalse();
   }
 });

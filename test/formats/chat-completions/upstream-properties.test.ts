@@ -128,7 +128,7 @@ describe("a JSON answer from an upstream", () => {
     );
     withinBudget(
       fc.property(fc.integer({ min: 400, max: 599 }), bodies, (status, body) => {
-        const error = upstream.decodeError(status, new Headers(), body);
+        const error = upstream.codec.decodeError(status, new Headers(), body);
         expect(error).toBeInstanceOf(GatewayError);
         expect(error.message).toMatch(/\S/);
         expect(error.message.length).toBeLessThanOrEqual(2000);

@@ -10,7 +10,7 @@ const EXPECTED = { input: 6, cacheRead: 4, cacheWrite: 0, output: 5, reasoning: 
 
 /** What the tap of the native lane sees of these frames, event by event. */
 function seen(frames: readonly Frame[]): StreamSummary {
-  const tap = new Tap(upstream.watch);
+  const tap = new Tap(upstream.native.watch);
   for (const frame of frames) tap.push(Buffer.from(writeFrame(frame)));
   return tap.seen;
 }
@@ -200,7 +200,7 @@ describe("the native lane sees errors of a stream", () => {
 describe("a JSON answer", () => {
   const answer = (body: JsonObject): StreamSummary => {
     const found: StreamSummary = { terminated: false, complete: false };
-    upstream.watch.answer(body, found);
+    upstream.native.watch.answer(body, found);
     return found;
   };
 

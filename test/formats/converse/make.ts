@@ -65,7 +65,7 @@ export function encode(parts: Partial<ChatRequest> = {}, options: ContextOptions
     ...parts,
   };
   const context = makeContext({ model: CLAUDE, provider: "bedrock", ...options, request });
-  const body = upstream.encodeRequest(request, context);
+  const body = upstream.codec.encodeRequest(request, context);
   return { body, losses: lossesOf(context), context };
 }
 
@@ -110,7 +110,7 @@ export function readStream(events: readonly Event[], options: ContextOptions = {
 }
 
 export function readFrames(frames: readonly Frame[], options: ContextOptions = {}): ChatEvent[] {
-  return checked(readAll(upstream.readStream(answering(options)), frames));
+  return checked(readAll(upstream.codec.readStream(answering(options)), frames));
 }
 
 /** Reads a JSON answer with this content. */
@@ -124,7 +124,7 @@ export function readContent(
 }
 
 export function readBody(body: JsonObject, options: ContextOptions = {}): ChatEvent[] {
-  return checked(upstream.readAnswer(body, answering(options)));
+  return checked(upstream.codec.readAnswer(body, answering(options)));
 }
 
 function checked(events: ChatEvent[]): ChatEvent[] {

@@ -231,7 +231,11 @@ describe("recorded refusals have their kind and their sentence", () => {
   };
   for (const { response, id } of recorded.filter(({ response: { status } }) => status >= 400))
     test(id, () => {
-      const error = upstream.decodeError(response.status, new Headers(response.headers), response.body ?? "");
+      const error = upstream.codec.decodeError(
+        response.status,
+        new Headers(response.headers),
+        response.body ?? "",
+      );
       const [, [kind, code]] = Object.entries(kinds).find(([words]) => response.body!.includes(words))!;
       expect([error.kind, error.code]).toEqual([kind as typeof error.kind, code]);
     });

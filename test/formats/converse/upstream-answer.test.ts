@@ -247,7 +247,7 @@ describe("the end", () => {
   });
 
   test("comes with the token counts, which follow the stop reason", () => {
-    const reader = upstream.readStream(makeContext({ model: CLAUDE }));
+    const reader = upstream.codec.readStream(makeContext({ model: CLAUDE }));
     const [first, ...rest] = framesOf([start, delta(0, { text: "a" }), stop(0), end(), metadata]);
     const pushed = [first!, ...rest].map((frame) => reader.push(frame).map(({ type }) => type));
     expect(pushed).toEqual([
@@ -342,7 +342,7 @@ describe("an exception in a stream", () => {
   test("says whether the model itself refused the request, which is not repeated", () => {
     const failure = (originalStatusCode: number) => {
       const data = { type: "modelStreamErrorException", message: "x", originalStatusCode };
-      return upstream
+      return upstream.codec
         .readStream(makeContext({ model: CLAUDE }))
         .push({ event: "exception", data: JSON.stringify(data) });
     };

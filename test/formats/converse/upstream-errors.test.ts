@@ -5,7 +5,7 @@ import { upstream } from "./make.ts";
 const ARN = "http://internal.amazon.com/coral/com.amazon.bedrock/";
 
 const decode = (status: number, name: string, message: string, more: object = {}) =>
-  upstream.decodeError(
+  upstream.codec.decodeError(
     status,
     new Headers({ "x-amzn-errortype": `${name}:${ARN}` }),
     JSON.stringify({ message, ...more }),
@@ -37,7 +37,7 @@ describe("the name of the exception decides", () => {
       __type: "com.amazon.coral.service#ThrottlingException",
       Message: "Slow down.",
     });
-    expect(upstream.decodeError(400, new Headers(), body)).toMatchObject({
+    expect(upstream.codec.decodeError(400, new Headers(), body)).toMatchObject({
       kind: "rate-limited",
       message: "Slow down.",
     });
@@ -96,7 +96,7 @@ describe("the sentence decides", () => {
 });
 
 test("a page of a proxy is judged by its status", () => {
-  expect(upstream.decodeError(503, new Headers(), "<html>Service Unavailable</html>").kind).toBe(
+  expect(upstream.codec.decodeError(503, new Headers(), "<html>Service Unavailable</html>").kind).toBe(
     "overloaded",
   );
 });

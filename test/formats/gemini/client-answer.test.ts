@@ -65,10 +65,10 @@ interface Record_ {
 }
 
 const records = (events: readonly ChatEvent[], of = context()): Record_[] =>
-  writeAll(client.writeStream(of), events).map(({ data }) => JSON.parse(data) as Record_);
+  writeAll(client.codec.writeStream(of), events).map(({ data }) => JSON.parse(data) as Record_);
 const partsOf = (list: readonly Record_[]) => list.flatMap(({ candidates }) => candidates[0].content.parts);
 const whole = (events: readonly ChatEvent[], of = context()) =>
-  client.writeAnswer(events, of) as unknown as Record_;
+  client.codec.writeAnswer(events, of) as unknown as Record_;
 const sealed = (origin: string, payload: string) =>
   Buffer.from(`weir1.${origin}.${Buffer.from(payload).toString("base64url")}`).toString("base64");
 
@@ -89,7 +89,7 @@ describe("a stream", () => {
   });
 
   test("has events without names and no terminator", () => {
-    for (const frame of writeAll(client.writeStream(context()), answer([text("a")]))) {
+    for (const frame of writeAll(client.codec.writeStream(context()), answer([text("a")]))) {
       expect(frame.event).toBeUndefined();
       expect(frame.data).toStartWith("{");
     }
@@ -180,7 +180,7 @@ describe("reasoning", () => {
         const { content } = whole(answer([reasoning([thought], signature, { origin }), call("f", "{}")]))
           .candidates[0];
         const body = { model: "m", stream: false, contents: [content] } as unknown as JsonObject;
-        const [block] = client.decodeRequest(body, makeContext()).turns[0]!.blocks;
+        const [block] = client.codec.decodeRequest(body, makeContext()).turns[0]!.blocks;
         const isKept = signature !== undefined || thought !== "";
         if (isKept)
           expect(block).toMatchObject({
@@ -296,7 +296,7 @@ describe("the end", () => {
 
 describe("an error", () => {
   const error = (kind: ErrorKind, facts: ConstructorParameters<typeof GatewayError>[2] = {}) =>
-    client.encodeError(new GatewayError(kind, "What happened.", facts), "req_1");
+    client.codec.encodeError(new GatewayError(kind, "What happened.", facts), "req_1");
   const detailOf = (body: JsonObject, type: string) =>
     ((body.error as JsonObject).details as JsonObject[]).find((detail) =>
       String(detail["@type"]).endsWith(type),
@@ -325,7 +325,7 @@ describe("an error", () => {
 
   test("of a prompt that is too long has Google's words, with the figures", () => {
     const message = "prompt is too long: 210000 tokens > 200000 maximum";
-    const { body } = client.encodeError(
+    const { body } = client.codec.encodeError(
       new GatewayError("invalid-request", message, { code: "context_length_exceeded" }),
       "",
     );
@@ -336,7 +336,7 @@ describe("an error", () => {
 
   test("within a stream is one record with the same body", () => {
     const fault = new GatewayError("overloaded", "What happened.");
-    const frames = client.encodeStreamError(fault, "req_1");
-    expect(frames).toEqual([{ data: JSON.stringify(client.encodeError(fault, "req_1").body) }]);
+    const frames = client.codec.encodeStreamError(fault, "req_1");
+    expect(frames).toEqual([{ data: JSON.stringify(client.codec.encodeError(fault, "req_1").body) }]);
   });
 });

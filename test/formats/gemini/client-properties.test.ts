@@ -104,9 +104,9 @@ function refusalOf(run: () => void): GatewayError | undefined {
   }
 }
 
-const check = (body: JsonObject) => client.checkRequest(body);
+const check = (body: JsonObject) => client.request.checkRequest(body);
 const decode = (body: JsonObject) =>
-  client.decodeRequest({ ...body, model: "m", stream: false }, makeContext());
+  client.codec.decodeRequest({ ...body, model: "m", stream: false }, makeContext());
 
 test("a request is decoded or refused as invalid, and stays as it is", () => {
   let decoded = 0;

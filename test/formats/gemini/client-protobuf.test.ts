@@ -8,8 +8,8 @@ import { makeContext } from "../../helpers/codec-context.ts";
 const client: ClientCodec = geminiFormat.client!;
 
 function decode(body: JsonObject) {
-  client.checkRequest(body);
-  return client.decodeRequest(body, makeContext({ model: "m" }));
+  client.request.checkRequest(body);
+  return client.codec.decodeRequest(body, makeContext({ model: "m" }));
 }
 
 const WEATHER = { name: "get_weather", parameters: { type: 6, properties: { city: { type: 1 } } } };
@@ -38,7 +38,7 @@ test("types of a schema by their numbers are types of JSON Schema", () => {
 });
 
 test("one object in place of a list is checked like the list", () => {
-  expect(() => client.checkRequest({ contents: { role: "user", parts: { text: 7 } } })).toThrow(
+  expect(() => client.request.checkRequest({ contents: { role: "user", parts: { text: 7 } } })).toThrow(
     "Invalid 'contents[0].parts[0].text'",
   );
 });

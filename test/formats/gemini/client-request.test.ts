@@ -10,11 +10,11 @@ import { type ContextOptions, lossesOf, makeContext } from "../../helpers/codec-
 const { client } = geminiFormat;
 
 function decode(body: JsonObject, options: ContextOptions = {}): ChatRequest & { losses: string[] } {
-  const check: (value: Json) => void = client.checkRequest;
+  const check: (value: Json) => void = client.request.checkRequest;
   check(body);
   const context = makeContext({ askedFor: "asked", ...options });
   return {
-    ...client.decodeRequest({ ...body, model: "asked", stream: true }, context),
+    ...client.codec.decodeRequest({ ...body, model: "asked", stream: true }, context),
     losses: lossesOf(context),
   };
 }

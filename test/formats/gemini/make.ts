@@ -61,7 +61,7 @@ const DEFAULTS: ContextOptions = { provider: "gemini", model: "gemini-3-flash-pr
 /** The body for a provider; default: Gemini 3 at AI Studio. */
 export function encode(request: Partial<ChatRequest>, options: ContextOptions = {}): Encoded {
   const context = makeContext({ ...DEFAULTS, ...options });
-  const body = upstream.encodeRequest({ ...PLAIN, ...request }, context);
+  const body = upstream.codec.encodeRequest({ ...PLAIN, ...request }, context);
   return { body, contents: body["contents"] as unknown as Encoded["contents"], losses: lossesOf(context) };
 }
 
@@ -80,7 +80,7 @@ export function readRecords(
   records: readonly JsonObject[],
   context: TestContext = answerContext(),
 ): ChatEvent[] {
-  const reader = upstream.readStream(context);
+  const reader = upstream.codec.readStream(context);
   return [...records.flatMap((body) => reader.push({ data: JSON.stringify(body) })), ...reader.end()];
 }
 

@@ -117,12 +117,12 @@ function again({ codec, next }: Client, parts: readonly JsonObject[], stream: bo
     : [record(parts, "STOP")];
   const events = readRecords(records, context());
   // Writing the stream must not fail either.
-  expect(writeAll(codec.writeStream(context()), events).length).toBeGreaterThan(0);
-  const body = { model: "m", ...next(codec.writeAnswer(events, context())) };
-  const check: (body: Json) => void = codec.checkRequest;
+  expect(writeAll(codec.codec.writeStream(context()), events).length).toBeGreaterThan(0);
+  const body = { model: "m", ...next(codec.codec.writeAnswer(events, context())) };
+  const check: (body: Json) => void = codec.request.checkRequest;
   check(body);
-  const request: ChatRequest = codec.decodeRequest(body, answerContext({ sameFormat }));
-  const { contents } = upstream.encodeRequest(request, answerContext({ sameFormat, request }));
+  const request: ChatRequest = codec.codec.decodeRequest(body, answerContext({ sameFormat }));
+  const { contents } = upstream.codec.encodeRequest(request, answerContext({ sameFormat, request }));
   return objects(contents)
     .filter(({ role }) => role === "model")
     .flatMap(({ parts: sent }) => objects(sent))

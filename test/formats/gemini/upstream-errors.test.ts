@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { upstream } from "./make.ts";
 
 const decode = (status: number, body: Json) =>
-  upstream.decodeError(status, new Headers(), JSON.stringify(body));
+  upstream.codec.decodeError(status, new Headers(), JSON.stringify(body));
 const failure = (code: number, status: string, message: string, details: JsonObject[] = []) => ({
   error: { code, message, status, details },
 });

@@ -44,7 +44,7 @@ const context = (model: string | null, request?: ChatRequest) =>
 function read(recording: Recording): ChatEvent[] {
   const of = context(recording.model);
   const records = recordsOf(recording);
-  return recording.framing === "json" ? upstream.readAnswer(records[0]!, of) : readRecords(records, of);
+  return recording.framing === "json" ? upstream.codec.readAnswer(records[0]!, of) : readRecords(records, of);
 }
 
 /** What the records of candidate 0 say. */
@@ -111,7 +111,7 @@ describe("a recorded stream is the same events at every chunking", () => {
       const bytes = answerBytes(recording);
       for (const chunking of CHUNKINGS) {
         const parser = new SseParser();
-        const reader = upstream.readStream(context(recording.model));
+        const reader = upstream.codec.readStream(context(recording.model));
         const frames = cutInto(bytes, chunking).flatMap((piece) => parser.push(piece));
         expect([...frames.flatMap((frame) => reader.push(frame)), ...reader.end()]).toEqual(read(recording));
       }
@@ -163,9 +163,11 @@ test.if(haveRecordings)("a recorded call of a tool that the request does not dec
   expect(unexpected).toHaveLength(3);
   for (const recording of unexpected) {
     const [body] = recordsOf(recording);
-    expect(() => upstream.readAnswer(body!, context(recording.model, PLAIN))).toThrow("UNEXPECTED_TOOL_CALL");
+    expect(() => upstream.codec.readAnswer(body!, context(recording.model, PLAIN))).toThrow(
+      "UNEXPECTED_TOOL_CALL",
+    );
     const tools = [{ kind: "function" as const, name: "list_files" }];
-    const events = upstream.readAnswer(body!, context(recording.model, { ...PLAIN, tools }));
+    const events = upstream.codec.readAnswer(body!, context(recording.model, { ...PLAIN, tools }));
     expect(contentOf(events).end.reason).toEqual({ kind: "tool-calls", raw: "UNEXPECTED_TOOL_CALL" });
   }
 });
@@ -173,7 +175,11 @@ test.if(haveRecordings)("a recorded call of a tool that the request does not dec
 describe("a recorded failure", () => {
   for (const { id, response } of recorded.filter((one) => one.response.status >= 400))
     test(`${id} ${response.status} has a kind and a sentence`, () => {
-      const error = upstream.decodeError(response.status, new Headers(response.headers), response.body ?? "");
+      const error = upstream.codec.decodeError(
+        response.status,
+        new Headers(response.headers),
+        response.body ?? "",
+      );
       const kinds: Record<number, string> = { 400: "invalid-request", 404: "not-found", 429: "rate-limited" };
       expect(error.kind as string).toBe(kinds[response.status]!);
       expect(error.message).toMatch(/\w/);

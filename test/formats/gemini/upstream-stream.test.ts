@@ -203,7 +203,7 @@ test("sources of a web search become citations; a segment without text is cut by
   const body = {
     candidates: [{ content: { parts: [text("Köln, Paris.")] }, finishReason: "STOP", groundingMetadata }],
   };
-  const events = upstream.readAnswer(body, answerContext());
+  const events = upstream.codec.readAnswer(body, answerContext());
   checkEvents(events);
   expect(events.flatMap((event) => (event.type === "citation" ? [event.citation] : []))).toEqual([
     { url: "https://a.example", title: "A", text: "Paris" },

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../src/core/json.ts";
 import { record, upstream } from "./make.ts";
 import { makeContext, lossesOf } from "../../helpers/codec-context.ts";
 
-const { watch } = upstream;
+const { watch } = upstream.native;
 
 function observe(records: readonly JsonObject[]): StreamSummary {
   const seen: StreamSummary = { terminated: false, complete: false };
@@ -72,7 +72,7 @@ test("signatures of other vendors do not pass to Google, and parts of nothing el
     ],
   };
   const context = makeContext({ sameFormat: true });
-  expect(upstream.withoutSealed!(body, context)).toEqual({
+  expect(upstream.native.withoutSealed!(body, context)).toEqual({
     contents: [
       { role: "user", parts: [{ text: "q" }] },
       { role: "model", parts: [{ functionCall: { name: "f" } }, { text: "a", thoughtSignature: "b3du" }] },
@@ -83,11 +83,11 @@ test("signatures of other vendors do not pass to Google, and parts of nothing el
     "dropped:contents[2].parts[0]",
     "dropped:contents[2].parts[1]",
   ]);
-  const newer = upstream.withoutSealed!(
+  const newer = upstream.native.withoutSealed!(
     body,
     makeContext({ sameFormat: true, model: "gemini-3-flash-preview" }),
   );
   expect(JSON.stringify(newer)).toContain('"thoughtSignature":"skip_thought_signature_validator"');
   const clean = { contents: [{ parts: [{ text: "a", thoughtSignature: "b3du" }] }] };
-  expect(upstream.withoutSealed!(clean, context)).toBe(clean);
+  expect(upstream.native.withoutSealed!(clean, context)).toBe(clean);
 });

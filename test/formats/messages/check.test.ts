@@ -10,7 +10,7 @@ const VALID = { model: "m", max_tokens: 5, messages: [{ role: "user", content: "
 
 function fault(body: Json, codec = client): { message: string; param?: string } | undefined {
   try {
-    const check: (body: Json) => void = codec.checkRequest;
+    const check: (body: Json) => void = codec.request.checkRequest;
     check(body);
     return undefined;
   } catch (thrown) {
@@ -234,7 +234,7 @@ test("the compiled check and the walk that words its faults agree", () => {
 });
 
 test("the schema is plain JSON and open", () => {
-  expect(client.schema).toEqual(JSON.parse(JSON.stringify(client.schema)));
-  expect(client.schema.additionalProperties).toBe(true);
-  expect(client.path).toBe("/v1/messages");
+  expect(client.request.schema).toEqual(JSON.parse(JSON.stringify(client.request.schema)));
+  expect(client.request.schema.additionalProperties).toBe(true);
+  expect(client.routes.path).toBe("/v1/messages");
 });

@@ -125,9 +125,12 @@ describe("the shape of a stream", () => {
   });
 
   test("pings in front of and between the records do not disturb the SDK", async () => {
-    const message = await accumulate(stream(events, own()), client.heartbeat + client.heartbeat);
+    const message = await accumulate(
+      stream(events, own()),
+      client.codec.framing.heartbeat + client.codec.framing.heartbeat,
+    );
     expect(content(message)).toHaveLength(4);
-    expect(client.heartbeat).toBe('event: ping\ndata: {"type": "ping"}\n\n');
+    expect(client.codec.framing.heartbeat).toBe('event: ping\ndata: {"type": "ping"}\n\n');
   });
 });
 
@@ -164,7 +167,7 @@ describe("arguments", () => {
 
   test("broken without the limit, a stream ends in an error and not in message_stop", async () => {
     const frames: (string | undefined)[] = [];
-    const writer = client.writeStream(own());
+    const writer = client.codec.writeStream(own());
     const error = await failure(() => {
       for (const event of one(['{"a":"b'])) frames.push(...writer.push(event).map(({ event }) => event));
     });
@@ -270,7 +273,7 @@ describe("endings", () => {
   });
 
   test("message_stop comes at the end only, behind the stop reason", () => {
-    const writer = client.writeStream(own());
+    const writer = client.codec.writeStream(own());
     const written = answer(text(0, "a")).flatMap((event) => writer.push(event));
     expect(written.at(-1)!.event).toBe("message_delta");
     expect(writer.end().map(({ event }) => event)).toEqual(["message_stop"]);

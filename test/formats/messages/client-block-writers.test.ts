@@ -129,7 +129,7 @@ describe("blocks", () => {
       { type: "block-start", index: 1, block: { type: "tool-call", id: "b", name: "g", kind: "function" } },
       { type: "block-delta", index: 1, delta: '{"b":' },
     ];
-    const writer = client.writeStream(call);
+    const writer = client.codec.writeStream(call);
     const frames = late.flatMap((event) => writer.push(event)).map(({ data }) => data);
     expect(frames.at(-1)).toContain('{\\"b\\":');
   });

@@ -28,7 +28,7 @@ describe("status and type by kind", () => {
   };
   for (const [kind, [status, type]] of Object.entries(TABLE))
     test(kind, () => {
-      const encoded = client.encodeError(new GatewayError(kind as ErrorKind, "what happened"), "req_1");
+      const encoded = client.codec.encodeError(new GatewayError(kind as ErrorKind, "what happened"), "req_1");
       expect(encoded.status).toBe(status);
       expect(encoded.body).toEqual({
         type: "error",
@@ -39,7 +39,7 @@ describe("status and type by kind", () => {
 
   test("a status of the error's own wins, and its code is the discriminator", () => {
     const error = new GatewayError("invalid-request", "x", { status: 422, code: "bad_thing" });
-    const encoded = client.encodeError(error, "req_1");
+    const encoded = client.codec.encodeError(error, "req_1");
     expect(encoded.status).toBe(422);
     expect((encoded.body.error as JsonObject).details).toEqual({ error_code: "bad_thing" });
   });
@@ -47,7 +47,7 @@ describe("status and type by kind", () => {
 
 describe("headers", () => {
   const headersOf = (...facts: ConstructorParameters<typeof GatewayError>) =>
-    client.encodeError(new GatewayError(...facts), "r").headers;
+    client.codec.encodeError(new GatewayError(...facts), "r").headers;
 
   test("retry-after in whole seconds, at most a minute", () => {
     expect(headersOf("rate-limited", "x", { retryAfter: 1.2 })).toEqual({ "retry-after": "2" });
@@ -87,7 +87,7 @@ describe("every vendor's overflow in the words clients recover by", () => {
   ];
   const messageOf = (wording: string) => {
     const error = new GatewayError("invalid-request", wording, { code: "context_length_exceeded" });
-    return String((client.encodeError(error, "r").body.error as JsonObject).message);
+    return String((client.codec.encodeError(error, "r").body.error as JsonObject).message);
   };
   for (const [wording, told] of WORDINGS)
     test(wording.slice(0, 40), () => {
@@ -113,7 +113,7 @@ describe("every vendor's overflow in the words clients recover by", () => {
       "invalid-request",
       "This model's maximum context length is 5 tokens, 6 requested",
     );
-    expect((client.encodeError(error, "r").body.error as JsonObject).message).toBe(error.message);
+    expect((client.codec.encodeError(error, "r").body.error as JsonObject).message).toBe(error.message);
   });
 });
 
@@ -121,7 +121,7 @@ describe("errors in mid-stream", () => {
   const overloaded = new GatewayError("overloaded", "Overloaded");
 
   test("one event with the id, and nothing behind it", () => {
-    expect(client.encodeStreamError(overloaded, "req_1")).toEqual([
+    expect(client.codec.encodeStreamError(overloaded, "req_1")).toEqual([
       {
         event: "error",
         data: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}',
@@ -132,7 +132,7 @@ describe("errors in mid-stream", () => {
   test("the SDK raises it with type and message, though a block is open", async () => {
     const frames = [
       ...stream(answer(text(0, "a"))).slice(0, 3),
-      ...client.encodeStreamError(overloaded, "req_1"),
+      ...client.codec.encodeStreamError(overloaded, "req_1"),
     ];
     const thrown = await accumulate(frames).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(Anthropic.APIError);
@@ -152,7 +152,7 @@ test("before the first byte the SDK's class follows", async () => {
     [new GatewayError("not-found", "x"), Anthropic.NotFoundError],
   ];
   for (const [error, kind] of cases) {
-    const { status, headers, body } = client.encodeError(error, "req_9");
+    const { status, headers, body } = client.codec.encodeError(error, "req_9");
     const sdk = new Anthropic({
       apiKey: "k",
       maxRetries: 0,

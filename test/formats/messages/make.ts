@@ -49,7 +49,7 @@ export function makeRequest(parts: Partial<ChatRequest> = {}): ChatRequest {
 export function encode(parts: Partial<ChatRequest>, options: CallOptions = {}) {
   const request = withPaths(makeRequest(parts), options.format ?? "chat-completions");
   const context = requestContext({ request, ...options });
-  const body = upstream.encodeRequest(request, context);
+  const body = upstream.codec.encodeRequest(request, context);
   return { body, context, losses: lossesOf(context) };
 }
 
@@ -63,8 +63,8 @@ export function decode(body: JsonObject, options: CallOptions = {}) {
 export function decodePlaced(body: JsonObject, options: CallOptions = {}) {
   const context = requestContext({ format: "messages", ...options });
   const whole: JsonObject = { model: "claude-haiku-4-5", max_tokens: 64, ...body };
-  client.checkRequest(whole);
-  const request = client.decodeRequest(whole, context);
+  client.request.checkRequest(whole);
+  const request = client.codec.decodeRequest(whole, context);
   return { request, context, losses: lossesOf(context) };
 }
 
@@ -120,7 +120,7 @@ export function stream(
   events: readonly ChatEvent[],
   context = requestContext({ format: "messages" }),
 ): Frame[] {
-  return writeAll(client.writeStream(context), events);
+  return writeAll(client.codec.writeStream(context), events);
 }
 
 /** The JSON answer a client is sent for them. */
@@ -128,7 +128,7 @@ export function writeAnswer(
   events: readonly ChatEvent[],
   context = requestContext({ format: "messages" }),
 ): JsonObject {
-  return client.writeAnswer(events, context);
+  return client.codec.writeAnswer(events, context);
 }
 
 export function dataOf(frames: readonly Frame[]): JsonObject[] {
@@ -149,12 +149,12 @@ export function read(events: readonly JsonObject[], context = requestContext()):
 
 /** Canonical events out of frames. */
 export function readFrames(frames: readonly Frame[], context = requestContext()): ChatEvent[] {
-  return readAll(upstream.readStream(context), frames);
+  return readAll(upstream.codec.readStream(context), frames);
 }
 
 /** Canonical events out of a JSON answer. */
 export function readBody(body: JsonObject, context = requestContext()): ChatEvent[] {
-  return upstream.readAnswer(body, context);
+  return upstream.codec.readAnswer(body, context);
 }
 
 /** The GatewayError something ends in. */

@@ -103,8 +103,8 @@ describe("round trips", () => {
         messages.push({ role: "user", content: [...results, ...last] });
         const body: JsonObject = { model: "claude-opus-4-8", max_tokens: 9, messages };
         const context = requestContext({ format: "messages", model: "claude-opus-4-8" });
-        const request = client.decodeRequest(body, context);
-        expect(upstream.encodeRequest(request, context)).toEqual(body);
+        const request = client.codec.decodeRequest(body, context);
+        expect(upstream.codec.encodeRequest(request, context)).toEqual(body);
         expect(context.losses).toEqual([]);
       }),
     );

@@ -95,7 +95,7 @@ describe("broken wires", () => {
     await withinBudget(
       fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 4 }), async (damages) => {
         const frames = damages.reduce((list, harm) => harm(list), whole);
-        const { events, error } = readUntilError(upstream.readStream(requestContext()), frames);
+        const { events, error } = readUntilError(upstream.codec.readStream(requestContext()), frames);
         if (error !== undefined) {
           expect(error).toBeInstanceOf(GatewayError);
           checkBrokenEvents(events);
@@ -140,8 +140,8 @@ describe("broken wires", () => {
     withinBudget(
       fc.property(body, (value) => {
         const answer = value as JsonObject;
-        upstream.watch.answer(answer, { terminated: false, complete: false });
-        upstream.watch.frame({ data: JSON.stringify(answer) }, { terminated: false, complete: false });
+        upstream.native.watch.answer(answer, { terminated: false, complete: false });
+        upstream.native.watch.frame({ data: JSON.stringify(answer) }, { terminated: false, complete: false });
         try {
           checkEvents(readBody(answer, requestContext()));
         } catch (thrown) {
@@ -157,10 +157,10 @@ describe("broken wires", () => {
         fc.integer({ min: 400, max: 599 }),
         fc.oneof(fc.json(), fc.string(), fc.constant("<html>")),
         (status, body) => {
-          const error = upstream.decodeError(status, new Headers(), body);
+          const error = upstream.codec.decodeError(status, new Headers(), body);
           expect(error).toBeInstanceOf(GatewayError);
           expect(error.message).not.toBe("");
-          const { status: told, body: written } = client.encodeError(error, "req_1");
+          const { status: told, body: written } = client.codec.encodeError(error, "req_1");
           expect(told).toBeGreaterThanOrEqual(400);
           expect(typeof (written.error as JsonObject).message).toBe("string");
         },
@@ -216,10 +216,10 @@ describe("broken wires", () => {
         } as JsonObject;
         const context = requestContext({ format: "messages" });
         try {
-          const check: (value: Json) => void = client.checkRequest;
+          const check: (value: Json) => void = client.request.checkRequest;
           check(body);
-          const request = client.decodeRequest(body, context);
-          upstream.encodeRequest(request, context);
+          const request = client.codec.decodeRequest(body, context);
+          upstream.codec.encodeRequest(request, context);
         } catch (thrown) {
           expect(thrown).toBeInstanceOf(GatewayError);
           expect((thrown as GatewayError).kind).toBe("invalid-request");

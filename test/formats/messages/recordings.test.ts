@@ -28,7 +28,7 @@ const recorded = recordings({ api: "messages", vendors: ["anthropic"] });
 const good = recorded.filter(({ response }) => response.status === 200);
 const nameOf = ({ id, tags }: (typeof recorded)[number]) => `${id} ${tags.slice(0, 3).join(" ")}`;
 
-const check: (body: Json) => void = client.checkRequest;
+const check: (body: Json) => void = client.request.checkRequest;
 const optionsFor = (model: Json | undefined) => ({
   format: "messages",
   model: typeof model === "string" ? model : "claude-sonnet-4-5",
@@ -91,8 +91,8 @@ describe("recorded requests", () => {
       const body = recording.request!.body as JsonObject;
       const context = requestContext(optionsFor(body.model));
       check(body);
-      const request = client.decodeRequest(body, context);
-      const sent = upstream.encodeRequest(request, context);
+      const request = client.codec.decodeRequest(body, context);
+      const sent = upstream.codec.encodeRequest(request, context);
       check(sent);
       expect(sent.max_tokens).toBe(body.max_tokens!);
       expect((sent.messages as Json[]).length).toBeGreaterThan(0);
@@ -103,8 +103,12 @@ describe("recorded requests", () => {
 describe("recorded failures", () => {
   for (const { response, id } of recorded.filter(({ response }) => response.status >= 400))
     test(`${id} ${response.status}`, () => {
-      const error = upstream.decodeError(response.status, new Headers(response.headers), response.body ?? "");
-      const told = client.encodeError(error, "req_1");
+      const error = upstream.codec.decodeError(
+        response.status,
+        new Headers(response.headers),
+        response.body ?? "",
+      );
+      const told = client.codec.encodeError(error, "req_1");
       expect(told.status).toBe(response.status === 401 ? 502 : response.status);
       expect(error.kind).not.toBe("internal");
     });
@@ -144,7 +148,7 @@ describe("what Claude Code sends", () => {
         if (!body) continue;
         check(body);
         const context = requestContext({ format: "messages", model: "some-chat-model" });
-        const request = client.decodeRequest(body, context);
+        const request = client.codec.decodeRequest(body, context);
         expect(context.losses).toEqual([]);
         const kept = JSON.stringify(request.turns);
         for (const text of systemTexts(body)) expect(kept).toContain(JSON.stringify(text));

@@ -9,7 +9,7 @@ const assistant = (content: Json): JsonObject => ({ role: "assistant", content }
 
 function cleaned(messages: Json[]): { messages: Json; losses: string[] } {
   const context = requestContext();
-  const body = upstream.withoutSealed!({ model: "m", messages, max_tokens: 1 }, context);
+  const body = upstream.native.withoutSealed!({ model: "m", messages, max_tokens: 1 }, context);
   expect(Object.keys(body)).toEqual(["model", "messages", "max_tokens"]);
   return { messages: body.messages!, losses: lossesOf(context) };
 }

@@ -6,7 +6,7 @@ import { calls, end, grow, open, says, start } from "./wire.ts";
 
 describe("a stream ends as its provider ended it, or with an error", () => {
   const decode = (frames: readonly Frame[]) => {
-    const { events, error } = readUntilError(upstream.readStream(requestContext()), frames);
+    const { events, error } = readUntilError(upstream.codec.readStream(requestContext()), frames);
     return { error, types: events.map(({ type }) => type) };
   };
 
@@ -30,7 +30,7 @@ describe("a stream ends as its provider ended it, or with an error", () => {
   });
 
   test("message_stop ends the answer at once", () => {
-    const reader = upstream.readStream(requestContext());
+    const reader = upstream.codec.readStream(requestContext());
     const events = framesOf([start(), ...says(0, "a"), ...end()]).flatMap((frame) => reader.push(frame));
     expect(events.at(-1)!.type).toBe("message-end");
   });

@@ -236,6 +236,6 @@ test("a request in this format goes round: decoded and encoded, it says the same
     ],
   };
   const { request, context } = decode(body, { model: "claude-opus-5-5" });
-  expect(upstream.encodeRequest(request, context)).toEqual(body);
+  expect(upstream.codec.encodeRequest(request, context)).toEqual(body);
   expect(context.losses).toEqual([]);
 });

@@ -332,7 +332,7 @@ describe("the answer comes back as it was asked for", () => {
       answerFormat: { type: "json-schema", schema: { type: "object", properties: { a: {} } } },
     });
     const call = requestContext({ request, model: "claude-sonnet-4-20250514" });
-    const body = upstream.encodeRequest(
+    const body = upstream.codec.encodeRequest(
       request,
       requestContext({ request, model: "claude-sonnet-4-20250514" }),
     );

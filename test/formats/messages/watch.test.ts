@@ -7,7 +7,7 @@ import { answer, client, framesOf, reasoning, stream, text, tool, upstream } fro
 
 function watch(events: readonly JsonObject[]): StreamSummary {
   const seen: StreamSummary = { terminated: false, complete: false };
-  for (const frame of framesOf(events)) upstream.watch.frame(frame, seen);
+  for (const frame of framesOf(events)) upstream.native.watch.frame(frame, seen);
   return seen;
 }
 
@@ -69,7 +69,7 @@ test("usage keeps what prices depend on, and says whether the output has been co
   };
   expect(watch([start(usage), delta({ output_tokens: 16 }), stop]).usage).toMatchObject(priced as object);
   const whole: StreamSummary = { terminated: false, complete: false };
-  upstream.watch.answer({ type: "message", stop_reason: "end_turn", usage }, whole);
+  upstream.native.watch.answer({ type: "message", stop_reason: "end_turn", usage }, whole);
   expect(whole.usage).toMatchObject(priced as object);
 });
 
@@ -105,16 +105,16 @@ describe("endings", () => {
 
   test("frames that are no JSON, or of no known type, change nothing", () => {
     const seen: StreamSummary = { terminated: false, complete: false };
-    upstream.watch.frame({ event: "ping", data: "" }, seen);
-    upstream.watch.frame({ data: "{" }, seen);
-    upstream.watch.frame({ data: '{"type":"future","usage":{"output_tokens":5}}' }, seen);
+    upstream.native.watch.frame({ event: "ping", data: "" }, seen);
+    upstream.native.watch.frame({ data: "{" }, seen);
+    upstream.native.watch.frame({ data: '{"type":"future","usage":{"output_tokens":5}}' }, seen);
     expect(seen).toEqual({ terminated: false, complete: false });
   });
 });
 
 test("a JSON answer is summed up whole", () => {
   const seen: StreamSummary = { terminated: false, complete: false };
-  upstream.watch.answer(
+  upstream.native.watch.answer(
     { type: "message", stop_reason: "refusal", usage: { input_tokens: 3, output_tokens: 2 } },
     seen,
   );
@@ -125,7 +125,7 @@ test("a JSON answer is summed up whole", () => {
     finish: { kind: "content-filter", raw: "refusal" },
   });
   const failed: StreamSummary = { terminated: false, complete: false };
-  upstream.watch.answer({ type: "error", error: { type: "api_error", message: "x" } }, failed);
+  upstream.native.watch.answer({ type: "error", error: { type: "api_error", message: "x" } }, failed);
   expect(failed.error?.kind).toBe("upstream");
 });
 
@@ -139,7 +139,7 @@ describe("through the tap", () => {
 
   for (const spaced of [false, true])
     test(`the marks stand in every event worth reading, ${spaced ? "with" : "without"} spaces`, () => {
-      const tap = new Tap(upstream.watch);
+      const tap = new Tap(upstream.native.watch);
       for (const frame of stream(events)) {
         const data = spaced ? frame.data.replaceAll('":', '": ') : frame.data;
         tap.push(Buffer.from(writeFrame({ ...frame, data })));
@@ -154,7 +154,7 @@ describe("through the tap", () => {
     });
 
   test("an error event is seen", () => {
-    const tap = new Tap(upstream.watch);
+    const tap = new Tap(upstream.native.watch);
     tap.push(Buffer.from('event: message_start\ndata: {"type":"message_start","message":{"usage":{}}}\n\n'));
     tap.push(
       Buffer.from(
@@ -167,13 +167,13 @@ describe("through the tap", () => {
 
 describe("headers", () => {
   test("credentials, cookies and origins are on neither list", () => {
-    for (const name of [...upstream.requestHeaders, ...upstream.answerHeaders])
+    for (const name of [...upstream.address.requestHeaders, ...upstream.address.answerHeaders])
       expect(name).not.toMatch(/authorization|api-key|cookie|forwarded|organization|workspace/);
   });
 
   test("version and betas go upstream", () => {
-    expect(upstream.requestHeaders).toContain("anthropic-version");
-    expect(upstream.requestHeaders).toContain("anthropic-beta");
+    expect(upstream.address.requestHeaders).toContain("anthropic-version");
+    expect(upstream.address.requestHeaders).toContain("anthropic-beta");
   });
 
   test("limits come back", () => {
@@ -184,10 +184,10 @@ describe("headers", () => {
       "retry-after",
       "x-should-retry",
     ])
-      expect(upstream.answerHeaders).toContain(name);
+      expect(upstream.address.answerHeaders).toContain(name);
   });
 });
 
 test("clients use the path of Anthropic", () => {
-  expect(client.path).toBe("/v1/messages");
+  expect(client.routes.path).toBe("/v1/messages");
 });

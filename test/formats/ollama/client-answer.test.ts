@@ -48,9 +48,9 @@ interface Record {
 }
 
 const streamed = (events: readonly ChatEvent[], of = context()): Record[] =>
-  writeAll(client.writeStream(of), events).map(({ data }) => JSON.parse(data) as Record);
+  writeAll(client.codec.writeStream(of), events).map(({ data }) => JSON.parse(data) as Record);
 const whole = (events: readonly ChatEvent[], of = context()) =>
-  client.writeAnswer(events, of) as unknown as Record;
+  client.codec.writeAnswer(events, of) as unknown as Record;
 
 /** The message of all records of a stream together. */
 function joined(records: readonly Record[]): Record["message"] {
@@ -183,25 +183,27 @@ test("what weir wrote is read as the same answer, for tapes", () => {
   const image: Part = { start: { type: "image", mediaType: "image/png", data: "aW1n" } };
   const parts = [reasoning("a", "b"), text("c", "d"), call("f", '{"a":1}'), image];
   for (const kind of ["tool-calls", "length", "content-filter"] as const) {
-    const records = writeAll(client.writeStream(context()), answer(parts, { kind }));
-    const read = readAll(client.reader!.readStream(context()), records);
+    const records = writeAll(client.codec.writeStream(context()), answer(parts, { kind }));
+    const read = readAll(client.codec.reader!.readStream(context()), records);
     expect(joined(streamed(read))).toEqual(joined(streamed(answer(parts, { kind }))));
     expect(read.at(-1)).toMatchObject({ reason: { kind }, usage: { input: 351, output: 16 } });
-    const body = client.writeAnswer(answer(parts, { kind }), context());
-    expect(whole(client.reader!.readAnswer(body, context())).message).toEqual(
+    const body = client.codec.writeAnswer(answer(parts, { kind }), context());
+    expect(whole(client.codec.reader!.readAnswer(body, context())).message).toEqual(
       whole(answer(parts, { kind })).message,
     );
   }
-  expect(() => readAll(client.reader!.readStream(context()), [{ data: '{"error":"Why."}' }])).toThrow("Why.");
+  expect(() => readAll(client.codec.reader!.readStream(context()), [{ data: '{"error":"Why."}' }])).toThrow(
+    "Why.",
+  );
 });
 
 test("an answer to a prompt has its text in `response`", () => {
   const events = answer([reasoning("why"), text("a", "b")]);
   const generate = ollamaGenerateFormat.client;
-  expect(generate.writeAnswer(events, context())).toMatchObject({
+  expect(generate.codec.writeAnswer(events, context())).toMatchObject({
     ...{ response: "ab", thinking: "why", done: true, done_reason: "stop", eval_count: 16 },
   });
-  const records = writeAll(generate.writeStream(context()), events).map(({ data }) => JSON.parse(data));
+  const records = writeAll(generate.codec.writeStream(context()), events).map(({ data }) => JSON.parse(data));
   expect(records.map(({ response, thinking, done }) => [response, thinking, done])).toEqual([
     ["", "why", false],
     ["a", undefined, false],
@@ -212,10 +214,10 @@ test("an answer to a prompt has its text in `response`", () => {
 
 test("every error is a sentence with its status", () => {
   for (const kind of Object.keys(STATUS) as ErrorKind[]) {
-    const { status, body } = client.encodeError(new GatewayError(kind, "Why."), "req_1");
+    const { status, body } = client.codec.encodeError(new GatewayError(kind, "Why."), "req_1");
     expect([kind, status, body]).toEqual([kind, STATUS[kind], { error: "Why." }]);
   }
-  const [frame] = client.encodeStreamError(new GatewayError("upstream", "Why."), "req_1");
+  const [frame] = client.codec.encodeStreamError(new GatewayError("upstream", "Why."), "req_1");
   expect(frame).toEqual({ data: '{"error":"Why."}' });
 });
 
@@ -229,7 +231,7 @@ test.each([
   [{ keep_alive: "0.5s" }, "load"],
   [{}, "load"],
 ])("a request without content and with %j is answered with %s", (more, word) => {
-  const { idle } = client;
+  const { idle } = client.request;
   expect(idle!.answer({ model: "m", ...more })).toMatchObject({ model: "m", done: true, done_reason: word });
   expect(idle!.answer({ model: "m", messages: [], ...more })).toMatchObject({ done_reason: word });
   expect(idle!.answer({ model: "m", messages: [{ role: "user", content: "x" }], ...more })).toBeUndefined();

@@ -83,7 +83,7 @@ describe.each([
   ["a chat", ollamaFormat.client, chat],
   ["a prompt", ollamaGenerateFormat.client, prompt],
 ] as const)("%s", (_name, client, request) => {
-  const check = (body: JsonObject) => client.checkRequest(body);
+  const check = (body: JsonObject) => client.request.checkRequest(body);
 
   test("is decoded or refused as invalid, and stays as it is", () => {
     let decoded = 0;
@@ -91,7 +91,7 @@ describe.each([
       fc.property(request, (body) => {
         const before = JSON.stringify(body);
         if (refusalOf(() => check(body))) return;
-        if (!refusalOf(() => client.decodeRequest(body, makeContext()))) decoded++;
+        if (!refusalOf(() => client.codec.decodeRequest(body, makeContext()))) decoded++;
         expect(JSON.stringify(body)).toBe(before);
       }),
     );
@@ -103,7 +103,11 @@ describe.each([
       fc.property(request, (body) => {
         if (refusalOf(() => check(body))) return;
         let turns: string | undefined;
-        if (refusalOf(() => void (turns = JSON.stringify(client.decodeRequest(body, makeContext()).turns))))
+        if (
+          refusalOf(
+            () => void (turns = JSON.stringify(client.codec.decodeRequest(body, makeContext()).turns)),
+          )
+        )
           return;
         const texts = [body, ...((body.messages ?? []) as JsonObject[])].flatMap((one) => [
           one.content,

@@ -5,9 +5,9 @@ import { ollamaFormat, ollamaGenerateFormat } from "../../../src/formats/ollama/
 import { makeContext } from "../../helpers/codec-context.ts";
 
 const decode = (body: JsonObject) =>
-  ollamaFormat.client.decodeRequest({ model: "m", messages: [], ...body }, makeContext());
+  ollamaFormat.client.codec.decodeRequest({ model: "m", messages: [], ...body }, makeContext());
 
-const faultOf = (body: JsonObject) => () => ollamaFormat.client.checkRequest({ model: "m", ...body });
+const faultOf = (body: JsonObject) => () => ollamaFormat.client.request.checkRequest({ model: "m", ...body });
 
 const call = (name: string, more: object = {}) => ({ function: { name, arguments: {} }, ...more });
 const result = (content: string, more: object = {}) => ({ role: "tool", content, ...more });
@@ -74,7 +74,7 @@ test("limits below 1 and an empty format mean none", () => {
 });
 
 test("a prompt is a turn of the user behind the system turn", () => {
-  const { turns } = ollamaGenerateFormat.client.decodeRequest(
+  const { turns } = ollamaGenerateFormat.client.codec.decodeRequest(
     { model: "m", prompt: "Why?", system: "Be brief." },
     makeContext(),
   );

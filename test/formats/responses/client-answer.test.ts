@@ -33,7 +33,7 @@ describe("a text", () => {
   });
 
   test("that never gets a character makes no message", () => {
-    const answer = client.writeAnswer(answerOf([[TEXT, [""]]]), answerContext());
+    const answer = client.codec.writeAnswer(answerOf([[TEXT, [""]]]), answerContext());
     expect([answer.status, answer.output]).toEqual(["completed", []]);
   });
 
@@ -113,7 +113,7 @@ describe("reasoning", () => {
       [{ type: "reasoning", origin: "anthropic" }, "SIG"],
     ] as const) {
       const [item] = outputOf(answerOf([[block, ["redacted" in block ? "" : "Hm."], signature]]));
-      const { turns } = client.decodeRequest({ model: "m", input: [item!] }, answerContext());
+      const { turns } = client.codec.decodeRequest({ model: "m", input: [item!] }, answerContext());
       expect(turns[0]!.blocks[0]).toMatchObject({
         type: "reasoning",
         origin: "origin" in block ? block.origin : "deepseek",
@@ -211,7 +211,7 @@ describe("a call", () => {
       ],
       { kind: "tool-calls" },
     );
-    const writer = client.writeStream(answerContext());
+    const writer = client.codec.writeStream(answerContext());
     const frames = events.slice(0, -1).flatMap((event) => writer.push(event));
     expect(() => writer.push(events.at(-1)!)).toThrow(GatewayError);
     const failure = writer.fail!(new GatewayError("upstream", "Broken."));
@@ -246,11 +246,11 @@ describe("an ending", () => {
       "completed",
       "incomplete",
     ]);
-    expect(client.writeAnswer(events, answerContext()).output).toEqual(response.output!);
+    expect(client.codec.writeAnswer(events, answerContext()).output).toEqual(response.output!);
   });
 
   test("by a filter is incomplete, and says what the vendor explained", () => {
-    const answer = client.writeAnswer(
+    const answer = client.codec.writeAnswer(
       answerOf([], { kind: "content-filter", explanation: "Not this." }),
       answerContext(),
     );
@@ -261,7 +261,7 @@ describe("an ending", () => {
   });
 
   test("counts tokens with those of the cache inside the input", () => {
-    const { usage } = client.writeAnswer(answerOf([[TEXT, ["x"]]]), answerContext());
+    const { usage } = client.codec.writeAnswer(answerOf([[TEXT, ["x"]]]), answerContext());
     expect(usage).toEqual({
       input_tokens: 14,
       input_tokens_details: { cached_tokens: 5, cache_write_tokens: 2 },
@@ -273,7 +273,7 @@ describe("an ending", () => {
 
   test("says that weir stored the answer only if it did", () => {
     const ask = (storesAnswer: boolean, isStored?: boolean) => {
-      const writer = client.writeStream({ ...answerContext(), storesAnswer });
+      const writer = client.codec.writeStream({ ...answerContext(), storesAnswer });
       const frames = answerOf([[TEXT, ["x"]]]).flatMap((event) => writer.push(event));
       const stored = (frame: { data: string }) => (JSON.parse(frame.data).response as JsonObject).store;
       return [stored(frames[0]!), writer.answer!().store, stored(writer.end({ isStored }).at(-1)!)];
@@ -284,14 +284,14 @@ describe("an ending", () => {
   });
 
   test("that never came is an error", () => {
-    const writer = client.writeStream(answerContext());
+    const writer = client.codec.writeStream(answerContext());
     writer.push({ type: "message-start", id: "x", model: "m" });
     expect(() => writer.end()).toThrow("before the answer was complete");
-    expect(() => client.writeAnswer([], answerContext())).toThrow("before the answer was complete");
+    expect(() => client.codec.writeAnswer([], answerContext())).toThrow("before the answer was complete");
   });
 
   test("by a failure repeats what has come, and says how long to wait", () => {
-    const writer = client.writeStream(answerContext());
+    const writer = client.codec.writeStream(answerContext());
     const events: ChatEvent[] = answerOf([[TEXT, ["Half"]]]).slice(0, 3);
     const frames = events.flatMap((event) => writer.push(event));
     const error = new GatewayError("rate-limited", "Too many requests.", { retryAfter: 3 });
@@ -310,8 +310,8 @@ describe("an ending", () => {
 test("a failure before the first event is a whole stream, with and without a writer", async () => {
   const error = new GatewayError("overloaded", "Busy.");
   for (const frames of [
-    client.encodeStreamError(error, "req_1", true),
-    client.writeStream(answerContext()).fail!(error),
+    client.codec.encodeStreamError(error, "req_1", true),
+    client.codec.writeStream(answerContext()).fail!(error),
   ]) {
     expect(judgeResponses(frames)).toEqual([]);
     expect(await readBySdk(frames).catch((thrown: unknown) => thrown)).toMatchObject({
@@ -330,7 +330,7 @@ test("a response repeats the request in the client's words", () => {
     previous_response_id: "resp_1",
   };
   const { tools, ...more } = body;
-  const answer = client.writeAnswer(answerOf([[TEXT, ["x"]]]), answerContext(requestWith(tools, more)));
+  const answer = client.codec.writeAnswer(answerOf([[TEXT, ["x"]]]), answerContext(requestWith(tools, more)));
   expect(answer).toMatchObject({
     ...body,
     reasoning: { effort: "high", summary: null },

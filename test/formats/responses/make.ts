@@ -13,7 +13,7 @@ export const USAGE: Usage = { input: 7, cacheRead: 5, cacheWrite: 2, output: 9, 
 
 /** A canonical request with these tools, for answers. */
 export function requestWith(tools: readonly JsonObject[] = [], more: JsonObject = {}): ChatRequest {
-  return client.decodeRequest({ model: "m", input: "hi", tools: [...tools], ...more }, makeContext());
+  return client.codec.decodeRequest({ model: "m", input: "hi", tools: [...tools], ...more }, makeContext());
 }
 
 export function answerContext(
@@ -48,7 +48,7 @@ export function answerOf(
 
 /** The frames of a streamed answer. */
 export function stream(events: readonly ChatEvent[], context: TestContext = answerContext()): Frame[] {
-  return writeAll(client.writeStream(context), events);
+  return writeAll(client.codec.writeStream(context), events);
 }
 
 export function dataOf(frames: readonly Frame[]): JsonObject[] {
@@ -57,7 +57,7 @@ export function dataOf(frames: readonly Frame[]): JsonObject[] {
 
 /** The output of the JSON answer. */
 export function outputOf(events: readonly ChatEvent[], context: TestContext = answerContext()): JsonObject[] {
-  return client.writeAnswer(events, context).output as JsonObject[];
+  return client.codec.writeAnswer(events, context).output as JsonObject[];
 }
 
 /** What the codec makes of a request with these items. */
@@ -67,10 +67,10 @@ export function decode(
   options: ContextOptions = {},
 ): { request: ChatRequest; losses: string[] } {
   const body: Json = { model: "m", input, ...more };
-  const check: (value: Json) => void = client.checkRequest;
+  const check: (value: Json) => void = client.request.checkRequest;
   check(body);
   const context = makeContext(options);
-  return { request: client.decodeRequest(body, context), losses: lossesOf(context) };
+  return { request: client.codec.decodeRequest(body, context), losses: lossesOf(context) };
 }
 
 /** The tools without what the client declared. */

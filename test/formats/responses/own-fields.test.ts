@@ -13,7 +13,7 @@ function sent(upstream: UpstreamCodec, more: JsonObject): string[] {
   const context = makeContext({ model: "claude-opus-4-6" });
   const body = { model: "m", input: "hi", ...more };
   try {
-    upstream.encodeRequest(client.decodeRequest(body, context), context);
+    upstream.codec.encodeRequest(client.codec.decodeRequest(body, context), context);
     return lossesOf(context);
   } catch (thrown) {
     if (thrown instanceof GatewayError && thrown.status === 400) return [`refused ${thrown.param}`];

@@ -92,7 +92,7 @@ function eventsOf(blocks: readonly Block[], kind: FinishKind): ChatEvent[] {
 
 /** All frames of the answer; those of a failure if the writer refuses it, or after `cut` events. */
 function framesOf(events: readonly ChatEvent[], cut?: number): Frame[] {
-  const writer = client.writeStream(answerContext(REQUEST));
+  const writer = client.codec.writeStream(answerContext(REQUEST));
   const frames: Frame[] = [];
   try {
     for (const event of events.slice(0, cut)) frames.push(...writer.push(event));
@@ -146,7 +146,7 @@ test("the output of a stream is that of the JSON answer", () => {
       const events = eventsOf(blocks, kind);
       const end = dataOf(framesOf(events)).at(-1) as { type: string; response: JsonObject };
       if (end.type === "error") return;
-      const { output, status } = client.writeAnswer(events, answerContext(REQUEST));
+      const { output, status } = client.codec.writeAnswer(events, answerContext(REQUEST));
       expect([output, status]).toEqual([end.response.output, end.response.status]);
     }),
   );

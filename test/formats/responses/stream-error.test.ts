@@ -13,7 +13,7 @@ interface Event {
 }
 
 const eventsOf = (broken?: BrokenStream) =>
-  responsesFormat.client
+  responsesFormat.client.codec
     .encodeStreamError(error, "req_1", false, broken)
     .map(({ data }) => JSON.parse(data) as Event);
 

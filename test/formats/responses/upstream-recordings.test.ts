@@ -143,7 +143,11 @@ describe("recorded JSON answers say after decoding what they said", () => {
 describe("recorded refusals keep their class and have a sentence", () => {
   for (const { response, id, vendor } of recorded.filter(({ response }) => response.status >= 400))
     test(`${vendor} ${id} ${response.status}`, () => {
-      const error = upstream.decodeError(response.status, new Headers(response.headers), response.body ?? "");
+      const error = upstream.codec.decodeError(
+        response.status,
+        new Headers(response.headers),
+        response.body ?? "",
+      );
       const known = ["invalid-request", "not-found", "upstream-auth"];
       expect(response.status === 401 ? known.slice(2) : known).toContain(error.kind);
       expect(error.message).not.toMatch(/^The provider failed with status/);

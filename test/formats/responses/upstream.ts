@@ -29,12 +29,12 @@ export function encode(
   options: ContextOptions = {},
 ): { body: JsonObject; context: TestContext } {
   const context = makeContext({ model: "gpt-5.4", provider: "openai", isVendor: true, ...options });
-  return { body: upstream.encodeRequest(ask(parts), context), context };
+  return { body: upstream.codec.encodeRequest(ask(parts), context), context };
 }
 
 /** Reads a stream to its `message-end`, or to its end. */
 export function readFrames(frames: readonly Frame[], options: ContextOptions = {}): ChatEvent[] {
-  const reader = upstream.readStream(makeContext({ provider: "openai", ...options }));
+  const reader = upstream.codec.readStream(makeContext({ provider: "openai", ...options }));
   const events: ChatEvent[] = [];
   for (const frame of frames) {
     events.push(...reader.push(frame));
@@ -52,7 +52,7 @@ export function readEvents(events: readonly JsonObject[], options: ContextOption
 }
 
 export function readBody(body: JsonObject, options: ContextOptions = {}): ChatEvent[] {
-  return checked(upstream.readAnswer(body, makeContext({ provider: "openai", ...options })));
+  return checked(upstream.codec.readAnswer(body, makeContext({ provider: "openai", ...options })));
 }
 
 function checked(events: ChatEvent[]): ChatEvent[] {

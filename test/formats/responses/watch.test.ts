@@ -22,7 +22,7 @@ const response = (more: JsonObject = {}): JsonObject => ({
 const created = { type: "response.created", response: response({ status: "in_progress" }) };
 
 function observe(...events: JsonObject[]): StreamSummary {
-  const tap = new Tap(upstream.watch);
+  const tap = new Tap(upstream.native.watch);
   for (const event of events)
     tap.push(Buffer.from(`event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`));
   return tap.seen;
@@ -62,7 +62,7 @@ test("an error is seen, flat, nested, and as a failed response", () => {
 
 test("a JSON answer says the same", () => {
   const seen: StreamSummary = { terminated: false, complete: false };
-  upstream.watch.answer(response({ status: "completed", usage, store: false }), seen);
+  upstream.native.watch.answer(response({ status: "completed", usage, store: false }), seen);
   expect(seen).toMatchObject({
     answerId: "resp_1",
     isStored: false,
@@ -73,6 +73,6 @@ test("a JSON answer says the same", () => {
 
 test("an answer in the background is no failure", () => {
   const seen: StreamSummary = { terminated: false, complete: false };
-  upstream.watch.answer(response({ status: "queued" }), seen);
+  upstream.native.watch.answer(response({ status: "queued" }), seen);
   expect([seen.error, seen.terminated]).toEqual([undefined, true]);
 });

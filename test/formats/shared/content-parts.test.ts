@@ -29,8 +29,8 @@ function send(from: string, to: string, content: Json[], traits: Traits = {}): S
   const context = { ...make({ format: from, traits }), model: "some-model" };
   const body: JsonObject = { model: "some-model", max_tokens: 9, messages: [{ role: "user", content }] };
   try {
-    const request = FORMATS[from]!.client.decodeRequest(body, context);
-    const sent = FORMATS[to]!.upstream.encodeRequest(request, context);
+    const request = FORMATS[from]!.client.codec.decodeRequest(body, context);
+    const sent = FORMATS[to]!.upstream.codec.encodeRequest(request, context);
     const parts = (sent.messages as JsonObject[]).at(-1)!.content as JsonObject[];
     return { content: parts.map(({ cache_control: _, ...part }) => part), losses: lossesOf(context) };
   } catch (thrown) {
@@ -141,8 +141,10 @@ describe("a part the target cannot see", () => {
         { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: [text, upload] }] },
       ],
     };
-    const request = messages.client.decodeRequest(body, context);
-    expect(() => chat.upstream.encodeRequest(request, context)).toThrow(/content of type container_upload/);
+    const request = messages.client.codec.decodeRequest(body, context);
+    expect(() => chat.upstream.codec.encodeRequest(request, context)).toThrow(
+      /content of type container_upload/,
+    );
   });
 
   test("not in what the assistant said: it is left out of the history, with a warning", () => {
@@ -161,8 +163,8 @@ describe("a part the target cannot see", () => {
         { role: "user", content: "and?" },
       ],
     };
-    const request = chat.client.decodeRequest(body, context);
-    messages.upstream.encodeRequest(request, context);
+    const request = chat.client.codec.decodeRequest(body, context);
+    messages.upstream.codec.encodeRequest(request, context);
     expect(context.losses).toMatchObject([{ code: "dropped", path: "messages[1].content[1]" }]);
   });
 });

@@ -20,7 +20,7 @@ describe("a chat-completions request", () => {
   const text = (value: string) => ({ type: "text", text: value });
 
   test("has a path for each message, part, call and result; reasoning that of its member", () => {
-    const request = chatClient.decodeRequest(
+    const request = chatClient.codec.decodeRequest(
       {
         model: "m",
         messages: [
@@ -61,7 +61,7 @@ describe("a chat-completions request", () => {
       { type: "web_search" },
     ];
     const messages = [{ role: "user", content: "hi" }];
-    const request = chatClient.decodeRequest(
+    const request = chatClient.codec.decodeRequest(
       { model: "m", messages, tools, functions: [{ name: "h" }] },
       makeContext(),
     );
@@ -76,7 +76,7 @@ describe("a chat-completions request", () => {
 
 describe("a messages request", () => {
   test("has a path for each message and block, also inside of results and behind a change of tools", () => {
-    const request = messagesClient.decodeRequest(
+    const request = messagesClient.codec.decodeRequest(
       {
         model: "m",
         max_tokens: 9,
@@ -113,7 +113,7 @@ describe("a messages request", () => {
   });
 
   test("has a path for each tool and its members", () => {
-    const request = messagesClient.decodeRequest(
+    const request = messagesClient.codec.decodeRequest(
       {
         model: "m",
         max_tokens: 9,
@@ -142,10 +142,10 @@ test("a part that a plugin added has the path of what contains it", () => {
   ] as const) {
     const context = makeContext({ traits: { images: false } });
     const body = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }] };
-    const request = client.decodeRequest(body, context);
+    const request = client.codec.decodeRequest(body, context);
     request.turns[0]!.blocks.push(image);
     request.turns.push({ role: "user", blocks: [image] });
-    upstream.encodeRequest(request, context);
+    upstream.codec.encodeRequest(request, context);
     expect(lossesOf(context)).toEqual(["dropped:messages[0]", "dropped:messages"]);
   }
 });

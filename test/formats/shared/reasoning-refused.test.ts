@@ -18,7 +18,7 @@ const OTHERS = [
 ];
 
 const decode = (upstream: typeof chatUpstream, status: number, message: string) =>
-  upstream.decodeError(
+  upstream.codec.decodeError(
     status,
     new Headers(),
     JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }),
@@ -41,7 +41,7 @@ test.each(OTHERS)("a refusal for another reason is not taken for one of reasonin
 test("clients do not see what was refused", () => {
   const error = decode(messagesUpstream, 400, REFUSED[0]!);
   for (const client of [chat, messages]) {
-    const { body, headers } = client.encodeError(error, "req_1");
+    const { body, headers } = client.codec.encodeError(error, "req_1");
     expect(JSON.stringify([body, headers])).not.toContain("refused");
     expect(JSON.stringify(body)).not.toContain("reasoning");
   }

@@ -9,7 +9,11 @@ import { client as responses } from "../responses/make.ts";
 function sessionOf(client: ClientCodec, body: object, headers: Record<string, string> = {}) {
   const bytes = Buffer.from(JSON.stringify(body));
   const { members } = scanBody(bytes, 100);
-  return client.sessionOf!({ headers: new Headers(headers), bytes, spanOf: (name) => members.get(name) });
+  return client.facts.sessionOf!({
+    headers: new Headers(headers),
+    bytes,
+    spanOf: (name) => members.get(name),
+  });
 }
 
 const user = (text: string) => ({ role: "user", content: text });

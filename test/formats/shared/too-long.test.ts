@@ -9,8 +9,8 @@ const CLIENTS = { "chat-completions": chatCompletionsFormat.client, messages: me
 
 function told(client: keyof typeof CLIENTS, message: string, code = "context_length_exceeded"): string {
   const error = new GatewayError("invalid-request", message, { code });
-  const { body } = CLIENTS[client].encodeError(error, "req_1");
-  const [frame] = CLIENTS[client].encodeStreamError(error, "req_1");
+  const { body } = CLIENTS[client].codec.encodeError(error, "req_1");
+  const [frame] = CLIENTS[client].codec.encodeStreamError(error, "req_1");
   const inBand = (JSON.parse(frame!.data) as JsonObject).error as JsonObject;
   const said = (body.error as JsonObject).message as string;
   expect(inBand.message).toBe(said);

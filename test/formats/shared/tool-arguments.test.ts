@@ -139,7 +139,7 @@ function* events(input: string, size: number, kind: FinishKind = "tool-calls"): 
 }
 
 function stream(side: Side, context: CodecContext, list: Iterable<ChatEvent>): JsonObject[] {
-  return writeAll(side.client.writeStream(context), list)
+  return writeAll(side.client.codec.writeStream(context), list)
     .filter(({ data }) => data !== "[DONE]")
     .map(({ data }) => JSON.parse(data) as JsonObject);
 }
@@ -155,16 +155,16 @@ for (const [name, side] of Object.entries(SIDES)) {
         expect(lossesOf(context)).toEqual(warnings);
       }
       const context = makeContext();
-      expect(side.whole(side.client.writeAnswer([...events(input, 3)], context))).toEqual(value);
+      expect(side.whole(side.client.codec.writeAnswer([...events(input, 3)], context))).toEqual(value);
       expect(lossesOf(context)).toEqual(warnings);
     });
 
     test.each(BROKEN_ARGUMENTS)("no JSON: %j", async (input, value) => {
       const context = makeContext();
-      expect(side.whole(side.client.writeAnswer([...events(input, 3)], context))).toEqual(value);
+      expect(side.whole(side.client.codec.writeAnswer([...events(input, 3)], context))).toEqual(value);
       expect(lossesOf(context)).toEqual([`repaired:${side.answerPath}`]);
       // A call that was cut off must not be run.
-      const cut = side.client.writeAnswer([...events(input, 3, "length")], makeContext());
+      const cut = side.client.codec.writeAnswer([...events(input, 3, "length")], makeContext());
       expect(side.whole(cut)).toBeUndefined();
       // In a stream the arguments are with the client already.
       const failed = await chat.failure(() => stream(side, makeContext(), events(input, 3)));
@@ -181,9 +181,9 @@ for (const [name, side] of Object.entries(SIDES)) {
     describe(`history of a ${from} client for a ${name} upstream`, () => {
       const encode = (input: string) => {
         const context = makeContext({ sameFormat: from === name });
-        const request = client.client.decodeRequest(client.request(input), context);
+        const request = client.client.codec.decodeRequest(client.request(input), context);
         return {
-          value: side.history(side.upstream.encodeRequest(request, context)),
+          value: side.history(side.upstream.codec.encodeRequest(request, context)),
           lost: lossesOf(context),
         };
       };
@@ -212,13 +212,17 @@ describe("JSON answers of an upstream", () => {
       content: [{ type: "tool_use", id: "t", name: "f", input }],
     };
     for (const { client, whole } of Object.values(SIDES))
-      expect(whole(client.writeAnswer(messages.readBody(body, makeContext()), makeContext()))).toEqual(value);
+      expect(whole(client.codec.writeAnswer(messages.readBody(body, makeContext()), makeContext()))).toEqual(
+        value,
+      );
   });
   test.each(ARGUMENTS)("%j of a chat-completions upstream reaches both clients", (input, value) => {
     const call = { id: "t", type: "function", function: { name: "f", arguments: JSON.stringify(input) } };
     const message = { role: "assistant", content: null, tool_calls: [call] };
     const body = { id: "c", model: "m", choices: [{ index: 0, message, finish_reason: "tool_calls" }] };
     for (const { client, whole } of Object.values(SIDES))
-      expect(whole(client.writeAnswer(chat.readBody(body, makeContext()), makeContext()))).toEqual(value);
+      expect(whole(client.codec.writeAnswer(chat.readBody(body, makeContext()), makeContext()))).toEqual(
+        value,
+      );
   });
 });

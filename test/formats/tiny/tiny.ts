@@ -267,38 +267,38 @@ function encodeError(error: GatewayError): ErrorAnswer {
 }
 
 const client: ClientCodec = {
-  path: "/v1/tiny",
-  schema,
-  schemas,
-  checkRequest,
-  decodeRequest,
-  writeStream,
-  writeAnswer,
-  encodeError,
-  encodeStreamError: (error) => [frame(encodeError(error).body)],
-  heartbeat: ": still here\n\n",
+  routes: { path: "/v1/tiny" },
+  request: { schema, schemas, checkRequest },
+  codec: {
+    decodeRequest,
+    writeStream,
+    writeAnswer,
+    encodeError,
+    encodeStreamError: (error) => [frame(encodeError(error).body)],
+    framing: { heartbeat: ": still here\n\n" },
+  },
+  facts: {},
+  beside: {},
 };
 
 const upstream: UpstreamCodec = {
-  encodeRequest,
-  readStream,
-  readAnswer,
-  decodeError,
-  watch: {
-    marks: ['"why"', '"error"'],
-    frame({ data }, seen) {
-      const record = parseJson(data);
-      if (isObject(record)) this.answer(record, seen);
-    },
-    answer(body, seen) {
-      if (body.error !== undefined) seen.error = decodeErrorBody(body);
-      if (body.why === undefined) return;
-      seen.usage = usageOf(body as Ending);
-      seen.terminated = seen.complete = seen.finished = true;
+  address: { requestHeaders: [], answerHeaders: ["retry-after"] },
+  codec: { encodeRequest, readStream, readAnswer, decodeError },
+  native: {
+    watch: {
+      marks: ['"why"', '"error"'],
+      frame({ data }, seen) {
+        const record = parseJson(data);
+        if (isObject(record)) this.answer(record, seen);
+      },
+      answer(body, seen) {
+        if (body.error !== undefined) seen.error = decodeErrorBody(body);
+        if (body.why === undefined) return;
+        seen.usage = usageOf(body as Ending);
+        seen.terminated = seen.complete = seen.finished = true;
+      },
     },
   },
-  requestHeaders: [],
-  answerHeaders: ["retry-after"],
 };
 
 export default definePlugin({

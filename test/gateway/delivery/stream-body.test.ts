@@ -5,7 +5,7 @@ const encoder = new TextEncoder();
 const events = ['{"a":"ü"}', '{"b":2}'].map((data) => `data: ${data}\n\n`).join("");
 
 describe("a stream with a JSON value in each line", () => {
-  const lines = () => streamBody({ asArray: false }, { heartbeat: " ", streamsLines: true });
+  const lines = () => streamBody({ asArray: false }, { heartbeat: " ", lines: true });
 
   test("has the same values at every size of chunks, and white space in front of them alone", () => {
     const bytes = encoder.encode(`: comment\n\n${events}`);
@@ -42,10 +42,10 @@ describe("a stream with a JSON value in each line", () => {
 });
 
 test("other streams are server-sent events, or one array", () => {
-  const codec = { heartbeat: ": ping\n\n" };
+  const framing = { heartbeat: ": ping\n\n" };
   const bytes = encoder.encode(events);
-  expect(streamBody({ asArray: false }, codec).piece(bytes)).toBe(bytes);
-  const array = streamBody({ asArray: true }, codec);
+  expect(streamBody({ asArray: false }, framing).piece(bytes)).toBe(bytes);
+  const array = streamBody({ asArray: true }, framing);
   const text = Buffer.concat([array.piece(bytes), array.end()!]).toString();
   expect(JSON.parse(text)).toEqual([{ a: "ü" }, { b: 2 }]);
 });

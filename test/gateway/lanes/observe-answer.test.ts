@@ -106,8 +106,8 @@ function comparable(seen: StreamSummary | undefined): unknown {
 }
 
 for (const [name, watch, answers] of [
-  ["chat-completions", chatCompletionsFormat.upstream.watch, COMPLETIONS],
-  ["messages", messagesFormat.upstream.watch, MESSAGES],
+  ["chat-completions", chatCompletionsFormat.upstream.native.watch, COMPLETIONS],
+  ["messages", messagesFormat.upstream.native.watch, MESSAGES],
 ] as const)
   describe(name, () => {
     for (const indent of [0, 2])

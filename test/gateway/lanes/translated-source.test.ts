@@ -73,7 +73,7 @@ function open(body: FakeBody, options: { stop?: string[]; hooked?: boolean } = {
   const gateway = { clock, backlog: new Backlog(clock) } as unknown as Gateway;
   const events = new ProviderEvents(body, chatCompletionsFormat.upstream, attempt, gateway);
   const piped = options.hooked ? new PluginEvents(iterate(events)) : events;
-  const writer = messagesFormat.client!.writeStream(attempt.context);
+  const writer = messagesFormat.client!.codec.writeStream(attempt.context);
   return { attempt, source: new TranslatedSource(piped, new Meter(attempt, []), writer) };
 }
 
@@ -187,11 +187,19 @@ describe("failures", () => {
     await source.begin();
     const failures: GatewayError[] = [];
     const codec = messagesFormat.client!;
-    const body = answerStream(source, call, codec, streamBody(call, codec), new Clock(), NO_TIMEOUTS, {
-      complete() {},
-      failed: (error) => void failures.push(error),
-      cancelled() {},
-    });
+    const body = answerStream(
+      source,
+      call,
+      codec.codec,
+      streamBody(call, codec.codec.framing),
+      new Clock(),
+      NO_TIMEOUTS,
+      {
+        complete() {},
+        failed: (error) => void failures.push(error),
+        cancelled() {},
+      },
+    );
     const reader = body.getReader();
     const first = await reader.read();
     const last = await reader.read();

@@ -23,7 +23,7 @@ function callThat(keeper: Keeper, isStored: boolean): StoredCall & { kept: JsonO
   return {
     kept,
     origins,
-    codec: responsesFormat.client.stored!,
+    codec: responsesFormat.client.beside.stored!,
     pin: undefined,
     added: [],
     canKeep: true,

@@ -133,20 +133,21 @@ function readStream(context: CodecContext): AnswerReader {
 }
 
 const upstream: UpstreamCodec = {
-  encodeRequest,
-  readAnswer,
-  readStream,
-  decodeError(status, _headers, text) {
-    const body = parseJson(text);
-    const said = isObject(body) && typeof body.error === "string" ? body.error : `status ${status}`;
-    return new GatewayError(
-      status === 404 ? "not-found" : status < 500 ? "invalid-request" : "upstream",
-      said,
-    );
+  address: { requestHeaders: [], answerHeaders: [] },
+  codec: {
+    encodeRequest,
+    readAnswer,
+    readStream,
+    decodeError(status, _headers, text) {
+      const body = parseJson(text);
+      const said = isObject(body) && typeof body.error === "string" ? body.error : `status ${status}`;
+      return new GatewayError(
+        status === 404 ? "not-found" : status < 500 ? "invalid-request" : "upstream",
+        said,
+      );
+    },
   },
-  watch: { marks: [], frame() {}, answer() {} },
-  requestHeaders: [],
-  answerHeaders: [],
+  native: { watch: { marks: [], frame() {}, answer() {} } },
 };
 
 export default definePlugin({

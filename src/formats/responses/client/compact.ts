@@ -37,7 +37,11 @@ export const compaction: CompactionCodec = {
       return writer.answer();
     },
   },
-  route: { decodeRequest: decodeRoute, writeStream: (context) => new CompactionWriter(context), writeAnswer },
+  route: {
+    decodeRequest: decodeRoute,
+    writeStream: (context) => new CompactionWriter(context),
+    writeAnswer,
+  },
   schemas: { request: toJson(ResponsesCountRequest), answer: toJson(ResponsesCompaction) },
 };
 

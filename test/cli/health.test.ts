@@ -16,7 +16,7 @@ afterEach(async () => {
   running = undefined;
 });
 
-const started = async (config: string) => (running = await serve({ config, workers: 1, binary: false }));
+const started = async (config: string) => (running = await serve({ config, workers: 1 }));
 
 test("a gateway that accepts calls is healthy, by its port, its URL, WEIR_PORT and as the only one, without a key", async () => {
   const { url, folder } = await started("keys: [a-key-that-is-long-enough]\n");

@@ -13,7 +13,7 @@ const config = `include: ["${files}/*.yaml"]\naliases: {first: mock/chat}\n`;
 
 test("a reload takes a changed and a new file, and a mistake in one leaves all as it was", async () => {
   put("a.yaml", "aliases: {second: mock/chat}\n");
-  const weir = await serve({ config, workers: 1, binary: false });
+  const weir = await serve({ config, workers: 1 });
   try {
     const statuses = () =>
       Promise.all(

@@ -39,7 +39,7 @@ test(
   "chains over two workers are whole after the keeper was killed in the middle of its work",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "weir-chains-"));
-    const weir = await serve({ config: "", workers: 2, binary: false, env: { WEIR_STATE: folder } });
+    const weir = await serve({ config: "", workers: 2, env: { WEIR_STATE: folder } });
     const run = join(weir.folder, "run/weir");
     const socket = join(
       run,

@@ -23,7 +23,7 @@ test.each(PAIRS)(
   async (first, second) => {
     const port = freePort();
     const ends = await Promise.allSettled(
-      [first, second].map((workers) => serve({ config: "", workers, binary: false, port })),
+      [first, second].map((workers) => serve({ config: "", workers, port })),
     );
     const lives = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
     started.push(...lives);

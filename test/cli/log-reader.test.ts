@@ -24,7 +24,6 @@ test("a log reader that stalls costs log lines, which are counted; calls and the
   const weir = await serve({
     config: "graceMs: 1000\n",
     workers: 1,
-    binary: false,
     plugins: { "talkative.ts": TALKATIVE },
     stdout: reader.descriptor,
   });
@@ -54,7 +53,6 @@ test("lines of several workers are whole, also when the reader is slow", async (
   const weir = await serve({
     config: "",
     workers: 2,
-    binary: false,
     plugins: { "talkative.ts": TALKATIVE.replace("20_000", "3_000") },
     stdout: reader.descriptor,
   });
@@ -77,7 +75,7 @@ test("lines of several workers are whole, also when the reader is slow", async (
 
 test("a log reader that is gone ends no call, and is reported once", async () => {
   const reader = stalledReader();
-  const weir = await serve({ config: "", workers: 1, binary: false, stdout: reader.descriptor });
+  const weir = await serve({ config: "", workers: 1, stdout: reader.descriptor });
   running = weir;
   reader.close();
   for (let n = 0; n < 3; n++) {
@@ -90,7 +88,7 @@ test("a log reader that is gone ends no call, and is reported once", async () =>
 }, 600_000);
 
 test("a client's model name forges no line of the readable log", async () => {
-  const weir = await serve({ config: "log: { format: pretty }\n", workers: 1, binary: false });
+  const weir = await serve({ config: "log: { format: pretty }\n", workers: 1 });
   running = weir;
   expect((await ask(weir.url, "x\n12:00:00  200  complete\x1b[2J\x9b31m\u202e")).status).toBeGreaterThan(399);
   expect(await until(() => weir.log.some((line) => line.includes("12:00:00  200")))).toBe(true);

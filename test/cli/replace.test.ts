@@ -37,7 +37,7 @@ test.each([
 
 test("a folder of plugins, which may use fetch, causes a replacement", async () => {
   if (process.platform !== "linux") return expect(process.platform).not.toBe("linux");
-  const weir = await serve({ config: "", workers: 1, binary: false, plugins: { "note.txt": "" } });
+  const weir = await serve({ config: "", workers: 1, plugins: { "note.txt": "" } });
   try {
     const environ = readFileSync(`/proc/${weir.pid}/environ`, "latin1").split("\0");
     expect(environ).toContain("BUN_CONFIG_MAX_HTTP_REQUESTS=65336");

@@ -27,7 +27,6 @@ async function startUnder(shell: string, set: string, workers = 1): Promise<Serv
   parent = await serve({
     config: "graceMs: 20000\n",
     workers,
-    binary: false,
     parent: ["sh", "-c", script, "sh"],
   });
   gateway = parent.children()[0]!;

@@ -26,7 +26,7 @@ function stateFolder(): string {
 }
 
 async function start(options: Partial<ServingOptions> & { workers: number }): Promise<Serving> {
-  const weir = await serve({ config: "graceMs: 1000\n", binary: false, ...options });
+  const weir = await serve({ config: "graceMs: 1000\n", ...options });
   running.push(weir);
   return weir;
 }

@@ -2,8 +2,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { ask, limitFiles, serve, type Serving, type ServingOptions, until } from "../helpers/serving.ts";
+import { PROGRAM } from "../helpers/command.ts";
 
 /** Ten times what is promised, and more: a slow machine fails no test. */
 const PATIENCE_MS = 100_000;
@@ -16,7 +17,7 @@ afterEach(async () => {
 });
 
 async function start(options: Partial<ServingOptions> = {}): Promise<Serving> {
-  running = await serve({ config: "graceMs: 1000\n", workers: 2, binary: false, ...options });
+  running = await serve({ config: "graceMs: 1000\n", workers: 2, ...options });
   return running;
 }
 
@@ -108,8 +109,9 @@ describe("a worker that cannot be started", () => {
   test("an executable that an upgrade has removed starts workers all the same", async () => {
     const folder = mkdtempSync(join(tmpdir(), "weir-upgrade-"));
     try {
-      const executable = join(folder, "bun");
-      copyFileSync(process.execPath, executable);
+      const program = PROGRAM[0]!;
+      const executable = join(folder, basename(program));
+      copyFileSync(program, executable);
       const weir = await start({ executable });
       rmSync(executable);
       for (let times = 1; times <= 2; times++) {
@@ -143,7 +145,7 @@ describe("a worker that is killed before it serves for the first time", () => {
 
   test("ends the gateway with the reason when it happens again and again", async () => {
     const failed = await serve({
-      ...{ config: "", workers: 2, binary: false },
+      ...{ config: "", workers: 2 },
       plugins: { "killed.ts": killed(1_000) },
     }).then(
       () => "it started",
@@ -159,7 +161,7 @@ describe("a worker that is killed before it serves for the first time", () => {
 test("what is wrong with the start is printed once, and its exit code is the worker's", async () => {
   // Which providers there are is known to a worker only.
   const config = "routes: { smart: [nobody/some-model] }\n";
-  const failed = await serve({ config, workers: 2, binary: false }).then(
+  const failed = await serve({ config, workers: 2 }).then(
     () => "it started",
     (cause: Error) => cause.message,
   );

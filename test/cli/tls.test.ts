@@ -25,7 +25,7 @@ async function start(workers: number): Promise<Serving> {
   files = mkdtempSync(join(tmpdir(), "weir-tls-"));
   store(FIRST);
   const tls = `tls: { cert: ${join(files, "cert.pem")}, key: ${join(files, "key.pem")} }\n`;
-  running = await serve({ config: tls, workers, binary: false });
+  running = await serve({ config: tls, workers });
   return running;
 }
 

@@ -21,7 +21,7 @@ function makePath(): string {
 }
 
 async function start(config: string): Promise<Serving> {
-  running = await serve({ config, workers: 0, binary: false });
+  running = await serve({ config, workers: 0 });
   return running;
 }
 

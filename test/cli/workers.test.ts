@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 async function start(workers: number, config = CONFIG, plugins?: Record<string, string>): Promise<Serving> {
-  running = await serve({ config, workers, binary: false, plugins });
+  running = await serve({ config, workers, plugins });
   return running;
 }
 
@@ -131,7 +131,7 @@ describe("one process", () => {
 
   test("a systemd unit's gateway is found in the unit's own folder", async () => {
     const folder = mkdtempSync(join(tmpdir(), "weir-unit-"));
-    running = await serve({ config: CONFIG, workers: 1, binary: false, env: { RUNTIME_DIRECTORY: folder } });
+    running = await serve({ config: CONFIG, workers: 1, env: { RUNTIME_DIRECTORY: folder } });
     expect(readdirSync(folder)).toEqual([`${new URL(running.url).port}.json`]);
     expect(running.run("reload")).toMatchObject({ code: 0 });
     rmSync(folder, { recursive: true });

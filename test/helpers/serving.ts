@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { environmentIn } from "./environment.ts";
+import { TARGET } from "./gateway.ts";
 import { streamedText } from "./streamed.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
@@ -34,7 +35,8 @@ export interface Serving {
 export interface ServingOptions {
   config: string;
   workers: number;
-  binary: boolean;
+  /** Whether `dist/weir` runs. Default: what `WEIR_TARGET` says. */
+  binary?: boolean;
   env?: Record<string, string>;
   /** Dropped plugins: file name → text. */
   plugins?: Record<string, string>;
@@ -52,7 +54,7 @@ export interface ServingOptions {
 export async function serve({
   config,
   workers,
-  binary,
+  binary = TARGET === "binary",
   env,
   plugins = {},
   stdout,

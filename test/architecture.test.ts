@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
+import { FEATURES } from "./helpers/commands.ts";
 import { stringsEqualTo, withoutComments, wordsIn } from "./helpers/source-words.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
@@ -515,6 +516,29 @@ test("no feature imports another one", async () => {
         ties.push(`${file} imports ${name}`);
     }
   expect(ties).toEqual([]);
+});
+
+/** Names of features that mean something else in a file. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  // A word of JavaScript.
+  "src/build/feature.ts": ["import"],
+  // `npm exec` runs a client.
+  "src/cli/clients/find.ts": ["exec"],
+  // A tool of a client.
+  "src/formats/responses/tool-kinds.ts": ["exec"],
+};
+
+test("no room contains the name of a feature, of its section or of its commands", async () => {
+  const names = FEATURES.flatMap(({ name, section, commands = [] }) => [
+    name,
+    ...(section ? [section.name] : []),
+    ...commands.map((command) => command.name),
+  ]);
+  const naming: string[] = [];
+  for (const file of files.filter((one) => /^src\/(?!features(\/|\.ts$))/.test(one)))
+    for (const name of stringsEqualTo([...new Set(names)], await sourceOf(file)))
+      if (!OTHER_NAMES[file]?.includes(name)) naming.push(`${file} names ${name}`);
+  expect(naming).toEqual([]);
 });
 
 /** The id of a format is the name of its folder. */

@@ -1,6 +1,9 @@
 /** Two owners of a name, and features that need others: the build and a start refuse them with a sentence. */
 import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
 import { CORE_NAMES } from "../../src/cli/commands.ts";
+import { section } from "../../src/config/section.ts";
+import { CORE } from "../../src/config/sections/index.ts";
 import { assertDistinct } from "../../src/feature/distinct.ts";
 import { type Feature, featuresIn } from "../../src/feature/feature.ts";
 import { FEATURES } from "../helpers/commands.ts";
@@ -10,8 +13,12 @@ const command = (name: string) => ({
   run: () => Promise.resolve({ run: () => Promise.resolve(0) }),
 });
 
+const options = (name: string) => section(name, Type.Object({}));
+
+const OWN = { command: CORE_NAMES, section: CORE.map(({ name }) => name) };
+
 test("the features of weir are distinct, and sorted by name", () => {
-  expect(() => assertDistinct(FEATURES, { command: CORE_NAMES })).not.toThrow();
+  expect(() => assertDistinct(FEATURES, OWN)).not.toThrow();
   const names = FEATURES.map(({ name }) => name);
   expect(names).toEqual([...names].sort());
   expect(featuresIn({ b: { name: "b" }, a: { name: "c" } }).map(({ name }) => name)).toEqual(["b", "c"]);
@@ -35,11 +42,22 @@ const PLANTS: readonly (readonly [sentence: string, features: readonly Feature[]
     [{ name: "words", commands: [command("tell"), command("tell")] }],
   ],
   [
+    "the features count and words both declare the section tell",
+    [
+      { name: "count", section: options("tell") },
+      { name: "words", section: options("tell") },
+    ],
+  ],
+  [
+    "the feature words declares the section retries, which weir has without it",
+    [{ name: "words", section: options("retries") }],
+  ],
+  [
     "the feature words declares the command serve, which weir has without it",
     [{ name: "words", commands: [command("serve")] }],
   ],
 ];
 
 test.each(PLANTS)("%s", (sentence, features) => {
-  expect(() => assertDistinct(features, { command: CORE_NAMES })).toThrow(sentence);
+  expect(() => assertDistinct(features, OWN)).toThrow(sentence);
 });

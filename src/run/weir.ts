@@ -69,7 +69,10 @@ class Weir implements RunningWeir {
     };
   }
 
-  /** The steps of a start. A client is served as soon as the gateway listens; the keeper opens its files meanwhile. */
+  /**
+   * The steps of a start, in an order that counts: where a fault of the keeper refuses the start, the keeper opens its files before
+   * weir listens, so that no client is served and then cut off. Else it opens them while weir serves.
+   */
   static async start(options: StartOptions): Promise<Weir> {
     const weir = new Weir(options);
     weir.#lasting = await Lasting.open(options, {
@@ -140,7 +143,7 @@ class Weir implements RunningWeir {
     return listener;
   }
 
-  /** The keeper starts after the listener, and the admin API after the stored answers. */
+  /** Starts the keeper if it does not run yet, and logs its faults: that of the stored answers, then that of the admin API. */
   async #startKeeper(): Promise<void> {
     const { keeper, keeping, storesAnswers, logger } = this.#lasting;
     const started = keeper.start();

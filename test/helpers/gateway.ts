@@ -14,6 +14,9 @@ import { startWeir } from "../../src/run/weir.ts";
 const REPOSITORY = resolve(import.meta.dir, "../..");
 const BINARY = process.env["WEIR_BINARY"] ?? join(REPOSITORY, "dist/weir");
 
+/** Longest time until a process says where it listens. A start takes a second of a free machine, and many of a busy one. */
+const START_MS = 120_000;
+
 export type GatewayTarget = "source" | "process" | "binary";
 
 /** What this run of the tests is about. */
@@ -140,7 +143,7 @@ async function startProcess(
   const drained = Promise.all([readLines(child.stdout, listen), readLines(child.stderr, listen)]);
   const failed = () => reject(new Error(`The gateway did not start:\n${log.join("\n")}`));
   void child.exited.then(() => drained).then(failed);
-  const timer = setTimeout(failed, 15_000);
+  const timer = setTimeout(failed, START_MS);
   const url = await address.finally(() => clearTimeout(timer));
   await untilHealthy(url);
   return {

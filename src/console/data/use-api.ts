@@ -1,6 +1,7 @@
 /** An answer of the admin API in a component. What is there stays while it is read again. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, get, anew } from "./api.ts";
+import { anew, ApiError, get } from "./api.ts";
+import type { AnswerOf, Contract, FilledIn } from "./types.ts";
 
 export interface Reading<Answer> {
   /** The newest answer; of the query before while the first request of another one runs. */
@@ -28,7 +29,7 @@ const BONES_AFTER = 150;
  * @param options.wait milliseconds without another `to` before it is read
  * @param options.read reads in another way, such as `getAll`; always the same function
  */
-export function useApi<Answer>(
+export function useReading<Answer>(
   to: string | undefined,
   options: { every?: number; wait?: number; read?: Reader } = {},
 ): Reading<Answer> {
@@ -88,3 +89,9 @@ export function useApi<Answer>(
 
   return { ...state, again };
 }
+
+/** The same for a reading operation: the contract types its path and its answer. */
+export const useApi: <Said extends Contract>(
+  to: FilledIn<Said> | undefined,
+  options?: Parameters<typeof useReading>[1],
+) => Reading<AnswerOf<Said>> = useReading;

@@ -1,6 +1,6 @@
 /** An answer of the admin API to a question that has a body, in a component: what-if, explain. */
 import { send } from "./api.ts";
-import { type Reading, useApi } from "./use-api.ts";
+import { type Reading, useReading } from "./use-api.ts";
 
 /**
  * Asks again when the body changes. What is there stays until the new answer.
@@ -10,7 +10,7 @@ import { type Reading, useApi } from "./use-api.ts";
  */
 export function usePost<Answer>(to: string, body: unknown, options: { wait?: number } = {}): Reading<Answer> {
   const question = body === undefined ? undefined : `${to} ${JSON.stringify(body)}`;
-  const reading = useApi<Answer>(question, { ...options, read: ask });
+  const reading = useReading<Answer>(question, { ...options, read: ask });
   return question === undefined
     ? { ...reading, data: undefined, error: undefined, busy: false, slow: false }
     : reading;

@@ -1,7 +1,7 @@
 /** The page Now before the first call: the commands that make one, and who can answer it. */
+import type { listProviders, Overview, ProviderEntry } from "../data/types.ts";
 import { hrefOf } from "../data/location.ts";
 import { session } from "../data/session.ts";
-import type { Overview, ProviderEntry, Providers } from "../data/types.ts";
 import { useApi } from "../data/use-api.ts";
 import { CopyLine } from "../parts/controls.tsx";
 import { Mark } from "../parts/icons.tsx";
@@ -68,7 +68,7 @@ export function FirstRun({ overview }: { overview: Overview }) {
 }
 
 function WhoCanAnswer() {
-  const reading = useApi<Providers>("/providers");
+  const reading = useApi<typeof listProviders>("/providers");
   return (
     <Panel title="Who can answer">
       <Loaded of={reading} what="Providers" rows={4}>

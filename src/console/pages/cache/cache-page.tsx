@@ -1,8 +1,8 @@
 /** Cache: what the caches of providers saved, which section of a prompt broke them, and what that cost. */
+import type { cacheReport } from "../../data/types.ts";
 import { query } from "../../data/location.ts";
 import { rangeOf } from "../../data/range.ts";
 import { queryOf } from "../../data/api.ts";
-import type { CacheReport } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
@@ -18,7 +18,7 @@ export function CachePage() {
   const { from, to } = rangeOf(query.value, USUAL_RANGE);
   const filters = filtersFor(query.value);
   const by = isGroup(query.value["by"]) ? query.value["by"] : "key";
-  const report = useApi<CacheReport>(`/cache${queryOf({ by, from, to, ...filters })}`);
+  const report = useApi<typeof cacheReport>(`/cache${queryOf({ by, from, to, ...filters })}`);
   return (
     <Page title="Cache" right={<RangePicker usual={USUAL_RANGE} />}>
       <section class={report.data ? "stack wide-gap" : "panel"} aria-label="Cache figures">

@@ -1,7 +1,7 @@
 /** The calls of one conversation: what each read from the cache and wrote to it, with the reason of each break. */
+import type { CacheBreak, cacheSession, CacheSession } from "../../data/types.ts";
 import { useState } from "preact/hooks";
 import { hrefOf } from "../../data/location.ts";
-import type { CacheBreak, CacheSession } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { count, counted, percent, whole } from "../../numbers/counts.ts";
 import { dollars } from "../../numbers/money.ts";
@@ -21,7 +21,7 @@ interface ConversationProps {
 }
 
 export function Conversation({ id, cause }: ConversationProps) {
-  const session = useApi<CacheSession>(`/cache/sessions/${encodeURIComponent(id)}`);
+  const session = useApi<typeof cacheSession>(`/cache/sessions/${encodeURIComponent(id)}`);
   return (
     <Loaded of={session} what="The conversation" rows={3}>
       {(data) => (

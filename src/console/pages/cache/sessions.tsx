@@ -1,7 +1,7 @@
 /** The conversations that lost most; one opens as a line of its calls. */
+import type { cacheSessions, CacheSessions } from "../../data/types.ts";
 import { queryOf, type QueryValue } from "../../data/api.ts";
 import { query, setQuery } from "../../data/location.ts";
-import type { CacheSessions } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { count, counted } from "../../numbers/counts.ts";
 import { type Head, Heads } from "../../parts/heads.tsx";
@@ -25,7 +25,7 @@ const HEADS: readonly Head[] = [
 ];
 
 export function SessionsPanel({ filters }: { filters: Readonly<Record<string, QueryValue>> }) {
-  const reading = useApi<CacheSessions>(`/cache/sessions${queryOf({ limit: ROWS, ...filters })}`);
+  const reading = useApi<typeof cacheSessions>(`/cache/sessions${queryOf({ limit: ROWS, ...filters })}`);
   const since = reading.data?.reasonsFrom;
   return (
     <Panel

@@ -1,7 +1,7 @@
 /** The bodies of a call, if the config says that they are captured. They are read only when the operator asks. */
+import type { CallEntry, getCallBody } from "../../data/types.ts";
 import { useState } from "preact/hooks";
 import { readOnly } from "../../data/session.ts";
-import type { CallEntry, CapturedCall } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { moment } from "../../numbers/times.ts";
 import { Button, Segments } from "../../parts/controls.tsx";
@@ -35,7 +35,7 @@ const SIDES: readonly (readonly [Side, string])[] = [
 ];
 
 function Kept({ id }: { id: string }) {
-  const reading = useApi<CapturedCall>(`/calls/${encodeURIComponent(id)}/body`);
+  const reading = useApi<typeof getCallBody>(`/calls/${encodeURIComponent(id)}/body`);
   const [side, setSide] = useState<Side>("request");
   return (
     <Loaded of={reading} what="The bodies">

@@ -1,10 +1,10 @@
 /** A call: the sentence, time, money, what could not be carried over, names and headers. */
 import type { ComponentChildren } from "preact";
+import type { CallEntry, getCallMoney } from "../../data/types.ts";
 import { placeOf, servedBy, targetOf } from "../../data/call-facts.ts";
 import { now } from "../../data/clock.ts";
 import { hrefOf } from "../../data/location.ts";
 import { session } from "../../data/session.ts";
-import type { CallEntry, CallMoney } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { counted } from "../../numbers/counts.ts";
 import { ago, moment } from "../../numbers/times.ts";
@@ -19,7 +19,7 @@ import { Sentence } from "./sentence.tsx";
 import { Waterfall } from "./waterfall.tsx";
 
 export function CallDetail({ call, wide }: { call: CallEntry; wide: boolean }) {
-  const money = useApi<CallMoney>(
+  const money = useApi<typeof getCallMoney>(
     call.attempts.length > 0 ? `/calls/${encodeURIComponent(call.id)}/money` : undefined,
   );
   const losses = call.losses ?? [];

@@ -1,8 +1,8 @@
 /** A call as a page. */
+import type { CallEntry, getCall } from "../../data/types.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { go, hrefOf } from "../../data/location.ts";
-import type { CallEntry } from "../../data/types.ts";
 import { type Reading, useApi } from "../../data/use-api.ts";
 import { Button } from "../../parts/controls.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
@@ -11,7 +11,7 @@ import { Page } from "../../shell/page.tsx";
 import { CallDetail } from "./call-detail.tsx";
 
 export function CallPage({ rest: id }: { rest: string }) {
-  const call = useApi<CallEntry>(`/calls/${encodeURIComponent(id)}`);
+  const call = useApi<typeof getCall>(`/calls/${encodeURIComponent(id)}`);
   useEffect(() => onKey("Escape", () => (history.length > 1 ? history.back() : go("/calls"))), []);
   const crumbs = (
     <h1 class="crumbs">

@@ -1,11 +1,11 @@
 /** Calls: what a filter finds, its sums, and one call beside the list. */
+import type { CallsSummary, summarizeCalls } from "../../data/types.ts";
 import { useEffect, useMemo } from "preact/hooks";
 import { queryOf } from "../../data/api.ts";
 import { apiFilter, FILTERS, filtersOf, noFilters } from "../../data/filters.ts";
 import { go, query, setQuery } from "../../data/location.ts";
 import { useNewer } from "../../data/newer.ts";
 import { rangeOf } from "../../data/range.ts";
-import type { CallsSummary } from "../../data/types.ts";
 import { type Reading, useApi } from "../../data/use-api.ts";
 import { type CallList, useCalls } from "../../data/use-pages.ts";
 import { counted, whole } from "../../numbers/counts.ts";
@@ -40,7 +40,7 @@ export function CallsPage() {
   }, [filters, range]);
   const list = useCalls(asked.query);
   const slices = open === undefined ? 96 : 24;
-  const summary = useApi<CallsSummary>(
+  const summary = useApi<typeof summarizeCalls>(
     `/calls/summary${asked.query}&slices=${slices}`,
     asked.to === undefined ? { every: AGAIN } : {},
   );

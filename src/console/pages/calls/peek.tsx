@@ -1,6 +1,6 @@
 /** A call beside the list, or instead of it where there is no room. */
+import type { getCall } from "../../data/types.ts";
 import { hrefOf } from "../../data/location.ts";
-import type { CallEntry } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { whole } from "../../numbers/counts.ts";
 import { Button } from "../../parts/controls.tsx";
@@ -17,7 +17,7 @@ export function Peek(props: {
   onClose: () => void;
 }) {
   const { id, position, total, onStep, onClose } = props;
-  const call = useApi<CallEntry>(`/calls/${encodeURIComponent(id)}`);
+  const call = useApi<typeof getCall>(`/calls/${encodeURIComponent(id)}`);
   return (
     <section class="panel peek" aria-label={`Call ${id}`} aria-busy={call.busy}>
       <header>

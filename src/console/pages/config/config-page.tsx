@@ -1,6 +1,6 @@
 /** Config: what runs, where each value comes from, and what a reload would change. */
+import type { EffectiveConfig, getConfig } from "../../data/types.ts";
 import { query, setQuery } from "../../data/location.ts";
-import type { EffectiveConfig } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Time } from "../../parts/numbers.tsx";
 import { Note, Panel } from "../../parts/panel.tsx";
@@ -17,7 +17,7 @@ import { SourcePanel } from "./source.tsx";
 const EVERY = 10_000;
 
 export function ConfigPage() {
-  const config = useApi<EffectiveConfig>("/config", { every: EVERY });
+  const config = useApi<typeof getConfig>("/config", { every: EVERY });
   const text = query.value["find"] ?? "";
   const isAll = query.value["all"] === "1";
   return (

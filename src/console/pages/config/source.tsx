@@ -1,7 +1,7 @@
 /** A file of the config as it is on the disk, at one line. */
+import type { getConfigSource } from "../../data/types.ts";
 import { useEffect, useRef } from "preact/hooks";
 import { setQuery } from "../../data/location.ts";
-import type { ConfigSource } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Button } from "../../parts/controls.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -10,7 +10,7 @@ import { lineOf } from "./options.ts";
 
 /** @param place `conf.d/keys.yaml:7`; without a file that is shown, it is in the first one */
 export function SourcePanel({ place }: { place: string }) {
-  const source = useApi<ConfigSource>("/config/source");
+  const source = useApi<typeof getConfigSource>("/config/source");
   const shown = source.data?.included.find(({ file }) => place.startsWith(`${file}:`)) ?? source.data;
   return (
     <Panel

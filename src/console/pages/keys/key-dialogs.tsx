@@ -1,7 +1,7 @@
 /** The dialogs of one key: rotate and revoke. */
+import type { CreatedKey, Key, runningCalls, usage } from "../../data/types.ts";
 import { useState } from "preact/hooks";
 import { useApi } from "../../data/use-api.ts";
-import type { CreatedKey, Key, RunningCalls, UsageReport } from "../../data/types.ts";
 import { whole } from "../../numbers/counts.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { FormDialog, SelectField } from "../../parts/form.tsx";
@@ -55,8 +55,8 @@ export function RotateDialog({ entry, onClose, onMade }: Props & { onMade: (crea
 export function RevokeDialog({ entry, onClose, onDone }: Props & { onDone: () => void }) {
   const [cut, setCut] = useState(false);
   const [from] = useState(() => Math.floor((Date.now() - DAY) / HOUR) * HOUR);
-  const running = useApi<RunningCalls>("/calls/running");
-  const day = useApi<UsageReport>(`/usage${queryOf({ from, key: entry.id })}`);
+  const running = useApi<typeof runningCalls>("/calls/running");
+  const day = useApi<typeof usage>(`/usage${queryOf({ from, key: entry.id })}`);
   const { busy, error, run } = useWrite<Key>();
   const now = running.data?.calls.filter(({ key }) => key === entry.id).length;
   const revoke = async () => {

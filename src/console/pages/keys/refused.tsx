@@ -1,8 +1,8 @@
 /** Calls that a rule of the gateway refused today: when, whose, why. */
+import type { CallEntry, Calls, listCalls } from "../../data/types.ts";
 import { now } from "../../data/clock.ts";
 import { hrefOf } from "../../data/location.ts";
 import { queryOf } from "../../data/api.ts";
-import type { CallEntry, Calls } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Tag } from "../../parts/controls.tsx";
 import { Time } from "../../parts/numbers.tsx";
@@ -23,7 +23,7 @@ export function Refused({
   const date = new Date(now.value);
   const from = new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
   const filter = { refused: "any", key: of?.id, from };
-  const reading = useApi<Calls>(`/calls${queryOf({ ...filter, limit: SHOWN })}`, { every: EVERY });
+  const reading = useApi<typeof listCalls>(`/calls${queryOf({ ...filter, limit: SHOWN })}`, { every: EVERY });
   const link = hrefOf("/calls", { refused: "any", key: of?.name, from });
   return (
     <Panel

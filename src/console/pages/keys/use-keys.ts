@@ -1,8 +1,8 @@
 /** The answers behind the page Keys & budgets, as one. */
+import type { listBudgets, listKeys, listRates, usage } from "../../data/types.ts";
 import { now } from "../../data/clock.ts";
 import { getAll } from "../../data/get-all.ts";
-import { queryOf, type ApiError } from "../../data/api.ts";
-import type { Budget, Key, Rate, UsageReport } from "../../data/types.ts";
+import { type ApiError, queryOf } from "../../data/api.ts";
 import { type Reading, useApi } from "../../data/use-api.ts";
 import { type KeysOverview, overviewOf } from "./overview.ts";
 
@@ -14,14 +14,14 @@ const SUMS_EVERY = 30_000;
 export function useKeys({ revoked }: { revoked: boolean }): Reading<KeysOverview> {
   const month = new Date(now.value);
   const from = Date.UTC(month.getUTCFullYear(), month.getUTCMonth());
-  const keys = useApi<{ keys: Key[] }>(`/keys${queryOf({ limit: 500, revoked })}`, {
+  const keys = useApi<typeof listKeys>(`/keys${queryOf({ limit: 500, revoked })}`, {
     every: SUMS_EVERY,
     read: getAll,
   });
-  const budgets = useApi<{ budgets: Budget[] }>("/budgets?limit=500", { every: EVERY, read: getAll });
-  const rates = useApi<{ rates: Rate[] }>("/rates?limit=500", { every: SUMS_EVERY, read: getAll });
-  const byKey = useApi<UsageReport>(`/usage${queryOf({ by: ["key"], from })}`, { every: SUMS_EVERY });
-  const byPath = useApi<UsageReport>(`/usage${queryOf({ by: ["path"], from })}`, { every: SUMS_EVERY });
+  const budgets = useApi<typeof listBudgets>("/budgets?limit=500", { every: EVERY, read: getAll });
+  const rates = useApi<typeof listRates>("/rates?limit=500", { every: SUMS_EVERY, read: getAll });
+  const byKey = useApi<typeof usage>(`/usage${queryOf({ by: ["key"], from })}`, { every: SUMS_EVERY });
+  const byPath = useApi<typeof usage>(`/usage${queryOf({ by: ["path"], from })}`, { every: SUMS_EVERY });
 
   const all = [keys, budgets, rates, byKey, byPath];
   const isThere = all.every(({ data }) => data !== undefined);

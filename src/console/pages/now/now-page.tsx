@@ -1,9 +1,9 @@
 /** Now: what needs the operator, five figures, calls that run, calls as they end. */
+import type { overview as getOverview } from "../../data/types.ts";
 import { queryOf } from "../../data/api.ts";
 import { apiFilter, filtersOf } from "../../data/filters.ts";
 import { useLive } from "../../data/live.ts";
 import { query } from "../../data/location.ts";
-import type { Overview } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Loaded } from "../../parts/states.tsx";
 import { Page } from "../../shell/page.tsx";
@@ -18,7 +18,7 @@ import { Strip } from "./strip.tsx";
 const AGAIN = 5_000;
 
 export function NowPage() {
-  const overview = useApi<Overview>("/overview", { every: AGAIN });
+  const overview = useApi<typeof getOverview>("/overview", { every: AGAIN });
   const feed = useLive(queryOf(apiFilter(filtersOf(query.value))));
   const { data } = overview;
   const isFirstRun = data?.firstCall === false && feed.rows.value.length === 0;

@@ -1,7 +1,14 @@
 /** Playground and routing: what a name means now, and a call to try it with. */
+import type {
+  Explained,
+  listModels,
+  listNames,
+  Models,
+  overview as getOverview,
+  routing as getRouting,
+} from "../../data/types.ts";
 import { useEffect } from "preact/hooks";
 import { query } from "../../data/location.ts";
-import type { Explained, Models, Names, Overview, Routing } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { usePost } from "../../data/use-post.ts";
 import { Button, copy } from "../../parts/controls.tsx";
@@ -17,10 +24,10 @@ const PLAN_EVERY = 5_000;
 const TYPING = 400;
 
 export function PlaygroundPage() {
-  const models = useApi<Models>("/models").data;
-  const names = useApi<Names>("/names").data;
+  const models = useApi<typeof listModels>("/models").data;
+  const names = useApi<typeof listNames>("/names").data;
   const keys = names?.keys.filter(({ kind, gone }) => kind === "call" && !gone);
-  const overview = useApi<Overview>("/overview").data;
+  const overview = useApi<typeof getOverview>("/overview").data;
   const open = overview?.open === true;
   const values = draft.value;
   const trial = trialOf(query.value, values);
@@ -28,7 +35,7 @@ export function PlaygroundPage() {
   const key = chosenKey(keys, open);
   const needsKey = !open && key === undefined;
   const asked = typeof body === "string" || trial.model === "" ? undefined : body;
-  const routing = useApi<Routing>(
+  const routing = useApi<typeof getRouting>(
     trial.model === "" ? undefined : `/routing/${encodeURIComponent(trial.model)}`,
     { every: PLAN_EVERY },
   );

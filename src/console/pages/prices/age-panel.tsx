@@ -1,6 +1,6 @@
 /** How old the price book is, and what has no price. */
+import type { listPrices, missingPrices, MissingPrices, Prices } from "../../data/types.ts";
 import { now } from "../../data/clock.ts";
-import type { MissingPrices, Prices } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { counted } from "../../numbers/counts.ts";
 import { CopyLine, Figure } from "../../parts/controls.tsx";
@@ -16,8 +16,8 @@ const OLD_DAYS = 60;
 const SHOWN = 6;
 
 export function AgePanel() {
-  const sample = useApi<Prices>("/prices?limit=50");
-  const missing = useApi<MissingPrices>("/prices/missing");
+  const sample = useApi<typeof listPrices>("/prices?limit=50");
+  const missing = useApi<typeof missingPrices>("/prices/missing");
   const date = bookDate(sample.data?.prices.map(({ source }) => source) ?? []);
   const days = date === undefined ? undefined : Math.max(0, Math.floor((now.value - Date.parse(date)) / DAY));
   const title =

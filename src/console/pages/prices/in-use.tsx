@@ -1,5 +1,5 @@
 /** The prices of what was called in a time, with what was paid. */
-import type { Price, Prices, UsageReport } from "../../data/types.ts";
+import type { listPrices, Price, UsageReport } from "../../data/types.ts";
 import { queryOf } from "../../data/api.ts";
 import { type Reading, useApi } from "../../data/use-api.ts";
 import { counted } from "../../numbers/counts.ts";
@@ -22,7 +22,7 @@ interface InUseProps {
 
 export function InUsePanel({ used, from, to }: InUseProps) {
   const targets = targetsOf(used.data).slice(0, MOST);
-  const prices = useApi<Prices>(
+  const prices = useApi<typeof listPrices>(
     targets.length === 0 ? undefined : `/prices${queryOf({ of: targets, limit: MOST })}`,
   );
   const rules = new Map(prices.data?.prices.map((price) => [`${price.provider}/${price.model}`, price]));

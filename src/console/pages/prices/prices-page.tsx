@@ -1,7 +1,7 @@
 /** Prices & what-if: what another model would have cost, what has no price, prices in use, and invoices against the books. */
+import type { usage } from "../../data/types.ts";
 import { query } from "../../data/location.ts";
 import { rangeOf } from "../../data/range.ts";
-import type { UsageReport } from "../../data/types.ts";
 import { queryOf } from "../../data/api.ts";
 import { useApi } from "../../data/use-api.ts";
 import { RangePicker } from "../../parts/range-picker.tsx";
@@ -16,7 +16,7 @@ export const USUAL_RANGE = "month";
 
 export function PricesPage() {
   const { from, to } = rangeOf(query.value, USUAL_RANGE);
-  const used = useApi<UsageReport>(`/usage${queryOf({ by: ["provider", "model"], from, to })}`);
+  const used = useApi<typeof usage>(`/usage${queryOf({ by: ["provider", "model"], from, to })}`);
   return (
     <Page title="Prices & what-if" right={<RangePicker usual={USUAL_RANGE} />}>
       <div class="two tops">

@@ -1,7 +1,7 @@
 /** A provider's invoice against the books: the difference, split into its causes. */
+import type { Invoices, listInvoices, Reconciliation, UsageReport } from "../../data/types.ts";
 import { useState } from "preact/hooks";
 import { readOnly } from "../../data/session.ts";
-import type { Invoices, Reconciliation, UsageReport } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { useWrite } from "../../data/use-write.ts";
 import { dollars, exactDollars, lineOf, placesOf, readDollars } from "../../numbers/money.ts";
@@ -11,7 +11,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { monthBefore, monthRange } from "./arithmetic.ts";
 
 export function ReconcilePanel({ used }: { used: UsageReport | undefined }) {
-  const invoices = useApi<Invoices>("/invoices");
+  const invoices = useApi<typeof listInvoices>("/invoices");
   const [provider, setProvider] = useState<string | undefined>(undefined);
   const [month, setMonth] = useState(monthBefore(Date.now()));
   const [amount, setAmount] = useState("");

@@ -1,8 +1,8 @@
 /** All prices, by a part of a model's name. */
+import type { listPrices, Price } from "../../data/types.ts";
 import { useState } from "preact/hooks";
 import { queryOf } from "../../data/api.ts";
 import { query, setQuery } from "../../data/location.ts";
-import type { Price, Prices } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Heads } from "../../parts/heads.tsx";
 import { LoadMore } from "../../parts/load-more.tsx";
@@ -15,7 +15,7 @@ const ROWS = 30;
 export function SearchPanel() {
   const text = query.value["find"] ?? "";
   const [limit, setLimit] = useState(ROWS);
-  const found = useApi<Prices>(text === "" ? undefined : `/prices${queryOf({ q: text, limit })}`);
+  const found = useApi<typeof listPrices>(text === "" ? undefined : `/prices${queryOf({ q: text, limit })}`);
   return (
     <Panel
       title="All prices"

@@ -1,8 +1,8 @@
 /** The calls of a time once more, at the prices of another model. */
+import type { listPrices, UsageReport, WhatIf } from "../../data/types.ts";
 import { query, setQuery } from "../../data/location.ts";
 import { useApi } from "../../data/use-api.ts";
 import { usePost } from "../../data/use-post.ts";
-import type { Prices, UsageReport, WhatIf } from "../../data/types.ts";
 import { counted, percent, whole } from "../../numbers/counts.ts";
 import { exactDollars, lineOf } from "../../numbers/money.ts";
 import { Figure } from "../../parts/controls.tsx";
@@ -24,7 +24,7 @@ interface WhatIfProps {
 export function WhatIfPanel({ used, from, to }: WhatIfProps) {
   const targets = targetsOf(used);
   const { instead = targets[0] ?? EVERYTHING, ask = "" } = query.value;
-  const suggestions = useApi<Prices>("/prices?limit=500").data?.prices ?? [];
+  const suggestions = useApi<typeof listPrices>("/prices?limit=500").data?.prices ?? [];
   const body = ask !== "" ? { from, to, map: { [instead]: ask } } : undefined;
   const answer = usePost<WhatIf>("/whatif", body, { wait: TYPING });
   return (

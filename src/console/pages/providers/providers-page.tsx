@@ -1,10 +1,10 @@
 /** The page Providers: a card for each deployment, those with trouble first. */
+import type { listProviders, ProviderEntry } from "../../data/types.ts";
 import { useEffect } from "preact/hooks";
 import { query } from "../../data/location.ts";
 import { queryOf } from "../../data/api.ts";
 import { rangeOf } from "../../data/range.ts";
 import { setTrouble } from "../../data/status.ts";
-import type { ProviderEntry, Providers } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { counted } from "../../numbers/counts.ts";
 import { moment } from "../../numbers/times.ts";
@@ -23,7 +23,7 @@ const USUAL = "1h";
 export function ProvidersPage() {
   const values = query.value;
   const range = rangeOf(values, USUAL);
-  const reading = useApi<Providers>(`/providers${queryOf({ from: range.from, to: range.to })}`, {
+  const reading = useApi<typeof listProviders>(`/providers${queryOf({ from: range.from, to: range.to })}`, {
     every: EVERY,
   });
   const calls = range.name === undefined ? { from: values["from"], to: values["to"] } : { range: range.name };

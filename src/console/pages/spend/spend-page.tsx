@@ -1,4 +1,5 @@
 /** The page Spend: what was spent in a time, by group, against the time before. */
+import type { FilledIn, usage as getUsage } from "../../data/types.ts";
 import { now } from "../../data/clock.ts";
 import { query, setQuery } from "../../data/location.ts";
 import { queryOf } from "../../data/api.ts";
@@ -21,9 +22,7 @@ import {
   forecastOf,
   groups,
   groupsOf,
-  type Row,
   seriesOf,
-  type Sums,
   TOGETHER,
 } from "./figures.ts";
 import { FilterChips, filtersFor } from "./filter-chips.tsx";
@@ -42,13 +41,6 @@ import {
 import { Proof } from "./proof.tsx";
 import { SpendTable } from "./table.tsx";
 
-export interface Usage {
-  rows: readonly Row[];
-  total: Sums;
-  /** Sums by hour of earlier calls are deleted. */
-  completeFrom?: number;
-}
-
 /** The sums are read again after this time. Milliseconds. */
 const EVERY = 30_000;
 const USUAL = "month";
@@ -63,17 +55,21 @@ export function SpendPage() {
   const filters = filtersFor(values);
   const groupNames = groupsOf(asked);
 
-  const usage = (by: readonly string[], { from, to }: { from: number; to: number }) =>
-    `/usage${queryOf({ by, from, to, ...filters })}`;
+  const usage = (
+    by: readonly string[],
+    { from, to }: { from: number; to: number },
+  ): FilledIn<typeof getUsage> => `/usage${queryOf({ by, from, to, ...filters })}`;
   const whole = { from: period.from, to: period.end };
-  const table = useApi<Usage>(usage(groupNames, whole), { every: EVERY });
-  const earlier = useApi<Usage>(usage(groupNames, fullHours(before(period))));
+  const table = useApi<typeof getUsage>(usage(groupNames, whole), { every: EVERY });
+  const earlier = useApi<typeof getUsage>(usage(groupNames, fullHours(before(period))));
   const total = table.data?.total;
   const dimension = dimensionOf(table.data?.rows ?? [], asked);
   const all = groups(table.data?.rows ?? [], earlier.data?.rows ?? [], dimension);
   const isDrawn = areDrawn(all, total, dimension);
-  const drawn = useApi<Usage>(usage([period.step, ...(isDrawn ? groupNames : [])], whole), { every: EVERY });
-  const past = useApi<Usage>(usage([period.step], counterparts(period)));
+  const drawn = useApi<typeof getUsage>(usage([period.step, ...(isDrawn ? groupNames : [])], whole), {
+    every: EVERY,
+  });
+  const past = useApi<typeof getUsage>(usage([period.step], counterparts(period)));
   const series = isDrawn ? seriesOf(all, coloursOf) : TOGETHER;
   const bars = barsOf({ rows: drawn.data?.rows ?? [], past: past.data?.rows ?? [] }, series, {
     period,

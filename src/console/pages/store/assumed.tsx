@@ -1,4 +1,5 @@
 /** Money that was held when a worker or a gateway ended: it cannot be known, and is booked as assumed. */
+import type { listAssumptions } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Figure } from "../../parts/controls.tsx";
 import { MoneyCell, Time } from "../../parts/numbers.tsx";
@@ -16,7 +17,7 @@ interface Entry {
 const ROWS = 8;
 
 export function AssumedPanel() {
-  const assumed = useApi<{ entries: Entry[]; next?: string }>(`/assumptions?limit=${ROWS}`);
+  const assumed = useApi<typeof listAssumptions>(`/assumptions?limit=${ROWS}`);
   return (
     <Panel
       title="Booked as assumed"

@@ -1,4 +1,5 @@
 /** Who did what, the newest first, each with its difference. */
+import type { auditLog } from "../../data/types.ts";
 import { useState } from "preact/hooks";
 import { knownNames } from "../../data/names.ts";
 import { query, setQuery } from "../../data/location.ts";
@@ -21,7 +22,7 @@ const ROWS = 30;
 
 export function LogPanel() {
   const [limit, setLimit] = useState(ROWS);
-  const log = useApi<LogPage>(`/audit/log?limit=${limit}`);
+  const log = useApi<typeof auditLog>(`/audit/log?limit=${limit}`);
   return (
     <Panel title="Who did what" busy={log.busy}>
       <Loaded of={log} what="The log">

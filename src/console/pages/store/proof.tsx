@@ -1,5 +1,5 @@
 /** The proof that calls, charges, sums and budgets agree to the nano-dollar: one line for each check. */
-import type { Proof } from "../../data/types.ts";
+import type { auditBooks, Proof } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { counted } from "../../numbers/counts.ts";
 import { clock } from "../../numbers/times.ts";
@@ -9,7 +9,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Loaded } from "../../parts/states.tsx";
 
 export function ProofPanel() {
-  const proof = useApi<Proof>("/audit/books");
+  const proof = useApi<typeof auditBooks>("/audit/books");
   const { busy, at } = proof;
   return (
     <Panel

@@ -1,7 +1,7 @@
 /** Store & audit: the proof of the books, the store, what was booked as assumed, and who did what. */
+import type { getStore } from "../../data/types.ts";
 import { useState } from "preact/hooks";
 import { readOnly } from "../../data/session.ts";
-import type { Store } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Button } from "../../parts/controls.tsx";
 import { Page } from "../../shell/page.tsx";
@@ -15,7 +15,7 @@ import { StorePanel } from "./store-panel.tsx";
 const EVERY = 5_000;
 
 export function StorePage() {
-  const store = useApi<Store>("/store", { every: EVERY });
+  const store = useApi<typeof getStore>("/store", { every: EVERY });
   const [deed, setDeed] = useState<"backup" | "prune" | undefined>(undefined);
   const [deeds, setDeeds] = useState(0);
   const close = () => setDeed(undefined);

@@ -1,40 +1,21 @@
 /** A budget in words: how people write it, how full it is, and what becomes of it at its pace. Amounts are nano-dollars. */
+import type * as api from "../../data/types.ts";
+import type { Frozen } from "../../data/types.ts";
 import { dollars, lineOf, readDollars } from "../../numbers/money.ts";
 
-export type Window = "day" | "week" | "month" | "total" | { hours: number };
-export type Mode = "hard" | "soft" | "watch";
+export type Window = api.Budget["window"];
+export type Mode = api.Budget["mode"];
+export type Subject = Frozen<api.Budget["on"]>;
 
-export interface Subject {
-  kind: "key" | "path" | "tag" | "model" | "provider" | "session" | "all";
-  what: string;
-}
+export type BudgetWindow = Omit<Frozen<api.BudgetWindow>, "account" | "granted">;
 
-export interface BudgetWindow {
-  startsAt: number;
-  endsAt?: number;
-  spent: number;
-  assumed: number;
-  held: number;
-  overrun: number;
-  left: number;
-  forecast?: number;
-}
-
-export interface Budget {
-  id: string;
-  name: string;
-  on: Subject;
-  window: Window;
-  limit: number;
-  mode: Mode;
-  alerts: readonly number[];
-  windows: readonly BudgetWindow[];
-  /** What calls of the last hour or two cost. Nano-dollars an hour. */
-  pace?: number;
-  /** Calls that it counts and that a budget refused since `refusedFrom`, milliseconds since 1970. */
-  refused?: number;
-  refusedFrom?: number;
-}
+/** The members of a budget that its words are made of. */
+export type Budget = Frozen<
+  Pick<
+    api.Budget,
+    "id" | "name" | "on" | "window" | "limit" | "mode" | "alerts" | "pace" | "refused" | "refusedFrom"
+  >
+> & { readonly windows: readonly BudgetWindow[] };
 
 /** The largest limit that the API takes: nine million dollars. */
 const MOST = 9_000_000e9;

@@ -1,35 +1,30 @@
 /** Keys in words, and as a tree by path. */
+import type * as api from "../../data/types.ts";
+import type { Frozen } from "../../data/types.ts";
 import { type Budget, isWithin } from "./budget-words.ts";
 
-export interface Scopes {
-  models?: readonly string[];
-  providers?: readonly string[];
-  endpoints?: readonly string[];
-  addresses?: readonly string[];
-  maxTokens?: number;
-  maxCost?: number;
-  serverTools?: boolean;
-}
+export type Scopes = Frozen<api.Scopes>;
 
-export interface Key {
-  id: string;
-  name: string;
-  kind: "call" | "admin" | "read";
-  path: string;
-  scopes: Scopes;
-  state: "active" | "expired" | "revoked";
-  source: "config" | "store";
-  hint?: string;
-  lastUsedAt?: number;
-  expiresAt?: number;
-  revokedAt?: number;
-  rotatingUntil?: number;
-}
+/** The members of a key that its words are made of. */
+export type Key = Frozen<
+  Pick<
+    api.Key,
+    | "id"
+    | "name"
+    | "kind"
+    | "path"
+    | "scopes"
+    | "state"
+    | "source"
+    | "hint"
+    | "lastUsedAt"
+    | "expiresAt"
+    | "revokedAt"
+    | "rotatingUntil"
+  >
+>;
 
-export interface Rate {
-  on: { kind: string; what: string };
-  limits: Readonly<Record<string, number>>;
-}
+export type Rate = Frozen<Pick<api.Rate, "limits">> & { on: { kind: string; what: string } };
 
 const DAY = 86_400_000;
 

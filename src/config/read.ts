@@ -40,7 +40,8 @@ export function substituteAll(
 export function sealSecrets(schema: TSchema, value: unknown): unknown {
   if (typeof value === "string") return schema["writeOnly"] === true ? new Secret(value.trim()) : value;
   const member = (step: string | number, inner: unknown) => {
-    const memberSchema = schema["writeOnly"] === true ? schema : memberOf(schema, step);
+    // A secret whose members have no schema is secret in all of them.
+    const memberSchema = memberOf(schema, step) ?? (schema["writeOnly"] === true ? schema : undefined);
     return memberSchema === undefined ? inner : sealSecrets(memberSchema, inner);
   };
   if (Array.isArray(value)) return value.map((item, index) => member(index, item));

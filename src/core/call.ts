@@ -53,6 +53,7 @@ export class Call implements Noted {
   readonly headers: Headers;
   readonly #stop = new Stop();
   #losses: LossList | undefined;
+  #keeps: (() => boolean)[] | undefined;
 
   /** Absent for a request of a plugin. */
   route?: CallRoute;
@@ -104,8 +105,6 @@ export class Call implements Noted {
 
   notes?: unknown[];
 
-  /** Called when the client's connection is closed. @returns whether the call goes on without it */
-  onLeave?: () => boolean;
   /** Set by the server: frees the call's admission slot. Called once, before the last byte is sent. */
   release?: () => void;
   /** Set by the server: closes the client's connection within seconds, after the current answer. */
@@ -129,6 +128,16 @@ export class Call implements Noted {
   /** Why weir aborted the whole call; absent while it may still be answered. */
   get abortReason(): GatewayError | undefined {
     return this.#stop.reason;
+  }
+
+  /** @param keep called when the client's connection is closed; returns whether the call goes on without it */
+  stay(keep: () => boolean): void {
+    (this.#keeps ??= []).push(keep);
+  }
+
+  /** The client's connection is closed. @returns whether the call goes on without it: all are asked, one is enough */
+  leave(): boolean {
+    return this.#keeps?.map((keep) => keep()).includes(true) ?? false;
   }
 
   /** Aborts all work for this call. @param reason the error that readers of the answer get */

@@ -1,4 +1,5 @@
 /** The repeat of a request whose first answer did not reach its client: what weir notes of it, and what its processes say about it. */
+import type { Channel } from "./channel.ts";
 import type { ErrorKind } from "./error.ts";
 import type { Frame } from "./frame.ts";
 
@@ -67,8 +68,4 @@ export type RepeatDown =
   | { kind: "said"; line: number; said: Wanted | Given };
 
 /** The way of a worker to the others. */
-export interface RepeatChannel {
-  readonly isUp: boolean;
-  send(message: RepeatUp): void;
-  listen(events: { up(): void; down(): void; message(message: RepeatDown): void }): void;
-}
+export type RepeatChannel = Channel<RepeatUp, RepeatDown>;

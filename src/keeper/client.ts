@@ -3,7 +3,7 @@ import type { AdminState } from "../operator/settings.ts";
 import type { BooksChannel, BooksEvents } from "../ledger/channel.ts";
 import type { BooksUp } from "../ledger/messages.ts";
 import type { PackedBatch } from "../ledger/packed.ts";
-import type { RepeatChannel } from "../core/paid-once.ts";
+import type { Channel, ChannelEvents } from "../core/channel.ts";
 import { AnswerClient, type ClientOptions } from "./answers/client.ts";
 import type { Connect, Link, LinkEvents } from "./link.ts";
 import type { ToKeeper } from "./protocol.ts";
@@ -19,7 +19,6 @@ export interface KeeperClientOptions extends ClientOptions {
 export class KeeperClient {
   readonly answers: AnswerClient;
   readonly books: BooksChannel;
-  readonly repeats: RepeatChannel;
   readonly #connect: Connect;
   readonly #adminKnown = Promise.withResolvers<AdminState>();
   readonly #storeKnown = Promise.withResolvers<string | undefined>();
@@ -31,7 +30,7 @@ export class KeeperClient {
   /** The receivers of what arrives on the link. */
   #answerEvents: LinkEvents | undefined;
   #booksEvents: BooksEvents | undefined;
-  #repeatEvents: Parameters<RepeatChannel["listen"]>[0] | undefined;
+  readonly #features = new Map<string, ChannelEvents<unknown>>();
 
   readonly #onReport: KeeperClientOptions["onReport"];
 
@@ -42,23 +41,23 @@ export class KeeperClient {
       this.#answerEvents = events;
       return { send: (message) => this.#link?.send(message), close: async () => {} };
     }, options);
-    this.books = new Channel(
+    this.books = new ToBooks(
       () => this.#isUp,
       (message) => this.#link?.send(message),
       (events) => (this.#booksEvents = events),
     );
-    this.repeats = this.#repeatChannel();
   }
 
-  #repeatChannel(): RepeatChannel {
+  /** The way to the part of a feature in the keeper, whose messages only the feature knows. */
+  channel<Up, Down>(feature: string): Channel<Up, Down> {
     const isUp = () => this.#isUp;
     return {
       get isUp() {
         return isUp();
       },
-      send: (message) => this.#link?.send({ repeats: message }),
+      send: (message) => this.#link?.send({ feature, message }),
       listen: (events) => {
-        this.#repeatEvents = events;
+        this.#features.set(feature, events as ChannelEvents<unknown>);
         if (isUp()) events.up();
       },
     };
@@ -75,16 +74,16 @@ export class KeeperClient {
         this.#isUp = this.#wasUp = true;
         this.#answerEvents?.up(fault);
         this.#booksEvents?.up();
-        this.#repeatEvents?.up();
+        for (const events of this.#features.values()) events.up();
       },
       down: () => {
         this.#isUp = false;
         this.#answerEvents?.down();
         this.#booksEvents?.down();
-        this.#repeatEvents?.down();
+        for (const events of this.#features.values()) events.down();
       },
       receive: (message) => {
-        if ("repeats" in message) return this.#repeatEvents?.message(message.repeats);
+        if ("feature" in message) return this.#features.get(message.feature)?.message(message.message);
         if ("admin" in message) return this.#adminKnown.resolve(message.admin);
         if (!("books" in message)) return this.#answerEvents?.receive(message);
         const { books } = message;
@@ -131,7 +130,7 @@ export class KeeperClient {
   }
 }
 
-class Channel implements BooksChannel {
+class ToBooks implements BooksChannel {
   readonly #isUp: () => boolean;
   readonly #send: (message: ToKeeper) => void;
   readonly #listen: (events: BooksEvents) => void;

@@ -6,6 +6,7 @@ import { AnswerKeeper } from "./answers/keeper.ts";
 import { SharedAnswers } from "./answers/shared.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
 import { Repeats } from "./repeats.ts";
+import type { KeeperPart } from "./seams.ts";
 import { type Hello, isPostgres, type KeeperSettings } from "./settings.ts";
 
 /** The keeper of the books, as the links see it. */
@@ -48,7 +49,7 @@ export interface OpenedBooks {
 export class Keeper {
   readonly #answers: AnswerKeeper | SharedAnswers | undefined;
   readonly #opened: Promise<OpenedBooks>;
-  readonly #repeats = new Repeats();
+  readonly #parts: ReadonlyMap<string, KeeperPart> = new Map([["paid-once", new Repeats()]]);
 
   /**
    * @param opened the start of a gateway waits for the answers, and must not wait for the code of the books
@@ -74,18 +75,23 @@ export class Keeper {
       books: books?.connect((message) => send({ books: message })),
       leave: admin?.tell((state) => send({ admin: state })),
     }));
-    const repeats = this.#repeats.connect((message) => send({ repeats: message }));
+    const parts = new Map(
+      [...this.#parts].map(([feature, part]) => [
+        feature,
+        part.connect((message) => send({ feature, message })),
+      ]),
+    );
     const toBooks = (message: BooksUp) => void connected.then(({ books }) => books?.receive(message));
     return {
       receive: (message) => {
         if ("packed" in message) toBooks({ kind: "records", batch: unpack(message.packed) });
         else if ("books" in message) toBooks(message.books);
-        else if ("repeats" in message) repeats.receive(message.repeats);
+        else if ("feature" in message) parts.get(message.feature)?.receive(message.message);
         else if (this.#answers) this.#answers.handle(message, send);
         else send({ number: message.number, error: "the keeper stores no answers" });
       },
       ended: () => {
-        repeats.ended();
+        for (const part of parts.values()) part.ended();
         void connected.then(({ books, leave }) => {
           leave?.();
           books?.ended();

@@ -1,7 +1,6 @@
 /** The messages between the gateway's processes and the keeper. The keeper never parses an item: items travel as JSON bytes. */
 import type { AdminState } from "../operator/settings.ts";
 import type { PageRequest } from "../core/answer-store.ts";
-import type { RepeatDown, RepeatUp } from "../core/paid-once.ts";
 import type { StoredAnswer } from "../core/stored-answer.ts";
 import type { BooksDown, BooksUp } from "../ledger/messages.ts";
 import type { PackedBatch } from "../ledger/packed.ts";
@@ -69,9 +68,14 @@ export interface AnswerReply {
 }
 
 /**
- * A link carries three channels: requests for stored answers, messages about books, and repeats of requests that other workers may
- * have answered. Records travel as bytes. `admin` comes once
+ * A link carries requests for stored answers, messages about books, and those of features. Records travel as bytes. `admin` comes once
  * after the hello, and at each change.
  */
-export type ToKeeper = AnswerAsk | { books: BooksUp } | { packed: PackedBatch } | { repeats: RepeatUp };
-export type FromKeeper = AnswerReply | { books: BooksDown } | { admin: AdminState } | { repeats: RepeatDown };
+export type ToKeeper = AnswerAsk | { books: BooksUp } | { packed: PackedBatch } | FeatureMessage;
+export type FromKeeper = AnswerReply | { books: BooksDown } | { admin: AdminState } | FeatureMessage;
+
+/** A message from the part of a feature in one process to its part in the other. */
+export interface FeatureMessage {
+  feature: string;
+  message: unknown;
+}

@@ -109,7 +109,10 @@ export class Lasting {
       onChange: (sentence) => logger.info(sentence, {}),
     });
     this.backlog = new Backlog(clock);
-    this.repeats = new Repeats({ ...this.ofGateway, ...(address && { repeats: keeper.repeats }) });
+    this.repeats = new Repeats({
+      ...this.ofGateway,
+      ...(address && { repeats: keeper.channel("paid-once") }),
+    });
     const { ledger, health } = this;
     this.state = new StateReporter({ ledger, health, clock, gateway: () => listeners.address() });
   }

@@ -33,7 +33,7 @@ export class Repeats {
             : next(),
       },
       refused: (arrival, status) => {
-        if (!arrival.call.onLeave) paidOnce.refused(identified(arrival), status);
+        if (!paidOnce.hasTaken(arrival.call)) paidOnce.refused(identified(arrival), status);
       },
     };
     return [{ name: "paid-once", seams }];

@@ -154,3 +154,15 @@ test("every part hears of a refusal", () => {
   refused!({ call: entryOf().entry.call, http, client: messages.client!, address: () => "" }, 503);
   expect(heard).toEqual([503, 503]);
 });
+
+test("a call goes on without its client while one part wants it, and all are asked", () => {
+  const call = new Call("req_1", "messages", new Headers());
+  expect(call.leave()).toBe(false);
+  const asked: string[] = [];
+  call.stay(() => asked.push("one") > 1);
+  expect(call.leave()).toBe(false);
+  call.stay(() => true);
+  call.stay(() => asked.push("three") < 0);
+  expect(call.leave()).toBe(true);
+  expect(asked).toEqual(["one", "one", "three"]);
+});

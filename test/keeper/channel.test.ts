@@ -1,6 +1,7 @@
 /** The link to the keeper carries answers and books beside each other. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { KeeperClient } from "../../src/keeper/client.ts";
+import { Keeper } from "../../src/keeper/keeper.ts";
 import type { LinkEvents } from "../../src/keeper/link.ts";
 import type { ToKeeper } from "../../src/keeper/protocol.ts";
 import { answerOf, PATIENT_MS } from "./suite.ts";
@@ -43,6 +44,42 @@ test("messages about books and requests for answers share a link and do not meet
   expect(heard).toEqual(["up", { kind: "stored", seq: 3 }, "down"]);
   expect(client.books.isUp).toBe(false);
   await client.close();
+});
+
+test("messages of features reach the part of their name, in both directions", async () => {
+  const { client, sent, events } = fakeLink();
+  const heard: unknown[] = [];
+  const hear = (name: string) =>
+    client.channel<number, number>(name).listen({
+      up: () => heard.push(`${name} up`),
+      down: () => heard.push(`${name} down`),
+      message: (message) => heard.push([name, message]),
+    });
+  hear("one");
+  hear("two");
+  void client.start();
+  events().up();
+  client.channel<number, number>("two").send(2);
+  expect(sent).toEqual([{ feature: "two", message: 2 }]);
+  events().receive({ feature: "two", message: 3 });
+  events().receive({ feature: "unknown", message: 4 });
+  events().down();
+  expect(heard).toEqual(["one up", "two up", ["two", 3], "one down", "two down"]);
+  await client.close();
+});
+
+test("the keeper passes messages to its part of a feature, and ignores those of features that it lacks", async () => {
+  const keeper = new Keeper({}, Promise.resolve({}));
+  const told: unknown[] = [];
+  const worker = keeper.connect((message) => void told.push(message));
+  worker.receive({ feature: "unknown", message: { kind: "join" } });
+  worker.receive({ feature: "paid-once", message: { kind: "join" } });
+  expect(told).toEqual([
+    { hello: true },
+    { feature: "paid-once", message: { kind: "salt", salt: expect.any(Uint8Array) } },
+  ]);
+  worker.ended();
+  await keeper.close();
 });
 
 test("a receiver that comes after the connection hears that it is open", () => {

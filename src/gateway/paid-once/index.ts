@@ -5,6 +5,7 @@
 import type { Call } from "../../core/call.ts";
 import type { Ledger } from "../../core/ledger.ts";
 import type { RepeatChannel, SoughtRequest } from "../../core/paid-once.ts";
+import { Slot } from "../../core/slot.ts";
 import type { Stoppable } from "../../core/stop.ts";
 import { assertModel, type Models } from "../access.ts";
 import type { Clock } from "../delivery/clock.ts";
@@ -39,6 +40,9 @@ export interface PaidOnceContext {
 const NOTICE_MS = 1_000;
 /** Interval in which answers are dropped whose time is over. Milliseconds. */
 const SWEEP_MS = 250;
+
+/** Notes that weir looks for the answer of a call, and keeps it. */
+const taken = new Slot<true>();
 
 export class PaidOnce {
   readonly #context: PaidOnceContext;
@@ -116,13 +120,19 @@ export class PaidOnce {
     const known = this.#byDigest.get(identity.digest);
     if (known) known.add(kept);
     else this.#byDigest.set(identity.digest, new Set([kept]));
-    call.onLeave = () => kept.clientLeft();
+    taken.set(call, true);
+    call.stay(() => kept.clientLeft());
     try {
       return kept.begin(await open());
     } catch (thrown) {
       kept.fail();
       throw thrown;
     }
+  }
+
+  /** Whether {@link take} has looked for the answer of the call. */
+  hasTaken(call: Call): boolean {
+    return taken.get(call) === true;
   }
 
   /** weir has refused a request before it looked for an answer. */

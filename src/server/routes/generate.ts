@@ -185,7 +185,7 @@ export function callRoute(
     const call = new Call(createRequestId(), format.id, request.headers);
     call.route = route;
     request.signal.addEventListener("abort", () => {
-      if (call.onLeave?.()) return leave();
+      if (call.leave()) return leave();
       if (!call.outcome) call.abort(clientLeft());
     });
     const deadline = new Deadline(call, gateway.clock, gateway.timeouts);

@@ -111,7 +111,7 @@ async function broken(gateway: PaidOnce, asked: Asked): Promise<void> {
     call,
     requestOf(asked),
     async () => {
-      expect(call.onLeave?.()).toBe(true);
+      expect(call.leave()).toBe(true);
       return json("kept");
     },
     MODELS,

@@ -40,6 +40,18 @@ else
       return store;
     }
 
+    test("calls are found by the value of a column", async () => {
+      const store = await open();
+      const values = ["a", "a'\"\u0000\ud800é"];
+      const records = values.map((tool, at) => Object.assign(call({ id: `req_${at}` }), { tool }));
+      await store.commit(commit({ batches: [batch(1, records)] }));
+      const reports = new Reports(store.sql, store.sql, () => NOW);
+      for (const [at, tool] of values.entries()) {
+        const { calls } = await reports.calls({ limit: 9, columns: { tool } });
+        expect(calls.map(({ id }) => id)).toEqual([`req_${at}`]);
+      }
+    });
+
     test("reports of the console read PostgreSQL as they read a file", async () => {
       const store = await open();
       const calls = [10, 20].map((firstMs) =>

@@ -2,4 +2,5 @@
 export { drill } from "./features/drill/index.ts";
 export { exec } from "./features/exec/index.ts";
 export { importConfigs } from "./features/import/index.ts";
+export { paidOnce } from "./features/paid-once/index.ts";
 export { probe } from "./features/probe/index.ts";

@@ -13,8 +13,20 @@ if (Bun.isMainThread) {
   const early: unknown[] = [];
   self.onmessage = ({ data }) => void early.push(data);
   void import("./keeper/thread.ts").then(({ runThread }) =>
-    runThread(early, async (settings) => (await import("./run/keeper.ts")).openKeeper(settings, false)),
+    runThread(
+      early,
+      async (settings) => (await import("./run/keeper.ts")).openKeeper(settings, false),
+      keeperParts,
+    ),
   );
+}
+
+async function keeperParts() {
+  const [{ featuresIn, keeperPartsOf }, features] = await Promise.all([
+    import("./feature/feature.ts"),
+    import("./features.ts"),
+  ]);
+  return keeperPartsOf(featuresIn(features));
 }
 
 async function run(args: readonly string[]): Promise<void> {
@@ -25,7 +37,7 @@ async function run(args: readonly string[]): Promise<void> {
   }
   if (first === KEEPER_FLAG) {
     const { runKeeper } = await import("./cli/keeper.ts");
-    return runKeeper(others);
+    return runKeeper(others, keeperParts());
   }
   const [cli, { featuresIn }, features] = await Promise.all([
     import("./cli/index.ts"),

@@ -129,7 +129,7 @@ const RULES: readonly Rule[] = [
     because: "a column is declared with its schema",
   },
   {
-    from: "src/gateway/paid-once/columns.ts",
+    from: "src/ledger/call-columns.ts",
     may: ["src/core/", "@sinclair/typebox"],
     because: "a column is declared with its schema",
   },
@@ -219,7 +219,7 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/feature/",
-    may: ["src/cli/command.ts", "src/config/section.ts"],
+    may: ["src/cli/command.ts", "src/config/section.ts", "src/gateway/seams.ts", "src/keeper/seams.ts"],
     because: "a manifest joins the types of the seams, each of which is in the room that runs it",
   },
   {
@@ -243,6 +243,23 @@ const RULES: readonly Rule[] = [
       "src/run/",
     ],
     because: "exec serves as weir serve does, with a client that it points at the gateway",
+  },
+  {
+    from: "src/features/paid-once/",
+    may: [
+      ...FACES,
+      "src/config/sections/",
+      "src/stream/sse.ts",
+      "src/gateway/access.ts",
+      "src/gateway/delivery/",
+      "src/gateway/lanes/",
+      "src/gateway/plugins/late-hooks.ts",
+      "src/gateway/seams.ts",
+      "src/gateway/types.ts",
+      "src/keeper/seams.ts",
+      "src/ledger/call-columns.ts",
+    ],
+    because: "paid once keeps answers as they are delivered, and reads them on when their client has left",
   },
   {
     from: "src/features/probe/",
@@ -483,6 +500,7 @@ const MANIFEST_MAY = [
   "src/feature/",
   "src/cli/command.ts",
   "src/config/section.ts",
+  "src/config/sections/kinds.ts",
   "@sinclair/typebox",
 ] as const;
 /** Declarations beside a manifest, which are data as the manifest is. */
@@ -524,6 +542,8 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   "src/build/feature.ts": ["import"],
   // `npm exec` runs a client.
   "src/cli/clients/find.ts": ["exec"],
+  // The books of each build show the calls that were paid once.
+  "src/ledger/call-columns.ts": ["paidOnce"],
   // A tool of a client.
   "src/formats/responses/tool-kinds.ts": ["exec"],
 };
@@ -552,7 +572,7 @@ const FORMAT_IDS = [
  * name of a format, and the sections of the config that have such a name.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(exec|import|probe)\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|run\/assemble\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(exec|import|probe)\/|features\/[a-z-]+\/section\.ts$|ledger\/prices\/import\/|telemetry\/conventions\.ts$|run\/assemble\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {

@@ -7,7 +7,7 @@ import { Glob } from "bun";
 import { COMMANDS } from "./helpers/commands.ts";
 import { parse } from "../src/cli/parse.ts";
 import { loadConfig } from "../src/config/load.ts";
-import { CORE_OPTIONS } from "../src/config/schema.ts";
+import { OPTIONS, SECTIONS } from "./helpers/features.ts";
 import { anchorsOf, blocksOf, DOCUMENTS, proseOf, readDocument, ROOT } from "./helpers/documents.ts";
 
 const README_BYTES = 9 * 1024;
@@ -90,7 +90,10 @@ test("every config example is YAML with options that weir knows", () => {
         writeFileSync(join(folder, "weir.yaml"), code);
         const names = [...code.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name!);
         const env = Object.fromEntries(names.map((name) => [name, `something-that-is-long-${name}`]));
-        expect(() => loadConfig({ flags: {}, env, cwd: folder }), `${path}:\n${code}`).not.toThrow();
+        expect(
+          () => loadConfig({ flags: {}, env, cwd: folder, sections: SECTIONS }),
+          `${path}:\n${code}`,
+        ).not.toThrow();
       }
   } finally {
     rmSync(folder, { recursive: true });
@@ -180,7 +183,7 @@ test("every weir command that a document shows is one of the command line", () =
 test("every option and variable that a document names exists", () => {
   // Also the groups of options inside of a section.
   const options = new Set(
-    CORE_OPTIONS.list.flatMap(({ path }) => path.map((_, at) => path.slice(0, at + 1).join("."))),
+    OPTIONS.list.flatMap(({ path }) => path.map((_, at) => path.slice(0, at + 1).join("."))),
   );
   const sections = new Set(
     [...options].filter((name) => name.includes(".")).map((name) => name.split(".")[0]!),

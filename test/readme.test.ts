@@ -14,7 +14,7 @@ import { mockModels } from "../plugins/mock/models.ts";
 import { COMMANDS } from "./helpers/commands.ts";
 import { synopsis } from "../src/cli/help.ts";
 import type { TSchema } from "@sinclair/typebox";
-import { CORE_OPTIONS } from "../src/config/schema.ts";
+import { OPTIONS } from "./helpers/features.ts";
 import { traitsSchema } from "../src/config/sections/traits.ts";
 import type { Provider } from "../src/core/provider.ts";
 import { FAMILIES } from "../src/keeper/metrics/families.ts";
@@ -417,7 +417,7 @@ test("the systemd unit stops, restarts and reloads as weir does, and is locked d
 }, 600_000);
 
 test("the table of options is made from the schema", async () => {
-  const rows = CORE_OPTIONS.list.map(({ path, schema }) => {
+  const rows = OPTIONS.list.map(({ path, schema }) => {
     const places = [schema["x-flag"], schema["x-env"]].filter(Boolean).map((word) => `\`${word}\``);
     const fallback = schema["default"] === undefined ? "" : `\`${JSON.stringify(schema["default"])}\``;
     return [`\`${path.join(".")}\``, places.join(" "), fallback, schema.description ?? ""];

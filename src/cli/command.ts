@@ -4,6 +4,7 @@
  */
 
 import type { Section } from "../config/section.ts";
+import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 
 /** Completion of a value in a shell: files, folders, or these words. */
 export type Completion = "file" | "folder" | readonly string[];
@@ -40,6 +41,8 @@ export interface Context {
   cwd: string;
   /** Sections that the features of this build add to the config. */
   sections: readonly Section[];
+  /** Parts of these features in a process that serves calls. */
+  workers: readonly NamedPart<WorkerHost, WorkerPart>[];
   print(text: string): void;
   printError(text: string): void;
 }

@@ -101,6 +101,7 @@ async function serveHere(
     home,
     tape: variant?.tape,
     plugins: variant?.plugins,
+    workers: context.workers,
     // With several processes the supervisor starts the keeper and has made the credential.
     adminCredential: credential,
     // A worker that starts again belongs to a gateway that was announced.

@@ -1,6 +1,8 @@
 /** The manifest of a feature. It is data: the code behind it is imported where it runs. */
 import type { CommandHead } from "../cli/command.ts";
 import type { Section } from "../config/section.ts";
+import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
+import type { KeeperPart } from "../keeper/seams.ts";
 
 export interface Feature {
   /** Its folder, and its name for `--without`. */
@@ -10,6 +12,10 @@ export interface Feature {
   /** Its options in weir.yaml, which its code reads by `section.of(config)`. */
   readonly section?: Section;
   readonly commands?: readonly CommandHead[];
+  /** Its part in each process that serves calls. */
+  readonly worker?: () => Promise<{ start(host: WorkerHost): WorkerPart }>;
+  /** Its part in the keeper, which connects the parts of the workers. */
+  readonly keeper?: () => Promise<{ start(): KeeperPart }>;
 }
 
 /**
@@ -18,4 +24,17 @@ export interface Feature {
  */
 export function featuresIn(exported: Readonly<Record<string, Feature>>): readonly Feature[] {
   return Object.values(exported).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The parts of features in a process that serves calls. */
+export function workersOf(features: readonly Feature[]): NamedPart<WorkerHost, WorkerPart>[] {
+  return features.flatMap(({ name, worker }) => (worker ? [{ name, load: worker }] : []));
+}
+
+/** The parts of features in the keeper, by name. */
+export async function keeperPartsOf(features: readonly Feature[]): Promise<ReadonlyMap<string, KeeperPart>> {
+  const started = features.flatMap(({ name, keeper }) =>
+    keeper ? [keeper().then(({ start }) => [name, start()] as const)] : [],
+  );
+  return new Map(await Promise.all(started));
 }

@@ -1,7 +1,10 @@
 /** The seams of a call: where code that is no part of the core meets calls, and in which order. */
 import type { Call } from "../core/call.ts";
+import type { Channel } from "../core/channel.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { Ledger } from "../core/ledger.ts";
+import type { Clock } from "./delivery/clock.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { Registry } from "./routing/registry.ts";
 import type { CallCodec, Incoming } from "./types.ts";
@@ -17,6 +20,28 @@ export interface Seams {
   readonly around?: { readonly at: Place; readonly run: Around };
   /** weir answers a request with an error, perhaps before anything was around it. @param status of the answer */
   readonly refused?: (arrival: Arrival, status: number) => void;
+}
+
+/** What a part of a process that serves calls may use. */
+export interface WorkerHost {
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  /** The way to the part of the same name in the keeper; absent if this process has the keeper to itself. */
+  channel<Up, Down>(): Channel<Up, Down> | undefined;
+}
+
+/** A part of a process that serves calls, from its start to its end. */
+export interface WorkerPart {
+  /** Called with each config before it serves. @returns undefined: the part is off, and no call meets it */
+  seams(config: object): Seams | undefined | Promise<Seams | undefined>;
+  /** The gateway stops. */
+  stop?(): void;
+}
+
+/** A part by its name; its code is imported when a gateway starts. */
+export interface NamedPart<Host, Part> {
+  readonly name: string;
+  load(): Promise<{ start(host: Host): Part }>;
 }
 
 /** A request that came from a client. */

@@ -5,7 +5,6 @@ import type { AdminState } from "../operator/settings.ts";
 import { AnswerKeeper } from "./answers/keeper.ts";
 import { SharedAnswers } from "./answers/shared.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
-import { Repeats } from "./repeats.ts";
 import type { KeeperPart } from "./seams.ts";
 import { type Hello, isPostgres, type KeeperSettings } from "./settings.ts";
 
@@ -46,16 +45,27 @@ export interface OpenedBooks {
   admin?: AdminService;
 }
 
+export interface KeeperOptions {
+  /** Milliseconds since 1970. */
+  now?: (() => number) | undefined;
+  /** Parts of features, by name; their code is still being loaded. */
+  parts?: Promise<ReadonlyMap<string, KeeperPart>>;
+}
+
 export class Keeper {
   readonly #answers: AnswerKeeper | SharedAnswers | undefined;
   readonly #opened: Promise<OpenedBooks>;
-  readonly #parts: ReadonlyMap<string, KeeperPart> = new Map([["paid-once", new Repeats()]]);
+  readonly #parts: Promise<ReadonlyMap<string, KeeperPart>>;
 
   /**
    * @param opened the start of a gateway waits for the answers, and must not wait for the code of the books
-   * @param now milliseconds since 1970
    */
-  constructor({ answers }: KeeperSettings, opened: Promise<OpenedBooks>, now?: () => number) {
+  constructor(
+    { answers }: KeeperSettings,
+    opened: Promise<OpenedBooks>,
+    { now, parts = Promise.resolve(new Map()) }: KeeperOptions = {},
+  ) {
+    this.#parts = parts;
     if (answers)
       this.#answers = isPostgres(answers.path)
         ? new SharedAnswers(answers.path, answers.limits, now)
@@ -75,23 +85,26 @@ export class Keeper {
       books: books?.connect((message) => send({ books: message })),
       leave: admin?.tell((state) => send({ admin: state })),
     }));
-    const parts = new Map(
-      [...this.#parts].map(([feature, part]) => [
-        feature,
-        part.connect((message) => send({ feature, message })),
-      ]),
+    const parts = this.#parts.then(
+      (all) =>
+        new Map(
+          [...all].map(([feature, part]) => [feature, part.connect((message) => send({ feature, message }))]),
+        ),
     );
     const toBooks = (message: BooksUp) => void connected.then(({ books }) => books?.receive(message));
     return {
       receive: (message) => {
         if ("packed" in message) toBooks({ kind: "records", batch: unpack(message.packed) });
         else if ("books" in message) toBooks(message.books);
-        else if ("feature" in message) parts.get(message.feature)?.receive(message.message);
+        else if ("feature" in message)
+          void parts.then((all) => all.get(message.feature)?.receive(message.message));
         else if (this.#answers) this.#answers.handle(message, send);
         else send({ number: message.number, error: "the keeper stores no answers" });
       },
       ended: () => {
-        for (const part of parts.values()) part.ended();
+        void parts.then((all) => {
+          for (const part of all.values()) part.ended();
+        });
         void connected.then(({ books, leave }) => {
           leave?.();
           books?.ended();

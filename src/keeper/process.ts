@@ -2,7 +2,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { encodeFrame, FrameReader } from "../process/frames.ts";
-import { Keeper, type OpenedBooks } from "./keeper.ts";
+import { Keeper, type KeeperOptions, type OpenedBooks } from "./keeper.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
 import type { Hello, KeeperSettings } from "./settings.ts";
 
@@ -26,9 +26,9 @@ export async function listenKeeper(
   path: string,
   settings: KeeperSettings,
   opened: Promise<OpenedBooks>,
-  now?: () => number,
+  options?: KeeperOptions,
 ): Promise<ListeningKeeper> {
-  const keeper = new Keeper(settings, opened, now);
+  const keeper = new Keeper(settings, opened, options);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);

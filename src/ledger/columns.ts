@@ -1,6 +1,7 @@
-/** The members of a call's record that are declared as columns and belong to no feature. */
+/** The members of a call's record that are declared as columns and are in every build. */
 import { Type } from "@sinclair/typebox";
 import { column } from "../core/column.ts";
+import { leftByClient, paidBy } from "./call-columns.ts";
 import { MAX_PROVIDER_TEXT } from "./record.ts";
 
 const upstreamId = column({
@@ -10,4 +11,4 @@ const upstreamId = column({
   fact: { label: "Provider's id", text: (id) => id },
 });
 
-export const LEDGER_COLUMNS = [upstreamId];
+export const LEDGER_COLUMNS = [upstreamId, paidBy, leftByClient];

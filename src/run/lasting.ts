@@ -18,7 +18,7 @@ import { isDecisive } from "./keeper-checks.ts";
 import { GatewayKeys } from "./keys.ts";
 import { openLog } from "./log-parts.ts";
 import { Redactor } from "./redactor.ts";
-import { Repeats } from "./repeats.ts";
+import { WorkerParts } from "./worker-parts.ts";
 import type { StartOptions } from "./running-weir.ts";
 import { StoredModels } from "./stored-models.ts";
 import { StateReporter } from "./worker-state.ts";
@@ -52,7 +52,8 @@ export class Lasting {
   readonly health;
   readonly reasoning = new ReasoningCache();
   readonly backlog: Backlog;
-  readonly repeats;
+  /** Parts of features. */
+  readonly parts;
   readonly state;
   /** Makes the recorders of calls for a config. */
   readonly tapesFor;
@@ -109,10 +110,10 @@ export class Lasting {
       onChange: (sentence) => logger.info(sentence, {}),
     });
     this.backlog = new Backlog(clock);
-    this.repeats = new Repeats({
-      ...this.ofGateway,
-      ...(address && { repeats: keeper.channel("paid-once") }),
-    });
+    this.parts = new WorkerParts(options.workers ?? [], (name) => ({
+      ...{ clock, ledger: this.ledger },
+      channel: <Up, Down>() => (address ? keeper.channel<Up, Down>(name) : undefined),
+    }));
     const { ledger, health } = this;
     this.state = new StateReporter({ ledger, health, clock, gateway: () => listeners.address() });
   }

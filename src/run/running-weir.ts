@@ -3,6 +3,7 @@ import type { AdminState } from "../operator/settings.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Config } from "../config/schema.ts";
 import type { Plugin } from "../core/plugin.ts";
+import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 import type { CallTape, TapeTools } from "../gateway/tape.ts";
 import type { WriteLog } from "../server/log-buffer.ts";
 import type { StateHome } from "./home.ts";
@@ -14,6 +15,8 @@ export interface Settings extends ConfigSources {
 }
 
 export interface StartOptions extends Settings {
+  /** Parts of the features of this build. Default: none. */
+  workers?: readonly NamedPart<WorkerHost, WorkerPart>[];
   /** Where the log is written; default: standard output. */
   write?: WriteLog;
   /** Standard output is a terminal: the log format `auto` then means `pretty`. */

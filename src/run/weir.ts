@@ -244,10 +244,10 @@ class Weir implements RunningWeir {
   }
 
   readonly stop = async (graceMs = 0): Promise<void> => {
-    const { clock, repeats } = this.#lasting;
+    const { clock, parts } = this.#lasting;
     const listener = this.#listener!;
     this.#isDraining = true;
-    repeats.close();
+    parts.stop();
     const finished = listener.stop(graceMs === 0);
     const inTime = graceMs === 0 || (await endsWithin(finished, graceMs));
     if (!inTime) {

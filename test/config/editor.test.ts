@@ -7,7 +7,7 @@ import { Kind, type TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { editorSchema, exampleConfig } from "../../src/config/editor.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { CORE_OPTIONS } from "../../src/config/schema.ts";
+import { OPTIONS, SECTIONS } from "../helpers/features.ts";
 
 /** The keywords of draft 07 that the schema uses; an editor does not know any others. */
 const KEYWORDS = new Set(
@@ -56,7 +56,7 @@ function marked(schema: Record<string, unknown>): TSchema {
 }
 
 /** What an editor is given: the text of the schema, read again. */
-const schema = marked(JSON.parse(JSON.stringify(editorSchema())) as Record<string, unknown>);
+const schema = marked(JSON.parse(JSON.stringify(editorSchema(OPTIONS))) as Record<string, unknown>);
 
 let folder: string;
 
@@ -68,7 +68,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function load(text: string, env: Record<string, string> = {}) {
   writeFileSync(join(folder, "weir.yaml"), text);
-  return loadConfig({ env, cwd: folder });
+  return loadConfig({ env, cwd: folder, sections: SECTIONS });
 }
 
 test("the schema allows a variable where weir replaces it", () => {
@@ -135,15 +135,14 @@ test("the schema says of a file what weir says of it", () => {
 });
 
 test("the example names every option, and its first line names the schema for the YAML language server", () => {
-  const text = exampleConfig("weir.schema.json");
+  const text = exampleConfig("weir.schema.json", OPTIONS);
   expect(text).toStartWith("# yaml-language-server: $schema=weir.schema.json\n");
-  for (const { path } of CORE_OPTIONS.list)
-    expect(text).toMatch(new RegExp(`^# *\\(?${path.at(-1)}[:)]`, "m"));
+  for (const { path } of OPTIONS.list) expect(text).toMatch(new RegExp(`^# *\\(?${path.at(-1)}[:)]`, "m"));
   for (const line of text.split("\n")) expect(line.length).toBeLessThan(121);
 });
 
 test("the example loads as it is, and with every option put in force", () => {
-  const text = exampleConfig("weir.schema.json");
+  const text = exampleConfig("weir.schema.json", OPTIONS);
   expect(load(text).config).toEqual(load("").config);
   const inForce = text.replace(/^#(?=\S| {2})/gm, "");
   expect([...Value.Errors(schema, Bun.YAML.parse(inForce))]).toEqual([]);

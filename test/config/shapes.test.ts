@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { ConfigError } from "../../src/config/error.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { CORE_OPTIONS } from "../../src/config/schema.ts";
+import { OPTIONS } from "../helpers/features.ts";
 import { IS_LONG } from "../helpers/effort.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-shapes-"));
@@ -29,7 +29,7 @@ function pathsOf(schema: TSchema, path: readonly Step[] = []): (readonly Step[])
   return [path, ...members.flatMap(([step, member]) => pathsOf(member, [...path, step]))];
 }
 
-const paths = pathsOf(CORE_OPTIONS.schema).filter((path) => path.length > 0);
+const paths = pathsOf(OPTIONS.schema).filter((path) => path.length > 0);
 
 /** No option takes a list with an empty list in it. */
 const NEVER_RIGHT = [[]];

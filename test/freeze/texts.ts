@@ -11,6 +11,7 @@ import { editorSchema } from "../../src/config/editor.ts";
 import { type JsonObject, isObject } from "../../src/core/json.ts";
 import { migrationsFor } from "../../src/keeper/store/schema.ts";
 import { FAMILIES } from "../../src/keeper/metrics/families.ts";
+import { OPTIONS } from "../helpers/features.ts";
 import { CAPTURE_MIGRATIONS } from "../../src/keeper/captures/file.ts";
 import { RESPONSES_MIGRATIONS } from "../../src/keeper/store/migrations.ts";
 
@@ -40,7 +41,7 @@ export const completions = (): string =>
   SHELLS.map((shell) => `${shell} ${hash(completionScript(shell, COMMANDS))}`).join("\n");
 
 /** The JSON schema of weir.yaml, as editors read it. */
-export const configSchema = (): string => JSON.stringify(editorSchema(), null, 1);
+export const configSchema = (): string => JSON.stringify(editorSchema(OPTIONS), null, 1);
 
 /** The migrations of the three databases; those of the books for SQLite and for PostgreSQL. */
 export const tables = (): string =>

@@ -2,6 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { KeeperClient } from "../../src/keeper/client.ts";
 import { Keeper } from "../../src/keeper/keeper.ts";
+import type { KeeperPart } from "../../src/keeper/seams.ts";
 import type { LinkEvents } from "../../src/keeper/link.ts";
 import type { ToKeeper } from "../../src/keeper/protocol.ts";
 import { answerOf, PATIENT_MS } from "./suite.ts";
@@ -69,17 +70,30 @@ test("messages of features reach the part of their name, in both directions", as
 });
 
 test("the keeper passes messages to its part of a feature, and ignores those of features that it lacks", async () => {
-  const keeper = new Keeper({}, Promise.resolve({}));
+  const heard: unknown[] = [];
+  const echo: KeeperPart = {
+    connect: (send) => ({
+      receive: (message) => (heard.push(message), send("heard")),
+      ended: () => void heard.push("ended"),
+    }),
+  };
+  // The code of the parts is still being loaded when the first messages come.
+  const parts = Promise.withResolvers<ReadonlyMap<string, KeeperPart>>();
+  const keeper = new Keeper({}, Promise.resolve({}), { parts: parts.promise });
   const told: unknown[] = [];
   const worker = keeper.connect((message) => void told.push(message));
-  worker.receive({ feature: "unknown", message: { kind: "join" } });
-  worker.receive({ feature: "paid-once", message: { kind: "join" } });
-  expect(told).toEqual([
-    { hello: true },
-    { feature: "paid-once", message: { kind: "salt", salt: expect.any(Uint8Array) } },
-  ]);
+  worker.receive({ feature: "unknown", message: 1 });
+  worker.receive({ feature: "echo", message: 2 });
+  worker.receive({ feature: "echo", message: 3 });
+  parts.resolve(new Map([["echo", echo]]));
   worker.ended();
   await keeper.close();
+  expect(heard).toEqual([2, 3, "ended"]);
+  expect(told).toEqual([
+    { hello: true },
+    { feature: "echo", message: "heard" },
+    { feature: "echo", message: "heard" },
+  ]);
 });
 
 test("a receiver that comes after the connection hears that it is open", () => {

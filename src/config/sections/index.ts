@@ -6,7 +6,6 @@ import { adminKeys, keys } from "./keys.ts";
 import { cors, host, listen, names, port, tls, trustedProxies } from "./listening.ts";
 import { aliases, fallbacks, modelSets, models, routes, routing } from "./models.ts";
 import { admin, metrics } from "./operator.ts";
-import { paidOnce } from "./paid-once.ts";
 import { plugins } from "./plugins.ts";
 import { prices } from "./prices.ts";
 import { graceMs, include, log, workers } from "./process.ts";
@@ -49,7 +48,6 @@ export const CORE = [
   capture,
   tape,
   cache,
-  paidOnce,
   admin,
   adminKeys,
   metrics,

@@ -1,13 +1,21 @@
 /** Repeats of requests whose connection broke: one charge, by the provider's counts, and a record that says who paid. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { CHARGE_STATES } from "../../src/ledger/charge.ts";
-import { DOLLAR } from "../../src/ledger/money.ts";
-import { budgetAccount } from "../../src/ledger/record.ts";
-import { startBooked } from "../helpers/books.ts";
-import { ask, cut, EVENTS, gatedUpstream, idOf, lineOf, WHOLE } from "../helpers/cut-streams.ts";
-import { chatHost } from "../helpers/gateway.ts";
-import { budget, rate } from "../helpers/ledger.ts";
-import { until } from "../helpers/upstream.ts";
+import { CHARGE_STATES } from "../../../ledger/charge.ts";
+import { DOLLAR } from "../../../ledger/money.ts";
+import { budgetAccount } from "../../../ledger/record.ts";
+import { startBooked } from "../../../../test/helpers/books.ts";
+import {
+  ask,
+  cut,
+  EVENTS,
+  gatedUpstream,
+  idOf,
+  lineOf,
+  WHOLE,
+} from "../../../../test/helpers/cut-streams.ts";
+import { chatHost } from "../../../../test/helpers/gateway.ts";
+import { budget, rate } from "../../../../test/helpers/ledger.ts";
+import { until } from "../../../../test/helpers/upstream.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,15 +1,15 @@
 /** The memory of kept answers, who may get them, and what other workers say when they end. */
 import { expect, test } from "bun:test";
-import { Call } from "../../../src/core/call.ts";
-import { NO_LEDGER } from "../../../src/core/ledger.ts";
-import type { RepeatChannel, RepeatDown } from "../../../src/core/paid-once.ts";
-import { Clock } from "../../../src/gateway/delivery/clock.ts";
-import type { ByteSource } from "../../../src/gateway/delivery/stream.ts";
-import type { Opened } from "../../../src/gateway/lanes/lane.ts";
-import type { Receiver } from "../../../src/gateway/lanes/transport.ts";
-import { paidBy } from "../../../src/gateway/paid-once/columns.ts";
-import { PaidOnce, type PaidOnceOptions } from "../../../src/gateway/paid-once/index.ts";
-import { Repeats } from "../../../src/keeper/repeats.ts";
+import { Call } from "../../../../core/call.ts";
+import { NO_LEDGER } from "../../../../core/ledger.ts";
+import type { RepeatChannel, RepeatDown } from "../../messages.ts";
+import { Clock } from "../../../../gateway/delivery/clock.ts";
+import type { ByteSource } from "../../../../gateway/delivery/stream.ts";
+import type { Opened } from "../../../../gateway/lanes/lane.ts";
+import type { Receiver } from "../../../../gateway/lanes/transport.ts";
+import { paidBy } from "../../../../ledger/call-columns.ts";
+import { PaidOnce, type PaidOnceOptions } from "../../paid-once.ts";
+import { Repeats } from "../../keeper.ts";
 
 const OPTIONS = { keepMs: 120_000, readOnMs: 30_000, maxBytes: 8 * 1024 ** 2, totalBytes: 64 * 1024 ** 2 };
 const TIMEOUTS = {

@@ -4,8 +4,8 @@
  */
 import type { GatewayError } from "../../core/error.ts";
 import type { Frame } from "../../core/frame.ts";
-import type { ByteSource } from "../delivery/stream.ts";
-import type { Receiver } from "../lanes/transport.ts";
+import type { ByteSource } from "../../gateway/delivery/stream.ts";
+import type { Receiver } from "../../gateway/lanes/transport.ts";
 import type { Recording } from "./memory.ts";
 
 export interface FanOutEvents {

@@ -1,7 +1,14 @@
 /** How long and how much weir reads for a client that left, what is not kept, and what ends when the gateway stops. */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { ask as askAt, cut as cutAt, EVENTS, idOf, lineOf, WHOLE } from "../helpers/cut-streams.ts";
-import { chatHost, type RunningGateway, startGateway } from "../helpers/gateway.ts";
+import {
+  ask as askAt,
+  cut as cutAt,
+  EVENTS,
+  idOf,
+  lineOf,
+  WHOLE,
+} from "../../../../test/helpers/cut-streams.ts";
+import { chatHost, type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
 import {
   cut as broken,
   endless,
@@ -12,7 +19,7 @@ import {
   startUpstream,
   until,
   type Upstream,
-} from "../helpers/upstream.ts";
+} from "../../../../test/helpers/upstream.ts";
 
 setDefaultTimeout(30_000);
 

@@ -2,8 +2,8 @@
 import type { GatewayError } from "../../core/error.ts";
 import type { BrokenStream } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
-import type { ByteSource, StreamEnding } from "../delivery/stream.ts";
-import type { Receiver } from "../lanes/transport.ts";
+import type { ByteSource, StreamEnding } from "../../gateway/delivery/stream.ts";
+import type { Receiver } from "../../gateway/lanes/transport.ts";
 import type { FanOut, Place } from "./fan-out.ts";
 
 /** Messages of readers to the answer that they read. */

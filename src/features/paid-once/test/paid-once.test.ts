@@ -10,9 +10,9 @@ import {
   lineOf,
   noticed,
   WHOLE,
-} from "../helpers/cut-streams.ts";
-import { chatHost, type RunningGateway, startGateway } from "../helpers/gateway.ts";
-import { until } from "../helpers/upstream.ts";
+} from "../../../../test/helpers/cut-streams.ts";
+import { chatHost, type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
+import { until } from "../../../../test/helpers/upstream.ts";
 
 let gateway: RunningGateway;
 let upstream: GatedUpstream;

@@ -1,9 +1,9 @@
 /** An answer of this worker that another worker reads, piece by piece, for a client there. */
 import { GatewayError } from "../../core/error.ts";
-import type { Given, SoughtRequest, Wanted } from "../../core/paid-once.ts";
+import type { Given, SoughtRequest, Wanted } from "./messages.ts";
 import { Stop } from "../../core/stop.ts";
-import { type ByteSource, clientLeft } from "../delivery/stream.ts";
-import type { Receiver } from "../lanes/transport.ts";
+import { type ByteSource, clientLeft } from "../../gateway/delivery/stream.ts";
+import type { Receiver } from "../../gateway/lanes/transport.ts";
 import type { Kept } from "./kept.ts";
 
 export class GivenAnswer implements Receiver {

@@ -2,11 +2,11 @@
 import { GatewayError } from "../../core/error.ts";
 import type { BrokenStream } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
-import type { Given, Wanted } from "../../core/paid-once.ts";
+import type { Given, Wanted } from "./messages.ts";
 import type { Stoppable } from "../../core/stop.ts";
 import { parseFrames } from "../../stream/sse.ts";
-import type { ByteSource } from "../delivery/stream.ts";
-import type { Receiver } from "../lanes/transport.ts";
+import type { ByteSource } from "../../gateway/delivery/stream.ts";
+import type { Receiver } from "../../gateway/lanes/transport.ts";
 import type { Followed } from "./kept.ts";
 import { unlessStopped } from "./unless-stopped.ts";
 

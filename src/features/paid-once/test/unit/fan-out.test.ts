@@ -1,9 +1,9 @@
 /** One answer for several readers: its bytes, its memory, and how fast it is read. */
 import { expect, test } from "bun:test";
-import { FanOut } from "../../../src/gateway/paid-once/fan-out.ts";
-import { Memory, Recording } from "../../../src/gateway/paid-once/memory.ts";
-import type { ByteSource } from "../../../src/gateway/delivery/stream.ts";
-import type { Receiver } from "../../../src/gateway/lanes/transport.ts";
+import { FanOut } from "../../fan-out.ts";
+import { Memory, Recording } from "../../memory.ts";
+import type { ByteSource } from "../../../../gateway/delivery/stream.ts";
+import type { Receiver } from "../../../../gateway/lanes/transport.ts";
 
 const UNLIMITED = new Memory(
   () => Infinity,

@@ -1,15 +1,7 @@
 /** The repeat of a request whose first answer did not reach its client: what weir notes of it, and what its processes say about it. */
-import type { Channel } from "./channel.ts";
-import type { ErrorKind } from "./error.ts";
-import type { Frame } from "./frame.ts";
-
-/** The note on a repeat in log and record: it cost nothing. */
-export interface PaidOnce {
-  /** Whether the first answer still ran when the repeat came. */
-  answer: "running" | "finished";
-  /** Id of the first call. */
-  first: string;
-}
+import type { Channel } from "../../core/channel.ts";
+import type { ErrorKind } from "../../core/error.ts";
+import type { Frame } from "../../core/frame.ts";
 
 /** The head of a kept answer. */
 export interface KeptHead {

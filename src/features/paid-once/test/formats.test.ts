@@ -3,9 +3,9 @@
  * gets, and the provider is asked once. A fake provider plays what the mock has said, and waits where the client leaves.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
-import { cutInto } from "../helpers/recordings.ts";
-import { type Piece, sse, startUpstream, until, type Upstream } from "../helpers/upstream.ts";
+import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
+import { cutInto } from "../../../../test/helpers/recordings.ts";
+import { type Piece, sse, startUpstream, until, type Upstream } from "../../../../test/helpers/upstream.ts";
 
 setDefaultTimeout(120_000);
 
@@ -157,13 +157,14 @@ async function cutEverywhere(spoken: string, client: string): Promise<number> {
       const begun = await cutStream(client, model, prompt);
       const repeating = ask(client, model, prompt);
       // An event may mean nothing in another format: then the response headers come with the next one.
-      await Promise.race([repeating, Bun.sleep(50)]);
+      const hasBegun = await Promise.race([repeating.then(() => true), Bun.sleep(50).then(() => false)]);
       gates.get(prompt)!.resolve();
       const repeat = await repeating;
       const text = await repeat.text();
       expect(withoutIds(text)).toBe(withoutIds(whole));
       expect(text).toStartWith(begun);
-      expect(repeat.headers.get("x-weir-paid-once")).toBe("running");
+      // A repeat without a head by now may reach weir after the gate is open.
+      expect(repeat.headers.get("x-weir-paid-once")).toMatch(hasBegun ? /^running$/ : /^(running|finished)$/);
       expect(asked(prompt)).toBe(1);
       cuts++;
     };

@@ -4,14 +4,14 @@
  */
 import type { Call } from "../../core/call.ts";
 import type { Ledger } from "../../core/ledger.ts";
-import type { RepeatChannel, SoughtRequest } from "../../core/paid-once.ts";
+import type { RepeatChannel, SoughtRequest } from "./messages.ts";
 import { Slot } from "../../core/slot.ts";
 import type { Stoppable } from "../../core/stop.ts";
-import { assertModel, type Models } from "../access.ts";
-import type { Clock } from "../delivery/clock.ts";
-import type { Opened } from "../lanes/lane.ts";
-import type { Timeouts } from "../types.ts";
-import { paidBy } from "./columns.ts";
+import { assertModel, type Models } from "../../gateway/access.ts";
+import type { Clock } from "../../gateway/delivery/clock.ts";
+import type { Opened } from "../../gateway/lanes/lane.ts";
+import type { Timeouts } from "../../gateway/types.ts";
+import { paidBy } from "../../ledger/call-columns.ts";
 import { type IdentifiedRequest, identityOf, isRepeat } from "./identity.ts";
 import { type Followed, Kept, type Shelf } from "./kept.ts";
 import { Memory } from "./memory.ts";

@@ -1,7 +1,14 @@
-/** The members of a call's record that paid-once sets. */
+/** Members of a call's record for repeats of requests: the books count such calls, whether or not the feature is in the build. */
 import { Type } from "@sinclair/typebox";
-import { column } from "../../core/column.ts";
-import type { PaidOnce } from "../../core/paid-once.ts";
+import { column } from "../core/column.ts";
+
+/** The note on a repeat: it cost nothing. */
+export interface PaidOnce {
+  /** Whether the first answer still ran when the repeat came. */
+  answer: "running" | "finished";
+  /** Id of the first call. */
+  first: string;
+}
 
 /** The call is the repeat of a request and got the answer to it. */
 export const paidBy = column({

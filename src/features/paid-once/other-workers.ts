@@ -1,5 +1,5 @@
 /** A worker's side of repeats that arrive at another worker than their first request: it finds answers there, and gives its own. */
-import type { Given, RepeatChannel, RepeatDown, SoughtRequest, Wanted } from "../../core/paid-once.ts";
+import type { Given, RepeatChannel, RepeatDown, SoughtRequest, Wanted } from "./messages.ts";
 import type { Stoppable } from "../../core/stop.ts";
 import { GivenAnswer } from "./given-answer.ts";
 import type { Followed, Kept } from "./kept.ts";

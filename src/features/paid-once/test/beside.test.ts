@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { noticed } from "../helpers/cut-streams.ts";
-import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
+import { noticed } from "../../../../test/helpers/cut-streams.ts";
+import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
 
 setDefaultTimeout(30_000);
 

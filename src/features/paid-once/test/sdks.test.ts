@@ -2,10 +2,17 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { type BreakingProxy, startBreakingProxy } from "../helpers/breaking-proxy.ts";
-import { EVENTS } from "../helpers/cut-streams.ts";
-import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
-import { type Answer, json, sse, startUpstream, until, type Upstream } from "../helpers/upstream.ts";
+import { type BreakingProxy, startBreakingProxy } from "../../../../test/helpers/breaking-proxy.ts";
+import { EVENTS } from "../../../../test/helpers/cut-streams.ts";
+import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
+import {
+  type Answer,
+  json,
+  sse,
+  startUpstream,
+  until,
+  type Upstream,
+} from "../../../../test/helpers/upstream.ts";
 
 setDefaultTimeout(60_000);
 

@@ -3,17 +3,17 @@
  * repeat of the request reads it from its beginning.
  */
 import type { Call } from "../../core/call.ts";
-import type { KeptHead, SoughtRequest } from "../../core/paid-once.ts";
+import type { KeptHead, SoughtRequest } from "./messages.ts";
 import type { Stoppable } from "../../core/stop.ts";
-import type { Clock, Watcher } from "../delivery/clock.ts";
-import { timeoutsOf } from "../delivery/deadline.ts";
-import { toClientError } from "../delivery/redact.ts";
-import { constantHeaders, withCallHeaders } from "../delivery/response-headers.ts";
-import { clientLeft, idleTimeout, type StreamEnding } from "../delivery/stream.ts";
-import type { Opened, OpenedJson, OpenedStream } from "../lanes/lane.ts";
-import { blame } from "../plugins/late-hooks.ts";
-import type { Timeouts } from "../types.ts";
-import { leftByClient } from "./columns.ts";
+import type { Clock, Watcher } from "../../gateway/delivery/clock.ts";
+import { timeoutsOf } from "../../gateway/delivery/deadline.ts";
+import { toClientError } from "../../gateway/delivery/redact.ts";
+import { constantHeaders, withCallHeaders } from "../../gateway/delivery/response-headers.ts";
+import { clientLeft, idleTimeout, type StreamEnding } from "../../gateway/delivery/stream.ts";
+import type { Opened, OpenedJson, OpenedStream } from "../../gateway/lanes/lane.ts";
+import { blame } from "../../gateway/plugins/late-hooks.ts";
+import type { Timeouts } from "../../gateway/types.ts";
+import { leftByClient } from "../../ledger/call-columns.ts";
 import { FanOut } from "./fan-out.ts";
 import { type Memory, Recording } from "./memory.ts";
 import { FirstReader, RepeatReader } from "./readers.ts";

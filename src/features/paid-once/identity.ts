@@ -4,7 +4,7 @@
  * counts its retries one by one.
  */
 import type { HeaderReader } from "../../core/headers.ts";
-import type { SoughtRequest } from "../../core/paid-once.ts";
+import type { SoughtRequest } from "./messages.ts";
 
 /** The client's name for the request, which it keeps for retries. draft-ietf-httpapi-idempotency-key-header. */
 const IDEMPOTENCY_KEY = "idempotency-key";

@@ -2,7 +2,7 @@
  * Connects workers for repeats of requests: one has the repeat, another one the answer to the first request. The keeper asks all
  * others, and then passes on what the two say. It keeps no answer.
  */
-import type { Given, Knowledge, RepeatDown, RepeatUp, SoughtRequest, Wanted } from "../core/paid-once.ts";
+import type { Given, Knowledge, RepeatDown, RepeatUp, SoughtRequest, Wanted } from "./messages.ts";
 
 /** How long the keeper waits for the answers of the workers. Milliseconds. */
 const ASK_MS = 1_000;
@@ -22,6 +22,9 @@ interface Line {
   isRefused: boolean;
   timer: ReturnType<typeof setTimeout> | undefined;
 }
+
+/** Starts the part in the keeper. */
+export const start = (): Repeats => new Repeats();
 
 export class Repeats {
   readonly #salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES));

@@ -1,9 +1,9 @@
 /** The section of the configuration for repeats of requests whose connection broke. */
-import { section } from "../section.ts";
+import { section } from "../../config/section.ts";
 import { type Static, Type } from "@sinclair/typebox";
-import { CLOSED, milliseconds } from "./kinds.ts";
+import { CLOSED, milliseconds } from "../../config/sections/kinds.ts";
 
-export const paidOnce = section(
+export const paidOnceSection = section(
   "paidOnce",
   Type.Object(
     {
@@ -37,6 +37,7 @@ export const paidOnce = section(
     },
     { ...CLOSED, description: "Repeats of requests whose connection broke." },
   ),
+  { after: ["cache", "responses"] },
 );
 
-export type PaidOnceConfig = Static<typeof paidOnce.schema>;
+export type PaidOnceConfig = Static<typeof paidOnceSection.schema>;

@@ -1,8 +1,8 @@
 /** New questions beside kept answers to almost the same ones: none of them gets an answer that is not its own. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { ask, cut, gatedUpstream, noticed, WHOLE } from "../helpers/cut-streams.ts";
-import { chatHost, startGateway } from "../helpers/gateway.ts";
-import { IS_STRESS } from "../helpers/effort.ts";
+import { ask, cut, gatedUpstream, noticed, WHOLE } from "../../../../test/helpers/cut-streams.ts";
+import { chatHost, startGateway } from "../../../../test/helpers/gateway.ts";
+import { IS_STRESS } from "../../../../test/helpers/effort.ts";
 
 setDefaultTimeout(180_000);
 

@@ -1,0 +1,10 @@
+/** Paid once: a client that repeats a request whose connection broke gets the first answer, and the provider is asked once. */
+import type { Feature } from "../../feature/feature.ts";
+import { paidOnceSection } from "./section.ts";
+
+export const paidOnce: Feature = {
+  name: "paid-once",
+  section: paidOnceSection,
+  worker: () => import("./worker.ts"),
+  keeper: () => import("./keeper.ts"),
+};

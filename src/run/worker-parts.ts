@@ -1,0 +1,36 @@
+/** The parts of features in a process that serves calls. */
+import type { LivePart } from "../gateway/life.ts";
+import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
+
+export class WorkerParts {
+  readonly #named: readonly NamedPart<WorkerHost, WorkerPart>[];
+  readonly #hostOf: (name: string) => WorkerHost;
+  /** Parts that have started; they last until the gateway stops. */
+  readonly #started = new Map<string, WorkerPart>();
+
+  constructor(named: readonly NamedPart<WorkerHost, WorkerPart>[], hostOf: (name: string) => WorkerHost) {
+    this.#named = named;
+    this.#hostOf = hostOf;
+  }
+
+  /** The parts that are on for a config. Call this before the config serves. */
+  async of(config: object): Promise<readonly LivePart[]> {
+    const live: LivePart[] = [];
+    for (const named of this.#named) {
+      const part = this.#started.get(named.name) ?? (await this.#start(named));
+      const seams = await part.seams(config);
+      if (seams) live.push({ name: named.name, seams });
+    }
+    return live;
+  }
+
+  stop(): void {
+    for (const part of this.#started.values()) part.stop?.();
+  }
+
+  async #start({ name, load }: NamedPart<WorkerHost, WorkerPart>): Promise<WorkerPart> {
+    const part = (await load()).start(this.#hostOf(name));
+    this.#started.set(name, part);
+    return part;
+  }
+}

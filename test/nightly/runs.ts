@@ -31,7 +31,7 @@ export const STRESS = [
   "test/keeper/books/kill.test.ts",
   "test/cli/keeper-chains.test.ts",
   "test/wire/mixed-endings.test.ts",
-  "test/wire/paid-once-distinct.slow.test.ts",
+  "src/features/paid-once/test/distinct.slow.test.ts",
 ];
 
 /** Folders whose tests start weir as a process again and again: a push runs them with the binary. */

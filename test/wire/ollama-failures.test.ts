@@ -80,7 +80,7 @@ test("behind the line with the error the connection breaks, after white space al
 
 test("heartbeats of a silent stream are white space in front of a line", async () => {
   upstream.answer(() =>
-    sse([chatChunk({ content: "a" }), { wait: 300 }, chatChunk({}, "stop"), "data: [DONE]\n\n"]),
+    sse([chatChunk({ content: "a" }), { wait: 1_500 }, chatChunk({}, "stop"), "data: [DONE]\n\n"]),
   );
   const response = await fetch(`${gateway.url}/api/chat`, {
     method: "POST",

@@ -69,8 +69,12 @@ async function judge(name: string): Promise<{ cells: string[]; hasFailed: boolea
       const begun = performance.now();
       const child = Bun.spawn([process.execPath, ...args], {
         cwd: copy,
-        // Within the script `check` the command `check` is the one of Bun.
-        env: { ...process.env, npm_lifecycle_event: "check" },
+        // Within the script `check` of the copy the command `check` is the one of Bun.
+        env: {
+          ...process.env,
+          npm_lifecycle_event: "check",
+          npm_package_json: join(copy, "package.json"),
+        },
         stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",

@@ -1,5 +1,4 @@
 /** Options of plugins, under `plugins.NAME`: checked by the schema that the plugin brings. */
-import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { JsonObject } from "../core/json.ts";
 import { Secret } from "../core/secret.ts";
@@ -57,9 +56,6 @@ export function assertPluginsKnown(
     );
   }
 }
-
-/** A schema that contains no faults, for plugins before they serve. @throws Error with a clause */
-export const checkedSchema = (plain: unknown): TSchema => schemaOf(plain, "section.schema");
 
 function reveal(value: unknown): unknown {
   if (value instanceof Secret) return value.reveal();

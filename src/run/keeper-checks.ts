@@ -1,4 +1,4 @@
-/** Reasons for which the keeper refuses a start: known before the gateway listens, so that nobody is served and then cut off. */
+/** Reasons for which the keeper refuses a start: known before the gateway listens, so that no client is served and then cut off. */
 import type { Config } from "../config/schema.ts";
 import { endsWithin } from "./ends-within.ts";
 import type { GatewayKeys } from "./keys.ts";

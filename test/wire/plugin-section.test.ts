@@ -86,7 +86,7 @@ test.each([
   ["plugins:\n  openai: { word: abc }\n", "weir.yaml:3: the plugin openai has no options"],
   ["plugins:\n  dri: x\n", "weir.yaml:3: unknown option dri, did you mean dir?"],
   ["plugins:\n  gate: 5\n", "weir.yaml:3: unknown option gate; options of a plugin are a group"],
-])("a mistake is told with file and line: %j", async (yaml, sentence) => {
+])("the error of a mistake names file and line: %j", async (yaml, sentence) => {
   expect(await show(yaml)).toMatchObject({ code: 78, text: expect.stringContaining(sentence) });
 });
 

@@ -55,7 +55,8 @@ const steps = fc.array(
       arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.integer({ min: 0, max: 15_000 }) }),
     },
   ),
-  { minLength: 20, maxLength: 120 },
+  // Long enough that some history of each run asks for more than the budget.
+  { minLength: 60, maxLength: 120 },
 );
 
 /** One history: workers, a keeper that may be replaced, and what is known from outside. */

@@ -6,6 +6,7 @@
  */
 import { resolve } from "node:path";
 import { buildBinary } from "./faults/armour.ts";
+import { type Counts, runFiles } from "./helpers/file-runs.ts";
 import { STARTING } from "./nightly/runs.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
@@ -13,55 +14,35 @@ const ROOT = resolve(import.meta.dir, "..");
 /** Files that judge the memory, the descriptors or the speed of a process, which others would disturb. */
 const ALONE = ["bombs", "kept", "leak", "streams", "upstream"].map((name) => `test/faults/${name}.test.ts`);
 
-/** Files at a time. */
-const PARALLEL = ["--parallel=3"];
+/** Processes side by side. */
+const WIDTH = 3;
 
-/** Longest time of a test. Milliseconds. */
-const TIMEOUT = ["--timeout", "600000"];
-
-interface Counts {
-  pass: number;
-  fail: number;
-}
-
-async function runTests(
-  args: readonly string[],
-  target = process.env["WEIR_TARGET"],
-): Promise<Counts & { code: number }> {
-  const child = Bun.spawn([process.execPath, "test", ...TIMEOUT, ...args], {
-    cwd: ROOT,
-    env: { ...process.env, ALL_TESTS: "1", WEIR_TARGET: target },
-    stdin: "ignore",
-    stdout: "inherit",
-    stderr: "pipe",
-  });
-  const counts: Counts = { pass: 0, fail: 0 };
-  const decoder = new TextDecoder();
-  let rest = "";
-  // `bun test` writes its report to standard error, and the sums as the last lines of it.
-  for await (const piece of child.stderr) {
-    process.stderr.write(piece);
-    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
-    rest = lines.pop()!;
-    for (const line of lines) {
-      const [, count, what] = /^ *(\d+) (pass|fail)$/.exec(line) ?? [];
-      if (count !== undefined) counts[what as keyof Counts] = Number(count);
-    }
-  }
-  return { ...counts, code: await child.exited };
-}
+const ENV = { ...process.env, ALL_TESTS: "1" };
 
 const given = process.argv.slice(2);
-if (given.length > 0) process.exit((await runTests(given)).code);
+if (given.length > 0) {
+  const args = ["test", "--timeout", "600000", ...given];
+  const child = Bun.spawn([process.execPath, ...args], {
+    cwd: ROOT,
+    env: ENV,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  process.exit(await child.exited);
+}
 
 buildBinary();
-const ignored = [...STARTING.map((folder) => `${folder}**`), ...ALONE];
-const parts = [
-  await runTests([...PARALLEL, ...ignored.flatMap((path) => ["--path-ignore-patterns", path])]),
-  await runTests([...PARALLEL, ...STARTING, "test/wire/"], "binary"),
-  await runTests(ALONE),
+const all = [...new Bun.Glob("{src,test,plugins}/**/*.test.{ts,tsx}").scanSync({ cwd: ROOT })].sort();
+const isStarting = (file: string) => STARTING.some((folder) => file.startsWith(folder));
+const starting = all.filter(isStarting);
+const fromSource = all.filter((file) => !isStarting(file) && !ALONE.includes(file));
+const wire = all.filter((file) => file.startsWith("test/wire/"));
+const withBinary = { ...ENV, WEIR_TARGET: "binary" };
+const parts: Counts[] = [
+  await runFiles(fromSource, { cwd: ROOT, env: ENV, width: WIDTH }),
+  await runFiles([...starting, ...wire], { cwd: ROOT, env: withBinary, width: WIDTH }),
+  await runFiles(ALONE, { cwd: ROOT, env: ENV, width: 1 }),
 ];
-const sum = (of: (part: (typeof parts)[number]) => number) =>
-  parts.reduce((total, part) => total + of(part), 0);
-console.error(`\n ${sum(({ pass }) => pass)} pass\n ${sum(({ fail }) => fail)} fail`);
-process.exit(Math.max(...parts.map(({ code }) => code)));
+const passed = parts.reduce((sum, { pass }) => sum + pass, 0);
+const failed = parts.reduce((sum, { fail }) => sum + fail, 0);
+console.error(`\n ${passed} pass\n ${failed} fail`);
+process.exit(failed > 0 ? 1 : 0);

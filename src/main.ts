@@ -15,18 +15,29 @@ if (Bun.isMainThread) {
   void import("./keeper/thread.ts").then(({ runThread }) =>
     runThread(
       early,
-      async (settings) => (await import("./run/keeper.ts")).openKeeper(settings, false),
+      async (settings) => (await import("./run/keeper.ts")).openKeeper(settings, false, columns),
       keeperParts,
     ),
   );
 }
 
 async function keeperParts() {
-  const [{ featuresIn, keeperPartsOf }, features] = await Promise.all([
+  const [{ keeperPartsOf }, list] = await Promise.all([import("./feature/feature.ts"), features()]);
+  return keeperPartsOf(list);
+}
+
+async function columns() {
+  const [{ columnsOf }, list] = await Promise.all([import("./feature/feature.ts"), features()]);
+  return columnsOf(list);
+}
+
+/** The features of this build. */
+async function features() {
+  const [{ featuresIn }, exported] = await Promise.all([
     import("./feature/feature.ts"),
     import("./features.ts"),
   ]);
-  return keeperPartsOf(featuresIn(features));
+  return featuresIn(exported);
 }
 
 async function run(args: readonly string[]): Promise<void> {
@@ -37,12 +48,8 @@ async function run(args: readonly string[]): Promise<void> {
   }
   if (first === KEEPER_FLAG) {
     const { runKeeper } = await import("./cli/keeper.ts");
-    return runKeeper(others, keeperParts());
+    return runKeeper(others, keeperParts(), columns);
   }
-  const [cli, { featuresIn }, features] = await Promise.all([
-    import("./cli/index.ts"),
-    import("./feature/feature.ts"),
-    import("./features.ts"),
-  ]);
-  process.exitCode = await cli.run(args, featuresIn(features));
+  const [cli, list] = await Promise.all([import("./cli/index.ts"), features()]);
+  process.exitCode = await cli.run(args, list);
 }

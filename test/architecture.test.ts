@@ -129,11 +129,6 @@ const RULES: readonly Rule[] = [
     because: "a column is declared with its schema",
   },
   {
-    from: "src/ledger/call-columns.ts",
-    may: ["src/core/", "@sinclair/typebox"],
-    because: "a column is declared with its schema",
-  },
-  {
     from: "src/telemetry/",
     may: ["src/core/", "src/ledger/", "src/process/version.ts", "node:os", "node:util", "node:zlib"],
     because: "traces and alerts are made from records, and know no store and no gateway",
@@ -219,7 +214,13 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/feature/",
-    may: ["src/cli/command.ts", "src/config/section.ts", "src/gateway/seams.ts", "src/keeper/seams.ts"],
+    may: [
+      "src/cli/command.ts",
+      "src/config/section.ts",
+      "src/core/column.ts",
+      "src/gateway/seams.ts",
+      "src/keeper/seams.ts",
+    ],
     because: "a manifest joins the types of the seams, each of which is in the room that runs it",
   },
   {
@@ -257,7 +258,6 @@ const RULES: readonly Rule[] = [
       "src/gateway/seams.ts",
       "src/gateway/types.ts",
       "src/keeper/seams.ts",
-      "src/ledger/call-columns.ts",
     ],
     because: "paid once keeps answers as they are delivered, and reads them on when their client has left",
   },
@@ -542,8 +542,6 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   "src/build/feature.ts": ["import"],
   // `npm exec` runs a client.
   "src/cli/clients/find.ts": ["exec"],
-  // The books of each build show the calls that were paid once.
-  "src/ledger/call-columns.ts": ["paidOnce"],
   // A tool of a client.
   "src/formats/responses/tool-kinds.ts": ["exec"],
 };

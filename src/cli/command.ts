@@ -4,6 +4,7 @@
  */
 
 import type { Section } from "../config/section.ts";
+import type { Column } from "../core/column.ts";
 import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 
 /** Completion of a value in a shell: files, folders, or these words. */
@@ -41,6 +42,8 @@ export interface Context {
   cwd: string;
   /** Sections that the features of this build add to the config. */
   sections: readonly Section[];
+  /** Members that these features add to the record of a call. */
+  columns: readonly Column[];
   /** Parts of these features in a process that serves calls. */
   workers: readonly NamedPart<WorkerHost, WorkerPart>[];
   print(text: string): void;

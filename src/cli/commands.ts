@@ -1,7 +1,9 @@
 /** All commands, in the order of the help. */
-import type { Feature } from "../feature/feature.ts";
+import type { Column } from "../core/column.ts";
+import { columnsOf, type Feature } from "../feature/feature.ts";
+import { columnsWith } from "../run/columns.ts";
 import type { Command, CommandHead } from "./command.ts";
-import { BOOK_COMMANDS } from "./books/index.ts";
+import { bookCommands } from "./books/index.ts";
 import { chat } from "./chat.ts";
 import { check } from "./check.ts";
 import { completionCommand } from "./completion.ts";
@@ -22,17 +24,17 @@ import { version } from "./version.ts";
 /** The commands of weir with those of features. */
 export function commandsWith(features: readonly Feature[]): readonly Command[] {
   const commands: readonly Command[] = insertHeads(
-    coreCommands(() => commands),
+    coreCommands(() => commands, columnsOf(features)),
     features,
   );
   return commands;
 }
 
 /** Names of the commands that weir has without features. */
-export const CORE_NAMES: readonly string[] = coreCommands(() => []).map(({ name }) => name);
+export const CORE_NAMES: readonly string[] = coreCommands(() => [], []).map(({ name }) => name);
 
-/** @param all the command table, for the commands that print it */
-function coreCommands(all: () => readonly Command[]): readonly Command[] {
+/** @param all the command table, for the commands that print it @param columns of features */
+function coreCommands(all: () => readonly Command[], columns: readonly Column[]): readonly Command[] {
   return [
     serve,
     record,
@@ -45,7 +47,7 @@ function coreCommands(all: () => readonly Command[]): readonly Command[] {
     models,
     explainCommand,
     chat,
-    ...BOOK_COMMANDS,
+    ...bookCommands(columnsWith(columns)),
     pluginNew,
     pluginList,
     configInit,

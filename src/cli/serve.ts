@@ -101,6 +101,7 @@ async function serveHere(
     home,
     tape: variant?.tape,
     plugins: variant?.plugins,
+    columns: context.columns,
     workers: context.workers,
     // With several processes the supervisor starts the keeper and has made the credential.
     adminCredential: credential,

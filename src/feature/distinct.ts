@@ -4,6 +4,7 @@ import type { Feature } from "./feature.ts";
 /** Names that belong to one feature each, by their kind. */
 const KINDS: Readonly<Record<string, (feature: Feature) => readonly string[]>> = {
   section: ({ section }) => (section ? [section.name] : []),
+  column: ({ columns = [] }) => columns.map(({ name }) => name),
   command: ({ commands = [] }) => commands.map(({ name }) => name),
 };
 

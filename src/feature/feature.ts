@@ -1,6 +1,7 @@
 /** The manifest of a feature. It is data: the code behind it is imported where it runs. */
 import type { CommandHead } from "../cli/command.ts";
 import type { Section } from "../config/section.ts";
+import type { Column } from "../core/column.ts";
 import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 import type { KeeperPart } from "../keeper/seams.ts";
 
@@ -11,6 +12,8 @@ export interface Feature {
   readonly needs?: readonly string[];
   /** Its options in weir.yaml, which its code reads by `section.of(config)`. */
   readonly section?: Section;
+  /** Members that it adds to the record of a call. */
+  readonly columns?: readonly Column[];
   readonly commands?: readonly CommandHead[];
   /** Its part in each process that serves calls. */
   readonly worker?: () => Promise<{ start(host: WorkerHost): WorkerPart }>;
@@ -24,6 +27,11 @@ export interface Feature {
  */
 export function featuresIn(exported: Readonly<Record<string, Feature>>): readonly Feature[] {
   return Object.values(exported).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The columns of features, which follow those that every build has. */
+export function columnsOf(features: readonly Feature[]): readonly Column[] {
+  return features.flatMap(({ columns = [] }) => columns);
 }
 
 /** The parts of features in a process that serves calls. */

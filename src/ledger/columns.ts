@@ -1,7 +1,6 @@
-/** The members of a call's record that are declared as columns and are in every build. */
+/** The members of a call's record that are declared as columns, in every build. */
 import { Type } from "@sinclair/typebox";
 import { column } from "../core/column.ts";
-import { leftByClient, paidBy } from "./call-columns.ts";
 import { MAX_PROVIDER_TEXT } from "./record.ts";
 
 const upstreamId = column({
@@ -11,4 +10,4 @@ const upstreamId = column({
   fact: { label: "Provider's id", text: (id) => id },
 });
 
-export const LEDGER_COLUMNS = [upstreamId, paidBy, leftByClient];
+export const LEDGER_COLUMNS = [upstreamId];

@@ -1,6 +1,9 @@
-/** The columns of this build. */
-import { Columns } from "../core/column.ts";
+/** The columns of a gateway. */
+import { type Column, Columns } from "../core/column.ts";
 import { LEDGER_COLUMNS } from "../ledger/columns.ts";
 import { RECORD_MEMBERS } from "../ledger/record.ts";
 
-export const COLUMNS = new Columns(LEDGER_COLUMNS, RECORD_MEMBERS);
+/** The columns that every build has, and those of features. @throws Error with a sentence if a name is used twice */
+export function columnsWith(own: readonly Column[]): Columns {
+  return new Columns([...LEDGER_COLUMNS, ...own], RECORD_MEMBERS);
+}

@@ -1,21 +1,27 @@
 /** Puts the keeper of the books and the admin API together, for the thread and the process of the keeper. */
 import { AdminApi } from "../admin/admin-api.ts";
 import { NodeAdmin } from "../admin/node-admin.ts";
+import type { Column } from "../core/column.ts";
 import { openBooks } from "../keeper/books/index.ts";
 import type { OpenedBooks } from "../keeper/keeper.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
 
-/** @param isProcess the keeper is a process, not a thread of its only worker @returns nothing without a store */
+/**
+ * @param isProcess the keeper is a process, not a thread of its only worker
+ * @param own the columns of features, which are loaded with the first request
+ * @returns nothing without a store
+ */
 export async function openKeeper(
   { books: settings, admin }: KeeperSettings,
   isProcess: boolean,
+  own: () => Promise<readonly Column[]>,
 ): Promise<OpenedBooks> {
   if (settings === undefined) return {};
   const { keeper, books, upkeep, captures } = await openBooks(settings);
   if (admin === undefined) return { books: keeper };
   const { version, metrics, restarts, keys } = admin;
   books.observers.add({ settings: ({ adminNames }) => void (admin.names = adminNames ?? admin.names) });
-  const columns = async () => (await import("./columns.ts")).COLUMNS;
+  const columns = async () => (await import("./columns.ts")).columnsWith(await own());
   const node = new NodeAdmin({ books, upkeep, captures, version, isProcess, restarts, keys, metrics });
   return { books: keeper, admin: new AdminApi(node, admin, columns) };
 }

@@ -9,7 +9,7 @@ import type { GatewayAddress } from "../ledger/messages.ts";
 import { WorkerLedger } from "../ledger/worker/ledger.ts";
 import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
 import { callTapes } from "./call-tapes.ts";
-import { COLUMNS } from "./columns.ts";
+import { columnsWith } from "./columns.ts";
 import { declarationOf } from "./declaration.ts";
 import { keyRevoked } from "./end-errors.ts";
 import { FirstRequest } from "./first-request.ts";
@@ -66,7 +66,8 @@ export class Lasting {
   ) {
     const { config, worker, keeper: address, isRestart = false } = options;
     const { redactor, clock } = this;
-    const logger = (this.logger = openLog(options, redactor.hide));
+    const columns = columnsWith(options.columns ?? []);
+    const logger = (this.logger = openLog(options, redactor.hide, columns));
     this.home = options.home ?? namedHome(config);
     this.storesAnswers = answerHome(this.home, config).kind !== "off";
     const keeping = (this.keeping = keeperSettings(this.home, config, options.adminCredential));
@@ -96,7 +97,7 @@ export class Lasting {
     this.ledger = new WorkerLedger(declarationOf(config), {
       channel: keeper.books,
       cells: this.cells,
-      columns: COLUMNS,
+      columns,
       worker: worker ?? 0,
       awaitsPolicy: hasPolicy,
       onMessage: (message) => {

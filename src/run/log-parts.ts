@@ -1,9 +1,9 @@
 /** Opens the log, and writes there which plugins and providers serve, which do not and why, and which rules match no model. */
 import type { Assembled } from "./assemble.ts";
 import type { Config } from "../config/schema.ts";
+import type { Columns } from "../core/column.ts";
 import { createLogger, type Logger } from "../server/log.ts";
 import type { WriteLog } from "../server/log-buffer.ts";
-import { COLUMNS } from "./columns.ts";
 import { writeTo } from "./log-writer.ts";
 import { wantedButOff } from "./wanted-but-off.ts";
 
@@ -22,13 +22,14 @@ interface LogSource {
 export function openLog(
   { config, worker, terminal, write }: LogSource,
   hide: (text: string) => string,
+  columns: Columns,
 ): Logger {
   const { format, level } = config.log;
   return createLogger({
     format: format === "auto" ? (terminal ? "pretty" : "json") : format,
     level,
     worker,
-    columns: COLUMNS,
+    columns,
     hide,
     write: write ?? writeTo(process.stdout),
   });

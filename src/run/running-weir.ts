@@ -2,6 +2,7 @@
 import type { AdminState } from "../operator/settings.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Config } from "../config/schema.ts";
+import type { Column } from "../core/column.ts";
 import type { Plugin } from "../core/plugin.ts";
 import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 import type { CallTape, TapeTools } from "../gateway/tape.ts";
@@ -15,7 +16,9 @@ export interface Settings extends ConfigSources {
 }
 
 export interface StartOptions extends Settings {
-  /** Parts of the features of this build. Default: none. */
+  /** Members that the features of this build add to the record of a call. Default: none. */
+  columns?: readonly Column[];
+  /** Parts of these features. Default: none. */
   workers?: readonly NamedPart<WorkerHost, WorkerPart>[];
   /** Where the log is written; default: standard output. */
   write?: WriteLog;

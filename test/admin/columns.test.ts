@@ -1,19 +1,22 @@
-/** A planted column: one declaration, and log, store, admin API, OpenAPI, `weir logs`, CSV and console have it. */
+/** Planted columns of a feature: one declaration in its manifest, and log, store, admin API, OpenAPI, `weir logs`, CSV and console have it. */
 import { Type } from "@sinclair/typebox";
 import { expect, test } from "bun:test";
 import { openApiDocument } from "../../src/admin/openapi.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
 import { callsCsv } from "../../src/cli/books/calls-csv.ts";
-import { describeCall, logsCommand } from "../../src/cli/books/logs.ts";
+import { describeCall } from "../../src/cli/books/logs.ts";
+import { commandsWith } from "../../src/cli/commands.ts";
 import { csvOf } from "../../src/console/pages/calls/csv.ts";
 import { apiFilter } from "../../src/console/data/filters.ts";
-import { column, Columns } from "../../src/core/column.ts";
+import { column } from "../../src/core/column.ts";
 import { IN_MEMORY } from "../../src/keeper/settings.ts";
 import { Reports } from "../../src/keeper/reports/reports.ts";
 import { sqliteStore } from "../../src/keeper/store/sqlite-store.ts";
 import type { CallEntry, Calls } from "../../src/operator/calls.ts";
-import { COLUMNS } from "../../src/run/columns.ts";
+import { columnsOf, type Feature } from "../../src/feature/feature.ts";
+import { columnsWith } from "../../src/run/columns.ts";
 import { createLogger } from "../../src/server/log.ts";
+import { FEATURES } from "../helpers/features.ts";
 import { type FakeAdmin, fakeAdmin } from "../helpers/admin.ts";
 import { callOf } from "../helpers/ledger.ts";
 import { batch, call as recordOf, commit, NOW } from "../keeper/books/make.ts";
@@ -31,7 +34,9 @@ const turns = column({
   schema: Type.Integer(),
   filter: { value: "N", help: "calls of so many turns" },
 });
-const columns = new Columns([...COLUMNS.list, tool, turns]);
+const tools: Feature = { name: "tools", columns: [tool, turns] };
+const features = [...FEATURES, tools];
+const columns = columnsWith(columnsOf(features));
 
 /** An admin API over a store with three calls: two of a tool, and one without. */
 async function planted(): Promise<FakeAdmin> {
@@ -96,7 +101,8 @@ test("GET /calls, its summary and weir logs filter by it, exactly", async () => 
   expect(await found("turns=1")).toEqual(["req_0"]);
   expect(await found("turns=12&toolRun=github__search")).toEqual([]);
   expect((await admin.send("GET", "/admin/v1/calls?turns=x")).status).toBe(400);
-  const flags = logsCommand(columns).flags.map(({ name }) => name);
+  const logs = commandsWith(features).find(({ name }) => name === "logs");
+  const flags = logs?.flags.map(({ name }) => name);
   expect(flags).toContain("--tool-run");
 });
 

@@ -1,7 +1,7 @@
 /** No refusal of the admin API shows a regular expression: each pattern of a schema says in words what it expects. */
 import { expect, test } from "bun:test";
 import { listOperations } from "../../src/admin/operations/index.ts";
-import { COLUMNS } from "../../src/run/columns.ts";
+import { COLUMNS } from "../helpers/features.ts";
 import { readQuery } from "../../src/admin/read-request.ts";
 import { FILTER, request } from "../../src/operator/shapes.ts";
 

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { createConnection } from "node:net";
 import { type AdminListener, startAdmin } from "../../src/admin/listener.ts";
 import { DEFAULT_PORT } from "../../src/operator/settings.ts";
-import { COLUMNS } from "../../src/run/columns.ts";
+import { COLUMNS } from "../helpers/features.ts";
 import { FakeBooks, RUN_CREDENTIAL } from "../helpers/admin.ts";
 
 const open: { stop(): unknown }[] = [];

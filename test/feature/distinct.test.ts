@@ -4,8 +4,11 @@ import { Type } from "@sinclair/typebox";
 import { CORE_NAMES } from "../../src/cli/commands.ts";
 import { section } from "../../src/config/section.ts";
 import { CORE } from "../../src/config/sections/index.ts";
+import { column } from "../../src/core/column.ts";
 import { assertDistinct } from "../../src/feature/distinct.ts";
 import { type Feature, featuresIn } from "../../src/feature/feature.ts";
+import { LEDGER_COLUMNS } from "../../src/ledger/columns.ts";
+import { RECORD_MEMBERS } from "../../src/ledger/record.ts";
 import { FEATURES } from "../helpers/commands.ts";
 
 const command = (name: string) => ({
@@ -15,7 +18,13 @@ const command = (name: string) => ({
 
 const options = (name: string) => section(name, Type.Object({}));
 
-const OWN = { command: CORE_NAMES, section: CORE.map(({ name }) => name) };
+const member = (name: string) => column({ name, schema: Type.String() });
+
+const OWN = {
+  column: [...RECORD_MEMBERS, ...LEDGER_COLUMNS.map(({ name }) => name)],
+  command: CORE_NAMES,
+  section: CORE.map(({ name }) => name),
+};
 
 test("the features of weir are distinct, and sorted by name", () => {
   expect(() => assertDistinct(FEATURES, OWN)).not.toThrow();
@@ -55,6 +64,21 @@ const PLANTS: readonly (readonly [sentence: string, features: readonly Feature[]
   [
     "the feature words declares the command serve, which weir has without it",
     [{ name: "words", commands: [command("serve")] }],
+  ],
+  [
+    "the features count and words both declare the column tell",
+    [
+      { name: "count", columns: [member("tell")] },
+      { name: "words", columns: [member("tell")] },
+    ],
+  ],
+  [
+    "the feature words declares the column upstreamId, which weir has without it",
+    [{ name: "words", columns: [member("upstreamId")] }],
+  ],
+  [
+    "the feature words declares the column startedAt, which weir has without it",
+    [{ name: "words", columns: [member("startedAt")] }],
   ],
 ];
 

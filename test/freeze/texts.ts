@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { openApiDocument as adminDocument } from "../../src/admin/openapi.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
-import { COLUMNS } from "../../src/run/columns.ts";
 import { COMMANDS } from "../helpers/commands.ts";
 import { completionScript } from "../../src/cli/completion.ts";
 import { commandHelp, generalHelp, groupHelp } from "../../src/cli/help.ts";
@@ -11,7 +10,7 @@ import { editorSchema } from "../../src/config/editor.ts";
 import { type JsonObject, isObject } from "../../src/core/json.ts";
 import { migrationsFor } from "../../src/keeper/store/schema.ts";
 import { FAMILIES } from "../../src/keeper/metrics/families.ts";
-import { OPTIONS } from "../helpers/features.ts";
+import { COLUMNS, OPTIONS } from "../helpers/features.ts";
 import { CAPTURE_MIGRATIONS } from "../../src/keeper/captures/file.ts";
 import { RESPONSES_MIGRATIONS } from "../../src/keeper/store/migrations.ts";
 

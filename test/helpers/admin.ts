@@ -3,7 +3,7 @@ import type { AnswerTo } from "../../src/operator/worker-answers.ts";
 import type { AdminBooks, GatewayAccess } from "../../src/admin/books.ts";
 import { AdminError } from "../../src/operator/errors.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
-import { COLUMNS } from "../../src/run/columns.ts";
+import { COLUMNS } from "./features.ts";
 import { AdminServer } from "../../src/admin/server.ts";
 import { Pulse } from "../../src/keeper/reports/pulse.ts";
 import type { Running } from "../../src/keeper/books/questions.ts";

@@ -1,5 +1,5 @@
 import { test } from "bun:test";
-import { COLUMNS } from "../../src/run/columns.ts";
+import { COLUMNS } from "../helpers/features.ts";
 import { checkPart, markdownTable } from "../helpers/documents.ts";
 
 test("the table of columns is made from the list of the build", async () => {

@@ -20,19 +20,19 @@ export const CONNECT_FLAGS: readonly Flag[] = [
   },
 ];
 
-type Asked = Pick<Context, "flags" | "env">;
+type Asked = Pick<Context, "flags" | "env" | "columns">;
 
 /**
  * The gateway of `--url`, that of `--port` or `WEIR_PORT`, the only one that this user runs, or without one the store in the
  * state folder.
  * @throws Error with one sentence
  */
-export async function connect({ flags, env }: Asked): Promise<AdminApi> {
+export async function connect({ flags, env, columns }: Asked): Promise<AdminApi> {
   const url = textOf(flags, "--url");
   if (url !== undefined) return new HttpApi(baseOf(url), keyFor(url, env));
   const folder = textOf(flags, "--state");
   // Imported by the commands that need it, because it loads the databases.
-  if (folder !== undefined) return (await import("./local.ts")).LocalApi.open(folder);
+  if (folder !== undefined) return (await import("./local.ts")).LocalApi.open(folder, columns);
   const entry = findRunning({ flags, env });
   const { admin } = entry;
   if (admin === undefined)
@@ -40,7 +40,7 @@ export async function connect({ flags, env }: Asked): Promise<AdminApi> {
   return new HttpApi(admin.url, admin.credential, entry.port);
 }
 
-function findRunning({ flags, env }: Asked): RunningGateway {
+function findRunning({ flags, env }: Pick<Context, "flags" | "env">): RunningGateway {
   return chooseRunning(env, {
     port: textOf(flags, "--port") ?? (env["WEIR_PORT"] || undefined),
     forClients: true,

@@ -1,4 +1,5 @@
 /** The commands of the books: keys, budgets, reports and the store. */
+import type { Columns } from "../../core/column.ts";
 import type { Command } from "../command.ts";
 import { adminKeyCreate } from "./admin.ts";
 import { audit, reconcile, whatif } from "./audit.ts";
@@ -7,7 +8,6 @@ import { LIMIT_COMMANDS } from "./budgets.ts";
 import { consoleCommand } from "./console.ts";
 import { keysImport } from "./import.ts";
 import { KEY_COMMANDS } from "./keys.ts";
-import { COLUMNS } from "../../run/columns.ts";
 import { logsCommand } from "./logs.ts";
 import { metricsDashboard } from "./metrics.ts";
 import { MODEL_COMMANDS } from "./models.ts";
@@ -15,13 +15,14 @@ import { PRICE_COMMANDS } from "./prices.ts";
 import { STORE_COMMANDS } from "./store.ts";
 import { usage } from "./usage.ts";
 
-export const BOOK_COMMANDS: readonly Command[] = [
+/** @param columns of the calls, for the filters of `weir logs` */
+export const bookCommands = (columns: Columns): readonly Command[] => [
   ...KEY_COMMANDS,
   keysImport,
   ...MODEL_COMMANDS,
   ...LIMIT_COMMANDS,
   usage,
-  logsCommand(COLUMNS),
+  logsCommand(columns),
   ...PRICE_COMMANDS,
   whatif,
   audit,

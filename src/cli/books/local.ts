@@ -1,5 +1,6 @@
 /** The admin API without a gateway: the same operations, in this process, on the store of a state folder. */
 import { dirname, resolve } from "node:path";
+import type { Column } from "../../core/column.ts";
 import type { AdminBooks } from "../../admin/books.ts";
 import { RUN_FILE } from "../../admin/callers.ts";
 import { listOperations } from "../../admin/operations/index.ts";
@@ -11,7 +12,7 @@ import { CaptureAdmin } from "../../keeper/captures/admin.ts";
 import { Captures } from "../../keeper/captures/captures.ts";
 import { SqlUpkeep } from "../../keeper/store/upkeep.ts";
 import { digestOf } from "../../ledger/keys/form.ts";
-import { COLUMNS } from "../../run/columns.ts";
+import { columnsWith } from "../../run/columns.ts";
 import { VERSION } from "../../process/version.ts";
 import { AdminApi, type Method, type Query, queryOf, readAnswer } from "./api.ts";
 import { lockStore } from "./folder.ts";
@@ -25,20 +26,20 @@ export class LocalApi extends AdminApi {
   readonly #server: AdminServer;
   readonly #credential: string = crypto.randomUUID();
 
-  private constructor(books: AdminBooks, end: () => Promise<void>) {
+  private constructor(books: AdminBooks, columns: readonly Column[], end: () => Promise<void>) {
     super();
     this.#end = end;
     this.#server = new AdminServer({
       books,
-      operations: listOperations(VERSION, COLUMNS),
+      operations: listOperations(VERSION, columnsWith(columns)),
       own: () => ({ host: "127.0.0.1", port: 80, names: [] }),
       runDigest: digestOf(this.#credential),
       report: () => {},
     });
   }
 
-  /** Locks the folder and opens its store. @throws Error with one sentence */
-  static async open(folder: string): Promise<LocalApi> {
+  /** Locks the folder and opens its store. @param columns of features @throws Error with one sentence */
+  static async open(folder: string, columns: readonly Column[]): Promise<LocalApi> {
     const path = lockStore(resolve(folder));
     const store = sqliteStore(path);
     const books = new Books({ store, syncMs: 0 });
@@ -58,7 +59,7 @@ export class LocalApi extends AdminApi {
     const metrics = { keys: false, maxSeries: 1_000 };
     const reader = new CaptureAdmin({ captures, note: (...entry) => upkeep.reports.note(...entry) });
     const options = { books, upkeep, captures: reader, version: VERSION, isProcess: true, metrics };
-    return new LocalApi(new NodeAdmin(options), end);
+    return new LocalApi(new NodeAdmin(options), columns, end);
   }
 
   async send<Answer>(

@@ -13,7 +13,7 @@ import { clientLeft, idleTimeout, type StreamEnding } from "../../gateway/delive
 import type { Opened, OpenedJson, OpenedStream } from "../../gateway/lanes/lane.ts";
 import { blame } from "../../gateway/plugins/late-hooks.ts";
 import type { Timeouts } from "../../gateway/types.ts";
-import { leftByClient } from "../../ledger/call-columns.ts";
+import { leftByClient } from "./columns.ts";
 import { FanOut } from "./fan-out.ts";
 import { type Memory, Recording } from "./memory.ts";
 import { FirstReader, RepeatReader } from "./readers.ts";

@@ -11,7 +11,7 @@ import { assertModel, type Models } from "../../gateway/access.ts";
 import type { Clock } from "../../gateway/delivery/clock.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
 import type { Timeouts } from "../../gateway/types.ts";
-import { paidBy } from "../../ledger/call-columns.ts";
+import { paidBy } from "./columns.ts";
 import { type IdentifiedRequest, identityOf, isRepeat } from "./identity.ts";
 import { type Followed, Kept, type Shelf } from "./kept.ts";
 import { Memory } from "./memory.ts";

@@ -7,7 +7,7 @@ import { Clock } from "../../../../gateway/delivery/clock.ts";
 import type { ByteSource } from "../../../../gateway/delivery/stream.ts";
 import type { Opened } from "../../../../gateway/lanes/lane.ts";
 import type { Receiver } from "../../../../gateway/lanes/transport.ts";
-import { paidBy } from "../../../../ledger/call-columns.ts";
+import { paidBy } from "../../columns.ts";
 import { PaidOnce, type PaidOnceOptions } from "../../paid-once.ts";
 import { Repeats } from "../../keeper.ts";
 

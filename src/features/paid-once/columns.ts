@@ -1,6 +1,6 @@
-/** Members of a call's record for repeats of requests: the books count such calls, whether or not the feature is in the build. */
+/** Members of a call's record for repeats of requests. */
 import { Type } from "@sinclair/typebox";
-import { column } from "../core/column.ts";
+import { column } from "../../core/column.ts";
 
 /** The note on a repeat: it cost nothing. */
 export interface PaidOnce {

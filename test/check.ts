@@ -12,6 +12,7 @@ const ROOT = resolve(import.meta.dir, "..");
 /** Folders and files whose tests start no process and need no large input, but for those named `*.slow.test.ts`. */
 const TESTS = [
   "test/architecture.test.ts",
+  "test/function-length.test.ts",
   "test/documents.test.ts",
   "test/documents",
   "test/admin",

@@ -20,3 +20,29 @@ export function wordsIn(words: readonly string[], source: string): string[] {
     return new RegExp(`(?<![\\w-])${text}${open ? "" : "(?![\\w-])"}`).test(code);
   });
 }
+
+export interface LongFunction {
+  /** Its first line, without the indent. */
+  head: string;
+  /** Lines from its head to its closing brace. */
+  lines: number;
+}
+
+/** Functions and methods of formatted code by their indent: a body ends at the first line that closes at the indent of its head. */
+export function functionsIn(source: string): LongFunction[] {
+  const lines = source.split("\n");
+  const isHead =
+    /\bfunction\b|=>|^ *(?!if\b|for\b|while\b|switch\b|catch\b)(?:(?:static|async|get|set) )*[#\w]+(?:<.*>)?\(/;
+  return lines.flatMap((line, at) => {
+    if (!/[{(]$/.test(line) || !isHead.test(line)) return [];
+    const indent = /^ */.exec(line)![0];
+    const end = lines.findIndex(
+      (other, n) =>
+        n > at &&
+        other.startsWith(indent) &&
+        /^[})]/.test(other.slice(indent.length)) &&
+        !/[{(]$/.test(other),
+    );
+    return end < 0 ? [] : [{ head: line.trim(), lines: end - at + 1 }];
+  });
+}

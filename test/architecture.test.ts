@@ -546,10 +546,11 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   "src/formats/responses/tool-kinds.ts": ["exec"],
 };
 
-test("no room contains the name of a feature, of its section or of its commands", async () => {
-  const names = FEATURES.flatMap(({ name, section, commands = [] }) => [
+test("no room contains the name of a feature, of its section, its columns or its commands", async () => {
+  const names = FEATURES.flatMap(({ name, section, columns = [], commands = [] }) => [
     name,
     ...(section ? [section.name] : []),
+    ...columns.map((column) => column.name),
     ...commands.map((command) => command.name),
   ]);
   const naming: string[] = [];

@@ -3,7 +3,7 @@
  * thrown value becomes `internal` with a neutral message.
  */
 import type { JsonObject } from "./json.ts";
-import { limitText } from "./limit-text.ts";
+import { limitText } from "./printable.ts";
 
 export type ErrorKind =
   | "invalid-request"

@@ -1,5 +1,5 @@
 /** Collects the losses of an attempt, and writes them as a header. */
-import { limitText } from "./limit-text.ts";
+import { limitText } from "./printable.ts";
 import type { Loss, LossCode } from "./loss.ts";
 
 /** The response header with the losses of a call. */

@@ -9,7 +9,7 @@ import { GatewayError } from "../core/error.ts";
 import type { Format } from "../core/format.ts";
 import { isHostHeader, isKnownHost } from "../core/host-names.ts";
 import type { JsonObject } from "../core/json.ts";
-import { limitText } from "../core/limit-text.ts";
+import { limitText } from "../core/printable.ts";
 import { AliasRoutes } from "./alias-routes.ts";
 import { type CorsOptions, withCors } from "./cors.ts";
 import { clientCodecOf } from "./choose-format.ts";

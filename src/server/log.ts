@@ -1,9 +1,7 @@
 /** The log: one line for each call, as JSON for programs or as text for people. It never contains prompts or keys. */
 import type { Attempt, Call } from "../core/call.ts";
 import type { Columns } from "../core/column.ts";
-import { limitText } from "../core/limit-text.ts";
-import { printable } from "../core/printable.ts";
-import { recordedName } from "../core/recorded-name.ts";
+import { limitText, printable, recordedName } from "../core/printable.ts";
 import { NO_USAGE, usageState } from "../core/events.ts";
 import { describeThrown } from "../core/error-text.ts";
 import { writeTried } from "../gateway/delivery/response-headers.ts";

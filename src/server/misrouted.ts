@@ -1,6 +1,6 @@
 /** Errors for unknown routes: the route that the client probably meant, or how to configure a client of a missing endpoint. */
 import { GatewayError } from "../core/error.ts";
-import { limitText } from "../core/limit-text.ts";
+import { limitText } from "../core/printable.ts";
 import type { AllowedMethods } from "./operation.ts";
 
 /** Limit of path and method in an error. Bytes. */

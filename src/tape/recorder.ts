@@ -3,7 +3,7 @@ import type { ChatRequest } from "../core/chat.ts";
 import { GatewayError } from "../core/error.ts";
 import { usageState } from "../core/events.ts";
 import type { Frame } from "../core/frame.ts";
-import { recordedName } from "../core/recorded-name.ts";
+import { recordedName } from "../core/printable.ts";
 import { toClientError } from "../gateway/delivery/redact.ts";
 import type { ByteSource } from "../gateway/delivery/stream.ts";
 import type { Opened } from "../gateway/lanes/lane.ts";

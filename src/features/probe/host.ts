@@ -1,8 +1,7 @@
 /** Sends the calls of a probe: each with a timeout and few output tokens, all of them within one budget. */
 import { withoutKeys } from "../../core/error-text.ts";
 import { isObject, type Json, type JsonObject, parseJson } from "../../core/json.ts";
-import { limitText } from "../../core/limit-text.ts";
-import { printable } from "../../core/printable.ts";
+import { limitText, printable } from "../../core/printable.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { HeaderReader } from "../../core/headers.ts";
 import { authorizedHeaders } from "../../gateway/routing/authorizer.ts";

@@ -2,7 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type GatewayError, invalidRequest } from "../../core/error.ts";
-import { limitText } from "../../core/limit-text.ts";
+import { limitText } from "../../core/printable.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Misspelling, Vocabulary } from "./vocabulary.ts";
 

@@ -1,7 +1,7 @@
 /** Ends a call exactly once: sets status and outcome, then runs the log and the `done` hooks. */
 import type { Call, Outcome } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
-import { limitText } from "../../core/limit-text.ts";
+import { limitText } from "../../core/printable.ts";
 import { describeThrown } from "../../core/error-text.ts";
 import type { Hooks } from "../../core/plugin.ts";
 import { recordOf } from "../plugins/call-view.ts";

@@ -1,6 +1,6 @@
 /** The record of a call, from the call. */
 import type { Attempt, Call } from "../../core/call.ts";
-import { recordedName } from "../../core/recorded-name.ts";
+import { recordedName } from "../../core/printable.ts";
 import { type AttemptRecord, type CallRecord, MAX_PROVIDER_TEXT, type PromptRecord } from "../record.ts";
 import { Booking } from "./booking.ts";
 

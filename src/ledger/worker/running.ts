@@ -1,6 +1,6 @@
 /** A call that runs, as the console shows it. */
 import type { Call } from "../../core/call.ts";
-import { recordedName } from "../../core/recorded-name.ts";
+import { recordedName } from "../../core/printable.ts";
 import type { RunningCall } from "../messages.ts";
 import { Booking } from "./booking.ts";
 

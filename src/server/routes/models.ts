@@ -2,7 +2,7 @@
 import { GatewayError, invalidRequest } from "../../core/error.ts";
 import type { KeyAccess } from "../../core/key-access.ts";
 import type { ListedModel, ModelListing, ModelMembers } from "../../core/model-listing.ts";
-import { limitText } from "../../core/limit-text.ts";
+import { limitText } from "../../core/printable.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { MODEL_BYTES } from "../request-body.ts";
 import type { ModelCatalog } from "../../gateway/models/catalog.ts";

@@ -1,7 +1,7 @@
 /** Credentials in the place of a model's name, and the names that look a little like one. */
 import { expect, test } from "bun:test";
 import { Attempt } from "../../src/core/call.ts";
-import { recordedName } from "../../src/core/recorded-name.ts";
+import { recordedName } from "../../src/core/printable.ts";
 import { recordOf } from "../../src/ledger/worker/call-record.ts";
 import { runningCallOf } from "../../src/ledger/worker/running.ts";
 import { Booking } from "../../src/ledger/worker/booking.ts";

@@ -23,7 +23,7 @@ import type { Provider } from "./core/provider.ts";
 import { bareModelName } from "./formats/shared/resource-name.ts";
 import { eventStream } from "./stream/framing.ts";
 
-export { globMatches } from "./core/model-pattern.ts";
+export { globMatches } from "./core/glob.ts";
 export { entraToken } from "./auth/entra.ts";
 export { googleIdentity, googleToken } from "./auth/google.ts";
 export { oauthToken } from "./auth/oauth-token.ts";

@@ -1,5 +1,5 @@
 /** The budget that a new key gets when none is named. */
-import { globMatches } from "../core/model-pattern.ts";
+import { globMatches } from "../core/glob.ts";
 import { isWithin } from "../ledger/keys/path.ts";
 import type { Budget, KeyEntry, Policy } from "../ledger/policy.ts";
 import { newBudget } from "./operations/budgets.ts";

@@ -2,6 +2,7 @@
  * Matching of model patterns. Scopes of keys, budgets, limits, aliases, fallbacks, prices and filters all mean the same: a pattern
  * is a name in which `*` stands for any text, and it matches a model by any of its names.
  */
+import { globMatches } from "./glob.ts";
 
 /**
  * The names of a model: the provider's, `provider/model`, and the one that the client asked for, if a call is meant.
@@ -31,27 +32,4 @@ export function matchesAny(patterns: readonly string[], names: readonly string[]
 /** Says that a pattern matches no model. @param where `the budget claude` */
 export function unmatchedSentence(pattern: string, where: string): string {
   return `${where}: no model that weir knows matches ${JSON.stringify(pattern)}; see weir models.`;
-}
-
-/** Whether a text matches a pattern in which `*` stands for any text. Linear in the text, without allocation: it runs for calls. */
-export function globMatches(glob: string, name: string): boolean {
-  let at = 0;
-  let inName = 0;
-  /** Where the last `*` is, and the first character of the name behind what it stands for. */
-  let star = -1;
-  let resume = 0;
-  while (inName < name.length) {
-    if (glob[at] === "*") {
-      star = at++;
-      resume = inName;
-    } else if (at < glob.length && glob[at] === name[inName]) {
-      at++;
-      inName++;
-    } else if (star >= 0) {
-      at = star + 1;
-      inName = ++resume;
-    } else return false;
-  }
-  while (glob[at] === "*") at++;
-  return at === glob.length;
 }

@@ -3,7 +3,7 @@
  * was opened (`delivery/deliver.ts`).
  */
 import { Attempt } from "../core/call.ts";
-import { withoutCredentials } from "../core/headers.ts";
+import { withoutCredentials } from "../core/client-headers.ts";
 import { GatewayError } from "../core/error.ts";
 import type { Target } from "../core/provider.ts";
 import { planFor, prepareModel } from "./access.ts";

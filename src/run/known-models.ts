@@ -1,7 +1,8 @@
 /** Rules that match no model that weir knows of. Most are mistyped: a budget would count nothing, a scope would permit nothing. */
 import { declaredBy } from "../config/declared.ts";
 import type { Config } from "../config/schema.ts";
-import { globMatches, namesOf, unmatchedSentence } from "../core/model-pattern.ts";
+import { globMatches } from "../core/glob.ts";
+import { namesOf, unmatchedSentence } from "../core/model-pattern.ts";
 import { setNamed } from "../core/model-sets.ts";
 import type { ActiveProvider } from "../core/provider.ts";
 import type { Registry } from "../gateway/routing/registry.ts";

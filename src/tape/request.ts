@@ -1,5 +1,5 @@
 /** Finds the meaning of a call's request, in the same way for record and replay. */
-import { withoutCredentials } from "../core/headers.ts";
+import { withoutCredentials } from "../core/client-headers.ts";
 import type { ChatRequest } from "../core/chat.ts";
 import type { CodecContext } from "../core/context.ts";
 import type { TapedCall } from "../gateway/tape.ts";

@@ -1,7 +1,7 @@
 /** The hooks before the first attempt: `admit` may refuse the call, `intercept` may answer it or choose its model. */
 import type { CallView } from "../../core/call-view.ts";
 import type { ChatRequest } from "../../core/chat.ts";
-import { withoutCredentials } from "../../core/headers.ts";
+import { withoutCredentials } from "../../core/client-headers.ts";
 import type { CodecContext } from "../../core/context.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import { NO_USAGE } from "../../core/events.ts";

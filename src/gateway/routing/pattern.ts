@@ -1,5 +1,5 @@
 /** Patterns for model names: exact names, and globs with `*`. */
-import { globMatches } from "../../core/model-pattern.ts";
+import { globMatches } from "../../core/glob.ts";
 
 export interface Pattern {
   text: string;

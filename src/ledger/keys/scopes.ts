@@ -1,5 +1,5 @@
 /** Validity of scopes, and whether a key may have only what another one has. */
-import { globMatches } from "../../core/model-pattern.ts";
+import { globMatches } from "../../core/glob.ts";
 import { type ModelSets, patternsOf, setNamed } from "../../core/model-sets.ts";
 import { formatNano, MAX_NANO } from "../money.ts";
 import type { Scopes } from "../policy.ts";

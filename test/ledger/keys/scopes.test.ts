@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { globMatches } from "../../../src/core/model-pattern.ts";
+import { globMatches } from "../../../src/core/glob.ts";
 import { compileAccess } from "../../../src/ledger/keys/access.ts";
 import { blockContains, isInBlocks, parseBlock } from "../../../src/ledger/keys/addresses.ts";
 import { changeKey, createKey, KeyError, type Maker } from "../../../src/ledger/keys/make.ts";

@@ -5,7 +5,8 @@
 import type { GatewayError } from "../../../core/error.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { limitText } from "../../../core/printable.ts";
-import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
 import { Vocabulary } from "../../shared/vocabulary.ts";
 import { MessagesRequest } from "../schema.ts";
 import { requestValidatorCode } from "../schema.ts" with { type: "macro" };

@@ -62,7 +62,7 @@ const isPart = process.argv.includes("--tests");
 const results = await Promise.all([
   ...(isPart ? [] : [run("check"), run("fmt", "--check")]),
   run(
-    ...["test", "--only-failures", "--parallel=3", "--no-isolate", "--timeout", "600000"],
+    ...["test", "--only-failures", "--parallel=4", "--no-isolate", "--timeout", "600000"],
     ...["--path-ignore-patterns", "**/*.slow.test.ts"],
     ...TESTS.filter((path) => !isPart || !/^test\/(documents|delivery)/.test(path)),
   ),

@@ -38,8 +38,8 @@ const tools: Feature = { name: "tools", columns: [tool, turns] };
 const features = [...FEATURES, tools];
 const columns = columnsWith(columnsOf(features));
 
-/** An admin API over a store with three calls: two of a tool, and one without. */
-async function planted(): Promise<FakeAdmin> {
+/** An admin API over a store with three calls: two of a tool, and one without. @param known the columns of the API */
+async function planted(known = columns): Promise<FakeAdmin> {
   const store = sqliteStore(IN_MEMORY, () => NOW);
   await store.open();
   const records = ["github__search", "github__search\"}'", undefined].map((value, at) => {
@@ -52,7 +52,7 @@ async function planted(): Promise<FakeAdmin> {
   });
   await store.commit(commit({ batches: [batch(1, records)] }));
   const reports = new Reports(store.sql, store.sql, () => NOW);
-  const admin = fakeAdmin("127.0.0.1", columns);
+  const admin = fakeAdmin("127.0.0.1", known);
   return Object.assign(admin, {
     books: Object.assign(admin.books, {
       calls: (filter: never) => reports.calls(filter),
@@ -120,4 +120,9 @@ test("OpenAPI describes the member, the parameter and the facts", () => {
   const text = JSON.stringify([paths["/admin/v1/calls"], components.schemas]);
   expect(text).toContain('"name":"toolRun","in":"query"');
   expect(text).toContain('"toolRun":{"description":"Server and tool that the call ran.","type":"string"}');
+});
+
+test("a build without the feature still answers with the member, and shows no line of it", async () => {
+  const { body } = await (await planted(columnsWith([]))).send("GET", "/admin/v1/calls/req_0");
+  expect(body).toMatchObject({ toolRun: "github__search", turns: 1, facts: [] });
 });

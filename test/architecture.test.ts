@@ -102,8 +102,8 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/capture/",
-    may: ["src/core/", "src/gateway/", "src/ledger/", "src/tape/"],
-    because: "capture records calls as a tape does, and sends them to the keeper",
+    may: ["src/core/", "src/gateway/", "src/ledger/"],
+    because: "capture records calls at the seam of the gateway, and sends them to the keeper",
   },
   {
     from: "src/tape/",

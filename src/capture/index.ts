@@ -5,10 +5,10 @@
 import type { Captured } from "../ledger/captured.ts";
 import type { CallTape, TapedCall, TapeTools } from "../gateway/tape.ts";
 import type { Opened } from "../gateway/lanes/lane.ts";
-import { createMask } from "../tape/mask.ts";
-import type { TapeEntry } from "../tape/entry.ts";
-import { shortened } from "../tape/meaning.ts";
-import { Recorder } from "../tape/recorder.ts";
+import { createMask } from "../gateway/recording/mask.ts";
+import type { TapeEntry } from "../gateway/recording/entry.ts";
+import { shortened } from "../gateway/recording/meaning.ts";
+import { Recorder } from "../gateway/recording/recorder.ts";
 import { CaptureOutbox, type OutboxOptions } from "./outbox.ts";
 import { type CaptureRules, isCaptured } from "./rules.ts";
 

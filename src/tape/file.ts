@@ -1,4 +1,4 @@
-/** Tapes as files. */
+/** Tapes as files. A tape is a text file of JSON lines: a head, then one entry for each call. */
 import {
   appendFileSync,
   existsSync,
@@ -12,7 +12,17 @@ import {
 } from "node:fs";
 import { describeFileError } from "../core/system-error.ts";
 import { isObject, parseJson } from "../core/json.ts";
-import { TAPE_VERSION, type TapeEntry, type TapeHead } from "./entry.ts";
+import type { TapeEntry } from "../gateway/recording/entry.ts";
+
+/** Version of the form of tapes. */
+const TAPE_VERSION = 1;
+
+/** The first line. */
+interface TapeHead {
+  tape: typeof TAPE_VERSION;
+  /** Version of the weir that recorded it. */
+  weir: string;
+}
 
 /** Writes one entry to the tape. @throws Error of the file system */
 export type WriteEntry = (entry: TapeEntry) => void;

@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import type { CallTape, TapeTools } from "../gateway/tape.ts";
 import { VERSION } from "../process/version.ts";
 import { createTape, readTape } from "./file.ts";
-import { createMask } from "./mask.ts";
+import { createMask } from "../gateway/recording/mask.ts";
 import { Tape } from "./match.ts";
 import { Player } from "./player.ts";
-import { Recorder } from "./recorder.ts";
+import { Recorder } from "../gateway/recording/recorder.ts";
 
 /** @throws Error with one sentence if the tape cannot be written */
 export function makeRecorder(file: string, folder: string, tools: TapeTools) {

@@ -1,9 +1,9 @@
 /** Finds what must be masked in a stream although no single piece contains all of it. */
-import type { ChatRequest } from "../core/chat.ts";
-import type { ChatEvent } from "../core/events.ts";
-import { writeFrame } from "../stream/sse.ts";
-import type { TapedCall } from "../gateway/tape.ts";
-import { contextFor, eventsOf } from "./converted.ts";
+import type { ChatRequest } from "../../core/chat.ts";
+import type { ChatEvent } from "../../core/events.ts";
+import { writeFrame } from "../../stream/sse.ts";
+import type { TapedCall } from "../tape.ts";
+import { contextFor, eventsOf } from "./events.ts";
 import type { TapeEntry } from "./entry.ts";
 import type { Mask } from "./meaning.ts";
 

@@ -1,19 +1,9 @@
-/** The lines of a tape. A tape is a text file of JSON lines: a head, then one entry for each call. */
-import type { ErrorFacts, ErrorKind } from "../core/error.ts";
-import { GatewayError } from "../core/error.ts";
-import type { Usage } from "../core/events.ts";
-import type { Frame } from "../core/frame.ts";
+/** A recorded call: what its client asked and got. */
+import type { ErrorFacts, ErrorKind } from "../../core/error.ts";
+import { GatewayError } from "../../core/error.ts";
+import type { Usage } from "../../core/events.ts";
+import type { Frame } from "../../core/frame.ts";
 import type { Meaning } from "./meaning.ts";
-
-/** Version of the form of tapes. */
-export const TAPE_VERSION = 1;
-
-/** The first line. */
-export interface TapeHead {
-  tape: typeof TAPE_VERSION;
-  /** Version of the weir that recorded it. */
-  weir: string;
-}
 
 /** One recorded call. */
 export interface TapeEntry {

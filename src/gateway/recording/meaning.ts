@@ -6,9 +6,9 @@
  * ids of users and sessions, and the reasoning of earlier turns, which only its own provider can read.
  */
 import { createHash } from "node:crypto";
-import type { Block, ChatRequest, Source, Tool, Turn } from "../core/chat.ts";
-import type { Json, JsonObject } from "../core/json.ts";
-import { parseJson } from "../core/json.ts";
+import type { Block, ChatRequest, Source, Tool, Turn } from "../../core/chat.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { parseJson } from "../../core/json.ts";
 
 export interface Meaning {
   model: string;

@@ -1,10 +1,10 @@
 /** Which requests mean the same, in one dialect and in different ones. */
 import { describe, expect, test } from "bun:test";
-import { builtInFormats } from "../../src/run/assemble.ts";
-import type { JsonObject } from "../../src/core/json.ts";
-import { createMask } from "../../src/tape/mask.ts";
-import { type Meaning, meaningOf } from "../../src/tape/meaning.ts";
-import { makeContext } from "../helpers/codec-context.ts";
+import { builtInFormats } from "../../../src/run/assemble.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { createMask } from "../../../src/gateway/recording/mask.ts";
+import { type Meaning, meaningOf } from "../../../src/gateway/recording/meaning.ts";
+import { makeContext } from "../../helpers/codec-context.ts";
 
 const formats = new Map(builtInFormats({ systemTurns: "accept" }).map((format) => [format.id, format]));
 const mask = createMask((text) => text);

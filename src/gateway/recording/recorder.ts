@@ -1,14 +1,14 @@
 /** Records calls while they pass. */
-import type { ChatRequest } from "../core/chat.ts";
-import { GatewayError } from "../core/error.ts";
-import { usageState } from "../core/events.ts";
-import type { Frame } from "../core/frame.ts";
-import { recordedName } from "../core/printable.ts";
-import { toClientError } from "../gateway/delivery/redact.ts";
-import type { ByteSource } from "../gateway/delivery/stream.ts";
-import type { Opened } from "../gateway/lanes/lane.ts";
-import type { Receiver } from "../gateway/lanes/transport.ts";
-import type { CallTape, TapedCall } from "../gateway/tape.ts";
+import type { ChatRequest } from "../../core/chat.ts";
+import { GatewayError } from "../../core/error.ts";
+import { usageState } from "../../core/events.ts";
+import type { Frame } from "../../core/frame.ts";
+import { recordedName } from "../../core/printable.ts";
+import { toClientError } from "../delivery/redact.ts";
+import type { ByteSource } from "../delivery/stream.ts";
+import type { Opened } from "../lanes/lane.ts";
+import type { Receiver } from "../lanes/transport.ts";
+import type { CallTape, TapedCall } from "../tape.ts";
 import { recordError, type RecordedError, type TapeEntry } from "./entry.ts";
 import type { Mask } from "./meaning.ts";
 import { readRequest } from "./request.ts";

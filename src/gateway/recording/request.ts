@@ -1,8 +1,8 @@
 /** Finds the meaning of a call's request, in the same way for record and replay. */
-import { withoutCredentials } from "../core/client-headers.ts";
-import type { ChatRequest } from "../core/chat.ts";
-import type { CodecContext } from "../core/context.ts";
-import type { TapedCall } from "../gateway/tape.ts";
+import { withoutCredentials } from "../../core/client-headers.ts";
+import type { ChatRequest } from "../../core/chat.ts";
+import type { CodecContext } from "../../core/context.ts";
+import type { TapedCall } from "../tape.ts";
 import { type Mask, type Meaning, meaningOf, meaningOfBody } from "./meaning.ts";
 
 /** The operation whose answers any format can have. */

@@ -4,3 +4,4 @@ export { exec } from "./features/exec/index.ts";
 export { importConfigs } from "./features/import/index.ts";
 export { paidOnce } from "./features/paid-once/index.ts";
 export { probe } from "./features/probe/index.ts";
+export { tape } from "./features/tape/index.ts";

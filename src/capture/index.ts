@@ -3,7 +3,8 @@
  * as a tape does, and sends them to the keeper, which writes them to capture.db.
  */
 import type { Captured } from "../ledger/captured.ts";
-import type { CallTape, TapedCall, TapeTools } from "../gateway/tape.ts";
+import type { WorkerHost } from "../gateway/seams.ts";
+import type { CallTape, TapedCall } from "../gateway/tape.ts";
 import type { Opened } from "../gateway/lanes/lane.ts";
 import { createMask } from "../gateway/recording/mask.ts";
 import type { TapeEntry } from "../gateway/recording/entry.ts";
@@ -23,7 +24,7 @@ export interface CaptureSettings extends CaptureRules {
   fileBytes: number;
 }
 
-export interface CaptureOptions extends Pick<TapeTools, "hide" | "fault">, Pick<OutboxOptions, "channel"> {}
+export interface CaptureOptions extends Pick<WorkerHost, "hide" | "fault">, Pick<OutboxOptions, "channel"> {}
 
 const DAY_MS = 86_400_000;
 /** Bytes that are recorded beyond the part that is kept, so that a credential at the cut is whole and masked. Bytes. */

@@ -12,8 +12,6 @@ import { explainCommand } from "./explain.ts";
 import { health } from "./health.ts";
 import { manCommand } from "./man.ts";
 import { models } from "./models.ts";
-import { record } from "./record.ts";
-import { replay } from "./replay.ts";
 import { pluginList, pluginNew } from "./plugin.ts";
 import { reload } from "./reload.ts";
 import { serve } from "./serve.ts";
@@ -37,8 +35,6 @@ export const CORE_NAMES: readonly string[] = coreCommands(() => [], []).map(({ n
 function coreCommands(all: () => readonly Command[], columns: readonly Column[]): readonly Command[] {
   return [
     serve,
-    record,
-    replay,
     status,
     stop,
     reload,

@@ -40,7 +40,8 @@ export const serve: Command = {
 
 /** Additions of another command to `weir serve`. It runs in one process. */
 export interface ServeVariant {
-  tape?: StartOptions["tape"];
+  /** Parts of the gateway beside those of features. */
+  workers?: StartOptions["workers"];
   plugins?: StartOptions["plugins"];
   /** Changes settings, also at each reload. */
   adjust(this: void, config: Config): Config;
@@ -99,10 +100,9 @@ async function serveHere(
     keeper: worker && worker.keeper,
     isRestart: worker?.isRestart,
     home,
-    tape: variant?.tape,
     plugins: variant?.plugins,
     columns: context.columns,
-    workers: context.workers,
+    workers: [...context.workers, ...(variant?.workers ?? [])],
     // With several processes the supervisor starts the keeper and has made the credential.
     adminCredential: credential,
     // A worker that starts again belongs to a gateway that was announced.

@@ -26,6 +26,10 @@ export interface Seams {
 export interface WorkerHost {
   readonly clock: Clock;
   readonly ledger: Ledger;
+  /** Masks the credentials of the configured providers. */
+  hide(this: void, text: string): string;
+  /** Logs a sentence as a fault. */
+  fault(this: void, sentence: string): void;
   /** The way to the part of the same name in the keeper; absent if this process has the keeper to itself. */
   channel<Up, Down>(): Channel<Up, Down> | undefined;
 }

@@ -24,18 +24,6 @@ export interface CallTape {
   take(taped: TapedCall, open: () => Promise<Opened>): Promise<Opened>;
 }
 
-/** The parts of the gateway that a tape needs. */
-export interface TapeTools {
-  /** Masks the credentials of the configured providers. */
-  hide(text: string): string;
-  /** Patterns of the operator: what no tape may contain. */
-  mask: readonly RegExp[];
-  /** Patterns of the operator: what does not count when requests are compared. */
-  ignore: readonly RegExp[];
-  /** Logs a sentence as a fault. */
-  fault(sentence: string): void;
-}
-
 /** The calls of clients pass the tape; what plugins ask is a part of them. */
 export function aroundTape(tape: CallTape): Around {
   return (entry, next) => {

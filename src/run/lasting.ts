@@ -8,7 +8,8 @@ import type { KeeperClient, KeeperClientOptions } from "../keeper/client.ts";
 import type { GatewayAddress } from "../ledger/messages.ts";
 import { WorkerLedger } from "../ledger/worker/ledger.ts";
 import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
-import { callTapes } from "./call-tapes.ts";
+import type { CaptureSettings } from "../capture/index.ts";
+import { callCaptures } from "./call-captures.ts";
 import { columnsWith } from "./columns.ts";
 import { declarationOf } from "./declaration.ts";
 import { keyRevoked } from "./end-errors.ts";
@@ -55,8 +56,8 @@ export class Lasting {
   /** Parts of features. */
   readonly parts;
   readonly state;
-  /** Makes the recorders of calls for a config. */
-  readonly tapesFor;
+  /** Makes the capture of calls for a config. */
+  readonly capturesFor;
   #answers: WorkerAnswers | undefined;
 
   private constructor(
@@ -82,7 +83,8 @@ export class Lasting {
     this.keeper = keeper;
     this.cells = createCells(address ? address.cells : keeping.books?.cells);
     const tools = { hide: redactor.hide, fault: (sentence: string) => logger.fault(sentence) };
-    this.tapesFor = callTapes(config, { ...tools, channel: keeper.books }, options.tape);
+    this.capturesFor = (settings: CaptureSettings) =>
+      callCaptures(settings, { ...tools, channel: keeper.books });
     this.keys = new GatewayKeys({
       cut: (id) => clock.endAll(keyRevoked(), id),
       onChange: () => listeners.keysChanged(),
@@ -112,7 +114,7 @@ export class Lasting {
     });
     this.backlog = new Backlog(clock);
     this.parts = new WorkerParts(options.workers ?? [], (name) => ({
-      ...{ clock, ledger: this.ledger },
+      ...{ clock, ledger: this.ledger, ...tools },
       channel: <Up, Down>() => (address ? keeper.channel<Up, Down>(name) : undefined),
     }));
     const { ledger, health } = this;

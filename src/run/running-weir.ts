@@ -5,7 +5,6 @@ import type { Config } from "../config/schema.ts";
 import type { Column } from "../core/column.ts";
 import type { Plugin } from "../core/plugin.ts";
 import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
-import type { CallTape, TapeTools } from "../gateway/tape.ts";
 import type { WriteLog } from "../server/log-buffer.ts";
 import type { StateHome } from "./home.ts";
 import type { ConfigSources } from "./asked/inspected.ts";
@@ -18,7 +17,7 @@ export interface Settings extends ConfigSources {
 export interface StartOptions extends Settings {
   /** Members that the features of this build add to the record of a call. Default: none. */
   columns?: readonly Column[];
-  /** Parts of these features. Default: none. */
+  /** Parts of these features, and of the command that starts the gateway. Default: none. */
   workers?: readonly NamedPart<WorkerHost, WorkerPart>[];
   /** Where the log is written; default: standard output. */
   write?: WriteLog;
@@ -32,8 +31,6 @@ export interface StartOptions extends Settings {
   isRestart?: boolean;
   /** Random credential of this run, with which the admin API starts. */
   adminCredential?: string;
-  /** Makes what records or answers the calls. */
-  tape?(tools: TapeTools): CallTape;
   /** Where the gateway keeps its databases. Default: the named state folder, else in memory. */
   home?: StateHome;
   /** `/health` says `starting` until {@link RunningWeir.announce} is called. */

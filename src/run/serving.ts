@@ -58,8 +58,8 @@ export class Serving {
     assertLoaded(parts.broken, config.plugins.strict);
     parts.registry.stored = lasting.stored;
     parts.registry.live.refresh();
-    const taped = await lasting.tapesFor(config.capture);
-    const life = compose([...(await lasting.parts.of(config)), ...taped]);
+    const captured = await lasting.capturesFor(config.capture);
+    const life = compose([...(await lasting.parts.of(config)), ...captured]);
     const gateway = gatewayOf(config, parts, lasting, life);
     const serving = new Serving(settings, parts, gateway, new Admission(config.limits), life);
     serving.renew(lasting, socket);

@@ -15,7 +15,6 @@ import { join } from "node:path";
 import { RunFile } from "../../src/cli/run-file.ts";
 import { RefusedFile } from "../../src/keeper/record/refused.ts";
 import { LogBuffer } from "../../src/server/log-buffer.ts";
-import { createTape, readTape } from "../../src/tape/file.ts";
 import { commit } from "../keeper/books/make.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { smallDisk } from "../helpers/small-disk.ts";
@@ -139,23 +138,6 @@ test("captured calls that find no room are counted, the calls and their records 
   expect(await says("the books are written again")).toBe(true);
   const audit = weir.run("audit");
   expect([audit.code, audit.output]).toEqual([0, expect.stringMatching(/one record +22 calls/)]);
-});
-
-test("a tape leaves out a call that finds no room, and stays whole", () => {
-  const small = disk();
-  if (!small) return;
-  const path = join(small.path, "a.tape");
-  const add = createTape(path, "1.0.0");
-  const entry = (call: number, size: number) =>
-    ({ call, request: { text: "x".repeat(size) } }) as unknown as Parameters<typeof add>[0];
-  add(entry(1, 10));
-  small.fill();
-  expect(() => add(entry(2, 20_000))).toThrow("ENOSPC");
-  small.clear();
-  add(entry(3, 10));
-  const lines = readFileSync(path, "utf8").trimEnd().split("\n");
-  expect(lines.map((line) => (JSON.parse(line) as { call?: number }).call)).toEqual([undefined, 1, 3]);
-  expect(() => readTape(path, "1.0.0")).toThrow("line 2");
 });
 
 test("the file of refused records has whole lines only", () => {

@@ -42,6 +42,7 @@ export const STARTING = [
   "src/features/drill/",
   "src/features/exec/",
   "src/features/probe/",
+  "src/features/tape/test/command.test.ts",
 ];
 
 async function missingRecordings(): Promise<string | undefined> {

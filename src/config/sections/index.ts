@@ -13,7 +13,6 @@ import { providers } from "./providers.ts";
 import { limits, messages, responses, strict, timeouts } from "./requests.ts";
 import { circuitBreaker, retries } from "./retries.ts";
 import { cluster, state, store } from "./store.ts";
-import { tape } from "./tape.ts";
 import { alerts, traces } from "./telemetry.ts";
 
 export const CORE = [
@@ -46,7 +45,6 @@ export const CORE = [
   messages,
   responses,
   capture,
-  tape,
   cache,
   admin,
   adminKeys,

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { environmentIn } from "../helpers/environment.ts";
-import { PROGRAM, runCommand } from "../helpers/command.ts";
-import { upstreamConfig } from "../helpers/gateway.ts";
-import { json, startUpstream } from "../helpers/upstream.ts";
+import { environmentIn } from "../../../../test/helpers/environment.ts";
+import { PROGRAM, runCommand } from "../../../../test/helpers/command.ts";
+import { upstreamConfig } from "../../../../test/helpers/gateway.ts";
+import { json, startUpstream } from "../../../../test/helpers/upstream.ts";
 
 setDefaultTimeout(120_000);
 

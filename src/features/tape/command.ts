@@ -1,11 +1,9 @@
 /** Parts that `weir record` and `weir replay` share. */
-import type { Config } from "../config/schema.ts";
-import { ANY_KEY, pointClient } from "./clients/index.ts";
-import type { Context, Word } from "./command.ts";
-import { runClient } from "./run-client.ts";
-import type { RunningClient } from "./serve.ts";
-
-export const TAPE_FILE: Word = { name: "FILE", completes: "file" };
+import type { Config } from "../../config/schema.ts";
+import { ANY_KEY, pointClient } from "../../cli/clients/index.ts";
+import type { Context } from "../../cli/command.ts";
+import { runClient } from "../../cli/run-client.ts";
+import type { RunningClient } from "../../cli/serve.ts";
 
 /** One process has the tape, because the order of the calls counts. For a client of its own the gateway takes a free port and keeps its log to itself. */
 export function adjustForTape(config: Config, { flags, rest = [] }: Pick<Context, "flags" | "rest">): Config {

@@ -1,9 +1,9 @@
 /** Finds the recorded answer to a request by what the request means. */
-import type { TapeEntry } from "../gateway/recording/entry.ts";
+import type { TapeEntry } from "../../gateway/recording/entry.ts";
 import { diffLines } from "./diff.ts";
 import { looseLines } from "./loose.ts";
-import type { Meaning } from "../gateway/recording/meaning.ts";
-import { GENERATE } from "../gateway/recording/request.ts";
+import type { Meaning } from "../../gateway/recording/meaning.ts";
+import { GENERATE } from "../../gateway/recording/request.ts";
 
 /** A request that looks for its answer. */
 export interface Wanted {

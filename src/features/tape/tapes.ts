@@ -1,12 +1,13 @@
 /** Tapes: recorded calls that are answered again without a provider. README.md of this folder explains them. */
 import { resolve } from "node:path";
-import type { CallTape, TapeTools } from "../gateway/tape.ts";
-import { VERSION } from "../process/version.ts";
+import type { CallTape } from "../../gateway/tape.ts";
+import type { TapeTools } from "./part.ts";
+import { VERSION } from "../../process/version.ts";
 import { createTape, readTape } from "./file.ts";
-import { createMask } from "../gateway/recording/mask.ts";
+import { createMask } from "../../gateway/recording/mask.ts";
 import { Tape } from "./match.ts";
 import { Player } from "./player.ts";
-import { Recorder } from "../gateway/recording/recorder.ts";
+import { Recorder } from "../../gateway/recording/recorder.ts";
 
 /** @throws Error with one sentence if the tape cannot be written */
 export function makeRecorder(file: string, folder: string, tools: TapeTools) {

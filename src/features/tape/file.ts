@@ -10,9 +10,9 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { describeFileError } from "../core/system-error.ts";
-import { isObject, parseJson } from "../core/json.ts";
-import type { TapeEntry } from "../gateway/recording/entry.ts";
+import { describeFileError } from "../../core/system-error.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+import type { TapeEntry } from "../../gateway/recording/entry.ts";
 
 /** Version of the form of tapes. */
 const TAPE_VERSION = 1;

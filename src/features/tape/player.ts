@@ -1,15 +1,15 @@
 /** Answers calls from a tape alone. */
-import { GatewayError } from "../core/error.ts";
-import type { Stop } from "../core/stop.ts";
-import { STREAM_HEADERS } from "../gateway/delivery/response-headers.ts";
-import type { Opened } from "../gateway/lanes/lane.ts";
-import { type CallTape, notOnTape, type TapedCall } from "../gateway/tape.ts";
+import { GatewayError } from "../../core/error.ts";
+import type { Stop } from "../../core/stop.ts";
+import { STREAM_HEADERS } from "../../gateway/delivery/response-headers.ts";
+import type { Opened } from "../../gateway/lanes/lane.ts";
+import { type CallTape, notOnTape, type TapedCall } from "../../gateway/tape.ts";
 import { convertedJson, convertedStream } from "./converted.ts";
-import { errorOf, type TapeEntry } from "../gateway/recording/entry.ts";
+import { errorOf, type TapeEntry } from "../../gateway/recording/entry.ts";
 import type { Tape, Wanted } from "./match.ts";
-import type { Mask } from "../gateway/recording/meaning.ts";
+import type { Mask } from "../../gateway/recording/meaning.ts";
 import { PlayedSource } from "./played-source.ts";
-import { type ReadRequest, readRequest } from "../gateway/recording/request.ts";
+import { type ReadRequest, readRequest } from "../../gateway/recording/request.ts";
 
 export interface PlayerOptions {
   tape: Tape;

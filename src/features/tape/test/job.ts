@@ -3,19 +3,19 @@
  * namespace that has only a loopback interface: the bytes of all answers must be the same. Then with another prompt, which the
  * tape must refuse. FOLDER holds the installed clients; `WEIR_TARGET=binary` runs the compiled binary.
  *
- *     npx -y bun@1.4.5 test/clients/job/tape.ts FOLDER [CLIENT [PROVIDER]]
+ *     npx -y bun@1.4.5 src/features/tape/test/job.ts FOLDER [CLIENT [PROVIDER]]
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { readTape } from "../../../src/tape/file.ts";
-import { VERSION } from "../../../src/process/version.ts";
-import { PROGRAM } from "../../helpers/command.ts";
-import { markdownTable } from "../../helpers/documents.ts";
-import { type Ran, runProgram, writeFiles } from "../programs.ts";
-import { CLIENTS, type JobClient } from "./clients.ts";
-import { DONE, FILES, jobProvider, TASK } from "./provider.ts";
-import { type JobTarget, MODEL, TARGETS } from "./targets.ts";
+import { readTape } from "../file.ts";
+import { VERSION } from "../../../process/version.ts";
+import { PROGRAM } from "../../../../test/helpers/command.ts";
+import { markdownTable } from "../../../../test/helpers/documents.ts";
+import { type Ran, runProgram, writeFiles } from "../../../../test/clients/programs.ts";
+import { CLIENTS, type JobClient } from "../../../../test/clients/job/clients.ts";
+import { DONE, FILES, jobProvider, TASK } from "../../../../test/clients/job/provider.ts";
+import { type JobTarget, MODEL, TARGETS } from "../../../../test/clients/job/targets.ts";
 
 /** What a client may take for the job. Milliseconds. */
 const PATIENCE_MS = 120_000;

@@ -2,11 +2,11 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { type ChatResponse, Ollama } from "ollama";
-import type { JsonObject } from "../../src/core/json.ts";
-import { UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
-import { anthropicClient, openaiClient, seeError } from "../helpers/sdk.ts";
-import { TapeStage } from "../helpers/tape.ts";
-import { json, sse, startUpstream } from "../helpers/upstream.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { UPSTREAM_KEYS, upstreamConfig } from "../../../../test/helpers/gateway.ts";
+import { anthropicClient, openaiClient, seeError } from "../../../../test/helpers/sdk.ts";
+import { TapeStage } from "./stage.ts";
+import { json, sse, startUpstream } from "../../../../test/helpers/upstream.ts";
 
 setDefaultTimeout(60_000);
 

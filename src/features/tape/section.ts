@@ -1,10 +1,10 @@
 /** Tapes: recorded calls. */
-import { expressionFaults } from "../slow-expression.ts";
-import { section } from "../section.ts";
+import { expressionFaults } from "../../config/slow-expression.ts";
+import { section } from "../../config/section.ts";
 import { Type } from "@sinclair/typebox";
-import { CLOSED } from "./kinds.ts";
+import { CLOSED } from "../../config/sections/kinds.ts";
 
-export const tape = section(
+export const tapeSection = section(
   "tape",
   Type.Object(
     {
@@ -24,6 +24,7 @@ export const tape = section(
     { ...CLOSED, description: "Tapes: recorded calls that are answered again." },
   ),
   {
+    after: ["capture"],
     faults: (written) =>
       (["ignore", "mask"] as const).flatMap((name) => expressionFaults("tape", written, name)),
   },

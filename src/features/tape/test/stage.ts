@@ -2,11 +2,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../../src/config/load.ts";
-import { startWeir } from "../../src/run/weir.ts";
-import { readTape } from "../../src/tape/file.ts";
-import { VERSION } from "../../src/process/version.ts";
-import { makePlayer, makeRecorder } from "../../src/tape/index.ts";
+import { loadConfig } from "../../../config/load.ts";
+import { startWeir } from "../../../run/weir.ts";
+import { readTape } from "../file.ts";
+import { VERSION } from "../../../process/version.ts";
+import { SECTIONS } from "../../../../test/helpers/features.ts";
+import { tapePart } from "../part.ts";
+import { makePlayer, makeRecorder } from "../tapes.ts";
 
 export interface TapeOptions {
   /** Content of `weir.yaml`. */
@@ -63,12 +65,9 @@ export class TapeStage {
     return rm(this.folder, { recursive: true, force: true });
   }
 
-  async #start(
-    { config: written = {}, env = {} }: TapeOptions,
-    tape: Parameters<typeof startWeir>[0]["tape"],
-  ) {
+  async #start({ config: written = {}, env = {} }: TapeOptions, open: Parameters<typeof tapePart>[0]) {
     await Bun.write(join(this.folder, "weir.yaml"), JSON.stringify(written));
-    const { config } = loadConfig({ flags: { "--port": "0" }, env, cwd: this.folder });
-    return startWeir({ config, env, write: () => {}, tape });
+    const { config } = loadConfig({ flags: { "--port": "0" }, env, cwd: this.folder, sections: SECTIONS });
+    return startWeir({ config, env, write: () => {}, workers: [tapePart(open)] });
   }
 }

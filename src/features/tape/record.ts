@@ -1,0 +1,33 @@
+/** `weir record FILE`: a gateway that also writes each call to a tape. */
+import type { Context } from "../../cli/command.ts";
+import { serveVariant } from "../../cli/serve.ts";
+import { adjustForTape, describeTape, runTapeClient } from "./command.ts";
+import { tapePart } from "./part.ts";
+import { makeRecorder } from "./tapes.ts";
+
+/** @returns the exit code */
+export async function run(context: Context): Promise<number> {
+  const { words, rest = [], cwd } = context;
+  const [file = ""] = words;
+  const tell = (sentence: string) => context.printError(`weir: ${sentence}`);
+  let recorder: ReturnType<typeof makeRecorder> | undefined;
+  return serveVariant(context, {
+    adjust: (config) => adjustForTape(config, context),
+    // The gateway of a client writes no log.
+    workers: [
+      tapePart(
+        (tools) =>
+          (recorder = makeRecorder(file, cwd, rest.length > 0 ? { ...tools, fault: tell } : tools)).tape,
+      ),
+    ],
+    describe: (table, url) => describeTape(table, url, `calls are recorded on ${file}`, rest),
+    ...(rest.length > 0 && {
+      client: (url: string) =>
+        runTapeClient(context, url, (code) => {
+          const { calls } = recorder!;
+          context.printError(`weir: ${calls} ${calls === 1 ? "call is" : "calls are"} on the tape ${file}`);
+          return code;
+        }),
+    }),
+  });
+}

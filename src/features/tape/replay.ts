@@ -1,0 +1,54 @@
+/** `weir replay FILE`: a gateway that answers from a tape alone. */
+import { type Context, UsageError } from "../../cli/command.ts";
+import { serveVariant } from "../../cli/serve.ts";
+import type { Config } from "../../config/schema.ts";
+import { cutNetwork } from "../../gateway/lanes/transport.ts";
+import { adjustForTape, describeTape, runTapeClient } from "./command.ts";
+import { TIMINGS } from "./flags.ts";
+import { tapePart } from "./part.ts";
+import { makePlayer } from "./tapes.ts";
+
+/** Exit code if the client succeeded although the tape lacked a call. */
+const EXIT_MISSED = 1;
+
+function answering(size: number, file: string): string {
+  return size === 1
+    ? `1 call of ${file} answers, no provider does`
+    : `${size} calls of ${file} answer, no provider does`;
+}
+
+/** A replayed call costs nothing and belongs in no books and traces: a gateway of the same state folder may run beside it. */
+function withoutBooks(config: Config): Config {
+  const traces = { ...config.traces, to: undefined };
+  return { ...config, state: "none", store: undefined, admin: "off", traces, alerts: [] };
+}
+
+/** @returns the exit code @throws UsageError */
+export async function run(context: Context): Promise<number> {
+  const { words, flags, rest = [], cwd, printError } = context;
+  const [file = ""] = words;
+  const timing = flags["--timing"] ?? "cut";
+  if (typeof timing !== "string" || !TIMINGS.includes(timing))
+    throw new UsageError(`--timing can be ${TIMINGS.join(" or ")}`);
+  const player = makePlayer(file, cwd, { keepsTime: timing === "kept", onMiss: printError });
+  cutNetwork("weir replay sends no requests");
+  const { size } = player;
+  return serveVariant(context, {
+    adjust: (config) => withoutBooks(adjustForTape(config, context)),
+    workers: [tapePart((tools) => player.open(tools))],
+    describe: (table, url) => describeTape(table, url, answering(size, file), rest),
+    ...(rest.length > 0 && {
+      client: (url: string) =>
+        runTapeClient(context, url, (code) => {
+          const { misses, unused } = player;
+          if (misses > 0)
+            printError(
+              `weir: ${misses} ${misses === 1 ? "request was" : "requests were"} not on the tape ${file}`,
+            );
+          else if (unused > 0)
+            printError(`weir: ${unused} of ${size} calls of the tape ${file} were not asked for`);
+          return code === 0 && misses > 0 ? EXIT_MISSED : code;
+        }),
+    }),
+  });
+}

@@ -40,9 +40,8 @@ for (const workers of [1, 2])
     ends.push(() => weir.end());
     const processes = weir.workers();
     for (let count = 0; count < 30; count++) expect((await ask(weir.url, "mock/chat")).status).toBe(200);
-    expect(
-      weir.log.filter((line) => line.includes("the log can no longer be written")).length,
-    ).toBeGreaterThan(0);
+    const isReported = () => weir.log.some((line) => line.includes("the log can no longer be written"));
+    expect(await until(isReported)).toBe(true);
     expect(weir.workers()).toEqual(processes);
     weir.signal("SIGTERM");
     expect(await weir.exited).toBe(0);

@@ -2,11 +2,12 @@
  * All tests: `bun run test`. With arguments, `bun test` gets them as they are. Without, the binary is built once; then files run in
  * several processes side by side, because most of them wait for sockets and timers: first from source, then those that run weir
  * as a process, and the wire tests once more, with the binary, which starts in a sixth of the processor time. Files whose
- * measurements others would disturb run last, alone. The last lines are the sums of all.
+ * measurements others would disturb run last, alone. Up to three files that fail in a part run once more alone. The last lines
+ * are the sums of all, and the files that passed only alone.
  */
 import { resolve } from "node:path";
 import { buildBinary } from "./faults/armour.ts";
-import { type Counts, runFiles } from "./helpers/file-runs.ts";
+import { type FileCounts, runFiles } from "./helpers/file-runs.ts";
 import { STARTING } from "./nightly/runs.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
@@ -37,12 +38,15 @@ const starting = all.filter(isStarting);
 const fromSource = all.filter((file) => !isStarting(file) && !ALONE.includes(file));
 const wire = all.filter((file) => file.startsWith("test/wire/"));
 const withBinary = { ...ENV, WEIR_TARGET: "binary" };
-const parts: Counts[] = [
+const parts: FileCounts[] = [
   await runFiles(fromSource, { cwd: ROOT, env: ENV, width: WIDTH }),
   await runFiles([...starting, ...wire], { cwd: ROOT, env: withBinary, width: WIDTH }),
   await runFiles(ALONE, { cwd: ROOT, env: ENV, width: 1 }),
 ];
 const passed = parts.reduce((sum, { pass }) => sum + pass, 0);
 const failed = parts.reduce((sum, { fail }) => sum + fail, 0);
+const unsteady = parts.flatMap((part) => part.unsteady);
+if (unsteady.length > 0)
+  console.error(`\nfailed beside other files and passed alone: ${unsteady.join(", ")}`);
 console.error(`\n ${passed} pass\n ${failed} fail`);
 process.exit(failed > 0 ? 1 : 0);

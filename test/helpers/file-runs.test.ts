@@ -19,6 +19,7 @@ function write(name: string, body: string): string {
 const BLOCKS = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);";
 const right = write("right.test.ts", `test("right", () => expect(1).toBe(1));`);
 const wrong = write("wrong.test.ts", `test("wrong", () => expect(1).toBe(2));`);
+const other = write("other.test.ts", `test("wrong too", () => expect(1).toBe(2));`);
 const broken = write("broken.test.ts", `throw new Error("does not load");`);
 const blocked = write("blocked.test.ts", `test("blocked", () => { ${BLOCKS} });`);
 const once = write(
@@ -31,6 +32,17 @@ test("blocked once", () => {
 });`,
 );
 
+const unsteady = write(
+  "unsteady.test.ts",
+  `const mark = ${JSON.stringify(join(folder, "run"))};
+test("right", () => expect(1).toBe(1));
+test("right alone", () => {
+  const isSecond = existsSync(mark);
+  writeFileSync(mark, "");
+  expect(isSecond).toBe(true);
+});`,
+);
+
 async function run(files: readonly string[], perProcess: number) {
   let output = "";
   const counts = await runFiles(files, {
@@ -39,6 +51,7 @@ async function run(files: readonly string[], perProcess: number) {
     width: 2,
     files: perProcess,
     idleMs: 4_000,
+    again: 2,
     print: (text) => void (output += text),
   });
   return { ...counts, output };
@@ -58,4 +71,17 @@ test("a file that blocks once is named, and counts as what its second run says",
   const { pass, fail, output } = await run([right, once], 2);
   expect({ pass, fail }).toEqual({ pass: 2, fail: 0 });
   expect(output).toContain("Its share runs again, file by file.");
+}, 60_000);
+
+test("a file that fails beside others and passes alone is named and passes; one that fails twice fails once", async () => {
+  const { pass, fail, output, unsteady: named } = await run([right, unsteady, wrong], 3);
+  expect({ pass, fail, named }).toEqual({ pass: 3, fail: 1, named: [unsteady] });
+  expect(output.match(/^\(fail\) wrong/gm)?.length).toBe(2);
+}, 60_000);
+
+test("more failed files than may run again do not", async () => {
+  rmSync(join(folder, "run"), { force: true });
+  const counts = await run([wrong, unsteady, other], 3);
+  expect(counts).toMatchObject({ pass: 1, fail: 3, unsteady: [] });
+  expect(counts.output.match(/^\(fail\) right alone/gm)?.length).toBe(1);
 }, 60_000);

@@ -1,12 +1,18 @@
 /**
  * Runs test files in several processes of `bun test`, each with a share of the files, and ends a process that prints nothing for
  * too long. `bun test --parallel` waits for ever for a file that blocks its process, and does not say which one that is.
+ * A file that fails beside others is run once more alone: a fault fails again, and what only a loaded machine breaks is named.
  */
 
 export interface Counts {
   pass: number;
   /** Failed tests, and files that failed without one: they do not load, or did not end. */
   fail: number;
+}
+
+export interface FileCounts extends Counts {
+  /** Files that failed beside others and passed alone. */
+  unsteady: readonly string[];
 }
 
 export interface FileRunOptions {
@@ -18,18 +24,23 @@ export interface FileRunOptions {
   files?: number;
   /** Longest time without a line of output; a test may take a minute less. Milliseconds. Default: 7 minutes. */
   idleMs?: number;
+  /** Files that may run once more alone; if more fail, none does. Default: 3. */
+  again?: number;
   /** Takes the output of a process, once it ended. Default: standard error. */
   print?: (output: string) => void;
 }
 
 interface Ended extends Counts {
   output: string;
+  /** Failed tests by file; a file that does not load is not among them. */
+  failed: ReadonlyMap<string, number>;
   /** The process was ended, because it printed nothing for `idleMs`. */
   isStuck: boolean;
 }
 
 const FILES = 12;
 const IDLE_MS = 420_000;
+const AGAIN = 3;
 /** Longest time for the rest of the output of a process that has ended. Milliseconds. */
 const PIPES_MS = 10_000;
 
@@ -54,14 +65,16 @@ for (const [signal, code] of [
   });
 
 /** Runs the files in shares that mix folders, so that no share has all the slow ones. @returns the sums of all */
-export async function runFiles(files: readonly string[], options: FileRunOptions): Promise<Counts> {
+export async function runFiles(files: readonly string[], options: FileRunOptions): Promise<FileCounts> {
   const { width, print = (output) => void process.stderr.write(output) } = options;
   const shares = Math.max(1, Math.ceil(files.length / (options.files ?? FILES)));
   const waiting = Array.from({ length: shares }, (_, share) => files.filter((_, n) => n % shares === share));
   const sums: Counts = { pass: 0, fail: 0 };
-  const add = ({ pass, fail }: Counts) => {
-    sums.pass += pass;
-    sums.fail += fail;
+  const failed = new Map<string, number>();
+  const add = (ended: Ended) => {
+    sums.pass += ended.pass;
+    sums.fail += ended.fail;
+    for (const [file, count] of ended.failed) failed.set(file, count);
   };
   const work = async () => {
     for (let share = waiting.shift(); share; share = waiting.shift()) {
@@ -80,7 +93,28 @@ export async function runFiles(files: readonly string[], options: FileRunOptions
     }
   };
   await Promise.all(Array.from({ length: width }, work));
-  return sums;
+  const unsteady: string[] = [];
+  if (failed.size > (options.again ?? AGAIN)) return { ...sums, unsteady };
+  for (const [file, count] of failed) {
+    const alone = await runShare([file], options);
+    print(alone.output);
+    if (alone.isStuck || alone.fail > 0) continue;
+    unsteady.push(file);
+    sums.pass += count;
+    sums.fail -= count;
+  }
+  return { ...sums, unsteady };
+}
+
+/** The failed tests of each file, by what `bun test` prints: a line with the file's name, then a line for each test. */
+function failedIn(output: string): ReadonlyMap<string, number> {
+  const failed = new Map<string, number>();
+  let file = "";
+  for (const [line, named] of output.matchAll(/^(?:(\S+\.test\.tsx?):|\(fail\) .*)$/gm)) {
+    if (named !== undefined) file = named;
+    else if (line !== "" && file !== "") failed.set(file, (failed.get(file) ?? 0) + 1);
+  }
+  return failed;
 }
 
 /** The file whose tests were printed last. */
@@ -127,5 +161,6 @@ async function runShare(share: readonly string[], options: FileRunOptions): Prom
   const count = (what: string) =>
     Number([...output.matchAll(new RegExp(`^ *(\\d+) ${what}$`, "gm"))].at(-1)?.[1] ?? 0);
   const fail = count("fail");
-  return { output, isStuck, pass: count("pass"), fail: code !== 0 && fail === 0 ? 1 : fail };
+  const fails = code !== 0 && fail === 0 ? 1 : fail;
+  return { output, isStuck, pass: count("pass"), fail: fails, failed: failedIn(output) };
 }

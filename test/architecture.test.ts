@@ -205,6 +205,7 @@ const RULES: readonly Rule[] = [
       "src/cli/command.ts",
       "src/config/section.ts",
       "src/core/column.ts",
+      "src/core/metric.ts",
       "src/gateway/seams.ts",
       "src/keeper/seams.ts",
     ],

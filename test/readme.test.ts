@@ -11,7 +11,7 @@ import { runCommand } from "./helpers/command.ts";
 import { environmentIn } from "./helpers/environment.ts";
 import { builtIn } from "../plugins/index.ts";
 import { mockModels } from "../plugins/mock/models.ts";
-import { COMMANDS } from "./helpers/commands.ts";
+import { COMMANDS, FEATURES } from "./helpers/commands.ts";
 import { synopsis } from "../src/cli/help.ts";
 import type { TSchema } from "@sinclair/typebox";
 import { OPTIONS } from "./helpers/features.ts";
@@ -437,7 +437,8 @@ test("the table of traits is made from the schema", async () => {
 });
 
 test("the table of metrics is made from their list", async () => {
-  const rows = FAMILIES.map(({ name, type, labels, help }) => {
+  const families = [...FAMILIES, ...FEATURES.flatMap(({ metrics = [] }) => metrics)];
+  const rows = families.map(({ name, type, labels, help }) => {
     return [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(" "), help];
   });
   const head = ["metric", "type", "labels", "meaning"];

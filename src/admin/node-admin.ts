@@ -73,6 +73,7 @@ export class NodeAdmin implements AdminBooks {
           if (calls.length > 0) this.#metrics.dropped(String(worker), calls.length);
       },
       alert: (budget, percent) => this.#metrics.alerted(this.#budgetName(budget), percent),
+      counted: (counted) => this.#metrics.counted(counted),
       sent: (what, result, count) => this.#metrics.sent(what, result, count),
     });
   }

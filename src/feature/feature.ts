@@ -2,6 +2,7 @@
 import type { CommandHead } from "../cli/command.ts";
 import type { Section } from "../config/section.ts";
 import type { Column } from "../core/column.ts";
+import type { Metric } from "../core/metric.ts";
 import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 import type { KeeperPart } from "../keeper/seams.ts";
 
@@ -14,6 +15,8 @@ export interface Feature {
   readonly section?: Section;
   /** Members that it adds to the record of a call. */
   readonly columns?: readonly Column[];
+  /** Metrics that its part in the processes that serve calls counts. Their names begin with `weir_`. */
+  readonly metrics?: readonly Metric[];
   readonly commands?: readonly CommandHead[];
   /** Its part in each process that serves calls. */
   readonly worker?: () => Promise<{ start(host: WorkerHost): WorkerPart }>;
@@ -36,7 +39,9 @@ export function columnsOf(features: readonly Feature[]): readonly Column[] {
 
 /** The parts of features in a process that serves calls. */
 export function workersOf(features: readonly Feature[]): NamedPart<WorkerHost, WorkerPart>[] {
-  return features.flatMap(({ name, worker }) => (worker ? [{ name, load: worker }] : []));
+  return features.flatMap(({ name, metrics, worker }) =>
+    worker ? [{ name, load: worker, ...(metrics && { metrics }) }] : [],
+  );
 }
 
 /** The parts of features in the keeper, by name. */

@@ -4,6 +4,7 @@ import type { Channel } from "../core/channel.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Ledger } from "../core/ledger.ts";
+import type { Meter, Metric } from "../core/metric.ts";
 import type { Clock } from "./delivery/clock.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { Registry } from "./routing/registry.ts";
@@ -26,6 +27,8 @@ export interface Seams {
 export interface WorkerHost {
   readonly clock: Clock;
   readonly ledger: Ledger;
+  /** Counts the metrics of the part. */
+  readonly meter: Meter;
   /** Masks the credentials of the configured providers. */
   hide(this: void, text: string): string;
   /** Logs a sentence as a fault. */
@@ -45,6 +48,8 @@ export interface WorkerPart {
 /** A part by its name; its code is imported when a gateway starts. */
 export interface NamedPart<Host, Part> {
   readonly name: string;
+  /** Metrics that the part counts while it is on. */
+  readonly metrics?: readonly Metric[];
   load(): Promise<{ start(host: Host): Part }>;
 }
 

@@ -1,4 +1,5 @@
 /** The messages about books between a worker and the keeper. Plain JSON; they share the link with the stored answers. */
+import type { Counted } from "../core/metric.ts";
 import type { CapturedBatch } from "./captured.ts";
 import type { PriceRule } from "./charge.ts";
 import type { Keep } from "./keep.ts";
@@ -50,6 +51,8 @@ export type BooksUp =
   | { kind: "return"; account: string; amount: number; number?: number }
   /** Once a second: for metrics and the console. */
   | { kind: "state"; state: WorkerState }
+  /** Metrics of features and plugins: what was counted since the last such message. */
+  | { kind: "counted"; counted: readonly Counted[] }
   /** Asks for the figures of one key and of accounts that count its calls. `number` returns in the answer. */
   | ({ kind: "query"; number: number } & KeyQuery)
   /** The answer to a question. `error`: one sentence. */

@@ -7,6 +7,7 @@ import { createCells } from "../keeper/books/cells.ts";
 import type { KeeperClient, KeeperClientOptions } from "../keeper/client.ts";
 import type { GatewayAddress } from "../ledger/messages.ts";
 import { WorkerLedger } from "../ledger/worker/ledger.ts";
+import { WorkerMeter } from "../ledger/worker/meter.ts";
 import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
 import type { CaptureSettings } from "../capture/index.ts";
 import { callCaptures } from "./call-captures.ts";
@@ -50,6 +51,7 @@ export class Lasting {
   readonly keys;
   readonly stored;
   readonly ledger: WorkerLedger;
+  readonly meter: WorkerMeter;
   readonly health;
   readonly reasoning = new ReasoningCache();
   readonly backlog: Backlog;
@@ -96,6 +98,7 @@ export class Lasting {
       onChange: () => listeners.modelsChanged(),
       report: (sentence) => isFirst && logger.fault(sentence),
     });
+    this.meter = new WorkerMeter(keeper.books);
     this.ledger = new WorkerLedger(declarationOf(config), {
       channel: keeper.books,
       cells: this.cells,
@@ -103,6 +106,8 @@ export class Lasting {
       worker: worker ?? 0,
       awaitsPolicy: hasPolicy,
       onMessage: (message) => {
+        // The first message of a connection.
+        if (message.kind === "policy") this.meter.declareAgain();
         this.keys.receive(message);
         this.stored.receive(message);
         this.#answers?.receive(message);
@@ -113,12 +118,13 @@ export class Lasting {
       onChange: (sentence) => logger.info(sentence, {}),
     });
     this.backlog = new Backlog(clock);
-    this.parts = new WorkerParts(options.workers ?? [], (name) => ({
-      ...{ clock, ledger: this.ledger, ...tools },
+    const host = (name: string) => ({
+      ...{ clock, ledger: this.ledger, meter: this.meter, ...tools },
       channel: <Up, Down>() => (address ? keeper.channel<Up, Down>(name) : undefined),
-    }));
-    const { ledger, health } = this;
-    this.state = new StateReporter({ ledger, health, clock, gateway: () => listeners.address() });
+    });
+    this.parts = new WorkerParts(options.workers ?? [], host, (metrics) => this.meter.declare(metrics));
+    const { ledger, meter, health } = this;
+    this.state = new StateReporter({ ledger, meter, health, clock, gateway: () => listeners.address() });
   }
 
   static async open(options: StartOptions, listeners: Listeners): Promise<Lasting> {
@@ -143,6 +149,7 @@ export class Lasting {
 
   /** Stores what is left, and closes the keeper, the memory of the books and the log. */
   async close(): Promise<void> {
+    this.meter.flush();
     const isStored = await this.ledger.end();
     await this.keeper.close();
     // The file tells the next keeper that something may be spent that no store has.

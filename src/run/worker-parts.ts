@@ -1,16 +1,24 @@
 /** The parts of features in a process that serves calls. */
+import type { Metric } from "../core/metric.ts";
 import type { LivePart } from "../gateway/life.ts";
 import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 
 export class WorkerParts {
   readonly #named: readonly NamedPart<WorkerHost, WorkerPart>[];
   readonly #hostOf: (name: string) => WorkerHost;
+  readonly #declare: (metrics: readonly Metric[]) => void;
   /** Parts that have started; they last until the gateway stops. */
   readonly #started = new Map<string, WorkerPart>();
 
-  constructor(named: readonly NamedPart<WorkerHost, WorkerPart>[], hostOf: (name: string) => WorkerHost) {
+  /** @param declare gets the metrics of a part that is on */
+  constructor(
+    named: readonly NamedPart<WorkerHost, WorkerPart>[],
+    hostOf: (name: string) => WorkerHost,
+    declare: (metrics: readonly Metric[]) => void = () => {},
+  ) {
     this.#named = named;
     this.#hostOf = hostOf;
+    this.#declare = declare;
   }
 
   /** The parts that are on for a config. Call this before the config serves. */
@@ -19,7 +27,9 @@ export class WorkerParts {
     for (const named of this.#named) {
       const part = this.#started.get(named.name) ?? (await this.#start(named));
       const seams = await part.seams(config);
-      if (seams) live.push({ name: named.name, seams });
+      if (!seams) continue;
+      if (named.metrics) this.#declare(named.metrics);
+      live.push({ name: named.name, seams });
     }
     return live;
   }

@@ -2,12 +2,14 @@
 import type { Clock } from "../gateway/delivery/clock.ts";
 import type { Health } from "../gateway/retry/health.ts";
 import type { GatewayAddress } from "../ledger/messages.ts";
+import type { WorkerMeter } from "../ledger/worker/meter.ts";
 import type { WorkerLedger } from "../ledger/worker/ledger.ts";
 
 const EVERY_MS = 1000;
 
 export interface StateReporterOptions {
   ledger: WorkerLedger;
+  meter: WorkerMeter;
   health: Health;
   /** The calls that run. */
   clock: Clock;
@@ -58,7 +60,8 @@ export class StateReporter {
   }
 
   #report(now: number): void {
-    const { ledger, health, clock, gateway } = this.#options;
+    const { ledger, meter, health, clock, gateway } = this.#options;
+    meter.flush();
     const address = gateway();
     ledger.report({
       breakers: health.breakers(now),

@@ -5,8 +5,10 @@ import { CORE_NAMES } from "../../src/cli/commands.ts";
 import { section } from "../../src/config/section.ts";
 import { CORE } from "../../src/config/sections/index.ts";
 import { column } from "../../src/core/column.ts";
+import { counter } from "../../src/core/metric.ts";
 import { assertDistinct } from "../../src/feature/distinct.ts";
 import { type Feature, featuresIn } from "../../src/feature/feature.ts";
+import { FAMILIES } from "../../src/keeper/metrics/families.ts";
 import { LEDGER_COLUMNS } from "../../src/ledger/columns.ts";
 import { RECORD_MEMBERS } from "../../src/ledger/record.ts";
 import { FEATURES } from "../helpers/commands.ts";
@@ -20,7 +22,10 @@ const options = (name: string) => section(name, Type.Object({}));
 
 const member = (name: string) => column({ name, schema: Type.String() });
 
+const metric = (name: string) => counter(name, [], "");
+
 const OWN = {
+  metric: FAMILIES.map(({ name }) => name),
   column: [...RECORD_MEMBERS, ...LEDGER_COLUMNS.map(({ name }) => name)],
   command: CORE_NAMES,
   section: CORE.map(({ name }) => name),
@@ -79,6 +84,17 @@ const PLANTS: readonly (readonly [sentence: string, features: readonly Feature[]
   [
     "the feature words declares the column startedAt, which weir has without it",
     [{ name: "words", columns: [member("startedAt")] }],
+  ],
+  [
+    "the features count and words both declare the metric weir_words_total",
+    [
+      { name: "count", metrics: [metric("weir_words_total")] },
+      { name: "words", metrics: [metric("weir_words_total")] },
+    ],
+  ],
+  [
+    "the feature words declares the metric weir_calls_total, which weir has without it",
+    [{ name: "words", metrics: [metric("weir_calls_total")] }],
   ],
 ];
 

@@ -5,16 +5,17 @@ import { COLUMNS } from "../helpers/features.ts";
 import { checkPart, markdownTable } from "../helpers/documents.ts";
 
 test("the table of features is made from their manifests and documents", async () => {
-  const rows = FEATURES.map(({ name, columns = [], commands = [], section }) => [
+  const rows = FEATURES.map(({ name, columns = [], commands = [], metrics = [], section }) => [
     `[${name}](../features/${name}/README.md)`,
     commands.map((command) => `\`weir ${synopsis(command)}\``).join(" "),
     section ? `\`${section.name}\`` : "",
     columns.map((column) => `\`${column.name}\``).join(" "),
+    metrics.map((metric) => `\`${metric.name}\``).join(" "),
   ]);
   await checkPart(
     "src/feature/README.md",
     "features",
-    markdownTable(["feature", "commands", "section", "columns"], rows),
+    markdownTable(["feature", "commands", "section", "columns", "metrics"], rows),
   );
 });
 

@@ -1,7 +1,8 @@
 /** The dashboard and the alert rules against the list of metrics. */
 import { expect, test } from "bun:test";
+import type { Family } from "../../src/core/metric.ts";
 import { ALERTS, alertRules, ANNOTATION, dashboard, PANELS } from "../../src/keeper/metrics/dashboard.ts";
-import { type Family, FAMILIES } from "../../src/keeper/metrics/families.ts";
+import { FAMILIES } from "../../src/keeper/metrics/families.ts";
 
 const SERIES = new Map<string, Family>(
   FAMILIES.flatMap((family): [string, Family][] =>

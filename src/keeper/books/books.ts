@@ -45,7 +45,6 @@ export class Books implements BooksKeeper {
   readonly #margins = new Margins(() => this.#clock.wall());
   readonly #peers: Peers;
   readonly #recalls: Recalls;
-  /** Returns of the workers. */
   readonly returns: Returns;
   /** Messages for the log, and whether the store can be used. */
   readonly reporter: Reporter;
@@ -241,8 +240,9 @@ export class Books implements BooksKeeper {
       case "return":
         return this.#return(peer, message.account, message.amount, message.number);
       case "state":
-        this.observers.state(peer.worker, (peer.state = message.state));
-        return;
+        return this.observers.state(peer.worker, (peer.state = message.state));
+      case "counted":
+        return this.observers.counted(message.counted);
       case "reply":
         return this.questions.replied(message);
     }

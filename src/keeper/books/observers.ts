@@ -1,4 +1,5 @@
 /** Who else hears what happens in the books: metrics, traces and alerts. */
+import type { Counted } from "../../core/metric.ts";
 import type { BookSettings, WorkerState } from "../../ledger/messages.ts";
 import type { RecordBatch } from "../../ledger/record.ts";
 import type { BudgetAccount } from "./budget-account.ts";
@@ -18,6 +19,8 @@ export interface BooksObserver {
   alert(budget: string, percent: number, account: BudgetAccount): void;
   /** The state of a worker; about once a second. */
   state(worker: number, state: WorkerState): void;
+  /** Metrics of features and plugins that a worker has counted. */
+  counted(counted: readonly Counted[]): void;
   /** @param fault one sentence while the store cannot be used; absent: it can be used again */
   store(fault: string | undefined): void;
   /** Outcomes of spans and alerts that were to be sent. */
@@ -57,6 +60,10 @@ export class Observers implements BooksObserver {
 
   state(worker: number, state: WorkerState): void {
     for (const observer of this.#observers) observer.state?.(worker, state);
+  }
+
+  counted(counted: readonly Counted[]): void {
+    for (const observer of this.#observers) observer.counted?.(counted);
   }
 
   store(fault: string | undefined): void {

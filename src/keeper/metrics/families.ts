@@ -1,41 +1,11 @@
 /** The metrics: names, labels and help texts, as Prometheus and the dashboard see them. */
-
-export interface Family {
-  name: string;
-  type: "counter" | "gauge" | "histogram";
-  help: string;
-  labels: readonly string[];
-  /** Upper bounds of a histogram, ascending, in the unit of the name. */
-  buckets?: readonly number[];
-  /** Values are kept as integers, this many to one of the unit of the name. */
-  scale?: number;
-}
+import { counter, type Family, gauge, histogram } from "../../core/metric.ts";
 
 /** From 10 ms to 5.5 minutes, each twice the one before. Seconds. */
 const LONG = Array.from({ length: 16 }, (_, power) => 0.01 * 2 ** power);
 /** From 50 µs to 100 ms. Seconds. */
 const SHORT = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1];
 const TARGET = ["format", "provider", "model"] as const;
-
-const counter = (name: string, labels: readonly string[], help: string, scale?: number): Family => ({
-  name,
-  type: "counter",
-  help,
-  labels,
-  ...(scale !== undefined && { scale }),
-});
-const gauge = (name: string, labels: readonly string[], help: string): Family => ({
-  name,
-  type: "gauge",
-  help,
-  labels,
-});
-const histogram = (
-  name: string,
-  labels: readonly string[],
-  buckets: readonly number[],
-  help: string,
-): Family => ({ name, type: "histogram", help, labels, buckets });
 
 const NANO = 1e9;
 

@@ -1,9 +1,10 @@
 /** The metrics of a gateway: from the records of its workers and from what they do at the moment. */
+import { type Counted, OTHER } from "../../core/metric.ts";
 import type { WorkerState } from "../../ledger/messages.ts";
 import { DOLLAR, type Nano } from "../../ledger/money.ts";
 import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
-import { STATES, TOTALS } from "./families.ts";
-import { type Gauge, OTHER, Registry } from "./registry.ts";
+import { FAMILIES, STATES, TOTALS } from "./families.ts";
+import { type Gauge, Registry } from "./registry.ts";
 
 export interface MetricsOptions {
   /** Series for each key, the first {@link MOST_KEYS}. */
@@ -53,6 +54,7 @@ const BUDGET_SHARE = 0.2;
 const BUDGET_LINES = 6;
 
 const NONE = "none";
+const OWN: ReadonlySet<string> = new Set(FAMILIES.map(({ name }) => name));
 
 export class Metrics {
   readonly #options: MetricsOptions;
@@ -99,6 +101,11 @@ export class Metrics {
     if (record.key !== undefined && this.#options.keys) this.#key(keyName(record.key), attempts);
     registry.add(TOTALS.records, [worker]);
     this.#lags.set(worker, Math.max(0, now - record.startedAt - ms) / 1_000);
+  }
+
+  /** What a worker has counted of metrics that weir does not have without its features and plugins. */
+  counted(counted: readonly Counted[]): void {
+    for (const one of counted) if (!OWN.has(one.metric.name)) this.#registry.merge(one);
   }
 
   /** Records that a worker could not keep until the keeper took them. */

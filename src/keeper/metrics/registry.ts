@@ -1,5 +1,6 @@
 /** Counts observations by their labels, within a limit of series, and writes them as Prometheus text. */
-import { type Family, TOTALS } from "./families.ts";
+import { bucketOf, type Counted, type Family, OTHER } from "../../core/metric.ts";
+import { TOTALS } from "./families.ts";
 
 interface Series {
   /** `{format="x",model="y"}` without the braces; empty without labels. */
@@ -23,9 +24,6 @@ export interface Gauge {
   value: number;
 }
 
-/** The value for labels that have no series of their own. */
-export const OTHER = "other";
-
 /** Labels that may have many values, and are replaced first. */
 const OPEN = new Set(["model", "key", "code", "deployment", "budget"]);
 /** Shares of the limit at which first the open labels are replaced, then all. */
@@ -37,6 +35,8 @@ const linesOf = ({ buckets }: Family) => (buckets ? buckets.length + 3 : 1);
 
 export class Registry {
   readonly #families = new Map<Family, { root: Branch; all: Series[] }>();
+  /** The metrics of workers, by name. */
+  readonly #merged = new Map<string, Family>();
   readonly #maxLines: number;
   #lines = 0;
 
@@ -60,10 +60,28 @@ export class Registry {
   observe(family: Family, labels: readonly string[], value: number): void {
     const series = this.#find(family, labels);
     series.value += value;
-    const bounds = family.buckets!;
-    let bucket = 0;
-    while (bucket < bounds.length && value > bounds[bucket]!) bucket++;
-    series.counts![bucket]!++;
+    series.counts![bucketOf(family.buckets!, value)]!++;
+  }
+
+  /** Adds what a worker has counted. A metric that is declared anew with other labels or buckets begins at 0. */
+  merge({ metric, series }: Counted): void {
+    const family = this.#ownOf(metric);
+    for (const { labels, value, counts } of series) {
+      const found = this.#find(family, labels);
+      found.value += value;
+      counts?.forEach((count, bucket) => void (found.counts![bucket]! += count));
+    }
+  }
+
+  #ownOf(metric: Family): Family {
+    const known = this.#merged.get(metric.name);
+    if (known && Bun.deepEquals(known, metric)) return known;
+    if (known) {
+      this.#lines -= linesOf(known) * (this.#families.get(known)?.all.length ?? 0);
+      this.#families.delete(known);
+    }
+    this.#merged.set(metric.name, metric);
+    return metric;
   }
 
   /** @param gauges are written after the counters, grouped by family */

@@ -14,7 +14,7 @@ import type { Lane, Opened } from "./lanes/lane.ts";
 import { isMissingPath } from "./lanes/missing-path.ts";
 import { TranslatedLane } from "./lanes/translated.ts";
 import { send } from "./lanes/send.ts";
-import { adoptReported } from "./lanes/upstream-losses.ts";
+import { adoptReported } from "./lanes/losses.ts";
 import { hasEarlyHooks, runEarlyHooks } from "./plugins/early-hooks.ts";
 import { sizeOf } from "./request-size.ts";
 import { attempt, type Attempted } from "./retry/attempts.ts";

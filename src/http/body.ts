@@ -1,6 +1,10 @@
-/** Decodes the framing of a body: input is bytes of the connection, output is bytes of the answer. */
+/**
+ * Decodes the framing of a body: input is bytes of the connection, output is bytes of the answer. Readers give them to a promise
+ * or to a receiver.
+ */
 import { malformed as malformedAnswer } from "./error.ts";
 import type { Framing } from "./head.ts";
+import type { ByteReader, Piece, Receiver } from "./types.ts";
 
 const malformed = (what: string) => malformedAnswer(what, "body");
 
@@ -146,4 +150,24 @@ function hexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}
+
+/** Reads the next piece of any reader into a receiver. */
+export function takeFrom(reader: ByteReader, receiver: Receiver): void {
+  if (reader.take) return reader.take(receiver);
+  reader.read().then(
+    ({ done, value }) => (done || !value ? receiver.end() : receiver.piece(value)),
+    (reason: unknown) => receiver.fail(reason),
+  );
+}
+
+/** The next piece of a source that has only receivers. */
+export function nextPiece(source: { take(receiver: Receiver): void }): Promise<Piece> {
+  return new Promise((resolve, reject) => {
+    source.take({
+      piece: (value) => resolve({ done: false, value }),
+      end: () => resolve({ done: true }),
+      fail: reject,
+    });
+  });
 }

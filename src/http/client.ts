@@ -8,8 +8,7 @@ import { HttpError } from "./error.ts";
 import { Exchange } from "./exchange.ts";
 import { addressOf, type Origin } from "./origin.ts";
 import { hasBody, type Transport, type UpstreamRequest, type UpstreamResponse } from "./types.ts";
-import { Pool } from "./pool.ts";
-import { Trust } from "./trust.ts";
+import { Pool, Trust } from "./pool.ts";
 
 export interface HttpClientOptions {
   /** Maximum time to connect, including the TLS handshake. Milliseconds. */

@@ -1,12 +1,10 @@
 /** One request and its answer: parses the head, decodes the framing of the body, and passes the body on as it is read. */
 import type { Stoppable } from "../core/stop.ts";
-import type { BodyReader } from "./body.ts";
-import { createBodyReader } from "./body.ts";
+import { type BodyReader, createBodyReader, nextPiece } from "./body.ts";
 import { decoded } from "./decoded.ts";
 import { HttpError, malformed } from "./error.ts";
 import type { Head } from "./head.ts";
 import { HeaderList, keepAliveSeconds, MAX_HEAD_BYTES, parseHead } from "./head.ts";
-import { nextPiece } from "./receive.ts";
 import type { ByteReader, ByteStream, Piece, Receiver, UpstreamResponse } from "./types.ts";
 
 /** Maximum number of body bytes buffered for a reader. Above it weir stops reading from the socket. */

@@ -6,7 +6,7 @@ import type { Transport } from "./types.ts";
 export { describeReason, HttpError, reasonOf } from "./error.ts";
 export type { Phase, Reason } from "./error.ts";
 export { proxyFor } from "./proxy.ts";
-export { nextPiece, takeFrom } from "./receive.ts";
+export { nextPiece, takeFrom } from "./body.ts";
 export type * from "./types.ts";
 
 const PROXY_VARIABLE = /^(https?|all)_proxy$/i;

@@ -6,8 +6,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import type { Outline } from "../stream/outline/outline.ts";
 import { CUT_SHORT, outline } from "../stream/outline/outline.ts";
-import { scanBody } from "../stream/scan.ts";
-import type { Span } from "../stream/span.ts";
+import { scanBody, type Span } from "../stream/scan.ts";
 
 /** The rules of a format. */
 type Checks = Pick<RequestCheck, "checkRequest" | "judgedByOutline">;

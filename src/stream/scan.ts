@@ -3,12 +3,9 @@
  * the structure; the parser decides whether the text is valid JSON.
  */
 
-import type { Span } from "./span.ts";
-import { isSpace, trimmed } from "./span.ts";
-
 export interface Scan {
-  /** Top-level key → range of its value in bytes (end exclusive). Empty if the body is not an object. */
-  members: Map<string, { start: number; end: number }>;
+  /** Top-level key → range of its value. Empty if the body is not an object. */
+  members: Map<string, Span>;
   /** The first duplicate top-level key. */
   duplicate?: string;
   /** The nesting exceeds the limit; the scan stopped there. */
@@ -231,4 +228,23 @@ function lastWord(bytes: Uint8Array, at: number): number {
   do at--;
   while (isSpace(bytes[at]!));
   return at;
+}
+
+/** A range of a body, in bytes. */
+export interface Span {
+  start: number;
+  /** Exclusive. */
+  end: number;
+}
+
+/** The range without white space at both ends. */
+export function trimmed(bytes: Uint8Array, start: number, end: number): Span {
+  while (start < end && isSpace(bytes[start]!)) start++;
+  while (end > start && isSpace(bytes[end - 1]!)) end--;
+  return { start, end };
+}
+
+/** Whether a byte is JSON white space (RFC 8259, section 2). */
+export function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

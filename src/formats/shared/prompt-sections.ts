@@ -6,8 +6,7 @@ import type { SessionSource } from "../../core/format.ts";
 import type { PromptPart, PromptSections } from "../../core/prompt-sections.ts";
 import { hashSection, SECTION_BYTES } from "../../core/section-hash.ts";
 import { elementsIn } from "../../stream/outline/outline.ts";
-import { elementsOf } from "../../stream/scan.ts";
-import { isSpace, type Span } from "../../stream/span.ts";
+import { elementsOf, isSpace, type Span } from "../../stream/scan.ts";
 
 /** Where a request has its sections. */
 export interface PromptMembers {

@@ -5,7 +5,7 @@
 import type { Attempt } from "../../core/call.ts";
 import { planFor } from "../access.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
-import { refuseLosses } from "../lanes/strict.ts";
+import { refuseLosses } from "../lanes/losses.ts";
 import { earlyViewOf } from "../plugins/call-view.ts";
 import { runAdmitHooks } from "../plugins/early-hooks.ts";
 import { embeddedBy } from "../plugins/sandbox.ts";

@@ -13,7 +13,7 @@ import { urlBelow, urlOf } from "../routing/endpoint.ts";
 import { keepAnswer, streamKeeper } from "../stored/native-answer.ts";
 import { sourceOf } from "../stored/native-request.ts";
 import type { Gateway, Incoming } from "../types.ts";
-import { leavesOutFeature } from "./leave-out.ts";
+import { asksForUsage, leavesOutFeature, noteUsageRefusal } from "./host-refusals.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
 import { nativeBody } from "./native-body.ts";
 import { observeAnswer } from "./observe-answer.ts";
@@ -21,10 +21,9 @@ import { passedHeaders, passedRefusal } from "./passed-error.ts";
 import { recordUsage, RelaySource } from "./relay-source.ts";
 import { eventReader, invalidAnswer, isStream, readAnswer } from "./read-answer.ts";
 import { headerFilters, upstreamHeaders } from "./send.ts";
-import { refuseLosses } from "./strict.ts";
+import { refuseLosses } from "./losses.ts";
 import { openConverted } from "./translated.ts";
 import type { UpstreamResponse } from "./transport.ts";
-import { asksForUsage, noteUsageRefusal } from "./usage-request.ts";
 
 export class NativeLane implements Lane {
   readonly #incoming: Incoming;

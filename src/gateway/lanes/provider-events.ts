@@ -7,7 +7,7 @@ import { SseParser } from "../../stream/sse.ts";
 import { marksOf } from "../../stream/tap.ts";
 import { PacedReader } from "../delivery/backlog.ts";
 import { CredentialMask } from "../delivery/redact.ts";
-import { TerminatorTimeout } from "../delivery/terminator-timeout.ts";
+import { TerminatorTimeout } from "../delivery/deadline.ts";
 import type { Gateway } from "../types.ts";
 import type { EventReceiver, EventSource } from "./event-source.ts";
 import { drainInBackground } from "./read-answer.ts";

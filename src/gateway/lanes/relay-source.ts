@@ -8,7 +8,7 @@ import type { Tap } from "../../stream/tap.ts";
 import { PacedReader } from "../delivery/backlog.ts";
 import { bytesWithoutSecrets, CredentialMask } from "../delivery/redact.ts";
 import type { ByteSource } from "../delivery/stream.ts";
-import { TerminatorTimeout } from "../delivery/terminator-timeout.ts";
+import { TerminatorTimeout } from "../delivery/deadline.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import type { StreamKeeper } from "../stored/native-answer.ts";
 import { drainInBackground } from "./read-answer.ts";

@@ -22,17 +22,15 @@ import type { Gateway, Incoming } from "../types.ts";
 import type { EventSource } from "./event-source.ts";
 import { collect, iterate, ListedEvents, PluginEvents, tapped } from "./event-source.ts";
 import { withHint } from "./hints.ts";
-import { leavesOutFeature } from "./leave-out.ts";
-import { reportLeftOut } from "./left-out.ts";
+import { asksForUsage, leavesOutFeature, noteUsageRefusal } from "./host-refusals.ts";
+import { refuseLosses, reportLeftOut } from "./losses.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
 import { Meter } from "./meter.ts";
 import { ProviderEvents } from "./provider-events.ts";
 import { eventReader, invalidAnswer, isStream, readAnswer, readErrorText } from "./read-answer.ts";
 import { headerFilters, upstreamHeaders } from "./send.ts";
-import { refuseLosses } from "./strict.ts";
 import { TranslatedSource } from "./translated-source.ts";
 import type { UpstreamResponse } from "./transport.ts";
-import { asksForUsage, noteUsageRefusal } from "./usage-request.ts";
 
 /** Above this output limit weir asks the provider for a stream even for a JSON answer: proxies close silent connections. */
 const STREAM_ABOVE_TOKENS = 8192;

@@ -1,7 +1,10 @@
-/** Values of the config by model name or pattern: fallbacks, settings. */
+/** Values of the config by model name or pattern: fallbacks, and the settings of targets. */
 import { namesOf } from "../../core/model-pattern.ts";
 import type { Pattern } from "./pattern.ts";
 import { bySpecificity, compilePattern } from "./pattern.ts";
+import { mergeBreaker } from "../../core/merge-policies.ts";
+import type { ModelSettings, Strategy } from "../../core/settings.ts";
+import type { Choice } from "./plan.ts";
 
 /** The value of the models that match a pattern. */
 export interface ModelEntry<Value> {
@@ -42,4 +45,34 @@ export class ModelTable<Value> {
     const [first] = exact.sort((a, b) => bySpecificity(a.pattern, b.pattern));
     return (first ?? this.#patterns.find(({ pattern }) => names.some((name) => pattern.test(name))))?.value;
   }
+}
+
+/** @param names of the model or route that the choices serve */
+export function withSettings(
+  choices: Choice[],
+  settings: ModelTable<ModelSettings> | undefined,
+  names: readonly string[],
+): Choice[] {
+  if (!settings || settings.all.length === 0) return choices;
+  return choices.map((choice) => {
+    const { target } = choice;
+    const { body, timeouts, circuitBreaker } = settings.of(names, [target]) ?? {};
+    const limits = timeouts && target.deployment.timeouts && { ...target.deployment.timeouts, ...timeouts };
+    const breaker = circuitBreaker && mergeBreaker(target.deployment.circuitBreaker, circuitBreaker);
+    const settled = {
+      ...(body && { body }),
+      ...(limits && { timeouts: limits }),
+      ...(breaker && { circuitBreaker: breaker }),
+    };
+    return { ...choice, target: { ...target, ...settled } };
+  });
+}
+
+/** The choices with what decides between them. */
+export function orderedBy(choices: Choice[], by: Strategy): Choice[] {
+  if (by === "weight" || choices.length < 2) return choices;
+  return choices.map((choice) => {
+    const { target } = choice;
+    return { ...choice, by, target: { ...target, reason: `${target.reason}; by ${by}` } };
+  });
 }

@@ -16,9 +16,8 @@ import { candidatesOf, longNameBy, rulesOf } from "./precedence.ts";
 import { embedTarget } from "./embed-target.ts";
 import { isUnconfigured, offProviderOf, standIn } from "./stand-in.ts";
 import type { RegistryOptions } from "./registry-options.ts";
-import { orderedBy, withSettings } from "./target-settings.ts";
+import { type ModelTable, orderedBy, withSettings } from "./model-table.ts";
 import { ModelNames, type NameOptions, type StoredNames } from "./model-names.ts";
-import type { ModelTable } from "./model-table.ts";
 import { SpokenFormats } from "./spoken-formats.ts";
 
 export type { LoadedPlugin, OffProvider } from "./activate.ts";

@@ -4,8 +4,7 @@
  * numbers, names and every string that a rule could compare are the same. A `~` replaces a string whose syntax was checked; an
  * element is omitted from a top-level list only if the list keeps an equal one.
  */
-import type { Span } from "../span.ts";
-import { trimmed } from "../span.ts";
+import { type Span, trimmed } from "../scan.ts";
 import { OUTLINE_WASM } from "./outline-wasm.ts";
 
 export interface Outline {

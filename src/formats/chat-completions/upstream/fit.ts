@@ -8,11 +8,11 @@ import { encodeAnswerFormat } from "../../shared/openai-answer-format.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
 import { decodeAnswerFormat } from "../client/request.ts";
 import { type FitContext, fitMessages, fitTools, UNSUPPORTED } from "./fit-members.ts";
-import { limitField } from "./limit-field.ts";
 import { list } from "../../shared/read.ts";
 import { modelFacts } from "../../shared/openai-models.ts";
 import { MISTRAL_IDS } from "./messages.ts";
 import { planStop } from "./stop-sequences.ts";
+import type { MaxTokensField } from "../../../core/provider.ts";
 
 /** @returns a body with other members, or the same values */
 export function fit(body: JsonObject, codecContext: CodecContext): JsonObject {
@@ -123,4 +123,22 @@ function callIdsIn(messages: readonly unknown[]): string[] {
   return messages
     .flatMap((message) => (isObject(message) ? list(message.tool_calls) : []))
     .flatMap((call) => (isObject(call) && typeof call.id === "string" ? call.id : []));
+}
+
+/** The field for the output limit. Hosts ignore a limit under a name they do not know; most know `max_tokens`. */
+export function limitField({ maxTokensField, model }: CodecTarget): MaxTokensField {
+  if (maxTokensField) return maxTokensField;
+  // Aggregators put the name of the vendor before that of the model.
+  const facts = modelFacts(model) ?? modelFacts(model.split("/").at(-1)!);
+  return facts?.completionTokens ? "max_completion_tokens" : "max_tokens";
+}
+
+/**
+ * Renames `max_completion_tokens` to `max_tokens` for hosts other than the vendor that know only the latter. The other
+ * direction is not needed: hosts that require `max_completion_tokens` refuse the other name with a 400.
+ */
+export function renamedMembers(target: CodecTarget): readonly (readonly [from: string, to: string])[] {
+  return !target.isVendor && limitField(target) === "max_tokens"
+    ? [["max_completion_tokens", "max_tokens"]]
+    : [];
 }

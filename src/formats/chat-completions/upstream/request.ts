@@ -14,7 +14,7 @@ import { modelFacts } from "../../shared/openai-models.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
 import { encodeExtra } from "./extra.ts";
-import { limitField } from "./limit-field.ts";
+import { limitField } from "./fit.ts";
 import { encodeMessages } from "./messages.ts";
 import { planStop } from "./stop-sequences.ts";
 import { encodeTools } from "./tools.ts";

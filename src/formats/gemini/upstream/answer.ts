@@ -4,10 +4,16 @@ import type { ChatEvent } from "../../../core/events.ts";
 import type { AnswerReader, Frame } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
-import { watchedReader } from "../../shared/stop-watcher.ts";
+import {
+  splitStop,
+  type StopPlan,
+  type StopWatcher,
+  stopWatcherFor,
+  watchedReader,
+} from "../../shared/stop-watcher.ts";
 import { RecordReader } from "./answer-reader.ts";
-import { createStopWatcher } from "./stop-sequences.ts";
 import { malformed } from "../../shared/read.ts";
+import type { Traits } from "../../../core/provider.ts";
 
 /** Begins a streamed answer. */
 export function readStream(context: CodecContext): AnswerReader {
@@ -39,4 +45,16 @@ class StreamReader implements AnswerReader {
   end(): ChatEvent[] {
     return this.#records.end(false);
   }
+}
+
+/** Most stop sequences that Google takes. weir ends the answer itself where the model would have stopped for another one. */
+const MAX_STOP = 5;
+
+export function planStop(stop: readonly string[], { maxStop = MAX_STOP }: Traits): StopPlan {
+  return splitStop(stop, maxStop);
+}
+
+/** Returns a watcher for the sequences that the provider did not get; `undefined` if there are none. */
+export function createStopWatcher(context: CodecContext): StopWatcher | undefined {
+  return stopWatcherFor(context, (stop) => planStop(stop, context.target.traits));
 }

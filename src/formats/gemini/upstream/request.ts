@@ -15,7 +15,7 @@ import type { EncodeContext } from "./content.ts";
 import { encodeExtra } from "./extra.ts";
 import { encodeTurns } from "./messages.ts";
 import { encodeReasoning } from "./reasoning.ts";
-import { planStop } from "./stop-sequences.ts";
+import { planStop } from "./answer.ts";
 import { encodeTools } from "./tools.ts";
 
 /** Google wants a letter or `_` first; 64 characters fit every version. */

@@ -92,6 +92,11 @@ export const RUNS: readonly Run[] = [
     }),
   },
   {
+    name: "walk",
+    about: "how many files one call enters, in its own language and translated",
+    command: ["test/walk/run.ts"],
+  },
+  {
     name: "stress",
     about: "loads and kills for as long as they once needed to find a fault (LONG_STRESS)",
     command: test(...STRESS),

@@ -11,7 +11,7 @@ import type { UsageGroup } from "../operator/reports.ts";
 import type { CallRecord } from "../ledger/record.ts";
 import type { Pulse } from "../keeper/reports/pulse.ts";
 import type { Pruned, PruneRequest } from "../keeper/record/due.ts";
-import type { Running } from "../keeper/books/questions.ts";
+import type { RunningCalls } from "../keeper/books/questions.ts";
 import type { DeploymentQuery, DeploymentReport } from "../keeper/reports/deployments.ts";
 import type { UsedNames } from "../keeper/reports/names.ts";
 import type { AuditEntry, KeyFacts, Page } from "../keeper/reports/reports.ts";
@@ -93,9 +93,9 @@ export interface GatewayAccess {
   /** Calls as their records arrive. @returns function that ends it */
   watch(receive: (calls: readonly CallRecord[]) => void): () => void;
   /** The calls that run. */
-  running(): Promise<Running>;
+  running(): Promise<RunningCalls>;
   /** As the workers said last; they go on telling it for some seconds. */
-  runningNow(): Running;
+  runningNow(): RunningCalls;
   /** The workers that are connected, with what they have said last. */
   readonly workers: readonly { worker: number; state: WorkerState | undefined }[];
   /** Asks a worker. @throws AdminError 503 with its sentence */

@@ -1,7 +1,7 @@
 /** The answers of writes with an `Idempotency-Key`, so that a repeated request gets the same answer and writes nothing. */
 import { AdminError } from "../operator/errors.ts";
 
-export interface Answer {
+export interface WriteAnswer {
   status: number;
   body: string;
   version?: string;
@@ -10,7 +10,7 @@ export interface Answer {
 interface Entry {
   /** Digest of the request: another request with the same key is a mistake. */
   request: string;
-  answer: Promise<Answer>;
+  answer: Promise<WriteAnswer>;
   at: number;
 }
 
@@ -25,7 +25,12 @@ export class IdempotentAnswers {
    * Runs `write` unless a request with the same key has. A write that fails is forgotten, so that it can be repeated.
    * @param key what identifies the caller and its `Idempotency-Key` @param request digest of method, path and body
    */
-  async once(key: string, request: string, now: number, write: () => Promise<Answer>): Promise<Answer> {
+  async once(
+    key: string,
+    request: string,
+    now: number,
+    write: () => Promise<WriteAnswer>,
+  ): Promise<WriteAnswer> {
     for (const [old, { at }] of this.#entries) {
       if (now - at < KEEP_MS && this.#entries.size <= MOST) break;
       this.#entries.delete(old);

@@ -4,7 +4,7 @@ import { anonymous, type Caller, identify, type Known, RUN_FILE } from "./caller
 import { AdminError } from "../operator/errors.ts";
 import { isLoopback } from "../core/host-names.ts";
 import { guard, guardHost, type OwnHosts } from "./guard.ts";
-import { type Answer, IdempotentAnswers } from "./idempotency.ts";
+import { type WriteAnswer, IdempotentAnswers } from "./idempotency.ts";
 import { digestOf, isMade } from "../ledger/keys/form.ts";
 import { expectConsole, readCookie } from "./session/cookie.ts";
 import { Sessions } from "./session/sessions.ts";
@@ -95,8 +95,8 @@ export class AdminServer {
     return answerOf(await this.#write(operation, given, pathname));
   }
 
-  #write(operation: AdminOperation, given: AdminRequest, path: string): Promise<Answer> {
-    const write = async (): Promise<Answer> => {
+  #write(operation: AdminOperation, given: AdminRequest, path: string): Promise<WriteAnswer> {
+    const write = async (): Promise<WriteAnswer> => {
       const earlier = this.#writing;
       const done = Promise.withResolvers<void>();
       this.#writing = done.promise;
@@ -200,14 +200,14 @@ function respond(operation: AdminOperation, reply: Reply): Response {
   return new Response(reply.text, { headers: { ...NO_STORE, "content-type": reply.type } });
 }
 
-function packed({ status = 200 }: AdminOperation, reply: Reply): Answer {
+function packed({ status = 200 }: AdminOperation, reply: Reply): WriteAnswer {
   if (!("json" in reply)) throw new Error("a write answers JSON");
   const { json, version } = reply;
   return { status, body: JSON.stringify(json), ...(version !== undefined && { version }) };
 }
 
 function answerOf(
-  { status, body, version }: Answer,
+  { status, body, version }: WriteAnswer,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
   return new Response(body, {

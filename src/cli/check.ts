@@ -5,7 +5,7 @@ import { wantedButOff } from "../run/wanted-but-off.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { routeRows } from "./routes.ts";
-import { type Finding, reach, type Verdict } from "./reach.ts";
+import { type Finding, reach, type Reachability } from "./reach.ts";
 import { paint, table } from "./terminal.ts";
 
 export const check: Command = {
@@ -128,7 +128,7 @@ function describe(report: Report): string {
   ].join("\n");
 }
 
-function isFault(verdict: Verdict): boolean {
+function isFault(verdict: Reachability): boolean {
   return verdict === "unreachable" || verdict === "unauthorised" || verdict === "wrong address";
 }
 

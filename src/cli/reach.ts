@@ -20,11 +20,11 @@ const MOST_READ = 16_384;
 /** A short idle timeout: a kept-alive connection would keep the command from ending. */
 const transport = createTransport(process.env, { idleMs: 1 });
 
-export type Verdict =
+export type Reachability =
   "reachable" | "unauthorised" | "unreachable" | "wrong address" | "in this process" | "not asked";
 
 export interface Finding {
-  verdict: Verdict;
+  verdict: Reachability;
   /** For a provider that cannot serve calls: the end of the sentence "NAME at URL …", and what to do. */
   fault?: string;
   /** Formats that the provider declares but the host has no path for. */
@@ -83,7 +83,7 @@ export async function missingFormats(
 }
 
 /** The best verdict over all formats counts: weir sends calls there. */
-const ORDER: readonly Verdict[] = ["reachable", "unauthorised", "wrong address", "unreachable"];
+const ORDER: readonly Reachability[] = ["reachable", "unauthorised", "wrong address", "unreachable"];
 
 /** OpenAI's base URLs end in `/v1`, Anthropic's do not. People confuse the two. */
 function otherBaseUrl(baseUrl: string): string {
@@ -168,7 +168,7 @@ async function readStart({ body }: UpstreamResponse): Promise<string> {
 }
 
 interface Judgement {
-  verdict: Verdict;
+  verdict: Reachability;
   fault?: string;
   /** The host does not have the path. */
   noPath?: boolean;

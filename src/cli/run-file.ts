@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 
-export interface Outcome {
+export interface SignalOutcome {
   ok: boolean;
   message: string;
 }
@@ -35,7 +35,7 @@ export interface RunEntry {
   /** It runs for one client, and ends with it. */
   isForClient?: true;
   /** Result of the last reload; `count` increases with each. */
-  reload?: Outcome & { count: number };
+  reload?: SignalOutcome & { count: number };
   admin?: AdminAccess;
 }
 
@@ -95,7 +95,7 @@ export class RunFile {
   }
 
   /** Records the result of a reload. */
-  recordReload(outcome: Outcome): void {
+  recordReload(outcome: SignalOutcome): void {
     this.#entry.reload = { ...outcome, count: (this.#entry.reload?.count ?? 0) + 1 };
     this.#save();
   }

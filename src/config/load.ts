@@ -18,7 +18,7 @@ import type { Environment } from "./substitute.ts";
 import { writtenFaults } from "./written-faults.ts";
 
 /** The layer that set a value. */
-export interface Origin {
+export interface ValueOrigin {
   layer: "flag" | "environment" | "file" | "default";
   /** `--port`, `WEIR_PORT`, `weir.yaml:7`, `default`. */
   at: string;
@@ -32,7 +32,7 @@ export interface LoadedConfig {
   /** Name of the config file in messages; absent when there is none. */
   file?: string;
   /** Origin of each option by its path (`log.format`). */
-  sources: Readonly<Record<string, Origin>>;
+  sources: Readonly<Record<string, ValueOrigin>>;
   /** Position of a value inside an option: `weir.yaml:7`. */
   locate(path: Path): string;
   /** The options that this build has. */
@@ -73,7 +73,7 @@ function* load({ sections = [], flags = {}, env, cwd, onFile }: LoadOptions): Sl
   if (document) throwFirst(writtenFaults(options, written), document.locate, document.files);
   yield;
   const values: Record<string, unknown> = {};
-  const sources: Record<string, Origin> = {};
+  const sources: Record<string, ValueOrigin> = {};
   const added: Added = new Map();
   for (const option of options.list) {
     const { value, origin } = chooseLayer(option, flags, env, written, document);
@@ -134,7 +134,7 @@ function chooseLayer(
   env: Environment,
   written: Record<string, unknown>,
   document: FoundDocument | undefined,
-): { value: unknown; origin: Origin } {
+): { value: unknown; origin: ValueOrigin } {
   const flag: string | undefined = schema["x-flag"];
   const given = flag === undefined ? undefined : flags[flag];
   if (flag !== undefined && given !== undefined) {
@@ -153,7 +153,7 @@ function chooseLayer(
   return { value: structuredClone(schema["default"]), origin: { layer: "default", at: "default" } };
 }
 
-function layersOver({ layer }: Origin): boolean {
+function layersOver({ layer }: ValueOrigin): boolean {
   return layer === "flag" || layer === "environment";
 }
 
@@ -170,7 +170,7 @@ function checkText({ sections }: Options, { path, schema }: Option, value: unkno
 /** The options as all layers have set them, and where its parts come from. */
 interface Layered {
   options: Options;
-  sources: Readonly<Record<string, Origin>>;
+  sources: Readonly<Record<string, ValueOrigin>>;
   locate(path: Path): string;
   document: FoundDocument | undefined;
   cwd: string;
@@ -199,7 +199,7 @@ function settle(
 
 function locateIn(
   path: Path,
-  sources: Readonly<Record<string, Origin>>,
+  sources: Readonly<Record<string, ValueOrigin>>,
   added: Added,
   document: ConfigDocument | undefined,
 ): string {

@@ -5,7 +5,7 @@ import type { Variable } from "../core/endpoint.ts";
 import type { Framing } from "../core/frame.ts";
 import { isObject } from "../core/json.ts";
 import type { Envelope, ErrorHint, ModelTraits, Provider, TokenCounting, Traits } from "../core/provider.ts";
-import type { Rule, Table } from "./rules.ts";
+import type { MemberRule, Table } from "./rules.ts";
 import {
   must,
   required,
@@ -129,7 +129,7 @@ function isLimit(value: unknown): boolean {
 }
 
 /** A path alone stands for an endpoint. */
-export const embeds: Rule = (value, name) => {
+export const embeds: MemberRule = (value, name) => {
   const whole = isObject(value)
     ? Object.entries(value).map(([id, endpoint]) => [id, isText(endpoint) ? { path: endpoint } : endpoint])
     : undefined;

@@ -6,17 +6,17 @@ import { didYouMean } from "../core/suggest.ts";
  * Checks one member. @param name name of the member in messages: `its models`
  * @returns the fault, or undefined. It never contains a value that may be secret.
  */
-export type Rule = (value: unknown, name: string) => string | undefined;
+export type MemberRule = (value: unknown, name: string) => string | undefined;
 
-export type Table<Type> = Record<keyof Type, Rule>;
+export type Table<Type> = Record<keyof Type, MemberRule>;
 
 export const must =
-  (what: string, fits: (value: unknown) => boolean): Rule =>
+  (what: string, fits: (value: unknown) => boolean): MemberRule =>
   (value, name) =>
     value === undefined || fits(value) ? undefined : `${name} must be ${what}`;
 
 export const required =
-  (rule: Rule): Rule =>
+  (rule: MemberRule): MemberRule =>
   (value, name) =>
     value === undefined ? `${name} is missing` : rule(value, name);
 
@@ -35,7 +35,7 @@ export const oneOf = (...words: string[]) =>
   must(words.map((word) => `"${word}"`).join(" or "), (value) => isText(value) && words.includes(value));
 
 /** Model names or patterns. A text instead of a list would be read character by character. */
-export const patterns: Rule = (value, name) =>
+export const patterns: MemberRule = (value, name) =>
   isText(value)
     ? `${name} must be a list, not a text; write [${JSON.stringify(value.slice(0, 60))}]`
     : texts(value, name);
@@ -46,7 +46,7 @@ export const variable = must(
   (value) => isText(value) && /^[A-Z_][A-Z0-9_]{0,63}$/.test(value),
 );
 
-export const variables: Rule = (value, name) => {
+export const variables: MemberRule = (value, name) => {
   if (value === undefined) return undefined;
   if (!Array.isArray(value)) return `${name} must be a list of environment variables`;
   return value.map((entry) => required(variable)(entry, `each of ${name}`)).find(Boolean);
@@ -54,7 +54,7 @@ export const variables: Rule = (value, name) => {
 
 /** Sets of credentials. A text instead of a list of names would be read character by character. @param source checks a set that is no list */
 export const credentialSets =
-  (source: Rule): Rule =>
+  (source: MemberRule): MemberRule =>
   (value, name) => {
     if (value === undefined) return undefined;
     if (
@@ -95,7 +95,7 @@ export const auth = must('"bearer", "x-api-key" or a function of the key', isAut
 
 /** An object with known members. @param label name of a member in messages: `its hook` */
 export const group =
-  <Type>(label: string, table: Table<Type>): Rule =>
+  <Type>(label: string, table: Table<Type>): MemberRule =>
   (value, name) =>
     value === undefined
       ? undefined
@@ -105,7 +105,7 @@ export const group =
 
 /** A list of objects with known members. @param kind and `label` (the naming member) form the message: `provider "groq": …` */
 export const listOf =
-  <Type>(kind: string, label: keyof Type & string, table: Table<Type>): Rule =>
+  <Type>(kind: string, label: keyof Type & string, table: Table<Type>): MemberRule =>
   (value, name) => {
     if (value === undefined) return undefined;
     if (!Array.isArray(value) || !value.every(isObject)) return `${name} must be a list of objects`;
@@ -122,7 +122,7 @@ export function memberFault<Type>(value: object, table: Table<Type>, label: stri
   for (const name of Object.keys(value))
     if (!known.includes(name))
       return `${label} ${name} is unknown${didYouMean(name, known) || `; the known ones are ${known.join(", ")}`}`;
-  for (const [name, rule] of Object.entries<Rule>(table)) {
+  for (const [name, rule] of Object.entries<MemberRule>(table)) {
     const fault = rule((value as Record<string, unknown>)[name], `${label} ${name}`);
     if (fault !== undefined) return fault;
   }
@@ -131,7 +131,7 @@ export function memberFault<Type>(value: object, table: Table<Type>, label: stri
 
 /** An object whose members all have the same shape. @param what name of the members in messages */
 export const mapOf =
-  <Type>(what: string, table: Table<Type>): Rule =>
+  <Type>(what: string, table: Table<Type>): MemberRule =>
   (value, name) => {
     if (value === undefined) return undefined;
     if (!isObject(value)) return `${name} must be an object of ${what}`;

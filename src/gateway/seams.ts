@@ -13,12 +13,12 @@ import type { CallCodec, Incoming } from "./types.ts";
 /** The places around a call, from the client inwards. A place has one owner. */
 export const PLACES = ["guard", "outline", "repeat", "tape", "capture", "cache", "loop"] as const;
 
-export type Place = (typeof PLACES)[number];
+export type AroundPlace = (typeof PLACES)[number];
 
 /** What a part of the gateway does with calls, for one config. */
 export interface Seams {
   /** Runs around the opening of an answer. */
-  readonly around?: { readonly at: Place; readonly run: Around };
+  readonly around?: { readonly at: AroundPlace; readonly run: Around };
   /** weir answers a request with an error, perhaps before anything was around it. @param status of the answer */
   readonly refused?: (arrival: Arrival, status: number) => void;
 }

@@ -6,7 +6,7 @@ import { AnswerKeeper } from "./answers/keeper.ts";
 import { SharedAnswers } from "./answers/shared.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
 import type { KeeperPart } from "./seams.ts";
-import { type Hello, isPostgres, type KeeperSettings } from "./settings.ts";
+import { type KeeperHello, isPostgres, type KeeperSettings } from "./settings.ts";
 
 /** The keeper of the books, as the links see it. */
 export interface BooksKeeper {
@@ -25,7 +25,7 @@ export interface BooksConnection {
 }
 
 /** The connection of one worker. */
-export interface Connection {
+export interface WorkerConnection {
   receive(message: ToKeeper): void;
   ended(): void;
 }
@@ -77,8 +77,8 @@ export class Keeper {
     });
   }
 
-  /** @param send sends a message to the worker; the first one is the {@link Hello} */
-  connect(send: (message: FromKeeper | Hello) => void): Connection {
+  /** @param send sends a message to the worker; the first one is the {@link KeeperHello} */
+  connect(send: (message: FromKeeper | KeeperHello) => void): WorkerConnection {
     const fault = this.#answers?.open();
     send({ hello: true, ...(fault !== undefined && { fault }) });
     const connected = this.#opened.then(({ books, admin }) => ({

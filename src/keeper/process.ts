@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { encodeFrame, FrameReader } from "../process/frames.ts";
 import { Keeper, type KeeperOptions, type OpenedBooks } from "./keeper.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
-import type { Hello, KeeperSettings } from "./settings.ts";
+import type { KeeperHello, KeeperSettings } from "./settings.ts";
 
 /** A peer that does not read this much is disconnected. Bytes. */
 const MAX_UNREAD = 512 * 1024 * 1024;
@@ -59,7 +59,7 @@ function listening(server: Server, path: string): Promise<void> {
 }
 
 function attend(socket: Socket, keeper: Keeper): void {
-  const send = (message: FromKeeper | Hello) => {
+  const send = (message: FromKeeper | KeeperHello) => {
     if (socket.destroyed) return;
     socket.write(encodeFrame(message));
     if (socket.writableLength > MAX_UNREAD) socket.destroy();

@@ -49,7 +49,7 @@ export interface Limits {
 }
 
 /** The first message of a keeper: whether it could open the file of the answers. */
-export interface Hello {
+export interface KeeperHello {
   hello: true;
   /** One sentence; absent if the file is open. */
   fault?: string;

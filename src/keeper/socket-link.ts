@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { Connect } from "./link.ts";
 import { encodeFrame, FrameReader } from "../process/frames.ts";
 import type { FromKeeper } from "./protocol.ts";
-import type { Hello } from "./settings.ts";
+import type { KeeperHello } from "./settings.ts";
 
 /** Delay before the first attempt to connect again, doubled with each failure. Milliseconds. */
 const FIRST_MS = 10;
@@ -19,7 +19,7 @@ export function socketLink(path: string): Connect {
     function open(): Socket {
       let isUp = false;
       let isOver = false;
-      const frames = new FrameReader<FromKeeper | Hello>((message) => {
+      const frames = new FrameReader<FromKeeper | KeeperHello>((message) => {
         if (!("hello" in message)) return events.receive(message);
         isUp = true;
         pause = FIRST_MS;

@@ -1,13 +1,13 @@
 /** The threads of weir, which its only worker starts: the keeper, and the reader of its books. The thread's side. */
 import type { ReaderAsk, ReaderData } from "./store/reader-thread.ts";
-import { type Connection, Keeper, type OpenedBooks } from "./keeper.ts";
+import { type WorkerConnection, Keeper, type OpenedBooks } from "./keeper.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
 import type { KeeperPart } from "./seams.ts";
-import type { Hello, KeeperSettings } from "./settings.ts";
+import type { KeeperHello, KeeperSettings } from "./settings.ts";
 
 /** `open` is the first message, `close` the last one. */
 export type ToThread = ToKeeper | Opening | { close: true };
-export type FromThread = FromKeeper | Hello | { closed: true };
+export type FromThread = FromKeeper | KeeperHello | { closed: true };
 
 interface Opening {
   open: KeeperSettings;
@@ -46,7 +46,7 @@ async function startReader(data: ReaderData): Promise<(message: unknown) => void
 function startKeeper({ open }: Opening, openBooks: Open, parts: Parts): (message: unknown) => void {
   const send = (message: FromThread) => self.postMessage(message);
   const keeper = new Keeper(open, openBooks(open), { parts: parts() });
-  const connection: Connection = keeper.connect(send);
+  const connection: WorkerConnection = keeper.connect(send);
   return (received) => {
     const message = received as ToKeeper | { close: true };
     if (!("close" in message)) return connection.receive(message);

@@ -4,7 +4,7 @@ import { declaredBy } from "../config/declared.ts";
 import { ConfigError, type Path } from "../config/error.ts";
 import type { CompiledKey } from "../core/key-access.ts";
 import { setNamed } from "../core/model-sets.ts";
-import { Keyring } from "../gateway/keys.ts";
+import { Keyring } from "../gateway/keyring.ts";
 import { compileKey } from "../ledger/keys/access.ts";
 import { isMistyped } from "../ledger/keys/form.ts";
 import type { BooksDown } from "../ledger/messages.ts";

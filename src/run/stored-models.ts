@@ -16,7 +16,7 @@ import type { StoredNames } from "../gateway/routing/model-names.ts";
 const WAIT_MS = 2_000;
 
 /** The config that serves, and where it is written. */
-export interface Serving {
+export interface ServedConfig {
   config: Config;
   parts: Pick<Assembled, "registry" | "catalog"> & Partial<Pick<Assembled, "modelsChanged">>;
   locate?(path: Path): string;
@@ -83,7 +83,7 @@ export class StoredModels implements StoredNames {
    * Makes the registry serve the models of a config and of the store.
    * @returns the config with what the store adds
    */
-  apply({ config, parts: { registry, catalog, modelsChanged }, locate }: Serving): Config {
+  apply({ config, parts: { registry, catalog, modelsChanged }, locate }: ServedConfig): Config {
     if (this.#models.size === 0 && !this.#renamed.has(registry)) return config;
     this.#renamed.add(registry);
     const states = new Map<string, ModelState>();
@@ -123,7 +123,7 @@ export class StoredModels implements StoredNames {
   }
 
   /** Whether the config permits a model, with all others that are stored. */
-  check(model: StoredModel, { config, parts: { registry }, locate }: Serving): ModelCheck {
+  check(model: StoredModel, { config, parts: { registry }, locate }: ServedConfig): ModelCheck {
     const path = pathOfName(config, model.name);
     if (path) return { declared: placeOf(path, locate) };
     const usable = [...this.#models.values()].filter(
@@ -160,11 +160,11 @@ const WORDS: Readonly<Record<ModelState["state"], string>> = {
   damaged: "is not used",
 };
 
-function placeOf(path: Path, locate: Serving["locate"]): string {
+function placeOf(path: Path, locate: ServedConfig["locate"]): string {
   const at = locate?.(path);
   return at === undefined ? writePath(path) : `${at} (${writePath(path)})`;
 }
 
-function shadowedBy(path: Path, locate: Serving["locate"]): string {
+function shadowedBy(path: Path, locate: ServedConfig["locate"]): string {
   return `the name is defined at ${placeOf(path, locate)}, and the config file precedes the store.`;
 }

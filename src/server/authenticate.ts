@@ -2,7 +2,7 @@
 import { GatewayError } from "../core/error.ts";
 import type { ClientRoutes } from "../core/format.ts";
 import type { KeyAccess } from "../core/key-access.ts";
-import { KEY_HEADERS, type KeyFault, type Keyring } from "../gateway/keys.ts";
+import { KEY_HEADERS, type KeyFault, type Keyring } from "../gateway/keyring.ts";
 
 /**
  * @param keyHeaders lower-case names of the headers that may hold the key, in order of precedence; default: `authorization`,

@@ -3,7 +3,7 @@ import type { DocumentedError } from "../core/error.ts";
 import { GatewayError } from "../core/error.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject } from "../core/json.ts";
-import { KEY_HEADERS } from "../gateway/keys.ts";
+import { KEY_HEADERS } from "../gateway/keyring.ts";
 import { ANY, BODY, KEY } from "./errors.ts";
 import type { ClientFormat, NamedSchema, Operation, Parameter, Schema } from "./operation.ts";
 import { pascalCase } from "./operation.ts";

@@ -4,7 +4,7 @@
  */
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
-import { KEY_HEADERS } from "../gateway/keys.ts";
+import { KEY_HEADERS } from "../gateway/keyring.ts";
 import type { AnswerOperation } from "../gateway/stored/operations.ts";
 import { cancelAnswer, deleteAnswer, listInputItems, retrieveAnswer } from "../gateway/stored/operations.ts";
 import { documentOperations } from "./document-operations.ts";

@@ -1,7 +1,7 @@
 /** What the time of a key check tells: nothing. */
 import { expect, test } from "bun:test";
 import { loadConfig } from "../../src/config/load.ts";
-import { KEY_HEADERS, type Keyring } from "../../src/gateway/keys.ts";
+import { KEY_HEADERS, type Keyring } from "../../src/gateway/keyring.ts";
 import { compileAccess } from "../../src/ledger/keys/access.ts";
 import { entryOf, keyringOf } from "../helpers/keys.ts";
 import { goal } from "./goals.ts";

@@ -9,7 +9,7 @@ import { holdHead } from "../../src/gateway/delivery/held-stream.ts";
 import type { Opened } from "../../src/gateway/lanes/lane.ts";
 import { compose, enter } from "../../src/gateway/life.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
-import { type Around, Entry, type Edited, PLACES, type Place } from "../../src/gateway/seams.ts";
+import { type Around, Entry, type Edited, PLACES, type AroundPlace } from "../../src/gateway/seams.ts";
 
 const REGISTRY = new Registry({ plugins: [], formats: [messages], settings: () => ({}) });
 const TIMEOUTS = {
@@ -41,11 +41,11 @@ function entryOf(stream = false) {
   };
 }
 
-const part = (at: Place, run: Around) => ({ name: `part ${at}`, seams: { around: { at, run } } });
+const part = (at: AroundPlace, run: Around) => ({ name: `part ${at}`, seams: { around: { at, run } } });
 
 test("what is around a call runs by its place, from the client inwards", async () => {
   const order: string[] = [];
-  const passing = (at: Place): Around => {
+  const passing = (at: AroundPlace): Around => {
     return async (_, next) => {
       order.push(`> ${at}`);
       const opened = await next();

@@ -6,7 +6,7 @@ import { listOperations } from "../../src/admin/operations/index.ts";
 import { COLUMNS } from "./features.ts";
 import { AdminServer } from "../../src/admin/server.ts";
 import { Pulse } from "../../src/keeper/reports/pulse.ts";
-import type { Running } from "../../src/keeper/books/questions.ts";
+import type { RunningCalls } from "../../src/keeper/books/questions.ts";
 import type { Question } from "../../src/ledger/messages.ts";
 import { digestOf, makeKeyText } from "../../src/ledger/keys/form.ts";
 import type { PriceRule } from "../../src/ledger/charge.ts";
@@ -47,7 +47,7 @@ export class FakeBooks implements AdminBooks {
     providers: { providers: [], breakers: [] },
   };
   readonly questions: Question[] = [];
-  running: Running = { total: 0, calls: [] };
+  running: RunningCalls = { total: 0, calls: [] };
   readonly #watchers = new Set<(calls: readonly CallRecord[]) => void>();
 
   readonly models = {

@@ -1,5 +1,5 @@
 /** Gateway keys for tests. */
-import { Keyring } from "../../src/gateway/keys.ts";
+import { Keyring } from "../../src/gateway/keyring.ts";
 import { compileKey } from "../../src/ledger/keys/access.ts";
 import { digestOf, isMistyped } from "../../src/ledger/keys/form.ts";
 import type { KeyEntry } from "../../src/ledger/policy.ts";

@@ -1,5 +1,5 @@
 /** Calls as they happen: those that run, and a stream of those that end. */
-import type { Running } from "../../keeper/books/questions.ts";
+import type { RunningCalls } from "../../keeper/books/questions.ts";
 import { matches } from "../../keeper/reports/matches.ts";
 import type { CallFilter } from "../../keeper/reports/shapes.ts";
 import { isWithin } from "../../ledger/keys/path.ts";
@@ -32,14 +32,14 @@ export const liveOperations = [
   }),
 ];
 
-function namesOfRunning({ model, provider, target }: Running["calls"][number]): readonly string[] {
+function namesOfRunning({ model, provider, target }: RunningCalls["calls"][number]): readonly string[] {
   if (provider === undefined || target === undefined) return [model];
   return namesOf(provider, target, model);
 }
 
 /** The running calls that the filter finds; members of ended calls are not looked at. */
 export function shownOf(
-  { total, calls }: Running,
+  { total, calls }: RunningCalls,
   filter: Omit<CallFilter, "text">,
   { books, caller }: Given,
   at: number,

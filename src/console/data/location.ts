@@ -4,7 +4,7 @@ import { computed, signal } from "./signal.ts";
 /** The console lies below this path, and its own paths begin with `/`. */
 export const BASE = "/console";
 
-export interface Place {
+export interface ConsoleUrl {
   /** Below {@link BASE}: `/calls`. */
   path: string;
   query: Readonly<Record<string, string>>;
@@ -13,11 +13,11 @@ export interface Place {
 /** The new values of a query; undefined and "" remove one. */
 export type QueryChange = Readonly<Record<string, string | number | undefined>>;
 
-export const place = signal<Place>(read());
+export const place = signal<ConsoleUrl>(read());
 export const path = computed(() => place.value.path);
 export const query = computed(() => place.value.query);
 
-function read(): Place {
+function read(): ConsoleUrl {
   const below = location.pathname.startsWith(BASE) ? location.pathname.slice(BASE.length) : "/";
   return {
     path: below === "" ? "/" : below,

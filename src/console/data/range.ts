@@ -9,7 +9,7 @@ export const RANGES: readonly (readonly [string, string])[] = [
   ["month", "Month"],
 ];
 
-export interface Range {
+export interface TimeRange {
   /** Milliseconds since 1970. */
   from: number;
   /** Absent: until now, so that the range goes on. */
@@ -27,7 +27,7 @@ const SPANS: Readonly<Record<string, number>> = {
 };
 
 /** @param usual the range without one in the address */
-export function rangeOf(query: Readonly<Record<string, string>>, usual = "24h", now = Date.now()): Range {
+export function rangeOf(query: Readonly<Record<string, string>>, usual = "24h", now = Date.now()): TimeRange {
   const from = timeOf(query["from"]);
   if (from !== undefined) {
     const to = timeOf(query["to"]);

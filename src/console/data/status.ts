@@ -3,7 +3,7 @@ import { signal } from "./signal.ts";
 import { get, signedOut } from "./api.ts";
 import type { AuditReport } from "./types.ts";
 
-export interface Proof {
+export interface BooksProof {
   holds: boolean;
   /** Milliseconds since 1970. */
   at: number;
@@ -12,7 +12,7 @@ export interface Proof {
 }
 
 /** The newest proof of the books; undefined before the first, or if the key may not see it. */
-export const proof = signal<Proof | undefined>(undefined);
+export const proof = signal<BooksProof | undefined>(undefined);
 
 /** A word beside a page of the navigation, by its path: `1 empty`. Pages and notes set it. */
 export const troubles = signal<Readonly<Record<string, string>>>({});

@@ -82,7 +82,7 @@ export function CallRow(props: {
         <Time at={ended ? call.startedAt + call.ms : call.startedAt} />
       </td>
       <td class="p-status">
-        <Verdict call={call} />
+        <CallVerdict call={call} />
       </td>
       <td class="p-key clip">{call.keyName ?? call.key ?? <span class="dim">no key</span>}</td>
       <td class="p-model clip" title={target === undefined ? call.model : `${call.model} → ${target}`}>
@@ -124,7 +124,7 @@ function dash(value: number | undefined, print: (value: number) => string) {
 }
 
 /** A call that went well is a grey status without a shape. */
-export function Verdict({ call }: { call: CallEntry }) {
+export function CallVerdict({ call }: { call: CallEntry }) {
   const { state, word } = verdictOf(call);
   return state === undefined ? <span class="fine">{word}</span> : <Mark state={state}>{word}</Mark>;
 }

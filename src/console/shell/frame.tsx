@@ -12,7 +12,7 @@ import { HatchPatterns } from "../parts/hatch.tsx";
 import { Toasts } from "../parts/toasts.tsx";
 import { SignIn } from "../pages/sign-in.tsx";
 import { Help } from "./help.tsx";
-import { overlay } from "./keys.ts";
+import { overlay } from "./shortcuts.ts";
 import { Palette } from "./palette.tsx";
 import { GROUPS, pageAt, type PageEntry } from "./pages.ts";
 import { switchTheme } from "./theme.ts";

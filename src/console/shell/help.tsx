@@ -2,7 +2,7 @@
 import { Button } from "../parts/controls.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { KEYS } from "./keyboard.ts";
-import { overlay } from "./keys.ts";
+import { overlay } from "./shortcuts.ts";
 
 export function Help() {
   const close = () => {

@@ -1,6 +1,6 @@
 /** Keys of the whole console. None fires while the operator types or a dialog is open. */
 import { go } from "../data/location.ts";
-import { handlers, overlay } from "./keys.ts";
+import { handlers, overlay } from "./shortcuts.ts";
 import { PAGES } from "./pages.ts";
 import { switchTheme } from "./theme.ts";
 

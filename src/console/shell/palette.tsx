@@ -4,7 +4,7 @@ import { get } from "../data/api.ts";
 import { go } from "../data/location.ts";
 import type { Names } from "../data/types.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { overlay } from "./keys.ts";
+import { overlay } from "./shortcuts.ts";
 import { PAGES } from "./pages.ts";
 import { switchTheme } from "./theme.ts";
 

@@ -5,7 +5,7 @@ import { GatewayError } from "../../core/error.ts";
 import type { Interception, Plugin } from "../../core/plugin.ts";
 import { FAULTY_ANSWERS, wholeAnswer } from "./events.ts";
 import type { Fault } from "./faults.ts";
-import type { Asked, Try, Witness } from "./witness.ts";
+import type { AskedQuestion, Try, Witness } from "./witness.ts";
 
 /** The header in which a front tells the plugin which {@link Exchange} a request belongs to. */
 export const EXCHANGE_HEADER = "x-weir-drill";
@@ -60,7 +60,7 @@ const MAX_QUESTION = 4_000;
  * A repeated request may differ in its options (`stream`, token limit), and some clients add the half answer that they got. So
  * the number of user turns and the last of them count; results of tools are user turns too.
  */
-function askedIn(request: ChatRequest | undefined): Asked {
+function askedIn(request: ChatRequest | undefined): AskedQuestion {
   const tools = (request?.tools.length ?? 0) > 0;
   const turns = request?.turns.filter(({ role }) => role === "user") ?? [];
   const last = JSON.stringify(turns.at(-1)?.blocks ?? []).slice(0, MAX_QUESTION);

@@ -19,7 +19,7 @@ export interface Try {
 }
 
 /** The identity of a request for an answer. */
-export interface Asked {
+export interface AskedQuestion {
   question: string;
   /** The client offers tools. */
   tools: boolean;
@@ -47,7 +47,7 @@ export class Witness {
   }
 
   /** Records a request for an answer. */
-  arrived({ question, tools }: Asked): Try {
+  arrived({ question, tools }: AskedQuestion): Try {
     const at = this.#now();
     const faulty = this.#fault !== undefined && this.#meets(this.#fault, question, tools, at);
     const made: Try = { question, at, faulty, sent: 0, total: 0 };

@@ -17,7 +17,7 @@ const ANSWER_MS = 10_000;
 
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
-export interface Running {
+export interface RunningGateway {
   url: string;
   /** The admin API, if this user runs the gateway. */
   admin?: AdminAccess;
@@ -25,7 +25,7 @@ export interface Running {
 
 /** @returns the exit code of the client @throws Error with one sentence */
 export async function runWith(
-  { url, admin }: Running,
+  { url, admin }: RunningGateway,
   context: Context,
   model: string | true | undefined,
 ): Promise<number> {

@@ -4,7 +4,7 @@
  * of their own where the source tells them apart.
  */
 import { deploymentWeights, providerOf } from "./deployments.ts";
-import { type Connection, type Draft, type ServedName, shortName, type Use } from "./draft.ts";
+import { type SourceConnection, type Draft, type ServedName, shortName, type Use } from "./draft.ts";
 import { nameProviders, type Vendors } from "./provider-names.ts";
 import { wholeShares } from "./shares.ts";
 
@@ -67,13 +67,13 @@ export function arrange(draft: Draft, vendors: Vendors): Arranged {
 }
 
 /** The names that a provider serves without patterns of the config. */
-function usualPatterns({ provider, settings }: Connection, vendors: Vendors): readonly string[] {
+function usualPatterns({ provider, settings }: SourceConnection, vendors: Vendors): readonly string[] {
   if (settings.speaks !== undefined) return settings.models ?? [];
   return vendors.get(provider)?.models ?? [];
 }
 
 /** Connections that get calls. A share of 0 in the source means none. */
-function usedOf({ connections, names, open, limits, patterns }: Draft): Connection[] {
+function usedOf({ connections, names, open, limits, patterns }: Draft): SourceConnection[] {
   const used = new Set([
     ...names.flatMap(({ uses }) => uses.map(({ connection }) => connection)),
     ...patterns.map(({ connection }) => connection),
@@ -92,7 +92,7 @@ interface Target {
 function targetsOf(
   { uses }: ServedName,
   target: (use: Use) => string,
-  weights: ReadonlyMap<Connection, number>,
+  weights: ReadonlyMap<SourceConnection, number>,
 ): Target[] {
   const groups = [...Map.groupBy(uses, target)];
   const wanted = groups.map(([model, [first]]) => ({

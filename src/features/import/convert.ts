@@ -9,7 +9,7 @@ import * as portkey from "./portkey/index.ts";
 import type { Expectation } from "./draft.ts";
 import { withoutEntry } from "./leave-out.ts";
 import { Reading } from "./reader.ts";
-import type { Outcome, SourceDocument } from "./source.ts";
+import type { SettingOutcome, SourceDocument } from "./source.ts";
 import { isBelow, writeYaml } from "./write.ts";
 
 /** A gateway whose config weir reads. */
@@ -25,7 +25,7 @@ export interface Imported {
   /** The text of `weir.yaml`. */
   yaml: string;
   /** One for each leaf of the source. */
-  outcomes: Outcome[];
+  outcomes: SettingOutcome[];
   /** Variables that the text refers to. */
   variables: EnvironmentVariable[];
   /** General differences, one sentence each, without the full stop. */
@@ -35,7 +35,7 @@ export interface Imported {
   /** Providers that the text names. */
   providers: string[];
   /** The same with other outcomes and further remarks, also in the text. */
-  with(outcomes: Outcome[], remarks?: readonly string[]): Imported;
+  with(outcomes: SettingOutcome[], remarks?: readonly string[]): Imported;
   /** The same without an entry, such as a provider or an alias: `why` is a clause. */
   without(section: string, entry: string, why: string): Imported;
 }
@@ -76,7 +76,8 @@ export function importConfig({ source, document, keys, providers, command }: Imp
     without: (section, entry, why) => {
       const left = withoutEntry(options, section, entry);
       const from = left.gone.flatMap((block) => origins.get(block) ?? []);
-      const isLost = ({ fate, path }: Outcome) => fate !== "none" && from.some((one) => isBelow(path, one));
+      const isLost = ({ fate, path }: SettingOutcome) =>
+        fate !== "none" && from.some((one) => isBelow(path, one));
       return write({
         options: left.options,
         outcomes: outcomes.map((one) => (isLost(one) ? { ...one, fate: "none", why } : one)),
@@ -89,6 +90,6 @@ export function importConfig({ source, document, keys, providers, command }: Imp
 
 interface State {
   options: Record<string, unknown>;
-  outcomes: Outcome[];
+  outcomes: SettingOutcome[];
   remarks: string[];
 }

@@ -1,14 +1,14 @@
 /** Connections of one provider as its settings: alone, or as deployments. */
-import { type Connection, type Draft, shortName, type Use } from "./draft.ts";
+import { type SourceConnection, type Draft, shortName, type Use } from "./draft.ts";
 import { keyVariable } from "./hosts.ts";
 import type { Vendors } from "./provider-names.ts";
 import { wholeShares } from "./shares.ts";
 
 export function providerOf(
-  connections: readonly Connection[],
+  connections: readonly SourceConnection[],
   draft: Draft,
   vendors: Vendors,
-  weights: ReadonlyMap<Connection, number>,
+  weights: ReadonlyMap<SourceConnection, number>,
   remarks: string[],
 ): Record<string, unknown> {
   const [first] = connections;
@@ -52,14 +52,14 @@ export function providerOf(
 }
 
 /** Whether the plugin's own variable could replace the key: the variable overrides `apiKey` of a provider, not of a deployment. */
-function isOverridden({ provider, settings }: Connection, vendors: Vendors): boolean {
+function isOverridden({ provider, settings }: SourceConnection, vendors: Vendors): boolean {
   const vendor = settings.speaks === undefined ? vendors.get(provider) : undefined;
   if (vendor === undefined || settings.apiKey === undefined) return false;
   return settings.apiKey !== `\${${keyVariable(vendor)}}`;
 }
 
 /** The models that are used at a connection, sorted; empty if it serves any model. */
-function modelsOf(connection: Connection, draft: Draft): string[] {
+function modelsOf(connection: SourceConnection, draft: Draft): string[] {
   if (draft.open.has(connection)) return [];
   const limits = draft.limits.get(connection);
   if (limits) return limits;
@@ -72,9 +72,9 @@ function modelsOf(connection: Connection, draft: Draft): string[] {
 /** Weights of connections that share a target: those of the first name in which they do. */
 export function deploymentWeights(
   draft: Draft,
-  named: ReadonlyMap<Connection, string>,
-): Map<Connection, number> {
-  const weights = new Map<Connection, number>();
+  named: ReadonlyMap<SourceConnection, string>,
+): Map<SourceConnection, number> {
+  const weights = new Map<SourceConnection, number>();
   const shared = [...draft.shares].filter(([, { weight }]) => weight !== undefined);
   for (const group of Map.groupBy(shared, ([connection]) => named.get(connection)).values()) {
     const shares = wholeShares(group.map(([, { weight = 1 }]) => weight));
@@ -91,6 +91,6 @@ export function deploymentWeights(
   return weights;
 }
 
-function groupsOf(uses: readonly Use[], named: ReadonlyMap<Connection, string>): Use[][] {
+function groupsOf(uses: readonly Use[], named: ReadonlyMap<SourceConnection, string>): Use[][] {
   return [...Map.groupBy(uses, (use) => `${named.get(use.connection)}/${use.model}`).values()];
 }

@@ -2,7 +2,7 @@
 import type { SourceNode } from "./source.ts";
 
 /** An address with a credential. Values are in the notation of `weir.yaml`. */
-export interface Connection {
+export interface SourceConnection {
   /** Name of a provider: one of a plugin, or a new one if `speaks` is set. */
   provider: string;
   /** For the name of a deployment. */
@@ -30,7 +30,7 @@ export interface ConnectionSettings {
 
 /** A model behind a name. */
 export interface Use {
-  connection: Connection;
+  connection: SourceConnection;
   /** The provider's name of the model. */
   model: string;
   /** Share of the calls among uses of the same priority, any positive number. Default 1. */
@@ -48,7 +48,7 @@ export interface ServedName {
 }
 
 /** The request that a source gateway sends: `{model}` in the URL stands for the name of the model. */
-export interface Asked {
+export interface SourceRequest {
   /** The format of its body, as weir names it. */
   format: string;
   url: string;
@@ -58,10 +58,10 @@ export interface Asked {
 export interface Expectation {
   /** The name that clients ask for. */
   name: string;
-  connection: Connection;
+  connection: SourceConnection;
   /** The provider's name of the model. */
   model: string;
-  asked: Asked;
+  asked: SourceRequest;
   /** Paths in the source of the leaves that make the request. */
   from: string[];
 }
@@ -78,30 +78,30 @@ const ORDER = [
 const MAPS = new Set(["aliases", "routes", "fallbacks", "models", "modelSets", "budgets", "rates", "prices"]);
 
 export class Draft {
-  readonly connections: Connection[] = [];
+  readonly connections: SourceConnection[] = [];
   readonly names: ServedName[] = [];
   /** Connections that serve any model that their host has. */
-  readonly open = new Set<Connection>();
+  readonly open = new Set<SourceConnection>();
   /** Globs over the models that a connection serves, where the source limits them. */
-  readonly limits = new Map<Connection, string[]>();
+  readonly limits = new Map<SourceConnection, string[]>();
   /** Shares and order of connections of one provider, for all models that they serve. */
-  readonly shares = new Map<Connection, { weight?: number; priority?: number }>();
+  readonly shares = new Map<SourceConnection, { weight?: number; priority?: number }>();
   /** Patterns of names that a connection serves, besides those that it serves without a config. */
-  readonly patterns: { connection: Connection; pattern: string }[] = [];
+  readonly patterns: { connection: SourceConnection; pattern: string }[] = [];
   /** Prices of what a connection serves, as `prices` of the config has them. */
-  readonly prices: { connection: Connection; model: string; price: unknown }[] = [];
+  readonly prices: { connection: SourceConnection; model: string; price: unknown }[] = [];
   /** Rate limits of what a connection serves. */
-  readonly rates: { connection: Connection; model: string; rate: Record<string, number> }[] = [];
+  readonly rates: { connection: SourceConnection; model: string; rate: Record<string, number> }[] = [];
   /** The request of the source gateway. With it, the written file is checked. */
   readonly expected: Expectation[] = [];
   /** Paths in the source of what a connection came from. */
-  readonly origins = new Map<Connection, string[]>();
+  readonly origins = new Map<SourceConnection, string[]>();
   readonly #options: Record<string, unknown> = {};
   /** Paths in the source by option. */
   readonly optionOrigins = new Map<string, string[]>();
 
   /** The connection with these settings: the same one for equal settings. */
-  connect(wanted: Connection, from: SourceNode): Connection {
+  connect(wanted: SourceConnection, from: SourceNode): SourceConnection {
     const key = keyOf(wanted);
     let found = this.connections.find((connection) => keyOf(connection) === key);
     if (!found) this.connections.push((found = wanted));
@@ -154,7 +154,7 @@ export class Draft {
   }
 }
 
-function keyOf({ provider, group, settings }: Connection): string {
+function keyOf({ provider, group, settings }: SourceConnection): string {
   const members = Object.entries(settings).filter(([, value]) => value !== undefined);
   return JSON.stringify([provider, group, members.toSorted(([a], [b]) => a.localeCompare(b))]);
 }

@@ -2,10 +2,10 @@
 import type { Provider } from "../../core/provider.ts";
 import { isVariableList, variableName } from "../../core/settings.ts";
 import { pathsOf } from "../../core/template.ts";
-import { type Asked, type ConnectionSettings, shortName } from "./draft.ts";
+import { type SourceRequest, type ConnectionSettings, shortName } from "./draft.ts";
 
 /** Where weir sends the same request. */
-export interface Place {
+export interface HostMatch {
   /** Name of a provider; for one of its own a proposal. */
   provider: string;
   /** No plugin defines the provider: `settings.speaks` is set. */
@@ -18,10 +18,10 @@ export interface Place {
  * @param named the provider that the source names. Without one, only a provider at its own host is chosen.
  */
 export function placeOf(
-  asked: Asked,
+  asked: SourceRequest,
   vendors: ReadonlyMap<string, Provider>,
   named: string | undefined = localAt(asked.url),
-): Place {
+): HostMatch {
   const { format } = asked;
   const url = usualAddress(asked.url);
   const preferred = vendors.get(named ?? "");
@@ -43,14 +43,14 @@ export function placeOf(
 }
 
 /** The request to a provider at its own address, in its first format; undefined if it has no address of its own. */
-export function ownRequest(provider: Provider | undefined): Asked | undefined {
+export function ownRequest(provider: Provider | undefined): SourceRequest | undefined {
   const [address] = provider ? addressesOf(provider) : [];
   const [format] = Object.keys(provider?.speaks ?? {});
   const path = provider && format !== undefined ? pathOf(provider, format) : undefined;
   return address && path !== undefined ? { format: format!, url: address.baseUrl + path } : undefined;
 }
 
-function placeAt({ name }: Provider, settings: Place["settings"]): Place {
+function placeAt({ name }: Provider, settings: HostMatch["settings"]): HostMatch {
   const set = Object.entries(settings).filter(([, value]) => value !== undefined);
   return { provider: name, isOwn: false, settings: Object.fromEntries(set) };
 }
@@ -123,7 +123,7 @@ const PATHS: Readonly<Record<string, RegExp>> = {
 const USUAL = ["/chat/completions", "/responses", "/v1/messages", "/v1beta/models/{model}:generateContent"];
 
 /** A provider that only the config describes. */
-function ownAt({ format, url }: Asked): Place["settings"] {
+function ownAt({ format, url }: SourceRequest): HostMatch["settings"] {
   const at = PATHS[format]?.exec(url)?.index ?? url.length;
   const [baseUrl, path] = [url.slice(0, at), url.slice(at)];
   return { speaks: USUAL.includes(path) ? format : { [format]: spokenAt(format, path) }, baseUrl };

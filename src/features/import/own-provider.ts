@@ -1,13 +1,13 @@
 /** Connections as providers that no plugin defines. */
 import type { Provider } from "../../core/provider.ts";
-import type { Connection, ConnectionSettings } from "./draft.ts";
+import type { SourceConnection, ConnectionSettings } from "./draft.ts";
 
 /**
  * The settings that make a connection of a plugin's provider one of its own.
  * @returns undefined if only the plugin can authorize its requests
  */
 export function ownSettings(
-  { provider, settings }: Connection,
+  { provider, settings }: SourceConnection,
   vendors: ReadonlyMap<string, Provider>,
 ): ConnectionSettings | undefined {
   const vendor = vendors.get(provider);

@@ -3,17 +3,21 @@
  * sends each call to any of its deployments that serves the model.
  */
 import type { Provider } from "../../core/provider.ts";
-import { type Connection, type Draft, shortName, type Use } from "./draft.ts";
+import { type SourceConnection, type Draft, shortName, type Use } from "./draft.ts";
 import { ownSettings } from "./own-provider.ts";
 
 /** The providers of plugins by name. */
 export type Vendors = ReadonlyMap<string, Provider>;
 
 /** The provider of each connection, by name. */
-export function nameProviders(draft: Draft, vendors: Vendors, remarks: string[]): Map<Connection, string> {
-  const named = new Map<Connection, string>();
+export function nameProviders(
+  draft: Draft,
+  vendors: Vendors,
+  remarks: string[],
+): Map<SourceConnection, string> {
+  const named = new Map<SourceConnection, string>();
   const taken = new Set<string>();
-  const own = (connection: Connection, wanted: string) => {
+  const own = (connection: SourceConnection, wanted: string) => {
     const sibling = draft.connections.find(
       (one) => named.has(one) && isSibling(one, connection) && one.settings.speaks !== undefined,
     );
@@ -62,8 +66,8 @@ export function nameProviders(draft: Draft, vendors: Vendors, remarks: string[])
  * Connections that share a provider and a model with others, where some name uses only a part of them. The first connection
  * of a provider stays.
  */
-function toldApart(draft: Draft, named: ReadonlyMap<Connection, string>): Set<Connection> {
-  const found = new Set<Connection>();
+function toldApart(draft: Draft, named: ReadonlyMap<SourceConnection, string>): Set<SourceConnection> {
+  const found = new Set<SourceConnection>();
   const uses = draft.names.flatMap(({ uses }) => uses);
   for (const served of draft.names)
     for (const use of served.uses) {
@@ -79,8 +83,8 @@ function toldApart(draft: Draft, named: ReadonlyMap<Connection, string>): Set<Co
 function connectionsFor(
   uses: readonly Use[],
   { connection, model }: Use,
-  named: ReadonlyMap<Connection, string>,
-): Set<Connection> {
+  named: ReadonlyMap<SourceConnection, string>,
+): Set<SourceConnection> {
   const provider = named.get(connection);
   return new Set(
     uses
@@ -90,7 +94,11 @@ function connectionsFor(
 }
 
 /** Whether the uses of one model of one provider have the same priority, so that they can be one target of a route. */
-function isEqualPriority(uses: readonly Use[], one: Use, named: ReadonlyMap<Connection, string>): boolean {
+function isEqualPriority(
+  uses: readonly Use[],
+  one: Use,
+  named: ReadonlyMap<SourceConnection, string>,
+): boolean {
   const same = uses.filter(
     (use) => named.get(use.connection) === named.get(one.connection) && use.model === one.model,
   );
@@ -98,8 +106,8 @@ function isEqualPriority(uses: readonly Use[], one: Use, named: ReadonlyMap<Conn
 }
 
 /** Connections whose `provider/model` is a name that clients use for something else. */
-function colliding(draft: Draft, named: ReadonlyMap<Connection, string>): Set<Connection> {
-  const found = new Set<Connection>();
+function colliding(draft: Draft, named: ReadonlyMap<SourceConnection, string>): Set<SourceConnection> {
+  const found = new Set<SourceConnection>();
   for (const { uses } of draft.names)
     for (const { connection, model } of uses) {
       const target = `${named.get(connection)}/${model}`;
@@ -114,13 +122,13 @@ function colliding(draft: Draft, named: ReadonlyMap<Connection, string>): Set<Co
 }
 
 /** Whether two connections are one provider of the source, with two keys. */
-function isSibling(one: Connection, other: Connection): boolean {
+function isSibling(one: SourceConnection, other: SourceConnection): boolean {
   const isSame = one.settings.baseUrl === other.settings.baseUrl;
   return one !== other && one.group !== undefined && one.group === other.group && isSame;
 }
 
 /** Connections of one provider that the source always tells apart. */
-function apart(draft: Draft, named: ReadonlyMap<Connection, string>): Connection[] {
+function apart(draft: Draft, named: ReadonlyMap<SourceConnection, string>): SourceConnection[] {
   const groups = Map.groupBy(draft.connections, (connection) => named.get(connection));
   return [...groups.values()].flatMap(([first, ...others]) =>
     others.filter(({ group }) => group !== first!.group),
@@ -128,7 +136,7 @@ function apart(draft: Draft, named: ReadonlyMap<Connection, string>): Connection
 }
 
 /** Connections whose headers differ from those of the first of their provider: deployments have no headers of their own. */
-function differing(draft: Draft, named: ReadonlyMap<Connection, string>): Connection[] {
+function differing(draft: Draft, named: ReadonlyMap<SourceConnection, string>): SourceConnection[] {
   const groups = Map.groupBy(draft.connections, (connection) => named.get(connection));
   return [...groups.values()].flatMap(([first, ...others]) =>
     others.filter(

@@ -1,7 +1,7 @@
 /** Helpers that the readers of all sources share. */
 import type { Provider } from "../../core/provider.ts";
 import { Secret } from "../../core/secret.ts";
-import { type Connection, Draft } from "./draft.ts";
+import { type SourceConnection, Draft } from "./draft.ts";
 import { keyVariable } from "./hosts.ts";
 import { Environment, type References } from "./environment.ts";
 import { isEmpty, Leaves, type SourceDocument, type SourceNode } from "./source.ts";
@@ -51,7 +51,7 @@ export class Reading {
   }
 
   /** Puts the connection into the draft. */
-  connect(connection: Connection, from: SourceNode): Connection {
+  connect(connection: SourceConnection, from: SourceNode): SourceConnection {
     const settings = Object.fromEntries(
       Object.entries(connection.settings).filter(([, value]) => value !== undefined && !isEmpty(value)),
     );

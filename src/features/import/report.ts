@@ -1,16 +1,16 @@
 /** The report of an import: what it took over and what not, for people and as JSON. */
 import type { EnvironmentVariable } from "./environment.ts";
 import type { Imported } from "./convert.ts";
-import { collapse, type Fate, type Outcome } from "./source.ts";
+import { collapse, type Fate, type SettingOutcome } from "./source.ts";
 
 /** The shape of `weir import --json`. */
 export interface Report {
   /** The text of `weir.yaml`. */
   config: string;
-  taken: Outcome[];
-  changed: Outcome[];
+  taken: SettingOutcome[];
+  changed: SettingOutcome[];
   /** Without a counterpart. */
-  none: Outcome[];
+  none: SettingOutcome[];
   remarks: string[];
   /** Variables that `weir.yaml` refers to. `at` and `path`: where the source has the value of one. */
   variables: Omit<EnvironmentVariable, "value">[];
@@ -72,7 +72,7 @@ function section(title: string, lines: readonly string[]): string[] {
     : [`\n${title}`, ...lines.map((line) => `  ${line}`)];
 }
 
-function lineOf({ at, path, value, why = "", instead, to }: Outcome): string {
+function lineOf({ at, path, value, why = "", instead, to }: SettingOutcome): string {
   const where = to === undefined ? "" : ` → ${to}`;
   return `${at} ${path} = ${value}${where}: ${why}${instead === undefined ? "" : `; instead: ${instead}`}`;
 }

@@ -3,8 +3,8 @@ import type { Reading } from "./reader.ts";
 import type { SourceNode } from "./source.ts";
 
 /** The result for one setting. */
-export type Rule = (node: SourceNode, reading: Reading) => void;
-export type Rules = Readonly<Record<string, Rule>>;
+export type SettingRule = (node: SourceNode, reading: Reading) => void;
+export type Rules = Readonly<Record<string, SettingRule>>;
 
 /** Applies the rules to the members of a section; members without a rule stay without a fate. */
 export function applyRules(section: SourceNode | undefined, rules: Rules, reading: Reading): void {
@@ -16,7 +16,7 @@ export function applyRules(section: SourceNode | undefined, rules: Rules, readin
  * The value, converted, is an option of weir.
  * @param convert undefined if the value is not understood @param why what differs, if it does not mean the same
  */
-export function option(path: string, convert: (node: SourceNode) => unknown, why?: string): Rule {
+export function option(path: string, convert: (node: SourceNode) => unknown, why?: string): SettingRule {
   return (node, { draft }) => {
     const value = convert(node);
     if (value === undefined) {
@@ -30,17 +30,17 @@ export function option(path: string, convert: (node: SourceNode) => unknown, why
 }
 
 /** weir has nothing like it. */
-export function none(why: string, instead?: string): Rule {
+export function none(why: string, instead?: string): SettingRule {
   return (node) => node.dropped(why, instead);
 }
 
 /** weir always does something like it, or does it in another way, without an option. */
-export function always(why: string): Rule {
+export function always(why: string): SettingRule {
   return (node) => node.changed(why);
 }
 
 /** A switch: what `true` and `false` mean for weir. */
-export function flag(on: Rule, off: Rule): Rule {
+export function flag(on: SettingRule, off: SettingRule): SettingRule {
   return (node, reading) => (node.value === true ? on : off)(node, reading);
 }
 

@@ -23,7 +23,7 @@ export interface SourceDocument {
  */
 export type Fate = "taken" | "changed" | "none";
 
-export interface Outcome {
+export interface SettingOutcome {
   fate: Fate;
   /** Path in the source file: `model_list[0].litellm_params.rpm`. */
   path: string;
@@ -49,7 +49,7 @@ const EMPTY = { fate: "taken", why: "it is empty" } as const;
 /** Of a leaf of which no reader says anything. */
 const UNKNOWN = { fate: "none", why: "the import does not know it" } as const;
 
-type Verdict = Pick<Outcome, "fate" | "to" | "why" | "instead" | "group">;
+type Verdict = Pick<SettingOutcome, "fate" | "to" | "why" | "instead" | "group">;
 
 const SECRET_MEMBER =
   /(api_?key|secret|token|passw|credential|master_key|database_url|authorization|^key$|^value$)/i;
@@ -59,7 +59,7 @@ const MAX_SHOWN = 80;
 export class Leaves {
   readonly #document: SourceDocument;
   readonly #hidden = new Set<string>();
-  readonly #verdicts = new Map<string, Verdict & Pick<Outcome, "general">>();
+  readonly #verdicts = new Map<string, Verdict & Pick<SettingOutcome, "general">>();
 
   constructor(document: SourceDocument) {
     this.#document = document;
@@ -94,7 +94,7 @@ export class Leaves {
   }
 
   /** One outcome for each leaf, in the order of the document. */
-  outcomes(): Outcome[] {
+  outcomes(): SettingOutcome[] {
     return leavesOf(this.root).map((node) => ({
       ...(this.#verdicts.get(writePath(node.path)) ?? {
         ...(isEmpty(node.value) ? EMPTY : UNKNOWN),
@@ -241,7 +241,7 @@ export function isEmpty(value: unknown): boolean {
 }
 
 /** The outcomes for people: leaves that one verdict is about become one line. */
-export function collapse(outcomes: readonly Outcome[]): Outcome[] {
+export function collapse(outcomes: readonly SettingOutcome[]): SettingOutcome[] {
   const groups = Map.groupBy(outcomes, ({ group, fate, why = "" }) => `${group}\n${fate}\n${why}`);
   return [...groups.values()].map((group) => {
     const [first] = group;

@@ -4,7 +4,7 @@
 import type { Expectation } from "./draft.ts";
 import { usualAddress } from "./hosts.ts";
 import type { Imported } from "./convert.ts";
-import type { Outcome } from "./source.ts";
+import type { SettingOutcome } from "./source.ts";
 
 /** A request that weir would send. */
 export interface Sent {
@@ -22,7 +22,7 @@ export interface MadeGateway {
   sending(name: string, format: string): readonly Sent[];
 }
 
-type Verdict = Pick<Outcome, "fate" | "why">;
+type Verdict = Pick<SettingOutcome, "fate" | "why">;
 
 /**
  * @param fill puts the values of variables into a text of the file

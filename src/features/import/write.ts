@@ -1,12 +1,12 @@
 /** Writes `weir.yaml` as a person would: a comment above each block says where it came from and what was left out. */
 import { Document, isMap, isScalar, isSeq, type Node, type Pair, visit } from "yaml";
-import { collapse, type Outcome } from "./source.ts";
+import { collapse, type SettingOutcome } from "./source.ts";
 
 export interface Writing {
   options: Record<string, unknown>;
   /** Paths in the source by path of a block in `weir.yaml`: `providers.azure`, `retries`. */
   origins: ReadonlyMap<string, readonly string[]>;
-  outcomes: readonly Outcome[];
+  outcomes: readonly SettingOutcome[];
   remarks: readonly string[];
   /** `weir import litellm config.yaml`. */
   command: string;
@@ -19,7 +19,7 @@ const MOST_NAMED = 4;
 export function writeYaml({ options, origins, outcomes, remarks, command }: Writing): string {
   const document = new Document(options, { aliasDuplicateObjects: false });
   const left = collapse(outcomes.filter(({ fate }) => fate !== "taken"));
-  const told = new Set<Outcome>();
+  const told = new Set<SettingOutcome>();
   for (const [block, from] of origins) {
     const pair = pairAt(document, block);
     if (!pair || !isScalar(pair.key)) continue;
@@ -48,7 +48,10 @@ function withoutPadding(yaml: string): string {
   return yaml.replace(/^( *[^#\s].*[:-] )\[ (.*) \]$/gm, "$1[$2]");
 }
 
-function noteOf({ fate, path, why = "", instead, value }: Outcome, from: readonly string[] = []): string {
+function noteOf(
+  { fate, path, why = "", instead, value }: SettingOutcome,
+  from: readonly string[] = [],
+): string {
   const base = from.find((origin) => isBelow(path, origin) && origin !== path);
   const shown = base === undefined ? path : path.slice(base.length).replace(/^\./, "");
   const what = fate === "none" ? "Left out" : "Changed";

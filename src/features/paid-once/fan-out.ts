@@ -16,7 +16,7 @@ export interface FanOutEvents {
 }
 
 /** One client's place in the answer. */
-export interface Place {
+export interface ReaderPosition {
   /** How many bytes it has got. */
   at: number;
   /** Waits for the next piece. */
@@ -31,7 +31,7 @@ export class FanOut implements Receiver {
   readonly source: ByteSource;
   readonly #recording: Recording;
   readonly #events: FanOutEvents;
-  readonly #places = new Set<Place>();
+  readonly #places = new Set<ReaderPosition>();
   /** How many bytes the source has given. */
   #length = 0;
   /** The last piece of an answer that outgrew its recording. */
@@ -75,20 +75,20 @@ export class FanOut implements Receiver {
     return (this.#errorFrames ??= this.source.writeError?.(error));
   }
 
-  enter(): Place {
-    const place: Place = { at: 0 };
+  enter(): ReaderPosition {
+    const place: ReaderPosition = { at: 0 };
     this.#places.add(place);
     return place;
   }
 
-  leave(place: Place): void {
+  leave(place: ReaderPosition): void {
     place.receiver = undefined;
     if (!this.#places.delete(place)) return;
     this.#trim();
     this.#pull();
   }
 
-  take(place: Place, receiver: Receiver): void {
+  take(place: ReaderPosition, receiver: Receiver): void {
     if (place.at < this.#length) {
       const recorded = place.at < this.#recording.length;
       const bytes = recorded ? this.#recording.from(place.at) : this.#beyond!;

@@ -4,7 +4,7 @@ import type { BrokenStream } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
 import type { ByteSource, StreamEnding } from "../../gateway/delivery/stream.ts";
 import type { Receiver } from "../../gateway/lanes/transport.ts";
-import type { FanOut, Place } from "./fan-out.ts";
+import type { FanOut, ReaderPosition } from "./fan-out.ts";
 
 /** Messages of readers to the answer that they read. */
 export interface ReaderEvents {
@@ -16,7 +16,7 @@ export interface ReaderEvents {
 
 abstract class Reader implements ByteSource, Receiver {
   protected readonly fan: FanOut;
-  protected readonly place: Place;
+  protected readonly place: ReaderPosition;
   readonly #events: ReaderEvents;
   #receiver!: Receiver;
   #isOver = false;

@@ -10,7 +10,7 @@ export interface CallSeen {
 }
 
 /** The content of an answer. */
-export interface Answer {
+export interface ProbeAnswer {
   text: string;
   calls: readonly CallSeen[];
   /** Finish reason of the first choice. */
@@ -32,7 +32,7 @@ export interface StreamSeen {
 }
 
 /** @returns undefined if the body is no answer of the format */
-export function answerIn(body: Json | undefined): Answer | undefined {
+export function answerIn(body: Json | undefined): ProbeAnswer | undefined {
   if (!isObject(body) || !Array.isArray(body["choices"])) return undefined;
   const choices = body["choices"].filter(isObject);
   const [first] = choices;
@@ -49,7 +49,7 @@ export function answerIn(body: Json | undefined): Answer | undefined {
 }
 
 /** Joins the chunks of a stream. @returns undefined if no event has a choice */
-export function streamIn(bytes: Uint8Array): { answer: Answer; stream: StreamSeen } | undefined {
+export function streamIn(bytes: Uint8Array): { answer: ProbeAnswer; stream: StreamSeen } | undefined {
   // A last event without its blank line counts here: only gateways must be strict about it.
   const frames = parseFrames(Buffer.concat([bytes, Buffer.from("\n\n")]));
   const bodies = frames.map(({ data }) => parseJson(data)).filter(isObject);
@@ -71,7 +71,7 @@ export function streamIn(bytes: Uint8Array): { answer: Answer; stream: StreamSee
     calls.push(...callsIn(delta["tool_calls"]).filter(({ name }) => name !== ""));
   }
   const usage = bodies.findLast((body) => isObject(body["usage"]))?.["usage"];
-  const answer: Answer = {
+  const answer: ProbeAnswer = {
     ...textAndReasoning(message.content, message),
     calls,
     ...(finish !== undefined && { finish }),
@@ -83,13 +83,13 @@ export function streamIn(bytes: Uint8Array): { answer: Answer; stream: StreamSee
 }
 
 /** The number of output tokens that an answer reports. */
-export function outputTokens({ usage }: Answer): number | undefined {
+export function outputTokens({ usage }: ProbeAnswer): number | undefined {
   const count = usage?.["completion_tokens"];
   return typeof count === "number" ? count : undefined;
 }
 
 /** Whether the model thought before it answered: such a model needs more tokens for an answer. */
-export function hasReasoned({ reasoning, usage, text, calls, finish }: Answer): boolean {
+export function hasReasoned({ reasoning, usage, text, calls, finish }: ProbeAnswer): boolean {
   const details = usage?.["completion_tokens_details"];
   const counted = isObject(details) && Number(details["reasoning_tokens"] ?? 0) > 0;
   return (
@@ -99,7 +99,7 @@ export function hasReasoned({ reasoning, usage, text, calls, finish }: Answer): 
 
 const THINKING = /^\s*<think>([^]*?)(?:<\/think>|$)/;
 
-function textAndReasoning(content: string, message: JsonObject): Pick<Answer, "text" | "reasoning"> {
+function textAndReasoning(content: string, message: JsonObject): Pick<ProbeAnswer, "text" | "reasoning"> {
   for (const member of ["reasoning_content", "reasoning"] as const) {
     const text = textOf(message[member]);
     if (text !== "") return { text: content, reasoning: { member, text } };

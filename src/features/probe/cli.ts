@@ -15,7 +15,7 @@ import { assemble } from "../../run/assemble.ts";
 import { writeBlock } from "./block.ts";
 import { boundOf, describePlan } from "./describe-plan.ts";
 import { providerNameOf } from "./host-name.ts";
-import type { Place } from "./place.ts";
+import type { ProbedHost } from "./probed-host.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { probeHost } from "./run.ts";
 import { settingsOf } from "./settings.ts";
@@ -25,7 +25,7 @@ const FORMAT = "chat-completions";
 
 /** What is probed. */
 interface Subject {
-  place: Place;
+  place: ProbedHost;
   /** Name in the block. */
   name: string;
   /** What weir knows of a model already. Absent for a host that is named by its URL. */

@@ -6,8 +6,8 @@ import { GatewayError } from "../../core/error.ts";
 import type { HeaderReader } from "../../core/headers.ts";
 import { authorizedHeaders } from "../../gateway/routing/authorizer.ts";
 import { describeReason, reasonOf, type Transport, type UpstreamResponse } from "../../http/index.ts";
-import { type Answer, answerIn, hasReasoned, type StreamSeen, streamIn } from "./answer.ts";
-import type { Place } from "./place.ts";
+import { type ProbeAnswer, answerIn, hasReasoned, type StreamSeen, streamIn } from "./answer.ts";
+import type { ProbedHost } from "./probed-host.ts";
 
 /** Maximum time of a call. Milliseconds. */
 const CALL_MS = 30_000;
@@ -27,7 +27,7 @@ const QUOTED = 160;
 
 /** The result of a call. */
 export type Reply =
-  | { kind: "answer"; answer: Answer; stream?: StreamSeen; headers: HeaderReader }
+  | { kind: "answer"; answer: ProbeAnswer; stream?: StreamSeen; headers: HeaderReader }
   /** A body that is no answer of chat-completions: of another path, or of a wrong host. */
   | { kind: "other"; status: number; body: Json | undefined; text: string; headers: HeaderReader }
   /** The host answered with an error about the request. */
@@ -38,7 +38,7 @@ export type Reply =
 export type LimitField = "max_tokens" | "max_completion_tokens";
 
 export interface HostOptions {
-  place: Place;
+  place: ProbedHost;
   model: string;
   transport: Transport;
   /** Maximum number of calls with those that are repeated. */
@@ -60,7 +60,7 @@ export interface SendOptions {
 
 export class Host {
   model: string;
-  readonly place: Place;
+  readonly place: ProbedHost;
   /** The name under which the host takes the output limit. */
   limitField: LimitField = "max_tokens";
   /** The model reasons before it answers, whether it shows that or not. */

@@ -1,5 +1,5 @@
 /** Turns replies into findings. */
-import type { Answer, StreamSeen } from "./answer.ts";
+import type { ProbeAnswer, StreamSeen } from "./answer.ts";
 import type { Reply } from "./host.ts";
 import type { Finding } from "./types.ts";
 
@@ -14,7 +14,7 @@ export type Seen = readonly [works: boolean | undefined, evidence: string];
  */
 export function judge(
   reply: Reply,
-  read: (answer: Answer, stream: StreamSeen | undefined) => Seen,
+  read: (answer: ProbeAnswer, stream: StreamSeen | undefined) => Seen,
   about?: RegExp,
 ): Finding {
   if (reply.kind === "answer") {
@@ -44,7 +44,7 @@ export function notAsked(why: string): Finding {
 }
 
 /** Judges a text that should contain a word; an answer that was cut decides nothing. */
-export function says(word: RegExp, { text, finish }: Answer, quote: (text: string) => string): Seen {
+export function says(word: RegExp, { text, finish }: ProbeAnswer, quote: (text: string) => string): Seen {
   if (word.test(text)) return [true, `answered ${quoted(text, quote)}`];
   if (finish === "length" || text.trim() === "")
     return [undefined, "the answer ended before it said anything"];

@@ -10,7 +10,7 @@ export interface RunOptions extends Omit<HostOptions, "model"> {
   report?(feature: Feature, finding: Finding): void;
 }
 
-export interface Found {
+export interface ProbeResult {
   model: string;
   findings: Findings;
   /** Number of calls that were sent. */
@@ -21,7 +21,7 @@ export interface Found {
 export class ProbeError extends Error {}
 
 /** @throws ProbeError if there is no model to ask, or if the host does not answer a simple question */
-export async function probeHost({ model, report, ...options }: RunOptions): Promise<Found> {
+export async function probeHost({ model, report, ...options }: RunOptions): Promise<ProbeResult> {
   const host = new Host({ ...options, model: model ?? "" });
   const findings: Findings = {};
   for (const probe of PROBES) {

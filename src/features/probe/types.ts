@@ -6,10 +6,10 @@ import type { Host } from "./host.ts";
  * `yes`: it works; `refused`: the host answered with an error, whose words are the evidence; `ignored`: the host accepted the
  * request and did not follow it; `unclear`: the answers do not decide it. An unclear finding never reaches the config.
  */
-export type Verdict = "yes" | "refused" | "ignored" | "unclear";
+export type ProbeVerdict = "yes" | "refused" | "ignored" | "unclear";
 
 export interface Finding {
-  verdict: Verdict;
+  verdict: ProbeVerdict;
   /** The observation, as a short text for people: words of the host, without credentials. */
   evidence: string;
   /** A count or a name: the number of stop sequences, the member with reasoning. */

@@ -15,7 +15,7 @@ import { STREAM_HEADERS } from "../delivery/response-headers.ts";
 import { viewOf } from "../plugins/call-view.ts";
 import { generated } from "../plugins/sandbox.ts";
 import { rememberReasoning, restoreReasoning } from "../reasoning/cache.ts";
-import { placeBehind } from "../reasoning/place.ts";
+import { placeBehind } from "../reasoning/conversation-hash.ts";
 import { withoutReasoning } from "../reasoning/retry-without.ts";
 import { urlOf } from "../routing/endpoint.ts";
 import type { Gateway, Incoming } from "../types.ts";

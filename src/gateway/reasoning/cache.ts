@@ -7,7 +7,7 @@ import type { Call } from "../../core/call.ts";
 import type { Block, ChatRequest, ReasoningBlock, ToolCallBlock, Turn } from "../../core/chat.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import { parseJson } from "../../core/json.ts";
-import { Place } from "./place.ts";
+import { ConversationHash } from "./conversation-hash.ts";
 
 /** Identifies a tool call. Vendors repeat ids in other conversations, so the arguments are part of the key. */
 type ToolCallKey = Pick<ToolCallBlock, "id" | "name" | "input">;
@@ -150,14 +150,19 @@ export function restoreReasoning(
   cache: ReasoningCache,
   losesIds = false,
 ): void {
-  const place = losesIds ? new Place() : undefined;
+  const place = losesIds ? new ConversationHash() : undefined;
   for (const turn of request.turns) {
     if (turn.role === "assistant") restoreTurn(turn, call, cache, place);
     place?.add(turn);
   }
 }
 
-function restoreTurn(turn: Turn, call: Call, cache: ReasoningCache, place: Place | undefined): void {
+function restoreTurn(
+  turn: Turn,
+  call: Call,
+  cache: ReasoningCache,
+  place: ConversationHash | undefined,
+): void {
   const toolCall = turn.blocks.find((block): block is ToolCallBlock => block.type === "tool-call");
   if (!toolCall || turn.blocks.some(isReplayed)) return;
   const kept = cache.recall(call, place ? { ...toolCall, id: place.id } : toolCall);

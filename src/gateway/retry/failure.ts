@@ -21,18 +21,18 @@ export interface Failure {
   stale: boolean;
   /** The prompt is too long for the model; another model may accept it. */
   tooLong: boolean;
-  verdict: Verdict;
+  verdict: HealthVerdict;
 }
 
 /**
  * The meaning of the failure for the deployment. `neutral`: nothing. `healthy`: it works, the request was at fault. `failing`:
  * it fails. `limited`: rate limit. `refused`: it refuses weir's credential, or the account has no funds.
  */
-export type Verdict = "neutral" | "healthy" | "failing" | "limited" | "refused";
+export type HealthVerdict = "neutral" | "healthy" | "failing" | "limited" | "refused";
 
 interface Meaning {
   class: FailureClass;
-  verdict: Verdict;
+  verdict: HealthVerdict;
   /** Default: true. */
   repeatable?: boolean;
 }

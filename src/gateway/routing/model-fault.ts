@@ -7,20 +7,20 @@ import type { Deployment } from "../../core/provider.ts";
 import type { Rule } from "./precedence.ts";
 
 /** The rule for a model name, and the deployments of its provider. */
-export interface Serving {
+export interface ServingRule {
   rule: Rule;
   deployments: readonly Deployment[];
 }
 
 /** The deployments that can serve a model. */
-export function servingDeployments({ rule, deployments }: Serving, name: string): readonly Deployment[] {
+export function servingDeployments({ rule, deployments }: ServingRule, name: string): readonly Deployment[] {
   if (!rule.provider.modelFault && deployments.every(({ models }) => models === undefined))
     return deployments;
   return deployments.filter((deployment) => faultAt(rule, deployment, name) === undefined);
 }
 
 /** Why none of the deployments can serve a model, in the words of its plugin or the config; undefined if one can. */
-export function modelFault(serving: Serving | undefined, name: string): string | undefined {
+export function modelFault(serving: ServingRule | undefined, name: string): string | undefined {
   const faults = serving?.deployments.map((deployment) => faultAt(serving.rule, deployment, name)) ?? [];
   const isServed = faults.length === 0 || faults.includes(undefined);
   return isServed ? undefined : `The model \`${name}\` ${faults[0]}.`;

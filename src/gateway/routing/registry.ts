@@ -8,7 +8,7 @@ import type { LoadedPlugin, OffProvider } from "./activate.ts";
 import { sortProviders } from "./sort-providers.ts";
 import { listModels, type ModelEntry, type ServedModel } from "./list-models.ts";
 import { LiveModels } from "./live-models.ts";
-import { modelFault, operationFault, type Serving, servingDeployments } from "./model-fault.ts";
+import { modelFault, operationFault, type ServingRule, servingDeployments } from "./model-fault.ts";
 import type { Choice, Plan } from "./plan.ts";
 import { rank } from "./plan.ts";
 import type { Candidate, Rule } from "./precedence.ts";
@@ -130,7 +130,7 @@ export class Registry {
   }
 
   /** The rule for a name: the first matching pattern, else the first host that lists the name. */
-  #winningRule(name: string): Serving | undefined {
+  #winningRule(name: string): ServingRule | undefined {
     const rule = this.#rules.find(({ pattern }) => pattern.test(name));
     return rule ? { rule, deployments: rule.provider.deployments } : this.live.rulesOf(name)[0];
   }

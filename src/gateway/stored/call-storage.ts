@@ -13,7 +13,7 @@ import { refusesUnknown, refusesUnseen } from "./foreign.ts";
 import { ownerOf } from "./owner.ts";
 import { namesConversation, readAsk } from "./read-ask.ts";
 import { reading } from "./reading.ts";
-import { type Keeper, type Origin, RUNNING, type StoredCall } from "./types.ts";
+import { type Keeper, type VendorRecord, RUNNING, type StoredCall } from "./types.ts";
 
 export type StoreContext = Pick<Gateway, "answers" | "answerOptions">;
 
@@ -181,7 +181,7 @@ export class CallStorage implements StoredCall {
     return this.canKeep && refusesUnknown(this.#incoming.call, this.#context.answerOptions);
   }
 
-  keepOrigin(id: string, attempt: Attempt, origin: Origin = {}): Promise<boolean> {
+  keepOrigin(id: string, attempt: Attempt, origin: VendorRecord = {}): Promise<boolean> {
     return this.#put(
       {
         id,

@@ -58,11 +58,11 @@ export interface StoredCall {
   /** weir remembers the items of the provider's answers: another key must not refer to them. */
   readonly remembersItems: boolean;
   /** Records that the provider stores an answer, so that later requests go to the same deployment. Never rejects. */
-  keepOrigin(id: string, attempt: Attempt, origin?: Origin): Promise<boolean>;
+  keepOrigin(id: string, attempt: Attempt, origin?: VendorRecord): Promise<boolean>;
 }
 
 /** weir's record of an answer that the provider stores. */
-export interface Origin {
+export interface VendorRecord {
   /** The provider generates it in the background. */
   isRunning?: boolean;
   /** Ids of its items. */

@@ -18,7 +18,7 @@ import { Grants } from "./grants.ts";
 import { Observers } from "./observers.ts";
 import type { BooksOptions } from "./options.ts";
 import { missedBy } from "./missed.ts";
-import { type Ask, type Hello, isAlive, type Peer } from "./peers.ts";
+import { type Ask, type WorkerHello, isAlive, type Peer } from "./peers.ts";
 import { bury, Peers, type TakeCells } from "./peer-list.ts";
 import { PolicyState } from "./policy-state.ts";
 import { Questions } from "./questions.ts";
@@ -211,7 +211,7 @@ export class Books implements BooksKeeper {
   }
 
   /** @returns undefined for a worker of another version, whose messages would be misread */
-  #hello(hello: Hello, send: (message: BooksDown) => void): Peer | undefined {
+  #hello(hello: WorkerHello, send: (message: BooksDown) => void): Peer | undefined {
     const { format, life, worker, seq, shares, cells } = hello;
     const fault = formatFault(format);
     if (fault !== undefined) return this.reporter.refuse(worker, fault, send);

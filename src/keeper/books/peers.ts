@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { BooksDown, BooksUp, WorkerState } from "../../ledger/messages.ts";
 
-export type Hello = Extract<BooksUp, { kind: "hello" }>;
+export type WorkerHello = Extract<BooksUp, { kind: "hello" }>;
 export type Ask = Extract<BooksUp, { kind: "ask" }>;
 
 export interface Peer {

@@ -14,7 +14,7 @@ const WATCH_MS = 10_000;
 const FIRST_MS = 500;
 
 /** The calls that run in all workers. */
-export interface Running {
+export interface RunningCalls {
   /** Calls that run, also those that are not listed. */
   total: number;
   calls: readonly (RunningCall & { worker: number })[];
@@ -61,13 +61,13 @@ export class Questions {
   }
 
   /** The calls that run. The workers tell them from the first request on. */
-  async running(): Promise<Running> {
+  async running(): Promise<RunningCalls> {
     await this.#told(() => this.#connected().every(({ state }) => state?.running));
     return this.runningNow();
   }
 
   /** As the workers said last. */
-  runningNow(): Running {
+  runningNow(): RunningCalls {
     this.#watch();
     const told = this.#connected().map(({ worker, state }) => ({ worker, running: state?.running }));
     const calls = told.flatMap(({ worker, running }) =>

@@ -8,7 +8,7 @@ import { type Directory, inList } from "./directory.ts";
 import type { CallFilter } from "./shapes.ts";
 
 /** Numbers from `from` (inclusive) to `to` (exclusive). */
-export interface Range {
+export interface NumberRange {
   from: number;
   to: number;
   /** A condition that an index of few rows serves. */
@@ -17,7 +17,7 @@ export interface Range {
 
 export interface Search {
   /** The newest first. Rows of different ranges are different. */
-  ranges: readonly Range[];
+  ranges: readonly NumberRange[];
   /** Conditions of which an index serves one; the rows of each are looked at. */
   scans: readonly string[];
   /** Conditions that each row is checked for. */
@@ -49,7 +49,7 @@ export async function searchFor(sql: Sql, directory: Directory, filter: CallFilt
 }
 
 /** Calls that were committed soon lie near the time of their beginning; the others are found by an index. */
-function rangesOf({ from, to }: Pick<CallFilter, "from" | "to">): Range[] {
+function rangesOf({ from, to }: Pick<CallFilter, "from" | "to">): NumberRange[] {
   const first = from === undefined ? 0 : firstNumber(from);
   if (to === undefined) return [{ from: first, to: EVERYTHING }];
   // One more: the milliseconds of numbers are rounded down.

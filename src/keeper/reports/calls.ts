@@ -18,7 +18,7 @@ import { firstNumber, timeOf } from "../store/numbers.ts";
 import { LATE, LATE_MS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
 import { readBreaks } from "./cache-sessions.ts";
-import { type Range, searchFor, withBlobs } from "./call-search.ts";
+import { type NumberRange, searchFor, withBlobs } from "./call-search.ts";
 import { type Directory, inList } from "./directory.ts";
 import type { CallPage, CallQuery } from "./shapes.ts";
 
@@ -144,7 +144,7 @@ async function scanRows(
   sql: Sql,
   scan: string,
   conditions: readonly string[],
-  { from, to, only = "1 = 1" }: Range,
+  { from, to, only = "1 = 1" }: NumberRange,
   wanted: number,
 ): Promise<{ rows: CallRow[]; bound?: number }> {
   const inner = `FROM calls WHERE number < $1 AND number >= $2 AND ${only} AND ${scan} ORDER BY number DESC`;

@@ -4,7 +4,7 @@ import { OUTCOMES } from "../record/call-rows.ts";
 import { timeOf } from "../store/numbers.ts";
 import { DAY_MS, HOUR_MS } from "../record/roll-ups.ts";
 import type { Sql } from "../store/sql.ts";
-import { type Range, type Search, searchFor, UNCERTAIN_STATES, withBlobs } from "./call-search.ts";
+import { type NumberRange, type Search, searchFor, UNCERTAIN_STATES, withBlobs } from "./call-search.ts";
 import { type Directory, inList } from "./directory.ts";
 import { lengthOf } from "./slices.ts";
 import type { CallFilter, CallSlice, CallSummary, Filter } from "./shapes.ts";
@@ -81,7 +81,7 @@ async function boundOf(sql: Sql, { ranges, scans }: Search): Promise<number> {
 function readSlices(
   sql: Sql,
   { conditions }: Search,
-  { from, to, only = "1 = 1" }: Range,
+  { from, to, only = "1 = 1" }: NumberRange,
   scan: string,
   sliceMs: number,
   ofTargets: string | undefined,

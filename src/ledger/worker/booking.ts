@@ -10,7 +10,7 @@ import { countsCalls } from "./line.ts";
 import type { Line, Share } from "./share.ts";
 
 /** A deployment, and how many attempts run there. */
-export interface Running {
+export interface DeploymentLoad {
   readonly deployment: string;
   calls: number;
 }
@@ -20,7 +20,7 @@ export interface Applied {
   readonly lines: readonly Line[];
   readonly rule: PriceRule | undefined;
   /** The attempts that run at the deployment. */
-  readonly running: Running;
+  readonly running: DeploymentLoad;
   /** The price of another model of the provider. */
   ruleOf(model: string): PriceRule | undefined;
   /** `provider/model`. */

@@ -4,7 +4,7 @@ import type { ModelSets } from "../../core/model-sets.ts";
 import type { Target } from "../../core/provider.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared } from "../policy.ts";
-import type { Applied, Running } from "./booking.ts";
+import type { Applied, DeploymentLoad } from "./booking.ts";
 import { applies, budgetLine, isOnKey, rateLines } from "./line.ts";
 import type { Line } from "./share.ts";
 
@@ -21,7 +21,7 @@ export class Lines {
   readonly #lines = new Map<string, Line>();
   readonly #prices: Prices;
   readonly #sets: ModelSets;
-  readonly #running: Map<string, Running>;
+  readonly #running: Map<string, DeploymentLoad>;
   readonly #applied = new WeakMap<object, WeakMap<Target, Applied>>();
 
   /** @param earlier the lines of the policy before: shares that go on being used are taken over */
@@ -32,7 +32,7 @@ export class Lines {
   ) {
     this.#sets = modelSets;
     this.#prices = prices;
-    this.#running = earlier ? earlier.#running : new Map<string, Running>();
+    this.#running = earlier ? earlier.#running : new Map<string, DeploymentLoad>();
     const before = earlier ? earlier.#lines : new Map<string, Line>();
     for (const budget of budgets) this.#lines.set(budget.id, budgetLine(budget, before.get(budget.id)));
     for (const limit of rates)
@@ -62,11 +62,11 @@ export class Lines {
   }
 
   /** The attempts that run, by deployment. */
-  get running(): Running[] {
+  get running(): DeploymentLoad[] {
     return [...this.#running.values()].filter(({ calls }) => calls > 0);
   }
 
-  #runningAt(deployment: string): Running {
+  #runningAt(deployment: string): DeploymentLoad {
     let found = this.#running.get(deployment);
     if (!found) this.#running.set(deployment, (found = { deployment, calls: 0 }));
     return found;

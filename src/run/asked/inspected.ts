@@ -1,6 +1,6 @@
 /** The parts of a worker that the console may ask about. */
 import type { Assembled } from "../assemble.ts";
-import type { LoadedConfig, Origin } from "../../config/load.ts";
+import type { LoadedConfig, ValueOrigin } from "../../config/load.ts";
 import type { Path } from "../../config/error.ts";
 import type { Options } from "../../config/options.ts";
 import type { Config } from "../../config/schema.ts";
@@ -12,7 +12,7 @@ export interface ConfigSources {
   env: Record<string, string | undefined>;
   /** The config file, and where each option comes from. */
   file?: string;
-  sources?: Readonly<Record<string, Origin>>;
+  sources?: Readonly<Record<string, ValueOrigin>>;
   /** The options of this build. Default: those of weir without features. */
   options?: Options;
   /** Position of a config path, for messages. */

@@ -7,10 +7,10 @@ import {
   exceptionOf,
   type FormatName,
   readBody,
-  type Trial,
+  type FormContent,
 } from "../../../src/console/pages/playground/request.ts";
 
-const TRIAL: Trial = {
+const TRIAL: FormContent = {
   model: "smart",
   format: "chat-completions",
   system: "",

@@ -5,7 +5,7 @@ import { Call } from "../../../src/core/call.ts";
 import type { ChatRequest, ReasoningBlock } from "../../../src/core/chat.ts";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import { NO_USAGE } from "../../../src/core/events.ts";
-import { placeBehind } from "../../../src/gateway/reasoning/place.ts";
+import { placeBehind } from "../../../src/gateway/reasoning/conversation-hash.ts";
 import { ReasoningCache, rememberReasoning, restoreReasoning } from "../../../src/gateway/reasoning/cache.ts";
 
 function callOf(key?: string): Call {

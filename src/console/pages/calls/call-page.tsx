@@ -6,7 +6,7 @@ import { go, hrefOf } from "../../data/location.ts";
 import { type Reading, useApi } from "../../data/use-api.ts";
 import { Button } from "../../parts/controls.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
-import { onKey } from "../../shell/keys.ts";
+import { onKey } from "../../shell/shortcuts.ts";
 import { Page } from "../../shell/page.tsx";
 import { CallDetail } from "./call-detail.tsx";
 

@@ -16,7 +16,7 @@ import { Button, Figure } from "../../parts/controls.tsx";
 import { FilterBar } from "../../parts/filter-bar.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Blank, Bones, Failed } from "../../parts/states.tsx";
-import { onKey } from "../../shell/keys.ts";
+import { onKey } from "../../shell/shortcuts.ts";
 import { Page } from "../../shell/page.tsx";
 import { downloadCsv } from "./csv.ts";
 import { Histogram } from "./histogram.tsx";

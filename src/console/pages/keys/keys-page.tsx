@@ -9,7 +9,7 @@ import { Button } from "../../parts/controls.tsx";
 import { BudgetLegend } from "../../parts/budget-bar.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
-import { onKey } from "../../shell/keys.ts";
+import { onKey } from "../../shell/shortcuts.ts";
 import { Page } from "../../shell/page.tsx";
 import { BudgetCard } from "./budget-card.tsx";
 import { RevokeDialog, RotateDialog } from "./key-dialogs.tsx";

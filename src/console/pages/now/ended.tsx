@@ -11,7 +11,7 @@ import { Button } from "../../parts/controls.tsx";
 import { FilterBar } from "../../parts/filter-bar.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Blank, Bones, Failed } from "../../parts/states.tsx";
-import { onKey } from "../../shell/keys.ts";
+import { onKey } from "../../shell/shortcuts.ts";
 
 /** Rows on the screen. */
 const SHOWN = 14;

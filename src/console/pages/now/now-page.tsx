@@ -10,7 +10,7 @@ import { Page } from "../../shell/page.tsx";
 import { FirstRun } from "../first-run.tsx";
 import { Ended, LiveControls } from "./ended.tsx";
 import { Notes } from "./notes.tsx";
-import { Running } from "./running.tsx";
+import { RunningTable } from "./running.tsx";
 import { Said } from "./said.tsx";
 import { Strip } from "./strip.tsx";
 
@@ -36,7 +36,7 @@ export function NowPage() {
               </>
             )}
           </Loaded>
-          <Running running={feed.running.value} />
+          <RunningTable running={feed.running.value} />
           <Ended feed={feed} />
           <Said feed={feed} />
         </>

@@ -15,7 +15,7 @@ const PHASES: Readonly<Record<RunningCall["phase"], string>> = {
   answering: "streaming",
 };
 
-export function Running({ running }: { running: RunningCalls | undefined }) {
+export function RunningTable({ running }: { running: RunningCalls | undefined }) {
   if (!running || running.total === 0) return null;
   const shown = running.calls.toSorted((a, b) => a.startedAt - b.startedAt).slice(0, SHOWN);
   const hidden = running.total - shown.length;

@@ -2,7 +2,7 @@
 import type { FormatName } from "./request.ts";
 
 /** The parts of an answer that a person reads. */
-export interface Answer {
+export interface ShownAnswer {
   text: string;
   reasoning: string;
   /** Calls of tools, one line each: `get_weather({"city":"Ulm"})`. */
@@ -29,7 +29,7 @@ export class AnswerReader {
     this.#format = format;
   }
 
-  get answer(): Answer {
+  get answer(): ShownAnswer {
     return {
       text: this.#text,
       reasoning: this.#reasoning,

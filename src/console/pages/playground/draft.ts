@@ -1,6 +1,6 @@
 /** The content of the playground's form. Model, format and key are in the address; the texts stay while the page is open. */
 import { signal } from "../../data/signal.ts";
-import { bodyOf, type Body, type FormatName, isFormatName, readBody, type Trial } from "./request.ts";
+import { bodyOf, type Body, type FormatName, isFormatName, readBody, type FormContent } from "./request.ts";
 
 export interface Draft {
   system: string;
@@ -28,12 +28,12 @@ export function edit(change: Partial<Draft>): void {
 export function trialOf(
   query: Readonly<Record<string, string>>,
   { system, prompt, limit, stream }: Draft,
-): Trial {
+): FormContent {
   const format: FormatName = isFormatName(query["format"]) ? query["format"] : "chat-completions";
   return { model: query["model"] ?? "", format, system, prompt, limit, stream };
 }
 
 /** The body that is sent. @returns one sentence if the edited text is no body */
-export function bodyOfDraft(trial: Trial, { json }: Draft): Body | string {
+export function bodyOfDraft(trial: FormContent, { json }: Draft): Body | string {
   return json === undefined ? bodyOf(trial) : readBody(json);
 }

@@ -8,7 +8,7 @@ import { Facts } from "../../parts/panel.tsx";
 import { Waterfall } from "../calls/waterfall.tsx";
 import type { Run } from "./run.ts";
 
-export function Outcome({ run: { call, id, isRunning, headers } }: { run: Run }) {
+export function OutcomePanel({ run: { call, id, isRunning, headers } }: { run: Run }) {
   if (id === undefined) return null;
   const link = (
     <a class="fig mono" href={hrefOf(`/calls/${id}`)}>

@@ -13,7 +13,7 @@ export function isFormatName(text: string | undefined): text is FormatName {
 }
 
 /** The content of the form. */
-export interface Trial {
+export interface FormContent {
   model: string;
   format: FormatName;
   /** Empty: none. */
@@ -26,7 +26,7 @@ export interface Trial {
 
 export type Body = Readonly<Record<string, unknown>>;
 
-export function bodyOf({ model, format, system, prompt, limit, stream }: Trial): Body {
+export function bodyOf({ model, format, system, prompt, limit, stream }: FormContent): Body {
   const user = { role: "user", content: prompt };
   if (format === "messages")
     return { model, max_tokens: limit, stream, ...(system && { system }), messages: [user] };

@@ -10,7 +10,7 @@ import { Tag } from "../../parts/controls.tsx";
 import type { Body } from "./request.ts";
 import { exceptionOf, FORMATS } from "./request.ts";
 import { type Explaining, messageOf } from "./explaining.ts";
-import { Outcome } from "./outcome.tsx";
+import { OutcomePanel } from "./outcome.tsx";
 import { type Run, run } from "./run.ts";
 
 const VIEWS = ["answer", "back", "onward", "losses", "headers"] as const;
@@ -99,7 +99,7 @@ function AnswerView() {
         {!isRunning && !failed && fault === undefined && !hasText && (
           <p class="dim">The answer has no text. “As sent back” shows all of it.</p>
         )}
-        <Outcome run={now} />
+        <OutcomePanel run={now} />
       </div>
       <div class="stack">
         <h3>Request</h3>

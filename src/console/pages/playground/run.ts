@@ -2,7 +2,7 @@
 import { signal } from "../../data/signal.ts";
 import { get } from "../../data/api.ts";
 import type { CallEntry } from "../../data/types.ts";
-import { type Answer, AnswerReader } from "./answer.ts";
+import { type ShownAnswer, AnswerReader } from "./answer.ts";
 import type { Body, FormatName } from "./request.ts";
 
 export interface Run {
@@ -13,7 +13,7 @@ export interface Run {
   headers: readonly (readonly [string, string])[];
   /** The body of the answer as it was sent back. */
   raw: string;
-  answer: Answer;
+  answer: ShownAnswer;
   isRunning: boolean;
   /** Why there is no answer of the gateway. */
   fault?: string;

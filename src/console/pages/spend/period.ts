@@ -4,7 +4,7 @@ export const HOUR = 3_600_000;
 export const DAY = 86_400_000;
 
 /** A range of the address: a relative one has a name, another one ends at `to` or goes on. */
-export interface Range {
+export interface AddressRange {
   from: number;
   to?: number;
   name?: string;
@@ -25,7 +25,7 @@ export interface Period {
 }
 
 /** @param now milliseconds since 1970 */
-export function periodOf(range: Range, now: number): Period {
+export function periodOf(range: AddressRange, now: number): Period {
   const { name = "" } = range;
   if (name === "month") return monthOf(now);
   if (name === "7d") return running(floor(now, DAY) - 6 * DAY, now, "day");
@@ -115,7 +115,7 @@ export function monthName(time: number): string {
 const SPANS: Readonly<Record<string, string>> = { "1h": "hour", "3h": "3 h", "24h": "24 h", "7d": "7 days" };
 
 /** `November so far`, `The last 24 h`, `2 to 5 November`: how the figures of the period are called. */
-export function titleOf(range: Range, period: Period): string {
+export function titleOf(range: AddressRange, period: Period): string {
   if (period.isMonth) return `${monthName(period.from)}${period.open ? " so far" : ""}`;
   const span = SPANS[range.name ?? ""];
   if (span !== undefined) return `The last ${span}`;
@@ -126,7 +126,7 @@ export function titleOf(range: Range, period: Period): string {
 }
 
 /** The period of comparison: `October`, `the 7 days before`. */
-export function beforeTitle(range: Range, period: Period): string {
+export function beforeTitle(range: AddressRange, period: Period): string {
   if (period.isMonth) return monthName(before(period).from);
   const span = SPANS[range.name ?? ""];
   return span === undefined ? "the time before" : `the ${span} before`;

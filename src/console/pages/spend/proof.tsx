@@ -2,7 +2,7 @@
 import { Figure } from "../../parts/controls.tsx";
 import { dayName, type Period } from "./period.ts";
 
-export function Proof({ completeFrom, period }: { completeFrom: number | undefined; period: Period }) {
+export function ProofLine({ completeFrom, period }: { completeFrom: number | undefined; period: Period }) {
   return (
     <>
       {completeFrom !== undefined && completeFrom > period.from && (

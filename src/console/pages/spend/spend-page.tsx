@@ -38,7 +38,7 @@ import {
   periodOf,
   titleOf,
 } from "./period.ts";
-import { Proof } from "./proof.tsx";
+import { ProofLine } from "./proof.tsx";
 import { SpendTable } from "./table.tsx";
 
 /** The sums are read again after this time. Milliseconds. */
@@ -121,7 +121,7 @@ export function SpendPage() {
             busy={table.busy || drawn.busy}
             foot={
               total && total.calls > 0 ? (
-                <Proof completeFrom={table.data?.completeFrom} period={period} />
+                <ProofLine completeFrom={table.data?.completeFrom} period={period} />
               ) : undefined
             }
           >

@@ -1,6 +1,6 @@
 /** `providers`: each has keys, which are weir's deployments. */
-import { type Asked, type Connection, type ConnectionSettings, shortName } from "../draft.ts";
-import { keySettings, keyVariable, ownRequest, type Place, placeOf } from "../hosts.ts";
+import { type SourceRequest, type SourceConnection, type ConnectionSettings, shortName } from "../draft.ts";
+import { keySettings, keyVariable, ownRequest, type HostMatch, placeOf } from "../hosts.ts";
 import type { Reading } from "../reader.ts";
 import { count, seconds } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
@@ -21,7 +21,7 @@ const WITH_VERSION =
   /^(openai|groq|mistral|cerebras|openrouter|xai|ollama|vllm|sglang|fireworks|together|huggingface|nvidia)$/;
 
 /** The path that Bifrost adds to `base_url`. An address that ends in a version gets no second one. */
-function askedAt(base: string, provider: string, format: string | undefined): Asked {
+function askedAt(base: string, provider: string, format: string | undefined): SourceRequest {
   const url = base.replace(/\/+$/, "");
   if (format === "gemini" || (format === undefined && provider === "gemini"))
     return { format: "gemini", url: `${url}/models/{model}:generateContent` };
@@ -81,7 +81,7 @@ function placeIn(
   node: SourceNode,
   name: string,
   format: string | undefined,
-): (Place & { asked: Asked }) | undefined {
+): (HostMatch & { asked: SourceRequest }) | undefined {
   const url = valueNode(node.member("network_config")?.member("base_url"));
   if (url?.text === undefined) return undefined;
   const base = environment.text(variableText(url), "url");
@@ -99,7 +99,7 @@ function placeIn(
 /** The name that a key, or a provider without one, has for a model that it serves. */
 function expectSample(
   { draft, vendors }: Reading,
-  connection: Connection,
+  connection: SourceConnection,
   node: SourceNode,
   asked = ownRequest(vendors.get(connection.provider)),
 ): void {
@@ -126,7 +126,7 @@ function readKey(
   key: SourceNode,
   { provider, group, shared }: KeySource,
   version: number,
-): Connection | undefined {
+): SourceConnection | undefined {
   const models = key.member("models");
   const weight = key.member("weight");
   const isNone = models?.items.length === 0 && version === 2;
@@ -156,7 +156,12 @@ function readKey(
 }
 
 /** `models` are the client's names, `aliases` the provider's name of each. */
-function readModels({ draft }: Reading, key: SourceNode, connection: Connection, version: number): void {
+function readModels(
+  { draft }: Reading,
+  key: SourceNode,
+  connection: SourceConnection,
+  version: number,
+): void {
   const { provider } = connection;
   const groups = [key.member("aliases"), ...specialGroups(key).map((group) => group.member("deployments"))];
   const aliases = new Map<string, string>();

@@ -4,7 +4,7 @@ import type { References } from "../environment.ts";
 import { type Reading, SourceError } from "../reader.ts";
 import { applyRules, count, flag, none, option, type Rules } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
-import { type Found, readProviders } from "./providers.ts";
+import { type FindModel, readProviders } from "./providers.ts";
 import { readRouting } from "./routing.ts";
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)/g;
@@ -132,7 +132,7 @@ const SCENARIOS: Readonly<Record<string, { alias: string; when: string }>> = {
   image: { alias: "image", when: "whether a request has images" },
 };
 
-function readRouter(reading: Reading, router: SourceNode | undefined, found: Found): void {
+function readRouter(reading: Reading, router: SourceNode | undefined, found: FindModel): void {
   const { draft } = reading;
   const model = (name: string) => {
     const node = router?.member(name);

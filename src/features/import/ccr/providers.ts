@@ -1,14 +1,20 @@
 /** `Providers`: hosts with their models, and how requests to them are transformed. */
-import { type Asked, type Connection, type ConnectionSettings, shortName, type Use } from "../draft.ts";
+import {
+  type SourceRequest,
+  type SourceConnection,
+  type ConnectionSettings,
+  shortName,
+  type Use,
+} from "../draft.ts";
 import { hostName, keySettings, placeOf } from "../hosts.ts";
 import type { Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";
 
 /** The model behind `PROVIDER,MODEL`; `undefined` for a provider that the file does not have. */
-export type Found = (text: string) => Use | undefined;
+export type FindModel = (text: string) => Use | undefined;
 
-export function readProviders(reading: Reading, list: SourceNode): Found {
-  const connections = new Map<string, Connection>();
+export function readProviders(reading: Reading, list: SourceNode): FindModel {
+  const connections = new Map<string, SourceConnection>();
   for (const entry of list.items) {
     const connection = readProvider(reading, entry);
     if (connection) connections.set(entry.member("name")?.text ?? "", connection);
@@ -21,7 +27,7 @@ export function readProviders(reading: Reading, list: SourceNode): Found {
   };
 }
 
-function readProvider(reading: Reading, entry: SourceNode): Connection | undefined {
+function readProvider(reading: Reading, entry: SourceNode): SourceConnection | undefined {
   const { vendors, environment, draft } = reading;
   const name = entry.member("name");
   const found = askedOf(reading, entry);
@@ -68,10 +74,10 @@ function readProvider(reading: Reading, entry: SourceNode): Connection | undefin
 function serveNames(
   { draft }: Reading,
   served: {
-    connection: Connection;
+    connection: SourceConnection;
     name: SourceNode;
     models: readonly SourceNode[];
-    asked: Asked;
+    asked: SourceRequest;
     url: SourceNode;
   },
 ): void {
@@ -88,7 +94,10 @@ function serveNames(
 }
 
 /** The request for a model, and the node with its address. Since version 3 a provider may have an address for each format. */
-function askedOf({ environment }: Reading, entry: SourceNode): { asked: Asked; url: SourceNode } | undefined {
+function askedOf(
+  { environment }: Reading,
+  entry: SourceNode,
+): { asked: SourceRequest; url: SourceNode } | undefined {
   const able = (entry.member("capabilities")?.items ?? []).filter((one) => TYPES[typeOf(one) ?? ""]);
   const [chosen] = able;
   for (const other of able.slice(1))

@@ -2,19 +2,19 @@
 import type { Reading } from "../reader.ts";
 import { count } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
-import type { Found } from "./providers.ts";
+import type { FindModel } from "./providers.ts";
 
 const MODEL = "request.body.model";
 const MOST_ATTEMPTS = 10;
 
-export function readRouting(reading: Reading, router: SourceNode | undefined, found: Found): void {
+export function readRouting(reading: Reading, router: SourceNode | undefined, found: FindModel): void {
   for (const rule of router?.member("rules")?.items ?? []) readRule(reading, rule, found);
   router?.member("builtInRules")?.dropped("weir has no rules for agents");
   readFallback(reading, router?.member("fallback"), found);
 }
 
 /** A rule about the name of the model is an alias; weir has no others. */
-function readRule({ draft }: Reading, rule: SourceNode, found: Found): void {
+function readRule({ draft }: Reading, rule: SourceNode, found: FindModel): void {
   const condition = rule.member("condition");
   const operator = condition?.member("operator")?.text;
   const name = condition?.member("right") ?? rule.member("pattern");
@@ -39,7 +39,7 @@ function readRule({ draft }: Reading, rule: SourceNode, found: Found): void {
   rule.ignored("it is the alias");
 }
 
-function readFallback({ draft }: Reading, fallback: SourceNode | undefined, found: Found): void {
+function readFallback({ draft }: Reading, fallback: SourceNode | undefined, found: FindModel): void {
   const mode = fallback?.member("mode");
   const retries = fallback?.member("retryCount");
   const models = fallback?.member("models");

@@ -1,5 +1,5 @@
 /** The requests that LiteLLM sends for `model` and `api_base`. https://docs.litellm.ai/docs/providers */
-import type { Asked } from "../draft.ts";
+import type { SourceRequest } from "../draft.ts";
 import { COMPATIBLE } from "./vendors.ts";
 
 /** Where LiteLLM looks for Ollama. */
@@ -30,7 +30,7 @@ export const OTHER_KEYS = new Set(["codestral", "dashscope"]);
  * @param base `api_base`; absent: the address of the provider itself
  * @returns undefined for providers that need more than an address, and where only the vendor's own address is known
  */
-export function askedBy(prefix: string, base = DEFAULT_BASES[prefix]): Asked | undefined {
+export function askedBy(prefix: string, base = DEFAULT_BASES[prefix]): SourceRequest | undefined {
   if (base === undefined) return undefined;
   const address = base.replace(/[?#].*$/s, "").replace(/\/+$/, "");
   const [format, path] = PATHS[prefix] ?? CHAT;

@@ -1,6 +1,6 @@
 /** Clouds as `litellm_params` names them: their addresses are made of other settings. */
-import type { Asked } from "../draft.ts";
-import { type Place, placeOf } from "../hosts.ts";
+import type { SourceRequest } from "../draft.ts";
+import { type HostMatch, placeOf } from "../hosts.ts";
 import type { Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";
 import { askedBy } from "./asks.ts";
@@ -11,8 +11,8 @@ export type Member = (name: string) => SourceNode | undefined;
 
 /** A provider, and the request that LiteLLM sends to it. */
 export interface Placed {
-  place: Place;
-  asked?: Asked;
+  place: HostMatch;
+  asked?: SourceRequest;
 }
 
 /** The version that LiteLLM asks for without `api_version`. */
@@ -66,7 +66,7 @@ function bedrockPlace(
 /** Models that Vertex serves in the format of OpenAI. */
 const OPEN_MODELS = /^(meta|openai|deepseek-ai|qwen|mistralai|zai-org|moonshotai|minimaxai)\//;
 
-function datedAsk(environment: Reading["environment"], root: string, member: Member): Asked {
+function datedAsk(environment: Reading["environment"], root: string, member: Member): SourceRequest {
   const version = member("api_version")?.text;
   const written = version === undefined ? DEFAULT_VERSION : environment.text(version);
   const url = `${root}/openai/deployments/{model}/chat/completions?api-version=${written}`;

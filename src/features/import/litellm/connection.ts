@@ -1,6 +1,6 @@
 /** `litellm_params` of one entry of `model_list` as a connection. */
-import { type Asked, type Connection, type ConnectionSettings, shortName } from "../draft.ts";
-import { hostName, keySettings, keyVariable, ownRequest, type Place, placeOf } from "../hosts.ts";
+import { type SourceRequest, type SourceConnection, type ConnectionSettings, shortName } from "../draft.ts";
+import { hostName, keySettings, keyVariable, ownRequest, type HostMatch, placeOf } from "../hosts.ts";
 import type { Reading } from "../reader.ts";
 import { seconds } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
@@ -11,9 +11,9 @@ import { bedrockRegion, COMPATIBLE, KEY_VARIABLES, type NamedModel, PREFIXES } f
 
 /** A connection, and the request that LiteLLM sends over it. */
 export interface Connected {
-  connection: Connection;
+  connection: SourceConnection;
   /** Absent where it depends on more than the address. */
-  asked?: Asked;
+  asked?: SourceRequest;
 }
 
 /** @returns undefined if weir has no provider for it; then `model` says so in the report */
@@ -96,7 +96,7 @@ function sayAddress(
   { environment }: Reading,
   address: SourceNode | undefined,
   provider: string,
-  { settings }: Place,
+  { settings }: HostMatch,
 ): void {
   const to = settings.baseUrl === undefined ? `providers.${provider}` : `providers.${provider}.baseUrl`;
   const isPlain = settings.baseUrl === environment.text(address?.text ?? "", "url");

@@ -1,7 +1,7 @@
 /** Retries and cool-downs: `retries` and `circuitBreaker` of weir. https://docs.litellm.ai/docs/proxy/reliability */
 import { modelName, type Draft } from "../draft.ts";
 import type { Reading } from "../reader.ts";
-import { flag, option, type Rule, type Rules, seconds } from "../settings.ts";
+import { flag, option, type SettingRule, type Rules, seconds } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
 
 /** Most attempts of a call that weir can be set to. */
@@ -163,14 +163,14 @@ function breakerOf(node: SourceNode): Record<string, unknown> | undefined {
 const failures = ({ number }: SourceNode) =>
   number === undefined || number < 0 ? undefined : Math.min(MOST_FAILURES, Math.round(number) + 1);
 
-const readCooldown: Rule = (node, { draft }) => {
+const readCooldown: SettingRule = (node, { draft }) => {
   const breaker = breakerOf(node);
   if (!breaker) return node.dropped("the import does not understand the value", "circuitBreaker");
   for (const [name, value] of Object.entries(breaker)) draft.set(["circuitBreaker", name], value, node);
   node.taken("circuitBreaker");
 };
 
-const readAllowedFails: Rule = (section, { draft }) => {
+const readAllowedFails: SettingRule = (section, { draft }) => {
   for (const node of section.members) {
     const error = node.name.replace(/AllowedFails$/, "");
     const [cause] = CAUSES.get(error) ?? [];

@@ -1,6 +1,6 @@
 /** A target of a Portkey config: a provider with a credential, and a model that replaces the client's. */
-import { type Asked, type Connection, type ConnectionSettings, shortName } from "../draft.ts";
-import { keySettings, keyVariable, ownRequest, type Place, placeOf } from "../hosts.ts";
+import { type SourceRequest, type SourceConnection, type ConnectionSettings, shortName } from "../draft.ts";
+import { keySettings, keyVariable, ownRequest, type HostMatch, placeOf } from "../hosts.ts";
 import type { Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";
 
@@ -28,11 +28,11 @@ export function memberOf(node: SourceNode, name: string): SourceNode | undefined
 }
 
 export interface ReadTarget {
-  connection: Connection;
+  connection: SourceConnection;
   /** The model that replaces the client's. */
   model?: string;
   /** The request of Portkey, and the leaves that say so. */
-  asked?: Asked;
+  asked?: SourceRequest;
   from?: string[];
 }
 
@@ -60,7 +60,10 @@ export function readTarget(reading: Reading, node: SourceNode): ReadTarget | und
 }
 
 /** The provider of weir: by `provider`, by the name of a virtual key, or by the address. */
-function placeIn({ vendors }: Reading, node: SourceNode): { place: Place; asked?: Asked } | undefined {
+function placeIn(
+  { vendors }: Reading,
+  node: SourceNode,
+): { place: HostMatch; asked?: SourceRequest } | undefined {
   const provider = memberOf(node, "provider");
   const virtual = memberOf(node, "virtual_key");
   const host = memberOf(node, "custom_host");
@@ -95,7 +98,7 @@ function placeIn({ vendors }: Reading, node: SourceNode): { place: Place; asked?
 }
 
 /** The path that Portkey adds to `custom_host`. */
-function askedAt(host: string, provider: string | undefined): Asked {
+function askedAt(host: string, provider: string | undefined): SourceRequest {
   const url = host.replace(/[?#].*$/s, "").replace(/\/+$/, "");
   if (provider === "anthropic") return { format: "messages", url: `${url}/messages` };
   if (provider === "gemini") return { format: "gemini", url: `${url}/v1beta/models/{model}:generateContent` };
@@ -132,7 +135,7 @@ const HEADERS: readonly (readonly [member: string, header: string])[] = [
   ["openai_project", "OpenAI-Project"],
 ];
 
-function settingsOf(reading: Reading, node: SourceNode, place: Place): ConnectionSettings {
+function settingsOf(reading: Reading, node: SourceNode, place: HostMatch): ConnectionSettings {
   const { environment, vendors } = reading;
   const { provider } = place;
   const to = `providers.${provider}`;

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { parse, stringify } from "yaml";
 import { withoutComments } from "../../../config/read-source.ts";
 import { writePath } from "../../../core/path.ts";
-import type { Outcome } from "../source.ts";
+import type { SettingOutcome } from "../source.ts";
 import { fixtures, importFixture, importText } from "./imported.ts";
 
 // Hundreds of configs are imported.
@@ -19,7 +19,7 @@ function leafPaths(value: unknown, path: Path = []): Path[] {
   return [...entries].flatMap(([step, inner]) => leafPaths(inner, [...path, step as string | number]));
 }
 
-const paths = (outcomes: readonly Outcome[]) => outcomes.map(({ path }) => path).sort();
+const paths = (outcomes: readonly SettingOutcome[]) => outcomes.map(({ path }) => path).sort();
 const sorted = (values: readonly unknown[]) =>
   values
     .flatMap((value) => leafPaths(value))
@@ -86,7 +86,7 @@ test("a config with parts replaced by anything has one fate for each leaf, or a 
         const changed = structuredClone(value);
         for (const [at, replacement] of edits) replace(changed, at, replacement);
         const text = JSON.stringify(changed);
-        let outcomes: Outcome[];
+        let outcomes: SettingOutcome[];
         try {
           outcomes = importText(fixture.source, text).outcomes;
         } catch (fault) {

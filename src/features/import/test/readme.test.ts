@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { SOURCES } from "../convert.ts";
-import type { Outcome } from "../source.ts";
+import type { SettingOutcome } from "../source.ts";
 import { markdownTable, readDocument, ROOT, withPart } from "../../../../test/helpers/documents.ts";
 import { fixtures, importFixture } from "./imported.ts";
 
@@ -50,7 +50,7 @@ function topOf(general: string): string {
   return general.split(".").slice(0, 3).join(".").replace(/\[\]$/, "");
 }
 
-function meaningOf({ to, why }: Outcome): string {
+function meaningOf({ to, why }: SettingOutcome): string {
   const target = to === undefined ? [] : [`\`${generalized(to)}\``];
   return [...target, ...(why === undefined ? [] : [why])].join("; ");
 }

@@ -1,5 +1,5 @@
 /** Tools: whether the host takes them, can be forced to call one, and calls several at once or only one. */
-import type { Answer } from "../answer.ts";
+import type { ProbeAnswer } from "../answer.ts";
 import type { Host } from "../host.ts";
 import { countOf, judge, notAsked, quoted, type Seen } from "../judge.ts";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
@@ -9,8 +9,8 @@ import { TIME, user, WEATHER } from "./ask.ts";
 const NO_TOOLS = "the host takes no tools";
 const ABOUT = /tool|function/i;
 
-const namesOf = ({ calls }: Answer) => calls.map(({ name }) => name).join(", ");
-const callsOf = (answer: Answer) =>
+const namesOf = ({ calls }: ProbeAnswer) => calls.map(({ name }) => name).join(", ");
+const callsOf = (answer: ProbeAnswer) =>
   answer.calls.length === 0 ? "answered without a call" : `called ${namesOf(answer)}`;
 
 export const tools: Probe = {
@@ -116,7 +116,7 @@ export const strictTools: Probe = {
   },
 };
 
-function strictSeen({ calls: [call] }: Answer, host: Host): Seen {
+function strictSeen({ calls: [call] }: ProbeAnswer, host: Host): Seen {
   if (!call) return [undefined, "answered without a call"];
   return [fitsColours(call.input), `arguments ${host.quote(call.input)}`];
 }

@@ -1,20 +1,20 @@
 /** The fake hosts: one that has everything, one that has nothing, and one for each thing that a host can lack. */
 import type { JsonObject } from "../../../core/json.ts";
-import type { Feature, Verdict } from "../types.ts";
+import type { Feature, ProbeVerdict } from "../types.ts";
 import type { Variant } from "./host.ts";
 
 export interface Row {
   name: string;
   host: Variant;
   /** Verdicts that differ from those of the host that has everything. */
-  verdicts: Partial<Record<Feature, Verdict>>;
+  verdicts: Partial<Record<Feature, ProbeVerdict>>;
   /** Options that the block has, besides `baseUrl` and `speaks`. */
   provider?: JsonObject;
   traits?: JsonObject;
 }
 
 /** The verdicts for a host that has everything and whose model does not reason. */
-export const EVERYTHING: Record<Feature, Verdict> = {
+export const EVERYTHING: Record<Feature, ProbeVerdict> = {
   models: "yes",
   answers: "yes",
   "json-usage": "yes",
@@ -55,7 +55,7 @@ export const EVERYTHING: Record<Feature, Verdict> = {
 };
 
 /** What cannot be asked of a host without tools. */
-const NO_TOOLS: Partial<Record<Feature, Verdict>> = {
+const NO_TOOLS: Partial<Record<Feature, ProbeVerdict>> = {
   "forced-tools": "unclear",
   "named-tool": "unclear",
   "parallel-tools": "unclear",
@@ -65,7 +65,7 @@ const NO_TOOLS: Partial<Record<Feature, Verdict>> = {
   "tool-ids": "unclear",
 };
 
-const NO_STREAM: Partial<Record<Feature, Verdict>> = {
+const NO_STREAM: Partial<Record<Feature, ProbeVerdict>> = {
   "stream-usage": "unclear",
   "stream-end": "unclear",
   "too-long": "unclear",

@@ -6,7 +6,7 @@ import { writeBlock } from "../block.ts";
 import { planOf } from "../plan.ts";
 import { probeHost } from "../run.ts";
 import { settingsOf } from "../settings.ts";
-import type { Place } from "../place.ts";
+import type { ProbedHost } from "../probed-host.ts";
 import { startHost } from "./host.ts";
 import { EVERYTHING, type Row, traitsOf, VARIANTS } from "./variants.ts";
 
@@ -17,7 +17,7 @@ async function probed({ host: variant }: Row, pauses: number[] = [], callMs?: nu
   const host = startHost(variant);
   try {
     const credentials: Record<string, string> = variant.key ? { authorization: `Bearer ${variant.key}` } : {};
-    const place: Place = {
+    const place: ProbedHost = {
       baseUrl: host.url,
       chatUrl: () => `${host.url}/chat/completions`,
       headers: {},
@@ -86,7 +86,7 @@ test("an error that is not about the feature, and no answer, decide nothing", as
 
 test("a host that answers 429 for ever is given up after a few calls", async () => {
   const host = startHost({ limited: 1000 });
-  const place: Place = {
+  const place: ProbedHost = {
     baseUrl: host.url,
     chatUrl: () => `${host.url}/chat/completions`,
     headers: {},

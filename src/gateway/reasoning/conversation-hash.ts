@@ -4,7 +4,7 @@
  */
 import type { Block, Turn } from "../../core/chat.ts";
 
-export class Place {
+export class ConversationHash {
   readonly #hasher = new Bun.CryptoHasher("sha256");
 
   /** Of the turns so far. */
@@ -20,7 +20,7 @@ export class Place {
 
 /** @returns the place behind all turns of a request: that of its answer */
 export function placeBehind(turns: readonly Turn[]): string {
-  return turns.reduce((place, turn) => place.add(turn), new Place()).id;
+  return turns.reduce((place, turn) => place.add(turn), new ConversationHash()).id;
 }
 
 function textsOf(blocks: readonly Block[]): string[] {

@@ -3,7 +3,7 @@ import type { Authorizer } from "../../core/place.ts";
 import type { TlsSettings } from "../../core/provider.ts";
 
 /** Where the calls go, and how they are authorized. */
-export interface Place {
+export interface ProbedHost {
   /** Absolute URL without a trailing slash: `https://api.acme.example/v1`. */
   baseUrl: string;
   /** Absolute URL of chat-completions for a model. */

@@ -1,4 +1,4 @@
-/** What the admin API asks of the books. The keeper implements it over its store. Times are milliseconds since 1970. */
+/** The reads and writes of the admin API on the books. The keeper implements it over its store. Times are milliseconds since 1970. */
 import type { Captured } from "../ledger/captured.ts";
 import type { PriceRule } from "../ledger/charge.ts";
 import type { GatewayAddress, Question, WorkerState } from "../ledger/messages.ts";
@@ -34,7 +34,7 @@ import type { AccountRow, Actor } from "../keeper/store/store.ts";
 
 /** A window of a budget, with what workers hold and have left of it. */
 export interface AccountFigures extends AccountRow {
-  /** What running attempts hold. Part of `granted`. */
+  /** Amount that running attempts hold. Part of `granted`. */
   held: Nano;
 }
 
@@ -82,13 +82,13 @@ export interface BooksCondition {
   priceAgeDays: number;
 }
 
-/** What the admin API asks of the gateway's workers, and what it hears of their calls. */
+/** Questions of the admin API to the gateway's workers, and figures of their calls. */
 export interface GatewayAccess {
-  /** Where the gateway listens for calls, as far as the workers have told. */
+  /** Where the gateway listens for calls, as far as the workers have reported it. */
   readonly address: GatewayAddress | undefined;
   /** The same; it waits a moment for workers that have just started. */
   reach(): Promise<GatewayAddress | undefined>;
-  /** What calls of the last hour were like, from the records as they arrived. */
+  /** Figures of the calls of the last hour, from the records as they arrived. */
   readonly pulse: Pulse;
   /** Calls as their records arrive. @returns function that ends it */
   watch(receive: (calls: readonly CallRecord[]) => void): () => void;
@@ -122,7 +122,7 @@ export interface ModelBooks {
   delete(id: string, actor: Actor): Promise<boolean>;
 }
 
-/** What the admin API reads and writes. */
+/** All that the admin API reads and writes. */
 export interface AdminBooks {
   readonly models: ModelBooks;
   readonly captures: CaptureBooks;
@@ -157,7 +157,7 @@ export interface AdminBooks {
   /** Names that calls on a path and below it have used. */
   names(within: string): Promise<UsedNames>;
 
-  /** What the caches of providers saved and lost. */
+  /** Savings and losses by the caches of providers. */
   cacheReport(query: Filter & { by: readonly CacheGroup[] }): Promise<CacheReport>;
   /** The sessions that lost most. */
   cacheSessions(query: Filter & { limit: number }): Promise<LosingSessions>;
@@ -173,7 +173,7 @@ export interface AdminBooks {
   /** @param map other targets by target: `provider/model` */
   whatIf(query: Filter & { map: Readonly<Record<string, string>> }): Promise<WhatIfSums>;
 
-  /** What was held when workers and nodes ended, and is booked as assumed. The newest first. */
+  /** Amounts that were held when workers and nodes ended, and are booked as assumed. The newest first. */
   assumptions(query: Page): Promise<{ entries: readonly Assumption[]; next?: string }>;
   invoices(): Promise<readonly Invoice[]>;
   reconcile(invoice: Invoice, actor: Actor): Promise<Reconciliation>;

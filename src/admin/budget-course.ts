@@ -5,7 +5,7 @@ import type { Budget, Subject } from "../ledger/policy.ts";
 import type { AdminBooks } from "./books.ts";
 
 export interface BudgetCourse {
-  /** What calls of the last hour or two cost. Nano-dollars an hour. */
+  /** Cost of the calls of the last hour or two. Nano-dollars an hour. */
   pace: number;
   /** Calls that the budget counts and that a budget refused, since `refusedFrom`. */
   refused: number;

@@ -12,7 +12,7 @@ export function withColumns(
   return operations.map((operation) => filtered(shown(operation, list), list));
 }
 
-/** What a record shows of its columns. */
+/** The columns of a record as the admin API answers them. */
 export function factsOf(record: object, list: readonly Column[]): Fact[] {
   return list.flatMap((column) => column.fact(record) ?? []);
 }

@@ -1,4 +1,4 @@
-/** What the admin API reads and changes, over the books of this node. */
+/** Reads and changes the books of this node for the admin API. */
 import type {
   AccountFigures,
   AdminBooks,

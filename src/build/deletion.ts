@@ -19,7 +19,7 @@ const HELP = `Usage: bun run deletion NAME … [FLAGS]
 
 Checks that weir is whole without the folder of a feature and its line in ${LIST}.`;
 
-/** What a copy has to pass, in the order of the columns. */
+/** The checks that a copy has to pass, in the order of the columns. */
 const CHECKS: readonly (readonly [title: string, ...args: string[]])[] = [
   ["types", "check"],
   ["build", "src/build/main.ts"],

@@ -35,7 +35,7 @@ export function zip(files: readonly PackedFile[], seconds: number): Uint8Array {
   return Buffer.concat([...local, directory, end(local.length / 4, directory.length, offset)]);
 }
 
-/** The 26 bytes that stand in both headers of a file. */
+/** The 26 bytes that are in both headers of a file. */
 function commonFields(content: Uint8Array, packed: number, name: number, seconds: number): Buffer {
   const fields = Buffer.alloc(26);
   fields.writeUInt16LE(NEEDED, 0);

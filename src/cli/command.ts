@@ -55,9 +55,9 @@ export interface Command {
   name: string;
   summary: string;
   words: readonly Word[];
-  /** Name in the help of what may stand behind `--`: `COMMAND`. */
+  /** Name in the help of what may be behind `--`: `COMMAND`. */
   rest?: string;
-  /** Something must stand there. */
+  /** Something must be there. */
   needsRest?: true;
   flags: readonly Flag[];
   /** Names that other tools have for it; `hint` follows "weir has". */
@@ -68,7 +68,7 @@ export interface Command {
 
 /** A command of a feature: its code is imported when it runs. */
 export interface CommandHead extends Omit<Command, "run"> {
-  /** The commands behind which it stands in the help: the first of them that the build has counts. */
+  /** The commands that it follows in the help: the first of them that the build has counts. */
   after: readonly string[];
   run(): Promise<Pick<Command, "run">>;
 }

@@ -55,7 +55,7 @@ function coreCommands(all: () => readonly Command[], columns: readonly Column[])
   ];
 }
 
-/** Each command of a feature stands behind another one, which may be that of a feature too. */
+/** Each command of a feature follows another one in the help, which may be that of a feature too. */
 function insertHeads(core: readonly Command[], features: readonly Feature[]): Command[] {
   const commands = [...core];
   const heads = features.flatMap(({ commands: own = [] }) => own);

@@ -73,7 +73,7 @@ function sentenceOf(thrown: unknown): string {
   return isRaw ? `${String(thrown.path)}: ${describeFileError(thrown)}` : thrown.message;
 }
 
-/** `--json` stands before `--`; behind it is the command of a client. */
+/** `--json` is before `--`; behind it is the command of a client. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return args.slice(0, end === -1 ? undefined : end).includes("--json");

@@ -21,7 +21,7 @@ interface Given {
 }
 
 /**
- * Flags may stand anywhere, also before the command. Without a command name the first command of the table runs.
+ * Flags may be anywhere, also before the command. Without a command name the first command of the table runs.
  * @throws UsageError for an unknown command or flag, a missing or surplus word, a missing value
  */
 export function parse(args: readonly string[], commands: readonly Command[]): Parsed {

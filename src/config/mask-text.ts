@@ -32,7 +32,7 @@ const URL_PASSWORD = /(:\/\/[^\s:/@]*:)[^\s@]+@/g;
 const REFERENCE = /\$\{(file:[^}]*|[A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 /** A member of the file itself. */
 const TOP_MEMBER = /^["']?([\w-]+)["']?\s*:/;
-/** Text that may stand in a comment as an entry of `keys`. */
+/** Text that may be in a comment as an entry of `keys`. */
 const COMMENTED_ENTRY = /^(\s*#[\s#]*-\s*)(?!\$\{)(\S.*)$/;
 
 /** Part of the text that becomes {@link MASK}, or a masked form of itself. */
@@ -124,7 +124,7 @@ class Finder {
     depth: number,
   ): void {
     if (isAlias(node)) {
-      // The text stands where the anchor is.
+      // The text is where the anchor is.
       if (depth < 20) this.#node(document, node.resolve(document), schema, isSecret, depth + 1);
     } else if (isScalar(node)) {
       if (isSecret || (schema !== undefined && isText(schema))) this.#scalar(node);

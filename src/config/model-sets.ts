@@ -23,15 +23,15 @@ export interface WrittenSets {
 
 type Target = string | { model: string };
 
-/** A text of the file, where it stands, and whether a set may stand there. */
+/** A text of the file, where it stands, and whether a set may be there. */
 interface Place {
   path: Path;
   text: string;
-  /** Why no set may stand there; absent: it may. */
+  /** Why no set may be there; absent: it may. */
   why?: string;
 }
 
-/** Sets that are not valid, and names of sets that stand where none can, or that no set has. */
+/** Sets that are not valid, and names of sets that are where none can, or that no set has. */
 export function setFaults(written: WrittenSets): Fault[] {
   const sets = written.modelSets ?? {};
   return [

@@ -25,7 +25,7 @@ export interface ColumnOptions<Value> {
   readonly log?: { readonly name: string; as?(value: Value): unknown };
   /** Part of the line of the log for people. */
   line?(value: Value): string;
-  /** What commands and the console show of a call with a value. `find`: the value of {@link filter} that finds such calls. */
+  /** The line that commands and the console show for a call with a value. `find`: the value of {@link filter} that finds such calls. */
   readonly fact?: { readonly label: string; text(value: Value): string; find?(value: Value): string };
   /** `detail` (default): with the other members that few calls have; `none`: the keeper gets it and does not store it. */
   readonly store?: "detail" | "none";

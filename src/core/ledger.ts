@@ -9,7 +9,7 @@ import type { PromptSections } from "./prompt-sections.ts";
 export interface RequestSize {
   /** The most tokens of its text. */
   text: TextTokens;
-  /** Tokens of what stands around the text: names of members, brackets. */
+  /** Tokens of what is around the text: names of members, brackets. */
   structure: number;
   /** Estimated tokens of images, documents and audio. */
   mediaTokens: number;

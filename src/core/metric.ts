@@ -22,7 +22,7 @@ export interface Meter {
   observe(metric: Metric, labels: readonly string[], value: number): void;
 }
 
-/** What a process has counted of a metric since it last said so. */
+/** Counts of a metric in a process since its last message. */
 export interface Counted {
   metric: Metric;
   series: readonly CountedSeries[];

@@ -5,7 +5,7 @@ import { headingsOf, summaryOf } from "./markdown.ts";
 /** Path of the text with all documents. */
 export const FULL_PATH = "/llms-full.txt";
 
-/** Each document stands in the first section that its path fits. Readers with little room leave out "Optional". */
+/** Each document is in the first section that its path fits. Readers with little room leave out "Optional". */
 const SECTIONS: readonly { title: string; holds: RegExp }[] = [
   {
     title: "Use weir",

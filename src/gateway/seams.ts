@@ -15,7 +15,7 @@ export const PLACES = ["guard", "outline", "repeat", "tape", "capture", "cache",
 
 export type AroundPlace = (typeof PLACES)[number];
 
-/** What a part of the gateway does with calls, for one config. */
+/** The seams that a part of the gateway uses for one config. */
 export interface Seams {
   /** Runs around the opening of an answer. */
   readonly around?: { readonly at: AroundPlace; readonly run: Around };
@@ -23,7 +23,7 @@ export interface Seams {
   readonly refused?: (arrival: Arrival, status: number) => void;
 }
 
-/** What a part of a process that serves calls may use. */
+/** The gateway as a part of a process that serves calls may use it. */
 export interface WorkerHost {
   readonly clock: Clock;
   readonly ledger: Ledger;
@@ -71,7 +71,7 @@ export type Edited = Pick<Incoming, "bytes" | "body" | "spanOf">;
  */
 export type Around = (entry: Entry, next: (edited?: Edited) => Promise<Opened>) => Promise<Opened>;
 
-/** What a call wants: those that clients send, and what plugins ask. */
+/** Kinds of requests: those that clients send, and those that plugins ask. */
 export type EntryOperation = "generate" | "count" | "compact" | "embeddings" | "stored" | "ask";
 
 /** A request as {@link Entry} gets it; `body` is read when somebody asks for it. */
@@ -129,7 +129,7 @@ export class Entry implements Incoming {
 /** Finds the answer to a request. */
 export type Open = (entry: Entry) => Promise<Opened>;
 
-/** What runs at calls. A member is absent if no part uses its seam. */
+/** The seams of all parts as one. A member is absent if no part uses its seam. */
 export interface Life {
   readonly around?: (entry: Entry, open: Open) => Promise<Opened>;
   readonly refused?: (arrival: Arrival, status: number) => void;

@@ -1,4 +1,4 @@
-/** What the caches of providers saved, why prompts were not read from them, and what that cost. */
+/** Savings by the caches of providers, reasons why prompts were not read from them, and the cost of that. */
 import { answer, FILTER, groupOf, nano, PAGE, request, time, words } from "./shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
 import { BREAK_REASONS } from "../ledger/record.ts";

@@ -49,7 +49,7 @@ export interface Contract {
 /** Keeps the type of each member, so that the path names the parameters, and the schemas type the request and the answer. */
 export const contract = <const Said extends Contract>(said: Said): Said => said;
 
-/** What cannot be changed at any depth: an answer is written out, and may share its parts with what is kept. */
+/** A value that cannot be changed at any depth: an answer is written out, and may share its parts with what is kept. */
 export type Frozen<Value> = Value extends readonly (infer Entry)[]
   ? readonly Frozen<Entry>[]
   : Value extends object

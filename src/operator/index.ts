@@ -69,7 +69,7 @@ export type Operations = {
   [Said in Contracts as `${Said["method"]} ${Below<Said["path"]>}`]: Said;
 };
 
-/** What a client says in a request: parameters of the path, what it wants of the query, and the body without its defaults. */
+/** The content of a request: parameters of the path, what it wants of the query, and the body without its defaults. */
 export type Asking<Said extends Contract> = ([keyof ParamsOf<Said["path"]>] extends [never]
   ? { params?: never }
   : { params: ParamsOf<Said["path"]> }) &

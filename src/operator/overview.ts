@@ -1,4 +1,4 @@
-/** What the frame of the console and its first page show: figures of now, and what needs the operator. */
+/** The content of the console's frame and first page: figures of now, and notes that need the operator. */
 import { answer, nano, time, words } from "./shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
 import { contract } from "./contract.ts";

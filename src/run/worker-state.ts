@@ -1,4 +1,4 @@
-/** Tells the keeper once a second what this worker does: for metrics and the console. */
+/** Reports the state of this worker to the keeper once a second: for metrics and the console. */
 import type { Clock } from "../gateway/delivery/clock.ts";
 import type { Health } from "../gateway/retry/health.ts";
 import type { GatewayAddress } from "../ledger/messages.ts";
@@ -23,7 +23,7 @@ export class StateReporter {
   #due = performance.now() + EVERY_MS;
   #loopLag = 0;
   #memory = 0;
-  /** Calls that run are told until then; monotonic milliseconds. */
+  /** Running calls are reported until then; monotonic milliseconds. */
   #watchedUntil = 0;
 
   constructor(options: StateReporterOptions) {
@@ -51,7 +51,7 @@ export class StateReporter {
     this.#report(now);
   }
 
-  /** Bytes. Linux tells them in a file, which cannot be opened while the process has no descriptor left: then the last ones. */
+  /** Bytes. Linux has them in a file, which cannot be opened while the process has no descriptor left: then the last ones. */
   #memoryInUse(): number {
     try {
       this.#memory = process.memoryUsage.rss();

@@ -33,7 +33,7 @@ export interface Operation {
   access: "anyone" | "key";
   /** Its name in the scope `endpoints` of keys; absent: every key may call it. Routes of calls know their own. */
   endpoint?: string;
-  /** Lower-case names of the headers that may hold the key. Default: those of `gateway/keys.ts`. */
+  /** Lower-case names of the headers that may hold the key. Default: those of the keyring. */
   keyHeaders?: readonly string[];
   parameters?: readonly Parameter[];
   /** Schema of the body. weir itself reads and validates it; Elysia does not. */

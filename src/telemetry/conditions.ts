@@ -5,7 +5,7 @@ import type { TelemetryClock } from "./sender.ts";
 const CALM_MS = 60_000;
 
 interface Condition {
-  /** Absent while it waits to be told. */
+  /** Absent while it waits to be reported. */
   toldAt: number | undefined;
   cancel: (() => void) | undefined;
 }
@@ -24,7 +24,7 @@ export class Conditions {
     this.#clock = clock;
   }
 
-  /** The names of those that are told and have not ended, also while they are away. */
+  /** The names of those that are reported and have not ended, also while they are away. */
   get names(): readonly string[] {
     return [...this.#known.keys()];
   }

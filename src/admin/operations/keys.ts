@@ -184,7 +184,7 @@ async function save(key: KeyEntry, given: Given) {
   return answerOf(key, given);
 }
 
-/** @param patterns new ones, of which it is told if they match no model */
+/** @param patterns new ones; the answer says which of them match no model */
 async function createdOf(key: KeyEntry, secret: string, given: Given, patterns?: readonly string[]) {
   await given.books.saveKey(key, actorOf(given.caller));
   const { json, version } = await answerOf(key, given);

@@ -32,7 +32,7 @@ export const claudeCode: KnownClient = {
   packages: ["@anthropic-ai/claude-code"],
   env: (aim) => ({ ...variables(aim), ...withAll(REMOVED, undefined) }),
   args: ({ folder }) => ["--settings", `${folder}/${SETTINGS}`],
-  // Variables in settings of the user or the project stand above the environment, and these above both. An empty one counts as none.
+  // Variables in settings of the user or the project precede the environment, and these precede both. An empty one counts as none.
   files: (aim) => ({
     [SETTINGS]: JSON.stringify({ env: { ...variables(aim), ...withAll(REMOVED, "") } }),
   }),

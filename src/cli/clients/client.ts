@@ -23,7 +23,7 @@ export interface Aim extends GatewayAddress {
 
 /**
  * A command-line program and how it is pointed at a gateway, beside the variables of the SDKs that every command gets. Flags
- * stand in front of the user's own, and the program must prefer the last one, so that the user's win.
+ * are in front of the user's own, and the program must prefer the last one, so that the user's win.
  */
 export interface KnownClient {
   /** `Claude Code`. */

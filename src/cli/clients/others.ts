@@ -3,7 +3,7 @@ import type { KnownClient } from "./client.ts";
 
 const SETTINGS = "settings.json";
 
-/** System settings stand above those of the user, who may have chosen a login there. https://qwenlm.github.io/qwen-code-docs/ */
+/** System settings precede those of the user, who may have chosen a login there. https://qwenlm.github.io/qwen-code-docs/ */
 export const qwenCode: KnownClient = {
   name: "Qwen Code",
   commands: ["qwen"],
@@ -30,7 +30,7 @@ export const copilot: KnownClient = {
   }),
 };
 
-/** Flags of the user stand above variables, and variables above its config files. https://aider.chat/docs/config/options.html */
+/** Flags of the user precede variables, and variables its config files. https://aider.chat/docs/config/options.html */
 export const aider: KnownClient = {
   name: "aider",
   commands: ["aider"],

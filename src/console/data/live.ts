@@ -15,7 +15,7 @@ const SILENCE = 5_000;
 export class LiveFeed {
   /** The newest first. */
   readonly rows = signal<readonly CallEntry[]>([]);
-  /** Calls that arrived while the rows stand still. The newest first. */
+  /** Calls that arrived while the rows do not move. The newest first. */
   readonly waiting = signal<readonly CallEntry[]>([]);
   /** More than {@link KEPT} calls wait: the oldest of them are only in the store. */
   readonly overflowed = signal(false);
@@ -37,7 +37,7 @@ export class LiveFeed {
   #source: EventSource | undefined;
   #watch: ReturnType<typeof setInterval> | undefined;
   #heard = 0;
-  /** The pointer is over the rows, or text of them is selected: they stand still. */
+  /** The pointer is over the rows, or text of them is selected: they do not move. */
   #held = false;
 
   /** @param filter query of the admin API: `?key=ci-bot` */

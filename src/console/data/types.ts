@@ -1,4 +1,4 @@
-/** What the admin API answers, from its schemas. */
+/** The answers of the admin API, from its schemas. */
 import type { Budget } from "../../operator/index.ts";
 
 export type * from "../../operator/index.ts";

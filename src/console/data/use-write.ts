@@ -5,7 +5,7 @@ import { ApiError, send, type SendOptions } from "./api.ts";
 export interface Write<Answer> {
   busy: boolean;
   error: ApiError | undefined;
-  /** @returns undefined after a failure, which `error` then tells */
+  /** @returns undefined after a failure, which `error` then describes */
   run: (
     method: "POST" | "PATCH" | "DELETE",
     to: string,

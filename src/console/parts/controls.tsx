@@ -138,7 +138,7 @@ export async function copy(text: string, what: string): Promise<boolean> {
   return true;
 }
 
-/** Text to paste elsewhere, with a button. @param shown what stands on the screen, where it differs */
+/** Text to paste elsewhere, with a button. @param shown what is on the screen, where it differs */
 export function CopyLine(props: { text: string; shown?: string; label: string; onCopy?: () => void }) {
   const onClick = async () => {
     if (await copy(props.text, props.label)) props.onCopy?.();

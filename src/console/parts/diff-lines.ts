@@ -41,7 +41,7 @@ function compare(
   }
 }
 
-/** Members in the order of `after`; each removed one stands where it was. */
+/** Members in the order of `after`; each removed one is where it was. */
 function compareMembers(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

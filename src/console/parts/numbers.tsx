@@ -32,7 +32,7 @@ export function Money({ nano, state, unsure }: MoneyProps) {
   );
 }
 
-/** An amount in a column: the decimal points stand under each other. @param props.fraction room for it in characters, with the point */
+/** An amount in a column: the decimal points are under each other. @param props.fraction room for it in characters, with the point */
 export function MoneyCell({ nano, state, unsure, fraction = 8 }: MoneyProps & { fraction?: 4 | 6 | 7 | 8 }) {
   if (state === "unpriced") return <Unpriced />;
   if (nano === null || nano === undefined) return <span class="dim">{MISSING}</span>;

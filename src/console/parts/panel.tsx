@@ -66,7 +66,7 @@ export function Facts({ rows }: { rows: readonly (readonly [string, ComponentChi
   );
 }
 
-/** The share of a whole, 0 to 1, as a grey bar of 100 px. The figure stands beside it. */
+/** The share of a whole, 0 to 1, as a grey bar of 100 px. The figure is beside it. */
 export function ShareBar({ share }: { share: number }) {
   const width = share <= 0 ? 0 : Math.max(1, Math.min(100, share * 100));
   return (

@@ -48,7 +48,7 @@ export interface AnswerFraming {
   heartbeat: string;
   /**
    * A stream is one JSON value in each line (`application/x-ndjson`). Default false: it is server-sent events. `heartbeat` is
-   * white space that may stand in front of a value.
+   * white space that may be in front of a value.
    */
   lines?: boolean;
   /**

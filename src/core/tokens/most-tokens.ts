@@ -107,7 +107,7 @@ export class MostTokens implements TextTokens {
   /** Of a letter: whether it was a capital, and the letter before it in the word, from 1; 0 if there is none. */
   #isCapital = false;
   #before = 0;
-  /** How often the last character stands in a row; of letters, how many the word has. */
+  /** How often the last character is in a row; of letters, how many the word has. */
   #row = 0;
 
   get words(): number {

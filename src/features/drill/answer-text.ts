@@ -17,7 +17,7 @@ export const ANSWER_PIECES: readonly string[] = ANSWER_WORDS.map((word, index) =
 /** How much of the answer a text contains: `part` also if a word is missing in the middle. */
 export type Shown = "none" | "part" | "whole";
 
-/** Looks for the words in their order; between them may stand anything, such as line breaks or the JSON of events. */
+/** Looks for the words in their order; between them may be anything, such as line breaks or the JSON of events. */
 export function shownIn(text: string): Shown {
   let from = 0;
   for (const word of ANSWER_WORDS) {

@@ -248,7 +248,7 @@ export function describeLasts(lasts: Lasts): string {
   return `all requests of the first ${lasts.seconds} s`;
 }
 
-/** The seconds that a fault tells the client to wait; 0 if it tells none. */
+/** The seconds that a fault asks the client to wait; 0 if it asks for none. */
 export function retryAfterOf({ script }: Fault): number {
   return script.kind === "error" ? (script.facts.retryAfter ?? 0) : 0;
 }

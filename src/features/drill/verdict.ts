@@ -15,7 +15,7 @@ export interface Judgement {
 
 export interface Observations {
   expects: Expectation;
-  /** Seconds that the fault tells the client to wait; 0: it tells none. */
+  /** Seconds that the fault asks the client to wait; 0: it asks for none. */
   retryAfter: number;
   /** Requests cannot reach the drill: the connection is refused. */
   unseen: boolean;
@@ -31,7 +31,7 @@ export interface Observations {
   seconds: number;
   tries: readonly Try[];
   said: Said;
-  /** In the baseline the client printed the whole answer; otherwise only the requests tell what it got. */
+  /** In the baseline the client printed the whole answer; otherwise only the requests show what it got. */
   showsAnswers: boolean;
 }
 

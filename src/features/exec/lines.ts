@@ -1,4 +1,4 @@
-/** What `weir exec` says before the client starts, and after it has ended. */
+/** The lines of `weir exec` before the client starts, and after it has ended. */
 import type { KnownClient } from "../../cli/clients/index.ts";
 import { nameOf } from "../../cli/clients/index.ts";
 
@@ -16,7 +16,7 @@ export function describeModel(model: string | undefined): string {
 const NOT_RUN = [126, 127];
 
 /**
- * What to say when a client has ended that sent nothing; undefined if it was not run.
+ * The line for a client that has ended and sent nothing; undefined if it was not run.
  * @param url of a gateway that is still there
  */
 export function describeSilence(

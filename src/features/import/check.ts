@@ -40,7 +40,7 @@ export async function checkResult(
   }
 }
 
-/** What a gateway would send. */
+/** The request that a gateway would send. */
 export function gatewayOf(registry: Registry): MadeGateway {
   return {
     off: registry.off.map(({ provider, reason }) => ({ name: provider.name, reason })),
@@ -79,7 +79,7 @@ function entryAt(fault: Error): [section?: string, entry?: string] {
 const ENTRY =
   /^(providers|aliases|routes|fallbacks|prices|rates|budgets)(?:\.([\w-]+)|\["((?:[^"\\]|\\.)*)"\])/;
 
-/** What is wrong, without the position and the path. */
+/** The fault, without the position and the path. */
 function clauseOf({ message, at, path }: ConfigError): string {
   return message.replace(`${at}: `, "").replace(` (at ${path}).`, "");
 }

@@ -42,7 +42,7 @@ export class Environment {
     return this.#references(text) !== undefined;
   }
 
-  /** A value that may stand in the file: references are kept, a literal stays a literal. */
+  /** A value that may be in the file: references are kept, a literal stays a literal. */
   text(text: string, kind: Kind = "text"): string {
     const referring = this.#references(text);
     if (referring === undefined) return escapeReferences(text);
@@ -52,7 +52,7 @@ export class Environment {
   }
 
   /**
-   * A value that must not stand in the file: a literal becomes a reference to a variable.
+   * A value that must not be in the file: a literal becomes a reference to a variable.
    * @param name the variable of a literal; a number follows if it has another value already
    */
   secret(node: SourceNode, name: string): string {

@@ -141,7 +141,7 @@ export function keyVariable({ name, apiKey, credentials }: Partial<Provider> & {
   return alone.includes(usual) ? usual : (alone[0] ?? usual);
 }
 
-/** Where the API key of a provider stands in its settings: `apiKey`, or one of several `secrets`. */
+/** Where the API key of a provider is in its settings: `apiKey`, or one of several `secrets`. */
 export function keySettings(
   vendor: Partial<Provider> & { name: string },
   value: string | undefined,

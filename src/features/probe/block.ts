@@ -15,7 +15,7 @@ export interface BlockOptions {
   date: string;
 }
 
-/** Findings that change no option, and are told as comments. */
+/** Findings that change no option, and are written as comments. */
 const TOLD: readonly Feature[] = [
   "limit-headers",
   "parallel-tools",

@@ -23,12 +23,12 @@ import { settingsOf } from "./settings.ts";
 /** The format whose hosts differ so much that they are worth a probe. */
 const FORMAT = "chat-completions";
 
-/** What is probed. */
+/** The host and model to probe. */
 interface Subject {
   place: ProbedHost;
   /** Name in the block. */
   name: string;
-  /** What weir knows of a model already. Absent for a host that is named by its URL. */
+  /** Facts that weir has about the model already. Absent for a host that is named by its URL. */
   traitsOf?(model: string): Traits;
   /** The address of a known provider, if it is not the one of the plugin. */
   baseUrl?: string;

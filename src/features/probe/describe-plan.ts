@@ -1,4 +1,4 @@
-/** What `weir probe HOST` says before its first call: calls, tokens, and the cost where the price is known. */
+/** The lines of `weir probe HOST` before its first call: calls, tokens, and the cost where the price is known. */
 import { loadConfig } from "../../config/load.ts";
 import { formatNano, type Nano } from "../../ledger/money.ts";
 import { PriceBook } from "../../ledger/prices/book.ts";

@@ -15,7 +15,7 @@ export interface PlayedPiece {
 export interface PlayedEnding {
   /** Why the answer has no end. */
   failure?: GatewayError;
-  /** The events that tell the client so; absent: weir writes them anew. */
+  /** The events that say so to the client; absent: weir writes them anew. */
   events?: readonly Frame[];
   /** Text before these events. */
   before?: string;

@@ -24,7 +24,7 @@ import {
   WithPrompt,
 } from "./schema.ts";
 
-/** What both have in common. */
+/** Members of both. */
 const common = {
   routes: { prefixes: ["/api/"], impliedEnding: ":latest" },
   request: {

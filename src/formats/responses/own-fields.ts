@@ -15,7 +15,7 @@ const LOGPROBS = "message.output_text.logprobs";
 const isNotAuto = (value: Json) => value !== "auto";
 const isTrue = (value: Json) => value === true;
 
-/** What weir answers with in any case, and members of the calls of hosted tools, whose loss weir reports with the tools. */
+/** Fields that weir answers with in any case, and members of the calls of hosted tools, whose loss weir reports with the tools. */
 const INCLUDED =
   /^(?:reasoning\.encrypted_content|message\.input_image\.image_url|(?:web_search|file_search|code_interpreter|computer)_call.*)$/;
 

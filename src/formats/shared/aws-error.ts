@@ -87,7 +87,7 @@ function decodeSentence(
   return isPermanent(body) ? error.with({ shouldRetry: false }) : error;
 }
 
-/** Whether the model itself refused the request, as `ModelErrorException` tells. */
+/** Whether the model itself refused the request, as `ModelErrorException` says. */
 function isPermanent({ originalStatusCode: status }: JsonObject): boolean {
   return typeof status === "number" && status >= 400 && status < 500 && status !== 429;
 }

@@ -5,7 +5,7 @@
  *   `max_tokens`. The provider would read a value that weir has not checked, so weir refuses the request.
  * - A member that a translation leaves out: every one that the codec does not read, unless it cannot change the answer.
  *
- * A schema checks and publishes some members only. The others stand beside them under symbols, which validation and the JSON of
+ * A schema checks and publishes some members only. The others are beside them under symbols, which validation and the JSON of
  * the schema do not see.
  */
 import type { TSchema } from "@sinclair/typebox";

@@ -20,7 +20,7 @@ const MAX_CHARACTERS = 32 * 1024 * 1024;
 /** A block of reasoning and its place in the answer. */
 export interface KeptBlock {
   block: ReasoningBlock;
-  /** The call that it stands directly in front of, counted from 0; absent for the reasoning in front of everything else. */
+  /** The call that it is directly in front of, counted from 0; absent for the reasoning in front of everything else. */
   call?: number;
 }
 

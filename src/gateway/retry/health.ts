@@ -69,7 +69,7 @@ export class Health {
   readonly #concurrency = new ConcurrencyLimiter();
   readonly #breakers = new Map<string, CircuitBreaker>();
   readonly #options: HealthOptions;
-  /** When a refusal of a deployment was told that weir goes on calling. Monotonic milliseconds. */
+  /** When weir reported the refusal of a deployment that it goes on calling. Monotonic milliseconds. */
   readonly #toldRefusals = new Map<string, number>();
 
   constructor(options: HealthOptions = {}) {

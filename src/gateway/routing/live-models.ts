@@ -25,7 +25,7 @@ const MAX_TEXT = 4_000_000;
 /** weir keeps the first names of a longer list. */
 const MAX_NAMES = 5000;
 
-/** The models of a host, with what its list tells of them. */
+/** The models of a host, with the facts that its list has. */
 type Listed = ReadonlyMap<string, ModelFacts | undefined>;
 
 interface Host {
@@ -43,7 +43,7 @@ interface Host {
 export class LiveModels {
   readonly #hosts: readonly Host[];
   readonly #onChange: () => void;
-  /** Counts the changes of lists and of what they tell. */
+  /** Counts the changes of lists and of their facts. */
   revision = 0;
 
   /**

@@ -35,14 +35,14 @@ export function isRanked({ choices, fallbacks, larger }: Plan): boolean {
   return [choices, ...fallbacks, ...larger].some((group) => group.some(({ by }) => by !== undefined));
 }
 
-/** Where a choice stands among those of its priority: figures that are compared in order, the lower first. */
+/** Where a choice is among those of its priority: figures that are compared in order, the lower first. */
 export type Standing = (choice: Choice) => readonly number[];
 
 /**
  * Sorts the choices into the order of attempts. Choices of equal priority and standing share traffic by weight, and the same
  * affinity key selects the same choice: weighted rendezvous hashing, so that the removal of a deployment moves only its own
  * share.
- * @param standing absent: all stand equal
+ * @param standing absent: all are equal
  */
 export function rank(
   choices: readonly Choice[],

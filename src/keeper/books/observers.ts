@@ -1,4 +1,4 @@
-/** Who else hears what happens in the books: metrics, traces and alerts. */
+/** Observers of the books: metrics, traces and alerts. */
 import type { Counted } from "../../core/metric.ts";
 import type { BookSettings, WorkerState } from "../../ledger/messages.ts";
 import type { RecordBatch } from "../../ledger/record.ts";

@@ -8,7 +8,7 @@ type Reply = Extract<BooksUp, { kind: "reply" }>;
 
 /** Longest wait for a reply. Milliseconds. */
 const WAIT_MS = 10_000;
-/** Workers tell their running calls for this long after each request. Milliseconds. */
+/** Workers report their running calls for this long after each request. Milliseconds. */
 const WATCH_MS = 10_000;
 /** Longest wait for the first states with running calls. Milliseconds. */
 const FIRST_MS = 500;
@@ -60,7 +60,7 @@ export class Questions {
     this.#waiting.get(reply.number)?.(reply);
   }
 
-  /** The calls that run. The workers tell them from the first request on. */
+  /** The calls that run. The workers report them from the first request on. */
   async running(): Promise<RunningCalls> {
     await this.#told(() => this.#connected().every(({ state }) => state?.running));
     return this.runningNow();
@@ -79,13 +79,13 @@ export class Questions {
     };
   }
 
-  /** Where the workers listen for calls: they tell it once a second, so the first answer may have to wait. */
+  /** Where the workers listen for calls: they report it once a second, so the first answer may have to wait. */
   async reach(): Promise<GatewayAddress | undefined> {
     await this.#told(() => this.gateway !== undefined);
     return this.gateway;
   }
 
-  /** Where the workers listen for calls, as far as they have told. */
+  /** Where the workers listen for calls, as far as they have reported it. */
   get gateway(): GatewayAddress | undefined {
     return this.#connected().find(({ state }) => state?.gateway)?.state?.gateway;
   }

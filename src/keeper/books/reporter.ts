@@ -1,4 +1,4 @@
-/** Tells workers whether the store can be used, and one of them what belongs into the log. */
+/** Reports to all workers whether the store can be used, and to one of them the lines for the log. */
 import type { BooksDown } from "../../ledger/messages.ts";
 import { formatNano } from "../../ledger/money.ts";
 import { isDeclared, type Policy } from "../../ledger/policy.ts";

@@ -103,7 +103,7 @@ export class Metrics {
     this.#lags.set(worker, Math.max(0, now - record.startedAt - ms) / 1_000);
   }
 
-  /** What a worker has counted of metrics that weir does not have without its features and plugins. */
+  /** Adds the counts of a worker for metrics of features and plugins. */
   counted(counted: readonly Counted[]): void {
     for (const one of counted) if (!OWN.has(one.metric.name)) this.#registry.merge(one);
   }

@@ -63,7 +63,7 @@ export const CHARGE_COLUMNS = [
   "accounts",
 ] as const;
 
-/** What only some calls have: these members, and those of columns. */
+/** Members that only some calls have: these, and those of columns. */
 export interface CallDetail {
   losses?: CallRecord["losses"];
   /** Of a single attempt: its class unless `answered`, and the rest of its usage. */

@@ -18,7 +18,7 @@ export interface PruneRequest {
 
 export interface Pruned {
   rows: number;
-  /** By table. `bytes`, with their indexes, are estimated from the size of the table, where the database tells it. */
+  /** By table. `bytes`, with their indexes, are estimated from the size of the table, where the database knows it. */
   tables: Partial<Record<PrunedTable, { rows: number; bytes?: number }>>;
 }
 
@@ -103,7 +103,7 @@ async function countOf(sql: Sql, table: PrunedTable, where: string): Promise<num
 /** Calls with the rows of their attempts. */
 const TOGETHER: Partial<Record<PrunedTable, readonly string[]>> = { calls: ["calls", "charges"] };
 
-/** The share that rows have of the size of their table and its indexes; undefined where the database does not tell it. */
+/** The share that rows have of the size of their table and its indexes; undefined where the database does not know it. */
 export async function bytesOf(sql: Sql, table: PrunedTable, rows: number): Promise<number | undefined> {
   const tables = TOGETHER[table] ?? [table];
   const list = tables.map((name) => `'${name}'`).join(", ");

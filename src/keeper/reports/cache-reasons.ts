@@ -8,7 +8,7 @@ import type { Commonest, Filter } from "./shapes.ts";
 /** Most calls that read too little which one report looks at: the newest. */
 const MOST_BREAKS = 50_000;
 
-/** Who made calls to what, in numbers. */
+/** Calls by caller and target, in numbers. */
 export interface Who {
   day: number;
   caller: number;

@@ -32,7 +32,7 @@ const PAUSE_MS = 100;
 /** Facts of a store that are in it; what waits to be written, the books know. */
 export type UpkeepInfo = Omit<Store, "waiting" | "fault">;
 
-/** What the store offers besides what the books need of it. */
+/** The functions of the store besides those that the books need. */
 export interface Upkeep {
   readonly reports: Reports;
   /** Commits that wait on the disk, because the store is away. */
@@ -44,7 +44,7 @@ export interface Upkeep {
   prune(what: PruneRequest, actor: Actor): Promise<Pruned>;
   release(actor: Actor): Promise<void>;
   openKeys(actor: Actor): Promise<void>;
-  /** What is deleted by age and size. */
+  /** Sets the limits of age and size beyond which the store deletes. */
   keep?(settings: Keep): void;
   close(): Promise<void>;
 }

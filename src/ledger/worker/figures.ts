@@ -63,7 +63,7 @@ export class CallLimits implements LimitSource {
   }
 }
 
-/** The limit fills continuously, so some of it has come back since the keeper told what is left. */
+/** The limit fills continuously, so some of it has come back since the keeper reported it. */
 function rateFigure({ line, known, left }: Share, limit: number, windowMs: number, now: number): RateFigure {
   const refilled = ((now - known!.at) * limit) / windowMs;
   const most = Math.min(line.most, limit);

@@ -33,7 +33,7 @@ export interface RouteContext {
   limits: BodyLimits;
   authenticate: Authenticate;
   admission: Admission;
-  /** What runs at calls besides the gateway itself. */
+  /** The seams of features and plugins for the config that serves. */
   life: Life;
   /** The client's address. */
   address(request: Request): string;

@@ -21,7 +21,7 @@ export type Budget = Frozen<
 const MOST = 9_000_000e9;
 const MODES = ["hard", "soft", "watch"] as const;
 
-/** What a person wrote, as the API takes it. */
+/** The form of a person as the API takes it. */
 export interface Amount {
   limit: number;
   window: Window;
@@ -83,7 +83,7 @@ export function amountWords({ limit, window, mode }: Amount): string {
   return `${limitDollars(limit)} ${windowWords(window)}, ${mode}`;
 }
 
-/** What a field says that cannot be read as an amount. */
+/** The error of a field that is no amount. */
 export const AMOUNT_FORM = "Write it like $50 a month, hard.";
 
 /** The window that runs now. A budget on sessions has one for each of them: {@link sessionsOf}. */
@@ -115,7 +115,7 @@ export function shareOf({ limit }: Pick<Budget, "limit">, window: BudgetWindow):
 
 const HOUR_MS = 3_600_000;
 
-/** What becomes of a budget. */
+/** The forecast of a budget. */
 export type Prospect =
   /** Nothing is left. `refuses`: calls are refused; a watched budget only counts. */
   | { kind: "empty"; refuses: boolean; next?: number }

@@ -28,7 +28,7 @@ export type Rate = Frozen<Pick<api.Rate, "limits">> & { on: { kind: string; what
 
 const DAY = 86_400_000;
 
-/** The words that stand behind the name of a key, with how loud they are. @param now milliseconds since 1970 */
+/** The words that are behind the name of a key, with how loud they are. @param now milliseconds since 1970 */
 export function tagsOf(key: Key, now: number): { word: string; tone: "" | "warn" | "bad" }[] {
   const { kind, state, source, rotatingUntil = 0, expiresAt = Infinity } = key;
   const days = Math.ceil((expiresAt - now) / DAY);
@@ -102,7 +102,7 @@ export function treeOf(keys: readonly Key[], budgets: readonly Pick<Budget, "on"
   ];
   for (const path of named) for (const part of lineOf(path)) paths.add(part);
   const byPath = Map.groupBy(keys, ({ path }) => path);
-  // A "/" in a path sorts before every letter, so that a path stands before what is below it.
+  // A "/" in a path sorts before every letter, so that a path is before what is below it.
   const order = [...paths].sort((a, b) => (a.replaceAll("/", "\0") < b.replaceAll("/", "\0") ? -1 : 1));
   return order.flatMap((path): TreeRow[] => {
     const depth = path === "/" ? 0 : path.split("/").length - 2;
@@ -124,7 +124,7 @@ function lineOf(path: string): string[] {
   return parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`);
 }
 
-/** What the calls below a path cost. @param spent nano-dollars by path */
+/** Cost of the calls below a path. @param spent nano-dollars by path */
 export function spentBelow(spent: ReadonlyMap<string, number>, path: string): number {
   return [...spent].reduce((sum, [at, cost]) => (at !== "" && isWithin(at, path) ? sum + cost : sum), 0);
 }

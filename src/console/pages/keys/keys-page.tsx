@@ -167,7 +167,7 @@ function closeKey(id: string): void {
   );
 }
 
-/** Where a new key stands at first: as far up as the signed-in key reaches. */
+/** Where a new key is at first: as far up as the signed-in key reaches. */
 function usualPath(): string {
   return session.value?.path ?? "/";
 }

@@ -11,7 +11,7 @@ import type { BudgetState } from "./overview.ts";
 import { useWrite } from "../../data/use-write.ts";
 
 interface Props {
-  /** Where the key stands at first. */
+  /** Where the key is at first. */
   path: string;
   budgets: readonly BudgetState[];
   onClose: () => void;

@@ -1,4 +1,4 @@
-/** Calls as they end, the newest on top. They stand still while the operator reads one. */
+/** Calls as they end, the newest on top. They do not move while the operator reads one. */
 import { useEffect, useRef } from "preact/hooks";
 import { anew } from "../../data/api.ts";
 import { FILTERS, filtersOf, noFilters } from "../../data/filters.ts";

@@ -1,4 +1,4 @@
-/** Who did what, the newest first, each with its difference. */
+/** The audit log, the newest entry first, each with its difference. */
 import type { auditLog } from "../../data/types.ts";
 import { useState } from "preact/hooks";
 import { knownNames } from "../../data/names.ts";

@@ -23,7 +23,7 @@ const DEFAULT_BASES: Readonly<Record<string, string>> = {
   ollama_chat: LOCAL_OLLAMA,
 };
 
-/** Of these, addresses that weir must be told, because the vendor's other ones take other keys. */
+/** Of these, addresses that the config must name, because the vendor's other ones take other keys. */
 export const OTHER_KEYS = new Set(["codestral", "dashscope"]);
 
 /**

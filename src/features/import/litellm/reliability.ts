@@ -68,7 +68,7 @@ export function readRetries(reading: Reading, sections: readonly SourceNode[], l
   }
 }
 
-/** The value that LiteLLM prefers. The others are told. */
+/** The value that LiteLLM prefers. The report names the others. */
 function firstOf(sections: readonly SourceNode[], name: string): SourceNode | undefined {
   const [chosen, ...others] = sections.flatMap((section) => section.member(name) ?? []);
   for (const other of others) other.dropped("router_settings has another value, which LiteLLM prefers");

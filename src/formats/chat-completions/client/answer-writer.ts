@@ -169,7 +169,7 @@ export class DeltaWriter {
 
   /**
    * `index` counts calls, not blocks; later deltas contain only the index and arguments.
-   * @param signed the member with Google's signature, which stands on the call as at Google's compatible endpoint
+   * @param signed the member with Google's signature, which is on the call as at Google's compatible endpoint
    */
   #toolCall(
     blockIndex: number,

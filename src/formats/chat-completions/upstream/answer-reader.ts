@@ -105,7 +105,7 @@ export class ChunkReader {
     return this.#flush();
   }
 
-  /** Citations that come before their text stand at its end, and so are about all of it. */
+  /** Citations that come before their text are at its end, and so are about all of it. */
   #cite(): void {
     if (this.#open?.kind !== "text") return;
     const { index } = this.#open;

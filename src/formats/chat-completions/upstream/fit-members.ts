@@ -6,7 +6,7 @@ import { toolsAsText } from "./tools-as-text.ts";
 import { list } from "../../shared/read.ts";
 import type { CodecContext } from "../../../core/context.ts";
 
-/** What fitting a request depends on besides the request. */
+/** The facts besides the request on which its fitting depends. */
 export type FitContext = Pick<CodecContext, "model" | "sameFormat" | "target" | "reportLoss">;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What a list of models tells of one of them (`GET /models`). OpenAI's has names only; the hosts that speak the format add
+ * Facts about one model of a list (`GET /models`). OpenAI's has names only; the hosts that speak the format add
  * members of their own. Read 2026-11: lists of GitHub Copilot, llama.cpp, Mistral and Perplexity, and the descriptions of
  * Groq's, OpenRouter's, Together's and vLLM's.
  */
@@ -18,7 +18,7 @@ import {
   at,
 } from "../../shared/listed.ts";
 
-/** What was set for a running server comes before what the model could do. */
+/** The setting of a running server precedes the ability of the model. */
 const WINDOW = [
   "max_model_len",
   "meta.n_ctx",

@@ -181,7 +181,7 @@ class MessageWriter {
     }
   }
 
-  /** System messages stand only at the head; a later one becomes user text at its place. */
+  /** System messages are only at the head; a later one becomes user text at its place. */
   #addReminder(content: JsonObject[], blocks: readonly Block[], path: string): void {
     const text = blocks
       .flatMap((block) => systemText(block, blockPath(block, path), this.#context))

@@ -87,7 +87,7 @@ function decodeFile(part: JsonObject, file: JsonObject, path: string): Block {
   return foreignPart(part, path);
 }
 
-/** A part that only this format has. Its signature stands in the reasoning in front of it. */
+/** A part that only this format has. Its signature is in the reasoning in front of it. */
 export function foreignPart(part: JsonObject, path: string): ForeignBlock {
   const { thoughtSignature: _, ...value } = part;
   const read = textOf(value);

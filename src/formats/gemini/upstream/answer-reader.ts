@@ -2,7 +2,7 @@
  * Reads the records of an answer into canonical events. A JSON answer is read as one record, so that the client's answer does
  * not depend on whether the provider streams.
  *
- * A thought signature stands on the part that it belongs to. It becomes the signature of the reasoning block in front of that
+ * A thought signature is on the part that it belongs to. It becomes the signature of the reasoning block in front of that
  * part, which is empty if the model showed no thoughts. A signature on a last, empty part of text ends the answer as such a
  * block; if other parts follow, it becomes the encrypted content of a block, so that it is not taken for theirs.
  */

@@ -57,7 +57,7 @@ class PartWriter {
     for (const part of this.#partsOf(block, path)) this.#push(part);
   }
 
-  /** A signature that no part follows stands on an empty one. */
+  /** A signature that no part follows is on an empty one. */
   endTurn(): void {
     if (this.#signature !== undefined) this.#push({ text: "" });
   }
@@ -119,7 +119,7 @@ function readArguments(
 
 /**
  * Gemini 3 refuses a first call without a signature. Clients of some formats put all reasoning in front, so that the call's
- * signature stands on the text before it; if there is none, Google's own placeholder takes its place. Further calls of the
+ * signature is on the text before it; if there is none, Google's own placeholder takes its place. Further calls of the
  * set have none.
  */
 function signFirstCall(

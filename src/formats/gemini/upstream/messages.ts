@@ -41,7 +41,7 @@ export function encodeTurns(
   return placeSystem(settle(contents, rest, context), system, context);
 }
 
-/** Contents in turn; neighbours of one role become one, except function responses, which stand alone. */
+/** Contents in turn; neighbours of one role become one, except function responses, which are alone. */
 class Contents {
   readonly list: { role: "user" | "model"; parts: JsonObject[]; alone: boolean }[] = [];
 

@@ -36,7 +36,7 @@ export class PartialArguments {
   }
 }
 
-/** The steps of a path: `$.a[0].b` → `a`, 0, `b`. Names may also stand in brackets and quotes. */
+/** The steps of a path: `$.a[0].b` → `a`, 0, `b`. Names may also be in brackets and quotes. */
 function stepsOf(path: string): (string | number)[] {
   const steps: (string | number)[] = [];
   for (const [, name, index, quoted] of path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\[['"]([^\]]*)['"]\]/g))

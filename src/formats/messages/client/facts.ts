@@ -24,7 +24,7 @@ export const size: SizeMembers = {
   serverMembers: ["mcp_servers"],
   opaque: ["input", "output_config", "output_format"],
   media: {
-    // An image or a document: the kind stands in the block around the source.
+    // An image or a document: the kind is in the block around the source.
     data: { as: "data", in: ["source"], type: "base64" },
     url: { as: "url", in: ["source"] },
     file_id: { as: "link" },

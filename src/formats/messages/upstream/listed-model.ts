@@ -1,4 +1,4 @@
-/** What a list of models tells of one of them: `GET /v1/models` of the Anthropic API. */
+/** Facts about one model of a list: `GET /v1/models` of the Anthropic API. */
 import type { JsonObject } from "../../../core/json.ts";
 import type { Abilities, Modality, ModelFacts } from "../../../core/model-facts.ts";
 import { at, dayAt, flagsAt, knownAbilities, knownFacts, nameAt, wholeAt } from "../../shared/listed.ts";

@@ -1,5 +1,5 @@
 /**
- * Decodes items into canonical turns. Items of the assistant that stand together are one turn, as reasoning belongs to the
+ * Decodes items into canonical turns. Items of the assistant that are together are one turn, as reasoning belongs to the
  * text and calls behind it; upstream codecs join the other turns of one role.
  */
 import type { Block, ImageBlock, ReasoningBlock, Role, ToolCallBlock, Turn } from "../../../core/chat.ts";

@@ -94,7 +94,7 @@ function encodeText(
   return { text: Object.keys(text).length > 0 ? { text } : {}, instruction };
 }
 
-/** Encodes `text.format`. The members that chat-completions nests under `json_schema` stand beside `type`. */
+/** Encodes `text.format`. The members that chat-completions nests under `json_schema` are beside `type`. */
 function encodeTextFormat(request: ChatRequest, context: EncodeContext): EncodedFormat {
   const { field, instruction } = encodeAnswerFormat(request, context);
   if (!field || !isObject(field.json_schema)) return { field, instruction };

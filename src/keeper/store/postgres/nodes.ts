@@ -64,7 +64,7 @@ export class Nodes {
   }
 
   /**
-   * Tells that this node is alive, takes back the money that others booked as assumed in its silence, and books that of nodes
+   * Reports that this node is alive, takes back the money that others booked as assumed in its silence, and books that of nodes
    * which are silent now. @throws Error with one sentence if another gateway uses the name of this node
    */
   async beat(sql: Sql): Promise<void> {

@@ -65,7 +65,7 @@ export class Notices {
       },
     );
     this.#stop = stop;
-    // What was told in the meantime is lost.
+    // Notices of the meantime are lost.
     this.#events.changed();
   }
 
@@ -74,7 +74,7 @@ export class Notices {
     this.#stop = undefined;
   }
 
-  /** Tells the other nodes that the policy has changed. */
+  /** Notifies the other nodes that the policy has changed. */
   async tellPolicy(sql: Postgres): Promise<void> {
     await this.#tell(sql, { kind: "policy", from: this.#node });
   }

@@ -267,6 +267,11 @@ const RULES: readonly Rule[] = [
     because: "record and replay serve as weir serve does, with a tape around the calls of clients",
   },
   {
+    from: "src/features/response-cache/",
+    may: [...FACES, "src/config/sections/kinds.ts", "src/gateway/seams.ts", "plugins/response-cache/"],
+    because: "the shipped plugin is the cache, which may be a file in the plugin folder as well",
+  },
+  {
     from: "src/features/import/",
     may: [
       ...FACES,
@@ -536,7 +541,15 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   // A table of the store.
   "src/console/pages/store/store-panel.tsx": ["record"],
   // A place around calls.
-  "src/gateway/seams.ts": ["tape"],
+  "src/gateway/seams.ts": ["cache", "tape"],
+  // A folder of the AWS CLI.
+  "src/auth/aws/sso.ts": ["cache"],
+  // The page about the prompt caches of providers, and members of their requests.
+  "src/console/shell/pages.ts": ["cache"],
+  "src/formats/converse/upstream/caching.ts": ["cache"],
+  "src/formats/converse/upstream/messages.ts": ["cache"],
+  "src/formats/messages/upstream/content.ts": ["cache"],
+  "src/formats/shared/prompt-cache.ts": ["cache"],
   // `npm exec` runs a client.
   "src/cli/clients/find.ts": ["exec"],
   // A tool of a client.

@@ -1,11 +1,12 @@
 /**
  * All tests: `bun run test`. With arguments, `bun test` gets them as they are. Without, the binary is built once; then files run in
  * several processes side by side, because most of them wait for sockets and timers: first from source, then those that run weir
- * as a process, and the wire tests once more, with the binary, which starts in a sixth of the processor time. Files whose
+ * as a process, and the wire tests, also those of features, once more, with the binary, which starts in a sixth of the processor time. Files whose
  * measurements others would disturb run last, alone. Up to three files that fail in a part run once more alone. The last lines
  * are the sums of all, and the files that passed only alone.
  */
-import { resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { buildBinary } from "./faults/armour.ts";
 import { type FileCounts, runFiles } from "./helpers/file-runs.ts";
 import { STARTING } from "./nightly/runs.ts";
@@ -31,12 +32,19 @@ if (given.length > 0) {
   process.exit(await child.exited);
 }
 
+/** A test of a feature that runs against each kind of gateway. */
+function isWireOfFeature(file: string): boolean {
+  return (
+    file.startsWith("src/features/") && readFileSync(join(ROOT, file), "utf8").includes("helpers/gateway.ts")
+  );
+}
+
 buildBinary();
 const all = [...new Bun.Glob("{src,test,plugins}/**/*.test.{ts,tsx}").scanSync({ cwd: ROOT })].sort();
 const isStarting = (file: string) => STARTING.some((folder) => file.startsWith(folder));
 const starting = all.filter(isStarting);
 const fromSource = all.filter((file) => !isStarting(file) && !ALONE.includes(file));
-const wire = all.filter((file) => file.startsWith("test/wire/"));
+const wire = fromSource.filter((file) => file.startsWith("test/wire/") || isWireOfFeature(file));
 const withBinary = { ...ENV, WEIR_TARGET: "binary" };
 const parts: FileCounts[] = [
   await runFiles(fromSource, { cwd: ROOT, env: ENV, width: WIDTH }),

@@ -1,10 +1,10 @@
 /**
  * Builds the binary: `bun run build` for this machine (`dist/weir`), `bun run build --all` for every system
  * (`dist/weir-<os>-<arch>[-musl]`), `bun run build linux-arm64 …` for selected systems. `dist/weir.cdx.json` lists the
- * packages in the binary. `--without a,b` leaves features out.
+ * packages in the binary. `--without a,b` leaves features out, `--out FILE` writes the binary elsewhere.
  */
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
 import type { BundledFile } from "../admin/console/bundle.ts";
@@ -54,11 +54,21 @@ const packedConsole = (files: readonly BundledFile[]): BunPlugin => ({
   },
 });
 
-/** @param place of all that are built: "2 of 7" */
-async function build(system: System | undefined, left: readonly Feature[], place: string): Promise<void> {
-  const name = system ? binaryName(system) : "weir";
-  console.log(`building dist/${name} (${place}) …`);
-  const outfile = join(ROOT, "dist", name);
+interface Wanted {
+  system: System | undefined;
+  /** Path of the binary. */
+  outfile: string;
+  /** Features that the build leaves out. */
+  left: readonly Feature[];
+  /** Of all that are built: "2 of 7". */
+  place: string;
+}
+
+async function build({ system, outfile, left, place }: Wanted): Promise<void> {
+  const name = relative(ROOT, outfile).startsWith("..") ? outfile : relative(ROOT, outfile);
+  const folder = dirname(outfile);
+  mkdirSync(folder, { recursive: true });
+  console.log(`building ${name} (${place}) …`);
   const started = performance.now();
   // A build inside a plugin of another one does not end.
   const page = await buildConsole(join(ROOT, "src/console/index.html"));
@@ -88,30 +98,32 @@ async function build(system: System | undefined, left: readonly Feature[], place
   for (const message of result.logs) console.error(String(message));
   if (!result.success) throw new Error(`${name} was not built.`);
   // The source maps are inside the executable. The builder leaves copies beside it.
-  for (const file of new Bun.Glob("*.map").scanSync(join(ROOT, "dist"))) rmSync(join(ROOT, "dist", file));
+  for (const file of new Bun.Glob("*.map").scanSync(folder)) rmSync(join(folder, file));
   // The builder signs only ARM executables, for which macOS requires a signature.
   if (system === "darwin-x64") writeFileSync(outfile, signAdHoc(readFileSync(outfile), "weir"));
   const materials = billOfMaterials([...Object.keys(result.metafile?.inputs ?? {}), ...page.inputs], ROOT);
-  writeFileSync(join(ROOT, "dist/weir.cdx.json"), `${JSON.stringify(materials, null, 2)}\n`);
+  writeFileSync(join(folder, "weir.cdx.json"), `${JSON.stringify(materials, null, 2)}\n`);
   const megabytes = (statSync(outfile).size / 1e6).toFixed(1);
-  console.log(`dist/${name}  ${megabytes} MB  ${Math.round(performance.now() - started)} ms`);
+  console.log(`${name}  ${megabytes} MB  ${Math.round(performance.now() - started)} ms`);
 }
 
 const HELP = `Usage: bun run build [SYSTEM …] [FLAGS]
 
   --all            every system: ${SYSTEMS.join(", ")}
   --without NAMES  leave features out: --without a,b
+  --out FILE       write the binary there, with weir.cdx.json beside it
   --help           print this help
 
 Without a system, dist/weir is built for this machine.`;
 
 /** @throws Error with one sentence */
-function chosen(args: readonly string[]): { systems: (System | undefined)[]; left: Feature[] } | undefined {
+function chosen(args: readonly string[]): Omit<Wanted, "place">[] | undefined {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: {
       all: { type: "boolean" },
+      out: { type: "string" },
       help: { type: "boolean", short: "h" },
       without: { type: "string", multiple: true },
     },
@@ -119,8 +131,14 @@ function chosen(args: readonly string[]): { systems: (System | undefined)[]; lef
   if (values.help) return undefined;
   const names = (values.without ?? []).flatMap((list) => list.split(",").map((name) => name.trim()));
   const { left } = featuresWithout(names, featuresIn(features));
-  const systems = positionals.length > 0 ? systemsOf(positionals) : [undefined];
-  return { systems: values.all ? [...SYSTEMS] : systems, left };
+  const named = positionals.length > 0 ? systemsOf(positionals) : [undefined];
+  const systems = values.all ? [...SYSTEMS] : named;
+  if (values.out !== undefined && systems.length > 1)
+    throw new Error("--out is one file: build one system with it.");
+  return systems.map((system) => ({
+    ...{ system, left },
+    outfile: resolve(values.out ?? join(ROOT, "dist", system ? binaryName(system) : "weir")),
+  }));
 }
 
 function read(args: readonly string[]): ReturnType<typeof chosen> {
@@ -133,9 +151,6 @@ function read(args: readonly string[]): ReturnType<typeof chosen> {
 }
 
 const wanted = read(process.argv.slice(2));
-if (wanted) {
-  const { systems, left } = wanted;
-  mkdirSync(join(ROOT, "dist"), { recursive: true });
-  for (const [index, system] of systems.entries())
-    await build(system, left, `${index + 1} of ${systems.length}`);
-} else console.log(HELP);
+for (const [index, one] of (wanted ?? []).entries())
+  await build({ ...one, place: `${index + 1} of ${wanted!.length}` });
+if (!wanted) console.log(HELP);

@@ -13,12 +13,14 @@ export const check: Command = {
   summary: "check config and plugins, and whether the providers are reachable",
   words: [],
   flags: [...CONFIG_FLAGS, JSON_FLAG, { name: "--offline", help: "send no request to any provider" }],
-  async run({ flags, env, cwd, sections, print, printError }) {
+  async run({ flags, env, cwd, sections, ownPlugins, print, printError }) {
     const loaded = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
     const { assemble } = await import("../run/assemble.ts");
     const { endingModels } = await import("../run/ending-models.ts");
     const { unmatchedRules } = await import("../run/known-models.ts");
-    const { registry, catalog, broken, plugins } = await assemble(loaded.config, env, loaded.locate);
+    const { registry, catalog, broken, plugins } = await assemble(loaded.config, env, loaded.locate, {
+      features: ownPlugins,
+    });
     const offline = flags["--offline"] === true;
     const probed = await Promise.all(
       registry.providers.flatMap((provider) =>

@@ -5,7 +5,7 @@
 
 import type { Section } from "../config/section.ts";
 import type { Column } from "../core/column.ts";
-import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
+import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 
 /** Completion of a value in a shell: files, folders, or these words. */
 export type Completion = "file" | "folder" | readonly string[];
@@ -44,6 +44,8 @@ export interface Context {
   sections: readonly Section[];
   /** Members that these features add to the record of a call. */
   columns: readonly Column[];
+  /** Plugins of these features. */
+  ownPlugins: readonly LoadOwnPlugin[];
   /** Parts of these features in a process that serves calls. */
   workers: readonly NamedPart<WorkerHost, WorkerPart>[];
   print(text: string): void;

@@ -34,7 +34,7 @@ export const explainCommand: Command = {
     { ...JSON_FLAG, help: "print JSON; explain always does" },
     { name: "--strict", help: "treat a loss as an error, as with x-weir-strict" },
   ],
-  async run({ words, flags, env, cwd, sections, print, printError }) {
+  async run({ words, flags, env, cwd, sections, ownPlugins, print, printError }) {
     const { "--format": named, ...configFlags } = valueFlags(flags);
     const { config, locate } = loadConfig({ flags: configFlags, env, cwd, sections });
     const { assemble } = await import("../run/assemble.ts");
@@ -43,7 +43,7 @@ export const explainCommand: Command = {
     const { RequestBody } = await import("../server/request-body.ts");
     const { chooseFormat } = await import("../server/choose-format.ts");
     const { withStored } = await import("./with-stored.ts");
-    const parts = await assemble(config, env, locate);
+    const parts = await assemble(config, env, locate, { features: ownPlugins });
     await withStored(parts, { config, locate }, { env, cwd, printError });
     const { registry, catalog, plugins } = parts;
     const input = words[0] === undefined || words[0] === "-" ? Bun.stdin : Bun.file(words[0]);

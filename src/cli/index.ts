@@ -3,7 +3,7 @@ import { ConfigError, EXIT_CONFIG } from "../config/error.ts";
 import { exitProcess } from "../process/exit.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 import { assertDistinct } from "../feature/distinct.ts";
-import { columnsOf, type Feature, workersOf } from "../feature/feature.ts";
+import { columnsOf, type Feature, pluginsOf, workersOf } from "../feature/feature.ts";
 import { VERSION } from "../process/version.ts";
 import { UsageError } from "./command.ts";
 import { type Parsed, parse } from "./parse.ts";
@@ -27,7 +27,10 @@ export async function run(args: readonly string[], features: readonly Feature[])
     const sections = features.flatMap(({ section }) => section ?? []);
     const { env } = process;
     const own = { words, flags, rest, env, cwd: process.cwd(), print, printError };
-    const parts = { sections, columns: columnsOf(features), workers: workersOf(features) };
+    const parts = {
+      ...{ sections, columns: columnsOf(features) },
+      ...{ ownPlugins: pluginsOf(features), workers: workersOf(features) },
+    };
     return await command.run({ ...own, ...parts });
   } catch (thrown) {
     const message = sentenceOf(thrown);

@@ -22,7 +22,7 @@ export const models: Command = {
   async run(context) {
     const { config, locate } = loadConfig(configOptions(context));
     const { assemble } = await import("../run/assemble.ts");
-    const parts = await assemble(config, context.env, locate);
+    const parts = await assemble(config, context.env, locate, { features: context.ownPlugins });
     await withStored(parts, { config, locate }, context);
     const { registry, catalog, plugins } = parts;
     const [name] = context.words;

@@ -91,10 +91,10 @@ export const pluginList: Command = {
   summary: "list built-in and external plugins and what each contains",
   words: [],
   flags: [...CONFIG_FLAGS, JSON_FLAG],
-  async run({ flags, env, cwd, sections, print, printError }) {
+  async run({ flags, env, cwd, sections, ownPlugins, print, printError }) {
     const { config, locate } = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
     const { assemble } = await import("../run/assemble.ts");
-    const { plugins, broken } = await assemble(config, env, locate);
+    const { plugins, broken } = await assemble(config, env, locate, { features: ownPlugins });
     const replaced = replacedProviders(plugins);
     const listed = plugins.map(({ plugin, source, sha256 }) => ({
       name: plugin.name,

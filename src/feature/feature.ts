@@ -3,7 +3,7 @@ import type { CommandHead } from "../cli/command.ts";
 import type { Section } from "../config/section.ts";
 import type { Column } from "../core/column.ts";
 import type { Metric } from "../core/metric.ts";
-import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
+import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 import type { KeeperPart } from "../keeper/seams.ts";
 
 export interface Feature {
@@ -18,6 +18,8 @@ export interface Feature {
   /** Metrics that its part in the processes that serve calls counts. Their names begin with `weir_`. */
   readonly metrics?: readonly Metric[];
   readonly commands?: readonly CommandHead[];
+  /** Its plugin, which runs in front of the others with the same rights. */
+  readonly plugin?: LoadOwnPlugin;
   /** Its part in each process that serves calls. */
   readonly worker?: () => Promise<{ start(host: WorkerHost): WorkerPart }>;
   /** Its part in the keeper, which connects the parts of the workers. */
@@ -35,6 +37,11 @@ export function featuresIn(exported: Readonly<Record<string, Feature>>): readonl
 /** The columns of features, which follow those that every build has. */
 export function columnsOf(features: readonly Feature[]): readonly Column[] {
   return features.flatMap(({ columns = [] }) => columns);
+}
+
+/** The plugins of features. */
+export function pluginsOf(features: readonly Feature[]): readonly LoadOwnPlugin[] {
+  return features.flatMap(({ plugin }) => plugin ?? []);
 }
 
 /** The parts of features in a process that serves calls. */

@@ -5,6 +5,7 @@ import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Ledger } from "../core/ledger.ts";
 import type { Meter, Metric } from "../core/metric.ts";
+import type { Plugin } from "../core/plugin.ts";
 import type { Clock } from "./delivery/clock.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { Registry } from "./routing/registry.ts";
@@ -52,6 +53,18 @@ export interface NamedPart<Host, Part> {
   readonly metrics?: readonly Metric[];
   load(): Promise<{ start(host: Host): Part }>;
 }
+
+/** A plugin that a part of weir brings for one config, in front of the others. */
+export interface OwnPlugin {
+  readonly plugin: Plugin;
+  /** Called when names of models have another meaning than before. */
+  modelsChanged?(): void;
+}
+
+/** Loads the code that makes the plugin. `configure`: undefined, if it is off for the config. */
+export type LoadOwnPlugin = () => Promise<{
+  configure(config: object): OwnPlugin | undefined | Promise<OwnPlugin | undefined>;
+}>;
 
 /** A request that came from a client. */
 export interface Arrival {

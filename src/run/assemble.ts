@@ -31,6 +31,7 @@ import { createMessagesFormat } from "../formats/messages/index.ts";
 import { ollamaFormat, ollamaGenerateFormat } from "../formats/ollama/index.ts";
 import { responsesFormat } from "../formats/responses/index.ts";
 import type { NameOptions } from "../gateway/routing/model-names.ts";
+import type { LoadOwnPlugin } from "../gateway/seams.ts";
 import { configurePlugins } from "./configure-plugins.ts";
 import { ModelCatalog } from "../gateway/models/catalog.ts";
 import type { LoadedPlugin, RegistryOptions } from "../gateway/routing/registry.ts";
@@ -47,16 +48,23 @@ export interface Assembled {
   modelsChanged(): void;
 }
 
+export interface AddedPlugins {
+  /** Of features, in front of the built-in ones. */
+  features?: readonly LoadOwnPlugin[] | undefined;
+  /** Of the command that starts the gateway, after the built-in ones. */
+  command?: readonly Plugin[] | undefined;
+}
+
 /**
  * @param locate position of a config path, for messages
- * @param own plugins of the command that starts the gateway, after the built-in ones
+ * @param added plugins besides the built-in ones and those of files
  * @throws Error with one sentence if plugins or settings contradict each other
  */
 export async function assemble(
   config: Config,
   env: Record<string, string | undefined>,
   locate: Locate = () => "weir.yaml",
-  own: readonly Plugin[] = [],
+  { features = [], command = [] }: AddedPlugins = {},
 ): Promise<Assembled> {
   const { dir } = config.plugins;
   const formats = builtInFormats(config.messages);
@@ -69,8 +77,10 @@ export async function assemble(
     isConfigured: (provider: Provider) => isConfigured(config, env, provider),
   };
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
-  const cache = await responseCache(config);
-  const sorted = sortOut([...(cache?.hooks ? [cache.plugin] : []), ...builtIn, ...own], dropped, parts);
+  const made = await Promise.all(features.map(async (load) => (await load()).configure(config)));
+  const own = made.filter((one) => one !== undefined);
+  const shipped = [...own.map(({ plugin }) => plugin), ...builtIn, ...command];
+  const sorted = sortOut(shipped, dropped, parts);
   const configured = configurePlugins(sorted.plugins, sorted.broken, config, locate);
   const { broken } = configured;
   const plugins = [...configured.plugins, ...pluginsOfConfig(config, configured.plugins, endpoints)];
@@ -95,7 +105,7 @@ export async function assemble(
     await inSlices(assertModelsServed(served, (model) => registry.faultOf(model), locate));
   }
   const modelsChanged = () => {
-    cache?.modelsChanged?.();
+    for (const one of own) one.modelsChanged?.();
     configured.modelsChanged();
   };
   const catalog = new ModelCatalog(registry, () => readFacts(config));
@@ -133,14 +143,6 @@ export function hooksOf(plugins: readonly LoadedPlugin[]): readonly Hooks[] {
 export async function readFacts({ prices }: Config): Promise<FactBook> {
   const { createFactBook } = await import("../ledger/prices/fact-book.ts");
   return createFactBook(prices);
-}
-
-/** The response cache, if the config turns it on. Each load makes one of its own, because the models behind names may have changed. */
-async function responseCache({ cache }: Config) {
-  if (cache.keys.length === 0) return undefined;
-  const { default: plugin } = await import("../../plugins/response-cache/index.ts");
-  const made = plugin.section!.configure({ ...cache });
-  return made && { ...made, plugin: { name: plugin.name, hooks: made.hooks } };
 }
 
 /** Providers that only the config describes, each wrapped in a plugin. */

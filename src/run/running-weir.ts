@@ -4,7 +4,7 @@ import type { Assembled } from "./assemble.ts";
 import type { Config } from "../config/schema.ts";
 import type { Column } from "../core/column.ts";
 import type { Plugin } from "../core/plugin.ts";
-import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
+import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 import type { WriteLog } from "../server/log-buffer.ts";
 import type { StateHome } from "./home.ts";
 import type { ConfigSources } from "./asked/inspected.ts";
@@ -17,6 +17,8 @@ export interface Settings extends ConfigSources {
 export interface StartOptions extends Settings {
   /** Members that the features of this build add to the record of a call. Default: none. */
   columns?: readonly Column[];
+  /** Plugins of these features. Default: none. */
+  ownPlugins?: readonly LoadOwnPlugin[];
   /** Parts of these features, and of the command that starts the gateway. Default: none. */
   workers?: readonly NamedPart<WorkerHost, WorkerPart>[];
   /** Where the log is written; default: standard output. */

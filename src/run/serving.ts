@@ -14,11 +14,11 @@ import { createApp } from "../server/app.ts";
 import { createAuthenticate } from "../server/authenticate.ts";
 import { clientAddress } from "../server/client-address.ts";
 import type { Listener } from "../server/listen.ts";
-import { type Assembled, assemble, assertLoaded } from "./assemble.ts";
+import { type AddedPlugins, type Assembled, assemble, assertLoaded } from "./assemble.ts";
 import { declarationOf, pricesOf } from "./declaration.ts";
 import { answerOptions } from "./home.ts";
 import type { Lasting } from "./lasting.ts";
-import type { Settings, StartOptions } from "./running-weir.ts";
+import type { Settings } from "./running-weir.ts";
 
 /** The socket of the gateway, as its routes see it. */
 export interface Socket {
@@ -51,7 +51,7 @@ export class Serving {
   /** @throws Error with one sentence; then nothing has changed */
   static async build(
     settings: Settings,
-    { lasting, socket, plugins }: { lasting: Lasting; socket: Socket; plugins: StartOptions["plugins"] },
+    { lasting, socket, plugins }: { lasting: Lasting; socket: Socket; plugins: AddedPlugins },
   ): Promise<Serving> {
     const { config, env, locate } = settings;
     const parts = await assemble(config, env, locate, plugins);

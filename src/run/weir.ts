@@ -155,8 +155,9 @@ class Weir implements RunningWeir {
   }
 
   #build(settings: Settings): Promise<Serving> {
-    const { plugins } = this.#options;
-    return Serving.build(settings, { lasting: this.#lasting, socket: this.#socket, plugins });
+    const { ownPlugins, plugins } = this.#options;
+    const added = { features: ownPlugins, command: plugins };
+    return Serving.build(settings, { lasting: this.#lasting, socket: this.#socket, plugins: added });
   }
 
   /** Masks the credentials of the providers that serve now, and logs which parts serve. */

@@ -42,6 +42,7 @@ export const STARTING = [
   "src/features/drill/",
   "src/features/exec/",
   "src/features/probe/",
+  "src/features/response-cache/test/books.test.ts",
   "src/features/tape/test/command.test.ts",
 ];
 

@@ -110,16 +110,3 @@ test("texts of options are secrets to all but the plugin", async () => {
   const { out, err } = await runCommand(["config", "show", "--json"], { cwd: folder });
   expect(out + err).not.toContain("canary");
 });
-
-test("the response cache as a dropped file passes the tests of the built-in one", async () => {
-  const file = "test/wire/response-cache.test.ts";
-  const child = Bun.spawn([process.execPath, "test", "--timeout", "60000", file], {
-    cwd: join(import.meta.dir, "../.."),
-    env: { ...process.env, DROPPED_CACHE: "1" },
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  const text = await new Response(child.stderr).text();
-  expect(text).toMatch(/^ *0 fail$/m);
-  expect(Number(/^ *(\d+) pass$/m.exec(text)?.[1])).toBeGreaterThan(20);
-}, 300_000);

@@ -1,6 +1,5 @@
 /** The sections that every build has, in the order of the documents. */
 import { budgets, keyBudgets, ledger, rates } from "./budgets.ts";
-import { cache } from "./cache.ts";
 import { capture } from "./capture.ts";
 import { adminKeys, keys } from "./keys.ts";
 import { cors, host, listen, names, port, tls, trustedProxies } from "./listening.ts";
@@ -45,7 +44,6 @@ export const CORE = [
   messages,
   responses,
   capture,
-  cache,
   admin,
   adminKeys,
   metrics,

@@ -49,7 +49,7 @@ export async function runWithOwn(context: Context): Promise<number> {
   const key = makeKeyText("call");
   const limits = { key, flags, hasPlugins: loaded.file !== undefined || isChosen(loaded, "plugins.dir") };
   const limit = (config: Config) => withLocalServer(forOneClient(config, limits), model);
-  if (model !== undefined) await assertServed(model, limit(loaded.config), env, loaded.locate);
+  if (model !== undefined) await assertServed(model, limit(loaded.config), own, loaded.locate);
   let running: RunningWeir | undefined;
   return serveVariant(own, {
     adjust: limit,
@@ -154,11 +154,11 @@ function answersForOthers(
 async function assertServed(
   model: string,
   config: Config,
-  env: Context["env"],
+  { env, ownPlugins }: Pick<Context, "env" | "ownPlugins">,
   locate: ReturnType<typeof loadConfig>["locate"],
 ): Promise<void> {
   const { assemble } = await import("../../run/assemble.ts");
-  const { registry } = await assemble(config, env, locate);
+  const { registry } = await assemble(config, env, locate, { features: ownPlugins });
   await registry.prepare(model);
   try {
     registry.resolve(model, FORMAT);

@@ -14,6 +14,9 @@ import { fillIn, type MadeGateway, verify } from "./verify.ts";
 /** Most entries of the result that are left out because weir would not start with them. */
 const MOST_LEFT_OUT = 50;
 
+/** The environment, and what the features of this build add. */
+type Build = Pick<Context, "env" | "sections" | "ownPlugins">;
+
 /**
  * Loads the result as `weir check --offline` does, with stand-ins for variables that are not set, leaves out entries with which
  * weir would not start, and compares what it would send with what the source gateway sends.
@@ -21,11 +24,11 @@ const MOST_LEFT_OUT = 50;
  */
 export async function checkResult(
   imported: Imported,
-  env: Context["env"],
+  build: Build,
 ): Promise<{ imported: Imported; faults: string[] }> {
   let rest = imported;
   for (let left = 0; ; left++) {
-    const loaded = await tryLoad(rest, env);
+    const loaded = await tryLoad(rest, build);
     if (!(loaded instanceof Error)) {
       const { registry, environment } = loaded;
       return {
@@ -54,13 +57,13 @@ export function gatewayOf(registry: Registry): MadeGateway {
   };
 }
 
-async function tryLoad({ yaml, variables }: Imported, env: Context["env"]) {
+async function tryLoad({ yaml, variables }: Imported, { env, sections, ownPlugins }: Build) {
   const folder = mkdtempSync(join(tmpdir(), "weir-import-"));
   try {
     writeFileSync(join(folder, CONFIG_FILE), yaml, { mode: 0o600 });
     const environment = standIns(variables, env);
-    const { config, locate } = loadConfig({ env: environment, cwd: folder });
-    const { registry } = await assemble(config, environment, locate);
+    const { config, locate } = loadConfig({ env: environment, cwd: folder, sections });
+    const { registry } = await assemble(config, environment, locate, { features: ownPlugins });
     return { registry, environment };
   } catch (fault) {
     return fault instanceof Error ? fault : new Error(String(fault));

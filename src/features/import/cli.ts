@@ -20,7 +20,7 @@ export async function run(context: Context): Promise<number> {
     throw new UsageError(
       `weir imports the configs of ${Object.keys(SOURCES).join(", ")}, not of ${JSON.stringify(source)}`,
     );
-  const { imported, faults } = await checkResult(importFile(source, file, context), env);
+  const { imported, faults } = await checkResult(importFile(source, file, context), context);
   const out = textOf(flags["--out"]);
   const envFile = textOf(flags["--env"]);
   const report = reportOf(imported, faults);

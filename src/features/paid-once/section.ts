@@ -37,7 +37,7 @@ export const paidOnceSection = section(
     },
     { ...CLOSED, description: "Repeats of requests whose connection broke." },
   ),
-  { after: ["cache", "responses"] },
+  { after: ["cache", "capture", "responses"] },
 );
 
 export type PaidOnceConfig = Static<typeof paidOnceSection.schema>;

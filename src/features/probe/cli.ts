@@ -58,9 +58,9 @@ export async function run(context: Context): Promise<number> {
 }
 
 /** @throws UsageError for a host that is neither a URL nor a known provider */
-async function subjectOf(word: string, { flags, env, cwd, sections }: Context): Promise<Subject> {
+async function subjectOf(word: string, { flags, env, cwd, sections, ownPlugins }: Context): Promise<Subject> {
   const { config, locate } = loadConfig({ flags: configFlags(flags), env, cwd, sections });
-  const { registry } = await assemble(config, env, locate);
+  const { registry } = await assemble(config, env, locate, { features: ownPlugins });
   const names = [...registry.providers, ...registry.off.map(({ provider }) => provider)].map(
     ({ name }) => name,
   );

@@ -1,10 +1,10 @@
 /** The memory of the response cache: its bounds, how long it keeps answers, and which it does not keep. */
 import { expect, test } from "bun:test";
-import { type Answer, Entries } from "../../plugins/response-cache/entries.ts";
-import { digestOf } from "../../plugins/response-cache/meaning.ts";
-import { responseCache } from "../../plugins/response-cache/index.ts";
-import type { CallView } from "../../src/core/call-view.ts";
-import type { ChatEvent } from "../../src/core/events.ts";
+import { type Answer, Entries } from "../../../../plugins/response-cache/entries.ts";
+import { digestOf } from "../../../../plugins/response-cache/meaning.ts";
+import { responseCache } from "../../../../plugins/response-cache/index.ts";
+import type { CallView } from "../../../core/call-view.ts";
+import type { ChatEvent } from "../../../core/events.ts";
 
 /** An answer whose JSON has about this number of bytes. */
 const answer = (text: string, bytes = 100): Answer => ({

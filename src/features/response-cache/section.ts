@@ -1,9 +1,9 @@
-/** The section of the configuration for the cache of answers. */
-import { section } from "../section.ts";
-import { type Static, Type } from "@sinclair/typebox";
-import { CLOSED, milliseconds } from "./kinds.ts";
+/** The options of the cache of answers. */
+import { section } from "../../config/section.ts";
+import { Type } from "@sinclair/typebox";
+import { CLOSED, milliseconds } from "../../config/sections/kinds.ts";
 
-export const cache = section(
+export const cacheSection = section(
   "cache",
   Type.Object(
     {
@@ -43,6 +43,5 @@ export const cache = section(
     },
     { ...CLOSED, description: "Answers from memory for requests of the same meaning." },
   ),
+  { after: ["capture", "responses"] },
 );
-
-export type CacheOptions = Static<typeof cache.schema>;

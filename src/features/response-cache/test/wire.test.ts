@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type Anthropic from "@anthropic-ai/sdk";
 import type OpenAI from "openai";
-import { droppedPlugin } from "../helpers/dropped-plugin.ts";
-import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
-import { STREAM } from "../helpers/places.ts";
-import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
-import { startReceiver } from "../helpers/telemetry.ts";
-import { streamedText } from "../helpers/streamed.ts";
+import { droppedPlugin } from "../../../../test/helpers/dropped-plugin.ts";
+import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
+import { STREAM } from "../../../../test/helpers/places.ts";
+import { anthropicClient, openaiClient } from "../../../../test/helpers/sdk.ts";
+import { startReceiver } from "../../../../test/helpers/telemetry.ts";
+import { streamedText } from "../../../../test/helpers/streamed.ts";
 import {
   json,
   silence,
@@ -15,7 +15,7 @@ import {
   startUpstream,
   type Upstream,
   type UpstreamRequest,
-} from "../helpers/upstream.ts";
+} from "../../../../test/helpers/upstream.ts";
 
 /** Requests of a model that only this test names. */
 const MODEL = "host/some-model";
@@ -454,7 +454,7 @@ describe("a cache for all calls, without the header", () => {
   let open: RunningGateway;
   beforeAll(async () => {
     const cache = { keys: ["*"], header: false, maxTemperature: "any" };
-    open = await startGateway({ config: { ...hostAt(upstream.url), cache } });
+    open = await startGateway(await withCache(hostAt(upstream.url), cache));
   });
   afterAll(() => open?.stop());
 

@@ -1,0 +1,9 @@
+/** Response cache: a request of the same meaning is answered from memory, without a provider and for free. */
+import type { Feature } from "../../feature/feature.ts";
+import { cacheSection } from "./section.ts";
+
+export const responseCache: Feature = {
+  name: "response-cache",
+  section: cacheSection,
+  plugin: () => import("./plugin.ts"),
+};

@@ -15,7 +15,7 @@ if (Bun.isMainThread) {
   void import("./keeper/thread.ts").then(({ runThread }) =>
     runThread(
       early,
-      async (settings) => (await import("./run/keeper.ts")).openKeeper(settings, false, columns),
+      async (settings) => (await import("./run/keeper.ts")).openKeeper(settings, false, declarations),
       keeperParts,
     ),
   );
@@ -26,9 +26,9 @@ async function keeperParts() {
   return keeperPartsOf(list);
 }
 
-async function columns() {
-  const [{ columnsOf }, list] = await Promise.all([import("./feature/feature.ts"), features()]);
-  return columnsOf(list);
+async function declarations() {
+  const [{ columnsOf, keyOptionsOf }, list] = await Promise.all([import("./feature/feature.ts"), features()]);
+  return { columns: columnsOf(list), keyOptions: keyOptionsOf(list) };
 }
 
 /** The features of this build. */
@@ -48,7 +48,7 @@ async function run(args: readonly string[]): Promise<void> {
   }
   if (first === KEEPER_FLAG) {
     const { runKeeper } = await import("./cli/keeper.ts");
-    return runKeeper(others, keeperParts(), columns);
+    return runKeeper(others, keeperParts(), declarations);
   }
   const [cli, list] = await Promise.all([import("./cli/index.ts"), features()]);
   process.exitCode = await cli.run(args, list);

@@ -116,6 +116,11 @@ const RULES: readonly Rule[] = [
     because: "a column is declared with its schema",
   },
   {
+    from: "src/ledger/keys/option",
+    may: ["src/core/", "src/ledger/", "@sinclair/typebox"],
+    because: "an option of keys is declared with its schema",
+  },
+  {
     from: "src/telemetry/",
     may: ["src/core/", "src/ledger/", "src/process/version.ts", "node:os", "node:util", "node:zlib"],
     because: "traces and alerts are made from records, and know no store and no gateway",
@@ -206,6 +211,7 @@ const RULES: readonly Rule[] = [
       "src/config/section.ts",
       "src/core/column.ts",
       "src/core/metric.ts",
+      "src/ledger/keys/option.ts",
       "src/gateway/seams.ts",
       "src/keeper/seams.ts",
     ],

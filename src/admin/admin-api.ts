@@ -3,7 +3,7 @@ import type { AdminBooks } from "./books.ts";
 import { type AdminListener, startAdmin } from "./listener.ts";
 import type { AdminService } from "../keeper/keeper.ts";
 import type { AdminSettings, AdminState } from "../operator/settings.ts";
-import type { LoadColumns } from "../core/column.ts";
+import type { LoadDeclarations } from "./operations/index.ts";
 
 /** Time after a failed start before the next attempt. Milliseconds. */
 const RETRY_MS = 2_000;
@@ -11,16 +11,16 @@ const RETRY_MS = 2_000;
 export class AdminApi implements AdminService {
   readonly #books: AdminBooks;
   readonly #settings: AdminSettings;
-  readonly #columns: LoadColumns;
+  readonly #declared: LoadDeclarations;
   readonly #receivers = new Set<(state: AdminState) => void>();
   #listener: AdminListener | undefined;
   #state: AdminState | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #isStopped = false;
 
-  constructor(books: AdminBooks, settings: AdminSettings, columns: LoadColumns) {
+  constructor(books: AdminBooks, settings: AdminSettings, declared: LoadDeclarations) {
     this.#books = books;
-    this.#columns = columns;
+    this.#declared = declared;
     this.#settings = settings;
   }
 
@@ -45,7 +45,7 @@ export class AdminApi implements AdminService {
   #listen(): void {
     if (this.#isStopped) return;
     try {
-      this.#listener = startAdmin(this.#books, this.#settings, this.#columns);
+      this.#listener = startAdmin(this.#books, this.#settings, this.#declared);
       const { url, token } = this.#listener;
       this.#become({ url, ...(token !== undefined && { token }) });
     } catch (cause) {

@@ -1,6 +1,6 @@
 /** The listener of the admin API. */
 import { hostname } from "node:os";
-import type { LoadColumns } from "../core/column.ts";
+import type { LoadDeclarations } from "./operations/index.ts";
 import { isLoopback } from "../core/host-names.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 import { digestOf } from "../ledger/keys/form.ts";
@@ -24,7 +24,11 @@ const IDLE_SECONDS = 255;
  * @throws Error with one sentence if the configured port is taken, or the address can be reached by other machines and there
  * is no admin key
  */
-export function startAdmin(books: AdminBooks, settings: AdminSettings, columns: LoadColumns): AdminListener {
+export function startAdmin(
+  books: AdminBooks,
+  settings: AdminSettings,
+  declared: LoadDeclarations,
+): AdminListener {
   const { host, credential, version } = settings;
   const isKnown = books.health().degraded.length === 0;
   const hasAdmin = settings.declaresKeys || books.policy().keys.some(isActiveAdmin);
@@ -44,7 +48,7 @@ export function startAdmin(books: AdminBooks, settings: AdminSettings, columns: 
   };
   let loaded: Promise<AdminServer> | undefined;
   const answer = async (request: Request, address: string): Promise<Response> => {
-    const server = await (loaded ??= load(options, version, columns));
+    const server = await (loaded ??= load(options, version, declared));
     return server.handle(request, address);
   };
   const listen = (port: number) =>
@@ -72,14 +76,14 @@ export function startAdmin(books: AdminBooks, settings: AdminSettings, columns: 
 async function load(
   options: Omit<AdminServerOptions, "operations">,
   version: string,
-  columns: LoadColumns,
+  declared: LoadDeclarations,
 ): Promise<AdminServer> {
-  const [{ listOperations }, { AdminServer }, loaded] = await Promise.all([
+  const [{ listOperations }, { AdminServer }, { columns, keyOptions }] = await Promise.all([
     import("./operations/index.ts"),
     import("./server.ts"),
-    columns(),
+    declared(),
   ]);
-  return new AdminServer({ ...options, operations: listOperations(version, loaded) });
+  return new AdminServer({ ...options, operations: listOperations(version, columns, keyOptions) });
 }
 
 function open<Server>(listen: (port: number) => Server, { host, port }: AdminSettings): Server {

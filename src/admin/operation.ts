@@ -8,6 +8,7 @@ import type {
   QueryOf,
   TextAnswer,
 } from "../operator/contract.ts";
+import type { KeyOption } from "../ledger/keys/option.ts";
 import type { AdminBooks } from "./books.ts";
 import type { Caller } from "./callers.ts";
 import type { OwnHosts } from "./guard.ts";
@@ -31,6 +32,8 @@ export interface AdminRequest {
   own: OwnHosts;
   sessions: Sessions;
   tries: WrongTries;
+  /** The options of keys in this build. */
+  keyOptions?: readonly KeyOption[];
   /** The client has disconnected. */
   signal: AbortSignal;
   /** Whether the caller may still do this: for answers that last. */

@@ -3,7 +3,8 @@
  * are generated from it.
  */
 
-import type { Section } from "../config/section.ts";
+import type { Addition } from "../config/section.ts";
+import type { KeyOption } from "../ledger/keys/option.ts";
 import type { Column } from "../core/column.ts";
 import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 
@@ -40,8 +41,10 @@ export interface Context {
   flags: Readonly<Record<string, string | true | undefined>>;
   env: Record<string, string | undefined>;
   cwd: string;
-  /** Sections that the features of this build add to the config. */
-  sections: readonly Section[];
+  /** Sections and options of keys that the features of this build add to the config. */
+  sections: readonly Addition[];
+  /** Options of keys that these features add. */
+  keyOptions: readonly KeyOption[];
   /** Members that these features add to the record of a call. */
   columns: readonly Column[];
   /** Plugins of these features. */

@@ -1,6 +1,8 @@
 /** All commands, in the order of the help. */
 import type { Column } from "../core/column.ts";
-import { columnsOf, type Feature } from "../feature/feature.ts";
+import { columnsOf, type Feature, keyOptionsOf } from "../feature/feature.ts";
+import type { KeyOption } from "../ledger/keys/option.ts";
+import { KEY_OPTIONS } from "../ledger/keys/options.ts";
 import { columnsWith } from "../run/columns.ts";
 import type { Command, CommandHead } from "./command.ts";
 import { bookCommands } from "./books/index.ts";
@@ -22,17 +24,21 @@ import { version } from "./version.ts";
 /** The commands of weir with those of features. */
 export function commandsWith(features: readonly Feature[]): readonly Command[] {
   const commands: readonly Command[] = insertHeads(
-    coreCommands(() => commands, columnsOf(features)),
+    coreCommands(() => commands, columnsOf(features), keyOptionsOf(features)),
     features,
   );
   return commands;
 }
 
 /** Names of the commands that weir has without features. */
-export const CORE_NAMES: readonly string[] = coreCommands(() => [], []).map(({ name }) => name);
+export const CORE_NAMES: readonly string[] = coreCommands(() => [], [], []).map(({ name }) => name);
 
-/** @param all the command table, for the commands that print it @param columns of features */
-function coreCommands(all: () => readonly Command[], columns: readonly Column[]): readonly Command[] {
+/** @param all the command table, for the commands that print it @param columns and key options of features */
+function coreCommands(
+  all: () => readonly Command[],
+  columns: readonly Column[],
+  keyOptions: readonly KeyOption[],
+): readonly Command[] {
   return [
     serve,
     status,
@@ -43,7 +49,7 @@ function coreCommands(all: () => readonly Command[], columns: readonly Column[])
     models,
     explainCommand,
     chat,
-    ...bookCommands(columnsWith(columns)),
+    ...bookCommands(columnsWith(columns), [...KEY_OPTIONS, ...keyOptions]),
     pluginNew,
     pluginList,
     configInit,

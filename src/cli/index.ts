@@ -3,7 +3,14 @@ import { ConfigError, EXIT_CONFIG } from "../config/error.ts";
 import { exitProcess } from "../process/exit.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 import { assertDistinct } from "../feature/distinct.ts";
-import { columnsOf, type Feature, pluginsOf, workersOf } from "../feature/feature.ts";
+import {
+  additionsOf,
+  columnsOf,
+  type Feature,
+  keyOptionsOf,
+  pluginsOf,
+  workersOf,
+} from "../feature/feature.ts";
 import { VERSION } from "../process/version.ts";
 import { UsageError } from "./command.ts";
 import { type Parsed, parse } from "./parse.ts";
@@ -24,11 +31,11 @@ export async function run(args: readonly string[], features: readonly Feature[])
     if (parsed.kind === "version") return (print(VERSION), 0);
     if (parsed.kind === "help") return (print(await helpText(parsed, features)), 0);
     const { command, words, flags, rest } = parsed;
-    const sections = features.flatMap(({ section }) => section ?? []);
     const { env } = process;
     const own = { words, flags, rest, env, cwd: process.cwd(), print, printError };
     const parts = {
-      ...{ sections, columns: columnsOf(features) },
+      ...{ sections: additionsOf(features), columns: columnsOf(features) },
+      keyOptions: keyOptionsOf(features),
       ...{ ownPlugins: pluginsOf(features), workers: workersOf(features) },
     };
     return await command.run({ ...own, ...parts });

@@ -9,17 +9,17 @@ import { type FromWorker, HEARTBEAT_MS, KEEPER_SETTINGS, type ToWorker } from ".
 /** Interval at which a keeper without a supervisor looks whether a worker is still connected. Milliseconds. */
 const LOOK_MS = 100;
 
-/** @param parts and columns: those of features @param args the path of the socket; the environment has {@link KeeperSettings} as JSON */
+/** @param parts and declarations: those of features @param args the path of the socket; the environment has {@link KeeperSettings} as JSON */
 export async function runKeeper(
   [socket = ""]: readonly string[],
   parts: NonNullable<KeeperOptions["parts"]>,
-  columns: Parameters<typeof openKeeper>[2],
+  declarations: Parameters<typeof openKeeper>[2],
 ): Promise<void> {
   const settings = JSON.parse(process.env[KEEPER_SETTINGS] ?? "{}") as KeeperSettings;
   delete process.env[KEEPER_SETTINGS];
   // Signals may reach the whole process group. Workers still store answers while they drain, so the supervisor ends the keeper.
   for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, () => {});
-  const keeper = await listenKeeper(socket, settings, openKeeper(settings, true, columns), { parts });
+  const keeper = await listenKeeper(socket, settings, openKeeper(settings, true, declarations), { parts });
   let isEnding = false;
   const end = () => {
     if (isEnding) return;

@@ -96,25 +96,23 @@ function adminKeyEntry(key: AdminKey, path: Path, fail: Fail): KeyEntry {
   };
 }
 
-function scopesOf({
-  models,
-  providers,
-  endpoints,
-  addresses,
-  maxTokens,
-  maxCost,
-  serverTools,
-}: KeyOptions): Scopes {
+/** All that restricts a key, and is not counted: permissions, and options of features. */
+function scopesOf(key: KeyOptions): Scopes {
+  const { maxCost, ...rest } = key;
+  const scopes = Object.entries(rest).filter(
+    ([member, value]) => value !== undefined && !NO_SCOPES.has(member),
+  );
   return {
-    ...(models && { models }),
-    ...(providers && { providers }),
-    ...(endpoints && { endpoints }),
-    ...(addresses && { addresses }),
-    ...(maxTokens !== undefined && { maxTokens }),
+    ...Object.fromEntries(scopes),
     ...(maxCost !== undefined && { maxCost: toNano(maxCost)! }),
-    ...(serverTools !== undefined && { serverTools }),
   };
 }
+
+/** Members of a key in the config that are not among its scopes. */
+const NO_SCOPES: ReadonlySet<string> = new Set([
+  ...["name", "key", "sha256", "path", "tags", "expires", "budget"],
+  ...RATE_UNITS,
+]);
 
 /** A day, or a time with its zone: `2026-12-31`, `2026-12-31T18:00:00Z`. */
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;

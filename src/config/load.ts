@@ -11,7 +11,7 @@ import { withoutSets } from "./model-sets.ts";
 import { deepFreeze, sealSecrets } from "./read.ts";
 import type { Option, Options } from "./options.ts";
 import { type Config, optionsWith } from "./schema.ts";
-import type { Section, Settling } from "./section.ts";
+import type { Addition, Settling } from "./section.ts";
 import { readTextAs, readVariable } from "./variables.ts";
 import { findFaults, nameOf, throwFirst } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
@@ -40,8 +40,8 @@ export interface LoadedConfig {
 }
 
 export interface LoadOptions {
-  /** Sections of the features in this build. */
-  sections?: readonly Section[];
+  /** Additions of the features in this build. */
+  sections?: readonly Addition[];
   /** Values of flags by name with dashes: `{ "--port": "9000", "--config": "weir.yaml" }`. */
   flags?: Readonly<Record<string, string | undefined>>;
   env: Environment;

@@ -1,6 +1,7 @@
 /** All options of a build: those of weir, and those of the features in it. */
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import type { Section } from "./section.ts";
+import { KeyOption } from "../ledger/keys/option.ts";
+import type { Addition, Section } from "./section.ts";
 
 /** One option: its path (`log.format`) and the schema of its value. */
 export interface Option {
@@ -18,9 +19,16 @@ export class Options {
   /** All options in the order of the schema. Groups are walked; a map or a list is one option. */
   readonly list: readonly Option[];
 
-  /** @param more sections of features; each follows the section that it names in `after` */
-  constructor(core: readonly Section[], more: readonly Section[] = []) {
-    this.sections = insert(core, more);
+  /** @param more of features; each section follows the one that it names in `after` */
+  constructor(core: readonly Section[], more: readonly Addition[] = []) {
+    const keyOptions = more.filter((one) => one instanceof KeyOption);
+    const sections = more.filter((one): one is Section => !(one instanceof KeyOption));
+    this.sections = insert(
+      core.map((one) =>
+        keyOptions.length > 0 && one.extended ? { ...one, schema: one.extended(keyOptions) } : one,
+      ),
+      sections,
+    );
     this.schema = Type.Object(
       Object.fromEntries(this.sections.map(({ name, schema }) => [name, schema])),
       DOCUMENT,

@@ -8,14 +8,14 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Secret } from "../core/secret.ts";
 import { Options } from "./options.ts";
-import type { Section } from "./section.ts";
+import type { Addition } from "./section.ts";
 import { CORE } from "./sections/index.ts";
 
 /** The options of a build without features. */
 export const CORE_OPTIONS = new Options(CORE);
 
-/** @param features sections of the features in this build */
-export const optionsWith = (features: readonly Section[]): Options =>
+/** @param features additions of the features in this build */
+export const optionsWith = (features: readonly Addition[]): Options =>
   features.length === 0 ? CORE_OPTIONS : new Options(CORE, features);
 
 /** The effective configuration, frozen. Sections of features are read by their keys: {@link Section.of}. */

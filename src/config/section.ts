@@ -1,5 +1,6 @@
 /** One option at the top of weir.yaml, usually a group of options, as one value: its name, its schema and its rules. */
 import type { Static, TSchema } from "@sinclair/typebox";
+import type { KeyOption } from "../ledger/keys/option.ts";
 import type { Fault, Path } from "./error.ts";
 
 /** Values as the file contains them, by the names of their sections: secrets are texts, any option may be absent. */
@@ -24,6 +25,8 @@ interface Rules<Value> {
    * has counts. Absent: it is the last one.
    */
   readonly after?: readonly string[];
+  /** Of the section of keys: its schema with the options that features add. */
+  extended?(options: readonly KeyOption[]): TSchema;
   /** Faults of the value as the file contains it; not called where the file does not have the section. */
   faults?(written: unknown, whole: WrittenConfig): readonly Fault[];
   /** {@link settle} gets secrets as texts, to keep less of them than a secret. */
@@ -33,6 +36,9 @@ interface Rules<Value> {
   /** Faults over several sections, of the effective config. */
   agrees?(value: Value, config: object): readonly Fault[];
 }
+
+/** Additions of features to the config: sections, and options of keys. */
+export type Addition = Section | KeyOption;
 
 export interface Section<Name extends string = string, Schema extends TSchema = TSchema> extends Rules<
   Static<Schema>

@@ -177,9 +177,6 @@ export class Columns {
   }
 }
 
-/** Loads the columns of the build with their schemas, which take memory that a keeper without requests does not need. */
-export type LoadColumns = () => Promise<Columns>;
-
 type Members = Record<string, unknown>;
 const NO_LINES: readonly string[] = [];
 

@@ -23,8 +23,8 @@ export interface KeyAccess extends Noted {
   /** Most output tokens of one call, and most nano-dollars that it may cost. */
   readonly maxTokens?: number;
   readonly maxCost?: number;
-  /** Whether the provider may run tools by itself. */
-  readonly serverTools: boolean;
+  /** The restrictions of the key by their names, for those who declare one. */
+  readonly scopes: Readonly<Record<string, unknown>>;
 }
 
 /** A key as the keyring needs it: its digests, and how long they admit calls. Times are milliseconds since 1970. */

@@ -5,6 +5,8 @@ import type { Feature } from "./feature.ts";
 const KINDS: Readonly<Record<string, (feature: Feature) => readonly string[]>> = {
   section: ({ section }) => (section ? [section.name] : []),
   column: ({ columns = [] }) => columns.map(({ name }) => name),
+  "key option": ({ keyOptions = [] }) => keyOptions.map(({ name }) => name),
+  flag: ({ keyOptions = [] }) => keyOptions.map(({ flag }) => flag.name),
   metric: ({ metrics = [] }) => metrics.map(({ name }) => name),
   command: ({ commands = [] }) => commands.map(({ name }) => name),
 };

@@ -1,8 +1,9 @@
 /** The manifest of a feature. It is data: the code behind it is imported where it runs. */
 import type { CommandHead } from "../cli/command.ts";
-import type { Section } from "../config/section.ts";
+import type { Addition, Section } from "../config/section.ts";
 import type { Column } from "../core/column.ts";
 import type { Metric } from "../core/metric.ts";
+import type { KeyOption } from "../ledger/keys/option.ts";
 import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 import type { KeeperPart } from "../keeper/seams.ts";
 
@@ -17,6 +18,8 @@ export interface Feature {
   readonly columns?: readonly Column[];
   /** Metrics that its part in the processes that serve calls counts. Their names begin with `weir_`. */
   readonly metrics?: readonly Metric[];
+  /** What it adds to the options of a key: its restrictions in config, admin API, commands and console. */
+  readonly keyOptions?: readonly KeyOption[];
   readonly commands?: readonly CommandHead[];
   /** Its plugin, which runs in front of the others with the same rights. */
   readonly plugin?: LoadOwnPlugin;
@@ -37,6 +40,16 @@ export function featuresIn(exported: Readonly<Record<string, Feature>>): readonl
 /** The columns of features, which follow those that every build has. */
 export function columnsOf(features: readonly Feature[]): readonly Column[] {
   return features.flatMap(({ columns = [] }) => columns);
+}
+
+/** The options of keys that features add to those that every build has. */
+export function keyOptionsOf(features: readonly Feature[]): readonly KeyOption[] {
+  return features.flatMap(({ keyOptions = [] }) => keyOptions);
+}
+
+/** The sections and options of keys that features add to the config. */
+export function additionsOf(features: readonly Feature[]): readonly Addition[] {
+  return [...features.flatMap(({ section }) => section ?? []), ...keyOptionsOf(features)];
 }
 
 /** The plugins of features. */

@@ -17,8 +17,8 @@ export interface Scopes {
   maxTokens?: number;
   /** Most that one call may cost. */
   maxCost?: Nano;
-  /** Whether the provider may search, fetch and run code. Default true. */
-  serverTools?: boolean;
+  /** Values of key options, by their names. */
+  [option: string]: unknown;
 }
 
 /** `call`: for clients; `admin` and `read`: for the admin API. */

@@ -9,7 +9,6 @@ import {
   NAME,
   nano,
   PAGE,
-  pageOf,
   PATH,
   request,
   SETS,
@@ -24,6 +23,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { MAX_NANO } from "../ledger/money.ts";
 import { contract } from "./contract.ts";
 
+/** What every build knows of scopes; the admin API adds the options of keys. */
 const SCOPES = {
   models: Type.Optional(
     list(
@@ -42,9 +42,6 @@ const SCOPES = {
       maximum: MAX_NANO,
       description: "Most that one call may cost. Nano-dollars.",
     }),
-  ),
-  serverTools: Type.Optional(
-    Type.Boolean({ description: "Whether the provider may search, fetch and run code." }),
   ),
 };
 export const Scopes = request(SCOPES);
@@ -126,6 +123,11 @@ export const Key = answer({
   path: Type.String(),
   tags: Type.Array(Type.String()),
   scopes: Type.Object(SCOPES),
+  restrictions: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "Its restrictions besides the models, in words: `at most $0.50 a call`.",
+    }),
+  ),
   state: words(["active", "expired", "revoked"]),
   source: words(["config", "store"], "Keys of the configuration cannot be changed here."),
   hint: Type.Optional(Type.String({ description: "Beginning and end of the key." })),
@@ -168,6 +170,22 @@ const LIMITS = Type.Boolean({
 const ONE = { name: "Key", schema: Key };
 const CREATED = { name: "CreatedKey", schema: CreatedKey };
 
+/** An option of keys as a field of a form. */
+const KeyField = answer({
+  name: Type.String({ description: "Member of `scopes`." }),
+  label: Type.String(),
+  type: Type.String({ description: "Type of its value in JSON Schema: `boolean`, `integer`, `array`." }),
+});
+export type KeyField = Static<typeof KeyField>;
+
+const KeyPage = answer({
+  keys: Type.Array(Key),
+  next: Type.Optional(Type.String({ description: "Cursor for `after`." })),
+  options: Type.Optional(
+    Type.Array(KeyField, { description: "Members of `scopes` besides those that every build has." }),
+  ),
+});
+
 export const listKeys = contract({
   method: "GET",
   path: "/admin/v1/keys",
@@ -180,7 +198,7 @@ export const listKeys = contract({
     revoked: Type.Boolean({ default: false, description: "Revoked keys too." }),
     limits: LIMITS,
   }),
-  answer: { name: "Keys", schema: pageOf("keys", Key) },
+  answer: { name: "Keys", schema: KeyPage },
 });
 
 export const createKey = contract({

@@ -2,26 +2,40 @@
 import { AdminApi } from "../admin/admin-api.ts";
 import { NodeAdmin } from "../admin/node-admin.ts";
 import type { Column } from "../core/column.ts";
+import type { KeyOption } from "../ledger/keys/option.ts";
 import { openBooks } from "../keeper/books/index.ts";
 import type { OpenedBooks } from "../keeper/keeper.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
 
+/** What features declare for the admin API. */
+export interface OwnDeclarations {
+  readonly columns: readonly Column[];
+  readonly keyOptions: readonly KeyOption[];
+}
+
 /**
  * @param isProcess the keeper is a process, not a thread of its only worker
- * @param own the columns of features, which are loaded with the first request
+ * @param own declarations of features, which are loaded with the first request
  * @returns nothing without a store
  */
 export async function openKeeper(
   { books: settings, admin }: KeeperSettings,
   isProcess: boolean,
-  own: () => Promise<readonly Column[]>,
+  own: () => Promise<OwnDeclarations>,
 ): Promise<OpenedBooks> {
   if (settings === undefined) return {};
   const { keeper, books, upkeep, captures } = await openBooks(settings);
   if (admin === undefined) return { books: keeper };
   const { version, metrics, restarts, keys } = admin;
   books.observers.add({ settings: ({ adminNames }) => void (admin.names = adminNames ?? admin.names) });
-  const columns = async () => (await import("./columns.ts")).columnsWith(await own());
+  const declared = async () => {
+    const [{ columnsWith }, { KEY_OPTIONS }, { columns, keyOptions }] = await Promise.all([
+      import("./columns.ts"),
+      import("../ledger/keys/options.ts"),
+      own(),
+    ]);
+    return { columns: columnsWith(columns), keyOptions: [...KEY_OPTIONS, ...keyOptions] };
+  };
   const node = new NodeAdmin({ books, upkeep, captures, version, isProcess, restarts, keys, metrics });
-  return { books: keeper, admin: new AdminApi(node, admin, columns) };
+  return { books: keeper, admin: new AdminApi(node, admin, declared) };
 }

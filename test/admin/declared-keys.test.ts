@@ -79,9 +79,9 @@ test("they do not close the gateway, and the answers of the admin API do not hav
 test("an address that other machines can reach needs no other admin key", () => {
   const books = { health: () => ({ degraded: [] }), policy: () => ({ keys: [] }), report() {} } as never;
   const settings = { host: "0.0.0.0", port: 0, names: [], credential: "c", version: "1" } as never;
-  const columns = async () => new Columns([]);
-  expect(() => startAdmin(books, settings, columns)).toThrow("set adminKeys in the config");
-  const listener = startAdmin(books, { ...(settings as object), declaresKeys: true } as never, columns);
+  const declared = async () => ({ columns: new Columns([]), keyOptions: [] });
+  expect(() => startAdmin(books, settings, declared)).toThrow("set adminKeys in the config");
+  const listener = startAdmin(books, { ...(settings as object), declaresKeys: true } as never, declared);
   expect(listener.token).toBeUndefined();
   listener.stop();
 });

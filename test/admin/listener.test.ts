@@ -22,7 +22,7 @@ function start(more: { host?: string; port?: number } = {}, books = new FakeBook
       metrics: { keys: false, maxSeries: 5_000 },
       ...more,
     },
-    async () => COLUMNS,
+    async () => ({ columns: COLUMNS, keyOptions: [] }),
   );
   open.push(listener);
   return listener;

@@ -22,6 +22,7 @@ import {
   readCount,
   readEnd,
   readList,
+  readOption,
   scopeWords,
   spentBelow,
   tagsOf,
@@ -235,18 +236,19 @@ describe("a key in words", () => {
   });
 
   test("its scopes are clauses", () => {
-    const words = scopeWords(
-      { models: ["claude-*"], addresses: ["10.0.0.0/8"], maxCost: 5e8, serverTools: false },
-      (nano) => `$${nano / 1e9}`,
-      String,
-    );
-    expect(words).toEqual([
+    const restrictions = ["at most $0.5 a call", "no tools that run at the provider"];
+    expect(scopeWords({ scopes: { models: ["claude-*"] }, restrictions })).toEqual([
       "may use claude-*",
-      "not from outside 10.0.0.0/8",
-      "at most $0.5 a call",
-      "no tools that run at the provider",
+      ...restrictions,
     ]);
-    expect(scopeWords({}, String, String)).toEqual(["may use all models"]);
+    expect(scopeWords({ scopes: {} })).toEqual(["may use all models"]);
+  });
+
+  test("the field of an option is read by its type", () => {
+    expect(readOption("array", "a, b")).toEqual(["a", "b"]);
+    expect(readOption("integer", "12")).toBe(12);
+    expect([readOption("boolean", "no"), readOption("boolean", "yes")]).toEqual([false, true]);
+    expect(readOption("string", "12")).toBe("12");
   });
 
   test("its rates name the unit", () => {

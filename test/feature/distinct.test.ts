@@ -9,6 +9,8 @@ import { counter } from "../../src/core/metric.ts";
 import { assertDistinct } from "../../src/feature/distinct.ts";
 import { type Feature, featuresIn } from "../../src/feature/feature.ts";
 import { FAMILIES } from "../../src/keeper/metrics/families.ts";
+import { keyOption } from "../../src/ledger/keys/option.ts";
+import { KEY_OPTIONS } from "../../src/ledger/keys/options.ts";
 import { LEDGER_COLUMNS } from "../../src/ledger/columns.ts";
 import { RECORD_MEMBERS } from "../../src/ledger/record.ts";
 import { FEATURES } from "../helpers/commands.ts";
@@ -24,8 +26,15 @@ const member = (name: string) => column({ name, schema: Type.String() });
 
 const metric = (name: string) => counter(name, [], "");
 
+const option = (name: string, flag: string) =>
+  keyOption<string>({
+    ...{ name, label: "", schema: Type.String(), flag: { name: flag, help: "", read: (text) => text } },
+    ...{ narrows: () => undefined, words: () => undefined },
+  });
+
 const OWN = {
   metric: FAMILIES.map(({ name }) => name),
+  "key option": KEY_OPTIONS.map(({ name }) => name),
   column: [...RECORD_MEMBERS, ...LEDGER_COLUMNS.map(({ name }) => name)],
   command: CORE_NAMES,
   section: CORE.map(({ name }) => name),
@@ -91,6 +100,24 @@ const PLANTS: readonly (readonly [sentence: string, features: readonly Feature[]
       { name: "count", metrics: [metric("weir_words_total")] },
       { name: "words", metrics: [metric("weir_words_total")] },
     ],
+  ],
+  [
+    "the features count and words both declare the key option most",
+    [
+      { name: "count", keyOptions: [option("most", "--most")] },
+      { name: "words", keyOptions: [option("most", "--most-words")] },
+    ],
+  ],
+  [
+    "the features count and words both declare the flag --most",
+    [
+      { name: "count", keyOptions: [option("most", "--most")] },
+      { name: "words", keyOptions: [option("mostWords", "--most")] },
+    ],
+  ],
+  [
+    "the feature words declares the key option serverTools, which weir has without it",
+    [{ name: "words", keyOptions: [option("serverTools", "--tools")] }],
   ],
   [
     "the feature words declares the metric weir_calls_total, which weir has without it",

@@ -2,6 +2,7 @@
 import type { AnswerTo } from "../../src/operator/worker-answers.ts";
 import type { AdminBooks, GatewayAccess } from "../../src/admin/books.ts";
 import { AdminError } from "../../src/operator/errors.ts";
+import { KEY_OPTIONS } from "../../src/ledger/keys/options.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
 import { COLUMNS } from "./features.ts";
 import { AdminServer } from "../../src/admin/server.ts";
@@ -280,13 +281,13 @@ export interface Sent {
 }
 
 /** @param host the address that the listener is on */
-export function fakeAdmin(host = "127.0.0.1", columns = COLUMNS): FakeAdmin {
+export function fakeAdmin(host = "127.0.0.1", columns = COLUMNS, keyOptions = KEY_OPTIONS): FakeAdmin {
   const books = new FakeBooks();
   const faults: string[] = [];
   let now = 1_800_000_000_000;
   const server = new AdminServer({
     books,
-    operations: listOperations("0", columns),
+    operations: listOperations("0", columns, keyOptions),
     own: () => ({ host, port: 9348, names: host === "127.0.0.1" ? [] : ["weir.example"] }),
     runDigest: digestOf(RUN_CREDENTIAL),
     report: (message, cause) => faults.push(`${message}: ${String(cause)}`),

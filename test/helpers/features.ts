@@ -1,12 +1,12 @@
 /** The features of weir, for tests that start a gateway or read a config as its users do. */
 import { optionsWith } from "../../src/config/schema.ts";
-import { columnsOf, featuresIn, pluginsOf, workersOf } from "../../src/feature/feature.ts";
+import { additionsOf, columnsOf, featuresIn, pluginsOf, workersOf } from "../../src/feature/feature.ts";
 import * as LIST from "../../src/features.ts";
 import { columnsWith } from "../../src/run/columns.ts";
 
 export const FEATURES = featuresIn(LIST);
-/** Sections of the config of all features. */
-export const SECTIONS = FEATURES.flatMap(({ section }) => section ?? []);
+/** Sections and options of keys of all features. */
+export const SECTIONS = additionsOf(FEATURES);
 /** The options of the full build. */
 export const OPTIONS = optionsWith(SECTIONS);
 /** The columns of the full build: those of features, and all. */

@@ -120,7 +120,7 @@ export function access(id: string, more: Partial<KeyAccess> = {}): KeyAccess {
     allowsEndpoint: () => true,
     isBoundToAddresses: false,
     allowsAddress: () => true,
-    serverTools: true,
+    scopes: {},
     ...more,
   };
 }

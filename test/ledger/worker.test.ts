@@ -415,7 +415,7 @@ test("tools of the provider are held for, and refused to a key that may not use 
   await begin(unknown.ledger, callOf(), { hasServerTools: true });
   // Searches without a price may cost five times as much.
   expect(unknown.keeper.free.get(ALL)).toBe(DOLLAR - HOLD - 50_000_000 - 500_000_000);
-  const forbidden = callOf({ access: access("plain", { serverTools: false }) });
+  const forbidden = callOf({ access: access("plain", { scopes: { serverTools: false } }) });
   const refusal = await refusalOf(begin(ledger, forbidden, { hasServerTools: true }));
   expect([refusal.status, refusal.code]).toEqual([403, "server_tools_not_allowed"]);
   await begin(ledger, forbidden);

@@ -1,6 +1,9 @@
 /** All operations of the admin API: its table of contents. The routes, the access checks and the document come from it. */
 import type { Columns } from "../../core/column.ts";
+import type { KeyOption } from "../../ledger/keys/option.ts";
+import { KEY_OPTIONS } from "../../ledger/keys/options.ts";
 import { withColumns } from "../columns.ts";
+import { withKeyOptions } from "../key-options.ts";
 import { openApiDocument } from "../openapi.ts";
 import type { AdminOperation } from "../operation.ts";
 import { bookOperations } from "./books.ts";
@@ -22,12 +25,28 @@ import { routingOperations } from "./routing.ts";
 import { sessionOperations } from "./session.ts";
 import { storedModelOperations } from "./stored-models.ts";
 
-/** @param columns of this build: their members, facts and filters are part of the operations on calls */
-export function listOperations(version: string, columns: Columns): readonly AdminOperation[] {
+/** What features and the build declare for the admin API. */
+export interface Declarations {
+  columns: Columns;
+  keyOptions: readonly KeyOption[];
+}
+
+/** Loads them with their schemas, which take memory that a keeper without requests does not need. */
+export type LoadDeclarations = () => Promise<Declarations>;
+
+/**
+ * @param columns of this build: their members, facts and filters are part of the operations on calls
+ * @param keyOptions of this build: members of scopes in the operations on keys
+ */
+export function listOperations(
+  version: string,
+  columns: Columns,
+  keyOptions: readonly KeyOption[] = KEY_OPTIONS,
+): readonly AdminOperation[] {
   const operations: readonly AdminOperation[] = [
     ...sessionOperations,
     ...overviewOperations,
-    ...keyOperations,
+    ...withKeyOptions(keyOperations, keyOptions),
     ...budgetOperations,
     ...rateOperations,
     ...reportOperations,

@@ -14,6 +14,7 @@ import type { AdminBooks } from "../books.ts";
 import { actorOf, expectFreeName, expectVersion, findKey, newId, page, versionOf } from "../entries.ts";
 import { AdminError, conflict, declared, invalid } from "../../operator/errors.ts";
 import { budgetOfPath } from "../key-budget.ts";
+import { fieldsOf, restrictionsOf } from "../key-options.ts";
 import { limitsOf } from "../key-limits.ts";
 import { expectSets, setsOf } from "../model-sets.ts";
 import { modelWarnings } from "../model-warnings.ts";
@@ -33,7 +34,7 @@ import { expectAmount, newBudget } from "./budgets.ts";
 import type { Frozen } from "../../operator/contract.ts";
 
 type Facts = Awaited<ReturnType<AdminBooks["keyFacts"]>>;
-type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now">;
+type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now" | "keyOptions">;
 
 export const keyOperations = [
   answers(listKeys, async (given) => {
@@ -46,7 +47,8 @@ export const keyOperations = [
     const facts = await books.keyFacts();
     const limits = query.limits ? await limitsOf(given, entries) : undefined;
     const views = entries.map((key) => withLimits(viewOf(key, facts, given), limits));
-    return { json: { keys: views, ...(next && { next }) } };
+    const fields = query.after === undefined ? fieldsOf(given.keyOptions ?? []) : [];
+    return { json: { keys: views, ...(next && { next }), ...(fields.length > 0 && { options: fields }) } };
   }),
   answers(createKey, async (given) => {
     const { books, caller, now } = given;
@@ -193,8 +195,8 @@ async function createdOf(key: KeyEntry, secret: string, given: Given, patterns?:
 }
 
 /** Who makes or changes a key, with the sets that its scopes may name. */
-function makerOf({ books, caller }: Given): Maker {
-  return { ...caller, sets: books.policy().modelSets };
+function makerOf({ books, caller, keyOptions }: Given): Maker {
+  return { ...caller, sets: books.policy().modelSets, ...(keyOptions && { options: keyOptions }) };
 }
 
 async function answerOf(key: KeyEntry, given: Given) {
@@ -203,8 +205,13 @@ async function answerOf(key: KeyEntry, given: Given) {
 }
 
 /** A key without its digests. */
-function viewOf(key: KeyEntry, facts: Facts, given: Pick<Given, "books" | "now">): Frozen<Key> {
-  const { now } = given;
+function viewOf(
+  key: KeyEntry,
+  facts: Facts,
+  given: Pick<Given, "books" | "now" | "keyOptions">,
+): Frozen<Key> {
+  const { now, keyOptions = [] } = given;
+  const restrictions = restrictionsOf(key.scopes, keyOptions);
   const { digests, cut: _, ...members } = key;
   const { expiresAt = Infinity, revokedAt } = key;
   const rotatingUntil = Math.max(0, ...digests.map(({ until = 0 }) => until));
@@ -212,6 +219,7 @@ function viewOf(key: KeyEntry, facts: Facts, given: Pick<Given, "books" | "now">
   return {
     ...members,
     ...setsOf(given, key.scopes.models),
+    ...(restrictions.length > 0 && { restrictions }),
     state: revokedAt !== undefined ? "revoked" : expiresAt <= now ? "expired" : "active",
     source: isDeclared(key) ? "config" : "store",
     ...(hint !== undefined && { hint }),

@@ -7,7 +7,8 @@ import { auditLog } from "./audit-log.ts";
 import { LIMIT_COMMANDS } from "./budgets.ts";
 import { consoleCommand } from "./console.ts";
 import { keysImport } from "./import.ts";
-import { KEY_COMMANDS } from "./keys.ts";
+import type { KeyOption } from "../../ledger/keys/option.ts";
+import { keyCommands } from "./keys.ts";
 import { logsCommand } from "./logs.ts";
 import { metricsDashboard } from "./metrics.ts";
 import { MODEL_COMMANDS } from "./models.ts";
@@ -15,9 +16,9 @@ import { PRICE_COMMANDS } from "./prices.ts";
 import { STORE_COMMANDS } from "./store.ts";
 import { usage } from "./usage.ts";
 
-/** @param columns of the calls, for the filters of `weir logs` */
-export const bookCommands = (columns: Columns): readonly Command[] => [
-  ...KEY_COMMANDS,
+/** @param columns of the calls, for the filters of `weir logs` @param keyOptions of keys in this build */
+export const bookCommands = (columns: Columns, keyOptions: readonly KeyOption[]): readonly Command[] => [
+  ...keyCommands(keyOptions),
   keysImport,
   ...MODEL_COMMANDS,
   ...LIMIT_COMMANDS,

@@ -1,68 +1,77 @@
 /** `weir keys update`, `rotate` and `revoke`: changes of keys that exist. */
+import type { KeyOption } from "../../ledger/keys/option.ts";
 import type { Scopes } from "../../ledger/policy.ts";
 import { type Command, UsageError } from "../command.ts";
 import { bookCommand, DRY_RUN_FLAG, isDryRun } from "./command.ts";
-import { SCOPE_FLAGS, scopesOf, TAG_FLAG } from "./scope-flags.ts";
+import { scopeFlags, scopesOf, TAG_FLAG } from "./scope-flags.ts";
 import { showSecret } from "./secret.ts";
 import { showTime } from "./show.ts";
 import { durationOf, listOf, textOf } from "./values.ts";
 
 /** Members that `--unset` takes away, by their words. */
-const UNSET: Readonly<Record<string, keyof Scopes | "tags" | "expires">> = {
+const UNSET: Readonly<Record<string, string>> = {
   ...{ tags: "tags", expires: "expires", models: "models", providers: "providers", endpoints: "endpoints" },
   ...{ addresses: "addresses", "max-tokens": "maxTokens", "max-cost": "maxCost" },
-  "server-tools": "serverTools",
 };
-const UNSET_WORDS = Object.keys(UNSET);
 
-const keysUpdate = bookCommand({
-  name: "keys update",
-  summary: "change the name, path, tags, scopes or expiry of a key; what is not given stays",
-  words: [{ name: "NAME" }],
-  flags: [
-    { name: "--name", value: "NAME", help: "new name" },
-    { name: "--path", value: "PATH", help: "new place in the tree of keys" },
-    TAG_FLAG,
-    ...SCOPE_FLAGS,
-    { name: "--expires", value: "TIME", help: "how long it works from now on: 90d, 24h" },
-    {
-      name: "--unset",
-      value: "WHAT",
-      help: `what no longer holds: ${UNSET_WORDS.join(", ")}`,
-      completes: UNSET_WORDS,
-      repeats: true,
-    },
-  ],
-  async run({ api, flags, words: [name = ""], show, warn }) {
-    const params = { id: name };
-    const lasts = durationOf(flags, "--expires");
-    const unset = new Set(listOf(flags, "--unset")?.map(unsetOf));
-    const given = scopesOf(flags);
-    const isScoped =
-      given !== undefined || [...unset].some((member) => member !== "tags" && member !== "expires");
-    const change = {
-      name: textOf(flags, "--name"),
-      path: textOf(flags, "--path"),
-      tags: listOf(flags, "--tag") ?? (unset.has("tags") ? [] : undefined),
-      expiresAt: lasts !== undefined ? Date.now() + lasts : unset.has("expires") ? null : undefined,
-      // The API replaces all scopes.
-      scopes: isScoped
-        ? scopesAfter((await api.ask("GET /keys/{id}", { params })).scopes, given, unset)
-        : undefined,
-    };
-    if (Object.values(change).every((value) => value === undefined))
-      throw new UsageError("weir keys update requires a change, such as --path /eng or --unset max-cost");
-    const key = await api.ask("PATCH /keys/{id}", { params, body: change });
-    warn(key);
-    show(key, () => `The key ${key.name} is changed; weir keys show ${key.name} shows it.`);
-  },
+/** The words with those of options: of `--no-server-tools`, `server-tools`. */
+const unsetWords = (options: readonly KeyOption[]): Readonly<Record<string, string>> => ({
+  ...UNSET,
+  ...Object.fromEntries(options.map(({ name, flag }) => [flag.name.replace(/^--(no-)?/, ""), name])),
 });
 
+const keysUpdate = (options: readonly KeyOption[]) => {
+  const words = unsetWords(options);
+  const known = Object.keys(words);
+  return bookCommand({
+    name: "keys update",
+    summary: "change the name, path, tags, scopes or expiry of a key; what is not given stays",
+    words: [{ name: "NAME" }],
+    flags: [
+      { name: "--name", value: "NAME", help: "new name" },
+      { name: "--path", value: "PATH", help: "new place in the tree of keys" },
+      TAG_FLAG,
+      ...scopeFlags(options),
+      { name: "--expires", value: "TIME", help: "how long it works from now on: 90d, 24h" },
+      {
+        name: "--unset",
+        value: "WHAT",
+        help: `what no longer holds: ${known.join(", ")}`,
+        completes: known,
+        repeats: true,
+      },
+    ],
+    async run({ api, flags, words: [name = ""], show, warn }) {
+      const params = { id: name };
+      const lasts = durationOf(flags, "--expires");
+      const unset = new Set(listOf(flags, "--unset")?.map((word) => unsetOf(word, words)));
+      const given = scopesOf(flags, options);
+      const isScoped =
+        given !== undefined || [...unset].some((member) => member !== "tags" && member !== "expires");
+      const change = {
+        name: textOf(flags, "--name"),
+        path: textOf(flags, "--path"),
+        tags: listOf(flags, "--tag") ?? (unset.has("tags") ? [] : undefined),
+        expiresAt: lasts !== undefined ? Date.now() + lasts : unset.has("expires") ? null : undefined,
+        // The API replaces all scopes.
+        scopes: isScoped
+          ? scopesAfter((await api.ask("GET /keys/{id}", { params })).scopes, given, unset)
+          : undefined,
+      };
+      if (Object.values(change).every((value) => value === undefined))
+        throw new UsageError("weir keys update requires a change, such as --path /eng or --unset max-cost");
+      const key = await api.ask("PATCH /keys/{id}", { params, body: change });
+      warn(key);
+      show(key, () => `The key ${key.name} is changed; weir keys show ${key.name} shows it.`);
+    },
+  });
+};
+
 /** @throws UsageError */
-function unsetOf(word: string): string {
-  const member = UNSET[word];
+function unsetOf(word: string, words: Readonly<Record<string, string>>): string {
+  const member = words[word];
   if (member !== undefined) return member;
-  throw new UsageError(`--unset knows ${UNSET_WORDS.join(", ")}; "${word}" is none of them`);
+  throw new UsageError(`--unset knows ${Object.keys(words).join(", ")}; "${word}" is none of them`);
 }
 
 function scopesAfter(before: Scopes, given: Scopes | undefined, unset: ReadonlySet<string>): Scopes {
@@ -123,4 +132,8 @@ const keysOpen = bookCommand({
   },
 });
 
-export const KEY_CHANGES: readonly Command[] = [keysUpdate, keysRotate, keysRevoke, keysOpen];
+/** @param options of keys in this build */
+export const keyChanges = (options: readonly KeyOption[]): readonly Command[] => [
+  keysUpdate(options),
+  ...[keysRotate, keysRevoke, keysOpen],
+];

@@ -1,11 +1,12 @@
 /** `weir keys`: makes, lists and ends the keys of clients. */
 import { type Command, type Flag, UsageError } from "../command.ts";
+import type { KeyOption } from "../../ledger/keys/option.ts";
 import { table } from "../terminal.ts";
 import { listAll } from "./api.ts";
 import { type BookContext, bookCommand } from "./command.ts";
-import { KEY_CHANGES } from "./key-changes.ts";
+import { keyChanges } from "./key-changes.ts";
 import { RATE_FLAGS, ratesOf, showRates } from "./rate-flags.ts";
-import { SCOPE_FLAGS, scopesOf, TAG_FLAG } from "./scope-flags.ts";
+import { scopeFlags, scopesOf, TAG_FLAG } from "./scope-flags.ts";
 import { showSecret } from "./secret.ts";
 import type { Key } from "../../operator/index.ts";
 import { showLimit, showModels, showMoney, showSubject, showTime } from "./show.ts";
@@ -17,40 +18,41 @@ export const MODE_FLAGS: readonly Flag[] = [
   { name: "--watch", help: "the budget only counts, and refuses no call" },
 ];
 
-const keysCreate = bookCommand({
-  name: "keys create",
-  summary: "create a key; prints it once",
-  words: [{ name: "NAME" }],
-  flags: [
-    { name: "--path", value: "PATH", help: "place in the tree of keys: /eng/search (default /)" },
-    { name: "--budget", value: "AMOUNT", help: "dollars that it may spend: 50/month, 2/day, 10/5h, 100" },
-    ...MODE_FLAGS,
-    ...RATE_FLAGS,
-    ...SCOPE_FLAGS,
-    { name: "--expires", value: "TIME", help: "how long it works: 90d, 24h" },
-    TAG_FLAG,
-  ],
-  async run(context) {
-    const { api, flags, words } = context;
-    const budget = textOf(flags, "--budget");
-    const mode = modeOf(flags);
-    if (mode !== undefined && budget === undefined)
-      throw new UsageError(`--${mode} belongs to a budget; give one with --budget`);
-    const lasts = durationOf(flags, "--expires");
-    const created = await api.ask("POST /keys", {
-      body: {
-        name: words[0]!,
-        path: textOf(flags, "--path"),
-        tags: listOf(flags, "--tag"),
-        scopes: scopesOf(flags),
-        expiresAt: lasts === undefined ? undefined : Date.now() + lasts,
-        budget: budget === undefined ? undefined : { ...readBudget(budget, "--budget"), mode },
-        rates: ratesOf(flags),
-      },
-    });
-    showSecret(created, context);
-  },
-});
+const keysCreate = (options: readonly KeyOption[]) =>
+  bookCommand({
+    name: "keys create",
+    summary: "create a key; prints it once",
+    words: [{ name: "NAME" }],
+    flags: [
+      { name: "--path", value: "PATH", help: "place in the tree of keys: /eng/search (default /)" },
+      { name: "--budget", value: "AMOUNT", help: "dollars that it may spend: 50/month, 2/day, 10/5h, 100" },
+      ...MODE_FLAGS,
+      ...RATE_FLAGS,
+      ...scopeFlags(options),
+      { name: "--expires", value: "TIME", help: "how long it works: 90d, 24h" },
+      TAG_FLAG,
+    ],
+    async run(context) {
+      const { api, flags, words } = context;
+      const budget = textOf(flags, "--budget");
+      const mode = modeOf(flags);
+      if (mode !== undefined && budget === undefined)
+        throw new UsageError(`--${mode} belongs to a budget; give one with --budget`);
+      const lasts = durationOf(flags, "--expires");
+      const created = await api.ask("POST /keys", {
+        body: {
+          name: words[0]!,
+          path: textOf(flags, "--path"),
+          tags: listOf(flags, "--tag"),
+          scopes: scopesOf(flags, options),
+          expiresAt: lasts === undefined ? undefined : Date.now() + lasts,
+          budget: budget === undefined ? undefined : { ...readBudget(budget, "--budget"), mode },
+          rates: ratesOf(flags),
+        },
+      });
+      showSecret(created, context);
+    },
+  });
 
 const keysList = bookCommand({
   name: "keys list",
@@ -177,4 +179,9 @@ export function modeOf(flags: BookContext["flags"]): "hard" | "soft" | "watch" |
   return given[0];
 }
 
-export const KEY_COMMANDS: readonly Command[] = [keysCreate, keysList, keysShow, ...KEY_CHANGES];
+/** @param options of keys in this build */
+export const keyCommands = (options: readonly KeyOption[]): readonly Command[] => [
+  keysCreate(options),
+  ...[keysList, keysShow],
+  ...keyChanges(options),
+];

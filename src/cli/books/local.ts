@@ -1,6 +1,5 @@
 /** The admin API without a gateway: the same operations, in this process, on the store of a state folder. */
 import { dirname, resolve } from "node:path";
-import type { Column } from "../../core/column.ts";
 import type { AdminBooks } from "../../admin/books.ts";
 import { RUN_FILE } from "../../admin/callers.ts";
 import { listOperations } from "../../admin/operations/index.ts";
@@ -12,8 +11,10 @@ import { CaptureAdmin } from "../../keeper/captures/admin.ts";
 import { Captures } from "../../keeper/captures/captures.ts";
 import { SqlUpkeep } from "../../keeper/store/upkeep.ts";
 import { digestOf } from "../../ledger/keys/form.ts";
+import { KEY_OPTIONS } from "../../ledger/keys/options.ts";
 import { columnsWith } from "../../run/columns.ts";
 import { VERSION } from "../../process/version.ts";
+import type { Context } from "../command.ts";
 import { AdminApi, type Method, type Query, queryOf, readAnswer } from "./api.ts";
 import { lockStore } from "./folder.ts";
 
@@ -21,25 +22,27 @@ import { lockStore } from "./folder.ts";
 const ORIGIN = "http://127.0.0.1";
 const OPEN_MS = 10_000;
 
+type Declared = Pick<Context, "columns" | "keyOptions">;
+
 export class LocalApi extends AdminApi {
   readonly #end: () => Promise<void>;
   readonly #server: AdminServer;
   readonly #credential: string = crypto.randomUUID();
 
-  private constructor(books: AdminBooks, columns: readonly Column[], end: () => Promise<void>) {
+  private constructor(books: AdminBooks, { columns, keyOptions }: Declared, end: () => Promise<void>) {
     super();
     this.#end = end;
     this.#server = new AdminServer({
       books,
-      operations: listOperations(VERSION, columnsWith(columns)),
+      operations: listOperations(VERSION, columnsWith(columns), [...KEY_OPTIONS, ...keyOptions]),
       own: () => ({ host: "127.0.0.1", port: 80, names: [] }),
       runDigest: digestOf(this.#credential),
       report: () => {},
     });
   }
 
-  /** Locks the folder and opens its store. @param columns of features @throws Error with one sentence */
-  static async open(folder: string, columns: readonly Column[]): Promise<LocalApi> {
+  /** Locks the folder and opens its store. @param declared by features @throws Error with one sentence */
+  static async open(folder: string, declared: Declared): Promise<LocalApi> {
     const path = lockStore(resolve(folder));
     const store = sqliteStore(path);
     const books = new Books({ store, syncMs: 0 });
@@ -59,7 +62,7 @@ export class LocalApi extends AdminApi {
     const metrics = { keys: false, maxSeries: 1_000 };
     const reader = new CaptureAdmin({ captures, note: (...entry) => upkeep.reports.note(...entry) });
     const options = { books, upkeep, captures: reader, version: VERSION, isProcess: true, metrics };
-    return new LocalApi(new NodeAdmin(options), columns, end);
+    return new LocalApi(new NodeAdmin(options), declared, end);
   }
 
   async send<Answer>(

@@ -1,9 +1,11 @@
 /** The flags of what a key may do. */
 import type { Scopes } from "../../ledger/policy.ts";
-import type { Context, Flag } from "../command.ts";
+import type { KeyOption } from "../../ledger/keys/option.ts";
+import { type Context, type Flag, UsageError } from "../command.ts";
 import { countOf, listOf, readAmount, textOf } from "./values.ts";
 
-export const SCOPE_FLAGS: readonly Flag[] = [
+/** @param options of keys in this build */
+export const scopeFlags = (options: readonly KeyOption[]): readonly Flag[] => [
   {
     name: "--models",
     value: "PATTERNS",
@@ -20,7 +22,11 @@ export const SCOPE_FLAGS: readonly Flag[] = [
   { name: "--addresses", value: "CIDRS", help: "addresses of clients: 10.0.0.0/8", repeats: true },
   { name: "--max-tokens", value: "N", help: "most output tokens of one call" },
   { name: "--max-cost", value: "DOLLARS", help: "most that one call may cost" },
-  { name: "--no-server-tools", help: "providers may not search, fetch or run code for it" },
+  ...options.map(({ flag: { name, value, help } }) => ({
+    name,
+    help,
+    ...(value !== undefined && { value }),
+  })),
 ];
 
 export const TAG_FLAG: Flag = {
@@ -31,17 +37,28 @@ export const TAG_FLAG: Flag = {
 };
 
 /** @returns undefined without any of the flags @throws UsageError */
-export function scopesOf(flags: Context["flags"]): Scopes | undefined {
+export function scopesOf(flags: Context["flags"], options: readonly KeyOption[]): Scopes | undefined {
   const maxCost = textOf(flags, "--max-cost");
-  const scopes: Record<keyof Scopes, unknown> = {
+  const scopes: Scopes = {
     models: listOf(flags, "--models"),
     providers: listOf(flags, "--providers"),
     endpoints: listOf(flags, "--endpoints"),
     addresses: listOf(flags, "--addresses"),
     maxTokens: countOf(flags, "--max-tokens"),
     maxCost: maxCost === undefined ? undefined : readAmount(maxCost, "--max-cost"),
-    serverTools: flags["--no-server-tools"] ? false : undefined,
+    ...Object.fromEntries(options.map((option) => [option.name, optionOf(flags, option)])),
   };
   const given = Object.entries(scopes).filter(([, scope]) => scope !== undefined);
   return given.length === 0 ? undefined : (Object.fromEntries(given) as Scopes);
+}
+
+/** @throws UsageError for a value that the option cannot read */
+function optionOf(flags: Context["flags"], option: KeyOption): unknown {
+  const given = flags[option.flag.name];
+  if (given === undefined) return undefined;
+  try {
+    return option.read(given === true ? "" : given);
+  } catch (fault) {
+    throw new UsageError(`${option.flag.name} ${(fault as Error).message}`);
+  }
 }

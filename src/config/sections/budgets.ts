@@ -1,6 +1,8 @@
 /** Options of gateway keys, budgets and rate limits. */
+import type { KeyOption } from "../../ledger/keys/option.ts";
+import { KEY_OPTIONS } from "../../ledger/keys/options.ts";
 import { section } from "../section.ts";
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { NAME_PATTERN } from "../../core/name.ts";
 import { DOLLAR } from "../../ledger/money.ts";
 import { DEFAULT_KEEP } from "../../ledger/keep.ts";
@@ -63,6 +65,11 @@ const budgetOptions = {
   ),
 };
 
+/** Options of keys as members of the config. */
+export function writtenOptions(options: readonly KeyOption[]): Record<never, TSchema> {
+  return Object.fromEntries(options.map(({ name, written }) => [name, Type.Optional(written)]));
+}
+
 /** Permissions and limits of a key. */
 export const keyOptions = {
   path: Type.Optional(
@@ -79,11 +86,7 @@ export const keyOptions = {
   addresses: texts("Addresses or blocks of clients: `10.0.0.0/8`."),
   maxTokens: count("Most output tokens of one call. A request must name a limit of at most this."),
   maxCost: Type.Optional(dollars("The most that one call may cost, in dollars.")),
-  serverTools: Type.Optional(
-    Type.Boolean({
-      description: "Whether the provider may run tools by itself, such as a web search. Default: true.",
-    }),
-  ),
+  ...writtenOptions(KEY_OPTIONS),
   expires: Type.Optional(
     Type.String({
       description:

@@ -2,9 +2,10 @@
 import { Type } from "@sinclair/typebox";
 import { isTakenBy, likeness, nameFault, normalName } from "../../core/name.ts";
 import { Secret } from "../../core/secret.ts";
+import type { KeyOption } from "../../ledger/keys/option.ts";
 import { ConfigError, type Fault, faultAt, type Path } from "../error.ts";
 import { section } from "../section.ts";
-import { keyOptions, type KeyOptions } from "./budgets.ts";
+import { keyOptions, type KeyOptions, writtenOptions } from "./budgets.ts";
 import { CLOSED, oneOf } from "./kinds.ts";
 
 /** A gateway key as weir stores it: name, digest and what it may do, never the text. */
@@ -14,33 +15,35 @@ export interface GatewayKey extends KeyOptions {
   sha256: string;
 }
 
-const gatewayKey = Type.Union(
-  [
-    Type.String({ writeOnly: true, description: "`name:key`, or the key alone." }),
-    Type.Object(
-      {
-        name: Type.String({ description: "Name of the key's owner; the log shows it." }),
-        key: Type.Optional(Type.String({ writeOnly: true, description: "The key itself." })),
-        sha256: Type.Optional(
-          Type.String({
-            writeOnly: true,
-            pattern: "^[0-9a-fA-F]{64}$",
-            "x-expects": "64 hexadecimal digits",
-            description: "The SHA-256 digest of the key, so that the file contains no secret.",
-          }),
-        ),
-        ...keyOptions,
-      },
-      CLOSED,
-    ),
-  ],
-  { "x-expects": "a key, or a group of `name` and `key` or `sha256`" },
-);
+/** @param more options of keys besides those that every build has */
+const gatewayKeyOf = (more: readonly KeyOption[]) =>
+  Type.Union(
+    [
+      Type.String({ writeOnly: true, description: "`name:key`, or the key alone." }),
+      Type.Object(
+        {
+          name: Type.String({ description: "Name of the key's owner; the log shows it." }),
+          key: Type.Optional(Type.String({ writeOnly: true, description: "The key itself." })),
+          sha256: Type.Optional(
+            Type.String({
+              writeOnly: true,
+              pattern: "^[0-9a-fA-F]{64}$",
+              "x-expects": "64 hexadecimal digits",
+              description: "The SHA-256 digest of the key, so that the file contains no secret.",
+            }),
+          ),
+          ...keyOptions,
+          ...writtenOptions(more),
+        },
+        CLOSED,
+      ),
+    ],
+    { "x-expects": "a key, or a group of `name` and `key` or `sha256`" },
+  );
 
-export const keys = section(
-  "keys",
+const keysOf = (more: readonly KeyOption[]) =>
   Type.Unsafe<readonly GatewayKey[]>(
-    Type.Array(gatewayKey, {
+    Type.Array(gatewayKeyOf(more), {
       default: [],
       description:
         "Gateway keys that clients authenticate with: `{name, key}`, `{name, sha256}`, `name:key` or a bare key. A group may also say what the key may do and spend. The variable adds keys. Empty, and no key in the store: no authentication, loopback address only.",
@@ -48,12 +51,13 @@ export const keys = section(
       "x-env": "WEIR_API_KEYS",
       "x-adds": true,
     }),
-  ),
-  {
-    readsSecrets: true,
-    settle: (written, { locate }) => readKeys(written as readonly KeyEntry[], locate),
-  },
-);
+  );
+
+export const keys = section("keys", keysOf([]), {
+  extended: keysOf,
+  readsSecrets: true,
+  settle: (written, { locate }) => readKeys(written as readonly KeyEntry[], locate),
+});
 
 /** A key for the admin API as weir stores it. */
 export interface AdminKey {

@@ -28,7 +28,7 @@ class CompiledAccess implements KeyAccess {
   readonly tags: readonly string[];
   readonly maxTokens?: number;
   readonly maxCost?: number;
-  readonly serverTools: boolean;
+  readonly scopes: KeyEntry["scopes"];
   readonly narrowsPlans: boolean;
   readonly #models?: readonly string[];
   readonly #sets: CurrentSets;
@@ -43,7 +43,7 @@ class CompiledAccess implements KeyAccess {
     this.tags = tags;
     this.maxTokens = scopes.maxTokens;
     this.maxCost = scopes.maxCost;
-    this.serverTools = scopes.serverTools ?? true;
+    this.scopes = scopes;
     this.narrowsPlans = scopes.models !== undefined || scopes.providers !== undefined;
     this.#models = scopes.models;
     this.#sets = sets;

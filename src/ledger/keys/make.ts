@@ -3,6 +3,7 @@ import { nameFault, normalName } from "../../core/name.ts";
 import type { ModelSets } from "../../core/model-sets.ts";
 import type { KeyEntry, KeyKind, Scopes } from "../policy.ts";
 import { digestOf, hintOf, makeKeyId, makeKeyText } from "./form.ts";
+import type { KeyOption } from "./option.ts";
 import { isWithin, pathFault, ROOT } from "./path.ts";
 import { excessOf, inheritScopes, type KeyFault, scopesFault } from "./scopes.ts";
 
@@ -13,6 +14,8 @@ export interface Maker {
   expiresAt?: number;
   /** The sets of the config, which scopes may name. */
   sets?: ModelSets;
+  /** The options of keys in this build. */
+  options?: readonly KeyOption[];
 }
 
 /** A maker without limits: the operator on the machine itself, and keys of the config. */
@@ -159,7 +162,7 @@ function checked(entry: KeyEntry, maker: Maker): KeyEntry {
       { member: "expires", clause: `expires must be at most ${new Date(maker.expiresAt).toISOString()}` },
       true,
     );
-  const excess = excessOf(scopes, maker.scopes, maker.sets);
+  const excess = excessOf(scopes, maker.scopes, maker);
   if (excess) throw new KeyError(excess, true);
   return entry;
 }

@@ -3,6 +3,8 @@ import { globMatches } from "../../core/glob.ts";
 import { type ModelSets, patternsOf, setNamed } from "../../core/model-sets.ts";
 import { formatNano, MAX_NANO } from "../money.ts";
 import type { Scopes } from "../policy.ts";
+import type { KeyOption } from "./option.ts";
+import { KEY_OPTIONS } from "./options.ts";
 import { blockContains, parseBlock } from "./addresses.ts";
 
 /** A fault of a member of a key: `scopes.models must …`. */
@@ -88,8 +90,15 @@ export function inheritScopes(own: Scopes, maker: Scopes): Scopes {
   return { ...maker, ...own };
 }
 
-/** The permission that scopes have beyond those of the maker; undefined when it is nothing. Both must be valid. @param sets those of the config */
-export function excessOf(scopes: Scopes, maker: Scopes, sets: ModelSets = {}): KeyFault | undefined {
+/** The permission that scopes have beyond those of the maker; undefined when it is nothing. Both must be valid. @param known sets of the config, and options of keys */
+export function excessOf(
+  scopes: Scopes,
+  maker: Scopes,
+  {
+    sets = {},
+    options = KEY_OPTIONS,
+  }: { sets?: ModelSets | undefined; options?: readonly KeyOption[] | undefined } = {},
+): KeyFault | undefined {
   for (const name of LIST_NAMES) {
     const permitted = maker[name];
     if (permitted === undefined) continue;
@@ -104,8 +113,10 @@ export function excessOf(scopes: Scopes, maker: Scopes, sets: ModelSets = {}): K
     return beyond("maxTokens", `maxTokens must be at most ${maker.maxTokens}`);
   if (exceeds(scopes.maxCost, maker.maxCost))
     return beyond("maxCost", `maxCost must be at most ${formatNano(maker.maxCost!)}`);
-  if (maker.serverTools === false && scopes.serverTools !== false)
-    return beyond("serverTools", "serverTools must be false");
+  for (const option of options) {
+    const clause = option.excess(scopes, maker);
+    if (clause !== undefined) return beyond(option.name, clause);
+  }
   return undefined;
 }
 

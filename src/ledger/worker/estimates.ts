@@ -2,6 +2,7 @@
 import type { Attempt, Call } from "../../core/call.ts";
 import type { Admitted } from "../../core/ledger.ts";
 import type { LedgerRefusal } from "../../core/refusal.ts";
+import { serverTools } from "../keys/options.ts";
 import { type Margin, Margins, missed } from "../margins.ts";
 import type { Booking } from "./booking.ts";
 import { costOf, firstOutput, inputAtMost, outputAtMost, outputPermitted, partsOf } from "./estimate.ts";
@@ -18,10 +19,11 @@ export class Estimates {
 
   /** @throws LedgerRefusal for what the key may not do */
   checkScopes({ call, target }: Attempt, booking: Booking, admitted: Admitted): void {
-    const { name, serverTools, maxTokens, maxCost } = call.access!;
-    if (serverTools && maxTokens === undefined && maxCost === undefined) return;
+    const { name, maxTokens, maxCost } = call.access!;
+    const permitted = serverTools.of(call.access) !== false;
+    if (permitted && maxTokens === undefined && maxCost === undefined) return;
     booking.size ??= admitted.size();
-    if (!serverTools && booking.size.hasServerTools) refuse(call, serverToolsForbidden(name));
+    if (!permitted && booking.size.hasServerTools) refuse(call, serverToolsForbidden(name));
     if (maxTokens !== undefined) {
       const output = outputPermitted(booking.size, booking.applied.rule);
       const isNamed = booking.size.maxTokens !== undefined;

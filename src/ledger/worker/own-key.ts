@@ -1,7 +1,8 @@
 /** The facts that a client may know of its own key: the key, the limits and budgets that count its calls, and what it has used. */
-import type { JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import type { KeyAccess } from "../../core/key-access.ts";
 import { type ModelSets, patternsOf } from "../../core/model-sets.ts";
+import { KEY_OPTIONS } from "../keys/options.ts";
 import type { AccountState, KeyFigures } from "../messages.ts";
 import { toDollars } from "../money.ts";
 import type { Budget, Declared, KeyEntry, RateLimit, RateUnit, Scopes, Subject } from "../policy.ts";
@@ -121,7 +122,8 @@ function describeScopes(
   { models, providers, endpoints, addresses, ...more }: Scopes,
   sets: ModelSets,
 ): JsonObject {
-  const { maxTokens, maxCost, serverTools = true } = more;
+  const { maxTokens, maxCost, ...options } = more;
+  const absent = KEY_OPTIONS.filter((option) => option.absent !== undefined && !(option.name in options));
   return {
     ...(models && { models: models.flatMap((text) => patternsOf(text, sets) ?? []) }),
     ...(providers && { providers: [...providers] }),
@@ -129,8 +131,14 @@ function describeScopes(
     ...(addresses && { addresses: [...addresses] }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...(maxCost !== undefined && { max_cost: toDollars(maxCost) }),
-    server_tools: serverTools,
+    ...Object.fromEntries(absent.map((option) => [snakeCase(option.name), option.absent as Json])),
+    ...Object.fromEntries(Object.entries(options).map(([name, value]) => [snakeCase(name), value as Json])),
   };
+}
+
+/** `serverTools` becomes `server_tools`, as members of this API are written. */
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function time(ms: number): string {

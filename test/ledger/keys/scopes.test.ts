@@ -1,3 +1,4 @@
+import { serverTools } from "../../../src/ledger/keys/options.ts";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { globMatches } from "../../../src/core/glob.ts";
@@ -163,7 +164,7 @@ function powersOf(entry: KeyEntry): Set<string> {
     ...[0, 10, 100, 1000]
       .filter((n) => access.maxCost === undefined || n <= access.maxCost)
       .map((n) => `cost ${n}`),
-    ...(access.serverTools ? ["server tools"] : []),
+    ...(serverTools.of(access) === false ? [] : ["server tools"]),
     ...[1000, 2000, 3000, 4000]
       .filter((n) => entry.expiresAt === undefined || NOW + n <= entry.expiresAt)
       .map((n) => `until ${n}`),
@@ -216,7 +217,8 @@ test(`a child key can have nothing that its parent lacks: ${TREES} random trees`
 }, 600_000);
 
 test("only the set itself and a pattern for every model contain a set, which may grow", () => {
-  const excess = (inner: string, outer: string) => excessOf({ models: [inner] }, { models: [outer] }, SETS);
+  const excess = (inner: string, outer: string) =>
+    excessOf({ models: [inner] }, { models: [outer] }, { sets: SETS });
   for (const outer of ["@set", "*"]) expect([outer, excess("@set", outer)]).toEqual([outer, undefined]);
   for (const outer of ["@*", "ab*", "@lost", "a*"])
     expect([outer, excess("@set", outer)?.clause]).toEqual([

@@ -146,7 +146,7 @@ function KeyActions({ entry, onDeed }: Omit<Props, "overview">) {
 
 function Scope({ entry, overview }: { entry: Key; overview: KeysOverview }) {
   const limits = limitsOf(overview.rates, entry.id);
-  const words = scopeWords(entry.scopes, dollars, count);
+  const words = scopeWords(entry);
   return (
     <Facts
       rows={[

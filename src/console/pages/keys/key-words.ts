@@ -14,6 +14,7 @@ export type Key = Frozen<
     | "kind"
     | "path"
     | "scopes"
+    | "restrictions"
     | "state"
     | "source"
     | "hint"
@@ -46,22 +47,11 @@ export function mayUse({ models }: Scopes): string {
   return models === undefined ? "all models" : models.length === 0 ? "no model" : models.join(", ");
 }
 
-/** Every restriction of a key as a clause, in the order of the scopes. @param money writes nano-dollars @param count writes a number */
-export function scopeWords(
-  scopes: Scopes,
-  money: (nano: number) => string,
-  count: (n: number) => string,
-): string[] {
-  const { providers, endpoints, addresses, maxTokens, maxCost, serverTools } = scopes;
-  const words = [`may use ${mayUse(scopes)}`];
-  if (providers) words.push(`only of ${providers.join(", ") || "no provider"}`);
-  if (endpoints) words.push(`only by ${endpoints.join(", ") || "no format"}`);
-  if (addresses) words.push(`not from outside ${addresses.join(", ")}`);
-  if (maxTokens !== undefined) words.push(`at most ${count(maxTokens)} output tokens a call`);
-  if (maxCost !== undefined) words.push(`at most ${money(maxCost)} a call`);
-  if (serverTools === false) words.push("no tools that run at the provider");
-  return words;
-}
+/** Every restriction of a key as a clause. */
+export const scopeWords = ({ scopes, restrictions = [] }: Pick<Key, "scopes" | "restrictions">): string[] => [
+  `may use ${mayUse(scopes)}`,
+  ...restrictions,
+];
 
 const UNITS: Readonly<Record<string, string>> = {
   rpm: "a minute",
@@ -163,6 +153,13 @@ export function readCount(text: string): number | undefined {
 export function readList(text: string): string[] | undefined {
   const list = text.split(/[\s,]+/).filter((item) => item !== "");
   return list.length === 0 ? undefined : list;
+}
+
+/** The value of a key's option by what is written in its field. A boolean is `no` or `yes`. @param type as JSON Schema has it */
+export function readOption(type: string, text: string): unknown {
+  if (type === "array") return readList(text);
+  if (type === "boolean") return text !== "no";
+  return type === "integer" ? Number(text) : text;
 }
 
 /** The key as it is called once it is no longer shown. */

@@ -299,7 +299,13 @@ function Dialogs({ open, overview, setOpen, onClose, onDone }: DialogsProps) {
       const onMade = (created: CreatedKey) =>
         setOpen({ kind: "secret", created, closes: created.closed && !hadKeys });
       return (
-        <NewKeyDialog path={open.path} budgets={overview?.budgets ?? []} onClose={onClose} onMade={onMade} />
+        <NewKeyDialog
+          path={open.path}
+          budgets={overview?.budgets ?? []}
+          options={overview?.options ?? []}
+          onClose={onClose}
+          onMade={onMade}
+        />
       );
     }
     case "secret":

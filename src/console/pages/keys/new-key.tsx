@@ -1,12 +1,12 @@
 /** The dialog that makes a key. */
 import { useState } from "preact/hooks";
 import { knownNames } from "../../data/names.ts";
-import type { CreatedKey, NewKey } from "../../data/types.ts";
+import type { CreatedKey, KeyField, NewKey } from "../../data/types.ts";
 import { moment } from "../../numbers/times.ts";
 import { Segments } from "../../parts/controls.tsx";
 import { FormDialog, Suggestions, TextField } from "../../parts/form.tsx";
 import { AMOUNT_FORM, amountWords, budgetsOver, limitDollars, readAmount } from "./budget-words.ts";
-import { nameFault, readCount, readEnd, readList } from "./key-words.ts";
+import { nameFault, readCount, readEnd, readList, readOption } from "./key-words.ts";
 import type { BudgetState } from "./overview.ts";
 import { useWrite } from "../../data/use-write.ts";
 
@@ -14,6 +14,7 @@ interface Props {
   /** Where the key is at first. */
   path: string;
   budgets: readonly BudgetState[];
+  options: readonly KeyField[];
   onClose: () => void;
   onMade: (created: CreatedKey) => void;
 }
@@ -26,7 +27,7 @@ const KINDS: readonly (readonly [Kind, string])[] = [
   ["admin", "Changes here"],
 ];
 
-export function NewKeyDialog({ path: usual, budgets, onClose, onMade }: Props) {
+export function NewKeyDialog({ path: usual, budgets, options, onClose, onMade }: Props) {
   const [name, setName] = useState("");
   const [kind, setKind] = useState<Kind>("call");
   const [path, setPath] = useState(usual);
@@ -34,6 +35,8 @@ export function NewKeyDialog({ path: usual, budgets, onClose, onMade }: Props) {
   const [rate, setRate] = useState("");
   const [amount, setAmount] = useState("");
   const [ends, setEnds] = useState("");
+  /** The texts of the options' fields. */
+  const [given, setGiven] = useState<Readonly<Record<string, string>>>({});
   const { busy, error, run } = useWrite<CreatedKey>();
 
   const isCall = kind === "call";
@@ -45,9 +48,18 @@ export function NewKeyDialog({ path: usual, budgets, onClose, onMade }: Props) {
   const badAmount = isCall && amount.trim() !== "" && !budget;
   const badRate = isCall && rate.trim() !== "" && !rpm;
 
+  const scopes = {
+    ...(wanted && { models: wanted }),
+    ...Object.fromEntries(
+      options
+        .filter(({ name }) => given[name])
+        .map(({ name, type }) => [name, readOption(type, given[name]!)]),
+    ),
+  };
+
   const make = async () => {
     const forCalls = {
-      ...(wanted && { scopes: { models: wanted } }),
+      ...(Object.keys(scopes).length > 0 && { scopes }),
       ...(budget && { budget }),
       ...(rpm && { rates: { rpm } }),
     };
@@ -82,6 +94,14 @@ export function NewKeyDialog({ path: usual, budgets, onClose, onMade }: Props) {
           />
         </div>
       )}
+      {isCall &&
+        options.map(({ name, label }) => (
+          <TextField
+            label={label}
+            value={given[name] ?? ""}
+            onChange={(text) => setGiven({ ...given, [name]: text })}
+          />
+        ))}
       <div class="two">
         {isCall && (
           <TextField

@@ -1,5 +1,5 @@
 /** All that the page Keys & budgets shows, from the answers of the admin API. Amounts are nano-dollars. */
-import type { Budget, Key, Rate, UsageRow } from "../../data/types.ts";
+import type { Budget, Key, KeyField, Rate, UsageRow } from "../../data/types.ts";
 import { isWithin, levelOf, openWindow, shareOf, type BudgetWindow, type Level } from "./budget-words.ts";
 
 export interface BudgetState {
@@ -12,6 +12,8 @@ export interface BudgetState {
 
 export interface KeysOverview {
   keys: readonly Key[];
+  /** Options of keys besides those that every build has. */
+  options: readonly KeyField[];
   budgets: readonly BudgetState[];
   rates: readonly Rate[];
   /** This month, by id of the key and by path. */
@@ -21,6 +23,7 @@ export interface KeysOverview {
 
 interface Answers {
   keys: readonly Key[];
+  options?: readonly KeyField[];
   budgets: readonly Budget[];
   rates: readonly Rate[];
   byKey: readonly UsageRow[];
@@ -28,13 +31,16 @@ interface Answers {
 }
 
 /** @param now milliseconds since 1970 */
-export function overviewOf({ keys, budgets, rates, byKey, byPath }: Answers, now: number): KeysOverview {
+export function overviewOf(
+  { keys, options = [], budgets, rates, byKey, byPath }: Answers,
+  now: number,
+): KeysOverview {
   const usageOfKeys = mapBy(byKey, "key");
   const usageOfPaths = mapBy(byPath, "path");
   const states = budgets.map((budget) => stateOf(budget, usualOf(budget, usageOfKeys, usageOfPaths), now));
   // The fullest first: it is the one that needs the operator.
   states.sort((a, b) => shareOf(b.budget, b.window) - shareOf(a.budget, a.window));
-  return { keys, budgets: states, rates, byKey: usageOfKeys, byPath: usageOfPaths };
+  return { keys, options, budgets: states, rates, byKey: usageOfKeys, byPath: usageOfPaths };
 }
 
 function mapBy(rows: readonly UsageRow[], group: string): Map<string, UsageRow> {

@@ -29,7 +29,7 @@ export function useKeys({ revoked }: { revoked: boolean }): Reading<KeysOverview
     data: isThere
       ? overviewOf(
           {
-            keys: keys.data!.keys,
+            ...keys.data!,
             budgets: budgets.data!.budgets,
             rates: rates.data!.rates,
             byKey: byKey.data!.rows,

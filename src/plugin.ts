@@ -34,6 +34,7 @@ export type { AskAnswer, AskRequest } from "./core/ask.ts";
 export { GatewayError, invalidRequest } from "./core/error.ts";
 export { mergeUsage, NO_USAGE, usageState } from "./core/events.ts";
 export { isObject, parseJson } from "./core/json.ts";
+export { Slot } from "./core/slot.ts";
 export { checkForeignFields } from "./formats/shared/foreign-fields.ts";
 export { decodeError, decodeErrorBody } from "./formats/shared/upstream-error.ts";
 export { eventStream, jsonArray, jsonLines, sse } from "./stream/framing.ts";

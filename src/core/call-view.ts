@@ -5,12 +5,13 @@ import type { Usage } from "./events.ts";
 import type { Refusable } from "./error.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Loss, LossCode } from "./loss.ts";
+import type { Noted } from "./slot.ts";
 
 /**
  * The call as hooks, `patch`, `envelope` and `generate` see it. There is one view for the hooks before the first attempt, and
- * one for each attempt.
+ * one for each attempt; all have the notes of the call, which a `Slot` reads and writes.
  */
-export interface CallView {
+export interface CallView extends Noted {
   /** `req_…`, sent to the client as `x-request-id`. */
   readonly id: string;
   /** Id of the client's format. */
@@ -78,7 +79,7 @@ export interface TargetView {
 }
 
 /** A call after its end, as the `done` hook gets it. It is frozen. Times are milliseconds of `performance.now()`. */
-export interface CallRecord {
+export interface CallRecord extends Noted {
   readonly id: string;
   readonly format: string;
   readonly model: string;

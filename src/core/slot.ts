@@ -1,18 +1,17 @@
-/** Notes on a call, an attempt or a key, of which only their owner knows the type. */
+/** Notes on a call, an attempt or a key, of which only their owner knows the type. Plugins note on what they see of a call. */
 
 /** Carries notes. Only {@link Slot} reads and writes them. */
 export interface Noted {
   notes?: unknown[];
 }
 
-let made = 0;
-
 /** The typed key of one note. It is made once, when its module is loaded. */
 export class Slot<Value> {
-  readonly #at = made++;
+  static #made = 0;
+  readonly #at = Slot.#made++;
 
-  get({ notes }: Noted): Value | undefined {
-    return notes?.[this.#at] as Value | undefined;
+  get(noted: Noted): Value | undefined {
+    return noted.notes?.[this.#at] as Value | undefined;
   }
 
   set(noted: Noted, value: Value): void {

@@ -5,7 +5,7 @@ import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Ledger } from "../core/ledger.ts";
 import type { Meter, Metric } from "../core/metric.ts";
-import type { Plugin } from "../core/plugin.ts";
+import type { Hooks, Plugin } from "../core/plugin.ts";
 import type { Clock } from "./delivery/clock.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { Registry } from "./routing/registry.ts";
@@ -20,6 +20,8 @@ export type AroundPlace = (typeof PLACES)[number];
 export interface Seams {
   /** Runs around the opening of an answer. */
   readonly around?: { readonly at: AroundPlace; readonly run: Around };
+  /** Hooks as a plugin has them. They run in front of those of plugins, in the same sandbox. */
+  readonly hooks?: Hooks;
   /** weir answers a request with an error, perhaps before anything was around it. @param status of the answer */
   readonly refused?: (arrival: Arrival, status: number) => void;
 }

@@ -4,7 +4,7 @@ import { isGuarded } from "../config/address.ts";
 import { doneHooks, Settler } from "../gateway/delivery/settle.ts";
 import { askModel } from "../gateway/plugins/ask.ts";
 import { sandboxHooks } from "../gateway/plugins/sandbox.ts";
-import { compose } from "../gateway/life.ts";
+import { compose, type LivePart } from "../gateway/life.ts";
 import type { Life } from "../gateway/seams.ts";
 import type { Gateway } from "../gateway/types.ts";
 import { parseBlock } from "../ledger/keys/addresses.ts";
@@ -59,8 +59,9 @@ export class Serving {
     parts.registry.stored = lasting.stored;
     parts.registry.live.refresh();
     const captured = await lasting.capturesFor(config.capture);
-    const life = compose([...(await lasting.parts.of(config)), ...captured]);
-    const gateway = gatewayOf(config, parts, lasting, life);
+    const live = [...(await lasting.parts.of(config)), ...captured];
+    const life = compose(live);
+    const gateway = gatewayOf({ config, parts, lasting, live, life });
     const serving = new Serving(settings, parts, gateway, new Admission(config.limits), life);
     serving.renew(lasting, socket);
     return serving;
@@ -107,9 +108,19 @@ export class Serving {
   }
 }
 
-function gatewayOf(config: Config, parts: Assembled, lasting: Lasting, life: Life): Gateway {
+interface GatewayParts {
+  config: Config;
+  parts: Assembled;
+  lasting: Lasting;
+  /** The parts of features that are on. */
+  live: readonly LivePart[];
+  life: Life;
+}
+
+function gatewayOf({ config, parts, lasting, live, life }: GatewayParts): Gateway {
   const { logger, health, ledger, keys } = lasting;
-  const hooks = parts.plugins.flatMap(({ plugin }) =>
+  const own = live.map(({ name, seams: { hooks } }) => ({ name, ...(hooks && { hooks }) }));
+  const hooks = [...own, ...parts.plugins.map(({ plugin }) => plugin)].flatMap((plugin) =>
     plugin.hooks ? [sandboxHooks(plugin, logger.fault)] : [],
   );
   const gateway: Gateway = {

@@ -51,6 +51,7 @@ const PARTS = [
 
 /** Functions for plugins. */
 const HELPERS = [
+  "src/core/slot.ts",
   "src/core/glob.ts",
   "src/auth/sign-v4.ts",
   "src/auth/aws/credentials.ts",
@@ -102,7 +103,7 @@ function declareClass(source: string): string {
     .replace(/(\w+): (\w+) = \{\}/g, "$1?: $2")
     .replace(/^  (?:get|set) (\w+)\(\): (.*?) \{\n.*?^  \}\n/gms, "  readonly $1: $2;\n")
     .replace(/^  (?:async )?#\w+\([^{]*?\{\n.*?^  \}\n/gms, "")
-    .replace(/^  (?:override )?(readonly )?#.*?;\n/gms, "")
+    .replace(/^  (?:static |override )?(readonly )?#.*?;\n/gms, "")
     .replace(/^  ((?:static )?\w+\([^{]*?\)(?:: [\w<>[\] |]+)?) \{\n.*?^  \}\n/gms, "  $1;\n")
     .replace(/^  (?:override )?readonly startedAt = .*?;$/gms, "  readonly startedAt: number;")
     .replace(/^  (?:override )?readonly (\w+) = new Map<(.*?)>\(\);$/gm, "  readonly $1: Map<$2>;")

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { ask, makeStage } from "../helpers/places.ts";
+import { until } from "../helpers/upstream.ts";
 import { makeWeirTypes } from "../helpers/weir-types.ts";
 
 const { gateway } = makeStage();
@@ -52,6 +53,26 @@ describe("the examples of hooks", () => {
     const path = "/v1/messages";
     const other = await ask(running, { body: { model }, path });
     expect([other.status, JSON.parse(other.text)]).toMatchObject([402, { error: { type: "billing_error" } }]);
+  });
+
+  test("the note of a call reaches its done hook, and no other call", async () => {
+    const replaced = { "> 2_000": "> 20", "anthropic/claude-opus-4-8": "mock/error-500" };
+    const running = await gateway({}, { plugins: example("size-note", replaced) });
+    const long = Array.from({ length: 40 }, () => "word").join(" ");
+    const body = (content: string) => ({ model: "mock/echo", messages: [{ role: "user", content }] });
+    const [short, failed] = await Promise.all([
+      ask(running, { body: body("hi") }),
+      ask(running, { body: body(long) }),
+    ]);
+    expect([short.status, failed.status]).toEqual([200, 500]);
+    const said = () => running.log.filter((line) => / had \d+ words/.test(line));
+    if (running.target === "source") return;
+    await until(
+      () => said().length > 0,
+      10_000,
+      () => "no line of the done hook",
+    );
+    expect(said()).toEqual([expect.stringMatching(/^req_\S+ had 4\d words$/)]);
   });
 
   test("the router asks a small model which model answers", async () => {

@@ -428,3 +428,23 @@ const mark = (hook, call) => { seen.push(hook + (call.parent ? "-child" : "")); 
     expect([status, text]).toEqual([400, expect.stringContaining("explain sends nothing")]);
   });
 });
+
+describe("a slot", () => {
+  test("has one note for all hooks of a call, and none of other calls", async () => {
+    const plugins = hooked(
+      `admit(call) { seen.set(call, [...(seen.get(call) ?? []), "admit " + call.model]); },
+       intercept(call) { seen.get(call).push("intercept"); },
+       request(request, call) { call.addHeader("x-seen", seen.get(call).join(", ")); },
+       done(record) { done.push(record.model + ": " + seen.get(record).join(", ")); if (done.length === 3) throw new Error("done " + done.join("; ")); }`,
+      'import { Slot } from "weir"; const seen = new Slot(); const done = [];',
+    );
+    const running = await gateway({}, { plugins });
+    const models = ["mock/chat", "mock/echo", "mock/chat"];
+    const answers = await Promise.all(models.map((model) => ask(running, { body: { model } })));
+    expect(answers.map(({ headers }) => headers.get("x-seen"))).toEqual(
+      models.map((model) => `admit ${model}, intercept`),
+    );
+    await logged(running, "mock/echo: admit mock/echo, intercept");
+    await logged(running, "mock/chat: admit mock/chat, intercept");
+  });
+});

@@ -68,6 +68,14 @@ class View implements CallView {
     return this.#call.key;
   }
 
+  get notes(): unknown[] | undefined {
+    return this.#call.notes;
+  }
+
+  set notes(notes: unknown[] | undefined) {
+    if (notes) this.#call.notes = notes;
+  }
+
   get parent(): string | undefined {
     return this.#call.parent?.id;
   }
@@ -186,7 +194,12 @@ export function recordOf(call: Call): CallRecord {
     upstreamStatus: attempt?.upstreamStatus,
     upstreamRequestId: attempt?.upstreamRequestId,
   });
-  return Object.freeze({ ...deepFreeze(facts), headers: withoutCredentials(call.headers) });
+  const { notes, headers } = call;
+  return Object.freeze({
+    ...deepFreeze(facts),
+    ...(notes && { notes }),
+    headers: withoutCredentials(headers),
+  });
 }
 
 function describeAttempt(attempt: Attempt): AttemptRecord {

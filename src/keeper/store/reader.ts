@@ -1,7 +1,7 @@
 /** A read-only connection to the file of the books, in a thread of its own that ends when nothing is asked for a while. */
 import { OwnThread } from "../../process/own-thread.ts";
 import type { ReaderAnswer, ReaderAsk, ReaderData } from "./reader-thread.ts";
-import type { Sql, SqlRow, SqlValue } from "./sql.ts";
+import type { Sql, SqlRow, SqlValue, Transaction } from "./sql.ts";
 
 /** The thread needs 5 MB. Milliseconds. */
 const IDLE_MS = 30_000;
@@ -40,14 +40,15 @@ export class Reader implements Sql {
   }
 
   /** All statements of the work see the books at one moment. */
-  transaction<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
-    const inner: Sql = {
+  transaction<Value>(work: (sql: Transaction) => Promise<Value>): Promise<Value> {
+    const inner: Transaction = {
       dialect: this.dialect,
       all: <Row>(text: string, values: readonly SqlValue[] = []) =>
         this.#ask("all", text, values) as Promise<Row[]>,
       run: async (text, values = []) => (await this.#ask("run", text, values)).length,
       insert: () => this.insert(),
       transaction: (nested) => nested(inner),
+      savepoint: () => Promise.reject(new Error("a reader cannot write")),
       close: async () => {},
     };
     return this.#inTurn(async () => {

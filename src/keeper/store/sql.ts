@@ -17,6 +17,21 @@ export interface Sql {
     onConflict?: string,
   ): Promise<void>;
   /** Runs work in one transaction. Transactions run one after another; other statements wait for them. */
-  transaction<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value>;
+  transaction<Value>(work: (sql: Transaction) => Promise<Value>): Promise<Value>;
   close(): Promise<void>;
+}
+
+/** The connection inside a transaction. */
+export interface Transaction extends Sql {
+  /**
+   * Runs work whose failure must not undo what the transaction did before: then only what the work did is undone.
+   * @param ms most time of the work; later its statements are refused
+   * @returns why the work was undone; undefined if it was not
+   * @throws Error if the whole transaction is lost
+   */
+  savepoint(work: (sql: Sql) => Promise<void>, ms: number): Promise<Undone | undefined>;
+}
+
+export interface Undone {
+  cause: unknown;
 }

@@ -1,12 +1,13 @@
 /** The books' connection to a SQLite file. */
 import { chmodSync, existsSync, rmSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { Database, type SQLQueryBindings, type Statement } from "bun:sqlite";
+import { Database, SQLiteError, type SQLQueryBindings, type Statement } from "bun:sqlite";
 import { describeFailure } from "./database.ts";
 import { migrate, readNumber } from "./migrations.ts";
 import { IN_MEMORY } from "../settings.ts";
 import { migrationsFor } from "./schema.ts";
-import type { Sql, SqlRow, SqlValue } from "./sql.ts";
+import { SAVEPOINT, untilLate } from "./savepoint.ts";
+import type { Sql, SqlRow, SqlValue, Transaction, Undone } from "./sql.ts";
 
 /** These must come before the first table. Later they would change the file, also one that is refused. */
 const FIRST_PRAGMAS = ["page_size = 8192", "auto_vacuum = INCREMENTAL"];
@@ -109,7 +110,7 @@ export class Sqlite implements Sql {
     await this.transaction((sql) => sql.insert(table, columns, rows, onConflict));
   }
 
-  transaction<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
+  transaction<Value>(work: (sql: Transaction) => Promise<Value>): Promise<Value> {
     this.#waiting += 1;
     const result = this.#tail.then(() => this.#transact(work));
     this.#tail = result.then(
@@ -135,13 +136,14 @@ export class Sqlite implements Sql {
     while (this.#waiting > 0) await this.#tail;
   }
 
-  async #transact<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
-    const inner: Sql = {
+  async #transact<Value>(work: (sql: Transaction) => Promise<Value>): Promise<Value> {
+    const inner: Transaction = {
       dialect: this.dialect,
       all: async (text, values = []) => this.#all(text, values),
       run: async (text, values = []) => this.#run(text, values),
       insert: async (table, columns, rows, onConflict = "") => this.#insert(table, columns, rows, onConflict),
       transaction: (nested) => nested(inner),
+      savepoint: (part, ms) => this.#savepoint(inner, part, ms),
       close: async () => {},
     };
     this.#db.run("BEGIN IMMEDIATE");
@@ -152,6 +154,21 @@ export class Sqlite implements Sql {
     } catch (cause) {
       if (this.#db.inTransaction) this.#db.run("ROLLBACK");
       throw cause;
+    }
+  }
+
+  async #savepoint(inner: Sql, work: (sql: Sql) => Promise<void>, ms: number): Promise<Undone | undefined> {
+    this.#db.run(`SAVEPOINT ${SAVEPOINT}`);
+    try {
+      await untilLate(inner, work, ms);
+      this.#db.run(`RELEASE ${SAVEPOINT}`);
+      return undefined;
+    } catch (cause) {
+      // Some failures of the file end the transaction, and after others nothing in it can be trusted.
+      if (!this.#db.inTransaction || isOfFile(cause)) throw cause;
+      this.#db.run(`ROLLBACK TO ${SAVEPOINT}`);
+      this.#db.run(`RELEASE ${SAVEPOINT}`);
+      return { cause };
     }
   }
 
@@ -192,4 +209,9 @@ export class Sqlite implements Sql {
     this.#statements.set(text, statement);
     return statement;
   }
+}
+
+/** Whether a failure is one of the file, and not of the statement. */
+function isOfFile(cause: unknown): boolean {
+  return cause instanceof SQLiteError && /^SQLITE_(?:CORRUPT|NOTADB|IOERR)/.test(cause.code ?? "");
 }

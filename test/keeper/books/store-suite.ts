@@ -1,6 +1,8 @@
 /** What the store of the books promises: what is drawn, what a commit writes, and what is kept of keys and budgets. */
 import { describe, expect, test } from "bun:test";
 import { VersionConflict } from "../../../src/keeper/store/policies.ts";
+import { TooLate } from "../../../src/keeper/store/savepoint.ts";
+import type { Sql } from "../../../src/keeper/store/sql.ts";
 import type { SqlStore } from "../../../src/keeper/store/sql-store.ts";
 import { DOLLAR } from "../../../src/ledger/money.ts";
 import { budgetAccount } from "../../../src/ledger/record.ts";
@@ -250,6 +252,56 @@ export function describeBooks(
       expect(await store.sql.all("SELECT count(*) AS rows FROM audit WHERE actor = 'x'")).toEqual([
         { rows: 0 },
       ]);
+    });
+  });
+
+  describe("a part of a transaction", () => {
+    const put = (sql: Sql, name: string) => sql.run("INSERT INTO meta (name, value) VALUES ($1, 1)", [name]);
+    const names = async (sql: Sql) =>
+      (await sql.all<{ name: string }>("SELECT name FROM meta WHERE name LIKE 'test_%' ORDER BY name")).map(
+        ({ name }) => name,
+      );
+
+    test("that fails takes back what it did, and nothing else", async () => {
+      const { sql } = await open();
+      const undone = await sql.transaction(async (tx) => {
+        await put(tx, "test_a");
+        const parts = [
+          await tx.savepoint(async (part) => void (await put(part, "test_b")), 1_000),
+          await tx.savepoint(async (part) => {
+            await put(part, "test_c");
+            await put(part, "test_a");
+          }, 1_000),
+          await tx.savepoint(() => Promise.reject(new Error("of its own")), 1_000),
+        ];
+        await put(tx, "test_d");
+        return parts;
+      });
+      expect(undone).toEqual([
+        undefined,
+        { cause: expect.any(Error) },
+        { cause: expect.objectContaining({ message: "of its own" }) },
+      ]);
+      expect(await names(sql)).toEqual(["test_a", "test_b", "test_d"]);
+    });
+
+    test("that takes too long is undone, and its later statements are refused", async () => {
+      const { sql } = await open();
+      const late = Promise.withResolvers<unknown>();
+      const undone = await sql.transaction(async (tx) => {
+        await put(tx, "test_a");
+        const part = tx.savepoint(async (inner) => {
+          await put(inner, "test_b");
+          await Bun.sleep(60);
+          await put(inner, "test_c").catch(late.resolve);
+        }, 20);
+        const cause = await part;
+        await late.promise;
+        return cause;
+      });
+      expect(undone).toEqual({ cause: new TooLate(20) });
+      expect(await late.promise).toEqual(new TooLate(20));
+      expect(await names(sql)).toEqual(["test_a"]);
     });
   });
 }

@@ -1,6 +1,7 @@
 /** The books' connection to PostgreSQL: a small pool of Bun's client, with a time limit on every query. */
 import type { SQL } from "bun";
-import type { Sql, SqlRow, SqlValue } from "../sql.ts";
+import { SAVEPOINT, untilLate } from "../savepoint.ts";
+import type { Sql, SqlRow, SqlValue, Transaction, Undone } from "../sql.ts";
 import { StoreLost } from "../store.ts";
 import { isLoss, sentenceOf } from "./faults.ts";
 
@@ -72,12 +73,12 @@ export class Postgres implements Sql {
   }
 
   /** Runs work in one transaction, several at a time. One that the server ended for another's sake runs again. */
-  async transaction<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
+  async transaction<Value>(work: (sql: Transaction) => Promise<Value>): Promise<Value> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.#inTurn(() => this.#transact(work));
       } catch (cause) {
-        if (tries === TRIES || !CONFLICTS.includes((cause as { errno?: unknown } | null)?.errno)) throw cause;
+        if (tries === TRIES || !isConflict(cause)) throw cause;
         await Bun.sleep(Math.random() * 10 * tries);
       }
     }
@@ -163,19 +164,20 @@ export class Postgres implements Sql {
     }
   }
 
-  async #transact<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
+  async #transact<Value>(work: (sql: Transaction) => Promise<Value>): Promise<Value> {
     const pool = this.#pool;
     const entered = Promise.withResolvers<void>();
     const worked = Promise.withResolvers<void>();
     const result = pool.client.begin(async (connection) => {
       entered.resolve();
-      const sql: Sql = {
+      const sql: Transaction = {
         dialect: this.dialect,
         all: async (text, values = []) => Array.from(await this.#query(pool, connection, text, values)),
         run: async (text, values = []) => (await this.#query(pool, connection, text, values)).count,
         insert: (table, columns, rows, onConflict = "") =>
           this.#insert(sql, table, columns, rows, onConflict),
         transaction: (inner) => inner(sql),
+        savepoint: (part, ms) => this.#savepoint(sql, part, ms),
         close: async () => {},
       };
       try {
@@ -189,6 +191,21 @@ export class Postgres implements Sql {
     await this.#limited(pool, Promise.race([entered.promise, result]));
     await this.#untilLost(pool, Promise.race([worked.promise, result]));
     return ((await this.#limited(pool, result)) as { value: Value }).value;
+  }
+
+  /** A statement that is late holds up what undoes it, so the server ends it before weir gives the connection up. */
+  async #savepoint(sql: Sql, work: (sql: Sql) => Promise<void>, most: number): Promise<Undone | undefined> {
+    const ms = Math.min(most, Math.floor(this.#queryMs / 2) - 1);
+    await sql.run(`SAVEPOINT ${SAVEPOINT}; SET LOCAL statement_timeout = ${ms}`);
+    try {
+      await untilLate(sql, work, ms);
+      await sql.run(`RELEASE ${SAVEPOINT}; SET LOCAL statement_timeout TO DEFAULT`);
+      return undefined;
+    } catch (cause) {
+      if (cause instanceof StoreLost || isConflict(cause)) throw cause;
+      await sql.run(`ROLLBACK TO ${SAVEPOINT}; RELEASE ${SAVEPOINT}`);
+      return { cause };
+    }
   }
 
   #query<Row>(pool: Pool, runner: Runner, text: string, values: readonly SqlValue[]): Promise<Result<Row>> {
@@ -259,6 +276,11 @@ export class Postgres implements Sql {
     for (const reject of pool.waiting) reject(fault);
     pool.client.close({ timeout: 0 }).catch(() => {});
   }
+}
+
+/** Whether the server ended a transaction for the sake of another one. */
+function isConflict(cause: unknown): boolean {
+  return CONFLICTS.includes((cause as { errno?: unknown } | null)?.errno);
 }
 
 /** The server stores neither NUL nor half of a surrogate pair. */

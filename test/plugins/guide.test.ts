@@ -74,8 +74,8 @@ describe("the examples of hooks", () => {
       10_000,
       () => "no line of the done hook",
     );
-    printed.mockRestore();
     expect(said()).toEqual([expect.stringMatching(/^req_\S+ had 4\d words$/)]);
+    printed.mockRestore();
   });
 
   test("the router asks a small model which model answers", async () => {

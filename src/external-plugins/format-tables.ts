@@ -30,6 +30,7 @@ import type { LocalOperation } from "../core/local-operation.ts";
 import type { ModelListing } from "../core/model-listing.ts";
 import type { UrlAddress } from "../core/url-address.ts";
 import type { StoredCodec } from "../core/stored-codec.ts";
+import type { TextPlaces } from "../core/text-places.ts";
 import { isObject } from "../core/json.ts";
 import { embeds, FRAMING } from "./provider-tables.ts";
 import type { Table } from "./rules.ts";
@@ -239,12 +240,20 @@ const ANSWERS: Table<AnswerCodec> = {
   framing: required(group("its client.codec.framing", FRAMES)),
 };
 
+const PLACES: Table<TextPlaces> = {
+  request: required(callable),
+  answer: required(callable),
+  event: required(callable),
+  stopped: required(callable),
+};
+
 const FACTS: Table<RequestFacts> = {
   size: group("the sizes'", SIZE),
   settings: group("the settings'", SETTINGS),
   sessionOf: callable,
   promptSections: callable,
   losesCallIds: flag,
+  places: group("the texts'", PLACES),
   rateHeaders: group("the rate headers'", RATE_HEADERS),
 };
 

@@ -101,7 +101,7 @@ export function* elementsOf(
 }
 
 /** The index of the closing quote of the string that opens at `open`; the last byte if the string is not closed. */
-function stringEnd(bytes: Uint8Array, open: number): number {
+export function stringEnd(bytes: Uint8Array, open: number): number {
   let end = bytes.indexOf(QUOTE, open + 1);
   while (end >= 0) {
     if (!isEscaped(bytes, end)) return end;

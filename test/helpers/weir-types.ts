@@ -42,6 +42,7 @@ const PARTS = [
   "format/routes",
   "format/request-check",
   "format/answer-codec",
+  "text-places",
   "format/facts",
   "format/beside",
   "format/upstream",

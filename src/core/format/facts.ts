@@ -3,6 +3,7 @@ import type { HeaderReader } from "../headers.ts";
 import type { RateHeaders } from "../limit-figures.ts";
 import type { PromptSections } from "../prompt-sections.ts";
 import type { SizeMembers } from "../size-members.ts";
+import type { TextPlaces } from "../text-places.ts";
 
 export interface RequestFacts {
   /** Where a request says what decides its cost. Without it weir expects the most that the model can answer. */
@@ -21,6 +22,8 @@ export interface RequestFacts {
    * the id.
    */
   losesCallIds?: boolean;
+  /** Where the texts of its requests and answers are. */
+  places?: TextPlaces;
   /** How weir's own rate limits are written into response headers; absent if clients of the format read none. */
   rateHeaders?: RateHeaders;
 }

@@ -6,6 +6,7 @@ import { writeAnswer, writeStream } from "./client/answer.ts";
 import { checkRequest, REQUEST } from "./client/check.ts";
 import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
+import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { promptSections, sessionOf, settings, size } from "./client/facts.ts";
@@ -58,7 +59,7 @@ const client: ClientCodec = {
       heartbeat: ": keepalive\n\n",
     },
   },
-  facts: { sessionOf, promptSections, rateHeaders: DURATION_RATE_HEADERS, size, settings },
+  facts: { places, sessionOf, promptSections, rateHeaders: DURATION_RATE_HEADERS, size, settings },
   beside: { embeds },
 };
 

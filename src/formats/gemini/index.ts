@@ -9,6 +9,7 @@ import { count } from "./client/count.ts";
 import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { models } from "./client/models.ts";
+import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { promptSections, sessionOf, settings, size } from "./client/facts.ts";
 import { endpoint, factsIn } from "./endpoint.ts";
@@ -66,7 +67,7 @@ const client: ClientCodec = {
       heartbeat: ": keepalive\n\n",
     },
   },
-  facts: { sessionOf, promptSections, size, settings },
+  facts: { places, sessionOf, promptSections, size, settings },
   beside: { count, embeds },
 };
 

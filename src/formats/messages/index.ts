@@ -5,6 +5,7 @@ import { writeAnswer, writeStream } from "./client/answer.ts";
 import type { SystemTurns } from "./client/check.ts";
 import { checkRequest, REQUEST } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
+import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { TIME_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { promptSections, sessionOf, settings, size } from "./client/facts.ts";
@@ -57,7 +58,7 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
       encodeStreamError,
       framing: { heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n' },
     },
-    facts: { sessionOf, promptSections, rateHeaders: TIME_RATE_HEADERS, size, settings },
+    facts: { places, sessionOf, promptSections, rateHeaders: TIME_RATE_HEADERS, size, settings },
     beside: {
       count: {
         path: "/v1/messages/count_tokens",

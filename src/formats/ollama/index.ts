@@ -11,6 +11,7 @@ import { local } from "./client/catalog.ts";
 import { checkGenerateRequest, checkRequest, GENERATE_REQUEST, REQUEST } from "./client/check.ts";
 import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
+import { places } from "./client/places.ts";
 import { decodeGenerateRequest, decodeRequest, hasMessages, hasPrompt } from "./client/request.ts";
 import { promptSections, promptSession, sessionOf, settings, size } from "./client/facts.ts";
 import { FORMAT, GENERATE } from "./own-fields.ts";
@@ -39,7 +40,7 @@ const common = {
     reader: { readStream, readAnswer },
     framing: { lines: true, heartbeat: " " },
   },
-  facts: { losesCallIds: true, size, settings },
+  facts: { losesCallIds: true, places, size, settings },
 };
 
 const client: ClientCodec = {

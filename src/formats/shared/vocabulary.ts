@@ -225,6 +225,14 @@ export class Vocabulary {
     for (const [name, inner] of members) if (inner && inner !== this) yield* inner.silent(at(name));
   }
 
+  /** The names of all members by the level that they belong to. @param path of the object in the request */
+  *levels(path = ""): Generator<{ path: string; names: readonly string[] }> {
+    const { members } = this.#level;
+    yield { path, names: [...members.keys()] };
+    for (const [name, inner] of members)
+      if (inner && inner !== this) yield* inner.levels(path === "" ? name : `${path}.${name}`);
+  }
+
   #nameLike(name: string): string {
     const names = [...this.#level.members.keys()];
     return names.find((known) => new RegExp(`^${RegExp.escape(known)}$`, "iu").test(name)) ?? name;

@@ -22,7 +22,7 @@ export function camelCased(body: JsonObject): JsonObject {
   return withLists(named);
 }
 
-function toCamel(name: string): string {
+export function toCamel(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 

@@ -1,0 +1,69 @@
+/**
+ * The texts of a format's requests and answers, for code that replaces parts of them: each client codec says where they are.
+ * Names of members are no texts.
+ */
+import type { BrokenStream } from "./format/answer-codec.ts";
+import type { Frame } from "./frame.ts";
+import type { JsonObject } from "./json.ts";
+
+/**
+ * `name`: names and words of the client's own, such as its user, its tools and its stop sequences. `media`: base64, data URIs and
+ * links. `logprobs`: the tokens of a text once more. `other`: a member that weir does not know, or that is nothing of the rest.
+ */
+export type TextKind =
+  | "text"
+  | "system"
+  | "reasoning"
+  | "tool-arguments"
+  | "tool-result"
+  | "declaration"
+  | "document"
+  | "name"
+  | "media"
+  | "logprobs"
+  | "other";
+
+/** A text, and what decides whether it may be changed. */
+export interface Text {
+  readonly kind: TextKind;
+  /** Path of the member: `messages[0].content[1].text`. */
+  readonly path: string;
+  /** The vendor refuses it, or reads something else, if it changes. */
+  readonly fixed?: "signed" | "encrypted";
+  /** The text is JSON, or a part of one: what is written into it needs its escapes. */
+  readonly isJson?: true;
+}
+
+/** A text of a request. */
+export interface TextPlace extends Text {
+  /** Who said it: the role of its message. */
+  readonly role?: string;
+  /** The JSON string with its quotes, in the client's bytes. `end` is exclusive. */
+  readonly start: number;
+  readonly end: number;
+  /** The text without its escapes. */
+  read(): string;
+}
+
+/** A text of an answer, or of one event of a streamed answer. */
+export interface AnswerText extends Text {
+  /** The text is a piece: the pieces of a channel, joined, are a text. Absent: it is whole. */
+  readonly channel?: string;
+  get(): string;
+  set(text: string): void;
+}
+
+/** Where the texts of a format are. */
+export interface TextPlaces {
+  /** The texts of a request of any operation, in the order of its bytes. @param bytes a valid JSON object */
+  request(bytes: Uint8Array): Iterable<TextPlace>;
+  /** The texts of a JSON answer. */
+  answer(body: JsonObject): Iterable<AnswerText>;
+  /** The texts of one event of a streamed answer: there may be several. */
+  event(event: JsonObject): Iterable<AnswerText>;
+  /**
+   * The frames that end a stream as a refusal, in place of the rest of the answer. A tool call that is open stays cut.
+   * @param broken what the client got before
+   */
+  stopped(reason: string, broken: BrokenStream): Frame[];
+}

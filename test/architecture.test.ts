@@ -209,6 +209,7 @@ const RULES: readonly Rule[] = [
     may: [
       "src/cli/command.ts",
       "src/config/section.ts",
+      "src/core/call-header.ts",
       "src/core/column.ts",
       "src/core/metric.ts",
       "src/ledger/keys/option.ts",
@@ -508,7 +509,7 @@ const MANIFEST_MAY = [
   "@sinclair/typebox",
 ] as const;
 /** Declarations beside a manifest, which are data as the manifest is. */
-const DECLARATIONS = /^src\/features\/[a-z0-9-]+\/(section|columns|metrics|errors|flags)\.ts$/;
+const DECLARATIONS = /^src\/features\/[a-z0-9-]+\/(section|columns|headers|metrics|errors|flags)\.ts$/;
 
 /** Imports that the evaluation of a file needs: no types, and nothing that is imported later. */
 async function eagerImportsOf(file: string): Promise<string[]> {
@@ -562,11 +563,12 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   "src/formats/responses/tool-kinds.ts": ["exec"],
 };
 
-test("no room contains the name of a feature, of its section, its columns or its commands", async () => {
-  const names = FEATURES.flatMap(({ name, section, columns = [], commands = [] }) => [
+test("no room contains the name of a feature, of its section, its columns, its headers or its commands", async () => {
+  const names = FEATURES.flatMap(({ name, section, columns = [], headers = [], commands = [] }) => [
     name,
     ...(section ? [section.name] : []),
     ...columns.map((column) => column.name),
+    ...headers.map((header) => header.name),
     ...commands.map((command) => command.name),
   ]);
   const naming: string[] = [];

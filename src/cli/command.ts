@@ -5,6 +5,7 @@
 
 import type { Addition } from "../config/section.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
+import type { CallHeader } from "../core/call-header.ts";
 import type { Column } from "../core/column.ts";
 import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 
@@ -47,6 +48,8 @@ export interface Context {
   keyOptions: readonly KeyOption[];
   /** Members that these features add to the record of a call. */
   columns: readonly Column[];
+  /** Headers of calls that these features declare. */
+  headers: readonly CallHeader[];
   /** Plugins of these features. */
   ownPlugins: readonly LoadOwnPlugin[];
   /** Parts of these features in a process that serves calls. */

@@ -7,6 +7,7 @@ import {
   additionsOf,
   columnsOf,
   type Feature,
+  headersOf,
   keyOptionsOf,
   pluginsOf,
   workersOf,
@@ -35,7 +36,7 @@ export async function run(args: readonly string[], features: readonly Feature[])
     const own = { words, flags, rest, env, cwd: process.cwd(), print, printError };
     const parts = {
       ...{ sections: additionsOf(features), columns: columnsOf(features) },
-      keyOptions: keyOptionsOf(features),
+      ...{ keyOptions: keyOptionsOf(features), headers: headersOf(features) },
       ...{ ownPlugins: pluginsOf(features), workers: workersOf(features) },
     };
     return await command.run({ ...own, ...parts });

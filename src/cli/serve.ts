@@ -102,6 +102,7 @@ async function serveHere(
     home,
     plugins: variant?.plugins,
     columns: context.columns,
+    headers: context.headers,
     ownPlugins: context.ownPlugins,
     workers: [...context.workers, ...(variant?.workers ?? [])],
     // With several processes the supervisor starts the keeper and has made the credential.

@@ -8,6 +8,7 @@ const KINDS: Readonly<Record<string, (feature: Feature) => readonly string[]>> =
   "key option": ({ keyOptions = [] }) => keyOptions.map(({ name }) => name),
   flag: ({ keyOptions = [] }) => keyOptions.map(({ flag }) => flag.name),
   metric: ({ metrics = [] }) => metrics.map(({ name }) => name),
+  header: ({ headers = [] }) => headers.map(({ name }) => name),
   command: ({ commands = [] }) => commands.map(({ name }) => name),
 };
 

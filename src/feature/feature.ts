@@ -1,6 +1,7 @@
 /** The manifest of a feature. It is data: the code behind it is imported where it runs. */
 import type { CommandHead } from "../cli/command.ts";
 import type { Addition, Section } from "../config/section.ts";
+import type { CallHeader } from "../core/call-header.ts";
 import type { Column } from "../core/column.ts";
 import type { Metric } from "../core/metric.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
@@ -20,6 +21,8 @@ export interface Feature {
   readonly metrics?: readonly Metric[];
   /** What it adds to the options of a key: its restrictions in config, admin API, commands and console. */
   readonly keyOptions?: readonly KeyOption[];
+  /** Headers of calls, for the description of the API. */
+  readonly headers?: readonly CallHeader[];
   readonly commands?: readonly CommandHead[];
   /** Its plugin, which runs in front of the others with the same rights. */
   readonly plugin?: LoadOwnPlugin;
@@ -50,6 +53,11 @@ export function keyOptionsOf(features: readonly Feature[]): readonly KeyOption[]
 /** The sections and options of keys that features add to the config. */
 export function additionsOf(features: readonly Feature[]): readonly Addition[] {
   return [...features.flatMap(({ section }) => section ?? []), ...keyOptionsOf(features)];
+}
+
+/** The headers of calls that features declare. */
+export function headersOf(features: readonly Feature[]): readonly CallHeader[] {
+  return features.flatMap(({ headers = [] }) => headers);
 }
 
 /** The plugins of features. */

@@ -55,6 +55,8 @@ export class Lasting {
   readonly health;
   readonly reasoning = new ReasoningCache();
   readonly backlog: Backlog;
+  /** Headers of calls that features declare. */
+  readonly headers;
   /** Parts of features. */
   readonly parts;
   readonly state;
@@ -70,6 +72,7 @@ export class Lasting {
     const { config, worker, keeper: address, isRestart = false } = options;
     const { redactor, clock } = this;
     const columns = columnsWith(options.columns ?? []);
+    this.headers = options.headers ?? [];
     const logger = (this.logger = openLog(options, redactor.hide, columns));
     this.home = options.home ?? namedHome(config);
     this.storesAnswers = answerHome(this.home, config).kind !== "off";

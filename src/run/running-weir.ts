@@ -2,6 +2,7 @@
 import type { AdminState } from "../operator/settings.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Config } from "../config/schema.ts";
+import type { CallHeader } from "../core/call-header.ts";
 import type { Column } from "../core/column.ts";
 import type { Plugin } from "../core/plugin.ts";
 import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
@@ -17,6 +18,8 @@ export interface Settings extends ConfigSources {
 export interface StartOptions extends Settings {
   /** Members that the features of this build add to the record of a call. Default: none. */
   columns?: readonly Column[];
+  /** Headers of calls that these features declare. Default: none. */
+  headers?: readonly CallHeader[];
   /** Plugins of these features. Default: none. */
   ownPlugins?: readonly LoadOwnPlugin[];
   /** Parts of these features, and of the command that starts the gateway. Default: none. */

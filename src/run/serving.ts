@@ -68,12 +68,13 @@ export class Serving {
   }
 
   /** Makes the routes anew: with or without keys they differ. */
-  renew({ keys, keeper }: Lasting, socket: Socket): void {
+  renew({ keys, keeper, headers }: Lasting, socket: Socket): void {
     const { config, gateway, admission, life } = this;
     const { keyring } = keys;
     const proxies = config.trustedProxies.flatMap((text) => parseBlock(text) ?? []);
     this.app = createApp({
       gateway,
+      headers,
       cors: config.cors,
       secure: socket.isSecure,
       limits: config.limits,

@@ -5,6 +5,7 @@
  */
 import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import type { CallHeader } from "../core/call-header.ts";
 import { GatewayError } from "../core/error.ts";
 import type { Format } from "../core/format.ts";
 import { isHostHeader, isKnownHost } from "../core/host-names.ts";
@@ -24,6 +25,8 @@ import { servedRoutes } from "./served-routes.ts";
 import type { RouteContext } from "./routes/generate.ts";
 
 export interface AppOptions extends RouteContext {
+  /** Headers of calls that features declare. Default: none. */
+  headers?: readonly CallHeader[];
   cors: CorsOptions;
   /** Whether weir listens with TLS. */
   secure: boolean;
@@ -39,12 +42,12 @@ export interface AppOptions extends RouteContext {
 }
 
 export function createApp(options: AppOptions) {
-  const { gateway, version, keyed } = options;
+  const { gateway, version, keyed, headers = [] } = options;
   const formats = [...gateway.registry.formats.values()].filter(hasClient);
   const codecOf = (request: Request) => clientCodecOf(formats, request, pathOf(request), methods.paths);
   let known: JsonObject | undefined;
   const document = () => (known ??= describeApi());
-  const operations = listOperations(formats, { ...options, codecOf, document });
+  const operations = listOperations(formats, { ...options, headers, codecOf, document });
   const methods = new AllowedMethods(operations);
 
   // Elysia searches the path from the 7th character of the URL, or with this option from the 11th: `https://` is longer.
@@ -55,11 +58,11 @@ export function createApp(options: AppOptions) {
     const schemas = schemasOf(operations);
     app.model(copies(schemas));
     const keyHeaders = keyed ? [...new Set(operations.flatMap(keyHeadersOf))] : [];
-    return openApiDocument(routesOf(app), schemas, version, keyHeaders);
+    return openApiDocument(routesOf(app), { schemas, version, keyHeaders, headers });
   };
   const refuse = (request: Request, error = misrouted(request, pathOf(request), methods)) =>
     respondError(error, codecOf(request), createRequestId());
-  const served = servedRoutes(operations, keyed, refuse);
+  const served = servedRoutes(operations, { keyed, headers }, refuse);
   const aliases = new AliasRoutes(served.filter(({ detail }) => !detail));
   for (const { method, template, detail, handle } of served)
     if (detail)

@@ -1,4 +1,5 @@
 /** The OpenAPI document, from what the routes declare in Elysia. */
+import type { CallHeader } from "../core/call-header.ts";
 import type { DocumentedError } from "../core/error.ts";
 import { GatewayError } from "../core/error.ts";
 import type { Json, JsonObject } from "../core/json.ts";
@@ -16,12 +17,24 @@ export interface DeclaredRoute {
   detail: JsonObject;
 }
 
-/** @param keyHeaders all headers that may hold a gateway key; none if weir has no keys */
+/** What the descriptions of operations depend on. */
+export interface Described {
+  /** Whether weir has gateway keys. */
+  keyed: boolean;
+  /** Headers of calls that features declare. */
+  headers: readonly CallHeader[];
+}
+
+export interface Document extends Pick<Described, "headers"> {
+  schemas: Readonly<Record<string, Schema>>;
+  version: string;
+  /** All headers that may hold a gateway key; none if weir has no keys. */
+  keyHeaders: readonly string[];
+}
+
 export function openApiDocument(
   routes: readonly DeclaredRoute[],
-  schemas: Readonly<Record<string, Schema>>,
-  version: string,
-  keyHeaders: readonly string[],
+  { schemas, version, keyHeaders, headers }: Document,
 ): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const { method, path, detail } of routes) {
@@ -35,7 +48,7 @@ export function openApiDocument(
     paths,
     components: {
       schemas: schemas as unknown as JsonObject,
-      headers: HEADERS,
+      headers: { ...IDS, ...RETRIES, ...ofCalls(headers) },
       ...(keyHeaders.length > 0 && { securitySchemes: securitySchemes(keyHeaders) }),
     },
   };
@@ -90,8 +103,9 @@ function errorSchema({ id, client }: ClientFormat): NamedSchema {
   return { name: `${pascalCase(id)}Error`, schema: client.request.schemas?.error ?? {} };
 }
 
-/** The OpenAPI operation that a route declares as its `detail`. @param keyed whether weir has gateway keys */
-export function describeOperation(operation: Operation, keyed: boolean): JsonObject {
+/** The OpenAPI operation that a route declares as its `detail`. */
+export function describeOperation(operation: Operation, api: Described): JsonObject {
+  const { keyed } = api;
   const { id, summary, description, parameters = [], request } = operation;
   return {
     operationId: id,
@@ -102,7 +116,7 @@ export function describeOperation(operation: Operation, keyed: boolean): JsonObj
     ...(request && { requestBody: { required: true, content: json(referTo(request)) } }),
     // Computed when the document is read: a start should not wait for it.
     get responses() {
-      return { ...describeAnswers(operation), ...describeErrors(operation, keyed) };
+      return { ...describeAnswers(operation, api), ...describeErrors(operation, api) };
     },
   };
 }
@@ -111,7 +125,7 @@ function describeParameter(parameter: Parameter): JsonObject {
   return { ...parameter } as unknown as JsonObject;
 }
 
-function describeAnswers(operation: Operation): JsonObject {
+function describeAnswers(operation: Operation, api: Described): JsonObject {
   const { summary, statuses, answer, event, isCall } = operation;
   const content = answer && {
     ...body(referTo(answer), answer.mediaType),
@@ -119,7 +133,7 @@ function describeAnswers(operation: Operation): JsonObject {
   };
   return mapValues(statuses ?? { 200: `${summary}.` }, (description) => ({
     description,
-    headers: { ...REQUEST_ID, ...(isCall && CALL) },
+    headers: { ...REQUEST_ID, ...(isCall && references(ofCalls(api.headers))) },
     ...(content && { content }),
   }));
 }
@@ -154,16 +168,16 @@ function describeEvent(event: NamedSchema, { formats, terminator }: Operation): 
 }
 
 /** Errors by status. The status of a kind of error depends on the format. */
-function describeErrors(operation: Operation, keyed: boolean): JsonObject {
+function describeErrors(operation: Operation, api: Described): JsonObject {
   const byStatus: Record<string, DocumentedError[]> = {};
-  for (const error of errorsOf(operation, keyed))
+  for (const error of errorsOf(operation, api.keyed))
     for (const status of new Set(operation.formats.map((format) => statusOf(error, format))))
       (byStatus[status] ??= []).push(error);
   const { method, formats, isCall } = operation;
   const content = method !== "HEAD" && json(anyOf(formats.map((format) => referTo(errorSchema(format)))));
   const response = (description: string) => ({
     description,
-    headers: { ...REQUEST_ID, ...RETRY, ...(isCall && CALL) },
+    headers: { ...REQUEST_ID, ...RETRY, ...(isCall && references(ofCalls(api.headers))) },
     ...(content && { content }),
   });
   return {
@@ -211,28 +225,34 @@ const text = (description: string, required = false): JsonObject => ({
   ...(required && { required }),
 });
 
-const HEADERS: Record<string, JsonObject> = {
+const IDS: Record<string, JsonObject> = {
   "x-request-id": text("Id of the request in weir's log.", true),
   "request-id": text("The same id.", true),
+};
+const RETRIES: Record<string, JsonObject> = {
   "retry-after": text("Seconds until a retry makes sense."),
   "retry-after-ms": text("The same in milliseconds, for a rate limit of weir."),
   "x-should-retry": text("Whether a retry makes sense: `true` or `false`."),
-  "x-weir-provider": text("The provider that served the call."),
-  "x-weir-deployment": text("Its deployment, if that has a name of its own."),
-  "x-weir-model": text("The model as the provider names it."),
-  "x-weir-lane": text("`native`, `translated` or `generated`."),
-  "x-weir-warnings": text("What could not be translated: `code:path, code:path`."),
-  "x-weir-attempts": text("Number of attempts, if one failed."),
-  "x-weir-tried": text("The attempts that failed."),
-  "x-weir-cache": text(
-    "Of a call that may use the cache of answers: `hit`, `miss`, `refresh`, or `bypass` with a reason.",
-  ),
-  "x-weir-skipped": text("Deployments whose circuit breaker was open."),
 };
 
-const headers = (names: readonly string[]): JsonObject =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+/** The headers of answers to calls. @param own those that features declare */
+function ofCalls(own: readonly CallHeader[]): Record<string, JsonObject> {
+  return {
+    "x-weir-provider": text("The provider that served the call."),
+    "x-weir-deployment": text("Its deployment, if that has a name of its own."),
+    "x-weir-model": text("The model as the provider names it."),
+    "x-weir-lane": text("`native`, `translated` or `generated`."),
+    "x-weir-warnings": text("What could not be translated: `code:path, code:path`."),
+    "x-weir-attempts": text("Number of attempts, if one failed."),
+    "x-weir-tried": text("The attempts that failed."),
+    ...Object.fromEntries(own.flatMap(({ name, answer }) => (answer ? [[name, text(answer)]] : []))),
+    "x-weir-skipped": text("Deployments whose circuit breaker was open."),
+  };
+}
 
-const REQUEST_ID = headers(["x-request-id", "request-id"]);
-const RETRY = headers(["retry-after", "retry-after-ms", "x-should-retry"]);
-const CALL = headers(Object.keys(HEADERS).filter((name) => name.startsWith("x-weir-")));
+/** References to headers among the components of the document. */
+const references = (headers: Readonly<Record<string, JsonObject>>): JsonObject =>
+  Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+const REQUEST_ID = references(IDS);
+const RETRY = references(RETRIES);

@@ -2,6 +2,7 @@
  * The operations that weir offers its clients: the table of contents of the server. The routes, the allowed methods of each
  * path, the corrections of misspelled paths and the OpenAPI document all come from this list.
  */
+import type { CallHeader } from "../core/call-header.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import { KEY_HEADERS } from "../gateway/keyring.ts";
@@ -18,7 +19,7 @@ import { pascalCase } from "./operation.ts";
 import {
   AFTER_ITEM,
   ANSWER_ID,
-  CACHE,
+  callHeader,
   CAPTURE,
   clientHeader,
   formatName,
@@ -37,6 +38,8 @@ import { aliasesOf } from "./served-routes.ts";
 import { AnswerDeleted, Explanation, Health, ItemList } from "./schemas.ts";
 
 export interface OperationsContext extends RouteContext {
+  /** Headers of calls that features declare. */
+  headers: readonly CallHeader[];
   version: string;
   /** `starting`: signals are not handled yet, or other commands do not find it; `draining`: it stops after the running calls. */
   state(): "starting" | "ok" | "draining";
@@ -113,7 +116,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
   ];
 }
 
-function generate(format: ClientFormat, context: RouteContext): Operation {
+function generate(format: ClientFormat, context: OperationsContext): Operation {
   const {
     routes: { path, address, keyHeaders, clientHeaders = [] },
     request: { schema, schemas, errors = [] },
@@ -129,7 +132,11 @@ function generate(format: ClientFormat, context: RouteContext): Operation {
     description: `Generates the next message of a conversation${streamSentence(format.client)}. If the provider speaks this format, its answer reaches the client as the provider wrote it.`,
     access: "key",
     keyHeaders,
-    parameters: [...(address ? [URL_MODEL] : []), STRICT, CAPTURE, CACHE, ...clientHeaders.map(clientHeader)],
+    parameters: [
+      ...(address ? [URL_MODEL] : []),
+      ...[STRICT, CAPTURE, ...context.headers.flatMap(callHeader)],
+      ...clientHeaders.map(clientHeader),
+    ],
     request: { name: `${name}Request`, schema },
     answer: { name: `${name}Answer`, schema: schemas?.answer ?? {} },
     ...(!address && { event: { name: `${name}Event`, schema: schemas?.event ?? {} } }),
@@ -152,7 +159,7 @@ function streamSentence({ routes: { address }, request: { streamsByDefault }, co
 }
 
 /** No operation for a format whose body selects a stream. */
-function stream(format: ClientFormat, context: RouteContext): Operation[] {
+function stream(format: ClientFormat, context: OperationsContext): Operation[] {
   const {
     routes: { address },
     request: { schemas },

@@ -1,5 +1,6 @@
 /** The parameters of the operations in paths, queries and headers. */
 import { Type } from "@sinclair/typebox";
+import type { CallHeader } from "../core/call-header.ts";
 import { namesOf } from "./choose-format.ts";
 import type { ClientFormat, Parameter } from "./operation.ts";
 
@@ -79,14 +80,6 @@ export const CAPTURE: Parameter = {
   schema: Type.Union([Type.Literal("yes"), Type.Literal("no")]),
 };
 
-export const CACHE: Parameter = {
-  name: "x-weir-cache",
-  in: "header",
-  description:
-    "`use`: weir may answer from its response cache, if the config permits it for the key. `refresh`: a provider answers, and the cache keeps that. `no`: the cache is left alone.",
-  schema: Type.Union([Type.Literal("use"), Type.Literal("refresh"), Type.Literal("no")]),
-};
-
 /** `?format=` of an operation that takes requests of several formats. */
 export function formatName(formats: readonly ClientFormat[]): Parameter {
   return {
@@ -99,6 +92,15 @@ export function formatName(formats: readonly ClientFormat[]): Parameter {
       Type.String({ pattern: "^/", description: "A path, for example `/v1/messages`." }),
     ]),
   };
+}
+
+/** A header that a feature reads in requests; none if it is in answers only. */
+export function callHeader({ name, request }: CallHeader): Parameter[] {
+  if (request === undefined) return [];
+  const { description, values } = request;
+  return [
+    { name, in: "header", description, schema: Type.Union(values.map((value) => Type.Literal(value))) },
+  ];
 }
 
 /** A header that the clients of a format send. */

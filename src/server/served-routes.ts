@@ -6,7 +6,7 @@ import type { ClientCodec, ClientRoutes } from "../core/format.ts";
 import type { GatewayError } from "../core/error.ts";
 import type { JsonObject } from "../core/json.ts";
 import { unknownMethod } from "./misrouted.ts";
-import { describeOperation } from "./openapi.ts";
+import { type Described, describeOperation } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
 import { pathsOf } from "./operation.ts";
 
@@ -23,10 +23,9 @@ export interface ServedRoute {
 /** The answer to a request with an error. */
 type Refuse = (request: Request, error: GatewayError) => Response;
 
-/** @param keyed whether weir has gateway keys */
 export function servedRoutes(
   operations: readonly Operation[],
-  keyed: boolean,
+  api: Described,
   refuse: Refuse,
 ): ServedRoute[] {
   const routes = new Map<string, Operation[]>();
@@ -37,12 +36,12 @@ export function servedRoutes(
     else routes.set(key, [operation]);
   }
   const documented = new Set(operations.map(({ path }) => path));
-  return [...routes.values()].map((sharing) => servedRoute(sharing, keyed, documented, refuse));
+  return [...routes.values()].map((sharing) => servedRoute(sharing, api, documented, refuse));
 }
 
 function servedRoute(
   sharing: readonly Operation[],
-  keyed: boolean,
+  api: Described,
   documented: ReadonlySet<string>,
   refuse: Refuse,
 ): ServedRoute {
@@ -52,11 +51,11 @@ function servedRoute(
   if (methodOf(first) === undefined)
     return {
       ...route,
-      ...(isDocumented && { detail: describeOperation(first, keyed) }),
+      ...(isDocumented && { detail: describeOperation(first, api) }),
       handle: (request) => first.handle(request),
     };
   const byMethod = new Map(sharing.map((operation) => [methodOf(operation)!, operation]));
-  const described = () => [...byMethod].map(([name, one]) => [name, describeOperation(one, keyed)] as const);
+  const described = () => [...byMethod].map(([name, one]) => [name, describeOperation(one, api)] as const);
   return {
     ...route,
     ...(isDocumented && { detail: { methods: Object.fromEntries(described()) } }),

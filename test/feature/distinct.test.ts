@@ -102,6 +102,13 @@ const PLANTS: readonly (readonly [sentence: string, features: readonly Feature[]
     ],
   ],
   [
+    "the features count and words both declare the header x-weir-words",
+    [
+      { name: "count", headers: [{ name: "x-weir-words" }] },
+      { name: "words", headers: [{ name: "x-weir-words" }] },
+    ],
+  ],
+  [
     "the features count and words both declare the key option most",
     [
       { name: "count", keyOptions: [option("most", "--most")] },

@@ -1,6 +1,13 @@
 /** The features of weir, for tests that start a gateway or read a config as its users do. */
 import { optionsWith } from "../../src/config/schema.ts";
-import { additionsOf, columnsOf, featuresIn, pluginsOf, workersOf } from "../../src/feature/feature.ts";
+import {
+  additionsOf,
+  columnsOf,
+  featuresIn,
+  headersOf,
+  pluginsOf,
+  workersOf,
+} from "../../src/feature/feature.ts";
 import * as LIST from "../../src/features.ts";
 import { columnsWith } from "../../src/run/columns.ts";
 
@@ -12,5 +19,6 @@ export const OPTIONS = optionsWith(SECTIONS);
 /** The columns of the full build: those of features, and all. */
 export const OWN_COLUMNS = columnsOf(FEATURES);
 export const COLUMNS = columnsWith(OWN_COLUMNS);
+export const HEADERS = headersOf(FEATURES);
 export const OWN_PLUGINS = pluginsOf(FEATURES);
 export const WORKERS = workersOf(FEATURES);

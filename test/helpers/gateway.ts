@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { environmentIn } from "./environment.ts";
-import { OWN_COLUMNS, OWN_PLUGINS, SECTIONS, WORKERS } from "./features.ts";
+import { HEADERS, OWN_COLUMNS, OWN_PLUGINS, SECTIONS, WORKERS } from "./features.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Format } from "../../src/core/format.ts";
 import { startWeir } from "../../src/run/weir.ts";
@@ -114,7 +114,7 @@ async function startHere(folder: string, options: GatewayOptions): Promise<Start
   const env = options.env ?? {};
   const { config } = loadConfig({ flags: { "--port": "0" }, env, cwd: folder, sections: SECTIONS });
   const write = (text: string) => void log.push(...text.split("\n").filter((line) => line !== ""));
-  const own = { columns: OWN_COLUMNS, ownPlugins: OWN_PLUGINS, workers: WORKERS };
+  const own = { columns: OWN_COLUMNS, headers: HEADERS, ownPlugins: OWN_PLUGINS, workers: WORKERS };
   const weir = await startWeir({ config, env, write, ...own });
   const { formats } = weir.parts.registry;
   return { url: weir.url, log, formats, opened: () => weir.books(), stop: () => weir.stop() };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { assemble } from "../../src/run/assemble.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import type { CallHeader } from "../../src/core/call-header.ts";
 import type { ClientSchemas } from "../../src/core/format.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { isObject, parseJson } from "../../src/core/json.ts";
@@ -17,6 +18,7 @@ import { FAULT_STATUSES } from "../../plugins/mock/faults.ts";
 import { mockModels } from "../../plugins/mock/models.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { ROOT } from "../helpers/documents.ts";
+import { HEADERS } from "../helpers/features.ts";
 import { schemaFaults } from "../helpers/json-schema.ts";
 import { haveRecordings, NO_RECORDINGS, recordings, someOf } from "../helpers/recordings.ts";
 import { streamedText } from "../helpers/streamed.ts";
@@ -123,10 +125,12 @@ test("the document lists the operations of weir and no other", () => {
   );
 });
 
-test("every route of the app is in the document, and the reverse", async () => {
+/** The routes of the gateway with keys. @param headers of features */
+async function appWith(headers: readonly CallHeader[]) {
   const { config } = loadConfig({ flags: {}, env: {}, cwd: keyed.folder });
   const { registry } = await assemble(config, {});
-  const app = createApp({
+  return createApp({
+    headers,
     gateway: { registry } as Gateway,
     cors: config.cors,
     life: {},
@@ -141,6 +145,40 @@ test("every route of the app is in the document, and the reverse", async () => {
     version: "0",
     state: () => "ok",
   });
+}
+
+test("headers of features are in the document, and no others of features", async () => {
+  const words: CallHeader = {
+    name: "x-weir-words",
+    request: { description: "Whether weir counts words.", values: ["yes", "no"] },
+    answer: "The number of words.",
+  };
+  const documentWith = async (headers: readonly CallHeader[]) => {
+    const app = await appWith(headers);
+    const response = await app.fetch(
+      new Request("http://localhost/openapi.json", { headers: { host: "localhost" } }),
+    );
+    return (await response.json()) as OpenApi;
+  };
+  const { paths, components } = await documentWith([words]);
+  const { parameters, responses } = paths["/v1/messages"]!["post"]!;
+  expect(parameters?.find(({ name }) => name === "x-weir-words")).toEqual({
+    ...{ name: "x-weir-words", in: "header", description: "Whether weir counts words." },
+    schema: { anyOf: ["yes", "no"].map((value) => ({ const: value, type: "string" })) },
+  } as never);
+  for (const status of ["200", "400"])
+    expect(responses[status]!.headers["x-weir-words"]).toEqual({ $ref: "#/components/headers/x-weir-words" });
+  expect(components.headers["x-weir-words"]).toMatchObject({ description: "The number of words." });
+  const own = (of: OpenApi) =>
+    Object.keys(of.components.headers).filter((name) => name.startsWith("x-weir-"));
+  const bare = await documentWith([]);
+  expect(own(bare)).toEqual(
+    own(await documentOf(keyed)).filter((name) => !HEADERS.some((one) => one.name === name)),
+  );
+});
+
+test("every route of the app is in the document, and the reverse", async () => {
+  const app = await appWith([]);
   // Other paths of an operation are in its description.
   const shown = app.routes().filter(({ method, detail }) => method === "ALL" || detail.hide !== true);
   const routes = shown.map(({ method, path }) => `${method} ${path}`);

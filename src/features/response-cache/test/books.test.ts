@@ -102,6 +102,19 @@ test("no text of a prompt or an answer is in the store, the log or the metrics",
   expect(metrics).not.toMatch(/What is a weir|A dam/);
 });
 
+test("the OpenAPI document has the header, in requests and answers", async () => {
+  const response = await fetch(`${weir.url}/openapi.json`, { headers: { authorization: `Bearer ${KEY}` } });
+  const { paths } = (await response.json()) as {
+    paths: Record<
+      string,
+      Record<string, { parameters: { name: string }[]; responses: Record<string, { headers: object }> }>
+    >;
+  };
+  const { parameters, responses } = paths["/v1/messages"]!["post"]!;
+  expect(parameters.map(({ name }) => name)).toContain("x-weir-cache");
+  expect(Object.keys(responses["200"]!.headers)).toContain("x-weir-cache");
+});
+
 test("a reload empties the cache", async () => {
   const ask = async () =>
     (

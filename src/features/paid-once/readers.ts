@@ -1,8 +1,7 @@
 /** The clients of a kept answer, as sources of their streams. */
 import type { GatewayError } from "../../core/error.ts";
-import type { BrokenStream } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
-import type { ByteSource, StreamEnding } from "../../gateway/delivery/stream.ts";
+import { Passed, type StreamEnding } from "../../gateway/delivery/stream.ts";
 import type { Receiver } from "../../gateway/lanes/transport.ts";
 import type { FanOut, ReaderPosition } from "./fan-out.ts";
 
@@ -14,65 +13,47 @@ export interface ReaderEvents {
   left(reason: unknown): void;
 }
 
-abstract class Reader implements ByteSource, Receiver {
+abstract class Reader extends Passed {
   protected readonly fan: FanOut;
   protected readonly place: ReaderPosition;
   readonly #events: ReaderEvents;
-  #receiver!: Receiver;
   #isOver = false;
 
   constructor(fan: FanOut, events: ReaderEvents) {
+    super(fan.source);
     this.fan = fan;
     this.place = fan.enter();
     this.#events = events;
   }
 
-  /** The first client has waited for the beginning of the answer. */
-  begin(): Promise<void> {
-    return this.fan.source.begin();
+  override get error(): GatewayError | undefined {
+    return this.fan.isEnded ? super.error : undefined;
   }
 
-  get isWaiting(): boolean {
-    return this.fan.source.isWaiting ?? false;
+  protected override takeInto(receiver: Receiver): void {
+    this.fan.take(this.place, receiver);
   }
 
-  get error(): GatewayError | undefined {
-    return this.fan.isEnded ? this.fan.source.error : undefined;
+  abstract override writeError(error: GatewayError): readonly Frame[] | undefined;
+
+  override readOn(_ending: StreamEnding): boolean {
+    return false;
   }
 
-  take(receiver: Receiver): void {
-    this.#receiver = receiver;
-    this.fan.take(this.place, this);
-  }
-
-  broken(): BrokenStream {
-    return this.fan.source.broken?.() ?? {};
-  }
-
-  beforeError(): string {
-    return this.fan.source.beforeError?.() ?? "";
-  }
-
-  abstract writeError(error: GatewayError): readonly Frame[] | undefined;
-
-  stop(reason: unknown): void {
+  override stop(reason: unknown): void {
     this.leave();
     this.over(() => this.#events.left(reason));
   }
 
-  piece(bytes: Uint8Array): void {
-    this.#receiver.piece(bytes);
-  }
-
-  end(): void {
+  override end(): void {
     this.leave();
     const { error } = this;
-    this.#receiver.end();
+    super.end();
     this.over(() => (error ? this.#events.left(error) : this.#events.delivered()));
   }
 
-  fail(thrown: unknown): void {
-    this.#receiver.fail(thrown);
+  override fail(thrown: unknown): void {
+    super.fail(thrown);
     this.stop(thrown);
   }
 
@@ -100,11 +81,11 @@ export class FirstReader extends Reader {
     this.#first = events;
   }
 
-  writeError(error: GatewayError): readonly Frame[] | undefined {
+  override writeError(error: GatewayError): readonly Frame[] | undefined {
     return this.fan.writeError(error);
   }
 
-  readOn(ending: StreamEnding): boolean {
+  override readOn(ending: StreamEnding): boolean {
     if (!this.#first.readOn(ending)) return false;
     this.leave();
     this.over(() => {});
@@ -115,7 +96,7 @@ export class FirstReader extends Reader {
 /** A client that repeats the request. */
 export class RepeatReader extends Reader {
   /** Only the failure of the answer itself changes the state of its writer, which other clients share. */
-  writeError(error: GatewayError): readonly Frame[] | undefined {
+  override writeError(error: GatewayError): readonly Frame[] | undefined {
     return this.fan.hasFailed ? this.fan.writeError(error) : undefined;
   }
 }

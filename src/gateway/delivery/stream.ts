@@ -45,6 +45,70 @@ export interface ByteSource {
   stop(reason: unknown): void;
 }
 
+/** A source that passes on another one, to be changed by what extends it. */
+export class Passed implements ByteSource, Receiver {
+  readonly #inner: ByteSource;
+  #receiver!: Receiver;
+
+  constructor(inner: ByteSource) {
+    this.#inner = inner;
+  }
+
+  begin(): Promise<void> {
+    return this.#inner.begin();
+  }
+
+  get isWaiting(): boolean {
+    return this.#inner.isWaiting ?? false;
+  }
+
+  get error(): GatewayError | undefined {
+    return this.#inner.error;
+  }
+
+  take(receiver: Receiver): void {
+    this.#receiver = receiver;
+    this.takeInto(this);
+  }
+
+  /** Asks for the next piece. */
+  protected takeInto(receiver: Receiver): void {
+    this.#inner.take(receiver);
+  }
+
+  piece(bytes: Uint8Array): void {
+    this.#receiver.piece(bytes);
+  }
+
+  end(): void {
+    this.#receiver.end();
+  }
+
+  fail(thrown: unknown): void {
+    this.#receiver.fail(thrown);
+  }
+
+  writeError(error: GatewayError): readonly Frame[] | undefined {
+    return this.#inner.writeError?.(error);
+  }
+
+  broken(): BrokenStream {
+    return this.#inner.broken?.() ?? {};
+  }
+
+  beforeError(): string {
+    return this.#inner.beforeError?.() ?? "";
+  }
+
+  readOn(ending: StreamEnding): boolean {
+    return this.#inner.readOn?.(ending) ?? false;
+  }
+
+  stop(reason: unknown): void {
+    this.#inner.stop(reason);
+  }
+}
+
 /** Settles the call at the end of the stream. Exactly one of these is called, once. */
 export interface StreamEnding {
   /** The answer is complete and was sent. */

@@ -5,9 +5,8 @@ import { usageState } from "../../core/events.ts";
 import type { Frame } from "../../core/frame.ts";
 import { recordedName } from "../../core/printable.ts";
 import { toClientError } from "../delivery/redact.ts";
-import type { ByteSource } from "../delivery/stream.ts";
+import { type ByteSource, Passed } from "../delivery/stream.ts";
 import type { Opened } from "../lanes/lane.ts";
-import type { Receiver } from "../lanes/transport.ts";
 import type { CallTape, TapedCall } from "../tape.ts";
 import { recordError, type RecordedError, type TapeEntry } from "./entry.ts";
 import type { Mask } from "./meaning.ts";
@@ -179,63 +178,40 @@ function endOfFrames(text: string): number {
 }
 
 /** Passes a stream on as it is. */
-class RecordedSource implements ByteSource, Receiver {
-  readonly #inner: ByteSource;
+class RecordedSource extends Passed {
   readonly #recording: Recording;
-  #receiver!: Receiver;
 
   constructor(inner: ByteSource, recording: Recording) {
-    this.#inner = inner;
+    super(inner);
     this.#recording = recording;
   }
 
-  begin(): Promise<void> {
-    return this.#inner.begin();
-  }
-
-  get isWaiting(): boolean {
-    return this.#inner.isWaiting ?? false;
-  }
-
-  get error(): GatewayError | undefined {
-    return this.#inner.error;
-  }
-
-  take(receiver: Receiver): void {
-    this.#receiver = receiver;
-    this.#inner.take(this);
-  }
-
-  writeError(error: GatewayError): readonly Frame[] | undefined {
+  override writeError(error: GatewayError): readonly Frame[] | undefined {
     const { call, client } = this.#recording.taped;
     const events =
-      this.#inner.writeError?.(error) ??
-      client.codec.encodeStreamError(error, call.id, this.#inner.isWaiting, this.#inner.broken?.());
+      super.writeError(error) ??
+      client.codec.encodeStreamError(error, call.id, this.isWaiting, this.broken());
     this.#recording.failed(error, events, this.beforeError());
     return events;
   }
 
-  beforeError(): string {
-    return this.#inner.beforeError?.() ?? "";
-  }
-
-  stop(reason: unknown): void {
-    this.#inner.stop(reason);
+  override stop(reason: unknown): void {
+    super.stop(reason);
     this.#recording.stopped(reason);
   }
 
-  piece(bytes: Uint8Array): void {
+  override piece(bytes: Uint8Array): void {
     this.#recording.bytes(bytes);
-    this.#receiver.piece(bytes);
+    super.piece(bytes);
   }
 
-  end(): void {
-    this.#recording.end(this.#inner.error, true);
-    this.#receiver.end();
+  override end(): void {
+    this.#recording.end(this.error, true);
+    super.end();
   }
 
-  fail(thrown: unknown): void {
-    this.#receiver.fail(thrown);
+  override fail(thrown: unknown): void {
+    super.fail(thrown);
     this.#recording.end(GatewayError.from(thrown));
   }
 }

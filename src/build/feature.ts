@@ -31,8 +31,26 @@ function constantOf(name: string): string {
   return name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/**
+ * Files of rooms with a string that equals the name, which means something else there: the test that no room names a feature
+ * reads them.
+ */
+async function otherNames(name: string): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  for (const file of new Bun.Glob("src/**/*.{ts,tsx}").scanSync(ROOT)) {
+    if (file.startsWith("src/features/") || file.includes("/test/")) continue;
+    const text = await Bun.file(join(ROOT, file)).text();
+    const names = [...new Set([name, constantOf(name)])].filter((one) =>
+      new RegExp(`(["'\`])${one}\\1`).test(text),
+    );
+    if (names.length > 0) found[file] = names;
+  }
+  return found;
+}
+
 /** The files of a new feature, by their paths in its folder. */
 async function filesOf(name: string): Promise<Readonly<Record<string, string>>> {
+  const others = await otherNames(name);
   const fill = async (file: string) =>
     (await Bun.file(join(import.meta.dir, "feature-files", file)).text())
       .replaceAll("CONSTANT", constantOf(name))
@@ -42,6 +60,9 @@ async function filesOf(name: string): Promise<Readonly<Record<string, string>>> 
     "section.ts": await fill("section.txt"),
     "README.md": await fill("README.txt"),
     [`test/${name}.test.ts`]: await fill("test.txt"),
+    ...(Object.keys(others).length > 0 && {
+      "test/other-names.json": `${JSON.stringify(others, null, 2)}\n`,
+    }),
   };
 }
 

@@ -36,6 +36,14 @@ test("a new feature has a manifest, options, a README, a test and a line in its 
   expect(read("src/features/early-words/test/early-words.test.ts")).not.toMatch(/NAME|CONSTANT/);
 });
 
+test("a name that rooms use for something else is listed, for the test that no room names a feature", () => {
+  expect(run("exact").code).toBe(0);
+  expect(existsSync(join(folder, "src/features/exact/test/other-names.json"))).toBe(false);
+  expect(run("schema").code).toBe(0);
+  const others = JSON.parse(read("src/features/schema/test/other-names.json")) as Record<string, string[]>;
+  expect(Object.values(others).flat()).toContain("schema");
+});
+
 const folderOf = (line: string) => /features\/([^/]+)/.exec(line)![1]!;
 
 test.each(["", "Words", "words_two", "-words", "../words", "import", "drill"])(

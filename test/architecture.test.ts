@@ -553,6 +553,8 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   "src/console/pages/store/store-panel.tsx": ["record"],
   // A place around calls.
   "src/gateway/seams.ts": ["cache", "tape"],
+  // A header that the interface of plugins lets every plugin add.
+  "src/gateway/plugins/call-view.ts": ["x-weir-cache"],
   // A folder of the AWS CLI.
   "src/auth/aws/sso.ts": ["cache"],
   // The page about the prompt caches of providers, and members of their requests.

@@ -118,7 +118,7 @@ class View implements CallView {
 
   addHeader(name: string, value: string): boolean {
     const lower = name.toLowerCase();
-    if (!HEADER_NAME.test(lower) || RESERVED.test(lower))
+    if (!HEADER_NAME.test(lower) || (RESERVED.test(lower) && lower !== SHARED))
       throw new Error(`a plugin may add headers x-…, but not ${JSON.stringify(name.slice(0, 60))}`);
     if (!HEADER_VALUE.test(value))
       throw new Error(`the value of ${lower} must be printable ASCII, at most 1,024 characters`);
@@ -139,7 +139,9 @@ class View implements CallView {
 }
 
 const HEADER_NAME = /^x-[a-z0-9-]{1,62}$/;
-const RESERVED = /^x-(?:weir-(?!cache$)|request-id$)/;
+const RESERVED = /^x-(?:weir-|request-id$)/;
+/** A name of weir that every plugin may use: clients read in it whether a cache answered, also a cache that weir does not have. */
+const SHARED = "x-weir-cache";
 const HEADER_VALUE = /^[\x20-\x7e]{0,1024}$/;
 
 const NO_VARIABLES = Object.freeze({});

@@ -102,11 +102,12 @@ export default definePlugin({
         ttlMs: {
           type: "integer",
           minimum: 1,
+          maximum: 86_400_000,
           default: 3_600_000,
           description: "How long an answer is kept.",
         },
         bytes: {
-          ...{ type: "integer", minimum: 65_536, default: 67_108_864 },
+          ...{ type: "integer", minimum: 65_536, maximum: 17_179_869_184, default: 67_108_864 },
           description: "Memory for answers in each process, in bytes.",
         },
       },

@@ -2,9 +2,11 @@
 import { expect, test } from "bun:test";
 import { type Answer, Entries } from "../../../../plugins/response-cache/entries.ts";
 import { digestOf } from "../../../../plugins/response-cache/meaning.ts";
-import { responseCache } from "../../../../plugins/response-cache/index.ts";
+import plugin, { responseCache } from "../../../../plugins/response-cache/index.ts";
 import type { CallView } from "../../../core/call-view.ts";
 import type { ChatEvent } from "../../../core/events.ts";
+import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
+import { cacheSection } from "../section.ts";
 
 /** An answer whose JSON has about this number of bytes. */
 const answer = (text: string, bytes = 100): Answer => ({
@@ -134,3 +136,15 @@ test("where the client wrote the parts of an image does not matter", async () =>
 
 const digestIn = ({ request }: Partial<CallView>) =>
   digestOf({ model: "m", headers: new Headers() } as unknown as CallView, request!);
+
+test("the options of a dropped file have the names, values and defaults of the section", () => {
+  const rulesOf = ({ properties }: JsonObject) =>
+    parseJson(
+      JSON.stringify(properties, (name, value: unknown) => {
+        if (["description", "examples", "x-expects"].includes(name)) return undefined;
+        return isObject(value) && "const" in value ? { enum: [value["const"]] } : value;
+      }),
+    );
+  const { properties } = cacheSection.schema;
+  expect(rulesOf(plugin.section!.schema)).toEqual(rulesOf({ properties } as unknown as JsonObject));
+});

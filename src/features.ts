@@ -4,5 +4,6 @@ export { exec } from "./features/exec/index.ts";
 export { importConfigs } from "./features/import/index.ts";
 export { paidOnce } from "./features/paid-once/index.ts";
 export { probe } from "./features/probe/index.ts";
+export { promptCache } from "./features/prompt-cache/index.ts";
 export { responseCache } from "./features/response-cache/index.ts";
 export { tape } from "./features/tape/index.ts";

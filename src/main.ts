@@ -15,7 +15,8 @@ if (Bun.isMainThread) {
   void import("./keeper/thread.ts").then(({ runThread }) =>
     runThread(
       early,
-      async (settings) => (await import("./run/keeper.ts")).openKeeper(settings, false, declarations),
+      async (settings) =>
+        (await import("./run/keeper.ts")).openKeeper(settings, false, { declarations, tables }),
       keeperParts,
     ),
   );
@@ -29,6 +30,11 @@ async function keeperParts() {
 async function declarations() {
   const [{ columnsOf, keyOptionsOf }, list] = await Promise.all([import("./feature/feature.ts"), features()]);
   return { columns: columnsOf(list), keyOptions: keyOptionsOf(list) };
+}
+
+async function tables() {
+  const [{ tablesOf }, list] = await Promise.all([import("./feature/feature.ts"), features()]);
+  return tablesOf(list);
 }
 
 /** The features of this build. */
@@ -48,7 +54,7 @@ async function run(args: readonly string[]): Promise<void> {
   }
   if (first === KEEPER_FLAG) {
     const { runKeeper } = await import("./cli/keeper.ts");
-    return runKeeper(others, keeperParts(), declarations);
+    return runKeeper(others, keeperParts(), { declarations, tables });
   }
   const [cli, list] = await Promise.all([import("./cli/index.ts"), features()]);
   process.exitCode = await cli.run(args, list);

@@ -260,6 +260,11 @@ const RULES: readonly Rule[] = [
     because: "paid once keeps answers as they are delivered, and reads them on when their client has left",
   },
   {
+    from: "src/features/prompt-cache/",
+    may: [...FACES, "src/keeper/", "src/ledger/"],
+    because: "its tables are in the store of the books, and its rows follow from the records of calls",
+  },
+  {
     from: "src/features/probe/",
     may: [
       ...FACES,

@@ -72,6 +72,7 @@ export class NodeAdmin implements AdminBooks {
         for (const { worker, calls } of batches)
           if (calls.length > 0) this.#metrics.dropped(String(worker), calls.length);
       },
+      lost: ({ feature, calls }) => this.#metrics.lostRows(feature, calls),
       alert: (budget, percent) => this.#metrics.alerted(this.#budgetName(budget), percent),
       counted: (counted) => this.#metrics.counted(counted),
       sent: (what, result, count) => this.#metrics.sent(what, result, count),

@@ -7,6 +7,7 @@ import type { Addition } from "../config/section.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
 import type { CallHeader } from "../core/call-header.ts";
 import type { Column } from "../core/column.ts";
+import type { NamedTables } from "../keeper/seams.ts";
 import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 
 /** Completion of a value in a shell: files, folders, or these words. */
@@ -50,6 +51,8 @@ export interface Context {
   columns: readonly Column[];
   /** Headers of calls that these features declare. */
   headers: readonly CallHeader[];
+  /** Loads the tables of these features, for commands that open the store of a gateway that does not run. */
+  tables(): Promise<readonly NamedTables[]>;
   /** Plugins of these features. */
   ownPlugins: readonly LoadOwnPlugin[];
   /** Parts of these features in a process that serves calls. */

@@ -9,6 +9,7 @@ import {
   type Feature,
   headersOf,
   keyOptionsOf,
+  tablesOf,
   pluginsOf,
   workersOf,
 } from "../feature/feature.ts";
@@ -37,6 +38,7 @@ export async function run(args: readonly string[], features: readonly Feature[])
     const parts = {
       ...{ sections: additionsOf(features), columns: columnsOf(features) },
       ...{ keyOptions: keyOptionsOf(features), headers: headersOf(features) },
+      tables: () => tablesOf(features),
       ...{ ownPlugins: pluginsOf(features), workers: workersOf(features) },
     };
     return await command.run({ ...own, ...parts });

@@ -1,7 +1,7 @@
 /** The process of the keeper, a child of the supervisor: its life from its own side. */
 import { exitProcess } from "../process/exit.ts";
 import { listenKeeper } from "../keeper/process.ts";
-import { openKeeper } from "../run/keeper.ts";
+import { type OfFeatures, openKeeper } from "../run/keeper.ts";
 import type { KeeperOptions } from "../keeper/keeper.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
 import { type FromWorker, HEARTBEAT_MS, KEEPER_SETTINGS, type ToWorker } from "./worker.ts";
@@ -9,17 +9,17 @@ import { type FromWorker, HEARTBEAT_MS, KEEPER_SETTINGS, type ToWorker } from ".
 /** Interval at which a keeper without a supervisor looks whether a worker is still connected. Milliseconds. */
 const LOOK_MS = 100;
 
-/** @param parts and declarations: those of features @param args the path of the socket; the environment has {@link KeeperSettings} as JSON */
+/** @param parts of features @param own what they add to books and admin API @param args the path of the socket; the environment has {@link KeeperSettings} as JSON */
 export async function runKeeper(
   [socket = ""]: readonly string[],
   parts: NonNullable<KeeperOptions["parts"]>,
-  declarations: Parameters<typeof openKeeper>[2],
+  own: OfFeatures,
 ): Promise<void> {
   const settings = JSON.parse(process.env[KEEPER_SETTINGS] ?? "{}") as KeeperSettings;
   delete process.env[KEEPER_SETTINGS];
   // Signals may reach the whole process group. Workers still store answers while they drain, so the supervisor ends the keeper.
   for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, () => {});
-  const keeper = await listenKeeper(socket, settings, openKeeper(settings, true, declarations), { parts });
+  const keeper = await listenKeeper(socket, settings, openKeeper(settings, true, own), { parts });
   let isEnding = false;
   const end = () => {
     if (isEnding) return;

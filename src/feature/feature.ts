@@ -6,7 +6,7 @@ import type { Column } from "../core/column.ts";
 import type { Metric } from "../core/metric.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
 import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
-import type { KeeperPart } from "../keeper/seams.ts";
+import type { FeatureTables, KeeperPart, NamedTables } from "../keeper/seams.ts";
 
 export interface Feature {
   /** Its folder, and its name for `--without`. */
@@ -26,6 +26,8 @@ export interface Feature {
   readonly commands?: readonly CommandHead[];
   /** Its plugin, which runs in front of the others with the same rights. */
   readonly plugin?: LoadOwnPlugin;
+  /** Its tables in the store of the books; commands that open the store without a gateway have them too. */
+  readonly tables?: () => Promise<{ readonly tables: FeatureTables }>;
   /** Its part in each process that serves calls. */
   readonly worker?: () => Promise<{ start(host: WorkerHost): WorkerPart }>;
   /** Its part in the keeper, which connects the parts of the workers. */
@@ -70,6 +72,14 @@ export function workersOf(features: readonly Feature[]): NamedPart<WorkerHost, W
   return features.flatMap(({ name, metrics, worker }) =>
     worker ? [{ name, load: worker, ...(metrics && { metrics }) }] : [],
   );
+}
+
+/** The tables of features. */
+export async function tablesOf(features: readonly Feature[]): Promise<readonly NamedTables[]> {
+  const loaded = features.flatMap(({ name, tables }) =>
+    tables ? [tables().then((module) => ({ feature: name, tables: module.tables }))] : [],
+  );
+  return Promise.all(loaded);
 }
 
 /** The parts of features in the keeper, by name. */

@@ -1,4 +1,7 @@
-/** The seams of the keeper: what a part of weir does there for its part in each worker. */
+/** The seams of the keeper: a part of weir for its part in each worker, and its tables in the store of the books. */
+import type { CallRecord } from "../ledger/record.ts";
+import type { NameKind, Names } from "./store/names.ts";
+import type { Sql } from "./store/sql.ts";
 
 /** A part in the keeper. The messages are its own; methods, so that parts with different messages fit into one map. */
 export interface KeeperPart<Up = unknown, Down = unknown> {
@@ -10,4 +13,69 @@ export interface PartConnection<Up = unknown> {
   receive(message: Up): void;
   /** The worker is gone. */
   ended(): void;
+}
+
+/** The tables of a feature. A build without the feature leaves them alone. */
+export interface FeatureTables {
+  /** Each runs once, in one transaction; entries are only ever appended. Words in braces are those of store/schema.ts. */
+  readonly migrations: readonly string[];
+  /** Tables that `weir store migrate` copies, in the order of their references. */
+  readonly copied: readonly string[];
+  /** Tables that a new file takes over from a damaged one. */
+  readonly recovered?: readonly string[];
+  readonly commit?: FeatureCommit;
+  /** Rows that are deleted when they are too old, or with the key that they belong to. */
+  readonly kept?: readonly KeptRows[];
+  /** A caller is removed with its key: its sums become those of another one. The rows of {@link kept} are deleted before. */
+  forget?(sql: Sql, caller: number, removed: number): Promise<void>;
+  /** Members of the records of calls that are in these tables, by the numbers of the calls. */
+  join?(
+    sql: Sql,
+    numbers: readonly number[],
+  ): Promise<ReadonlyMap<number, Readonly<Record<string, unknown>>>>;
+}
+
+/**
+ * Rows that calls add, in the transaction of their records: last, and in a savepoint, so that a fault takes no charge with it.
+ * The transaction may be repeated, so `write` changes nothing but rows. Two nodes that write the same rows in different
+ * orders wait for each other, so rows with conflicts are sorted by their keys.
+ */
+export interface FeatureCommit {
+  /** Whether a call adds rows. */
+  takes(call: CallRecord): boolean;
+  /** Texts of a call that the rows have as numbers, besides those of its record: {@link Names.id} knows no others. */
+  names?(call: CallRecord): Iterable<readonly [NameKind, string]>;
+  /** @param calls that it takes */
+  write(sql: Sql, names: Names, calls: readonly NumberedCall[]): Promise<void>;
+}
+
+/** A call with its number in the books. */
+export interface NumberedCall {
+  number: number;
+  call: CallRecord;
+}
+
+/** Rows of one table that do not stay for ever. */
+export interface KeptRows {
+  readonly table: string;
+  /** Columns of its primary key. */
+  readonly key: readonly string[];
+  /** @returns a condition for the rows that are too old */
+  old(cuts: Cuts): string;
+  /** @param own a condition on `caller` @returns one for the rows of these callers */
+  of?(own: string): string;
+}
+
+/** Rows below these values are too old: numbers of calls, and milliseconds since 1970. */
+export interface Cuts {
+  calls: number;
+  hours: number;
+  sessions: number;
+  positions: number;
+}
+
+/** The tables of a feature, with its name. */
+export interface NamedTables {
+  readonly feature: string;
+  readonly tables: FeatureTables;
 }

@@ -4,6 +4,7 @@ import { NodeAdmin } from "../admin/node-admin.ts";
 import type { Column } from "../core/column.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
 import { openBooks } from "../keeper/books/index.ts";
+import type { NamedTables } from "../keeper/seams.ts";
 import type { OpenedBooks } from "../keeper/keeper.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
 
@@ -13,18 +14,24 @@ export interface OwnDeclarations {
   readonly keyOptions: readonly KeyOption[];
 }
 
+/** What features add to the books and to the admin API. */
+export interface OfFeatures {
+  tables(): Promise<readonly NamedTables[]>;
+  /** Is called with the first request. */
+  declarations(): Promise<OwnDeclarations>;
+}
+
 /**
  * @param isProcess the keeper is a process, not a thread of its only worker
- * @param own declarations of features, which are loaded with the first request
  * @returns nothing without a store
  */
 export async function openKeeper(
   { books: settings, admin }: KeeperSettings,
   isProcess: boolean,
-  own: () => Promise<OwnDeclarations>,
+  own: OfFeatures,
 ): Promise<OpenedBooks> {
   if (settings === undefined) return {};
-  const { keeper, books, upkeep, captures } = await openBooks(settings);
+  const { keeper, books, upkeep, captures } = await openBooks(settings, await own.tables());
   if (admin === undefined) return { books: keeper };
   const { version, metrics, restarts, keys } = admin;
   books.observers.add({ settings: ({ adminNames }) => void (admin.names = adminNames ?? admin.names) });
@@ -32,7 +39,7 @@ export async function openKeeper(
     const [{ columnsWith }, { KEY_OPTIONS }, { columns, keyOptions }] = await Promise.all([
       import("./columns.ts"),
       import("../ledger/keys/options.ts"),
-      own(),
+      own.declarations(),
     ]);
     return { columns: columnsWith(columns), keyOptions: [...KEY_OPTIONS, ...keyOptions] };
   };

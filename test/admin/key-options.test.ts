@@ -123,7 +123,14 @@ test("weir keys create and keys update have its flag, and --unset takes it away"
     return command.run({
       ...{ words: ["ci"], flags: { ...flags, "--url": front.url.origin }, cwd: "/" },
       ...{ env: { WEIR_ADMIN_KEY: "weir-admin" }, sections: [], columns: [], keyOptions: [] },
-      ...{ headers: [], ownPlugins: [], workers: [], print: () => {}, printError: () => {} },
+      ...{
+        headers: [],
+        tables: async () => [],
+        ownPlugins: [],
+        workers: [],
+        print: () => {},
+        printError: () => {},
+      },
     });
   };
   const scopes = async () => {

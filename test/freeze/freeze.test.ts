@@ -31,7 +31,7 @@ describe("texts", () => {
     ["tables.sql", texts.tables],
     ["metrics.txt", texts.metrics],
     ["admin-api.txt", texts.adminApi],
-  ] as const)("%s", (name, text) => expectFrozen(name, text()));
+  ] as const)("%s", async (name, text) => expectFrozen(name, await text()));
 
   test("config-show.txt", async () => {
     const cwd = mkdtempSync(join(tmpdir(), "weir-freeze-"));

@@ -2,13 +2,14 @@
 import { createHash } from "node:crypto";
 import { openApiDocument as adminDocument } from "../../src/admin/openapi.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
-import { COMMANDS } from "../helpers/commands.ts";
+import { tablesOf } from "../../src/feature/feature.ts";
+import { COMMANDS, FEATURES } from "../helpers/commands.ts";
 import { completionScript } from "../../src/cli/completion.ts";
 import { commandHelp, generalHelp, groupHelp } from "../../src/cli/help.ts";
 import { manPage } from "../../src/cli/man.ts";
 import { editorSchema } from "../../src/config/editor.ts";
 import { type JsonObject, isObject } from "../../src/core/json.ts";
-import { migrationsFor } from "../../src/keeper/store/schema.ts";
+import { migrationsFor, typesOf } from "../../src/keeper/store/schema.ts";
 import { FAMILIES } from "../../src/keeper/metrics/families.ts";
 import { COLUMNS, OPTIONS } from "../helpers/features.ts";
 import { CAPTURE_MIGRATIONS } from "../../src/keeper/captures/file.ts";
@@ -42,11 +43,17 @@ export const completions = (): string =>
 /** The JSON schema of weir.yaml, as editors read it. */
 export const configSchema = (): string => JSON.stringify(editorSchema(OPTIONS), null, 1);
 
-/** The migrations of the three databases; those of the books for SQLite and for PostgreSQL. */
-export const tables = (): string =>
+/** The migrations of the three databases; those of the books, also of features, for SQLite and for PostgreSQL. */
+export const tables = async (): Promise<string> =>
   [
     ["books, SQLite", migrationsFor("sqlite")],
     ["books, PostgreSQL", migrationsFor("postgres")],
+    ...(await tablesOf(FEATURES)).flatMap(({ feature, tables: { migrations } }) =>
+      (["sqlite", "postgres"] as const).map((dialect) => [
+        `${feature}, ${dialect}`,
+        migrations.map((text) => typesOf(dialect, text)),
+      ]),
+    ),
     ["stored answers", RESPONSES_MIGRATIONS],
     ["captures", CAPTURE_MIGRATIONS],
   ]

@@ -105,7 +105,7 @@ const DB: readonly (Omit<Damage, "file"> & { file?: string })[] = [
   })),
   {
     what: "the second half random",
-    ends: ["closed"],
+    ends: ["closed", "recovered"],
     harm: (folder) => {
       const size = sizeOf(at(folder, "weir.db"));
       overwrite(at(folder, "weir.db"), size / 2, size / 2);

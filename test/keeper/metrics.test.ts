@@ -69,6 +69,7 @@ test("a scrape is valid Prometheus text, and all its families are in the list of
   metrics.committed(0.003);
   metrics.commitFailed();
   metrics.dropped("1", 4);
+  metrics.lostRows("words", 3);
   metrics.alerted("eng", 80);
   metrics.sent("spans", "exported", 2);
   metrics.sent("alerts", "delivered", 1);

@@ -71,6 +71,7 @@ else
           node.settled.push(budget);
         },
         state: (fault) => void node.faults.push(fault),
+        lost: () => {},
       };
       store.watch(events);
       stores.push(store);

@@ -61,8 +61,8 @@ else
       const url = await server.createDatabase();
       await fill(path, 2_500);
       const steps: CopyProgress[] = [];
-      const rows = await copyBooks(path, url, (step) => steps.push(step));
-      expect(await copyBooks(path, url)).toBe(rows);
+      const rows = await copyBooks(path, url, [], (step) => steps.push(step));
+      expect(await copyBooks(path, url, [])).toBe(rows);
       expect(steps.filter(({ table }) => table === "calls").map(({ rows }) => rows)).toEqual([
         1_000, 2_000, 2_500,
       ]);
@@ -94,13 +94,15 @@ else
       await store.open();
       await store.draw([draw(A)]);
       await store.close();
-      await expect(copyBooks(path, url)).rejects.toThrow("has not ended in order");
+      await expect(copyBooks(path, url, [])).rejects.toThrow("has not ended in order");
       const fine = join(folder, "fine.db");
       await fill(fine, 1);
-      await copyBooks(fine, url);
+      await copyBooks(fine, url, []);
       const node = new ClusterStore(url, { spool: join(folder, "s.db"), leaseMs: 900_000 });
       await node.open();
-      await expect(copyBooks(fine, url)).rejects.toThrow("a gateway uses this PostgreSQL database already");
+      await expect(copyBooks(fine, url, [])).rejects.toThrow(
+        "a gateway uses this PostgreSQL database already",
+      );
       await node.close();
     });
   });

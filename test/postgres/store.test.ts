@@ -11,7 +11,6 @@ import { DOLLAR } from "../../src/ledger/money.ts";
 import { budgetAccount } from "../../src/ledger/record.ts";
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
 import { attempt, batch, call, commit, draw, MONTH, NOW } from "../keeper/books/make.ts";
-import { describePrompts } from "../keeper/books/prompt-suite.ts";
 import { describeBooks } from "../keeper/books/store-suite.ts";
 
 setDefaultTimeout(120_000);
@@ -86,7 +85,6 @@ else
       (place) => open(place),
       () => server.createDatabase(),
     );
-    describePrompts(() => open());
 
     test("draws of two nodes never pass the limit of a hard budget, for 500 draws at once", async () => {
       const url = await server.createDatabase();

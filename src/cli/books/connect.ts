@@ -20,20 +20,20 @@ export const CONNECT_FLAGS: readonly Flag[] = [
   },
 ];
 
-type Asked = Pick<Context, "flags" | "env" | "columns" | "keyOptions">;
+type Asked = Pick<Context, "flags" | "env" | "columns" | "keyOptions" | "tables">;
 
 /**
  * The gateway of `--url`, that of `--port` or `WEIR_PORT`, the only one that this user runs, or without one the store in the
  * state folder.
  * @throws Error with one sentence
  */
-export async function connect({ flags, env, columns, keyOptions }: Asked): Promise<AdminApi> {
+export async function connect({ flags, env, columns, keyOptions, tables }: Asked): Promise<AdminApi> {
   const url = textOf(flags, "--url");
   if (url !== undefined) return new HttpApi(baseOf(url), keyFor(url, env));
   const folder = textOf(flags, "--state");
   // Imported by the commands that need it, because it loads the databases.
   if (folder !== undefined)
-    return (await import("./local.ts")).LocalApi.open(folder, { columns, keyOptions });
+    return (await import("./local.ts")).LocalApi.open(folder, { columns, keyOptions, tables });
   const entry = findRunning({ flags, env });
   const { admin } = entry;
   if (admin === undefined)

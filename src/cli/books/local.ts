@@ -22,7 +22,7 @@ import { lockStore } from "./folder.ts";
 const ORIGIN = "http://127.0.0.1";
 const OPEN_MS = 10_000;
 
-type Declared = Pick<Context, "columns" | "keyOptions">;
+type Declared = Pick<Context, "columns" | "keyOptions" | "tables">;
 
 export class LocalApi extends AdminApi {
   readonly #end: () => Promise<void>;
@@ -44,7 +44,7 @@ export class LocalApi extends AdminApi {
   /** Locks the folder and opens its store. @param declared by features @throws Error with one sentence */
   static async open(folder: string, declared: Declared): Promise<LocalApi> {
     const path = lockStore(resolve(folder));
-    const store = sqliteStore(path);
+    const store = sqliteStore(path, undefined, await declared.tables());
     const books = new Books({ store, syncMs: 0 });
     const upkeep = new SqlUpkeep(store, path);
     const captures = new Captures({ folder: dirname(path), report: () => {} });

@@ -16,13 +16,13 @@ export const storeMigrate: Command = {
     { name: "--state", value: "DIR", help: "state folder with the books", completes: "folder" },
     JSON_FLAG,
   ],
-  async run({ flags, env, cwd, print }) {
+  async run({ flags, env, cwd, tables, print }) {
     const url = textOf(flags, "--to") ?? env["WEIR_STORE"];
     const folder = textOf(flags, "--state") ?? env["WEIR_STATE"];
     if (!url || !folder) throw new UsageError(`weir store migrate requires ${url ? "--state" : "--to"}`);
     const path = lockStore(resolve(cwd, folder));
     const { copyBooks } = await import("../../keeper/store/postgres/copy.ts");
-    const rows = await withProgress("copying", copyBooks(path, url));
+    const rows = await withProgress("copying", copyBooks(path, url, await tables()));
     const audits = await withProgress("checking both", auditBoth(path, url));
     const holds = audits.every((report) => report.holds);
     if (flags["--json"])

@@ -91,8 +91,7 @@ export class Books implements BooksKeeper {
       release: (account) => this.#tidying?.release(account),
     });
     this.#grants = new Grants({
-      store,
-      clock,
+      ...{ store, clock },
       recall: (accounts) => this.#recalls.recall(accounts),
       keep: (account) => account.keep(this.#recorder.keep(account.id)),
       settled: () => Promise.all([this.#recovery!.done, this.#tidying!.shared]),
@@ -109,6 +108,7 @@ export class Books implements BooksKeeper {
         if (!(await this.returns.settle(budget))) throw new Error("a worker has not answered");
       },
       state: (fault) => this.reporter.shared(fault),
+      lost: (rows) => this.observers.lost(rows),
     });
     void this.#open();
   }

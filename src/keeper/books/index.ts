@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { CaptureAdmin } from "../captures/admin.ts";
 import { Captures } from "../captures/captures.ts";
 import type { BooksKeeper } from "../keeper.ts";
+import type { NamedTables } from "../seams.ts";
 import { IN_MEMORY, isPostgres, type StoreSettings } from "../settings.ts";
 import { Books } from "./books.ts";
 import { Queries } from "./queries.ts";
@@ -19,16 +20,22 @@ export interface BooksParts {
   captures: CaptureAdmin;
 }
 
-/** Makes the keeper of the books for a store, which need not be open yet. */
-export async function openBooks(settings: StoreSettings): Promise<BooksParts> {
+/** Makes the keeper of the books for a store, which need not be open yet. @param tables of features */
+export async function openBooks(
+  settings: StoreSettings,
+  tables: readonly NamedTables[],
+): Promise<BooksParts> {
   const { syncMs, cells, folder } = settings;
-  const { store, upkeep } = await openStore(settings);
+  const { store, upkeep } = await openStore(settings, tables);
   const books = new Books({
     ...{ store, syncMs },
     ...(cells !== undefined && { cells }),
     ...(folder !== undefined && { refused: join(folder, "refused.jsonl") }),
   });
-  books.observers.add({ settings: (given) => upkeep.keep?.(given) });
+  books.observers.add({
+    settings: (given) => upkeep.keep?.(given),
+    lost: (rows) => books.reporter.lost(rows),
+  });
   const telemetry = watchBooks(books);
   const queries = new Queries(books, upkeep.reports);
   const captures = new Captures({
@@ -59,13 +66,12 @@ export async function openBooks(settings: StoreSettings): Promise<BooksParts> {
   return { keeper, books, upkeep, captures: reader };
 }
 
-async function openStore({
-  url,
-  folder,
-  leaseMs,
-}: StoreSettings): Promise<{ store: BookStore; upkeep: Upkeep }> {
+async function openStore(
+  { url, folder, leaseMs }: StoreSettings,
+  tables: readonly NamedTables[],
+): Promise<{ store: BookStore; upkeep: Upkeep }> {
   if (!isPostgres(url)) {
-    const store = sqliteStore(url);
+    const store = sqliteStore(url, undefined, tables);
     return { store, upkeep: new SqlUpkeep(store, url) };
   }
   const [{ ClusterStore }, { ServerUpkeep }] = await Promise.all([
@@ -73,6 +79,6 @@ async function openStore({
     import("../store/postgres/upkeep.ts"),
   ]);
   const spool = folder === undefined ? IN_MEMORY : join(folder, "spool.db");
-  const store = new ClusterStore(url, { spool, leaseMs });
+  const store = new ClusterStore(url, { spool, leaseMs, tables });
   return { store, upkeep: new ServerUpkeep(store, url) };
 }

@@ -3,7 +3,7 @@ import type { Counted } from "../../core/metric.ts";
 import type { BookSettings, WorkerState } from "../../ledger/messages.ts";
 import type { RecordBatch } from "../../ledger/record.ts";
 import type { BudgetAccount } from "./budget-account.ts";
-import type { Commit } from "../store/store.ts";
+import type { Commit, LostRows } from "../store/store.ts";
 
 export interface BooksObserver {
   /** The config of the workers, after each start and reload. */
@@ -15,6 +15,8 @@ export interface BooksObserver {
   commit(ms: number, fault: unknown): void;
   /** The store will never have the records of calls in this commit. */
   refused(commit: Commit): void;
+  /** A commit is in the store without rows of a feature. */
+  lost(rows: LostRows): void;
   /** A budget has reached a percentage of its limit: once for each window. */
   alert(budget: string, percent: number, account: BudgetAccount): void;
   /** The state of a worker; about once a second. */
@@ -52,6 +54,10 @@ export class Observers implements BooksObserver {
 
   refused(commit: Commit): void {
     for (const observer of this.#observers) observer.refused?.(commit);
+  }
+
+  lost(rows: LostRows): void {
+    for (const observer of this.#observers) observer.lost?.(rows);
   }
 
   alert(budget: string, percent: number, account: BudgetAccount): void {

@@ -4,6 +4,8 @@ import { formatNano } from "../../ledger/money.ts";
 import { isDeclared, type Policy } from "../../ledger/policy.ts";
 import type { BudgetAccount } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
+import { describeStoreFailure } from "../store/database.ts";
+import type { LostRows } from "../store/store.ts";
 import { lostSets } from "./lost-sets.ts";
 
 /** Shortest time between two reports of a store that cannot be used. Milliseconds. */
@@ -22,6 +24,8 @@ export class Reporter {
   readonly #twins = new Set<string>();
   /** The last messages about rules on sets that do not exist. */
   #lost: ReadonlySet<string> = new Set();
+  /** Calls without rows of a feature since the last line about it, and when that was. */
+  readonly #lostRows = new Map<string, { calls: number; at: number }>();
   #fault: string | undefined;
   #closedWhy: string | undefined;
   #isKnown = false;
@@ -115,6 +119,19 @@ export class Reporter {
     const fault = `the records of worker ${worker} are ${why}`;
     this.other(`${fault}; weir does not take them: restart it`);
     send({ kind: "store", fault });
+  }
+
+  /** Rows of a feature are not in the store: at most one line a minute for each feature. */
+  lost({ feature, calls, cause }: LostRows): void {
+    const now = this.#clock.monotonic();
+    const { at, calls: before } = this.#lostRows.get(feature) ?? { at: -Infinity, calls: 0 };
+    const sum = before + calls;
+    const isDue = now - at >= AGAIN_MS;
+    this.#lostRows.set(feature, isDue ? { calls: 0, at: now } : { calls: sum, at });
+    if (isDue)
+      this.other(
+        `${sum} ${sum === 1 ? "call has" : "calls have"} no rows in the tables of ${feature}: ${describeStoreFailure(cause)}; records and charges of calls are in the books`,
+      );
   }
 
   /** @param why the store is not released, in one sentence; absent: it is */

@@ -46,6 +46,11 @@ export const TOTALS = {
   records: counter("weir_records_total", ["worker"], "Records of calls in the store."),
   dropped: counter("weir_records_dropped_total", ["worker"], "Records of calls that were lost."),
   storeErrors: counter("weir_store_errors_total", [], "Commits that failed."),
+  lostRows: counter(
+    "weir_feature_rows_lost_total",
+    ["feature"],
+    "Calls that are in the store without their rows in the tables of a feature.",
+  ),
   storeSeconds: histogram("weir_store_write_seconds", [], LONG, "Duration of a commit."),
   alerts: counter(
     "weir_budget_alerts_total",

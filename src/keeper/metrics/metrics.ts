@@ -130,6 +130,11 @@ export class Metrics {
     this.#registry.add(TOTALS.storeErrors, []);
   }
 
+  /** Calls without their rows in the tables of a feature. */
+  lostRows(feature: string, calls: number): void {
+    this.#registry.add(TOTALS.lostRows, [feature], calls);
+  }
+
   alerted(budget: string, percent: number, windows = 1): void {
     this.#registry.add(TOTALS.alerts, [budget, String(percent)], windows);
   }

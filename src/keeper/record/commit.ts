@@ -5,10 +5,10 @@ import { CALL_COLUMNS, callRow, CHARGE_COLUMNS, chargeRows, packHash, startOf } 
 import { COMMITS } from "../store/meta.ts";
 import { callerOf, type Names } from "../store/names.ts";
 import type { Numbers } from "../store/numbers.ts";
-import { type NumberedCall, writePrompts } from "./prompt-rows.ts";
+import type { FeatureRows } from "./feature-rows.ts";
 import { RollUps } from "./roll-ups.ts";
-import type { Sql, SqlValue } from "../store/sql.ts";
-import type { Commit } from "../store/store.ts";
+import type { Sql, SqlValue, Transaction } from "../store/sql.ts";
+import type { Commit, LostRows } from "../store/store.ts";
 
 /** After this time nothing is left of a margin. Milliseconds. */
 export const MARGIN_MS = 7 * 86_400_000;
@@ -23,23 +23,30 @@ export interface CommitContext {
   node: string;
   names: Names;
   numbers: Numbers;
+  rows: FeatureRows;
   /** Milliseconds since 1970. */
   now: number;
 }
 
-/** Batches that are in the store already are left out. A failure leaves the store as it was. */
-export async function writeCommit(context: CommitContext, commit: Commit): Promise<void> {
-  const { sql, names, now } = context;
+/**
+ * Batches that are in the store already are left out. A failure leaves the store as it was.
+ * @returns rows of features that were not written
+ */
+export async function writeCommit(context: CommitContext, commit: Commit): Promise<readonly LostRows[]> {
+  const { sql, names, rows, now } = context;
   const calls = commit.batches.flatMap((batch) => batch.calls);
   const prices = commit.batches.flatMap((batch) => batch.prices);
-  await names.load(calls);
+  await names.load(calls, rows.names(calls));
   await names.loadPrices(prices, calls, now);
-  await sql.transaction((inner) => writeAll({ ...context, sql: inner }, commit));
+  return sql.transaction((inner) => writeAll({ ...context, sql: inner }, commit));
 }
 
-async function writeAll(context: CommitContext, commit: Commit): Promise<void> {
+async function writeAll(
+  context: CommitContext & { sql: Transaction },
+  commit: Commit,
+): Promise<readonly LostRows[]> {
   const { sql, node, now } = context;
-  if (commit.once && !(await isNew(sql, { ...commit.once, worker: KEEPER }, now))) return;
+  if (commit.once && !(await isNew(sql, { ...commit.once, worker: KEEPER }, now))) return [];
   // Nodes of one server would wait for each other's row.
   if (sql.dialect === "sqlite") await addToMeta(sql, COMMITS, 1);
   const calls: CallRecord[] = [];
@@ -57,7 +64,7 @@ async function writeAll(context: CommitContext, commit: Commit): Promise<void> {
       spends.set(account, total);
     }
   }
-  await writeCalls(context, calls);
+  const numbers = await writeCalls(context, calls);
   if (dropped > 0) await addToMeta(sql, "dropped_calls", dropped);
   const inOrder = [...spends].sort(([a], [b]) => (a < b ? -1 : 1));
   // First, because what is no longer assumed is then spent.
@@ -73,6 +80,7 @@ async function writeAll(context: CommitContext, commit: Commit): Promise<void> {
     commit.rates.map(({ account, level, at }) => [account, level, at]),
     "ON CONFLICT (account) DO UPDATE SET level = excluded.level, at = excluded.at",
   );
+  return context.rows.write(sql, context.names, calls, numbers);
 }
 
 /** Adds to a counter of the books. */
@@ -98,14 +106,18 @@ async function isNew(
   return changed > 0;
 }
 
-async function writeCalls({ sql, names, numbers, now }: CommitContext, calls: readonly CallRecord[]) {
+/** @returns the numbers of the calls */
+async function writeCalls(
+  { sql, names, numbers, now }: CommitContext,
+  calls: readonly CallRecord[],
+): Promise<readonly number[]> {
   const rows: SqlValue[][] = [];
   const charges: SqlValue[][] = [];
   const rollUps = new RollUps(names);
-  const prompted: NumberedCall[] = [];
+  const given: number[] = [];
   for (const call of calls) {
     const number = numbers.next(now);
-    if (call.prompt && call.session !== undefined) prompted.push({ number, call });
+    given.push(number);
     rows.push(callRow(number, call, names));
     charges.push(...chargeRows(number, call, names));
     rollUps.add(call);
@@ -114,7 +126,7 @@ async function writeCalls({ sql, names, numbers, now }: CommitContext, calls: re
   await sql.insert("charges", CHARGE_COLUMNS, charges);
   await rollUps.write(sql);
   await writeSessions(sql, calls, names);
-  if (prompted.length > 0) await writePrompts(sql, names, prompted);
+  return given;
 }
 
 async function writeSessions(sql: Sql, calls: readonly CallRecord[], names: Names): Promise<void> {

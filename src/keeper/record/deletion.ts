@@ -1,9 +1,9 @@
 /** Deletes rows of the books in small slices, and keeps what they add up to. */
 import { CHARGE_STATES } from "../../ledger/charge.ts";
-import { callersOf, type Pruned, Tally } from "./due.ts";
+import type { Cuts, KeptRows, NamedTables } from "../seams.ts";
+import { callersOf, keptOf, ofCallers, type Pruned, Tally } from "./due.ts";
 import { REMOVED_CALLER } from "../store/names.ts";
 import { timeOf } from "../store/numbers.ts";
-import { removePrompts } from "./prompt-rows.ts";
 import { ATTEMPTS } from "../reports/attempts.ts";
 import { addUp, DAY_MS } from "./roll-ups.ts";
 import { SUMS } from "../store/schema.ts";
@@ -55,11 +55,24 @@ export function deletePositions(sql: Sql, before: number): Promise<number> {
   return sql.run("DELETE FROM positions WHERE at < $1", [before]);
 }
 
+/** Deletes rows of a feature that are too old. @returns how many rows were deleted */
+export function deleteKept(sql: Sql, { table, key, ...rows }: KeptRows, cuts: Cuts): Promise<number> {
+  const columns = key.join(", ");
+  return sql.run(
+    `DELETE FROM ${table} WHERE (${columns}) IN (SELECT ${columns} FROM ${table} WHERE ${rows.old(cuts)} LIMIT ${SLICE})`,
+  );
+}
+
 /**
  * Removes the calls of a key. Their sums stay, as those of {@link REMOVED_CALLER}.
- * @param pause waits between two slices @returns what was deleted
+ * @param pause waits between two slices @param features their tables @returns what was deleted
  */
-export async function removeKey(sql: Sql, key: string, pause: () => Promise<void>): Promise<Pruned> {
+export async function removeKey(
+  sql: Sql,
+  key: string,
+  pause: () => Promise<void>,
+  features: readonly NamedTables[] = [],
+): Promise<Pruned> {
   const callers = await callersOf(sql, key);
   const tally = new Tally();
   if (callers.length === 0) return tally.pruned;
@@ -67,9 +80,10 @@ export async function removeKey(sql: Sql, key: string, pause: () => Promise<void
   for (const caller of callers) {
     await moveSums(sql, "hour", DAY_MS, caller, removed, pause);
     await moveSums(sql, "day", 30 * DAY_MS, caller, removed, pause);
-    const { prompts, breaks } = await removePrompts(sql, caller, removed);
-    tally.add("prompts", prompts);
-    tally.add("cache_breaks", breaks);
+    for (const { table, ...rows } of keptOf(features))
+      if (rows.of)
+        tally.add(table, await sql.run(`DELETE FROM ${table} WHERE ${rows.of(ofCallers([caller]))}`));
+    for (const { tables } of features) await tables.forget?.(sql, caller, removed);
     tally.add("sessions", await sql.run("DELETE FROM sessions WHERE caller = $1", [caller]));
   }
   for (const caller of callers)

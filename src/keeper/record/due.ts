@@ -1,12 +1,10 @@
 /** Rows that a deletion takes away, by table: counted before it, and added up by it. */
 import type { Keep } from "../../ledger/keep.ts";
+import type { Cuts, KeptRows, NamedTables } from "../seams.ts";
 import { parseCaller } from "../store/names.ts";
 import { firstNumber } from "../store/numbers.ts";
 import { DAY_MS, HOUR_MS } from "./roll-ups.ts";
 import type { Sql } from "../store/sql.ts";
-
-/** Tables that rows are deleted from. The charges of a call go with it. */
-export type PrunedTable = "calls" | "use_hour" | "sessions" | "prompts" | "cache_breaks" | "positions";
 
 /** Which rows are to be deleted: those of a key, or what is too old. */
 export interface PruneRequest {
@@ -18,15 +16,15 @@ export interface PruneRequest {
 
 export interface Pruned {
   rows: number;
-  /** By table. `bytes`, with their indexes, are estimated from the size of the table, where the database knows it. */
-  tables: Partial<Record<PrunedTable, { rows: number; bytes?: number }>>;
+  /** By table; the charges of a call go with it. `bytes`, with their indexes, are estimated from the size of the table, where the database knows it. */
+  tables: Record<string, { rows: number; bytes?: number }>;
 }
 
 /** Rows by table. */
 export class Tally {
-  readonly #rows = new Map<PrunedTable, number>();
+  readonly #rows = new Map<string, number>();
 
-  add(table: PrunedTable, rows: number): void {
+  add(table: string, rows: number): void {
     if (rows > 0) this.#rows.set(table, (this.#rows.get(table) ?? 0) + rows);
   }
 
@@ -45,8 +43,12 @@ export class Tally {
   }
 }
 
-/** Rows below these values are deleted: numbers of calls, and milliseconds since 1970. */
-export function bordersOf({ calls, hours, sessions }: Keep["keepDays"], now: number) {
+/** The rows of features that do not stay for ever. */
+export function keptOf(tables: readonly NamedTables[]): readonly KeptRows[] {
+  return tables.flatMap(({ tables: { kept = [] } }) => kept);
+}
+
+export function cutsOf({ calls, hours, sessions }: Keep["keepDays"], now: number): Cuts {
   return {
     calls: firstNumber(now - calls * DAY_MS),
     hours: Math.floor((now - hours * DAY_MS) / HOUR_MS) * HOUR_MS,
@@ -55,30 +57,33 @@ export function bordersOf({ calls, hours, sessions }: Keep["keepDays"], now: num
   };
 }
 
-/** Rows that are too old. @param now milliseconds since 1970 */
-export async function countOld(sql: Sql, keep: Keep["keepDays"], now: number): Promise<Tally> {
-  const { calls, hours, sessions, positions } = bordersOf(keep, now);
+/** Rows that are too old. @param kept rows of features */
+export async function countOld(sql: Sql, cuts: Cuts, kept: readonly KeptRows[]): Promise<Tally> {
+  const { calls, hours, sessions, positions } = cuts;
   return counted(sql, [
     ["calls", `number < ${calls}`],
     ["use_hour", `hour < ${hours}`],
     ["sessions", `last_at < ${sessions}`],
-    ["prompts", `at < ${sessions}`],
-    ["cache_breaks", `number < ${calls}`],
+    ...kept.map(({ table, ...rows }) => [table, rows.old(cuts)] as const),
     ["positions", `at < ${positions}`],
   ]);
 }
 
-/** Rows that the deletion of a key takes away. */
-export async function countKey(sql: Sql, key: string): Promise<Tally> {
+/** Rows that the deletion of a key takes away. @param kept rows of features */
+export async function countKey(sql: Sql, key: string, kept: readonly KeptRows[]): Promise<Tally> {
   const callers = await callersOf(sql, key);
   if (callers.length === 0) return new Tally();
-  const own = `caller IN (${callers.join(", ")})`;
+  const own = ofCallers(callers);
   return counted(sql, [
     ["calls", own],
     ["sessions", own],
-    ["prompts", `session IN (SELECT session FROM sessions WHERE ${own})`],
-    ["cache_breaks", own],
+    ...kept.flatMap(({ table, ...rows }) => (rows.of ? [[table, rows.of(own)] as const] : [])),
   ]);
+}
+
+/** A condition for the rows of callers. */
+export function ofCallers(callers: readonly number[]): string {
+  return `caller IN (${callers.join(", ")})`;
 }
 
 /** The numbers of the callers of a key: one for each path and each list of tags that it has had. */
@@ -89,22 +94,22 @@ export async function callersOf(sql: Sql, key: string): Promise<number[]> {
   return rows.filter(({ text }) => parseCaller(text).key === key).map(({ id }) => id);
 }
 
-async function counted(sql: Sql, conditions: readonly [PrunedTable, string][]): Promise<Tally> {
+async function counted(sql: Sql, conditions: readonly (readonly [string, string])[]): Promise<Tally> {
   const tally = new Tally();
   for (const [table, where] of conditions) tally.add(table, await countOf(sql, table, where));
   return tally;
 }
 
-async function countOf(sql: Sql, table: PrunedTable, where: string): Promise<number> {
+async function countOf(sql: Sql, table: string, where: string): Promise<number> {
   const [row] = await sql.all<{ rows: number }>(`SELECT count(*) AS rows FROM ${table} WHERE ${where}`);
   return row!.rows;
 }
 
 /** Calls with the rows of their attempts. */
-const TOGETHER: Partial<Record<PrunedTable, readonly string[]>> = { calls: ["calls", "charges"] };
+const TOGETHER: Readonly<Record<string, readonly string[]>> = { calls: ["calls", "charges"] };
 
 /** The share that rows have of the size of their table and its indexes; undefined where the database does not know it. */
-export async function bytesOf(sql: Sql, table: PrunedTable, rows: number): Promise<number | undefined> {
+export async function bytesOf(sql: Sql, table: string, rows: number): Promise<number | undefined> {
   const tables = TOGETHER[table] ?? [table];
   const list = tables.map((name) => `'${name}'`).join(", ");
   const size =

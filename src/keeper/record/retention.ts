@@ -1,8 +1,8 @@
 /** Deletes what is older than it may be: calls by days and bytes, hours and sessions by days. Sums by day stay for ever. */
 import type { Keep } from "../../ledger/keep.ts";
-import { deleteCalls, deleteHours, deletePositions, deleteSessions, SLICE } from "./deletion.ts";
-import { bordersOf, bytesOf, countOld, type Pruned, type PrunedTable, Tally } from "./due.ts";
-import { deleteBreaks, deletePrompts } from "./prompt-rows.ts";
+import type { KeptRows, NamedTables } from "../seams.ts";
+import { deleteCalls, deleteHours, deleteKept, deletePositions, deleteSessions, SLICE } from "./deletion.ts";
+import { bytesOf, countOld, cutsOf, keptOf, type Pruned, Tally } from "./due.ts";
 import type { Sql } from "../store/sql.ts";
 
 /** Between two looks when nothing is to be deleted. Milliseconds. */
@@ -19,13 +19,21 @@ export class Retention {
   readonly #now: () => number;
   /** Bytes of the file in use; undefined where only days count. */
   readonly #bytes: (() => Promise<number>) | undefined;
+  /** Rows of features. */
+  readonly #kept: readonly KeptRows[];
   /** Nothing is deleted before the config is known. */
   keep: Keep | undefined;
   #timer: Timer | undefined;
   #closed = false;
 
-  constructor(sql: Sql, now: () => number, bytes?: () => Promise<number>) {
+  constructor(
+    sql: Sql,
+    now: () => number,
+    bytes?: () => Promise<number>,
+    features: readonly NamedTables[] = [],
+  ) {
     this.#sql = sql;
+    this.#kept = keptOf(features);
     this.#now = now;
     this.#bytes = bytes;
     this.#later(SLICE_MS);
@@ -39,15 +47,15 @@ export class Retention {
   /** Deletes one slice. @returns how many rows it deleted */
   async slice(tally = new Tally()): Promise<number> {
     if (!this.keep) return 0;
-    const { calls, hours, sessions, positions } = bordersOf(this.keep.keepDays, this.#now());
-    const steps: readonly [PrunedTable, () => Promise<number>][] = [
+    const cuts = cutsOf(this.keep.keepDays, this.#now());
+    const { calls, hours, sessions, positions } = cuts;
+    const steps: readonly (readonly [string, () => Promise<number>])[] = [
       ["calls", () => deleteCalls(this.#sql, calls)],
       ["calls", () => this.#deleteOverflow()],
       ["use_hour", () => deleteHours(this.#sql, hours)],
       ["sessions", () => deleteSessions(this.#sql, sessions)],
-      ["prompts", () => deletePrompts(this.#sql, sessions)],
-      ["cache_breaks", () => deleteBreaks(this.#sql, calls)],
       ["positions", () => deletePositions(this.#sql, positions)],
+      ...this.#kept.map((rows) => [rows.table, () => deleteKept(this.#sql, rows, cuts)] as const),
     ];
     for (const [table, step] of steps) {
       const rows = await step();
@@ -70,7 +78,7 @@ export class Retention {
    */
   async due(): Promise<Pruned> {
     if (!this.keep) return new Tally().pruned;
-    const tally = await countOld(this.#sql, this.keep.keepDays, this.#now());
+    const tally = await countOld(this.#sql, cutsOf(this.keep.keepDays, this.#now()), this.#kept);
     const [row] = await this.#sql.all<{ calls: number }>("SELECT count(*) AS calls FROM calls");
     const old = tally.pruned.tables.calls?.rows ?? 0;
     const left = row!.calls - old;

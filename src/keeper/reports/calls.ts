@@ -13,11 +13,11 @@ import {
   unpackHash,
   unpackId,
 } from "../record/call-rows.ts";
+import type { NamedTables } from "../seams.ts";
 import { parseCaller, parseTarget } from "../store/names.ts";
 import { firstNumber, timeOf } from "../store/numbers.ts";
 import { LATE, LATE_MS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
-import { readBreaks } from "./cache-sessions.ts";
 import { type NumberRange, searchFor, withBlobs } from "./call-search.ts";
 import { type Directory, inList } from "./directory.ts";
 import type { CallPage, CallQuery } from "./shapes.ts";
@@ -77,8 +77,16 @@ interface ChargeRow {
   accounts: number | null;
 }
 
-/** A page of calls, the newest first. A search without many matches ends after {@link SCANNED} rows. */
-export async function listCalls(sql: Sql, directory: Directory, filter: CallQuery): Promise<CallPage> {
+/**
+ * A page of calls, the newest first. A search without many matches ends after {@link SCANNED} rows.
+ * @param features their tables, which may have members of records
+ */
+export async function listCalls(
+  sql: Sql,
+  directory: Directory,
+  filter: CallQuery,
+  features: readonly NamedTables[],
+): Promise<CallPage> {
   await directory.refresh();
   const { limit, after } = filter;
   const { ranges, scans, conditions } = await searchFor(sql, directory, filter);
@@ -101,7 +109,7 @@ export async function listCalls(sql: Sql, directory: Directory, filter: CallQuer
   const next = isFull ? shown.at(-1)!.number : bound > 0 ? bound : undefined;
   const bounded = !isFull && bound > 0;
   return {
-    calls: await toRecords(sql, directory, shown),
+    calls: await toRecords(sql, directory, shown, features),
     ...(next !== undefined && { next: String(next) }),
     bounded,
     ...(bounded && { searchedTo: timeOf(bound) }),
@@ -112,7 +120,12 @@ export async function listCalls(sql: Sql, directory: Directory, filter: CallQuer
 const TIMELESS = 1_000_000;
 
 /** @returns the record of a call; undefined if there is none or its row was deleted */
-export async function readCall(sql: Sql, directory: Directory, id: string): Promise<CallRecord | undefined> {
+export async function readCall(
+  sql: Sql,
+  directory: Directory,
+  id: string,
+  features: readonly NamedTables[],
+): Promise<CallRecord | undefined> {
   const started = timeIn(id);
   const find = (where: string, values: readonly number[]) =>
     sql.all<CallRow>(`SELECT * FROM calls WHERE ${where} AND (request = $1 OR (at = $2 AND request = $3))`, [
@@ -121,7 +134,7 @@ export async function readCall(sql: Sql, directory: Directory, id: string): Prom
     ]);
   let rows = started === undefined ? [] : await findNear(started, find);
   if (rows.length === 0) rows = await findTimeless(sql, find);
-  return rows.length > 0 ? (await toRecords(sql, directory, rows))[0] : undefined;
+  return rows.length > 0 ? (await toRecords(sql, directory, rows, features))[0] : undefined;
 }
 
 type Find = (where: string, values: readonly number[]) => Promise<CallRow[]>;
@@ -158,7 +171,12 @@ async function scanRows(
   return last ? { rows, bound: last.number } : { rows };
 }
 
-async function toRecords(sql: Sql, directory: Directory, rows: readonly CallRow[]): Promise<CallRecord[]> {
+async function toRecords(
+  sql: Sql,
+  directory: Directory,
+  rows: readonly CallRow[],
+  features: readonly NamedTables[],
+): Promise<CallRecord[]> {
   const several = rows.filter(({ tries }) => tries > 1).map(({ number }) => number);
   const charges = await sql.all<ChargeRow>(
     `SELECT * FROM charges WHERE number ${inList(several)} ORDER BY number, n`,
@@ -177,14 +195,11 @@ async function toRecords(sql: Sql, directory: Directory, rows: readonly CallRow[
   ].filter((id) => id !== null);
   const names = await directory.texts(ids);
   const prices = await directory.prices();
-  const breaks = await readBreaks(
-    sql,
-    rows.map(({ number }) => number),
+  const numbers = rows.map(({ number }) => number);
+  const joined = await Promise.all(features.flatMap(({ tables }) => tables.join?.(sql, numbers) ?? []));
+  return rows.map((row) =>
+    Object.assign(toRecord(row, charges, names, prices), ...joined.map((members) => members.get(row.number))),
   );
-  return rows.map((row) => {
-    const cacheBreak = breaks.get(row.number);
-    return { ...toRecord(row, charges, names, prices), ...(cacheBreak && { cacheBreak }) };
-  });
 }
 
 type Texts = ReadonlyMap<number, string>;

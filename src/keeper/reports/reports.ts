@@ -4,6 +4,7 @@ import type { UsageGroup } from "../../operator/reports.ts";
 import type { Nano } from "../../ledger/money.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
 import type { CallRecord } from "../../ledger/record.ts";
+import type { NamedTables } from "../seams.ts";
 import { writeAudit } from "../store/policies.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Actor } from "../store/store.ts";
@@ -67,10 +68,18 @@ export class Reports {
   #auditing: AuditProgress | undefined;
   readonly #directory: Directory;
   readonly #now: () => number;
+  readonly #features: readonly NamedTables[];
 
-  /** @param now milliseconds since 1970 */
-  constructor(reader: Sql, writer: Sql, now: () => number = Date.now, slow = reader) {
+  /** @param now milliseconds since 1970 @param features their tables, which may have members of records */
+  constructor(
+    reader: Sql,
+    writer: Sql,
+    now: () => number = Date.now,
+    slow = reader,
+    features: readonly NamedTables[] = [],
+  ) {
     this.#reader = reader;
+    this.#features = features;
     this.#slow = slow;
     this.#writer = writer;
     this.#directory = new Directory(reader);
@@ -82,7 +91,7 @@ export class Reports {
   }
 
   calls(filter: CallQuery): Promise<CallPage> {
-    return listCalls(this.#reader, this.#directory, filter);
+    return listCalls(this.#reader, this.#directory, filter, this.#features);
   }
 
   /** @param filter with the most slices of the answer */
@@ -99,7 +108,7 @@ export class Reports {
   }
 
   call(id: string): Promise<CallRecord | undefined> {
-    return readCall(this.#reader, this.#directory, id);
+    return readCall(this.#reader, this.#directory, id, this.#features);
   }
 
   /** The rules of charges, as far as they are in the store. */

@@ -1,5 +1,7 @@
 /** Creates and updates the tables of a database. `PRAGMA user_version` counts the migrations that it has had. */
 import type { Database } from "bun:sqlite";
+import type { NamedTables } from "../seams.ts";
+import { typesOf } from "./schema.ts";
 
 /** Each entry runs once, in one transaction. Entries are only ever appended. */
 export const RESPONSES_MIGRATIONS: readonly string[] = [
@@ -53,6 +55,44 @@ export function migrate(db: Database, migrations: readonly string[]): void {
       })
       .immediate(),
   );
+}
+
+/**
+ * Brings the tables of features to their newest schema. Tables of features that are not in the list stay as they are.
+ * @throws Error with a clause about the file
+ */
+export function migrateFeatures(db: Database, features: readonly NamedTables[]): void {
+  if (features.length === 0) return;
+  const run = db.transaction(() => {
+    db.run(typesOf("sqlite", FEATURE_VERSIONS));
+    for (const { feature, tables } of features) {
+      const version =
+        db
+          .query<{ version: number }, [string]>("SELECT version FROM feature_versions WHERE feature = ?")
+          .get(feature)?.version ?? 0;
+      for (const statements of dueOf(feature, tables.migrations, version))
+        db.run(typesOf("sqlite", statements));
+      if (version < tables.migrations.length)
+        db.run(
+          "INSERT INTO feature_versions VALUES (?1, ?2) ON CONFLICT (feature) DO UPDATE SET version = excluded.version",
+          [feature, tables.migrations.length],
+        );
+    }
+  });
+  run.immediate();
+}
+
+/** The versions of features' tables, which are no migration of the books: an earlier version of weir opens them as before. */
+export const FEATURE_VERSIONS =
+  "CREATE TABLE IF NOT EXISTS feature_versions (feature TEXT PRIMARY KEY, version {INT} NOT NULL) {KEYED}";
+
+/** The migrations that the tables of a feature have not had. @throws Error with a clause about the database */
+export function dueOf(feature: string, migrations: readonly string[], version: number): readonly string[] {
+  if (version > migrations.length)
+    throw new Error(
+      `was written by a newer version of weir (the tables of ${feature} have the schema ${version}; this version knows ${migrations.length}); run that version, or use another store`,
+    );
+  return migrations.slice(version);
 }
 
 /** The value of a numeric PRAGMA. */

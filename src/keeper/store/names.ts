@@ -58,8 +58,11 @@ export class Names {
     return id;
   }
 
-  /** Gives all names of calls a number. */
-  async load(calls: readonly CallRecord[]): Promise<void> {
+  /** Gives all names of calls a number. @param more other texts that rows have as numbers */
+  async load(
+    calls: readonly CallRecord[],
+    more: readonly (readonly [NameKind, string])[] = [],
+  ): Promise<void> {
     if (this.#size > KNOWN) {
       this.#ids.clear();
       this.#size = 0;
@@ -81,6 +84,7 @@ export class Names {
         if (attempt.usage.tier !== undefined) add("tier", attempt.usage.tier);
       }
     }
+    for (const [kind, text] of more) add(kind, text);
     if (wanted.size === 0) return;
     // One order for all nodes: inserts of the same rows in different orders would wait for each other.
     const rows = [...wanted].sort(byName).map(([, row]) => row);

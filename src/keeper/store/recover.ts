@@ -1,6 +1,7 @@
 /** Opens the file of the books. A damaged one is set aside, and what can be read of it goes into a new one. */
 import { existsSync, renameSync, statSync } from "node:fs";
 import { Database, SQLiteError } from "bun:sqlite";
+import type { NamedTables } from "../seams.ts";
 import { IN_MEMORY } from "../settings.ts";
 import { areKeysNeeded } from "./access.ts";
 import { CAREFUL, type Mark, type MarkFile } from "./mark.ts";
@@ -24,7 +25,6 @@ const RECOVERED = [
   "rate_levels",
   "margins",
   "use_day",
-  "cache_day",
   "invoices",
   "audit",
 ];
@@ -47,6 +47,8 @@ export interface RecoverOptions {
   now: () => number;
   /** The file is known to be damaged. */
   damaged: boolean;
+  /** Tables of features. */
+  tables: readonly NamedTables[];
   /** The mark that is kept outside the file; absent for books in memory. */
   mark?: MarkFile;
 }
@@ -59,14 +61,14 @@ export interface RecoverOptions {
  */
 export async function openOrRecover(
   path: string,
-  { copies, now, damaged, mark }: RecoverOptions,
+  { copies, now, damaged, tables, mark }: RecoverOptions,
 ): Promise<Sqlite> {
   const known = mark?.read();
-  const replace = () => recover(path, copies(), now(), known);
+  const replace = () => recover(path, copies(), now(), known, tables);
   if (damaged || isGone(path, known, copies())) return replace();
   let sql: Sqlite | undefined;
   try {
-    sql = openSqlite(path);
+    sql = openSqlite(path, undefined, tables);
     if (path !== IN_MEMORY) await checkTables(sql);
     if (typeof known === "object") await compare(sql, known, now());
     return sql;
@@ -108,13 +110,20 @@ async function doubt(sql: Sql, { closed, commits, version }: Mark): Promise<void
   await setMeta(sql, POLICY_VERSION, Math.max(meta.get(POLICY_VERSION) ?? 0, version) + 1);
 }
 
-async function recover(path: string, copies: readonly string[], now: number, known: Known): Promise<Sqlite> {
+async function recover(
+  path: string,
+  copies: readonly string[],
+  now: number,
+  known: Known,
+  features: readonly NamedTables[],
+): Promise<Sqlite> {
   const aside = `${path}.corrupt-${new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}`;
   for (const end of ["", "-wal", "-shm"]) if (existsSync(path + end)) renameSync(path + end, aside + end);
-  const fresh = openSqlite(path);
+  const fresh = openSqlite(path, undefined, features);
   const sources = [aside, ...copies.toReversed()].filter((source) => existsSync(source));
   const isWhole = isDecisiveWhole(aside, typeof known === "object" ? known.version : 0);
-  await fill(fresh, sources, { now, known, isWhole });
+  const tables = [...RECOVERED, ...features.flatMap(({ tables: { recovered = [] } }) => recovered)];
+  await fill(fresh, sources, { now, known, isWhole, tables });
   return fresh;
 }
 
@@ -137,15 +146,21 @@ interface Filling {
   known: Known;
   /** The first source has all keys and budgets, as they were last. */
   isWhole: boolean;
+  /** Tables whose rows are taken over. */
+  tables: readonly string[];
 }
 
 /** Takes rows over from files: those of the first one, and of the next what the first lacks. */
-async function fill(sql: Sql, sources: readonly string[], { now, known, isWhole }: Filling): Promise<void> {
+async function fill(
+  sql: Sql,
+  sources: readonly string[],
+  { now, known, isWhole, tables }: Filling,
+): Promise<void> {
   await sql.run("PRAGMA foreign_keys = OFF");
   await sql.transaction(async (inner) => {
     await inner.run("DELETE FROM meta");
     for (const source of sources)
-      for (const table of RECOVERED) {
+      for (const table of tables) {
         const { columns, rows } = readable(source, table);
         if (rows.length > 0) await inner.insert(table, columns, rows, "ON CONFLICT DO NOTHING");
       }

@@ -131,20 +131,8 @@ CREATE TABLE audit (id {ID}, at {INT} NOT NULL, actor TEXT NOT NULL, address TEX
   before TEXT, after TEXT) {ROWS};
 `;
 
-/** Use of the providers' caches by prompts. */
-const PROMPTS = `
--- The newest prompt of each conversation of a session. sections: 8 bytes for each section; parts: JSON. model, target: names.
-CREATE TABLE prompts (session {BYTES} NOT NULL, thread {INT} NOT NULL, model {INT} NOT NULL, target {INT} NOT NULL, at {INT} NOT NULL,
-  cached {INT} NOT NULL, keep_ms {INT} NOT NULL, head {INT} NOT NULL, parts TEXT NOT NULL, sections {BYTES} NOT NULL,
-  PRIMARY KEY (session, thread)) {KEYED};
-CREATE INDEX prompts_at ON prompts (at);
--- number: of the call that read less than the one before it. client: a name, 0 if the call has none.
-CREATE TABLE cache_breaks (number {INT} PRIMARY KEY, at {INT} NOT NULL, session {BYTES} NOT NULL, caller {INT} NOT NULL,
-  client {INT} NOT NULL, target {INT} NOT NULL, reason {INT} NOT NULL, section TEXT, after_ms {INT} NOT NULL,
-  tokens {INT} NOT NULL, cost {INT} NOT NULL) {KEYED};
-CREATE TABLE cache_day (day {INT} NOT NULL, caller {INT} NOT NULL, client {INT} NOT NULL, target {INT} NOT NULL,
-  ${CACHE_SUMS.map((column) => `${column} {INT} NOT NULL`).join(", ")}, PRIMARY KEY (day, caller, client, target)) {KEYED};
-`;
+/** The second entry made tables that a feature has now: each entry keeps its place. */
+const MOVED = "SELECT 1;";
 
 /**
  * Calls that were committed long after they began. All others lie, by number, within {@link LATE_MS} of their beginning, so that
@@ -175,7 +163,12 @@ CREATE TRIGGER audit_whole BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE F
 
 /** The migrations of a database: each runs once, in one transaction. Entries are only ever appended. */
 export function migrationsFor(dialect: Sql["dialect"]): readonly string[] {
-  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, PROMPTS, LATE_CALLS, MODELS].map((text) =>
-    text.replaceAll(/\{([A-Z_]+)\}/g, (_, word: string) => TYPES[dialect][word] ?? ""),
+  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, MOVED, LATE_CALLS, MODELS].map((text) =>
+    typesOf(dialect, text),
   );
+}
+
+/** Replaces the words in braces by the types of a database. */
+export function typesOf(dialect: Sql["dialect"], text: string): string {
+  return text.replaceAll(/\{([A-Z_]+)\}/g, (_, word: string) => TYPES[dialect][word] ?? "");
 }

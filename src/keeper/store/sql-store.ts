@@ -5,6 +5,8 @@ import type { Budget, Declared, KeyEntry, RateLimit } from "../../ledger/policy.
 import { areKeysNeeded, hasHardBudget, openKeys } from "./access.ts";
 import { drawAll, readAccounts } from "./accounts.ts";
 import { MARGIN_MS, writeCommit } from "../record/commit.ts";
+import { FeatureRows } from "../record/feature-rows.ts";
+import type { NamedTables } from "../seams.ts";
 import { Names } from "./names.ts";
 import { Numbers } from "./numbers.ts";
 import type { MarkFile } from "./mark.ts";
@@ -39,6 +41,8 @@ export interface SqlStoreOptions {
   isDamage?(this: void, cause: unknown): boolean;
   /** The facts about a file that are kept outside of it. */
   mark?: MarkFile;
+  /** Tables of features. Default: none. */
+  tables?: readonly NamedTables[];
 }
 
 /** Why the store is not released, by how much is known of it. */
@@ -61,6 +65,8 @@ interface Opened {
 
 export class SqlStore implements BookStore {
   readonly isShared: boolean;
+  readonly tables: readonly NamedTables[];
+  readonly #rows: FeatureRows;
   readonly #options: SqlStoreOptions;
   readonly #now: () => number;
   /** The connection that is open, also after the store was opened again. For reports. */
@@ -73,6 +79,8 @@ export class SqlStore implements BookStore {
   constructor(options: SqlStoreOptions) {
     this.#options = options;
     this.isShared = options.isShared;
+    this.tables = options.tables ?? [];
+    this.#rows = new FeatureRows(this.tables);
     this.#now = options.now ?? Date.now;
     this.current = {
       dialect: options.isShared ? "postgres" : "sqlite",
@@ -89,7 +97,7 @@ export class SqlStore implements BookStore {
     return this.#opened.sql;
   }
 
-  /** A file has no other nodes: its events are that it was recovered while it was used. */
+  /** A file has no other nodes: it may be recovered while it is used. */
   watch(events: StoreEvents): void {
     this.#events = events;
   }
@@ -241,9 +249,11 @@ export class SqlStore implements BookStore {
   }
 
   async commit(commit: Commit): Promise<void> {
-    await this.#guard(() =>
-      writeCommit({ ...this.#opened, node: this.#options.node, now: this.#now() }, commit),
+    const { node } = this.#options;
+    const lost = await this.#guard(() =>
+      writeCommit({ ...this.#opened, node, rows: this.#rows, now: this.#now() }, commit),
     );
+    for (const rows of lost) this.#events?.lost(rows);
     await this.#noteCommits(false);
   }
 

@@ -3,7 +3,8 @@ import { chmodSync, existsSync, rmSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { Database, SQLiteError, type SQLQueryBindings, type Statement } from "bun:sqlite";
 import { describeFailure } from "./database.ts";
-import { migrate, readNumber } from "./migrations.ts";
+import { migrate, migrateFeatures, readNumber } from "./migrations.ts";
+import type { NamedTables } from "../seams.ts";
 import { IN_MEMORY } from "../settings.ts";
 import { migrationsFor } from "./schema.ts";
 import { SAVEPOINT, untilLate } from "./savepoint.ts";
@@ -38,9 +39,13 @@ export function isNetworkFileSystem(type: number): boolean {
 
 /**
  * Opens the file of the books and brings it to the newest schema.
- * @param path {@link IN_MEMORY} for books that end with the process @throws Error with one sentence
+ * @param path {@link IN_MEMORY} for books that end with the process @param tables of features @throws Error with one sentence
  */
-export function openSqlite(path: string, migrations = migrationsFor("sqlite")): Sqlite {
+export function openSqlite(
+  path: string,
+  migrations = migrationsFor("sqlite"),
+  tables: readonly NamedTables[] = [],
+): Sqlite {
   let db: Database | undefined;
   try {
     // A folder that does not exist is reported by the opening.
@@ -58,6 +63,7 @@ export function openSqlite(path: string, migrations = migrationsFor("sqlite")): 
     for (const pragma of isNew ? [...FIRST_PRAGMAS, ...PRAGMAS] : PRAGMAS) db.run(`PRAGMA ${pragma}`);
     copyBefore(db, path, migrations.length);
     migrate(db, migrations);
+    migrateFeatures(db, tables);
     return new Sqlite(db);
   } catch (cause) {
     db?.close();

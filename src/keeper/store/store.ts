@@ -102,6 +102,15 @@ export interface StoreEvents {
   settle(budget: string): Promise<void>;
   /** The store cannot be reached, in one sentence; `undefined`: it is back. */
   state(fault: string | undefined): void;
+  /** A commit is in the store without rows of a feature. */
+  lost(rows: LostRows): void;
+}
+
+/** Calls whose rows in the tables of a feature are not written. */
+export interface LostRows {
+  feature: string;
+  calls: number;
+  cause: unknown;
 }
 
 /** A node's need of a rate limit that it shares with other nodes. */

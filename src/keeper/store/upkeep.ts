@@ -5,7 +5,7 @@ import { AdminError } from "../../operator/errors.ts";
 import type { Keep } from "../../ledger/keep.ts";
 import { IN_MEMORY } from "../settings.ts";
 import { removeKey } from "../record/deletion.ts";
-import { countKey, type Pruned, type PruneRequest } from "../record/due.ts";
+import { countKey, keptOf, type Pruned, type PruneRequest } from "../record/due.ts";
 import { timeOf } from "./numbers.ts";
 import { writeAudit } from "./policies.ts";
 import { Reader } from "./reader.ts";
@@ -69,8 +69,8 @@ export class SqlUpkeep implements Upkeep {
     this.#now = now;
     this.#reader = path === IN_MEMORY ? undefined : new Reader(path);
     this.#slow = this.#reader && new Reader(path);
-    this.reports = new Reports(this.#sql, store.current, now, this.#slow);
-    this.#retention = new Retention(store.current, now, () => this.#usedBytes(store.current));
+    this.reports = new Reports(this.#sql, store.current, now, this.#slow, store.tables);
+    this.#retention = new Retention(store.current, now, () => this.#usedBytes(store.current), store.tables);
     this.#timers = [
       setTimeout(() => void this.#checkFile().catch(() => {}), CHECK_MS),
       setInterval(() => void this.#copyDaily().catch(() => {}), LOOK_MS),
@@ -152,10 +152,12 @@ export class SqlUpkeep implements Upkeep {
         "Only a gateway that runs knows how long its config keeps calls; start it, or name a key.",
       );
     if (dryRun && key === undefined) return this.#retention.due();
-    if (dryRun) return (await countKey(this.#sql, key!)).measured(this.#sql);
+    if (dryRun) return (await countKey(this.#sql, key!, keptOf(this.#store.tables))).measured(this.#sql);
     const pause = () => Bun.sleep(PAUSE_MS);
     const pruned =
-      key === undefined ? await this.#retention.all(pause) : await removeKey(this.#store.current, key, pause);
+      key === undefined
+        ? await this.#retention.all(pause)
+        : await removeKey(this.#store.current, key, pause, this.#store.tables);
     await this.#store.current.transaction((sql) =>
       writeAudit(sql, this.#now(), actor, "prune", key === undefined ? "store" : `keys/${key}`, null, {
         rows: pruned.rows,

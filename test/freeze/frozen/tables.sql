@@ -67,19 +67,7 @@ CREATE TRIGGER audit_delete BEFORE DELETE ON audit
   BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 
 -- books, SQLite, 2
-
--- The newest prompt of each conversation of a session. sections: 8 bytes for each section; parts: JSON. model, target: names.
-CREATE TABLE prompts (session BLOB NOT NULL, thread INTEGER NOT NULL, model INTEGER NOT NULL, target INTEGER NOT NULL, at INTEGER NOT NULL,
-  cached INTEGER NOT NULL, keep_ms INTEGER NOT NULL, head INTEGER NOT NULL, parts TEXT NOT NULL, sections BLOB NOT NULL,
-  PRIMARY KEY (session, thread)) STRICT, WITHOUT ROWID;
-CREATE INDEX prompts_at ON prompts (at);
--- number: of the call that read less than the one before it. client: a name, 0 if the call has none.
-CREATE TABLE cache_breaks (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, session BLOB NOT NULL, caller INTEGER NOT NULL,
-  client INTEGER NOT NULL, target INTEGER NOT NULL, reason INTEGER NOT NULL, section TEXT, after_ms INTEGER NOT NULL,
-  tokens INTEGER NOT NULL, cost INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE cache_day (day INTEGER NOT NULL, caller INTEGER NOT NULL, client INTEGER NOT NULL, target INTEGER NOT NULL,
-  calls INTEGER NOT NULL, input INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, saved INTEGER NOT NULL, breaks INTEGER NOT NULL, lost INTEGER NOT NULL, lost_cost INTEGER NOT NULL, PRIMARY KEY (day, caller, client, target)) STRICT, WITHOUT ROWID;
-
+SELECT 1;
 
 -- books, SQLite, 3
 CREATE INDEX calls_late ON calls (number) WHERE number > (at - 1735689600000 + 120000) * 4096;
@@ -157,19 +145,7 @@ CREATE TRIGGER audit_rows BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE 
 CREATE TRIGGER audit_whole BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
 -- books, PostgreSQL, 2
-
--- The newest prompt of each conversation of a session. sections: 8 bytes for each section; parts: JSON. model, target: names.
-CREATE TABLE prompts (session bytea NOT NULL, thread bigint NOT NULL, model bigint NOT NULL, target bigint NOT NULL, at bigint NOT NULL,
-  cached bigint NOT NULL, keep_ms bigint NOT NULL, head bigint NOT NULL, parts TEXT NOT NULL, sections bytea NOT NULL,
-  PRIMARY KEY (session, thread)) ;
-CREATE INDEX prompts_at ON prompts (at);
--- number: of the call that read less than the one before it. client: a name, 0 if the call has none.
-CREATE TABLE cache_breaks (number bigint PRIMARY KEY, at bigint NOT NULL, session bytea NOT NULL, caller bigint NOT NULL,
-  client bigint NOT NULL, target bigint NOT NULL, reason bigint NOT NULL, section TEXT, after_ms bigint NOT NULL,
-  tokens bigint NOT NULL, cost bigint NOT NULL) ;
-CREATE TABLE cache_day (day bigint NOT NULL, caller bigint NOT NULL, client bigint NOT NULL, target bigint NOT NULL,
-  calls bigint NOT NULL, input bigint NOT NULL, cache_read bigint NOT NULL, cache_write bigint NOT NULL, saved bigint NOT NULL, breaks bigint NOT NULL, lost bigint NOT NULL, lost_cost bigint NOT NULL, PRIMARY KEY (day, caller, client, target)) ;
-
+SELECT 1;
 
 -- books, PostgreSQL, 3
 CREATE INDEX calls_late ON calls (number) WHERE number > (at - 1735689600000 + 120000) * 4096;
@@ -177,6 +153,36 @@ CREATE INDEX calls_late ON calls (number) WHERE number > (at - 1735689600000 + 1
 -- books, PostgreSQL, 4
 CREATE TABLE models (id TEXT PRIMARY KEY, name TEXT NOT NULL, spec TEXT NOT NULL, created_at bigint NOT NULL,
   created_by TEXT NOT NULL, deleted_at bigint, version bigint NOT NULL) ;
+
+-- prompt-cache, sqlite, 1
+
+-- The newest prompt of each conversation of a session. sections: 8 bytes for each section; parts: JSON. model, target: names.
+CREATE TABLE IF NOT EXISTS prompts (session BLOB NOT NULL, thread INTEGER NOT NULL, model INTEGER NOT NULL, target INTEGER NOT NULL,
+  at INTEGER NOT NULL, cached INTEGER NOT NULL, keep_ms INTEGER NOT NULL, head INTEGER NOT NULL, parts TEXT NOT NULL,
+  sections BLOB NOT NULL, PRIMARY KEY (session, thread)) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS prompts_at ON prompts (at);
+-- number: of the call that read less than the one before it. client: a name, 0 if the call has none.
+CREATE TABLE IF NOT EXISTS cache_breaks (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, session BLOB NOT NULL, caller INTEGER NOT NULL,
+  client INTEGER NOT NULL, target INTEGER NOT NULL, reason INTEGER NOT NULL, section TEXT, after_ms INTEGER NOT NULL,
+  tokens INTEGER NOT NULL, cost INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cache_day (day INTEGER NOT NULL, caller INTEGER NOT NULL, client INTEGER NOT NULL, target INTEGER NOT NULL,
+  calls INTEGER NOT NULL, input INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, saved INTEGER NOT NULL, breaks INTEGER NOT NULL, lost INTEGER NOT NULL, lost_cost INTEGER NOT NULL, PRIMARY KEY (day, caller, client, target)) STRICT, WITHOUT ROWID;
+
+
+-- prompt-cache, postgres, 1
+
+-- The newest prompt of each conversation of a session. sections: 8 bytes for each section; parts: JSON. model, target: names.
+CREATE TABLE IF NOT EXISTS prompts (session bytea NOT NULL, thread bigint NOT NULL, model bigint NOT NULL, target bigint NOT NULL,
+  at bigint NOT NULL, cached bigint NOT NULL, keep_ms bigint NOT NULL, head bigint NOT NULL, parts TEXT NOT NULL,
+  sections bytea NOT NULL, PRIMARY KEY (session, thread)) ;
+CREATE INDEX IF NOT EXISTS prompts_at ON prompts (at);
+-- number: of the call that read less than the one before it. client: a name, 0 if the call has none.
+CREATE TABLE IF NOT EXISTS cache_breaks (number bigint PRIMARY KEY, at bigint NOT NULL, session bytea NOT NULL, caller bigint NOT NULL,
+  client bigint NOT NULL, target bigint NOT NULL, reason bigint NOT NULL, section TEXT, after_ms bigint NOT NULL,
+  tokens bigint NOT NULL, cost bigint NOT NULL) ;
+CREATE TABLE IF NOT EXISTS cache_day (day bigint NOT NULL, caller bigint NOT NULL, client bigint NOT NULL, target bigint NOT NULL,
+  calls bigint NOT NULL, input bigint NOT NULL, cache_read bigint NOT NULL, cache_write bigint NOT NULL, saved bigint NOT NULL, breaks bigint NOT NULL, lost bigint NOT NULL, lost_cost bigint NOT NULL, PRIMARY KEY (day, caller, client, target)) ;
+
 
 -- stored answers, 1
 CREATE TABLE response (

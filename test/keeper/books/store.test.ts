@@ -8,7 +8,6 @@ import type { SqlStore } from "../../../src/keeper/store/sql-store.ts";
 import { IN_MEMORY } from "../../../src/keeper/settings.ts";
 import { budgetAccount } from "../../../src/ledger/record.ts";
 import { ACTOR, attempt, batch, call, commit, key, MONTH, NOW } from "./make.ts";
-import { describePrompts } from "./prompt-suite.ts";
 import { describeBooks } from "./store-suite.ts";
 
 setDefaultTimeout(120_000);
@@ -27,7 +26,6 @@ async function open(path = IN_MEMORY): Promise<SqlStore> {
 const A = budgetAccount("a", MONTH);
 
 describeBooks(open, async () => fresh());
-describePrompts(() => open());
 
 describe("a commit to a file", () => {
   test("that fails leaves the store as it was, and works when it is repeated", async () => {

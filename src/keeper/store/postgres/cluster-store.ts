@@ -19,13 +19,13 @@ import type {
 } from "../store.ts";
 import { StoreLost } from "../store.ts";
 import { Draws, markUnclear } from "./draws.ts";
-import type { Postgres, PostgresOptions } from "./driver.ts";
+import type { Postgres } from "./driver.ts";
 import { sentenceOf } from "./faults.ts";
 import { Nodes } from "./nodes.ts";
 import { Notices } from "./notices.ts";
 import { RateParts, takeParts } from "./rate-parts.ts";
 import { Spool, type Spooled } from "./spool.ts";
-import { addPartitions, openPostgres } from "./store.ts";
+import { addPartitions, type OpenOptions, openPostgres } from "./store.ts";
 
 const BEAT_MS = 5_000;
 const POLL_MS = 2_000;
@@ -35,7 +35,7 @@ const DAY_MS = 86_400_000;
 /** Attempts to write a commit that the server refuses, before it is set aside. */
 const TRIES = 3;
 
-export interface ClusterOptions extends PostgresOptions {
+export interface ClusterOptions extends OpenOptions {
   /** File of the spool, or `:memory:`. */
   spool: string;
   /** A node that is silent for this time loses its grants. Milliseconds. */
@@ -50,6 +50,7 @@ type StoredPolicy = Awaited<ReturnType<BookStore["policy"]>>;
 
 export class ClusterStore implements BookStore {
   readonly isShared = true;
+  readonly tables: NonNullable<OpenOptions["tables"]>;
   readonly #url: string;
   readonly #options: ClusterOptions;
   /** Names this run of the keeper. */
@@ -83,6 +84,7 @@ export class ClusterStore implements BookStore {
   constructor(url: string, options: ClusterOptions) {
     this.#url = url;
     this.#options = options;
+    this.tables = options.tables ?? [];
     this.#spool = new Spool(options.spool);
     this.#nodes = new Nodes(this.node, this.#life, options.leaseMs);
     this.#draws = new Draws(this.node, this.#life);
@@ -93,10 +95,8 @@ export class ClusterStore implements BookStore {
     });
     this.#store = new SqlStore({
       connect: () => this.#connect(),
-      isShared: true,
-      node: this.node,
+      ...{ isShared: true, node: this.node, now: options.now, tables: this.tables },
       slot: () => this.#slot,
-      now: options.now,
     });
   }
 
@@ -117,6 +117,7 @@ export class ClusterStore implements BookStore {
 
   watch(events: StoreEvents): void {
     this.#events = events;
+    this.#store.watch(events);
   }
 
   /** Connects, and writes what an earlier run has spooled. @throws Error with one sentence; it can be called again */

@@ -1,5 +1,6 @@
 /** Copies the books of one machine, a SQLite file, to PostgreSQL. It can be repeated until a gateway uses the copy. */
 import { Database } from "bun:sqlite";
+import type { NamedTables } from "../../seams.ts";
 import { timeOf } from "../numbers.ts";
 import type { SqlValue } from "../sql.ts";
 import type { Postgres } from "./driver.ts";
@@ -24,8 +25,10 @@ const TABLES = [
     "sessions",
     "positions",
   ],
-  ...["prompts", "cache_breaks", "cache_day", "invoices", "audit"],
-] as const;
+  ...["invoices", "audit"],
+];
+/** Tables that are no records of the books. */
+const OWN = ["meta", "grants", "feature_versions"];
 /** Tables whose `id` PostgreSQL counts. */
 const COUNTED = ["names", "prices", "assumptions", "audit"];
 
@@ -37,22 +40,25 @@ export interface CopyProgress {
 }
 
 /**
- * @param path of `weir.db`; no gateway may use it @param url of the PostgreSQL database
+ * @param path of `weir.db`; no gateway may use it @param url of the PostgreSQL database @param features their tables
  * @returns the number of rows
  * @throws Error with one sentence if one of both cannot be used
  */
 export async function copyBooks(
   path: string,
   url: string,
+  features: readonly NamedTables[],
   onProgress: (progress: CopyProgress) => void = () => {},
 ): Promise<number> {
   const from = new Database(path, { readonly: true, strict: true });
-  const to = await openPostgres(url, Date.now, { queryMs: QUERY_MS, connections: 1 });
+  const to = await openPostgres(url, Date.now, { queryMs: QUERY_MS, connections: 1, tables: features });
   try {
     checkAtRest(from, path);
-    await prepare(to);
+    checkKnown(from, path, features);
+    const tables = tablesWith(features);
+    await prepare(to, tables);
     let total = 0;
-    for (const table of TABLES) total += await copyTable(from, to, table, onProgress);
+    for (const table of tables) total += await copyTable(from, to, table, onProgress);
     for (const table of COUNTED)
       await to.run(
         `SELECT setval(pg_get_serial_sequence('${table}', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM ${table}), false)`,
@@ -75,8 +81,32 @@ function checkAtRest(from: Database, path: string): void {
     );
 }
 
+function tablesWith(features: readonly NamedTables[]): readonly string[] {
+  return [...TABLES, ...features.flatMap(({ tables }) => tables.copied)];
+}
+
+/** What this build does not copy would be lost without a word. @throws Error with one sentence */
+function checkKnown(from: Database, path: string, features: readonly NamedTables[]): void {
+  const read = (text: string) =>
+    from
+      .query<{ name: string }, []>(text)
+      .all()
+      .map(({ name }) => name);
+  const tables = read("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+  // A file that no build has opened with features has no versions of theirs.
+  const hasVersions = tables.includes("feature_versions");
+  const known = hasVersions ? features.map(({ feature }) => feature) : [...tablesWith(features), ...OWN];
+  const found = hasVersions ? read("SELECT feature AS name FROM feature_versions") : tables;
+  const unknown = found.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  const what = hasVersions ? `tables of ${unknown.join(", ")}` : `the tables ${unknown.join(", ")}`;
+  throw new Error(
+    `${path} has ${what}, which this build does not know: copy it with a build that has all features`,
+  );
+}
+
 /** Empties an earlier copy. @throws Error if a gateway uses the database */
-async function prepare(to: Postgres): Promise<void> {
+async function prepare(to: Postgres, tables: readonly string[]): Promise<void> {
   const [copied] = await to.all("SELECT 1 AS found FROM meta WHERE name = $1", [COPIED]);
   const [used] = await to.all(
     "SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM names) OR EXISTS (SELECT 1 FROM keys) OR EXISTS (SELECT 1 FROM nodes)",
@@ -88,13 +118,13 @@ async function prepare(to: Postgres): Promise<void> {
     [COPIED],
   );
   // Entries of the audit log cannot be deleted; those that were copied before are left out.
-  for (const table of TABLES) if (table !== "audit") await to.run(`TRUNCATE ${table} CASCADE`);
+  for (const table of tables) if (table !== "audit") await to.run(`TRUNCATE ${table} CASCADE`);
 }
 
 async function copyTable(
   from: Database,
   to: Postgres,
-  table: (typeof TABLES)[number],
+  table: string,
   onProgress: (progress: CopyProgress) => void,
 ): Promise<number> {
   const info = from
@@ -102,6 +132,8 @@ async function copyTable(
       `SELECT name, pk FROM pragma_table_info('${table}') ORDER BY cid`,
     )
     .all();
+  // A build without the feature of this table has made the file.
+  if (info.length === 0) return 0;
   const columns = info.map(({ name }) => name);
   const key = info.filter(({ pk }) => pk > 0).map(({ name }) => name);
   const of = from.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${table}`).get()!.rows;

@@ -1,5 +1,8 @@
 /** Creates and updates the tables of one part of weir in PostgreSQL. All tables are in the schema `weir`. */
 import type { Sql } from "../sql.ts";
+import { dueOf, FEATURE_VERSIONS } from "../migrations.ts";
+import type { NamedTables } from "../../seams.ts";
+import { typesOf } from "../schema.ts";
 import type { Postgres } from "./driver.ts";
 
 /** Of the lock that nodes take which start at the same time. */
@@ -36,6 +39,36 @@ export async function migratePostgres(
       [part, migrations.length],
     );
   });
+}
+
+/** Brings the tables of features to their newest schema, all in one transaction. @throws Error with one sentence */
+export async function migrateFeatures(sql: Postgres, features: readonly NamedTables[]): Promise<void> {
+  if (features.length === 0) return;
+  await sql.transaction(async (tx) => {
+    await tx.all("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+    await tx.run(typesOf("postgres", FEATURE_VERSIONS));
+    for (const { feature, tables } of features) {
+      const [row] = await tx.all<{ version: number }>(
+        "SELECT version FROM feature_versions WHERE feature = $1",
+        [feature],
+      );
+      for (const statements of dueIn(feature, tables.migrations, row?.version ?? 0))
+        await tx.run(typesOf("postgres", statements));
+      if ((row?.version ?? 0) < tables.migrations.length)
+        await tx.run(
+          "INSERT INTO feature_versions VALUES ($1, $2) ON CONFLICT (feature) DO UPDATE SET version = excluded.version",
+          [feature, tables.migrations.length],
+        );
+    }
+  });
+}
+
+function dueIn(...given: Parameters<typeof dueOf>): readonly string[] {
+  try {
+    return dueOf(...given);
+  } catch (cause) {
+    throw new Error(`the PostgreSQL database ${(cause as Error).message}`, { cause });
+  }
 }
 
 /** A role may own the schema without the right to create one, which even `IF NOT EXISTS` needs. */

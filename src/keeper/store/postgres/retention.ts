@@ -1,8 +1,17 @@
 /** Deletes what is older than it may be in PostgreSQL. The calls of a day are one partition, which is dropped as a whole. */
 import type { Keep } from "../../../ledger/keep.ts";
-import { deleteHours, deletePositions, deleteSessions, keepCharges, raise } from "../../record/deletion.ts";
+import {
+  deleteHours,
+  deleteKept,
+  deletePositions,
+  deleteSessions,
+  keepCharges,
+  raise,
+} from "../../record/deletion.ts";
+import { cutsOf, keptOf } from "../../record/due.ts";
+import type { KeptRows, NamedTables } from "../../seams.ts";
 import { firstNumber } from "../numbers.ts";
-import { DAY_MS, HOUR_MS } from "../../record/roll-ups.ts";
+import { DAY_MS } from "../../record/roll-ups.ts";
 import type { Sql } from "../sql.ts";
 
 const LOOK_MS = 60_000;
@@ -14,14 +23,16 @@ const LOCK = 0x64_65_6c_65;
 export class ServerRetention {
   readonly #sql: Sql;
   readonly #now: () => number;
+  readonly #kept: readonly KeptRows[];
   /** Nothing is deleted before the config is known. */
   keep: Keep | undefined;
   #timer: Timer | undefined;
   #closed = false;
 
-  /** @param sql a connection for long statements */
-  constructor(sql: Sql, now: () => number = Date.now) {
+  /** @param sql a connection for long statements @param features their tables */
+  constructor(sql: Sql, now: () => number = Date.now, features: readonly NamedTables[] = []) {
     this.#sql = sql;
+    this.#kept = keptOf(features);
     this.#now = now;
     this.#later(LOOK_MS);
   }
@@ -36,13 +47,18 @@ export class ServerRetention {
     if (!this.keep) return 0;
     const sql = this.#sql;
     const now = this.#now();
-    const { calls, hours, sessions } = this.keep.keepDays;
-    return (
-      (await dropDay(sql, now - calls * DAY_MS)) ||
-      (await deleteHours(sql, Math.floor((now - hours * DAY_MS) / HOUR_MS) * HOUR_MS)) ||
-      (await deleteSessions(sql, now - sessions * DAY_MS)) ||
-      (await deletePositions(sql, now - calls * DAY_MS))
-    );
+    const cuts = cutsOf(this.keep.keepDays, now);
+    const rows =
+      (await dropDay(sql, now - this.keep.keepDays.calls * DAY_MS)) ||
+      (await deleteHours(sql, cuts.hours)) ||
+      (await deleteSessions(sql, cuts.sessions)) ||
+      (await deletePositions(sql, cuts.positions));
+    if (rows > 0) return rows;
+    for (const kept of this.#kept) {
+      const deleted = await deleteKept(sql, kept, cuts);
+      if (deleted > 0) return deleted;
+    }
+    return 0;
   }
 
   #later(ms: number): void {

@@ -5,7 +5,8 @@ import type { Sql } from "../sql.ts";
 import { SqlStore } from "../sql-store.ts";
 import { Postgres, type PostgresOptions } from "./driver.ts";
 import { DRAW_TABLES } from "./draws.ts";
-import { migratePostgres } from "./migrate.ts";
+import { migrateFeatures, migratePostgres } from "./migrate.ts";
+import type { NamedTables } from "../../seams.ts";
 import { NODE_TABLES } from "./nodes.ts";
 import { RATE_TABLES } from "./rate-parts.ts";
 
@@ -25,7 +26,12 @@ CREATE TABLE calls_other PARTITION OF calls DEFAULT;
 CREATE AGGREGATE weir.sum (bigint) (SFUNC = int8pl, STYPE = bigint, COMBINEFUNC = int8pl, PARALLEL = SAFE);
 ${NODE_TABLES}${DRAW_TABLES}${RATE_TABLES}`;
 
-export interface NodeOptions extends PostgresOptions {
+export interface OpenOptions extends PostgresOptions {
+  /** Tables of features. Default: none. */
+  tables?: readonly NamedTables[];
+}
+
+export interface NodeOptions extends OpenOptions {
   /** Name of this node. */
   node: string;
   /** Number of this node among those of the store: 0 to 63. */
@@ -41,6 +47,7 @@ export function postgresStore(
 ): SqlStore {
   return new SqlStore({
     connect: () => openPostgres(url, now, options),
+    ...(options.tables && { tables: options.tables }),
     isShared: true,
     node,
     ...(slot && { slot }),
@@ -52,12 +59,13 @@ export function postgresStore(
 export async function openPostgres(
   url: string,
   now: () => number = Date.now,
-  options: PostgresOptions = {},
+  options: OpenOptions = {},
 ): Promise<Postgres> {
   const sql = new Postgres(url, options);
   try {
     const [first, ...later] = migrationsFor("postgres");
     await migratePostgres(sql, "books", [`${first}\n${DIFFERENCES}`, ...later]);
+    await migrateFeatures(sql, options.tables ?? []);
     await addPartitions(sql, now(), now() + AHEAD * DAY_MS);
     return sql;
   } catch (cause) {

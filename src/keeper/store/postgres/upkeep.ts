@@ -3,7 +3,7 @@ import { AdminError } from "../../../operator/errors.ts";
 import type { Keep } from "../../../ledger/keep.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { removeKey } from "../../record/deletion.ts";
-import { countKey, type Pruned, type PruneRequest } from "../../record/due.ts";
+import { countKey, keptOf, type Pruned, type PruneRequest } from "../../record/due.ts";
 import { writeAudit } from "../policies.ts";
 import { Reports } from "../../reports/reports.ts";
 import { timeOf } from "../numbers.ts";
@@ -29,8 +29,8 @@ export class ServerUpkeep implements Upkeep {
     this.#store = store;
     this.#url = url;
     this.#sql = new Postgres(url, { queryMs: REPORT_MS, connections: 2 });
-    this.reports = new Reports(this.#sql, this.#sql);
-    this.#retention = new ServerRetention(this.#sql);
+    this.reports = new Reports(this.#sql, this.#sql, undefined, undefined, store.tables);
+    this.#retention = new ServerRetention(this.#sql, undefined, store.tables);
   }
 
   get spooled(): number {
@@ -75,8 +75,8 @@ export class ServerUpkeep implements Upkeep {
       throw ofServer(
         "weir deletes old rows by itself, by dropping partitions; name a key to delete its rows.",
       );
-    if (dryRun) return (await countKey(this.#sql, key)).measured(this.#sql);
-    const pruned = await removeKey(this.#sql, key, () => Bun.sleep(PAUSE_MS));
+    if (dryRun) return (await countKey(this.#sql, key, keptOf(this.#store.tables))).measured(this.#sql);
+    const pruned = await removeKey(this.#sql, key, () => Bun.sleep(PAUSE_MS), this.#store.tables);
     await this.#sql.transaction((sql) =>
       writeAudit(sql, Date.now(), actor, "prune", `keys/${key}`, null, { rows: pruned.rows }),
     );

@@ -1,25 +1,18 @@
 /** Keeps the newest prompts of sessions, why providers read less of them from a cache than before, and the sums by day. */
 import type { PromptPart } from "../../core/prompt-sections.ts";
 import { BREAK_REASONS, type CacheBreak, type CallRecord, type PromptRecord } from "../../ledger/record.ts";
-import { packHash, startOf } from "./call-rows.ts";
-import { callerOf, type Names, targetOf } from "../store/names.ts";
+import { packHash, startOf } from "../../keeper/record/call-rows.ts";
+import type { NumberedCall } from "../../keeper/seams.ts";
+import { callerOf, type Names, targetOf } from "../../keeper/store/names.ts";
 import { breakOf, type Prompt, type Thread, threadAfter, threadOf } from "./prompt-breaks.ts";
-import { DAY_MS } from "./roll-ups.ts";
-import { CACHE_SUMS } from "../store/schema.ts";
-import type { Sql, SqlValue } from "../store/sql.ts";
-
-/** A call with its number in the books. */
-export interface NumberedCall {
-  number: number;
-  call: CallRecord;
-}
+import { DAY_MS } from "../../keeper/record/roll-ups.ts";
+import { CACHE_SUMS } from "../../keeper/store/schema.ts";
+import type { Sql, SqlValue } from "../../keeper/store/sql.ts";
 
 /** Most conversations that are kept of one session. */
 const MAX_THREADS = 8;
 /** Sessions that one statement reads. Each text of a statement is prepared once, so their number is always the same. */
 const READ = 20;
-/** Rows that one statement deletes. */
-const SLICE = 500;
 
 type CacheSums = Record<(typeof CACHE_SUMS)[number], number>;
 
@@ -237,34 +230,9 @@ function addUp(column: string): string {
   return `${column} = cache_day.${column} + excluded.${column}`;
 }
 
-/** Forgets prompts that nothing has continued since then. @param before milliseconds since 1970 @returns the number of rows */
-export function deletePrompts(sql: Sql, before: number): Promise<number> {
-  return sql.run(
-    `DELETE FROM prompts WHERE (session, thread) IN (SELECT session, thread FROM prompts WHERE at < $1 LIMIT ${SLICE})`,
-    [before],
-  );
-}
-
-/** @param before a number of a call @returns the number of rows */
-export function deleteBreaks(sql: Sql, before: number): Promise<number> {
-  return sql.run(
-    `DELETE FROM cache_breaks WHERE number IN (SELECT number FROM cache_breaks WHERE number < $1 ORDER BY number LIMIT ${SLICE})`,
-    [before],
-  );
-}
-
-/** Removes what is known of the prompts of a caller. The sums become those of another one. @returns how many rows of each table */
-export async function removePrompts(
-  sql: Sql,
-  caller: number,
-  removed: number,
-): Promise<{ prompts: number; breaks: number }> {
-  const prompts = await sql.run(
-    "DELETE FROM prompts WHERE session IN (SELECT session FROM sessions WHERE caller = $1)",
-    [caller],
-  );
-  const breaks = await sql.run("DELETE FROM cache_breaks WHERE caller = $1", [caller]);
-  await sql.transaction(async (inner) => {
+/** Gives the sums of a caller to another one, without the client. */
+export function moveDays(sql: Sql, caller: number, removed: number): Promise<void> {
+  return sql.transaction(async (inner) => {
     await inner.run(
       `INSERT INTO cache_day (${DAY_KEY.join(", ")}, ${CACHE_SUMS.join(", ")})
        SELECT day, $1, 0, target, ${CACHE_SUMS.map((column) => `sum(${column})`).join(", ")} FROM cache_day
@@ -274,5 +242,4 @@ export async function removePrompts(
     );
     await inner.run("DELETE FROM cache_day WHERE caller = $1", [caller]);
   });
-  return { prompts, breaks };
 }

@@ -1,13 +1,7 @@
 /** Why a prompt was not read from a cache, as a table of two calls and a reason. */
 import { describe, expect, test } from "bun:test";
-import { SECTION_BYTES } from "../../../src/core/section-hash.ts";
-import {
-  breakOf,
-  type Prompt,
-  type Thread,
-  threadAfter,
-  threadOf,
-} from "../../../src/keeper/record/prompt-breaks.ts";
+import { SECTION_BYTES } from "../../../core/section-hash.ts";
+import { breakOf, type Prompt, type Thread, threadAfter, threadOf } from "../prompt-breaks.ts";
 
 const MINUTE = 60_000;
 

@@ -1,13 +1,14 @@
 /** What the store of the books keeps of prompts: the same with both databases. */
 import { describe, expect, test } from "bun:test";
-import { SECTION_BYTES } from "../../../src/core/section-hash.ts";
-import { firstNumber } from "../../../src/keeper/store/numbers.ts";
-import { removeKey } from "../../../src/keeper/record/deletion.ts";
-import { deleteBreaks, deletePrompts } from "../../../src/keeper/record/prompt-rows.ts";
-import { Reports } from "../../../src/keeper/reports/reports.ts";
-import type { SqlStore } from "../../../src/keeper/store/sql-store.ts";
-import type { CallRecord } from "../../../src/ledger/record.ts";
-import { attempt, batch, call, commit, NOW } from "./make.ts";
+import { SECTION_BYTES } from "../../../core/section-hash.ts";
+import { firstNumber } from "../../../keeper/store/numbers.ts";
+import { deleteKept, removeKey } from "../../../keeper/record/deletion.ts";
+import { Reports } from "../../../keeper/reports/reports.ts";
+import type { SqlStore } from "../../../keeper/store/sql-store.ts";
+import type { NamedTables } from "../../../keeper/seams.ts";
+import type { CallRecord } from "../../../ledger/record.ts";
+import { tables } from "../tables.ts";
+import { attempt, batch, call, commit, NOW } from "../../../../test/keeper/books/make.ts";
 
 const DAY = 86_400_000;
 
@@ -39,14 +40,16 @@ function prompted(
   });
 }
 
-/** @param open opens an empty store at the time {@link NOW} */
+export const TABLES: readonly NamedTables[] = [{ feature: "prompt-cache", tables }];
+
+/** @param open opens an empty store with {@link TABLES} at the time {@link NOW} */
 export function describePrompts(open: () => Promise<SqlStore>): void {
   describe("prompts", () => {
     const write = async (...batches: CallRecord[][]) => {
       const store = await open();
       for (const [at, calls] of batches.entries())
         await store.commit(commit({ batches: [batch(at + 1, calls)] }));
-      return { store, reports: new Reports(store.sql, store.sql, () => NOW) };
+      return { store, reports: new Reports(store.sql, store.sql, () => NOW, undefined, TABLES) };
     };
 
     test("are compared with the one before, in one commit and over several", async () => {
@@ -120,7 +123,7 @@ export function describePrompts(open: () => Promise<SqlStore>): void {
 
     test("of a key that is removed are forgotten, and their sums stay", async () => {
       const { store, reports } = await write([prompted("a", "xy", 0, 0)], [prompted("a", "Xy", 1_000, 0)]);
-      await removeKey(store.sql, "key_a", () => Promise.resolve());
+      await removeKey(store.sql, "key_a", () => Promise.resolve(), TABLES);
       expect(
         await store.sql.all("SELECT 1 AS found FROM prompts UNION ALL SELECT 1 FROM cache_breaks"),
       ).toEqual([]);
@@ -130,9 +133,14 @@ export function describePrompts(open: () => Promise<SqlStore>): void {
 
     test("are deleted by age", async () => {
       const { store } = await write([prompted("a", "xy", 0, 0)], [prompted("a", "Xy", 1_000, 0)]);
-      const now = Number.MAX_SAFE_INTEGER;
-      expect([await deletePrompts(store.sql, NOW), await deleteBreaks(store.sql, 0)]).toEqual([0, 0]);
-      expect([await deletePrompts(store.sql, now), await deleteBreaks(store.sql, now)]).toEqual([1, 1]);
+      const deleted = async (sessions: number, calls: number) => {
+        const cuts = { sessions, calls, hours: 0, positions: 0 };
+        const rows: number[] = [];
+        for (const kept of tables.kept!) rows.push(await deleteKept(store.sql, kept, cuts));
+        return rows;
+      };
+      expect(await deleted(NOW, 0)).toEqual([0, 0]);
+      expect(await deleted(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)).toEqual([1, 1]);
     });
   });
 }

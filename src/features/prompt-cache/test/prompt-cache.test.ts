@@ -1,8 +1,8 @@
 /** The prompt-cache guardian: a provider that caches, clients that break the prefix, and what the admin API says of it. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { CacheReport, CacheSession, CacheSessions, CallEntry } from "../../src/operator/index.ts";
-import { json, startUpstream, until, type Upstream } from "../helpers/upstream.ts";
-import { type RunningBooks, readStore, startBooks } from "./running.ts";
+import type { CacheReport, CacheSession, CacheSessions, CallEntry } from "../../../operator/index.ts";
+import { json, startUpstream, until, type Upstream } from "../../../../test/helpers/upstream.ts";
+import { type RunningBooks, readStore, startBooks } from "../../../../test/books/running.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,0 +1,7 @@
+/** Prompt cache: why a provider did not read a prompt from its cache, and what that cost. */
+import type { Feature } from "../../feature/feature.ts";
+
+export const promptCache: Feature = {
+  name: "prompt-cache",
+  tables: () => import("./tables.ts"),
+};

@@ -18,7 +18,10 @@
  *     });
  */
 import type { CallView } from "./core/call-view.ts";
-import type { Plugin } from "./core/plugin.ts";
+import type { JsonObject } from "./core/json.ts";
+import type { ConfiguredPlugin, Plugin, PluginSection } from "./core/plugin.ts";
+import { type ColumnSchema, PluginColumn, type PluginColumnOptions } from "./core/plugin-column.ts";
+import type { OptionSchema, ValueOf } from "./core/plugin-schema.ts";
 import type { Provider } from "./core/provider.ts";
 import { bareModelName } from "./formats/shared/resource-name.ts";
 import { eventStream } from "./stream/framing.ts";
@@ -82,6 +85,8 @@ export type { SpokenPath, SpokenPaths, Surroundings, Variable } from "./core/end
 export type { FrameReader, Framing } from "./core/frame.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 export type { ConfiguredPlugin, Hooks, Interception, Plugin, PluginSection } from "./core/plugin.ts";
+export type { ColumnSchema, PluginColumn, PluginColumnOptions } from "./core/plugin-column.ts";
+export type { OptionSchema, ValueOf } from "./core/plugin-schema.ts";
 export type { OutgoingRequest, Place, PlaceAnswer, PlaceRequest } from "./core/place.ts";
 export type {
   Envelope,
@@ -99,6 +104,27 @@ export type Call = CallView;
 /** Declares a plugin. Every plugin file exports the result as default. */
 export function definePlugin(plugin: Plugin): Plugin {
   return plugin;
+}
+
+/** The options of a plugin, with the types of their schema. */
+export interface SectionOptions<Schema extends OptionSchema> {
+  schema: Schema;
+  configure(options: ValueOf<Schema>): ConfiguredPlugin | undefined;
+}
+
+/** Declares the options of a plugin: `configure` gets them with the types of the schema. */
+export function defineSection<const Schema extends OptionSchema>(
+  section: SectionOptions<Schema>,
+): PluginSection {
+  const configure = (options: JsonObject) => section.configure(options as ValueOf<Schema>);
+  return { schema: section.schema, configure };
+}
+
+/** Declares a member that the plugin adds to the record of a call; `columns` of the plugin lists it, and hooks set it. */
+export function defineColumn<const Schema extends ColumnSchema>(
+  options: PluginColumnOptions<Schema>,
+): PluginColumn<ValueOf<Schema>> {
+  return new PluginColumn<ValueOf<Schema>>(options.name, options.schema);
 }
 
 /** A provider that speaks chat-completions at `baseUrl` + `/chat/completions`. */

@@ -4,6 +4,7 @@ import type { ChatRequest } from "./chat.ts";
 import type { ChatEvent } from "./events.ts";
 import type { Format } from "./format.ts";
 import type { JsonObject } from "./json.ts";
+import type { PluginColumn } from "./plugin-column.ts";
 import type { Provider } from "./provider.ts";
 
 export interface Plugin {
@@ -13,6 +14,8 @@ export interface Plugin {
   hooks?: Hooks;
   /** Options of the plugin, and the hooks that it has for them. */
   section?: PluginSection;
+  /** Members that the plugin adds to the record of a call. */
+  columns?: readonly PluginColumn[];
 }
 
 /** Options under `plugins.NAME` of weir.yaml. */

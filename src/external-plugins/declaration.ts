@@ -6,10 +6,11 @@
 import type { Format } from "../core/format.ts";
 import { isObject } from "../core/json.ts";
 import type { Hooks, Plugin, PluginSection } from "../core/plugin.ts";
+import { PluginColumn } from "../core/plugin-column.ts";
 import { FORMAT } from "./format-tables.ts";
 import { PROVIDER } from "./provider-tables.ts";
 import type { Table } from "./rules.ts";
-import { callable, group, isText, listOf, memberFault, must, required } from "./rules.ts";
+import { callable, group, isText, listOf, madeBy, memberFault, must, required } from "./rules.ts";
 
 const HOOKS: Table<Hooks> = {
   admit: callable,
@@ -29,6 +30,7 @@ const PLUGIN: Table<Plugin> = {
     schema: must("an object", isObject),
     configure: required(callable),
   }),
+  columns: madeBy("defineColumn", PluginColumn, 16),
 };
 
 /** @returns the first fault of a file's default export, as a clause; undefined if there is none */

@@ -117,6 +117,29 @@ export const listOf =
     return undefined;
   };
 
+/** A list of at most `most` things with different names, which a function of the public interface made. */
+export const madeBy =
+  (
+    maker: string,
+    type: abstract new (...given: never[]) => { readonly name: string },
+    most: number,
+  ): MemberRule =>
+  (value, name) => {
+    if (value === undefined) return undefined;
+    if (!Array.isArray(value) || !value.every((one) => one instanceof type))
+      return `${name} must be a list of what ${maker}({ … }) returns`;
+    if (value.length > most) return `${name} must be at most ${most}`;
+    const names = value.map((one) => String(one.name));
+    const odd = names.find((one, at) => !OWN_NAME.test(one) || names.indexOf(one) !== at);
+    if (odd === undefined) return undefined;
+    const shown = JSON.stringify(odd.slice(0, 60));
+    return OWN_NAME.test(odd)
+      ? `${name} have the name ${shown} twice`
+      : `${name} have the name ${shown}; a name consists of letters, digits and underscores, at most 48`;
+  };
+
+const OWN_NAME = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
+
 export function memberFault<Type>(value: object, table: Table<Type>, label: string): string | undefined {
   const known = Object.keys(table);
   for (const name of Object.keys(value))

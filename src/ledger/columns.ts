@@ -10,4 +10,21 @@ const upstreamId = column({
   fact: { label: "Provider's id", text: (id) => id },
 });
 
-export const LEDGER_COLUMNS = [upstreamId];
+/** The values of columns that plugins declare, by `PLUGIN.NAME`. They are checked when they come in here. */
+export const pluginValues = column({
+  name: "plugins",
+  schema: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+    description: "What plugins say of the call, by the name of the plugin and of its column.",
+  }),
+  log: { name: "plugins" },
+  line: (values) => listed(values, "="),
+  fact: { label: "Plugins", text: (values) => listed(values, " ") },
+});
+
+function listed(values: Readonly<Record<string, string | number | boolean>>, between: string): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}${between}${value}`)
+    .join(", ");
+}
+
+export const LEDGER_COLUMNS = [upstreamId, pluginValues];

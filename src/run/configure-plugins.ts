@@ -6,7 +6,9 @@ import { optionsOfPlugins } from "../config/sections/plugins.ts";
 import { describeThrown } from "../core/error-text.ts";
 import type { Hooks } from "../core/plugin.ts";
 import type { BrokenPlugin } from "../external-plugins/discover.ts";
+import { mayDecide } from "../external-plugins/declaration.ts";
 import type { LoadedPlugin } from "../gateway/routing/registry.ts";
+import { columnsOf } from "./plugin-columns.ts";
 
 /** Plugins with the hooks for their options. */
 export interface Configured {
@@ -38,14 +40,19 @@ export function configurePlugins(
   const plugins = loaded.flatMap((one) => {
     const { plugin, source } = one;
     const { section } = plugin;
-    if (!section) return [one];
     try {
+      columnsOf(plugin);
+      if (!section) return [one];
       const made = section.configure(optionsFor({ name: plugin.name, section }, written, locate));
       if (made?.modelsChanged) watchers.push(() => made.modelsChanged!());
       return [{ ...one, plugin: { ...plugin, hooks: joined(plugin.hooks, made?.hooks) } }];
     } catch (cause) {
       if (cause instanceof ConfigError) throw cause;
-      faults.push({ file: source, message: `${source}: ${describeThrown(cause)}`, mayDecide: true });
+      faults.push({
+        file: source,
+        message: `${source}: ${describeThrown(cause)}`,
+        mayDecide: mayDecide(plugin),
+      });
       return [];
     }
   });

@@ -18,6 +18,7 @@ import { type AddedPlugins, type Assembled, assemble, assertLoaded } from "./ass
 import { declarationOf, pricesOf } from "./declaration.ts";
 import { answerOptions } from "./home.ts";
 import type { Lasting } from "./lasting.ts";
+import { pluginColumns } from "./plugin-columns.ts";
 import type { Settings } from "./running-weir.ts";
 
 /** The socket of the gateway, as its routes see it. */
@@ -131,6 +132,8 @@ function gatewayOf({ config, parts, lasting, live, life }: GatewayParts): Gatewa
     settler: new Settler(
       [
         (call) => health.settled(call),
+        // In front of those that write the record.
+        ...pluginColumns(parts.plugins, (sentence) => logger.fault(sentence)),
         (call) => ledger.close(call),
         (call) => logger.call(call),
         ...doneHooks(hooks),

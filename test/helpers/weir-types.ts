@@ -47,12 +47,14 @@ const PARTS = [
   "format/beside",
   "format/upstream",
   "format",
+  "plugin-schema",
   "plugin",
 ].map((part) => `src/core/${part}.ts`);
 
 /** Functions for plugins. */
 const HELPERS = [
   "src/core/slot.ts",
+  "src/core/plugin-column.ts",
   "src/core/glob.ts",
   "src/auth/sign-v4.ts",
   "src/auth/aws/credentials.ts",
@@ -105,7 +107,7 @@ function declareClass(source: string): string {
     .replace(/^  (?:get|set) (\w+)\(\): (.*?) \{\n.*?^  \}\n/gms, "  readonly $1: $2;\n")
     .replace(/^  (?:async )?#\w+\([^{]*?\{\n.*?^  \}\n/gms, "")
     .replace(/^  (?:static |override )?(readonly )?#.*?;\n/gms, "")
-    .replace(/^  ((?:static )?\w+\([^{]*?\)(?:: [\w<>[\] |]+)?) \{\n.*?^  \}\n/gms, "  $1;\n")
+    .replace(/^  (?:override )?((?:static )?\w+\([^{]*?\)(?:: [\w<>[\] |]+)?) \{\n.*?^  \}\n/gms, "  $1;\n")
     .replace(/^  (?:override )?readonly startedAt = .*?;$/gms, "  readonly startedAt: number;")
     .replace(/^  (?:override )?readonly (\w+) = new Map<(.*?)>\(\);$/gm, "  readonly $1: Map<$2>;")
     .replace(/^  override readonly name = "(\w+)";$/gm, '  readonly name: "$1";')

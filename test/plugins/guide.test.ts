@@ -78,6 +78,19 @@ describe("the examples of hooks", () => {
     printed.mockRestore();
   });
 
+  test("the columns of a call are in its line of the log", async () => {
+    const running = await gateway({}, { plugins: example("teams") });
+    const body = { model: "mock/echo", messages: [{ role: "user", content: "one two three" }] };
+    expect((await ask(running, { body, headers: { "x-team": "red" } })).status).toBe(200);
+    const line = () => running.log.find((each) => each.includes('"plugins":'));
+    await until(
+      () => line() !== undefined,
+      10_000,
+      () => "no line of the call",
+    );
+    expect(JSON.parse(line()!)).toMatchObject({ plugins: { "teams.team": "red", "teams.words": 3 } });
+  });
+
   test("the router asks a small model which model answers", async () => {
     const models = { "openai/gpt-5.4-nano": "mock/echo", "anthropic/claude-opus-4-8": "mock/chat" };
     const running = await gateway({}, { plugins: example("router", models) });

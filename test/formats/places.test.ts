@@ -1,5 +1,6 @@
 /** Where the texts of each format are. The tables are compared with the schemas, so that a new member cannot be forgotten. */
 import { describe, expect, test } from "bun:test";
+import type { ChatEvent } from "../../src/core/events.ts";
 import type { ClientCodec } from "../../src/core/format.ts";
 import { isObject, type Json, type JsonObject } from "../../src/core/json.ts";
 import type { AnswerText, TextPlace } from "../../src/core/text-places.ts";
@@ -20,6 +21,8 @@ import { places as ollama } from "../../src/formats/ollama/client/places.ts";
 import { places as responses } from "../../src/formats/responses/client/places.ts";
 import type { Rule, TabledPlaces } from "../../src/formats/shared/text-places.ts";
 import type { Vocabulary } from "../../src/formats/shared/vocabulary.ts";
+import { readUntilError } from "../helpers/answer-codecs.ts";
+import { makeContext } from "../helpers/codec-context.ts";
 import { withStrings } from "../../src/stream/json-nodes.ts";
 
 const FORMATS: readonly (readonly [string, ClientCodec, Vocabulary, TabledPlaces])[] = [
@@ -326,4 +329,47 @@ describe("texts of events", () => {
       "text choices[0].message.content A",
     ]);
   });
+});
+
+describe("a stream that is stopped ends as a refusal, and its open tool call stays cut", () => {
+  const BEGUN: readonly ChatEvent[] = [
+    { type: "message-start", id: "a_1", model: "m" },
+    { type: "block-start", index: 0, block: { type: "text" } },
+    { type: "block-delta", index: 0, delta: "Hello" },
+    { type: "block-end", index: 0 },
+    { type: "block-start", index: 1, block: { type: "tool-call", id: "c1", name: "send", kind: "function" } },
+    { type: "block-delta", index: 1, delta: '{"to":' },
+  ];
+  const READERS = {
+    "chat-completions": chatCompletionsFormat.upstream.codec,
+    messages: messagesFormat.upstream.codec,
+    responses: responsesFormat.upstream.codec,
+    gemini: geminiFormat.upstream.codec,
+    ollama: ollamaFormat.client.codec.reader!,
+    "ollama-generate": ollamaGenerateFormat.client.codec.reader!,
+  } as const;
+  const stoppedAfter = (id: string, client: ClientCodec, events: readonly ChatEvent[]) => {
+    const writer = client.codec.writeStream(makeContext());
+    const frames = events.flatMap((event) => writer.push(event));
+    const stopped = placesOf(client).stopped("The guard refused it.", { last: frames.at(-1)! });
+    expect(JSON.stringify(stopped)).toContain("The guard refused it.");
+    const reader = READERS[id as keyof typeof READERS].readStream(makeContext());
+    const { events: read, error } = readUntilError(reader, [...frames, ...stopped]);
+    return { reason: read.find((event) => event.type === "message-end")?.reason.kind, error };
+  };
+  for (const [id, client] of FORMATS) {
+    test(`${id}: a text`, () => {
+      expect(stoppedAfter(id, client, BEGUN.slice(0, 3))).toEqual({
+        reason: "content-filter",
+        error: undefined,
+      });
+    });
+
+    // A reader refuses the answer, or ends it as filtered.
+    if (id !== "ollama-generate")
+      test(`${id}: a tool call`, () => {
+        const { reason, error } = stoppedAfter(id, client, BEGUN);
+        expect(error === undefined ? reason : "content-filter").toBe("content-filter");
+      });
+  }
 });

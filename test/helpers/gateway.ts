@@ -10,6 +10,7 @@ import { environmentIn } from "./environment.ts";
 import { HEADERS, OWN_COLUMNS, OWN_PLUGINS, SECTIONS, WORKERS } from "./features.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Format } from "../../src/core/format.ts";
+import type { NamedPart, WorkerHost, WorkerPart } from "../../src/gateway/seams.ts";
 import { startWeir } from "../../src/run/weir.ts";
 
 const REPOSITORY = resolve(import.meta.dir, "../..");
@@ -31,6 +32,8 @@ export interface GatewayOptions {
   /** Dropped plugins: file name → text. */
   plugins?: Record<string, string>;
   target?: GatewayTarget;
+  /** Parts beside those of the features; only of a gateway in this process. */
+  workers?: readonly NamedPart<WorkerHost, WorkerPart>[];
 }
 
 export interface RunningGateway {
@@ -114,7 +117,12 @@ async function startHere(folder: string, options: GatewayOptions): Promise<Start
   const env = options.env ?? {};
   const { config } = loadConfig({ flags: { "--port": "0" }, env, cwd: folder, sections: SECTIONS });
   const write = (text: string) => void log.push(...text.split("\n").filter((line) => line !== ""));
-  const own = { columns: OWN_COLUMNS, headers: HEADERS, ownPlugins: OWN_PLUGINS, workers: WORKERS };
+  const own = {
+    columns: OWN_COLUMNS,
+    headers: HEADERS,
+    ownPlugins: OWN_PLUGINS,
+    workers: [...WORKERS, ...(options.workers ?? [])],
+  };
   const weir = await startWeir({ config, env, write, ...own });
   const { formats } = weir.parts.registry;
   return { url: weir.url, log, formats, opened: () => weir.books(), stop: () => weir.stop() };

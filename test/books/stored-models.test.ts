@@ -267,27 +267,6 @@ test("scopes, hard budgets and prices apply to stored models as to those of the 
   }
 });
 
-test("an answer of the response cache is not that of another model behind the name", async () => {
-  const key = "a-key-of-the-config-123456";
-  const keys = [{ name: "k", key }];
-  const weir = await startBooks({
-    workers: 1,
-    config: configOf({ keys, cache: { keys: ["k"], header: false, maxTemperature: "any" } }),
-  });
-  try {
-    await ask(weir, "POST", "/stored-models", { name: "cached", to: "host/small" });
-    await callAll(weir.url, "cached", key, 1);
-    const before = upstream.requests.length;
-    await callAll(weir.url, "cached", key, 1);
-    expect(upstream.requests.length).toBe(before);
-    await ask(weir, "PATCH", "/stored-models/cached", { to: "host/large" });
-    expect(await callAll(weir.url, "cached", key, 1)).toMatchObject([{ status: 200, model: "large" }]);
-    expect(upstream.requests.length).toBe(before + 1);
-  } finally {
-    await weir.end();
-  }
-});
-
 test("they survive a restart; the file precedes a name that it defines; a provider that is gone stops nothing", async () => {
   const state = `/tmp/weir-state-${crypto.randomUUID()}`;
   const first = await startBooks({ workers: 2, config: configOf(), state });

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { noticed } from "../../../../test/helpers/cut-streams.ts";
+import { droppedPlugin } from "../../../../test/helpers/dropped-plugin.ts";
 import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
 
 setDefaultTimeout(30_000);
@@ -18,10 +19,12 @@ beforeAll(async () => {
       state,
       responses: { store: "on" },
       capture: { share: 1 },
-      cache: { keys: ["*"], header: false, maxTemperature: "any" },
       paidOnce: { enabled: true },
       log: { format: "json" },
+      plugins: { "response-cache": { keys: ["*"], header: false, maxTemperature: "any" } },
     },
+    // As a file, because the section of the cache is that of another feature.
+    plugins: { "response-cache.js": await droppedPlugin("response-cache") },
   });
 });
 

@@ -25,7 +25,9 @@ beforeAll(async () => {
     }),
   );
   config = {
-    providers: { host: { baseUrl: `${upstream.url}/v1`, speaks: "chat-completions", models: ["big"] } },
+    providers: {
+      host: { baseUrl: `${upstream.url}/v1`, speaks: "chat-completions", models: ["big", "small"] },
+    },
     prices: { "host/*": { input: 10, output: 20 } },
     // 1,000 tokens for 10 and 500 for 20 dollars a million: two cents.
     budgets: { all: { on: "all", limit: 0.05, every: "total" } },
@@ -127,6 +129,27 @@ test("a reload empties the cache", async () => {
   const { code, output } = weir.run("reload");
   expect([code, output]).toEqual([0, expect.any(String)]);
   expect(await ask()).toBe("miss");
+});
+
+test("an answer is not that of another model behind the name", async () => {
+  const ask = () =>
+    clients()
+      .openai.chat.completions.create({ ...body, model: "named", messages })
+      .withResponse();
+  const told = async () => {
+    const { headers } = (await ask()).response;
+    return [headers.get("x-weir-cache"), headers.get("x-weir-provider")];
+  };
+  await weir.api.send("POST", "/stored-models", { body: { name: "named", to: "host/big" } });
+  expect([await told(), await told()]).toEqual([
+    ["miss", "host"],
+    ["hit", "response-cache"],
+  ]);
+  await weir.api.send("PATCH", "/stored-models/named", { body: { to: "host/small" } });
+  expect(await told()).toEqual(["miss", "host"]);
+  expect(JSON.parse(Buffer.from(upstream.requests.at(-1)!.body).toString())).toMatchObject({
+    model: "small",
+  });
 });
 
 test("each worker has a cache of its own: with two of them a request is a miss twice at most", async () => {

@@ -1,4 +1,5 @@
 /** The copy of the books of one machine to PostgreSQL. */
+import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,6 +13,7 @@ import { DOLLAR } from "../../src/ledger/money.ts";
 import { budgetAccount } from "../../src/ledger/record.ts";
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
 import { ACTOR, attempt, batch, budget, call, commit, draw, key, MONTH, NOW } from "../keeper/books/make.ts";
+import { words } from "../keeper/books/feature-suite.ts";
 
 setDefaultTimeout(120_000);
 
@@ -84,6 +86,32 @@ else
         names: 1,
       });
       await from.close();
+      await to.close();
+    });
+
+    test("has the tables of features, and is refused by a build without one of them", async () => {
+      const path = join(folder, "features.db");
+      const url = await server.createDatabase();
+      const store = sqliteStore(path, () => NOW, [words()]);
+      await store.open();
+      await store.commit(commit({ batches: [batch(1, [call({ session: "00000000000000aa" })])] }));
+      await store.close();
+      await expect(copyBooks(path, url, [])).rejects.toThrow(
+        "has tables of words, which this build does not know",
+      );
+      const both = [words(), words({}, "other")];
+      expect(await copyBooks(path, url, both)).toBe(await copyBooks(path, url, both));
+      const to = postgresStore(url, { node: "reader", now: () => NOW, tables: both });
+      await to.open();
+      expect(await to.sql.all("SELECT count(*) AS rows FROM words")).toEqual([{ rows: 1 }]);
+      expect(await to.sql.all("SELECT count(*) AS rows FROM other")).toEqual([{ rows: 0 }]);
+      // An earlier version of weir has no versions of features.
+      const file = new Database(path);
+      file.run("DROP TABLE feature_versions");
+      file.close();
+      await expect(copyBooks(path, url, [])).rejects.toThrow(
+        "has the tables words, which this build does not know",
+      );
       await to.close();
     });
 

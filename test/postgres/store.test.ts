@@ -6,11 +6,13 @@ import { ServerRetention } from "../../src/keeper/store/postgres/retention.ts";
 import { auditBooks } from "../../src/keeper/reports/audit.ts";
 import { Reports } from "../../src/keeper/reports/reports.ts";
 import { postgresStore } from "../../src/keeper/store/postgres/store.ts";
+import type { NamedTables } from "../../src/keeper/seams.ts";
 import type { SqlStore } from "../../src/keeper/store/sql-store.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
 import { budgetAccount } from "../../src/ledger/record.ts";
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
 import { attempt, batch, call, commit, draw, MONTH, NOW } from "../keeper/books/make.ts";
+import { describeFeatures, writing } from "../keeper/books/feature-suite.ts";
 import { describeBooks } from "../keeper/books/store-suite.ts";
 
 setDefaultTimeout(120_000);
@@ -27,12 +29,17 @@ else
       await server.close();
     });
 
-    async function open(url?: string, node = "one", slot = 0): Promise<SqlStore> {
+    async function open(
+      url?: string,
+      node = "one",
+      slot = 0,
+      tables: readonly NamedTables[] = [],
+    ): Promise<SqlStore> {
       const store = postgresStore(url ?? (await server.createDatabase()), {
         node,
         slot: () => slot,
         now: () => NOW,
-        connections: 2,
+        ...{ connections: 2, tables },
       });
       await store.open();
       stores.push(store);
@@ -85,6 +92,21 @@ else
       (place) => open(place),
       () => server.createDatabase(),
     );
+
+    describeFeatures(
+      (tables, place) => open(place, "one", 0, tables),
+      () => server.createDatabase(),
+    );
+
+    test("a statement of a feature that takes five seconds is ended, and the server is not lost", async () => {
+      const sleeps = writing(async (sql) => void (await sql.all("SELECT pg_sleep(5)")));
+      const store = await open(undefined, "one", 0, [sleeps]);
+      const began = performance.now();
+      await store.commit(commit({ batches: [batch(1, [call()])] }));
+      expect(performance.now() - began).toBeLessThan(4_000);
+      expect(await store.sql.all("SELECT count(*) AS rows FROM calls")).toEqual([{ rows: 1 }]);
+      expect(await store.sql.all("SELECT count(*) AS rows FROM other")).toEqual([{ rows: 0 }]);
+    });
 
     test("draws of two nodes never pass the limit of a hard budget, for 500 draws at once", async () => {
       const url = await server.createDatabase();

@@ -13,7 +13,7 @@ import { attempt, batch, call, commit, NOW } from "../../../../test/keeper/books
 const DAY = 86_400_000;
 
 /** Each letter of `turns` is a section. */
-function prompted(
+export function prompted(
   session: string,
   turns: string,
   at: number,

@@ -381,6 +381,30 @@ test("a verdict on an answer that has begun is a status, in every format and bot
   await refusing.stop();
 });
 
+/** Operations beside the generation of answers, each with a path and a body. */
+const BESIDE: readonly (readonly [path: string, body: JsonObject])[] = [
+  ["/v1/embeddings", { model: "mock/embed", input: [SAID, "b"], user: EMAIL }],
+  ["/v1beta/models/mock/embed:embedContent", { content: { parts: [{ text: SAID }] } }],
+  ["/v1beta/models/mock/embed:batchEmbedContents", { requests: [{ content: { parts: [{ text: SAID }] } }] }],
+  ["/api/embed", { model: "mock/embed", input: SAID }],
+  ["/v1/messages/count_tokens", { model: "mock/chat", messages: [{ role: "user", content: SAID }] }],
+  ["/v1/responses/input_tokens", { model: "mock/chat", input: SAID }],
+  ["/v1beta/models/mock/chat:countTokens", { contents: [{ parts: [{ text: SAID }] }] }],
+];
+
+test("other operations pass the guard, too", async () => {
+  for (const [path, body] of BESIDE) {
+    const before = inner.length;
+    const response = await fetch(gateway.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    expect([path, response.status, (await response.text()).length > 5]).toEqual([path, 200, true]);
+    expect(inner.slice(before).join("")).toContain(TOKENS.get(EMAIL)!);
+  }
+});
+
 test("a stored answer comes back with its values", async () => {
   const events = await ask("responses", "chat-completions", 3, false);
   const stored = await fetch(`${gateway.url}/v1/responses/${String(events[0]!.id)}`);
@@ -417,7 +441,7 @@ function plain(value: unknown): string {
 test("no value is further inwards than the guard", async () => {
   const asked = [...providers.values()].flatMap(({ requests }) => requests);
   const calls = LANES.length * (SIZES.length + 1) + 1;
-  expect([asked.length, inner.length]).toEqual([calls, calls]);
+  expect([asked.length, inner.length]).toEqual([calls, calls + BESIDE.length]);
   const sent = asked.map(({ path, body }) => `${path} ${body}`);
   expect(sent.filter((text) => ![...TOKENS.values()].every((token) => text.includes(token)))).toEqual([]);
   expect(leaksIn(sent.join("\n"))).toEqual([]);

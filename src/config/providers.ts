@@ -5,6 +5,7 @@ import type { ProviderSettings } from "../core/settings.ts";
 import { isVariableList, variableName } from "../core/settings.ts";
 import { pathsOf as templatesOf, placeholdersOf } from "../core/template.ts";
 import { baseUrlFault, baseUrlOfHost, isOwnAddress, normalizeBaseUrl } from "./address.ts";
+import type { PriceSetting } from "../ledger/prices/settings.ts";
 import { type ProviderOptions, secretFault } from "./sections/providers.ts";
 import { authOf, framingOf, type DefaultEndpoints, embedsOf, pathsOf } from "./default-endpoints.ts";
 import { ConfigError } from "./error.ts";
@@ -277,6 +278,11 @@ function ownUrl({ name, baseUrl }: Provider): Found<string> | undefined {
   return { value: normalizeBaseUrl(baseUrl), source: "plugin" };
 }
 
+/** A price of units alone is for work of a part of weir too, which no provider does. */
+function isOfWork(setting: 0 | PriceSetting): boolean {
+  return setting !== 0 && setting.units !== undefined && setting.input === undefined;
+}
+
 /**
  * Refuses settings and prices of a provider that neither a plugin nor the config defines: they would have no effect.
  * @param locate position of a config path
@@ -288,9 +294,9 @@ export function assertProvidersKnown(
   locate: (path: string[]) => string,
 ): void {
   // A name without a slash is that of a model, of whichever provider.
-  const priced = Object.keys(config.prices)
-    .filter((name) => name.includes("/"))
-    .map((name) => ["prices", name] as const);
+  const priced = Object.entries(config.prices)
+    .filter(([name, setting]) => name.includes("/") && !isOfWork(setting))
+    .map(([name]) => ["prices", name] as const);
   const named = Object.keys(config.providers).map((name) => ["providers", name] as const);
   const path = [...named, ...priced].find(([, name]) => !isKnown(name.replace(/\/.*/s, ""), names));
   if (path === undefined) return;

@@ -72,6 +72,8 @@ export interface Usage {
   imageOut?: number;
   /** Web searches the provider ran. */
   searches?: number;
+  /** Work that is charged by other units than tokens. */
+  units?: Units;
   /** The service tier that served the request, as the provider names it. */
   tier?: string;
   /** Where the model ran, as the provider names it. */
@@ -85,6 +87,9 @@ export interface Usage {
   /** `partial`: only the input or only the output was counted, or not all of it yet. Absent: see {@link usageState}. */
   known?: "partial" | "final";
 }
+
+/** Whole numbers of units by name: calls of a tool, images, seconds. */
+export type Units = Readonly<Record<string, number>>;
 
 /** A summary of the conversation, or the turn of another model that was asked. */
 export interface BesideUsage extends Pick<

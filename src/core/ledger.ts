@@ -1,5 +1,6 @@
 /** The books as the gateway uses them: admission before an attempt, settlement after it, one record for each call. */
 import type { Attempt, Call } from "./call.ts";
+import type { Units } from "./events.ts";
 import type { JsonObject } from "./json.ts";
 import type { KeyAccess } from "./key-access.ts";
 import type { TextTokens } from "./tokens/most-tokens.ts";
@@ -20,9 +21,19 @@ export interface RequestSize {
   maxTokens?: number;
   /** Number of answers that the client wants. */
   choices: number;
+  /** The most that the request uses of other units than tokens. */
+  units?: Units;
   /** The service tier and the speed that the client asks for. */
   tier?: string;
   speed?: string;
+}
+
+/** Work of weir or of a program that is charged by units: it has no tokens. */
+export interface WorkTerms {
+  /** The most that it uses. */
+  readonly units: Units;
+  /** Dollars a unit, in place of the prices of the config. */
+  readonly price?: Units;
 }
 
 /** The purpose of an attempt. Both methods are called only where they decide something. */
@@ -32,6 +43,8 @@ export interface Admitted {
   size(): RequestSize;
   /** Identifies the conversation; empty if nothing does. */
   affinity(): string;
+  /** Present where the attempt is not one to get a request answered. */
+  readonly work?: WorkTerms;
 }
 
 /** The prompt of a request. */

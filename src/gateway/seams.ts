@@ -10,6 +10,7 @@ import type { Clock } from "./delivery/clock.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { Registry } from "./routing/registry.ts";
 import type { CallCodec, Incoming } from "./types.ts";
+import type { Work } from "./work.ts";
 
 /** The places around a call, from the client inwards. A place has one owner. */
 export const PLACES = ["guard", "outline", "repeat", "tape", "capture", "cache", "loop"] as const;
@@ -36,6 +37,12 @@ export interface WorkerHost {
   hide(this: void, text: string): string;
   /** Logs a sentence as a fault. */
   fault(this: void, sentence: string): void;
+  /**
+   * Does work that is no answer of a model: the key that pays is held to its budgets and rate limits before the work begins, and the
+   * books and the log have a record of it.
+   * @throws GatewayError if the work is refused or stopped, and what the work throws
+   */
+  work<Value>(this: void, work: Work<Value>): Promise<Value>;
   /** The way to the part of the same name in the keeper; absent if this process has the keeper to itself. */
   channel<Up, Down>(): Channel<Up, Down> | undefined;
 }

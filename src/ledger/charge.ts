@@ -1,4 +1,5 @@
 /** The cost of an attempt, and how weir knows it. */
+import type { Units } from "../core/events.ts";
 import type { Nano } from "./money.ts";
 
 /**
@@ -22,8 +23,9 @@ export interface Charge {
 /**
  * `cache-read`: read tokens cost as much as input. `tier`, `speed`, `search`: the tier or the speed that served the request, or the
  * searches, cost what they cost at most. `model`: another model that worked for the answer costs as much as the one that was asked.
+ * `unit`: nothing is booked for a unit, because its price is not known.
  */
-export const PRICE_DOUBTS = ["cache-read", "tier", "speed", "search", "model"] as const;
+export const PRICE_DOUBTS = ["cache-read", "tier", "speed", "search", "model", "unit"] as const;
 export type PriceDoubt = (typeof PRICE_DOUBTS)[number];
 
 /** Integer prices by bucket in pico-dollars a token: $2.50 a million tokens is 2,500,000. Absent: see {@link PriceRule}. */
@@ -65,6 +67,8 @@ export interface PriceRule extends PriceSet {
   speeds?: Readonly<Record<string, number>>;
   /** Nano-dollars for each search, for a request with at least one search, and for each request. */
   per?: { search?: Nano; searched?: Nano; request?: Nano };
+  /** Pico-dollars a unit, by its name: $0.002 a call is 2,000,000,000. A rule with units and without `input` prices no tokens. */
+  units?: Units;
   /** Most output tokens and the context window of the model, if known. Tokens. */
   maxOutput?: number;
   window?: number;

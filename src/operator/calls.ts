@@ -1,7 +1,7 @@
 /** Calls: records, filters, sums of what a filter finds, and calls that are running. */
 import { type Static, Type } from "@sinclair/typebox";
 import { CHARGE_STATES, PRICE_DOUBTS } from "../ledger/charge.ts";
-import { answer, FILTER, nano, PAGE, request, time, words } from "./shapes.ts";
+import { answer, FILTER, mapOf, nano, PAGE, request, time, words } from "./shapes.ts";
 import { CacheBreak } from "./cache.ts";
 import { contract } from "./contract.ts";
 
@@ -24,6 +24,7 @@ export const Usage = answer({
   audioOut: count("Part of `output`."),
   imageOut: count("Part of `output`."),
   searches: count("Web searches that the provider ran."),
+  units: Type.Optional(mapOf(Type.Integer(), "What is charged by other units than tokens.")),
   tier: Type.Optional(Type.String({ description: "The service tier that served the request." })),
   region: Type.Optional(Type.String()),
   speed: Type.Optional(Type.String()),

@@ -6,9 +6,9 @@ import { contract } from "./contract.ts";
 export const MoneyLine = answer({
   what: Type.String({
     description:
-      "A bucket of tokens (`input`, `cacheRead`), `searches` or `request`; `held`: assumed besides.",
+      "A bucket of tokens (`input`, `cacheRead`), `searches` or `request`; `unit:` and a name: other units; `held`: assumed besides.",
   }),
-  count: Type.Integer({ description: "Tokens, searches or requests." }),
+  count: Type.Integer({ description: "Tokens, searches, requests or units." }),
   price: Type.Optional(
     Type.Integer({
       description:

@@ -74,6 +74,7 @@ export const Price = answer(
     served: Type.Optional(mapOf(answer({ ...BUCKETS, tiers: TIERS }), "By service tier.")),
     regions: Type.Optional(mapOf(Type.Number(), "Factors by region.")),
     speeds: Type.Optional(mapOf(Type.Number(), "Factors by speed.")),
+    units: Type.Optional(mapOf(Type.Integer(), "Pico-dollars a unit, by its name.")),
     per: Type.Optional(
       answer(
         {

@@ -1,6 +1,7 @@
 /** The parts of a gateway that a reload does not replace. */
 import { Backlog } from "../gateway/delivery/backlog.ts";
 import { Clock } from "../gateway/delivery/clock.ts";
+import { type Work, Works } from "../gateway/work.ts";
 import { ReasoningCache } from "../gateway/reasoning/cache.ts";
 import { Health } from "../gateway/retry/health.ts";
 import { createCells } from "../keeper/books/cells.ts";
@@ -8,12 +9,13 @@ import type { KeeperClient, KeeperClientOptions } from "../keeper/client.ts";
 import type { GatewayAddress } from "../ledger/messages.ts";
 import { WorkerLedger } from "../ledger/worker/ledger.ts";
 import { WorkerMeter } from "../ledger/worker/meter.ts";
+import { createRequestId } from "../server/respond.ts";
 import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
 import type { CaptureSettings } from "../capture/index.ts";
 import { callCaptures } from "./call-captures.ts";
 import { columnsWith } from "./columns.ts";
 import { declarationOf } from "./declaration.ts";
-import { keyRevoked } from "./end-errors.ts";
+import { keyRevoked, shuttingDown } from "./end-errors.ts";
 import { FirstRequest } from "./first-request.ts";
 import { answerHome, keeperSettings, mayHavePolicy, namedHome } from "./home.ts";
 import { isDecisive } from "./keeper-checks.ts";
@@ -57,6 +59,8 @@ export class Lasting {
   readonly backlog: Backlog;
   /** Headers of calls that features declare. */
   readonly headers;
+  /** What parts of features do besides answers. */
+  readonly works: Works;
   /** Parts of features. */
   readonly parts;
   readonly state;
@@ -121,8 +125,14 @@ export class Lasting {
       onChange: (sentence) => logger.info(sentence, {}),
     });
     this.backlog = new Backlog(clock);
+    const works = (this.works = new Works({
+      ...{ clock, ledger: this.ledger, createId: createRequestId },
+      observe: (call) => logger.call(call),
+      onFault: (fault) => logger.fault("the record of work failed", fault),
+    }));
     const host = (name: string) => ({
       ...{ clock, ledger: this.ledger, meter: this.meter, ...tools },
+      work: <Value>(work: Work<Value>) => works.do(work),
       channel: <Up, Down>() => (address ? keeper.channel<Up, Down>(name) : undefined),
     });
     this.parts = new WorkerParts(options.workers ?? [], host, (metrics) => this.meter.declare(metrics));
@@ -153,6 +163,7 @@ export class Lasting {
   /** Stores what is left, and closes the keeper, the memory of the books and the log. */
   async close(): Promise<void> {
     this.meter.flush();
+    await this.works.end(shuttingDown());
     const isStored = await this.ledger.end();
     await this.keeper.close();
     // The file tells the next keeper that something may be spent that no store has.

@@ -4,7 +4,7 @@ import type { BucketPrices, PriceRule } from "../../ledger/charge.ts";
 import { matchesModel, namesOf } from "../../core/model-pattern.ts";
 import { OLD_DAYS, priceBookDays } from "../../ledger/prices/age.ts";
 import { PriceBook } from "../../ledger/prices/book.ts";
-import { BUCKETS, type PriceSettings } from "../../ledger/prices/settings.ts";
+import { BUCKETS, dollarsOf, type PriceSettings } from "../../ledger/prices/settings.ts";
 import { shippedSnapshot } from "../../ledger/prices/shipped.ts";
 import { type Command, CONFIG_FLAGS, configOptions, type Context, JSON_FLAG } from "../command.ts";
 import { bookCommand } from "./command.ts";
@@ -72,13 +72,18 @@ function priceTable(priced: readonly (readonly [string, PriceRule])[]): string {
   const rows = priced.map(([name, rule]) => [
     name,
     ...SHOWN.map((bucket) => dollars(rule[bucket])),
-    rule.tiers?.map(({ above }) => `above ${showCount(above)} tokens`).join(", ") ?? "",
+    otherPrices(rule),
     rule.source,
   ]);
   return table([
     ["model", "input", "cache read", "cache write", "output", "other prices", "source"],
     ...rows,
   ]);
+}
+
+function otherPrices({ tiers = [], units = {} }: PriceRule): string {
+  const each = Object.entries(dollarsOf(units)).map(([unit, price]) => `$${price} a ${unit}`);
+  return [...tiers.map(({ above }) => `above ${showCount(above)} tokens`), ...each].join(", ");
 }
 
 /** Pico-dollars a token are millionths of dollars a million tokens. */

@@ -27,6 +27,12 @@ const priceMembers = Type.Object(
     imageOut: perMillion("Images in the output. Default: as output"),
     search: Type.Optional(dollars("One search, in dollars. Default: that of the price book.")),
     request: Type.Optional(dollars("One request, in dollars. Default: that of the price book.")),
+    units: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[a-z][a-zA-Z0-9_-]{0,39}$" }), dollars("One unit, in dollars."), {
+        description:
+          "Units besides tokens by name, in dollars each, such as `call` of a tool. A group with units needs no `input` and no `output`.",
+      }),
+    ),
     discount: Type.Optional(
       Type.Number({
         minimum: 0,
@@ -81,6 +87,7 @@ function settingFault(name: string, setting: unknown): string | undefined {
   const { length: members } = Object.keys(setting);
   if ("discount" in setting)
     return members === 1 ? undefined : `the price of "${name}" must be a discount or prices, not both`;
+  if ("units" in setting && !("input" in setting) && !("output" in setting)) return undefined;
   const missing = ["input", "output"].filter((member) => !(member in setting));
   return missing.length === 0 ? undefined : `the price of "${name}" has no ${missing.join(" and no ")}`;
 }

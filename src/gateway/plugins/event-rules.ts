@@ -98,6 +98,16 @@ function checkUsage(event: ChatEvent, usage: unknown, whole: boolean): void {
     if (typeof count !== "number" || !(count >= 0))
       fail(event, `has a usage whose ${name} is not a number from 0 on`);
   }
+  const { units } = counts as { units?: unknown };
+  if (units !== undefined && !areUnits(units))
+    fail(event, "has a usage whose units are not whole numbers from 0 on");
+}
+
+function areUnits(units: unknown): boolean {
+  return (
+    isObject(units) &&
+    Object.values(units).every((count) => Number.isSafeInteger(count) && Number(count) >= 0)
+  );
 }
 
 function fail(event: ChatEvent, clause: string): never {

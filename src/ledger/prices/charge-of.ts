@@ -41,8 +41,12 @@ export function chargeOf(
   if (isFree(rule)) return { state: "free", cost: 0, price: rule.ref };
   if (known === "final") return counted(inRegion(usage, region), rule, ruleOf);
   if (estimate || known === "partial")
-    return { ...counted(inRegion(estimate ?? usage, region), rule, ruleOf), state: "estimated" };
+    return partial(counted(inRegion(estimate ?? usage, region), rule, ruleOf));
   return { state: "assumed", cost: assumed, price: rule.ref };
+}
+
+function partial(charge: Charge): Charge {
+  return charge.state === "unpriced" ? charge : { ...charge, state: "estimated" };
 }
 
 function inRegion(usage: Usage, region: string | undefined): Usage {
@@ -52,6 +56,7 @@ function inRegion(usage: Usage, region: string | undefined): Usage {
 function counted(usage: Usage, rule: PriceRule, ruleOf: RuleOf | undefined): Charge {
   const priced = priceUsage(usage, rule);
   const { cost, doubt } = usage.beside ? withOthers(priced, usage.beside, rule, ruleOf) : priced;
+  if (doubt === "unit" && cost === 0) return { state: "unpriced", cost };
   return doubt === undefined
     ? { state: "metered", cost, price: rule.ref }
     : { state: "estimated", cost, price: rule.ref, doubt };

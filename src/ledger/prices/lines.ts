@@ -2,15 +2,15 @@
 import type { Usage } from "../../core/events.ts";
 import type { BucketPrices, Charge, PriceRule } from "../charge.ts";
 import type { Nano } from "../money.ts";
-import { addBuckets, factorFor } from "./price.ts";
+import { addBuckets, addUnits, factorFor } from "./price.ts";
 import { SEARCH_AT_MOST } from "./unknown.ts";
 
 export interface ChargeLine {
   /**
    * A bucket of tokens, or a fee: `searches`, `searched` (a request with a search), `request`. `held`: what an assumed charge has
-   * besides, because all that was held is assumed to be spent.
+   * besides, because all that was held is assumed to be spent. `unit:` and a name: other units.
    */
-  what: keyof BucketPrices | "searches" | "searched" | "request" | "held";
+  what: keyof BucketPrices | "searches" | "searched" | "request" | "held" | `unit:${string}`;
   count: number;
   /** Pico-dollars a token, with the factors of region and speed; absent for fees. */
   price?: number;
@@ -31,6 +31,11 @@ export function linesOf(usage: Usage, { cost, state }: Charge, rule: PriceRule):
       lines.push({ what, count, price, amount: roundedNano(count, price) });
     },
   });
+  addUnits(usage, rule, {
+    addUnits(count, unitPrice, unit) {
+      if (count > 0) lines.push({ what: `unit:${unit}`, count, amount: roundedNano(count, unitPrice) });
+    },
+  });
   const { searched = 0, request = 0 } = rule.per ?? {};
   const { searches = 0 } = usage;
   const search = rule.per?.search ?? (searched > 0 ? 0 : SEARCH_AT_MOST);
@@ -48,7 +53,7 @@ export function linesOf(usage: Usage, { cost, state }: Charge, rule: PriceRule):
   return lines;
 }
 
-/** Tokens times pico-dollars in nano-dollars. Whole nano-dollars and the rest apart: a product can exceed 2^53. */
+/** Tokens or units times pico-dollars in nano-dollars. Whole nano-dollars and the rest apart: a product can exceed 2^53. */
 function roundedNano(tokens: number, price: number): Nano {
   const rest = price % 1_000;
   return tokens * ((price - rest) / 1_000) + Math.round((tokens * rest) / 1_000);

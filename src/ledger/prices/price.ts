@@ -1,5 +1,5 @@
 /** Arithmetic of prices: token counts times a rule. Integers only, rounded once. */
-import type { Usage } from "../../core/events.ts";
+import type { Units, Usage } from "../../core/events.ts";
 import type { BucketPrices, PriceDoubt, PriceRule, PriceSet } from "../charge.ts";
 import type { Nano } from "../money.ts";
 import { type Factor, feesOf, speedFactor, tierFactor } from "./unknown.ts";
@@ -15,7 +15,9 @@ export interface Priced {
 export function priceUsage(usage: Usage, rule: PriceRule): Priced {
   const sum = new PicoSum(factorFor(usage, rule));
   const fees = feesOf(rule, usage.searches ?? 0);
-  const doubt = addBuckets(usage, rule, sum) ?? speedFactor(rule, usage.speed).doubt ?? fees.doubt;
+  const tokens = addBuckets(usage, rule, sum);
+  const units = addUnits(usage, rule, sum);
+  const doubt = units ?? tokens ?? speedFactor(rule, usage.speed).doubt ?? fees.doubt;
   const cost = sum.nano + fees.cost;
   return doubt === undefined ? { cost } : { cost, doubt };
 }
@@ -28,6 +30,33 @@ export interface BucketSum {
 /** The factor for all prices of a rule: of region and speed, and of a tier that the rule has no prices for. */
 export function factorFor({ region, speed, tier }: Usage, rule: PriceRule): number {
   return factorOf(rule.regions, region) * speedFactor(rule, speed).factor * servedBy(rule, tier).factor;
+}
+
+/** Takes the units of each name with their price. Pico-dollars a unit: the factors are those of tokens. */
+export interface UnitSum {
+  addUnits(count: number, price: number, unit: string): void;
+}
+
+/** Adds what was used besides tokens. @returns what the rule does not contain */
+export function addUnits(usage: Usage, rule: PriceRule, sum: UnitSum): PriceDoubt | undefined {
+  const { units = {} } = usage;
+  for (const unit in units) {
+    const price = rule.units?.[unit];
+    if (price !== undefined) sum.addUnits(units[unit]!, price, unit);
+  }
+  return hasUnpriced(usage, rule) ? "unit" : undefined;
+}
+
+function hasUnpriced({ input, cacheRead, cacheWrite, output, units = {} }: Usage, rule: PriceRule): boolean {
+  const isUnits = rule.units !== undefined && rule.input === undefined;
+  if (isUnits && input + cacheRead + cacheWrite + output > 0) return true;
+  return !pricesUnits(rule, units);
+}
+
+/** Whether the rule has a price of each unit, or says that everything costs nothing. */
+export function pricesUnits(rule: PriceRule, units: Units): boolean {
+  for (const unit in units) if (units[unit]! > 0 && rule.units?.[unit] === undefined) return isFree(rule);
+  return true;
 }
 
 /** Divides what was used among the buckets of a rule. @returns what the rule does not contain */
@@ -64,21 +93,26 @@ export interface Bounds {
   input: number;
   output: number;
   searches?: number;
-  tier?: string;
-  speed?: string;
+  units?: Units | undefined;
+  tier?: string | undefined;
+  speed?: string | undefined;
 }
 
 /**
  * The most that a request within these bounds can cost: all its input is written to a cache if that is dearest. A provider may
  * serve another tier than the client asks for.
  */
-export function costAtMost(rule: PriceRule, { input, output, searches = 0, tier, speed }: Bounds): Nano {
+export function costAtMost(
+  rule: PriceRule,
+  { input, output, searches = 0, units = {}, tier, speed }: Bounds,
+): Nano {
   const usual = priceList(tierOf(rule, input), rule);
   const { set, factor } = servedBy(rule, tier);
   const asked = tier === undefined ? usual : priceList(tierOf(set, input), rule);
   const sum = new PicoSum(speedFactor(rule, speed).factor);
   sum.add(input, Math.max(usual.dearestIn, Math.round(asked.dearestIn * factor)));
   sum.add(output, Math.max(usual.dearestOut, Math.round(asked.dearestOut * factor)));
+  for (const unit in units) sum.addUnits(units[unit]!, rule.units?.[unit] ?? 0);
   return sum.nano + feesOf(rule, searches).cost;
 }
 
@@ -91,7 +125,7 @@ export function withoutTiers(rule: PriceRule, input: number): PriceRule {
 
 /** Whether the rule says that everything costs nothing. */
 export function isFree(rule: PriceRule): boolean {
-  return rule.input === 0 && rule.output === 0 && !rule.served && !rule.tiers && !rule.per;
+  return rule.input === 0 && rule.output === 0 && !rule.served && !rule.tiers && !rule.per && !rule.units;
 }
 
 /** Names that providers give to the usual service tier. */
@@ -174,10 +208,14 @@ class PicoSum {
 
   add(tokens: number, unitPrice: number): void {
     if (tokens === 0) return;
-    const price = this.#factor === 1 ? unitPrice : Math.round(unitPrice * this.#factor);
+    this.addUnits(tokens, this.#factor === 1 ? unitPrice : Math.round(unitPrice * this.#factor));
+  }
+
+  /** @param price without factors */
+  addUnits(count: number, price: number): void {
     const rest = price % 1000;
-    this.#nano += tokens * ((price - rest) / 1000);
-    this.#pico += tokens * rest;
+    this.#nano += count * ((price - rest) / 1000);
+    this.#pico += count * rest;
   }
 
   /** Rounded half up. */

@@ -1,17 +1,29 @@
 /** Prices that the config sets, by `provider/model`, and how they become rules. */
+import type { Units } from "../../core/events.ts";
 import type { BucketPrices, PriceRule, PriceSet } from "../charge.ts";
 import { DOLLAR } from "../money.ts";
 import { CONFIG_SOURCE } from "./price.ts";
 
-/** Dollars a million tokens; `search` and `request`: dollars each. `discount`: a fraction of the shipped prices. */
+/** Dollars a million tokens; `search`, `request` and `units`: dollars each. `discount`: a fraction of the shipped prices. */
 export interface PriceSetting extends BucketPrices {
   search?: number;
   request?: number;
+  units?: Units;
   discount?: number;
 }
 
 /** By `provider/model` or a pattern over it; `0`: the model costs nothing. */
 export type PriceSettings = Readonly<Record<string, 0 | PriceSetting>>;
+
+/** Pico-dollars in a dollar. */
+const PICO_DOLLAR = 1_000_000_000_000;
+
+/** Pico-dollars a unit from dollars a unit. */
+export const picoOf = (units: Units): Units =>
+  mapUnits(units, (dollars) => Math.round(dollars * PICO_DOLLAR));
+
+/** Dollars a unit from pico-dollars a unit. */
+export const dollarsOf = (units: Units): Units => mapUnits(units, (pico) => pico / PICO_DOLLAR);
 
 /** Pico-dollars a token in one dollar a million tokens. */
 const PICO = 1_000_000;
@@ -42,7 +54,7 @@ export function configuredRule(
   shipped: Omit<PriceRule, "ref"> | undefined,
 ): Omit<PriceRule, "ref"> | undefined {
   if (setting === 0) return { ...target, input: 0, output: 0, ...boundsOf(shipped), source: CONFIG_SOURCE };
-  const { discount, search, request } = setting;
+  const { discount, search, request, units } = setting;
   if (discount !== undefined)
     return shipped && { ...discounted(shipped, 1 - discount), source: CONFIG_SOURCE };
   // A price of each search replaces a fee for all searches of a request.
@@ -53,6 +65,7 @@ export function configuredRule(
     ...target,
     ...mapBuckets(setting, (dollars) => Math.round(dollars * PICO)),
     ...(Object.keys(per).length > 0 && { per }),
+    ...(units && { units: picoOf(units) }),
     ...boundsOf(shipped),
     source: CONFIG_SOURCE,
   };
@@ -72,6 +85,7 @@ function discounted(rule: Omit<PriceRule, "ref">, factor: number): Omit<PriceRul
     ...scaled(rule, scale),
     ...(rule.served && { served: Object.fromEntries(served) }),
     ...(rule.per && { per: Object.fromEntries(per) }),
+    ...(rule.units && { units: mapUnits(rule.units, scale) }),
   };
 }
 
@@ -87,6 +101,10 @@ function mapBuckets(prices: BucketPrices, change: (price: number) => number): Bu
     if (price !== undefined) changed[bucket] = change(price);
   }
   return changed;
+}
+
+function mapUnits(units: Units, change: (price: number) => number): Units {
+  return Object.fromEntries(Object.entries(units).map(([unit, price]) => [unit, change(price)]));
 }
 
 function nanoOf(dollars: { search?: number; request?: number }): { search?: number; request?: number } {

@@ -48,6 +48,8 @@ export class Booking {
   shares: Share[] = NO_SHARES;
   holds: number[] = NO_HOLDS;
   size: RequestSize | undefined;
+  /** It is for work, which has no tokens. */
+  isWork = false;
   /** Length of the request. Bytes. */
   bytes = 0;
   /** The session, for budgets on sessions. */

@@ -68,13 +68,13 @@ export function costOf(
   rule: PriceRule | undefined,
   input: number,
   output: number,
-  size: Pick<RequestSize, "hasServerTools" | "tier" | "speed"> | undefined,
+  size: Pick<RequestSize, "hasServerTools" | "tier" | "speed" | "units"> | undefined,
   settings: LedgerSettings,
 ): Nano {
   if (!rule) return 0;
-  const { tier, speed } = size ?? {};
+  const { tier, speed, units } = size ?? {};
   return (
-    costAtMost(rule, { input, output, tier, speed }) +
+    costAtMost(rule, { input, output, units, tier, speed }) +
     (size?.hasServerTools ? serverToolsAtMost(rule, settings.serverTools.cost) : 0)
   );
 }

@@ -4,6 +4,7 @@ import type { Admitted } from "../../core/ledger.ts";
 import type { LedgerRefusal } from "../../core/refusal.ts";
 import { serverTools } from "../keys/options.ts";
 import { type Margin, Margins, missed } from "../margins.ts";
+import { pricesUnits } from "../prices/price.ts";
 import type { Booking } from "./booking.ts";
 import { costOf, firstOutput, inputAtMost, outputAtMost, outputPermitted, partsOf } from "./estimate.ts";
 import { priceUnknown, serverToolsForbidden, tooDear, tooLong } from "./refusal.ts";
@@ -30,8 +31,11 @@ export class Estimates {
       if (output > maxTokens) refuse(call, tooLong(name, maxTokens, output, isNamed));
     }
     if (maxCost === undefined) return;
-    if (!booking.applied.rule)
-      refuse(call, priceUnknown(target, `the key ${name}, which bounds the cost of a call,`));
+    if (!isPriced(booking))
+      refuse(
+        call,
+        priceUnknown(target, `the key ${name}, which bounds the cost of a call,`, booking.size.units),
+      );
     this.#measure(booking);
     if (booking.fullCost > maxCost) refuse(call, tooDear(name, maxCost, booking.fullCost));
   }
@@ -41,10 +45,10 @@ export class Estimates {
     const { call, target } = attempt;
     booking.size ??= admitted.size();
     attempt.countsOutput = true;
-    const { rule, hasHard, lines } = booking.applied;
-    if (!rule && hasHard) {
+    const { hasHard, lines } = booking.applied;
+    if (hasHard && !isPriced(booking)) {
       const line = lines.find(({ unit, mode }) => unit === "money" && mode === "hard")!;
-      refuse(call, priceUnknown(target, `the hard budget "${line.name}"`));
+      refuse(call, priceUnknown(target, `the hard budget "${line.name}"`, booking.size.units));
     }
     this.expect(attempt, booking);
   }
@@ -71,8 +75,8 @@ export class Estimates {
     const settings = this.#settings();
     const { rule, target } = booking.applied;
     const size = booking.size!;
-    const margin = this.#margins.isEmpty ? 0 : this.#margins.of(target, partsOf(size));
-    booking.expected = inputAtMost(size, rule, 0, settings);
+    const margin = this.#margins.isEmpty || booking.isWork ? 0 : this.#margins.of(target, partsOf(size));
+    booking.expected = booking.isWork ? 0 : inputAtMost(size, rule, 0, settings);
     booking.input = margin === 0 ? booking.expected : inputAtMost(size, rule, margin, settings);
     booking.output = outputAtMost(booking.size!, rule, settings);
     booking.fullCost = costOf(rule, booking.input, booking.output, booking.size, settings);
@@ -91,6 +95,11 @@ export class Estimates {
   note(margins: readonly Margin[]): void {
     for (const margin of margins) this.#margins.learn(margin);
   }
+}
+
+/** Whether the most that the attempt can cost is known. */
+function isPriced({ applied: { rule }, size }: Booking): boolean {
+  return rule !== undefined && (size?.units === undefined || pricesUnits(rule, size.units));
 }
 
 function refuse(call: Call, refusal: LedgerRefusal): never {

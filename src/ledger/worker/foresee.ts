@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { BucketPrices, PriceRule } from "../charge.ts";
 import { DOLLAR } from "../money.ts";
 import type { Subject } from "../policy.ts";
-import { BUCKETS } from "../prices/settings.ts";
+import { BUCKETS, dollarsOf } from "../prices/settings.ts";
 import type { Booking } from "./booking.ts";
 import type { Line } from "./share.ts";
 
@@ -31,6 +31,7 @@ function describeRule({ source, ref, ...rule }: PriceRule): JsonObject {
   return {
     ...dollars(rule),
     ...(rule.tiers && { tiers: rule.tiers.map((tier) => ({ above: tier.above, ...dollars(tier) })) }),
+    ...(rule.units && { units: dollarsOf(rule.units) }),
     source,
     ref,
   };

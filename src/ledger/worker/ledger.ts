@@ -40,6 +40,7 @@ import { settlementOf } from "./settlement.ts";
 import { Shares } from "./shares.ts";
 import { StreamHold } from "./stream-hold.ts";
 import { traceFactsOf } from "./trace-facts.ts";
+import { bookingOf } from "./work.ts";
 import { WallClock } from "./wall-clock.ts";
 
 /** Declarations of the config; a reload replaces them. */
@@ -117,8 +118,7 @@ export class WorkerLedger implements Ledger {
     if (this.#awaitsPolicy) return this.#admitLater(attempt, admitted);
     const { call, target } = attempt;
     const applied = this.#lines.of(call.access, target);
-    const booking = new Booking(applied);
-    attempt.booking = booking;
+    const booking = (attempt.booking = bookingOf(applied, target, admitted.work));
     booking.bytes = admitted.bytes;
     if (call.access !== undefined) this.#estimates.checkScopes(attempt, booking, admitted);
     if (applied.lines.length === 0) return void applied.running.calls++;

@@ -1,4 +1,5 @@
 /** The errors with which the ledger refuses a call, as clients read them. */
+import type { Units } from "../../core/events.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Target } from "../../core/provider.ts";
@@ -111,14 +112,22 @@ function when(wait: number): string {
   return `in ${long}, on ${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;
 }
 
-/** A hard budget cannot bound the cost of a call without a price. @param why what needs the price: `the hard budget "eng"` */
-export function priceUnknown({ provider, model }: Target, why: string): LedgerRefusal {
+/** A hard budget cannot bound the cost of a call without a price. @param why what needs the price: `the hard budget "eng"` @param units those that the attempt uses */
+export function priceUnknown({ provider, model }: Target, why: string, units?: Units): LedgerRefusal {
   const name = `${provider.name}/${model}`;
+  const price = units ? unitPrices(units) : "{input: 1.00, output: 2.00}";
+  const each = units ? "dollars a unit" : "dollars a million tokens";
   return new LedgerRefusal(
     "permission",
-    `The price of ${name} is unknown, and ${why} needs it. Add it to weir.yaml, in dollars a million tokens:\nprices:\n  "${name}":\n    {input: 1.00, output: 2.00}`,
+    `The price of ${name} is unknown, and ${why} needs it. Add it to weir.yaml, in ${each}:\nprices:\n  "${name}":\n    ${price}`,
     { code: "price_unknown", reason: "price", perTarget: true, shouldRetry: false },
   );
+}
+
+function unitPrices(units: Units): string {
+  return `{units: {${Object.keys(units)
+    .map((unit) => `${unit}: 0.01`)
+    .join(", ")}}}`;
 }
 
 /** A call could cost more than its key permits for one call. */

@@ -55,15 +55,16 @@ function assumptionOf(
   const isLeft = assume === undefined && attempt.call.stream && attempt.stop.reason !== undefined;
   const isFull = !isLeft && (assume === undefined ? hasHard : assume === "full");
   const output = isLeft ? unseenOf(attempt, booking, 0) : isFull ? booking.heldOutput : 0;
-  const used: Usage = { ...NO_USAGE, input, output, known: "partial" };
+  const units = booking.size?.units;
+  const used: Usage = { ...NO_USAGE, input, output, ...(units && { units }), known: "partial" };
   const least: Nano = rule ? priceUsage(used, rule).cost : 0;
   return { used, assumed: isFull ? Math.max(least, booking.cost) : least };
 }
 
-function reachOf(attempt: Attempt, { applied: { rule } }: Booking): Reach {
+function reachOf(attempt: Attempt, { applied: { rule }, isWork }: Booking): Reach {
   const { failure, target, wasSent, upstreamStatus } = attempt;
   // A program without a price runs in weir itself.
-  if (target.lane === "generated") return rule ? "sent" : "unsent";
+  if (target.lane === "generated" && !isWork) return rule ? "sent" : "unsent";
   if (!wasSent || failure?.class === "not-sent") return "unsent";
   const isError = upstreamStatus !== undefined && upstreamStatus >= 400;
   return isError || failure?.class === "status" ? "refused" : "sent";
@@ -103,7 +104,8 @@ function mostOutput({ output, applied: { rule } }: Booking): number {
 }
 
 /** The input that a tokenizer would count, where no provider did. Tokens. */
-function likelyInput({ request }: Attempt, { size, bytes, input }: Booking): number {
+function likelyInput({ request }: Attempt, { size, bytes, input, isWork }: Booking): number {
+  if (isWork) return 0;
   const most = input > 0 ? input : Infinity;
   if (request) return Math.min(estimateTokens(request), most);
   if (!size) return Math.ceil(bytes / INPUT_BYTES_PER_TOKEN);

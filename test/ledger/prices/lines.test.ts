@@ -18,6 +18,7 @@ const RULE: PriceRule = {
   tiers: [{ above: 200_000, input: 5_000_000, output: 22_500_000 }],
   ...{ regions: { eu: 1.1 }, speeds: { fast: 2.5 } },
   per: { search: 10_000_000, searched: 7, request: 3 },
+  units: { call: 2_000_000_001, byte: 499, second: 333_333 },
 };
 
 const tokens = fc.integer({ min: 0, max: 300_000 });
@@ -25,6 +26,7 @@ const usages: fc.Arbitrary<Usage> = fc.record({
   ...{ input: tokens, cacheRead: tokens, cacheWrite: tokens, cacheWrite1h: tokens },
   ...{ output: tokens, reasoning: tokens, audioIn: tokens, imageOut: tokens },
   searches: fc.integer({ min: 0, max: 3 }),
+  units: fc.record({ call: tokens, byte: tokens, second: tokens }, { requiredKeys: [] }),
   region: fc.constantFrom("eu", "us"),
   speed: fc.constantFrom("fast", "standard"),
 });

@@ -259,3 +259,41 @@ describe("the most that a request can cost", () => {
     }
   });
 });
+
+describe("units", () => {
+  const units = (prices: Record<string, number>) => ({
+    ...rule("tool", {}),
+    units: Object.fromEntries(
+      Object.entries(prices).map(([unit, dollars]) => [unit, Math.round(dollars * 1e12)]),
+    ),
+  });
+  const of = (used: Record<string, number>, more: Partial<Usage> = {}): Usage => ({
+    ...NO_USAGE,
+    ...more,
+    units: used,
+  });
+
+  test("are priced exactly, rounded once, and without the factors of tokens", () => {
+    const shop = units({ call: 0.002, byte: 0.000_000_000_4 });
+    expect(priceUsage(of({ call: 3, byte: 1 }), shop)).toEqual({ cost: 6_000_000 });
+    expect(priceUsage(of({ call: 0, byte: 3 }), shop)).toEqual({ cost: 1 });
+    expect(priceUsage(of({ byte: 9_000_000_000_000 }), shop).cost).toBe(3_600_000_000_000);
+    const dear = { ...CLAUDE, ...{ units: shop.units } };
+    expect(priceUsage(of({ call: 1 }, { region: "us", speed: "fast" }), dear)).toEqual({ cost: 2_000_000 });
+  });
+
+  test("without a price are in doubt, as tokens of a rule with units only", () => {
+    expect(priceUsage(of({ call: 1, hour: 1 }), units({ call: 0.01 }))).toEqual({
+      cost: 10_000_000,
+      doubt: "unit",
+    });
+    expect(priceUsage(of({ call: 1 }, { input: 5 }), units({ call: 0.01 })).doubt).toBe("unit");
+    expect(priceUsage(of({ hour: 1 }), CLAUDE)).toEqual({ cost: 0, doubt: "unit" });
+  });
+
+  test("count in the most that a request can cost", () => {
+    const both = { ...CLAUDE, units: { image: 40_000_000_000 } };
+    const tokens = costAtMost(both, { input: 1_000, output: 10 });
+    expect(costAtMost(both, { input: 1_000, output: 10, units: { image: 3 } })).toBe(tokens + 120_000_000);
+  });
+});

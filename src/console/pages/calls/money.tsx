@@ -76,7 +76,7 @@ function AttemptLedger({ attempt, money }: { attempt: Attempt; money: AttemptMon
   const { charge } = attempt;
   const lines = money && money.lines.length > 0 ? money.lines : countsOf(attempt);
   const places = placesOf([charge.cost, ...lines.map(({ amount = 0 }) => amount)]);
-  const tokens = lines.filter(({ what }) => !FEES.has(what)).reduce((sum, { count }) => sum + count, 0);
+  const tokens = lines.filter(({ what }) => !FEES.test(what)).reduce((sum, { count }) => sum + count, 0);
   const doubt = charge.state === "estimated" || charge.state === "assumed";
   return (
     <>
@@ -124,7 +124,8 @@ function AttemptLedger({ attempt, money }: { attempt: Attempt; money: AttemptMon
   );
 }
 
-const FEES = new Set(["searches", "searched", "request", "held"]);
+/** What is no token: searches, held, units, request. */
+const FEES = /^([shu]|req)/;
 
 /** Tokens by bucket, where the amounts are not known. */
 function countsOf({ usage }: Attempt): MoneyLine[] {

@@ -21,6 +21,12 @@ import type { CallView } from "./core/call-view.ts";
 import type { JsonObject } from "./core/json.ts";
 import type { ConfiguredPlugin, Plugin, PluginSection } from "./core/plugin.ts";
 import { type ColumnSchema, PluginColumn, type PluginColumnOptions } from "./core/plugin-column.ts";
+import {
+  PluginCounter,
+  PluginHistogram,
+  type PluginHistogramOptions,
+  type PluginMetricOptions,
+} from "./core/plugin-metric.ts";
 import type { OptionSchema, ValueOf } from "./core/plugin-schema.ts";
 import type { Provider } from "./core/provider.ts";
 import { bareModelName } from "./formats/shared/resource-name.ts";
@@ -86,6 +92,14 @@ export type { FrameReader, Framing } from "./core/frame.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 export type { ConfiguredPlugin, Hooks, Interception, Plugin, PluginSection } from "./core/plugin.ts";
 export type { ColumnSchema, PluginColumn, PluginColumnOptions } from "./core/plugin-column.ts";
+export type {
+  LabelValues,
+  PluginCounter,
+  PluginHistogram,
+  PluginHistogramOptions,
+  PluginMetric,
+  PluginMetricOptions,
+} from "./core/plugin-metric.ts";
 export type { OptionSchema, ValueOf } from "./core/plugin-schema.ts";
 export type { OutgoingRequest, Place, PlaceAnswer, PlaceRequest } from "./core/place.ts";
 export type {
@@ -125,6 +139,20 @@ export function defineColumn<const Schema extends ColumnSchema>(
   options: PluginColumnOptions<Schema>,
 ): PluginColumn<ValueOf<Schema>> {
   return new PluginColumn<ValueOf<Schema>>(options.name, options.schema);
+}
+
+/** Declares a counter; `metrics` of the plugin lists it, and hooks add to it. */
+export function defineCounter<const Label extends string = never>(
+  options: PluginMetricOptions<Label>,
+): PluginCounter<Label> {
+  return new PluginCounter<Label>(options.name, options.help, options.labels ?? []);
+}
+
+/** Declares a histogram; `metrics` of the plugin lists it, and hooks observe values. */
+export function defineHistogram<const Label extends string = never>(
+  options: PluginHistogramOptions<Label>,
+): PluginHistogram<Label> {
+  return new PluginHistogram<Label>(options.name, options.help, options.labels ?? [], options.buckets);
 }
 
 /** A provider that speaks chat-completions at `baseUrl` + `/chat/completions`. */

@@ -1,5 +1,6 @@
 /** A member that a plugin adds to the record of a call. */
 import type { CallView } from "./call-view.ts";
+import { assertListed } from "./plugin-listed.ts";
 import type { OptionSchema } from "./plugin-schema.ts";
 import { Slot } from "./slot.ts";
 
@@ -27,6 +28,7 @@ export class PluginColumn<Value = unknown> extends Slot<Value> {
   override set(call: CallView, value: Value): void {
     if ("outcome" in call)
       throw new Error(`the column ${this.name} must be set before done, where the record is already written`);
+    assertListed(this);
     super.set(call, value);
   }
 }

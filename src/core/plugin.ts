@@ -5,6 +5,7 @@ import type { ChatEvent } from "./events.ts";
 import type { Format } from "./format.ts";
 import type { JsonObject } from "./json.ts";
 import type { PluginColumn } from "./plugin-column.ts";
+import type { PluginMetric } from "./plugin-metric.ts";
 import type { Provider } from "./provider.ts";
 
 export interface Plugin {
@@ -16,6 +17,8 @@ export interface Plugin {
   section?: PluginSection;
   /** Members that the plugin adds to the record of a call. */
   columns?: readonly PluginColumn[];
+  /** Counters and histograms that the plugin counts in its hooks. */
+  metrics?: readonly PluginMetric[];
 }
 
 /** Options under `plugins.NAME` of weir.yaml. */

@@ -7,6 +7,7 @@ import type { Format } from "../core/format.ts";
 import { isObject } from "../core/json.ts";
 import type { Hooks, Plugin, PluginSection } from "../core/plugin.ts";
 import { PluginColumn } from "../core/plugin-column.ts";
+import { PluginMetric } from "../core/plugin-metric.ts";
 import { FORMAT } from "./format-tables.ts";
 import { PROVIDER } from "./provider-tables.ts";
 import type { Table } from "./rules.ts";
@@ -31,6 +32,7 @@ const PLUGIN: Table<Plugin> = {
     configure: required(callable),
   }),
   columns: madeBy("defineColumn", PluginColumn, 16),
+  metrics: madeBy("defineCounter or defineHistogram", PluginMetric, 16),
 };
 
 /** @returns the first fault of a file's default export, as a clause; undefined if there is none */

@@ -127,7 +127,7 @@ export const madeBy =
   (value, name) => {
     if (value === undefined) return undefined;
     if (!Array.isArray(value) || !value.every((one) => one instanceof type))
-      return `${name} must be a list of what ${maker}({ … }) returns`;
+      return `${name} must be a list of what ${maker} returns`;
     if (value.length > most) return `${name} must be at most ${most}`;
     const names = value.map((one) => String(one.name));
     const odd = names.find((one, at) => !OWN_NAME.test(one) || names.indexOf(one) !== at);

@@ -4,11 +4,13 @@ import { ConfigError, type Path } from "../config/error.ts";
 import type { Config } from "../config/schema.ts";
 import { optionsOfPlugins } from "../config/sections/plugins.ts";
 import { describeThrown } from "../core/error-text.ts";
-import type { Hooks } from "../core/plugin.ts";
+import type { Hooks, Plugin } from "../core/plugin.ts";
+import { knowMetric, listColumn } from "../core/plugin-listed.ts";
 import type { BrokenPlugin } from "../external-plugins/discover.ts";
 import { mayDecide } from "../external-plugins/declaration.ts";
 import type { LoadedPlugin } from "../gateway/routing/registry.ts";
 import { columnsOf } from "./plugin-columns.ts";
+import { metricsOf } from "./plugin-metrics.ts";
 
 /** Plugins with the hooks for their options. */
 export interface Configured {
@@ -36,12 +38,13 @@ export function configurePlugins(
       locate,
     );
   const faults: BrokenPlugin[] = [];
+  const taken = new Map<string, string>();
   const watchers: (() => void)[] = [];
   const plugins = loaded.flatMap((one) => {
     const { plugin, source } = one;
     const { section } = plugin;
     try {
-      columnsOf(plugin);
+      claimNames(plugin, taken);
       if (!section) return [one];
       const made = section.configure(optionsFor({ name: plugin.name, section }, written, locate));
       if (made?.modelsChanged) watchers.push(() => made.modelsChanged!());
@@ -63,6 +66,24 @@ export function configurePlugins(
       for (const watcher of watchers) watcher();
     },
   };
+}
+
+/**
+ * Checks the columns and metrics of a plugin. Its metrics count nothing before a gateway serves with it.
+ * @param taken the owners of names of other plugins
+ * @throws Error with a clause for what weir cannot check or count, and for the name of another plugin
+ */
+function claimNames(plugin: Plugin, taken: Map<string, string>): void {
+  const metrics = metricsOf(plugin);
+  const names = [
+    ...columnsOf(plugin).map(({ name }) => `column ${name}`),
+    ...metrics.map(([, { name }]) => `metric ${name}`),
+  ];
+  for (const name of names)
+    if (taken.has(name)) throw new Error(`its ${name} is one of the plugin ${taken.get(name)} already`);
+  for (const name of names) taken.set(name, plugin.name);
+  for (const column of plugin.columns ?? []) listColumn(column);
+  for (const [own] of metrics) knowMetric(own);
 }
 
 /** The hooks for the options replace those of the plugin. */

@@ -21,6 +21,7 @@ import { answerHome, keeperSettings, mayHavePolicy, namedHome } from "./home.ts"
 import { isDecisive } from "./keeper-checks.ts";
 import { GatewayKeys } from "./keys.ts";
 import { openLog } from "./log-parts.ts";
+import { PluginMeter } from "./plugin-metrics.ts";
 import { Redactor } from "./redactor.ts";
 import { WorkerParts } from "./worker-parts.ts";
 import type { StartOptions } from "./running-weir.ts";
@@ -54,6 +55,7 @@ export class Lasting {
   readonly stored;
   readonly ledger: WorkerLedger;
   readonly meter: WorkerMeter;
+  readonly pluginMeter: PluginMeter;
   readonly health;
   readonly reasoning = new ReasoningCache();
   readonly backlog: Backlog;
@@ -106,6 +108,7 @@ export class Lasting {
       report: (sentence) => isFirst && logger.fault(sentence),
     });
     this.meter = new WorkerMeter(keeper.books);
+    this.pluginMeter = new PluginMeter(this.meter, tools.fault);
     this.ledger = new WorkerLedger(declarationOf(config), {
       channel: keeper.books,
       cells: this.cells,

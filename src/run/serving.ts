@@ -65,6 +65,7 @@ export class Serving {
     const gateway = gatewayOf({ config, parts, lasting, live, life });
     const serving = new Serving(settings, parts, gateway, new Admission(config.limits), life);
     serving.renew(lasting, socket);
+    lasting.pluginMeter.connect(parts.plugins);
     return serving;
   }
 

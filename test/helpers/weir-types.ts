@@ -55,6 +55,7 @@ const PARTS = [
 const HELPERS = [
   "src/core/slot.ts",
   "src/core/plugin-column.ts",
+  "src/core/plugin-metric.ts",
   "src/core/glob.ts",
   "src/auth/sign-v4.ts",
   "src/auth/aws/credentials.ts",
@@ -96,7 +97,7 @@ function declare(source: string): string {
       )
       .replace(/^export const (\w+): ([^=]+?) = .*?;\n/gms, "export const $1: $2;\n")
       .replace(/^const .*?;\n/gms, "")
-      .replace(/^export class .*?^\}\n/gms, declareClass),
+      .replace(/^export (?:abstract )?class .*?^\}\n/gms, declareClass),
   );
 }
 

@@ -1,6 +1,12 @@
 /** Options and columns of a plugin have the types of their schemas: the compiler refuses others. */
 import { expect, test } from "bun:test";
-import { defineColumn, definePlugin, defineSection } from "../../src/plugin.ts";
+import {
+  defineColumn,
+  defineCounter,
+  defineHistogram,
+  definePlugin,
+  defineSection,
+} from "../../src/plugin.ts";
 import type { CallView } from "../../src/plugin.ts";
 
 test("options have the types of their schema", () => {
@@ -61,4 +67,22 @@ test("columns have the types of their schema", () => {
   expect(
     definePlugin({ name: "counts", columns: [size, team], hooks: { admit: (call) => void set(call) } }),
   ).toBeDefined();
+});
+
+test("metrics have the labels that they declare", () => {
+  const refused = defineCounter({ name: "refused_total", help: "Refused calls.", labels: ["team", "why"] });
+  const seconds = defineHistogram({ name: "seconds", help: "Duration.", buckets: [1, 10] });
+  const count = () => {
+    refused.add({ team: "red", why: "size" });
+    // @ts-expect-error a label is missing
+    refused.add({ team: "red" });
+    // @ts-expect-error not a label of the metric
+    refused.add({ team: "red", why: "size", model: "m" });
+    // @ts-expect-error a counter has no values to observe
+    refused.observe({ team: "red", why: "size" }, 3);
+    // @ts-expect-error the metric has no labels
+    seconds.observe({ team: "red" }, 3);
+  };
+  // No plugin lists them.
+  expect(count).toThrow("the metric refused_total is not in metrics of a plugin that weir has loaded");
 });

@@ -100,7 +100,7 @@ test("a column that is set in done is too late, and the log says so", async () =
 
 test("a plugin whose columns weir cannot check is not loaded", async () => {
   const faults: Record<string, [columns: string, fault: string]> = {
-    plain: ['[{ name: "size" }]', "its columns must be a list of what defineColumn({ … }) returns"],
+    plain: ['[{ name: "size" }]', "its columns must be a list of what defineColumn returns"],
     twice: ["[size, size]", 'its columns have the name "size" twice'],
     named: ['[defineColumn({ name: "a b", schema: { type: "string" } })]', 'its columns have the name "a b"'],
     typed: ['[defineColumn({ name: "a", schema: { type: "object" } })]', "the type of its column a must be"],

@@ -247,7 +247,8 @@ describe("a key in words", () => {
   test("the field of an option is read by its type", () => {
     expect(readOption("array", "a, b")).toEqual(["a", "b"]);
     expect(readOption("integer", "12")).toBe(12);
-    expect([readOption("boolean", "no"), readOption("boolean", "yes")]).toEqual([false, true]);
+    expect(readOption("number", "0.5")).toBe(0.5);
+    expect(["no", "yes", "none"].map((text) => readOption("boolean", text))).toEqual([false, true, "none"]);
     expect(readOption("string", "12")).toBe("12");
   });
 

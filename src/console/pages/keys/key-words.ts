@@ -155,11 +155,14 @@ export function readList(text: string): string[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-/** The value of a key's option by what is written in its field. A boolean is `no` or `yes`. @param type as JSON Schema has it */
+/**
+ * The value of a key's option by the text of its field. A boolean is `yes` or `no`; the admin API refuses another text.
+ * @param type as JSON Schema has it
+ */
 export function readOption(type: string, text: string): unknown {
   if (type === "array") return readList(text);
-  if (type === "boolean") return text !== "no";
-  return type === "integer" ? Number(text) : text;
+  if (type === "boolean") return text === "yes" || (text !== "no" && text);
+  return type === "string" ? text : Number(text);
 }
 
 /** The key as it is called once it is no longer shown. */

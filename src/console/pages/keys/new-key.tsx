@@ -52,14 +52,14 @@ export function NewKeyDialog({ path: usual, budgets, options, onClose, onMade }:
     ...(wanted && { models: wanted }),
     ...Object.fromEntries(
       options
-        .filter(({ name }) => given[name])
+        .filter(({ name }) => given[name]?.trim())
         .map(({ name, type }) => [name, readOption(type, given[name]!)]),
     ),
   };
 
   const make = async () => {
     const forCalls = {
-      ...(Object.keys(scopes).length > 0 && { scopes }),
+      scopes,
       ...(budget && { budget }),
       ...(rpm && { rates: { rpm } }),
     };

@@ -1,8 +1,9 @@
 /** Two owners of a name, and features that need others: the build and a start refuse them with a sentence. */
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { CORE_NAMES } from "../../src/cli/commands.ts";
+import { CORE_NAMES, commandsWith } from "../../src/cli/commands.ts";
 import { section } from "../../src/config/section.ts";
+import { keyOptions } from "../../src/config/sections/budgets.ts";
 import { CORE } from "../../src/config/sections/index.ts";
 import { column } from "../../src/core/column.ts";
 import { counter } from "../../src/core/metric.ts";
@@ -10,7 +11,6 @@ import { assertDistinct } from "../../src/feature/distinct.ts";
 import { type Feature, featuresIn } from "../../src/feature/feature.ts";
 import { FAMILIES } from "../../src/keeper/metrics/families.ts";
 import { keyOption } from "../../src/ledger/keys/option.ts";
-import { KEY_OPTIONS } from "../../src/ledger/keys/options.ts";
 import { LEDGER_COLUMNS } from "../../src/ledger/columns.ts";
 import { RECORD_MEMBERS } from "../../src/ledger/record.ts";
 import { FEATURES } from "../helpers/commands.ts";
@@ -34,7 +34,10 @@ const option = (name: string, flag: string) =>
 
 const OWN = {
   metric: FAMILIES.map(({ name }) => name),
-  "key option": KEY_OPTIONS.map(({ name }) => name),
+  "key option": ["name", "key", "sha256", ...Object.keys(keyOptions)],
+  flag: commandsWith([]).flatMap(({ name, flags }) =>
+    name === "keys create" || name === "keys update" ? flags.map((flag) => flag.name) : [],
+  ),
   column: [...RECORD_MEMBERS, ...LEDGER_COLUMNS.map(({ name }) => name)],
   command: CORE_NAMES,
   section: CORE.map(({ name }) => name),
@@ -126,6 +129,17 @@ const PLANTS: readonly (readonly [sentence: string, features: readonly Feature[]
     "the feature words declares the key option serverTools, which weir has without it",
     [{ name: "words", keyOptions: [option("serverTools", "--tools")] }],
   ],
+  [
+    "the feature words declares the key option path, which weir has without it",
+    [{ name: "words", keyOptions: [option("path", "--words-path")] }],
+  ],
+  ...["--models", "--unset", "--url"].map(
+    (flag) =>
+      [
+        `the feature words declares the flag ${flag}, which weir has without it`,
+        [{ name: "words", keyOptions: [option("words", flag)] }],
+      ] as const,
+  ),
   [
     "the feature words declares the metric weir_calls_total, which weir has without it",
     [{ name: "words", metrics: [metric("weir_calls_total")] }],

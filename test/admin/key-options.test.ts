@@ -11,6 +11,7 @@ import type { Context } from "../../src/cli/command.ts";
 import { declaredBy } from "../../src/config/declared.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { optionsWith } from "../../src/config/schema.ts";
+import { globMatches } from "../../src/core/glob.ts";
 import { overviewOf } from "../../src/console/pages/keys/overview.ts";
 import { scopeWords } from "../../src/console/pages/keys/key-words.ts";
 import { additionsOf, type Feature, keyOptionsOf } from "../../src/feature/feature.ts";
@@ -39,7 +40,29 @@ const mostTools = keyOption<number>({
     own !== undefined && own <= maker ? undefined : `mostTools must be at most ${maker}`,
   words: (most) => `at most ${most} calls of tools`,
 });
-const tools: Feature = { name: "tools", keyOptions: [mostTools] };
+/** How often it is compiled. */
+let compiled = 0;
+const onlyTools = keyOption({
+  name: "onlyTools",
+  schema: Type.Array(Type.String(), { description: "Patterns over the names of tools." }),
+  flag: {
+    name: "--only-tools",
+    value: "PATTERNS",
+    help: "tools that it may call",
+    read: (text) => text.split(","),
+  },
+  label: "May call tools",
+  compile(patterns: readonly string[]) {
+    compiled++;
+    return (name: string) => patterns.some((pattern) => globMatches(pattern, name));
+  },
+  narrows: (own, maker) =>
+    own?.every((entry) => maker.some((outer) => globMatches(outer, entry)))
+      ? undefined
+      : `onlyTools must be within ${maker.join(", ")}`,
+  words: (patterns) => `calls only ${patterns.join(", ")}`,
+});
+const tools: Feature = { name: "tools", keyOptions: [mostTools, onlyTools] };
 const features = [...FEATURES, tools];
 const options = [...KEY_OPTIONS, ...keyOptionsOf(features)];
 
@@ -68,6 +91,27 @@ test("the config has it, checks it, and calls read it by its typed key", () => {
   expect(JSON.stringify(optionsWith(additionsOf(features)).file)).toContain(
     "Most calls of tools in one call.",
   );
+});
+
+test("a list is compiled once for each version of a key, and narrows by its patterns", async () => {
+  const text = YAML.replace("mostTools: 3", 'onlyTools: ["github_*"]');
+  const access = compileAccess(declaredBy(load(text)).keys[0]!);
+  compiled = 0;
+  for (const [name, isPermitted] of [
+    ["github_search", true],
+    ["files_read", false],
+  ] as const)
+    expect(onlyTools.of(access)?.(name)).toBe(isPermitted);
+  expect(compiled).toBe(1);
+  expect(onlyTools.of(compileAccess(declaredBy(load(YAML)).keys[0]!))).toBeUndefined();
+
+  const admin = planted();
+  const key = admin.addKey("admin", "/eng", { scopes: { onlyTools: ["github_*"] } });
+  const make = (name: string, ...names: string[]) =>
+    admin.send("POST", "/admin/v1/keys", { key, body: { name, path: "/eng", scopes: { onlyTools: names } } });
+  expect((await make("more", "github_search", "*")).body.error.message).toContain("must be within github_*");
+  const { restrictions } = (await make("less", "github_search")).body.key;
+  expect(restrictions).toEqual(["calls only github_search"]);
 });
 
 test("the admin API takes it, answers it in words, and refuses what a schema or a build without it refuses", async () => {

@@ -1,9 +1,10 @@
 /** An option of a key: one declaration, which config, admin API, command line, console and the checks of calls read. */
 import type { TSchema } from "@sinclair/typebox";
 import type { KeyAccess } from "../../core/key-access.ts";
+import { Slot } from "../../core/slot.ts";
 
 /** The functions are methods, so that options of different values fit into one list. */
-export interface KeyOptionSpec<Value> {
+export interface KeyOptionSpec<Value, Compiled = Value> {
   /** Member of the scopes of a key, in the config and in the admin API. */
   readonly name: string;
   /** Its description is the text of the admin API; the one of `config` that of the config. */
@@ -18,8 +19,10 @@ export interface KeyOptionSpec<Value> {
   };
   /** Label of the field in the console. */
   readonly label: string;
-  /** For a key without the option, where clients read what their key may do: `GET /v1/key`. */
+  /** For a key without the option, where clients read what their key may do: `GET /v1/key`. Only of options that every build has. */
   readonly absent?: Value;
+  /** Prepares the value for calls, once for each version of a key: patterns become a matcher. Without it calls get the value itself. */
+  compile?(value: Value): Compiled;
   /**
    * The clause for a key that permits more than the key that makes it.
    * @param own undefined: the key has no such restriction @param maker what the key that makes it has
@@ -29,11 +32,12 @@ export interface KeyOptionSpec<Value> {
   words(value: Value): string | undefined;
 }
 
-/** The typed key of its value. */
-export class KeyOption<Value = unknown> {
-  readonly #spec: KeyOptionSpec<Value>;
+/** The typed key of its value, as calls use it. */
+export class KeyOption<Value = unknown, Compiled = Value> {
+  readonly #spec: KeyOptionSpec<Value, Compiled>;
+  readonly #compiled = new Slot<Compiled>();
 
-  constructor(spec: KeyOptionSpec<Value>) {
+  constructor(spec: KeyOptionSpec<Value, Compiled>) {
     this.#spec = spec;
   }
 
@@ -62,9 +66,15 @@ export class KeyOption<Value = unknown> {
     return this.#spec.absent;
   }
 
-  /** The value of a key of calls. @returns undefined for a call without a key, and for a key without the option */
-  of(access: Pick<KeyAccess, "scopes"> | undefined): Value | undefined {
-    return access?.scopes[this.#spec.name] as Value | undefined;
+  /** The compiled value of a key of calls. @returns undefined for a call without a key, and for a key without the option */
+  of(access: Pick<KeyAccess, "scopes" | "notes"> | undefined): Compiled | undefined {
+    const value = access && this.#in(access.scopes);
+    if (!access || value === undefined) return undefined;
+    // Without compile, keyOption gives both the same type.
+    if (!this.#spec.compile) return value as Value & Compiled;
+    let compiled = this.#compiled.get(access);
+    if (compiled === undefined) this.#compiled.set(access, (compiled = this.#spec.compile(value)));
+    return compiled;
   }
 
   /** @param text of the flag; empty for a switch @throws Error with a clause */
@@ -74,19 +84,26 @@ export class KeyOption<Value = unknown> {
 
   /** Why scopes permit more than those of the key that makes them; undefined where they do not. */
   excess(scopes: object, maker: object): string | undefined {
-    const limit = this.of({ scopes: maker as KeyAccess["scopes"] });
-    if (limit === undefined) return undefined;
-    return this.#spec.narrows(this.of({ scopes: scopes as KeyAccess["scopes"] }), limit);
+    const limit = this.#in(maker);
+    return limit === undefined ? undefined : this.#spec.narrows(this.#in(scopes), limit);
   }
 
   /** The restriction of scopes as a clause. */
   words(scopes: object): string | undefined {
-    const value = this.of({ scopes: scopes as KeyAccess["scopes"] });
+    const value = this.#in(scopes);
     return value === undefined ? undefined : this.#spec.words(value);
+  }
+
+  #in(scopes: object): Value | undefined {
+    return (scopes as Readonly<Record<string, Value | undefined>>)[this.#spec.name];
   }
 }
 
 /** Declares an option of a key. */
-export function keyOption<Value>(spec: KeyOptionSpec<Value>): KeyOption<Value> {
+export function keyOption<Value>(spec: Omit<KeyOptionSpec<Value>, "compile">): KeyOption<Value>;
+export function keyOption<Value, Compiled>(
+  spec: KeyOptionSpec<Value, Compiled> & { compile(value: Value): Compiled },
+): KeyOption<Value, Compiled>;
+export function keyOption<Value, Compiled>(spec: KeyOptionSpec<Value, Compiled>): KeyOption<Value, Compiled> {
   return new KeyOption(spec);
 }

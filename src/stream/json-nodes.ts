@@ -2,15 +2,11 @@
 import type { Json } from "../core/json.ts";
 import { isSpace, type Span, stringEnd } from "./scan.ts";
 
-/** A value of JSON. */
-export interface JsonNode {
+/** A value of JSON in its bytes. */
+export interface BytesNode extends Span {
   readonly type: "object" | "array" | "string" | "other";
   /** The value; `undefined` for an object and for a list. */
   scalar(): Json | undefined;
-}
-
-/** A value of JSON in its bytes. */
-export interface BytesNode extends JsonNode, Span {
   /** The members of an object in their order; a name may come twice. */
   entries(): Iterable<readonly [string, BytesNode]>;
   /** The items of a list. */
@@ -45,7 +41,7 @@ export function readJson(bytes: Uint8Array): BytesNode {
     const start = at;
     const entries: [string, BytesNode][] = [];
     const items: BytesNode[] = [];
-    let type: JsonNode["type"] = "other";
+    let type: BytesNode["type"] = "other";
     if (first === QUOTE) {
       type = "string";
       end();

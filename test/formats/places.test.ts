@@ -309,7 +309,7 @@ describe("texts of events", () => {
     };
     expect(eventLines(responsesFormat.client, { type: "response.completed", response })).toEqual([
       "system response.instructions S",
-      "text (assistant) response.output[0].content[0].text A",
+      "text response.output[0].content[0].text A",
     ]);
     expect(eventLines(responsesFormat.client, { type: "response.output_text.done", text: "A" })).toEqual([
       "text text A",

@@ -1,8 +1,7 @@
 /** Finds the texts of requests and answers by the tables of the formats. */
 import type { Json, JsonObject } from "../../core/json.ts";
-import { isObject } from "../../core/json.ts";
 import type { AnswerText, Text, TextKind, TextPlace, TextPlaces } from "../../core/text-places.ts";
-import { type JsonNode, readJson } from "../../stream/json-nodes.ts";
+import { type BytesNode, readJson } from "../../stream/json-nodes.ts";
 
 /** What a table says of a value. */
 export type Rule = Leaf | Level;
@@ -70,60 +69,83 @@ export interface TabledPlaces extends TextPlaces {
 }
 
 export function textPlaces({ request, answer, stopped, spell }: Options): TabledPlaces {
+  const textsOf = (body: JsonObject): AnswerText[] => {
+    const found: AnswerText[] = [];
+    collect(answer, body, body, "", {}, "", found);
+    return found;
+  };
   return {
     rules: { request, answer },
-    *request(bytes) {
-      for (const { node, channel: _, ...text } of walk(request, readJson(bytes), {}, "", spell)) {
-        const { start, end } = node;
-        yield { ...text, start, end, read: () => node.scalar() as string } satisfies TextPlace;
-      }
-    },
-    *answer(body) {
-      for (const { node, channel: _, ...text } of walk(answer, valueNode(body), {}, ""))
-        yield { ...text, get: () => node.scalar() as string, set: node.set } satisfies AnswerText;
-    },
-    *event(event) {
-      for (const { node, ...text } of walk(answer, valueNode(event), {}, ""))
-        yield { ...text, get: () => node.scalar() as string, set: node.set } satisfies AnswerText;
-    },
+    request: (bytes) => find(request, readJson(bytes), {}, "", spell),
+    answer: (body) => textsOf(body).map(({ channel: _, ...text }) => text),
+    event: textsOf,
     stopped,
   };
 }
 
-/** A text of a tree. */
-interface Found<Node> extends Omit<TextPlace, "start" | "end" | "read"> {
-  readonly channel?: string;
-  readonly node: Node;
-}
-
-type Tree<Node> = JsonNode & { entries(): Iterable<readonly [string, Node]>; items(): Iterable<Node> };
-
-function* walk<Node extends Tree<Node>>(
+function* find(
   rule: Rule,
-  node: Node,
+  node: BytesNode,
   around: Said,
   path: string,
-  spell?: (name: string) => string,
-): Generator<Found<Node>> {
+  spell: ((name: string) => string) | undefined,
+): Generator<TextPlace> {
+  if ("none" in rule) return;
   switch (node.type) {
     case "string": {
-      const found = foundBy(rule, around, path);
-      if (found) yield { ...found, node };
+      const { channel: _, ...text } = foundBy(rule, around, path);
+      const { start, end } = node;
+      const { role } = around;
+      yield { ...text, ...(role !== undefined && { role }), start, end, read: () => node.scalar() as string };
       return;
     }
     case "array": {
       let index = 0;
-      for (const item of node.items()) yield* walk(rule, item, around, `${path}[${index++}]`, spell);
+      for (const item of node.items()) yield* find(rule, item, around, `${path}[${index++}]`, spell);
       return;
     }
     case "object": {
-      if ("none" in rule) return;
-      const within = "members" in rule ? saidBy(rule, node, around, spell) : around;
+      const read = (name: string) => {
+        for (const [member, value] of node.entries())
+          if (member === name || spell?.(member) === name) return value.scalar();
+        return undefined;
+      };
+      const within = saidBy(rule, read, around);
       for (const [name, value] of node.entries())
-        yield* walk(ruleOf(rule, name, spell), value, within, path === "" ? name : `${path}.${name}`, spell);
+        yield* find(ruleOf(rule, name, spell), value, within, below(path, name), spell);
     }
   }
 }
+
+/** Adds the texts of a parsed value. @param holder the object or list that has it */
+function collect(
+  rule: Rule,
+  value: Json | undefined,
+  holder: JsonObject | Json[],
+  key: string | number,
+  around: Said,
+  path: string,
+  found: AnswerText[],
+): void {
+  if ("none" in rule || value === null) return;
+  if (typeof value === "string") {
+    const at = holder as Record<string | number, Json>;
+    found.push({
+      ...foundBy(rule, around, path),
+      get: () => at[key] as string,
+      set: (text) => void (at[key] = text),
+    });
+  } else if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++)
+      collect(rule, value[index], value, index, around, `${path}[${index}]`, found);
+  } else if (typeof value === "object") {
+    const within = saidBy(rule, (name) => value[name], around);
+    for (const name in value)
+      collect(ruleOf(rule, name), value[name], value, name, within, below(path, name), found);
+  }
+}
+
+const below = (path: string, name: string) => (path === "" ? name : `${path}.${name}`);
 
 function ruleOf(rule: Rule, name: string, spell?: (name: string) => string): Rule {
   if (!("members" in rule)) return rule;
@@ -133,66 +155,30 @@ function ruleOf(rule: Rule, name: string, spell?: (name: string) => string): Rul
   return other !== undefined && Object.hasOwn(members, other) ? members[other]! : OTHER;
 }
 
-function foundBy(rule: Rule, around: Said, path: string): Omit<Found<never>, "node"> | undefined {
-  if ("none" in rule) return undefined;
-  const leaf: Leaf = rule;
+function foundBy(leaf: Leaf, around: Said, path: string): Text & Pick<AnswerText, "channel"> {
+  const isOwn = leaf.kind !== undefined;
   const { piece, kind = around.kind ?? "text" } = leaf;
-  const fixed = leaf.fixed ?? (leaf.kind === undefined ? around.fixed : undefined);
-  const isJson = leaf.isJson ?? (leaf.kind === undefined ? around.isJson : undefined);
+  const fixed = leaf.fixed ?? (isOwn ? undefined : around.fixed);
+  const isJson = leaf.isJson ?? (isOwn ? undefined : around.isJson);
   return {
     kind,
     path,
-    ...(around.role !== undefined && { role: around.role }),
     ...(fixed && { fixed }),
     ...(isJson && { isJson }),
     ...(piece !== undefined && { channel: `${around.channel ?? ""}/${piece}` }),
   };
 }
 
-function saidBy(
-  { kind, says }: Level,
-  node: Tree<JsonNode>,
-  around: Said,
-  spell = (name: string) => name,
-): Said {
-  const own = kind === undefined ? around : { ...around, kind };
-  if (!says) return own;
-  const said = says((name) => {
-    for (const [member, value] of node.entries())
-      if (member === name || spell(member) === name) return value.scalar();
-    return undefined;
-  });
-  if (!said) return own;
-  const channel = said.channel === undefined ? around.channel : `${around.channel ?? ""}/${said.channel}`;
-  return { ...own, ...said, ...(channel !== undefined && { channel }) };
-}
-
-interface ValueNode extends Tree<ValueNode> {
-  set(text: string): void;
-}
-
-/** A parsed value. @param set replaces it */
-function valueNode(value: Json | undefined, set: (text: string) => void = () => {}): ValueNode {
-  const type = Array.isArray(value)
-    ? "array"
-    : isObject(value)
-      ? "object"
-      : typeof value === "string"
-        ? "string"
-        : "other";
-  let current = value;
+function saidBy(rule: Rule, read: (name: string) => Json | undefined, around: Said): Said {
+  if (!("members" in rule)) return around;
+  const { kind, says } = rule;
+  const said = says?.(read);
+  if (kind === undefined && !said) return around;
+  const channel = said?.channel === undefined ? around.channel : `${around.channel ?? ""}/${said.channel}`;
   return {
-    type,
-    set: (text) => set((current = text)),
-    scalar: () => (type === "array" || type === "object" ? undefined : (current as Json | undefined)),
-    *entries() {
-      const object = value as JsonObject;
-      for (const name in object) yield [name, valueNode(object[name], (text) => (object[name] = text))];
-    },
-    *items() {
-      const list = value as Json[];
-      for (let index = 0; index < list.length; index++)
-        yield valueNode(list[index], (text) => (list[index] = text));
-    },
+    ...around,
+    ...(kind !== undefined && { kind }),
+    ...said,
+    ...(channel !== undefined && { channel }),
   };
 }

@@ -1,5 +1,6 @@
 /** The reading side of the books: usage, calls, the audit, and what people ask of the store. */
 import type { CacheGroup } from "../../operator/cache.ts";
+import { AdminError } from "../../operator/errors.ts";
 import type { UsageGroup } from "../../operator/reports.ts";
 import type { Nano } from "../../ledger/money.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
@@ -117,15 +118,21 @@ export class Reports {
   }
 
   cacheReport(query: Filter & { by: readonly CacheGroup[] }): Promise<CacheReport> {
-    return cacheReport(this.#reader, this.#directory, query);
+    return this.#ofCaches(() => cacheReport(this.#reader, this.#directory, query));
   }
 
   cacheSessions(query: Filter & { limit: number }): Promise<LosingSessions> {
-    return cacheSessions(this.#reader, this.#directory, query);
+    return this.#ofCaches(() => cacheSessions(this.#reader, this.#directory, query));
   }
 
   cacheSession(session: string): Promise<CacheSession | undefined> {
-    return cacheSession(this.#reader, this.#directory, session);
+    return this.#ofCaches(() => cacheSession(this.#reader, this.#directory, session));
+  }
+
+  /** @throws AdminError in a build without the feature whose tables these are */
+  async #ofCaches<Value>(read: () => Promise<Value>): Promise<Value> {
+    if (this.#features.some(({ tables }) => tables.copied.includes("cache_day"))) return read();
+    throw new AdminError(501, "not_supported", "This build keeps nothing about the caches of providers.");
   }
 
   /** The newest first. */

@@ -58,6 +58,8 @@ test.each([
     await later.slice();
     later.stop();
     expect(await hashOf(without)).toBe(before);
+    const none = new Reports(without.sql, without.sql);
+    await expect(none.cacheReport({ by: [] })).rejects.toThrow("This build keeps nothing about the caches");
     await without.close();
 
     const store = await open(path, TABLES);

@@ -13,12 +13,18 @@ export interface LivePart {
 /** @throws Error naming both parts if two are at one place */
 export function compose(parts: readonly LivePart[]): Life {
   const refused = parts.flatMap(({ seams }) => seams.refused ?? []);
+  const sent = parts.flatMap(({ seams }) => seams.sent ?? []);
   const around = aroundAll(parts);
   return {
     ...(around && { around }),
     ...(refused.length > 0 && {
       refused: (arrival, status) => {
         for (const each of refused) each(arrival, status);
+      },
+    }),
+    ...(sent.length > 0 && {
+      sent: (running, incoming) => {
+        for (const each of sent) each(running, incoming);
       },
     }),
   };

@@ -83,20 +83,6 @@ function affinityOf({ call, format, bytes, spanOf }: Incoming): string {
   return format.client.facts.sessionOf?.({ headers: withoutCredentials(call.headers), bytes, spanOf }) ?? "";
 }
 
-/** Providers cache no shorter prompt: 1,024 tokens. Bytes. */
-const LEAST_CACHED = 4096;
-
-/** The sections are hashed while the provider works. A request that continues a stored answer holds only the end of its prompt. */
-function notePrompt(incoming: Incoming, running: Attempt, { ledger }: Gateway): void {
-  const { call, format, bytes, spanOf, stored } = incoming;
-  if (bytes.length < LEAST_CACHED || !ledger.notePrompt || stored?.added.length) return;
-  ledger.notePrompt(running, {
-    affinity: () => affinityOf(incoming),
-    sections: () =>
-      format.client.facts.promptSections?.({ headers: withoutCredentials(call.headers), bytes, spanOf }),
-  });
-}
-
 async function exchangeStored(incoming: Incoming, gateway: Gateway): Promise<Opened> {
   const finding = findStored(incoming, gateway);
   if (finding) await finding;
@@ -136,7 +122,7 @@ async function open(
     const preparing = lane.prepare();
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     const sending = prepared && send(prepared, running);
-    if (sending) notePrompt(incoming, running, gateway);
+    if (sending) gateway.sent?.(running, incoming);
     const response = await sending;
     if (!response || response.ok) {
       const adopting = response && adoptReported(response, running, gateway);

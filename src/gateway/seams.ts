@@ -9,7 +9,7 @@ import type { Hooks, Plugin } from "../core/plugin.ts";
 import type { Clock } from "./delivery/clock.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { Registry } from "./routing/registry.ts";
-import type { CallCodec, Incoming } from "./types.ts";
+import type { CallCodec, Incoming, Sent } from "./types.ts";
 import type { Work } from "./work.ts";
 
 /** The places around a call, from the client inwards. A place has one owner. */
@@ -25,6 +25,8 @@ export interface Seams {
   readonly hooks?: Hooks;
   /** weir answers a request with an error, perhaps before anything was around it. @param status of the answer */
   readonly refused?: (arrival: Arrival, status: number) => void;
+  /** The bytes of an attempt are with the transport, and the provider works on them. */
+  readonly sent?: Sent;
 }
 
 /** The gateway as a part of a process that serves calls may use it. */
@@ -155,4 +157,5 @@ export type Open = (entry: Entry) => Promise<Opened>;
 export interface Life {
   readonly around?: (entry: Entry, open: Open) => Promise<Opened>;
   readonly refused?: (arrival: Arrival, status: number) => void;
+  readonly sent?: Sent;
 }

@@ -1,6 +1,6 @@
 /** The types that the folders of the gateway share, in a file of their own to avoid import circles. */
 import type { AnswerStore } from "../core/answer-store.ts";
-import type { Asker, Call } from "../core/call.ts";
+import type { Asker, Attempt, Call } from "../core/call.ts";
 import type { AnswerCodec, ClientCodec } from "../core/format.ts";
 import type { Retries } from "../core/failure-policy.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -41,7 +41,11 @@ export interface Gateway {
   /** Where weir keeps answers; absent while it stores none. */
   answers?: AnswerStore;
   answerOptions: AnswerOptions;
+  /** Called after each sending of a request, perhaps several times for an attempt; absent: nothing asks for it. */
+  sent?: Sent;
 }
+
+export type Sent = (running: Attempt, incoming: Incoming) => void;
 
 /** How weir keeps answers. */
 export interface AnswerOptions {

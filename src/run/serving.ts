@@ -128,6 +128,7 @@ function gatewayOf({ config, parts, lasting, live, life }: GatewayParts): Gatewa
   );
   const gateway: Gateway = {
     ...lasting.ofGateway,
+    ...(life.sent && { sent: life.sent }),
     ...{ registry: parts.registry, catalog: parts.catalog, priceOf: pricesOf(config) },
     hooks,
     settler: new Settler(

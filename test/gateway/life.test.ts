@@ -1,7 +1,7 @@
 /** The seams of calls: their order, what they cost without an owner, and the head that is held outside of them. */
 import { expect, test } from "bun:test";
 import { messagesFormat as messages } from "../../src/formats/messages/index.ts";
-import { Call } from "../../src/core/call.ts";
+import { Attempt, Call } from "../../src/core/call.ts";
 import { GatewayError } from "../../src/core/error.ts";
 import { Clock } from "../../src/gateway/delivery/clock.ts";
 import { Deadline } from "../../src/gateway/delivery/deadline.ts";
@@ -10,6 +10,8 @@ import type { Opened } from "../../src/gateway/lanes/lane.ts";
 import { compose, enter } from "../../src/gateway/life.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
 import { type Around, Entry, type Edited, PLACES, type AroundPlace } from "../../src/gateway/seams.ts";
+
+import { TARGET } from "../helpers/ledger.ts";
 
 const REGISTRY = new Registry({ plugins: [], formats: [messages], settings: () => ({}) });
 const TIMEOUTS = {
@@ -165,4 +167,14 @@ test("a call goes on without its client while one part wants it, and all are ask
   call.stay(() => asked.push("three") < 0);
   expect(call.leave()).toBe(true);
   expect(asked).toEqual(["one", "one", "three"]);
+});
+
+test("each part hears what is sent, and a gateway without such parts has nothing to call", () => {
+  const heard: string[] = [];
+  const hearing = (name: string) => ({ name, seams: { sent: () => void heard.push(name) } });
+  const { entry } = entryOf();
+  const running = new Attempt(entry.call, TARGET);
+  compose([hearing("one"), part("tape", (_, next) => next()), hearing("two")]).sent!(running, entry);
+  expect(heard).toEqual(["one", "two"]);
+  expect(compose([part("tape", (_, next) => next())]).sent).toBeUndefined();
 });

@@ -3,5 +3,6 @@ import type { Feature } from "../../feature/feature.ts";
 
 export const promptCache: Feature = {
   name: "prompt-cache",
+  worker: () => import("./worker.ts"),
   tables: () => import("./tables.ts"),
 };

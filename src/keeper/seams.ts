@@ -19,7 +19,7 @@ export interface PartConnection<Up = unknown> {
 export interface FeatureTables {
   /** Each runs once, in one transaction; entries are only ever appended. Words in braces are those of store/schema.ts. */
   readonly migrations: readonly string[];
-  /** Tables that `weir store migrate` copies, in the order of their references. */
+  /** All of them, in the order of their references: `weir store migrate` copies them, and no other feature may have one of them. */
   readonly copied: readonly string[];
   /** Tables that a new file takes over from a damaged one. */
   readonly recovered?: readonly string[];

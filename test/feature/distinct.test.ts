@@ -8,8 +8,10 @@ import { CORE } from "../../src/config/sections/index.ts";
 import { column } from "../../src/core/column.ts";
 import { counter } from "../../src/core/metric.ts";
 import { assertDistinct } from "../../src/feature/distinct.ts";
-import { type Feature, featuresIn } from "../../src/feature/feature.ts";
+import { type Feature, featuresIn, tablesOf } from "../../src/feature/feature.ts";
 import { FAMILIES } from "../../src/keeper/metrics/families.ts";
+import { assertTables } from "../../src/keeper/store/migrations.ts";
+import { migrationsFor } from "../../src/keeper/store/schema.ts";
 import { keyOption } from "../../src/ledger/keys/option.ts";
 import { LEDGER_COLUMNS } from "../../src/ledger/columns.ts";
 import { RECORD_MEMBERS } from "../../src/ledger/record.ts";
@@ -42,6 +44,15 @@ const OWN = {
   command: CORE_NAMES,
   section: CORE.map(({ name }) => name),
 };
+
+test("the features of weir have tables of different names, none of which is one of the books", async () => {
+  const tables = await tablesOf(FEATURES);
+  expect(() => assertTables(tables)).not.toThrow();
+  const own = migrationsFor("sqlite").flatMap((text) => [...text.matchAll(/CREATE TABLE (\w+)/g)]);
+  const names = tables.flatMap((one) => one.tables.copied);
+  expect(names.filter((name) => own.some(([, table]) => table === name))).toEqual([]);
+  expect(own.length).toBeGreaterThan(15);
+});
 
 test("the features of weir are distinct, and sorted by name", () => {
   expect(() => assertDistinct(FEATURES, OWN)).not.toThrow();

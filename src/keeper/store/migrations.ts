@@ -63,6 +63,7 @@ export function migrate(db: Database, migrations: readonly string[]): void {
  */
 export function migrateFeatures(db: Database, features: readonly NamedTables[]): void {
   if (features.length === 0) return;
+  assertTables(features);
   const run = db.transaction(() => {
     db.run(typesOf("sqlite", FEATURE_VERSIONS));
     for (const { feature, tables } of features) {
@@ -85,6 +86,18 @@ export function migrateFeatures(db: Database, features: readonly NamedTables[]):
 /** The versions of features' tables, which are no migration of the books: an earlier version of weir opens them as before. */
 export const FEATURE_VERSIONS =
   "CREATE TABLE IF NOT EXISTS feature_versions (feature TEXT PRIMARY KEY, version {INT} NOT NULL) {KEYED}";
+
+/** @throws Error with a sentence that names both features if two have a table of the same name */
+export function assertTables(features: readonly NamedTables[]): void {
+  const owners = new Map<string, string>();
+  for (const { feature, tables } of features)
+    for (const table of tables.copied) {
+      const owner = owners.get(table);
+      if (owner !== undefined)
+        throw new Error(`the features ${owner} and ${feature} both declare the table ${table}`);
+      owners.set(table, feature);
+    }
+}
 
 /** The migrations that the tables of a feature have not had. @throws Error with a clause about the database */
 export function dueOf(feature: string, migrations: readonly string[], version: number): readonly string[] {

@@ -169,6 +169,13 @@ export function describeFeatures(
       expect(await rowsOf(store, "words")).toBe(0);
     });
 
+    test("of one name in two features are refused with a sentence that names both", async () => {
+      const twice = words({ copied: ["more", "words"] }, "other");
+      await expect(open([words(), twice], await fresh())).rejects.toThrow(
+        "the features words and other both declare the table words",
+      );
+    });
+
     test("have each migration once; those of a newer version are refused, those of no feature stay", async () => {
       const place = await fresh();
       const [first] = words().tables.migrations;

@@ -1,6 +1,6 @@
 /** Creates and updates the tables of one part of weir in PostgreSQL. All tables are in the schema `weir`. */
 import type { Sql } from "../sql.ts";
-import { dueOf, FEATURE_VERSIONS } from "../migrations.ts";
+import { assertTables, dueOf, FEATURE_VERSIONS } from "../migrations.ts";
 import type { NamedTables } from "../../seams.ts";
 import { typesOf } from "../schema.ts";
 import type { Postgres } from "./driver.ts";
@@ -44,6 +44,7 @@ export async function migratePostgres(
 /** Brings the tables of features to their newest schema, all in one transaction. @throws Error with one sentence */
 export async function migrateFeatures(sql: Postgres, features: readonly NamedTables[]): Promise<void> {
   if (features.length === 0) return;
+  assertTables(features);
   await sql.transaction(async (tx) => {
     await tx.all("SELECT pg_advisory_xact_lock($1)", [LOCK]);
     await tx.run(typesOf("postgres", FEATURE_VERSIONS));

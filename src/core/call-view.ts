@@ -1,7 +1,7 @@
 /** A call as plugins may know it: read-only, without credentials and addresses. */
 import type { AskAnswer, AskRequest } from "./ask.ts";
 import type { ChatRequest } from "./chat.ts";
-import type { Usage } from "./events.ts";
+import type { ChatEvent, Usage } from "./events.ts";
 import type { Refusable } from "./error.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Loss, LossCode } from "./loss.ts";
@@ -62,6 +62,12 @@ export interface CallView extends Noted {
    * @throws GatewayError if it fails
    */
   ask(request: AskRequest): Promise<AskAnswer>;
+  /**
+   * The same, with the events of the answer as they come, also those of tool calls. The call begins when the first event is read.
+   * Who stops reading cancels it; who reads nothing for long is cut off, as a client would be.
+   * @throws GatewayError if it fails, also in mid-answer, for example when a hard budget is exhausted
+   */
+  askStream(request: AskRequest): AsyncIterable<ChatEvent>;
 }
 
 /** The provider, deployment and model of an attempt. */

@@ -3,7 +3,7 @@ import type { AskAnswer, AskRequest } from "./ask.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";
 import type { GatewayError, Refusable } from "./error.ts";
-import type { Usage } from "./events.ts";
+import type { ChatEvent, Usage } from "./events.ts";
 import { NO_USAGE } from "./events.ts";
 import type { HeaderReader } from "./headers.ts";
 import { withoutCredentials } from "./client-headers.ts";
@@ -32,6 +32,8 @@ export type FailureClass = "not-sent" | "no-bytes" | "status" | "never" | "start
 export interface Asker {
   /** @param stop aborts the child call */
   ask(request: AskRequest, parent: Call, stop: Stop): Promise<AskAnswer>;
+  /** The same as a stream. The child call begins when its first event is read. */
+  stream(request: AskRequest, parent: Call, stop: Stop): AsyncIterable<ChatEvent>;
 }
 
 /** The route that a client's request took. `path` is the pattern, so that few routes exist. */

@@ -2,7 +2,7 @@
 import type { Config } from "../config/schema.ts";
 import { isGuarded } from "../config/address.ts";
 import { doneHooks, Settler } from "../gateway/delivery/settle.ts";
-import { askModel } from "../gateway/plugins/ask.ts";
+import { createAsker } from "../gateway/plugins/ask.ts";
 import { sandboxHooks } from "../gateway/plugins/sandbox.ts";
 import { compose, type LivePart } from "../gateway/life.ts";
 import type { Life } from "../gateway/seams.ts";
@@ -142,7 +142,7 @@ function gatewayOf({ config, parts, lasting, live, life }: GatewayParts): Gatewa
       ],
       (fault) => logger.fault("a plugin's done hook failed", fault),
     ),
-    asker: { ask: (request, parent, stop) => askModel(request, parent, stop, gateway, life) },
+    asker: createAsker(() => gateway, life),
     retries: config.retries,
     timeouts: config.timeouts,
     strict: config.strict,

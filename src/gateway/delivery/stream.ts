@@ -125,7 +125,7 @@ export interface StreamEnding {
 export function answerStream(
   source: ByteSource,
   call: Call,
-  codec: AnswerCodec,
+  codec: Pick<AnswerCodec, "encodeStreamError" | "framing">,
   body: StreamBody,
   clock: Clock,
   timeouts: Timeouts,

@@ -3,17 +3,24 @@
  * gateway and a line in the log. It is booked on the gateway key of the call that asks, and is aborted with it.
  */
 import type { AskAnswer, AskRequest } from "../../core/ask.ts";
-import { Call } from "../../core/call.ts";
+import { type Asker, Call } from "../../core/call.ts";
 import type { ChatRequest, Turn } from "../../core/chat.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import { NO_USAGE } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json.ts";
+import type { AnswerWriter } from "../../core/format.ts";
+import type { Frame } from "../../core/frame.ts";
+import { incompleteStream } from "../../core/incomplete.ts";
 import type { Stop } from "../../core/stop.ts";
+import { SseParser } from "../../stream/sse.ts";
 import { prepareModel } from "../access.ts";
 import { Deadline } from "../delivery/deadline.ts";
 import { settle } from "../delivery/deliver.ts";
+import { answerStream } from "../delivery/stream.ts";
+import { streamBody } from "../delivery/stream-body.ts";
 import { toClientError } from "../delivery/redact.ts";
+import type { Opened, OpenedStream } from "../lanes/lane.ts";
 import { enter } from "../life.ts";
 import { exchange } from "../pipeline.ts";
 import { Entry, type Life } from "../seams.ts";
@@ -25,46 +32,112 @@ const MAX_DEPTH = 4;
 /** Id of the format of these calls in the log. No provider speaks it, so every answer passes as canonical events. */
 const FORMAT = "call.ask";
 
-/** @param stop aborts the child call @throws GatewayError if it fails, and Error for a request without content */
-export async function askModel(
-  request: AskRequest,
-  parent: Call,
-  stop: Stop,
-  gateway: Gateway,
-  life: Life,
-): Promise<AskAnswer> {
-  if (parent.depth >= MAX_DEPTH) throw tooDeep(parent);
-  if (stop.reason) throw stop.reason;
-  if (parent.outcome) throw hasEnded();
-  const wanted = canonical(request);
-  const { call, deadline } = beginChild(parent, stop, wanted.model, gateway);
+/** A request of a plugin. */
+interface Asked {
+  readonly request: AskRequest;
+  readonly parent: Call;
+  /** Aborts the child call. */
+  readonly stop: Stop;
+}
+
+/** Asks for plugins. @param gateway of which the asker is a part @param life the seams that each request passes */
+export function createAsker(gateway: () => Gateway, life: Life): Asker {
+  return {
+    ask: (request, parent, stop) => askModel({ request, parent, stop }, gateway(), life),
+    stream: (request, parent, stop) => streamModel({ request, parent, stop }, gateway(), life),
+  };
+}
+
+/** @throws GatewayError if it fails, and Error for a request without content */
+async function askModel(asked: Asked, gateway: Gateway, life: Life): Promise<AskAnswer> {
+  const { call, opening } = begin(asked, false, gateway, life);
   try {
-    const { registry } = gateway;
-    const incoming = incomingOf(call, wanted);
-    const entering = () => new Entry(incoming, { operation: "ask", registry });
-    const opened = await enter(life, deadline, entering, async (entered: Incoming = incoming) => {
-      const preparing = prepareModel(call, call.model, registry);
-      if (preparing) await preparing;
-      return exchange(entered, gateway, deadline);
-    });
-    if (opened.kind === "stream") throw new Error("an answer to a plugin is always collected");
+    const opened = await opening();
+    if (opened.kind === "stream") throw new Error("this answer to a plugin is collected");
     const answer = JSON.parse(String(opened.body)) as Omit<AskAnswer, "id" | "provider" | "model">;
     settle(opened, call, gateway);
     const { provider, model } = call.attempt!.target;
     return { id: call.id, provider: provider.name, model, ...answer };
   } catch (thrown) {
-    const error = toClientError(call.abortReason ?? thrown, call);
-    settle({ kind: "json", status: error.status, headers: {}, body: "", error }, call, gateway);
-    throw error;
+    throw failed(thrown, call, gateway);
   }
 }
 
+/** The events of an answer as they come. Who leaves the loop early cancels the call. */
+async function* streamModel(asked: Asked, gateway: Gateway, life: Life): AsyncGenerator<ChatEvent, void> {
+  const { call, opening } = begin(asked, true, gateway, life);
+  let opened: Opened;
+  try {
+    opened = await opening();
+    if (opened.kind === "json") throw opened.error ?? new Error("this answer to a plugin is a stream");
+  } catch (thrown) {
+    throw failed(thrown, call, gateway);
+  }
+  call.hasHead = true;
+  yield* eventsOf(opened, call, gateway);
+}
+
+/** Passes the events on as the answer to a client would be, with the same limits on silence and on slow readers. */
+async function* eventsOf(
+  { source, status }: OpenedStream,
+  call: Call,
+  { settler, clock, timeouts }: Gateway,
+): AsyncGenerator<ChatEvent, void> {
+  let failure: GatewayError | undefined;
+  const framing = { heartbeat: ":\n\n", errorEndsStream: true };
+  const encodeStreamError = (error: GatewayError) => {
+    failure = error;
+    return [];
+  };
+  const body = streamBody(call, framing);
+  const bytes = answerStream(source, call, { framing, encodeStreamError }, body, clock, timeouts, {
+    complete: () => settler.complete(call, status),
+    failed: (error) => settler.failed(call, error, error.status),
+    cancelled: () => settler.cancelled(call),
+  });
+  const parser = new SseParser();
+  try {
+    for await (const piece of bytes)
+      for (const { data } of parser.push(piece)) yield JSON.parse(data) as ChatEvent;
+  } catch (thrown) {
+    throw call.abortReason ?? thrown;
+  }
+  if (failure) throw failure;
+}
+
+/** Begins the call; `opening` looks for the answer. @throws GatewayError if the plugin may not ask */
+function begin({ request, parent, stop }: Asked, stream: boolean, gateway: Gateway, life: Life) {
+  if (parent.depth >= MAX_DEPTH) throw tooDeep(parent);
+  if (stop.reason) throw stop.reason;
+  if (parent.outcome) throw hasEnded();
+  const wanted = canonical(request, stream);
+  const { call, deadline } = beginChild(parent, stop, wanted, gateway);
+  const { registry } = gateway;
+  const incoming = incomingOf(call, wanted);
+  const entering = () => new Entry(incoming, { operation: "ask", registry });
+  const opening = () =>
+    enter(life, deadline, entering, async (entered: Incoming = incoming) => {
+      const preparing = prepareModel(call, call.model, registry);
+      if (preparing) await preparing;
+      return exchange(entered, gateway, deadline);
+    });
+  return { call, opening };
+}
+
+/** Settles a call without an answer. @returns the error for the plugin */
+function failed(thrown: unknown, call: Call, gateway: Gateway): GatewayError {
+  const error = toClientError(call.abortReason ?? thrown, call);
+  settle({ kind: "json", status: error.status, headers: {}, body: "", error }, call, gateway);
+  return error;
+}
+
 /** A call that ends with its parent, and with what `stop` stands for. */
-function beginChild(parent: Call, stop: Stop, model: string, gateway: Gateway) {
+function beginChild(parent: Call, stop: Stop, { model, stream }: ChatRequest, gateway: Gateway) {
   const call = new Call(`${parent.id}.${++parent.asked}`, FORMAT, new Headers(), parent);
   call.key = parent.key;
   call.access = parent.access;
   call.model = model;
+  call.stream = stream;
   const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
   const abort = () => call.abort(stop.reason!);
   stop.addEventListener("abort", abort);
@@ -98,9 +171,7 @@ const CODEC: CallCodec = {
       return { ...structuredClone(copied), ownFields };
     },
     writeAnswer: (events) => collect(events) as unknown as JsonObject,
-    writeStream() {
-      throw new Error("an answer to a plugin is always collected");
-    },
+    writeStream: () => new EventWriter(),
   },
   beside: {},
   facts: {
@@ -115,7 +186,7 @@ const CODEC: CallCodec = {
 };
 
 /** @throws Error for a request without content */
-function canonical(request: AskRequest): ChatRequest {
+function canonical(request: AskRequest, stream: boolean): ChatRequest {
   const { system, prompt, messages = [], turns = [], ...members } = request;
   const all: Turn[] = [
     ...(system === undefined ? [] : [textTurn("system", system)]),
@@ -125,11 +196,26 @@ function canonical(request: AskRequest): ChatRequest {
   ];
   if (typeof request.model !== "string" || request.model === "") throw new Error("call.ask needs a model");
   if (all.length === 0) throw new Error("call.ask needs a prompt, messages or turns");
-  return { tools: [], stop: [], style: {}, extra: {}, ...members, turns: all, stream: false };
+  return { tools: [], stop: [], style: {}, extra: {}, ...members, turns: all, stream };
 }
 
 function textTurn(role: Turn["role"], text: string): Turn {
   return { role, blocks: [{ type: "text", text }] };
+}
+
+/** Writes each event as the data of a frame. */
+class EventWriter implements AnswerWriter {
+  #hasEnded = false;
+
+  push(event: ChatEvent): Frame[] {
+    this.#hasEnded = event.type === "message-end";
+    return [{ data: JSON.stringify(event) }];
+  }
+
+  end(): Frame[] {
+    if (!this.#hasEnded) throw incompleteStream();
+    return [];
+  }
 }
 
 /** The parts of an answer from its events. */

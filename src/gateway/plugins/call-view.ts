@@ -6,7 +6,7 @@ import type { ChatRequest } from "../../core/chat.ts";
 import { withoutCredentials } from "../../core/client-headers.ts";
 import type { Refusable } from "../../core/error.ts";
 import { GatewayError } from "../../core/error.ts";
-import { NO_USAGE } from "../../core/events.ts";
+import { type ChatEvent, NO_USAGE } from "../../core/events.ts";
 import type { HeaderReader } from "../../core/headers.ts";
 import type { Loss, LossCode } from "../../core/loss.ts";
 import type { Target } from "../../core/provider.ts";
@@ -130,12 +130,22 @@ class View implements CallView {
   async ask(request: AskRequest): Promise<AskAnswer> {
     const { asker } = this.#call;
     if (asker) return asker.ask(request, this.#call, this.#stop);
-    throw new GatewayError(
-      "invalid-request",
-      "A plugin asks another model for this request, and explain sends nothing.",
-      { code: "ask_unavailable" },
-    );
+    throw sendsNothing();
   }
+
+  askStream(request: AskRequest): AsyncIterable<ChatEvent> {
+    const { asker } = this.#call;
+    if (asker) return asker.stream(request, this.#call, this.#stop);
+    throw sendsNothing();
+  }
+}
+
+function sendsNothing(): GatewayError {
+  return new GatewayError(
+    "invalid-request",
+    "A plugin asks another model for this request, and explain sends nothing.",
+    { code: "ask_unavailable" },
+  );
 }
 
 const HEADER_NAME = /^x-[a-z0-9-]{1,62}$/;

@@ -22,6 +22,7 @@ import { places as responses } from "../../src/formats/responses/client/places.t
 import type { Rule, TabledPlaces } from "../../src/formats/shared/text-places.ts";
 import type { Vocabulary } from "../../src/formats/shared/vocabulary.ts";
 import { readUntilError } from "../helpers/answer-codecs.ts";
+import { haveRecordings, NO_RECORDINGS, recordings, someOf } from "../helpers/recordings.ts";
 import { makeContext } from "../helpers/codec-context.ts";
 import { withStrings } from "../../src/stream/json-nodes.ts";
 
@@ -260,6 +261,35 @@ describe("ranges", () => {
       raw.replace(/"a\\u[^]*?"(?=, )/, '"x\\"\\n"').replace('"é" }', '"y" }'),
     );
   });
+});
+
+if (!haveRecordings) console.log(NO_RECORDINGS);
+
+describe("recorded requests", () => {
+  for (const [api, client] of [
+    ["chat", chatCompletionsFormat.client],
+    ["messages", messagesFormat.client],
+    ["responses", responsesFormat.client],
+    ["gemini", geminiFormat.client],
+  ] as const)
+    test(api, () => {
+      for (const { request } of someOf(recordings({ api }))) {
+        const body = request?.body;
+        if (!isObject(body)) continue;
+        const bytes = bytesOf(body);
+        const texts = [...placesOf(client).request(bytes)];
+        // A place is where its text is, and what a vendor has encrypted stays.
+        const marked = texts.map((text) => ({ ...text, text: text.fixed ? text.read() : `~${text.read()}` }));
+        const edited = withStrings(bytes, marked);
+        expect([...placesOf(client).request(edited)].map((text) => text.read())).toEqual(
+          marked.map(({ text }) => text),
+        );
+        const open = texts.filter((text) =>
+          /\.(encrypted_content|signature|thoughtSignature)$/.test(text.path),
+        );
+        expect(open.filter(({ fixed }) => !fixed).map(({ path }) => path)).toEqual([]);
+      }
+    });
 });
 
 describe("texts of events", () => {

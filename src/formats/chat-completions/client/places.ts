@@ -16,6 +16,7 @@ import {
   WORD,
   type Leaf,
   type Level,
+  type Rule,
 } from "../../shared/text-places.ts";
 
 const MARKS = each(WORD, "cache_control prompt_cache_breakpoint");
@@ -80,7 +81,7 @@ const CALL: Level = {
   },
 };
 
-const MESSAGE = {
+const MESSAGE: Readonly<Record<string, Rule>> = {
   role: WORD,
   content: { ...PART, piece: "content" },
   refusal: { piece: "refusal" },
@@ -91,6 +92,8 @@ const MESSAGE = {
   ...each(REASONING, "reasoning reasoning_content"),
   ...each(DETAIL, "reasoning_details thinking_blocks"),
   annotations: ANNOTATION,
+  executed_tools: { kind: "tool-result" },
+  ...each(WORD, "channel padding"),
   audio: { members: { id: ID, data: MEDIA, transcript: { piece: "transcript" }, expires_at: NUMBER } },
 };
 
@@ -175,7 +178,7 @@ const CHOICE: Level = {
   members: {
     index: NUMBER,
     ...each({ members: MESSAGE }, "message delta"),
-    finish_reason: WORD,
+    ...each(WORD, "finish_reason native_finish_reason content_filter_results"),
     stop_reason: NAME,
     logprobs: { kind: "logprobs" },
   },
@@ -184,7 +187,9 @@ const CHOICE: Level = {
 const ANSWER: Level = {
   members: {
     ...each(ID, "id model system_fingerprint"),
-    ...each(WORD, "object service_tier obfuscation"),
+    ...each(WORD, "object service_tier obfuscation p provider prompt_filter_results"),
+    // Of vendors that search.
+    ...each({ kind: "document" }, "citations search_results"),
     ...each(NUMBER, "created usage"),
     choices: CHOICE,
     error: { members: { ...each(WORD, "type code"), ...each(TEXT, "message param") } },

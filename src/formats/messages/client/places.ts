@@ -24,7 +24,9 @@ const CACHED: Level = { members: each(WORD, "type ttl") };
 
 /** The vendor checks thinking by its signature: it may not change, also where the signature comes later. */
 function saidByBlock(read: (name: string) => Json | undefined): Said | undefined {
-  switch (read("type")) {
+  const type = read("type");
+  if (typeof type === "string" && type.endsWith("tool_result")) return { kind: "tool-result" };
+  switch (type) {
     case "thinking":
     case "thinking_delta":
       return { kind: "reasoning", fixed: "signed" };
@@ -36,8 +38,6 @@ function saidByBlock(read: (name: string) => Json | undefined): Said | undefined
     case "base64":
     case "url":
       return { kind: "media" };
-    case "tool_result":
-      return { kind: "tool-result" };
     default:
       return undefined;
   }
@@ -61,7 +61,13 @@ const BLOCK: Level = {
     media_type: WORD,
     ...each(NUMBER, "is_error"),
     ...each(TEXT, "text title context thinking data url refusal"),
-    ...each(NAME, "name toolset_name"),
+    ...each(TEXT, "stdout stderr snippet"),
+    ...each(NAME, "name toolset_name tool_name server_name"),
+    ...each(WORD, "page_age retrieved_at file_type"),
+    encrypted_content: { kind: "document", fixed: "encrypted" },
+    get tool_references(): Rule {
+      return BLOCK;
+    },
     input: ARGUMENTS,
     signature: SEALED,
     cache_control: CACHED,

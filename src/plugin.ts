@@ -90,7 +90,15 @@ export type { HeaderReader } from "./core/headers.ts";
 export type { SpokenPath, SpokenPaths, Surroundings, Variable } from "./core/endpoint.ts";
 export type { FrameReader, Framing } from "./core/frame.ts";
 export type { Json, JsonObject } from "./core/json.ts";
-export type { ConfiguredPlugin, Hooks, Interception, Plugin, PluginSection } from "./core/plugin.ts";
+export type {
+  CheckHow,
+  ConfiguredPlugin,
+  Hooks,
+  Interception,
+  Plugin,
+  PluginFinding,
+  PluginSection,
+} from "./core/plugin.ts";
 export type { ColumnSchema, PluginColumn, PluginColumnOptions } from "./core/plugin-column.ts";
 export type {
   LabelValues,

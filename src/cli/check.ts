@@ -1,6 +1,7 @@
 /** `weir check`: checks config and plugins, and probes the providers. */
 import { loadConfig } from "../config/load.ts";
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
+import type { LoadedPlugin } from "../gateway/routing/registry.ts";
 import { wantedButOff } from "../run/wanted-but-off.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
@@ -17,6 +18,7 @@ export const check: Command = {
     const loaded = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
     const { assemble } = await import("../run/assemble.ts");
     const { endingModels } = await import("../run/ending-models.ts");
+    const { findingsOf } = await import("../run/plugin-checks.ts");
     const { unmatchedRules } = await import("../run/known-models.ts");
     const { registry, catalog, broken, plugins } = await assemble(loaded.config, env, loaded.locate, {
       features: ownPlugins,
@@ -31,7 +33,8 @@ export const check: Command = {
         })),
       ),
     );
-    const faults = [...broken.map(({ message }) => message), ...probed.flatMap(faultOf)];
+    const found = await findingsOf(plugins, { isOffline: offline });
+    const faults = [...broken.map(({ message }) => message), ...found.faults, ...probed.flatMap(faultOf)];
     const { config, file } = loaded;
     const report: Report = {
       ok: faults.length === 0,
@@ -55,12 +58,8 @@ export const check: Command = {
         ...wantedButOff(registry).map(
           ({ provider, reason }) => `the provider ${provider.name} is off: ${reason}.`,
         ),
-        ...plugins.flatMap(({ plugin, source, notices = [] }) =>
-          notices.map(
-            (notice) =>
-              `the plugin ${plugin.name} (${source}): ${notice}. This release still reads it, the next one does not.`,
-          ),
-        ),
+        ...plugins.flatMap(noticesOf),
+        ...found.warnings,
         ...(await endingModels(config, catalog, Date.now())),
         ...(await unmatchedRules(config, registry, !offline)),
       ],
@@ -95,8 +94,8 @@ interface Report {
   modelSets: [name: string, patterns: string][];
   off: { name: string; reason: string }[];
   /**
-   * Providers of the config that are off, models of it that their provider turns off, and rules that match no model. They do
-   * not change the exit code.
+   * Providers of the config that are off, models of it that their provider turns off, rules that match no model, and what
+   * plugins say. They do not change the exit code.
    */
   warnings: string[];
   faults: string[];
@@ -136,6 +135,14 @@ function isFault(verdict: Reachability): boolean {
 
 function notAsked(provider: ActiveProvider): Finding {
   return { verdict: provider.speaks ? "not asked" : "in this process", missing: [] };
+}
+
+/** What a plugin file writes as an earlier release read it. */
+function noticesOf({ plugin, source, notices = [] }: LoadedPlugin): string[] {
+  return notices.map(
+    (notice) =>
+      `the plugin ${plugin.name} (${source}): ${notice}. This release still reads it, the next one does not.`,
+  );
 }
 
 /** `openai at https://… refused the connection; …`: why weir cannot serve calls with this deployment. */

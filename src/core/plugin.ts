@@ -19,6 +19,21 @@ export interface Plugin {
   columns?: readonly PluginColumn[];
   /** Counters and histograms that the plugin counts in its hooks. */
   metrics?: readonly PluginMetric[];
+  /** Called by `weir check`, after the plugin got its options. */
+  check?(how: CheckHow): readonly PluginFinding[] | Promise<readonly PluginFinding[]>;
+}
+
+/** How `weir check` runs. */
+export interface CheckHow {
+  /** With `--offline`: the check must send no request. */
+  readonly isOffline: boolean;
+}
+
+/** A line of `weir check`. A fault makes its exit code 1, a warning does not. */
+export interface PluginFinding {
+  readonly severity: "fault" | "warning";
+  /** One sentence with the remedy. */
+  readonly message: string;
 }
 
 /** Options under `plugins.NAME` of weir.yaml. */
@@ -38,6 +53,8 @@ export interface PluginSection {
 /** A plugin with its options. */
 export interface ConfiguredPlugin {
   hooks?: Hooks;
+  /** In place of the `check` of the plugin. */
+  check?: Plugin["check"];
   /** Called when names of models have another meaning than before, because models were added or removed at run time. */
   modelsChanged?(): void;
 }
@@ -60,6 +77,11 @@ export interface Hooks {
   answer?(events: AsyncIterable<ChatEvent>, call: CallView): AsyncIterable<ChatEvent>;
   /** Receives each event of translated and generated answers. Does not disable the native lane, where it receives nothing. */
   observe?(event: ChatEvent, call: CallView): void;
+  /**
+   * Called when an operator asks weir to explain a request, which it does not send. Returns what the plugin would do with the
+   * call, and why; `undefined` says nothing. `call` is as `intercept` gets it.
+   */
+  explain?(call: CallView): JsonObject | undefined;
   /** Called once per call, whatever its outcome. */
   done?(call: CallRecord): void | Promise<void>;
 }

@@ -19,6 +19,7 @@ const HOOKS: Table<Hooks> = {
   request: callable,
   answer: callable,
   observe: callable,
+  explain: callable,
   done: callable,
 };
 
@@ -33,6 +34,7 @@ const PLUGIN: Table<Plugin> = {
   }),
   columns: madeBy("defineColumn", PluginColumn, 16),
   metrics: madeBy("defineCounter or defineHistogram", PluginMetric, 16),
+  check: callable,
 };
 
 /** @returns the first fault of a file's default export, as a clause; undefined if there is none */
@@ -43,7 +45,7 @@ export function declarationFault(exported: unknown): string | undefined {
 }
 
 /** Hooks that only look on: calls are answered in the same way without them. */
-const ONLOOKERS = new Set(["observe", "done"]);
+const ONLOOKERS = new Set(["observe", "explain", "done"]);
 
 /**
  * Whether a plugin may have hooks that decide about calls: refuse, answer or change them.

@@ -14,6 +14,8 @@ import { planFor, prepareModel } from "./access.ts";
 import { modelAsked, streamAsked } from "./asked.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
 import type { PrepareContext, Prepared } from "./lanes/lane.ts";
+import { viewBefore } from "./plugins/early-hooks.ts";
+import { explainedBy } from "./plugins/explained.ts";
 import { withModelSettings } from "./model-settings.ts";
 import { keyName } from "./routing/credentials.ts";
 import { foreseeEmbed } from "./embed/foresee.ts";
@@ -132,7 +134,12 @@ async function foresee(options: ExplainOptions, call: Call, context: PrepareCont
   const { bytes } = incoming;
   const size = () => sizeOf(incoming);
   const cost = context.ledger?.foresee?.(attempt, { bytes: bytes.length, size, affinity: () => "" });
-  const more = { ...(stored && { stored: describeStored(stored, attempt) }), ...(cost && { cost }) };
+  const plugins = explainedBy(context.hooks, viewBefore(incoming));
+  const more = {
+    ...(stored && { stored: describeStored(stored, attempt) }),
+    ...(cost && { cost }),
+    ...(plugins && { plugins }),
+  };
   return { plan, attempt, prepared, more };
 }
 

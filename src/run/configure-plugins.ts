@@ -4,7 +4,7 @@ import { ConfigError, type Path } from "../config/error.ts";
 import type { Config } from "../config/schema.ts";
 import { optionsOfPlugins } from "../config/sections/plugins.ts";
 import { describeThrown } from "../core/error-text.ts";
-import type { Hooks, Plugin } from "../core/plugin.ts";
+import type { CheckHow, Hooks, Plugin } from "../core/plugin.ts";
 import { knowMetric, listColumn } from "../core/plugin-listed.ts";
 import type { BrokenPlugin } from "../external-plugins/discover.ts";
 import { mayDecide } from "../external-plugins/declaration.ts";
@@ -48,7 +48,8 @@ export function configurePlugins(
       if (!section) return [one];
       const made = section.configure(optionsFor({ name: plugin.name, section }, written, locate));
       if (made?.modelsChanged) watchers.push(() => made.modelsChanged!());
-      return [{ ...one, plugin: { ...plugin, hooks: joined(plugin.hooks, made?.hooks) } }];
+      const check = made?.check && { check: (how: CheckHow) => made.check!(how) };
+      return [{ ...one, plugin: { ...plugin, hooks: joined(plugin.hooks, made?.hooks), ...check } }];
     } catch (cause) {
       if (cause instanceof ConfigError) throw cause;
       faults.push({

@@ -3,6 +3,8 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { runCommand } from "../helpers/command.ts";
+import { makeFolder } from "../helpers/gateway.ts";
 import { ask, makeStage } from "../helpers/places.ts";
 import { until } from "../helpers/upstream.ts";
 import { makeWeirTypes } from "../helpers/weir-types.ts";
@@ -90,6 +92,33 @@ describe("the examples of hooks", () => {
     );
     expect(JSON.parse(line()!)).toMatchObject({ plugins: { "teams.team": "red", "teams.words": 3 } });
   });
+
+  test("the cheap model explains itself, and its check is a line of weir check", async () => {
+    const models = { "openai/gpt-5.4-nano": "mock/echo", "openai/gpt-5.4": "mock/chat" };
+    const plugins = example("cheap-model", models);
+    const running = await gateway({}, { plugins });
+    const explained = async (model: string) => {
+      const { text } = await ask(running, { path: "/v1/explain?format=chat-completions", body: { model } });
+      return (JSON.parse(text) as { plugins?: unknown }).plugins;
+    };
+    expect(await explained("mock/chat")).toEqual({ "cheap-model": { routed_to: "mock/echo" } });
+    expect(await explained("mock/echo")).toBeUndefined();
+    const check = async (until: string) => {
+      const cwd = await makeFolder({ config: { plugins: { "cheap-model": { until } } }, plugins });
+      const { code, err } = await runCommand(["check", "--offline"], { cwd });
+      rmSync(cwd, { recursive: true });
+      return { code, said: err.split("\n").filter((line) => line.includes("plugin cheap-model")) };
+    };
+    expect(await check("2999-01-01")).toEqual({ code: 0, said: [] });
+    expect(await check("2020-01-01")).toEqual({
+      code: 0,
+      said: ["weir: plugin cheap-model: mock/echo was to answer until 2020-01-01; choose another model."],
+    });
+    expect(await check("soon")).toEqual({
+      code: 1,
+      said: ["weir: plugin cheap-model: until is soon, which is no date; write 2027-01-31."],
+    });
+  }, 60_000);
 
   test("the router asks a small model which model answers", async () => {
     const models = { "openai/gpt-5.4-nano": "mock/echo", "anthropic/claude-opus-4-8": "mock/chat" };

@@ -1,4 +1,4 @@
-/** What a dropped plugin adds to weir beside providers, formats and hooks: columns of the record. */
+/** What a dropped plugin adds to weir beside providers and formats: columns of the record, explanations, findings of weir check. */
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { runCommand } from "../helpers/command.ts";
@@ -120,4 +120,66 @@ export default definePlugin({ name: "${name}", columns: ${columns} });`,
   await rm(cwd, { recursive: true });
   for (const [name, [, fault]] of Object.entries(faults))
     expect((out + err).split("\n").find((line) => line.includes(`${name}.js`))).toContain(fault);
+});
+
+test("explanations that fail, are too large or no objects say so, and the others are there", async () => {
+  const explaining = (name: string, explain: string) => [
+    `${name}.js`,
+    `import { definePlugin } from "weir";
+export default definePlugin({ name: "${name}", hooks: { ${explain} } });`,
+  ];
+  const plugins = Object.fromEntries([
+    explaining("fine", "explain: (call) => ({ sees: call.request.turns.length, at: call.attempt })"),
+    explaining("throws", 'explain() { throw new Error("the secret of the plugin"); }'),
+    explaining("large", 'explain: () => ({ text: "x".repeat(20_000) })'),
+    explaining("late", "explain: async () => ({})"),
+    explaining("text", 'explain: () => "no object"'),
+    explaining("quiet", "explain: () => undefined"),
+  ]) as Record<string, string>;
+  const running = await gateway({}, { plugins });
+  const asked = { ...body, messages: [{ role: "user", content: "hi" }] };
+  const { text } = await ask(running, { path: "/v1/explain?format=chat-completions", body: asked });
+  const failed = (why: string) => ({ error: `its explain hook failed: ${why}` });
+  expect((JSON.parse(text) as { plugins: unknown }).plugins).toEqual({
+    fine: { sees: 1, at: 0 },
+    throws: failed("Error: the log of weir has the details"),
+    large: failed("Error: it returned 20011 bytes of JSON, more than 16384"),
+    late: failed("Error: it must return an object and no promise"),
+    text: failed("Error: it must return an object or undefined"),
+  });
+  expect(text).not.toContain("the secret of the plugin");
+  await until(
+    () => running.log.some((line) => line.includes("plugin throws: its explain hook failed")),
+    10_000,
+    () => "the log does not name the plugin",
+  );
+});
+
+test("a check that throws or returns no findings is a fault of weir check", async () => {
+  const checking = (name: string, check: string) => [
+    `${name}.js`,
+    `import { definePlugin } from "weir";
+export default definePlugin({ name: "${name}", ${check} });`,
+  ];
+  const many = 'Array.from({ length: 23 }, (_, at) => ({ severity: "warning", message: `line ${at}.` }))';
+  const plugins = Object.fromEntries([
+    checking("throws", 'check() { throw new Error("no file"); }'),
+    checking("odd", 'check: () => [{ severity: "info", message: "hi" }]'),
+    checking("many", `check: ({ isOffline }) => isOffline ? ${many} : []`),
+  ]) as Record<string, string>;
+  const cwd = await makeFolder({ plugins });
+  const { code, out } = await runCommand(["check", "--offline", "--json"], { cwd });
+  await rm(cwd, { recursive: true });
+  const { warnings, faults } = JSON.parse(out) as Record<"warnings" | "faults", string[]>;
+  expect(code).toBe(1);
+  expect(faults).toEqual([
+    'plugin odd: its check failed: Error: it must return a list of { severity: "fault" or "warning", message }',
+    "plugin throws: its check failed: Error: no file",
+  ]);
+  const own = warnings.filter((line) => line.startsWith("plugin many: "));
+  expect([own.length, own[19], own[20]]).toEqual([
+    21,
+    "plugin many: line 19.",
+    "plugin many: and 3 more findings.",
+  ]);
 });

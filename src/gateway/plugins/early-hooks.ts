@@ -26,8 +26,7 @@ export async function runEarlyHooks(
   hooks: readonly LoadedHooks[],
 ): Promise<Target | undefined> {
   const { call } = incoming;
-  let decoded: { request?: ChatRequest } | undefined;
-  const view = earlyViewOf(call, () => (decoded ??= { request: preview(incoming) }).request);
+  const view = viewBefore(incoming);
   await runAdmitHooks(view, hooks);
   // A plugin that asks has chosen the model itself, and its own hook would ask without end.
   if (call.parent) return undefined;
@@ -39,6 +38,12 @@ export async function runEarlyHooks(
     if (decided?.answer !== undefined) return targetOf(plugin, decided.answer, view);
   }
   return undefined;
+}
+
+/** The view of a call before its first attempt. The request is decoded when a hook reads it. */
+export function viewBefore(incoming: Incoming): CallView {
+  let decoded: { request?: ChatRequest } | undefined;
+  return earlyViewOf(incoming.call, () => (decoded ??= { request: preview(incoming) }).request);
 }
 
 /** Runs every `admit` hook. weir waits only for promises. @throws GatewayError if a plugin refuses the call or fails */

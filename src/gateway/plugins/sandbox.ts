@@ -15,6 +15,7 @@ import type { Provider } from "../../core/provider.ts";
 import type { LoadedHooks } from "../types.ts";
 import { stopOf, viewOf } from "./call-view.ts";
 import { EventRules } from "./event-rules.ts";
+import { wrapExplain } from "./explained.ts";
 import { addEditing, type EditingHook, removeEditing } from "./late-hooks.ts";
 
 /** Called for a plugin failure that does not fail a call. @param message names the plugin and its hook */
@@ -22,7 +23,7 @@ export type OnPluginFault = (message: string, cause: unknown) => void;
 
 /** The plugin's hooks, wrapped so that a failing hook fails at most its own call. */
 export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFault): LoadedHooks {
-  const { admit, intercept, request, answer, observe, done } = hooks;
+  const { admit, intercept, request, answer, observe, explain, done } = hooks;
   const wrapped: LoadedHooks = { plugin: name };
   const failure = (hook: string) => (cause: unknown, late?: GatewayError) =>
     pluginFailure(`plugin ${name}: its ${hook} hook failed`, cause, late);
@@ -37,6 +38,7 @@ export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFaul
     wrapped.answer = (events, call) =>
       wrapEdit((given) => answer.call(hooks, given, call), events, call, name, "its answer hook");
   if (observe) wrapped.observe = wrapObserve(hooks, observe, `plugin ${name}: its observe hook`, onFault);
+  if (explain) wrapped.explain = wrapExplain(name, (call) => explain.call(hooks, call), onFault);
   if (done) {
     const failed = (cause: unknown) => onFault(`plugin ${name}: its done hook failed`, cause);
     wrapped.done = (call) => catchFailure(() => done.call(hooks, call), failed);

@@ -1,5 +1,5 @@
 /** The store of the books in PostgreSQL. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Postgres } from "../../src/keeper/store/postgres/driver.ts";
 import { DEFAULT_KEEP } from "../../src/ledger/keep.ts";
 import { ServerRetention } from "../../src/keeper/store/postgres/retention.ts";
@@ -24,10 +24,11 @@ else
   describe("the books in PostgreSQL", async () => {
     const server = await startPostgres();
     const stores: SqlStore[] = [];
-    afterAll(async () => {
-      for (const store of stores) await store.close();
-      await server.close();
+    // The server has a hundred connections.
+    afterEach(async () => {
+      for (const store of stores.splice(0)) await store.close();
     });
+    afterAll(() => server.close());
 
     async function open(
       url?: string,

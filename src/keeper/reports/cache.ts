@@ -1,11 +1,22 @@
 /** The caches of providers: sums from the roll-ups by day, reasons from the calls that read too little. */
 import type { CacheGroup } from "../../operator/cache.ts";
 import { DAY_MS } from "../record/roll-ups.ts";
-import { CACHE_SUMS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
 import { newestOf, oldestOf, type ReasonRow, selected, type Who, withCommonest } from "./cache-reasons.ts";
 import type { Directory } from "./directory.ts";
 import type { CacheReport, CacheRow, CacheSums, Filter } from "./shapes.ts";
+
+/** The sums of calls whose prompts a provider caches. `lost`: tokens that were in a cache and were not read. */
+export const CACHE_SUMS = [
+  "calls",
+  "input",
+  "cache_read",
+  "cache_write",
+  "saved",
+  "breaks",
+  "lost",
+  "lost_cost",
+] as const;
 
 type Column = (typeof CACHE_SUMS)[number];
 

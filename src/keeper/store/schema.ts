@@ -54,18 +54,6 @@ export const SUMS = [
   "first_ms",
 ] as const;
 
-/** The sums of calls whose prompts a provider caches. `lost`: tokens that were in a cache and were not read. */
-export const CACHE_SUMS = [
-  "calls",
-  "input",
-  "cache_read",
-  "cache_write",
-  "saved",
-  "breaks",
-  "lost",
-  "lost_cost",
-] as const;
-
 const sums = SUMS.map((column) => `${column} {INT} NOT NULL DEFAULT 0`).join(", ");
 
 const FIRST = `

@@ -9,6 +9,7 @@ import { Retention } from "../../../keeper/record/retention.ts";
 import { Reports } from "../../../keeper/reports/reports.ts";
 import type { NamedTables } from "../../../keeper/seams.ts";
 import { IN_MEMORY } from "../../../keeper/settings.ts";
+import { openOrRecover } from "../../../keeper/store/recover.ts";
 import { sqliteStore } from "../../../keeper/store/sqlite-store.ts";
 import type { SqlStore } from "../../../keeper/store/sql-store.ts";
 import { DEFAULT_KEEP } from "../../../ledger/keep.ts";
@@ -27,6 +28,18 @@ async function open(path: string, features: readonly NamedTables[]): Promise<Sql
 }
 
 describePrompts(() => open(IN_MEMORY, TABLES));
+
+test("the sums of a damaged file are in the new one", async () => {
+  const path = join(folder, "damaged.db");
+  const store = await open(path, TABLES);
+  await store.commit(commit({ batches: [batch(1, [prompted("a", "xy", 0, 0)])] }));
+  await store.close();
+  const options = { copies: () => [], now: () => NOW, damaged: true, tables: TABLES };
+  const sql = await openOrRecover(path, options);
+  expect(await sql.all("SELECT saved FROM cache_day")).toEqual([{ saved: 7 }]);
+  expect(await sql.all("SELECT * FROM prompts")).toEqual([]);
+  await sql.close();
+});
 
 /** A hash of all rows of the feature. */
 async function hashOf(store: SqlStore): Promise<string> {

@@ -248,3 +248,28 @@ test("units are whole numbers", async () => {
   expect((await gateway.ask()).status).toBe(500);
   expect((await gateway.books()).work).toEqual([]);
 });
+
+test("a process that is killed in the middle of work leaves its hold as assumed, and the budget holds", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "weir-work-"));
+  folders.push(folder);
+  const state = join(folder, "state");
+  const prices = { "shop/*": { units: { call: 0.01 } } };
+  await Bun.write(
+    join(folder, "weir.yaml"),
+    JSON.stringify({ state, prices, budgets: priced(0.07).budgets }),
+  );
+  const program = join(import.meta.dir, "work-program.ts");
+  const run = (...args: string[]) => {
+    const { exitCode, signalCode, stdout } = Bun.spawnSync([process.execPath, program, folder, ...args]);
+    return { done: Number(stdout.toString()), end: signalCode ?? exitCode };
+  };
+  expect(run("3", "die")).toEqual({ done: 3, end: "SIGKILL" });
+  expect(run("10")).toEqual({ done: 3, end: 0 });
+  const store = sqliteStore(join(state, "weir.db"));
+  await store.open();
+  const [account] = await store.sql.all("SELECT * FROM accounts");
+  const { checks } = await new Reports(store.sql, store.sql, Date.now).audit();
+  await store.close();
+  expect(account).toMatchObject({ spent: 6 * CENT, assumed: CENT });
+  expect(checks.filter(({ holds }) => !holds)).toEqual([]);
+});

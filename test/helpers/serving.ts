@@ -48,6 +48,8 @@ export interface ServingOptions {
   parent?: readonly string[];
   /** The executable instead of the usual one: Bun for the source, weir for the binary. */
   executable?: string;
+  /** The repository, or a copy of its source. */
+  root?: string;
 }
 
 /** @throws Error with what it printed when it does not start */
@@ -61,6 +63,7 @@ export async function serve({
   port = 0,
   executable,
   parent = [],
+  root = ROOT,
 }: ServingOptions): Promise<Serving> {
   const folder = mkdtempSync(join(tmpdir(), "weir-serving-"));
   writeFileSync(join(folder, "weir.yaml"), config);
@@ -68,8 +71,8 @@ export async function serve({
   mkdirSync(join(folder, "run"), { mode: 0o700 });
   for (const [name, text] of Object.entries(plugins)) writeFileSync(join(folder, "plugins", name), text);
   const program = binary
-    ? [executable ?? join(ROOT, "dist/weir")]
-    : [executable ?? process.execPath, join(ROOT, "src/main.ts")];
+    ? [executable ?? join(root, "dist/weir")]
+    : [executable ?? process.execPath, join(root, "src/main.ts")];
   const options = {
     cwd: folder,
     env: environmentIn(folder, env),

@@ -1,0 +1,81 @@
+/** A feature with an option of keys in a copy of the source: the processes of weir have the option by its line alone. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "../helpers/documents.ts";
+import { serve } from "../helpers/serving.ts";
+
+setDefaultTimeout(120_000);
+
+const MANIFEST = `
+import { Type } from "@sinclair/typebox";
+import type { Feature } from "../../feature/feature.ts";
+import { keyOption } from "../../ledger/keys/option.ts";
+
+const mostTools = keyOption<number>({
+  name: "mostTools",
+  schema: Type.Integer({ minimum: 0, description: "Most calls of tools in one call." }),
+  flag: { name: "--most-tools", value: "N", help: "most calls of tools", read: Number },
+  label: "Most calls of tools",
+  narrows: (own = Infinity, maker) => (own <= maker ? undefined : "mostTools must be at most " + maker),
+  words: (most) => "at most " + most + " calls of tools",
+});
+
+export const toolCount: Feature = { name: "tool-count", keyOptions: [mostTools] };
+`;
+const ADMIN = "weir-planted-admin-0001";
+const CONFIG = `
+keys: [{ name: ci, key: weir-planted-key-000001, mostTools: 3 }]
+adminKeys: [{ name: boss, key: ${ADMIN}, role: admin }]
+`;
+
+const root = mkdtempSync(join(tmpdir(), "weir-key-option-"));
+
+beforeAll(() => {
+  cpSync(join(ROOT, "src"), join(root, "src"), { recursive: true });
+  for (const name of ["node_modules", "package.json", "tsconfig.json", "plugins"])
+    symlinkSync(join(ROOT, name), join(root, name));
+  mkdirSync(join(root, "src/features/tool-count"));
+  writeFileSync(join(root, "src/features/tool-count/index.ts"), MANIFEST);
+  appendFileSync(
+    join(root, "src/features.ts"),
+    'export { toolCount } from "./features/tool-count/index.ts";\n',
+  );
+});
+
+afterAll(() => rmSync(root, { recursive: true }));
+
+test.each([1, 2])("with %i workers", async (workers) => {
+  const gateway = await serve({ root, workers, binary: false, config: CONFIG });
+  try {
+    const own = await fetch(`${gateway.url}/v1/key`, {
+      headers: { authorization: "Bearer weir-planted-key-000001" },
+    });
+    expect(await own.json()).toMatchObject({ scopes: { most_tools: 3 } });
+
+    const create = gateway.run("keys", "create", "app", "--most-tools", "2", "--json");
+    expect([create.code, create.output]).toEqual([0, expect.stringContaining('"mostTools": 2')]);
+
+    const admin = /(http\S+)\/console/.exec(gateway.log.join("\n"))?.[1];
+    const ask = async (key: string, body?: object) => {
+      const answer = await fetch(`${admin}/admin/v1/keys`, {
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        ...(body && { method: "POST", body: JSON.stringify(body) }),
+      });
+      return (await answer.json()) as { secret: string };
+    };
+    expect(await ask(ADMIN)).toMatchObject({
+      options: expect.arrayContaining([
+        { name: "mostTools", label: "Most calls of tools", type: "integer" },
+      ]) as object,
+    });
+    const scopes = { mostTools: 2 };
+    const { secret } = await ask(ADMIN, { name: "eng", kind: "admin", path: "/eng", scopes });
+    expect(await ask(secret, { name: "more", path: "/eng/search", scopes: { mostTools: 9 } })).toMatchObject({
+      error: { code: "not_permitted", path: "/mostTools" },
+    });
+  } finally {
+    await gateway.end();
+  }
+});

@@ -243,6 +243,35 @@ test("a program's answer is charged by units too, and its lines add up", async (
   ]);
 });
 
+test("without budgets, work that broke is assumed at its price, and work that nothing prices is unpriced", async () => {
+  const tasks: Task[] = [
+    { run: () => Promise.reject(new Error("the wire is cut")) },
+    { by: "elsewhere", run: async () => {} },
+  ];
+  const { budgets: _budgets, ...free } = priced(1);
+  const gateway = await started(free, () => tasks.shift()!);
+  expect((await gateway.ask()).status).toBe(500);
+  expect((await gateway.ask()).status).toBe(200);
+  expect(chargesOf((await gateway.books()).work.toReversed())).toMatchObject([
+    { state: "assumed", cost: CENT },
+    { state: "unpriced", cost: 0 },
+  ]);
+});
+
+test("work has no tokens: a limit on tokens does not hold it", async () => {
+  const limited = { ...priced(1), rates: { few: { on: "all", itpm: 10 } } };
+  const gateway = await started(limited, () => ({ run: async () => {} }));
+  const work = { by: "shop", name: "buy", payer: {}, units: { call: 1 }, timeoutMs: 5_000 };
+  let running = 0;
+  const gate = Promise.withResolvers<void>();
+  const both = [1, 2].map(() =>
+    gateway.host.work({ ...work, run: () => (++running === 2 ? gate.resolve() : undefined, gate.promise) }),
+  );
+  await Promise.all(both);
+  expect(running).toBe(2);
+  await gateway.books();
+});
+
 test("units are whole numbers", async () => {
   const gateway = await started(priced(1), () => ({ units: { call: 0.5 }, run: async () => {} }));
   expect((await gateway.ask()).status).toBe(500);

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { builtInFormats } from "../../src/run/assemble.ts";
+import type { Format } from "../../src/core/format.ts";
 import { declarationFault } from "../../src/external-plugins/declaration.ts";
 import { loadPlugins } from "../../src/external-plugins/discover.ts";
 import { unflatten } from "../../src/external-plugins/flat-codecs.ts";
@@ -30,8 +31,17 @@ function flat(codec: object): object {
   };
 }
 
+/** A format without the tables of its texts, which no plugin has. */
+function publicPart(format: Format): Format {
+  const { client } = format;
+  if (!client?.facts.places) return format;
+  const { request, answer, event, stopped } = client.facts.places;
+  const places = { request, answer, event, stopped };
+  return { ...format, client: { ...client, facts: { ...client.facts, places } } };
+}
+
 test("every codec of weir, flattened, has its values again", () => {
-  const formats = [...builtInFormats({ systemTurns: "accept" }), ...tiny.formats!];
+  const formats = [...builtInFormats({ systemTurns: "accept" }), ...tiny.formats!].map(publicPart);
   const flattened = formats.map(({ id, client, upstream }) => ({
     id,
     ...(client && { client: flat(client) }),

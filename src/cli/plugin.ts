@@ -94,6 +94,8 @@ export const pluginList: Command = {
   async run({ flags, env, cwd, sections, ownPlugins, print, printError }) {
     const { config, locate } = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
     const { assemble } = await import("../run/assemble.ts");
+    const { columnsOf } = await import("../run/plugin-columns.ts");
+    const { metricsOf } = await import("../run/plugin-metrics.ts");
     const { plugins, broken } = await assemble(config, env, locate, { features: ownPlugins });
     const replaced = replacedProviders(plugins);
     const listed = plugins.map(({ plugin, source, sha256 }) => ({
@@ -103,6 +105,10 @@ export const pluginList: Command = {
       providers: providersOf(plugin),
       formats: (plugin.formats ?? []).map(({ id }) => id),
       hooks: Object.keys(plugin.hooks ?? {}),
+      columns: columnsOf(plugin).map(({ name }) => name),
+      metrics: metricsOf(plugin).map(([, { name }]) => name),
+      hasOptions: plugin.section !== undefined,
+      hasCheck: plugin.check !== undefined,
       replaces: source === "built-in" ? [] : providersOf(plugin).filter((name) => replaced.has(name)),
     }));
     if (flags["--json"]) print(JSON.stringify({ plugins: listed, broken }, null, 2));
@@ -129,6 +135,10 @@ interface PluginContents {
   providers: string[];
   formats: string[];
   hooks: string[];
+  columns: string[];
+  metrics: string[];
+  hasOptions: boolean;
+  hasCheck: boolean;
   replaces: string[];
 }
 
@@ -139,6 +149,10 @@ function contentsOf(contents: PluginContents): string {
     ...contents.providers.map((name) => `provider ${name}${mark(name)}`),
     ...contents.formats.map((id) => `format ${id}`),
     ...contents.hooks.map((hook) => `hook ${hook}`),
+    ...contents.columns.map((name) => `column ${name}`),
+    ...contents.metrics.map((name) => `metric ${name}`),
+    ...(contents.hasOptions ? ["options"] : []),
+    ...(contents.hasCheck ? ["check"] : []),
   ].join(", ");
 }
 

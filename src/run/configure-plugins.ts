@@ -43,9 +43,13 @@ export function configurePlugins(
   const plugins = loaded.flatMap((one) => {
     const { plugin, source } = one;
     const { section } = plugin;
+    const clash = nameFault(plugin, taken);
+    if (clash !== undefined) {
+      faults.push({ file: source, message: `${source}: ${clash}`, mayDecide: mayDecide(plugin) });
+      return [];
+    }
+    if (!section) return [one];
     try {
-      claimNames(plugin, taken);
-      if (!section) return [one];
       const made = section.configure(optionsFor({ name: plugin.name, section }, written, locate));
       if (made?.modelsChanged) watchers.push(() => made.modelsChanged!());
       const check = made?.check && { check: (how: CheckHow) => made.check!(how) };
@@ -70,21 +74,26 @@ export function configurePlugins(
 }
 
 /**
- * Checks the columns and metrics of a plugin. Its metrics count nothing before a gateway serves with it.
- * @param taken the owners of names of other plugins
- * @throws Error with a clause for what weir cannot check or count, and for the name of another plugin
+ * Takes the names of a plugin's columns and metrics. The metrics count nothing before a gateway serves with the plugin.
+ * @param taken the owners of the names so far
+ * @returns a clause about what weir cannot check or count, or about the name of another plugin
  */
-function claimNames(plugin: Plugin, taken: Map<string, string>): void {
-  const metrics = metricsOf(plugin);
-  const names = [
-    ...columnsOf(plugin).map(({ name }) => `column ${name}`),
-    ...metrics.map(([, { name }]) => `metric ${name}`),
-  ];
-  for (const name of names)
-    if (taken.has(name)) throw new Error(`its ${name} is one of the plugin ${taken.get(name)} already`);
+function nameFault(plugin: Plugin, taken: Map<string, string>): string | undefined {
+  let names: string[];
+  try {
+    names = [
+      ...columnsOf(plugin).map(({ name }) => `column ${name}`),
+      ...metricsOf(plugin).map(([, { name }]) => `metric ${name}`),
+    ];
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : String(cause);
+  }
+  const clash = names.find((name) => taken.has(name));
+  if (clash !== undefined) return `its ${clash} is one of the plugin ${taken.get(clash)} already`;
   for (const name of names) taken.set(name, plugin.name);
   for (const column of plugin.columns ?? []) listColumn(column);
-  for (const [own] of metrics) knowMetric(own);
+  for (const metric of plugin.metrics ?? []) knowMetric(metric);
+  return undefined;
 }
 
 /** The hooks for the options replace those of the plugin. */

@@ -6,6 +6,7 @@ import {
   defineHistogram,
   definePlugin,
   defineSection,
+  Slot,
 } from "../../src/plugin.ts";
 import type { CallView } from "../../src/plugin.ts";
 
@@ -44,6 +45,17 @@ test("options have the types of their schema", () => {
   expect(section.configure(options)).toEqual({});
   // @ts-expect-error no type of JSON Schema
   defineSection({ schema: { type: "text" }, configure: () => ({}) });
+});
+
+test("notes have the type of their slot", () => {
+  const words = new Slot<number>();
+  const call = {} as CallView;
+  words.set(call, 3);
+  // @ts-expect-error a number is no text
+  const text: string | undefined = words.get(call);
+  expect(text as unknown).toBe(3);
+  // @ts-expect-error a text is no number
+  words.set(call, "3");
 });
 
 test("columns have the types of their schema", () => {

@@ -183,3 +183,33 @@ export default definePlugin({ name: "${name}", ${check} });`,
     "plugin many: and 3 more findings.",
   ]);
 });
+
+test("weir plugin list shows what a plugin adds, under the names that operators see", async () => {
+  const plugins = {
+    "my-own.js": `import { defineColumn, defineCounter, definePlugin } from "weir";
+export default definePlugin({
+  name: "my-own",
+  section: { schema: { type: "object", properties: {} }, configure: () => ({ hooks: { done() {} } }) },
+  columns: [defineColumn({ name: "size", schema: { type: "integer" } })],
+  metrics: [defineCounter({ name: "seen_total", help: "Calls." })],
+  check: () => [],
+});`,
+    "the-same.js": `import { defineCounter, definePlugin } from "weir";
+export default definePlugin({
+  name: "my_own",
+  metrics: [defineCounter({ name: "seen_total", help: "Calls." })],
+});`,
+  };
+  const cwd = await makeFolder({ plugins });
+  const { code, out, err } = await runCommand(["plugin", "list"], { cwd });
+  await rm(cwd, { recursive: true });
+  expect(out).toMatch(
+    /^my-own +hook done, column my-own\.size, metric weir_plugin_my_own_seen_total, options, check /m,
+  );
+  expect([code, err]).toEqual([
+    1,
+    expect.stringContaining(
+      "the-same.js: its metric weir_plugin_my_own_seen_total is one of the plugin my-own already",
+    ),
+  ]);
+});

@@ -14,6 +14,7 @@ import { planFor, prepareModel } from "./access.ts";
 import { modelAsked, streamAsked } from "./asked.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
 import type { PrepareContext, Prepared } from "./lanes/lane.ts";
+import { earlyViewOf } from "./plugins/call-view.ts";
 import { viewBefore } from "./plugins/early-hooks.ts";
 import { explainedBy } from "./plugins/explained.ts";
 import { withModelSettings } from "./model-settings.ts";
@@ -151,7 +152,11 @@ function foreseeEmbedding(
   const client = format.client.beside.embeds![0]!;
   const incoming = { call, client, request: client.decodeRequest(body), bytes, spanOf };
   const { requests, ...foreseen } = foreseeEmbed(incoming, context);
-  return { ...foreseen, more: { requests } };
+  const plugins = explainedBy(
+    context.hooks,
+    earlyViewOf(call, () => undefined),
+  );
+  return { ...foreseen, more: { requests, ...(plugins && { plugins }) } };
 }
 
 /** Additions of stored answers to the request, and who would store its answer. */

@@ -129,7 +129,10 @@ test("explanations that fail, are too large or no objects say so, and the others
 export default definePlugin({ name: "${name}", hooks: { ${explain} } });`,
   ];
   const plugins = Object.fromEntries([
-    explaining("fine", "explain: (call) => ({ sees: call.request.turns.length, at: call.attempt })"),
+    explaining(
+      "fine",
+      "explain: (call) => ({ sees: call.request?.turns.length ?? call.format, at: call.attempt })",
+    ),
     explaining("throws", 'explain() { throw new Error("the secret of the plugin"); }'),
     explaining("large", 'explain: () => ({ text: "x".repeat(20_000) })'),
     explaining("late", "explain: async () => ({})"),
@@ -148,6 +151,11 @@ export default definePlugin({ name: "${name}", hooks: { ${explain} } });`,
     text: failed("Error: it must return an object or undefined"),
   });
   expect(text).not.toContain("the secret of the plugin");
+  const embedded = await ask(running, {
+    path: "/v1/explain?format=embeddings",
+    body: { model: "mock/embed", input: "hi" },
+  });
+  expect(JSON.parse(embedded.text)).toMatchObject({ plugins: { fine: { sees: "embeddings", at: 0 } } });
   await until(
     () => running.log.some((line) => line.includes("plugin throws: its explain hook failed")),
     10_000,

@@ -79,7 +79,7 @@ export interface Hooks {
   observe?(event: ChatEvent, call: CallView): void;
   /**
    * Called when an operator asks weir to explain a request, which it does not send. Returns what the plugin would do with the
-   * call, and why; `undefined` says nothing. `call` is as `intercept` gets it.
+   * call, and why; `undefined` says nothing. `call` is as `admit` gets it.
    */
   explain?(call: CallView): JsonObject | undefined;
   /** Called once per call, whatever its outcome. */

@@ -108,6 +108,12 @@ export const Explained = answer({
       cost: Type.Optional(
         Type.Unknown({ description: "What the call may cost, and the budgets that it asks." }),
       ),
+      plugins: Type.Optional(
+        mapOf(
+          Type.Record(Type.String(), Type.Unknown()),
+          "What plugins say that they would do, by their names.",
+        ),
+      ),
       losses: Type.Array(
         answer({ code: Type.String(), path: Type.String(), note: Type.Optional(Type.String()) }),
       ),

@@ -1,4 +1,4 @@
-/** Columns and metrics of a dropped plugin in a gateway of two workers, whose keeper never loads the plugin. */
+/** Columns, metrics and explanations of a dropped plugin in a gateway of two workers, whose keeper never loads the plugin. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { parsePrometheus } from "../helpers/prometheus.ts";
 import { until } from "../helpers/serving.ts";
@@ -18,6 +18,7 @@ export default definePlugin({
       worker.set(call, process.pid);
       seen.add({ kind: call.format });
     },
+    explain: ({ model }) => ({ would_count: model }),
   },
 });`;
 
@@ -54,4 +55,16 @@ test("the metrics of both workers add up, and the records tell which worker had 
   const { code, output } = weir.run("logs", "--call", calls[0]!.id);
   expect(code).toBe(0);
   expect(output).toContain(`counts.worker ${calls[0]!.plugins!["counts.worker"]}`);
+  const explained = await fetch(`${admin.url}/admin/v1/explain`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${admin.credential}` },
+    body: JSON.stringify({
+      format: "chat-completions",
+      body: { model: "mock/echo", messages: [{ role: "user", content: "hello" }] },
+    }),
+  });
+  expect(await explained.json()).toMatchObject({
+    status: 200,
+    explained: { plugins: { counts: { would_count: "mock/echo" } } },
+  });
 });

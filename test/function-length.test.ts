@@ -1,6 +1,6 @@
 /** No function is longer than a screen, markup of the console aside, and the root of the sources holds the entry, the list of features and the public types alone. */
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { Glob } from "bun";
 import { functionsIn } from "./helpers/source-words.ts";
@@ -33,7 +33,9 @@ test("no function is longer than 60 lines but those with a reason", async () => 
       else tooLong.push(`${path}: ${lines} lines: ${head}`);
   }
   expect(tooLong).toEqual([]);
-  expect(Object.keys(LONG).filter((path) => !needed.has(path))).toEqual([]);
+  // A build may lack the folder of a feature.
+  const present = Object.keys(LONG).filter((path) => existsSync(resolve(ROOT, path)));
+  expect(present.filter((path) => !needed.has(path))).toEqual([]);
 });
 
 test("a long function is found: declared, a method, an arrow, with parameters on lines of their own", () => {

@@ -112,7 +112,10 @@ test("--json prints one JSON value on models, check, explain, plugin list and co
   });
   expect(await json("plugin", "list")).toMatchObject({
     plugins: expect.arrayContaining([
-      { name: "groq", source: "built-in", providers: ["groq"], formats: [], hooks: [], replaces: [] },
+      {
+        ...{ name: "groq", source: "built-in", providers: ["groq"], formats: [], hooks: [], replaces: [] },
+        ...{ columns: [], metrics: [], hasOptions: false, hasCheck: false },
+      },
     ]),
     broken: [],
   });

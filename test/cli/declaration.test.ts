@@ -54,7 +54,7 @@ const WRONG: Record<string, [text: string, says: string]> = {
   "hook-name": [plugin(`hooks: { reqest() {} }`), "its hook reqest is unknown, did you mean request?"],
   "hook-of-no-kind": [
     plugin(`hooks: { guard() {} }`),
-    "its hook guard is unknown; the known ones are admit, intercept, request, answer, observe, done",
+    "its hook guard is unknown; the known ones are admit, intercept, request, answer, observe, explain, done",
   ],
   "trait-name": [
     plugin(`providers: [${provider(`traits: { thinktag: true }`)}]`),

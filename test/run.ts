@@ -1,9 +1,9 @@
 /**
  * All tests: `bun run test`. With arguments, `bun test` gets them as they are. Without, the binary is built once; then files run in
  * several processes side by side, because most of them wait for sockets and timers: first from source, then those that run weir
- * as a process, and the wire tests, also those of features, once more, with the binary, which starts in a sixth of the processor time. Files whose
- * measurements others would disturb run last, alone. Up to three files that fail in a part run once more alone. The last lines
- * are the sums of all, and the files that passed only alone.
+ * as a process, and the wire tests, also those of features, once more, with the binary, which starts in a sixth of the processor
+ * time. Files whose measurements others would disturb run last, alone. Up to three files that fail in a part run once more alone.
+ * The last lines are the sums of all, and the files that passed only alone.
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

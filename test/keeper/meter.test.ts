@@ -85,7 +85,7 @@ test("a metric that is declared with other labels begins at 0, and no metric of 
   const { link, text, samples } = connected();
   const meter = new WorkerMeter(link);
   meter.add(words, ["answer"], 4);
-  meter.flush();
+  // Without a keeper in between, both declarations wait.
   meter.add(counter("weir_words_total", ["kind", "model"], "Words."), ["answer", "m"], 1);
   meter.add(counter("weir_store_errors_total", [], "Not its own."), [], 7);
   meter.flush();

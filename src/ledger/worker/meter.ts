@@ -21,8 +21,8 @@ interface Waiting {
 export class WorkerMeter implements Meter {
   readonly #channel: Pick<BooksChannel, "isUp" | "send">;
   readonly #declared = new Map<string, Metric>();
-  /** By the name of the metric, then by the values of its labels. */
-  #waiting = new Map<string, { metric: Metric; series: Map<string, Waiting> }>();
+  /** By the metric, then by the values of its labels. A reload may declare a name with other labels while the keeper is away. */
+  #waiting = new Map<Metric, Map<string, Waiting>>();
   #size = 0;
 
   constructor(channel: Pick<BooksChannel, "isUp" | "send">) {
@@ -57,7 +57,7 @@ export class WorkerMeter implements Meter {
   /** Sends what was counted. Without a keeper it waits. */
   flush(): void {
     if (this.#waiting.size === 0 || !this.#channel.isUp) return;
-    const counted: Counted[] = [...this.#waiting.values()].map(({ metric, series }) => ({
+    const counted: Counted[] = [...this.#waiting].map(([metric, series]) => ({
       metric,
       series: [...series.values()] satisfies CountedSeries[],
     }));
@@ -67,9 +67,8 @@ export class WorkerMeter implements Meter {
   }
 
   #find(metric: Metric, labels: readonly string[]): Waiting {
-    let of = this.#waiting.get(metric.name);
-    if (!of) this.#waiting.set(metric.name, (of = { metric, series: new Map() }));
-    const { series } = of;
+    let series = this.#waiting.get(metric);
+    if (!series) this.#waiting.set(metric, (series = new Map()));
     const kept = this.#size < MOST_SERIES ? labels : labels.map(() => OTHER);
     const key = JSON.stringify(labels);
     const known = series.get(key) ?? (kept === labels ? undefined : series.get(JSON.stringify(kept)));

@@ -43,7 +43,7 @@ export async function limitsOf({ books, caller, now }: Given, keys: readonly Key
   };
   return new Map(
     keys.map((key) => {
-      const counts = ({ on }: { on: Subject }) => isOnKey(on, key);
+      const counts = ({ on }: { on: Subject }) => isOnKey(on, { key, path: key.path, tags: key.tags });
       // What has a purse for each session has no figure of the key.
       const own = budgets.filter((budget) => budget.on.kind !== "session" && counts(budget));
       return [

@@ -19,14 +19,14 @@ export function capturesAny({ keys, header, share }: CaptureRules): boolean {
 
 /** @param chance from 0 to less than 1, random */
 export function isCaptured(
-  { headers, key, access }: Pick<Call, "headers" | "key" | "access">,
+  { headers, key, principal }: Pick<Call, "headers" | "key" | "principal">,
   rules: CaptureRules,
   chance = Math.random(),
 ): boolean {
   const wish = headers.get(HEADER)?.trim().toLowerCase();
   if (wish === "no") return false;
   if (rules.header && wish === "yes") return true;
-  return chance < rules.share || rules.keys.some((named) => isOf(named, key, access?.path));
+  return chance < rules.share || rules.keys.some((named) => isOf(named, key, principal?.path));
 }
 
 function isOf(named: string, name: string | undefined, path: string | undefined): boolean {

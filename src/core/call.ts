@@ -10,7 +10,7 @@ import { withoutCredentials } from "./client-headers.ts";
 import type { LimitSource } from "./limit-figures.ts";
 import type { Loss, LossCode } from "./loss.ts";
 import { LossList } from "./loss-list.ts";
-import type { KeyAccess } from "./key-access.ts";
+import type { Principal } from "./principal.ts";
 import { isOwnHost, traitsAt } from "./own-host.ts";
 import type { Interception } from "./plugin.ts";
 import type { Target } from "./provider.ts";
@@ -70,10 +70,8 @@ export class Call implements Noted {
   /** Absent where weir sends nothing (`explain`). */
   asker?: Asker;
 
-  /** Name of the client's gateway key; absent when no keys are configured. */
-  key?: string;
-  /** The client's gateway key with what it may do and what its calls are charged to. */
-  access?: KeyAccess;
+  /** Who asks, with what it may do and what its calls are charged to; absent while calls need no key. */
+  principal?: Principal;
   /** The model name as the client sent it; empty until the body is parsed. */
   model = "";
   /** The model that a plugin chose to serve the call instead. */
@@ -120,6 +118,11 @@ export class Call implements Noted {
     this.headers = headers;
     this.parent = parent;
     this.depth = parent ? parent.depth + 1 : 0;
+  }
+
+  /** Name of the client's gateway key; absent for callers without one. */
+  get key(): string | undefined {
+    return this.principal?.key?.name;
   }
 
   /** Aborts when the client disconnects or a deadline of the whole call expires. */

@@ -2,7 +2,7 @@
 import type { Attempt, Call } from "./call.ts";
 import type { Units } from "./events.ts";
 import type { JsonObject } from "./json.ts";
-import type { KeyAccess } from "./key-access.ts";
+import type { Principal } from "./principal.ts";
 import type { TextTokens } from "./tokens/most-tokens.ts";
 import type { PromptSections } from "./prompt-sections.ts";
 
@@ -73,7 +73,7 @@ export interface Ledger {
    * A key, the limits and budgets that count its calls, and what it has used, for the client that has the key.
    * @throws GatewayError `overloaded` if the figures cannot be read
    */
-  describeKey?(access: KeyAccess): Promise<JsonObject>;
+  describeKey?(principal: Principal): Promise<JsonObject>;
   /** Counts a call that reaches no provider for the rate limits on calls. It is not refused: it costs nothing. */
   count?(call: Call): void;
   /** The usage of an attempt without admission is charged all the same: nothing is held for it. */

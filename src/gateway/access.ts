@@ -1,23 +1,23 @@
-/** Permissions of the key of a call: the models, by any of their names, and the providers. */
+/** Permissions of the caller: the models, by any of their names, and the providers. */
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
-import type { KeyAccess } from "../core/key-access.ts";
 import { namesOf } from "../core/model-pattern.ts";
+import { callerWords, type Permissions, type Principal } from "../core/principal.ts";
 import type { Target } from "../core/provider.ts";
 import type { Choice, Plan } from "./routing/plan.ts";
 import type { ModelEntry, Operation, Registry } from "./routing/registry.ts";
 
 /**
  * Waits for model lists of hosts if no rule knows the name. @param model the name that the client or a plugin has chosen
- * @returns undefined if there is nothing to wait for @throws GatewayError `permission` if the key may not use the model
+ * @returns undefined if there is nothing to wait for @throws GatewayError `permission` if the caller may not use the model
  */
 export function prepareModel(call: Call, model: string, registry: Registry): Promise<void> | undefined {
-  const { access } = call;
+  const { principal } = call;
   const waiting = registry.prepare(model);
   // The list of a host may tell which model an unknown name means.
-  if (waiting && access && !access.allowsModel([model]))
-    return waiting.then(() => assertModel(access, model, registry));
-  assertModel(access, model, registry);
+  if (waiting && principal && !principal.options.allowsModel([model]))
+    return waiting.then(() => assertModel(principal, model, registry));
+  assertModel(principal, model, registry);
   return waiting;
 }
 
@@ -25,47 +25,52 @@ export function prepareModel(call: Call, model: string, registry: Registry): Pro
 export type Models = Pick<Registry, "servedBy">;
 
 /** @param model as a client writes it @throws GatewayError `permission` (`model_not_allowed`) */
-export function assertModel(access: KeyAccess | undefined, model: string, registry: Models): void {
-  if (access === undefined || access.allowsModel([model])) return;
+export function assertModel(principal: Principal | undefined, model: string, registry: Models): void {
+  if (principal === undefined || principal.options.allowsModel([model])) return;
   const served = registry.servedBy(model);
-  if (served.some((one) => access.allowsModel(namesOf(one.provider.name, one.model)))) return;
+  if (served.some((one) => principal.options.allowsModel(namesOf(one.provider.name, one.model)))) return;
   throw new GatewayError(
     "permission",
-    `The key ${access.name} may not use the model \`${model}\`; GET /v1/models lists those that it may use.`,
+    `The ${callerWords(principal)} may not use the model \`${model}\`; GET /v1/models lists those that it may use.`,
     { code: "model_not_allowed", param: "model" },
   );
 }
 
 /** @throws GatewayError `permission` (`provider_not_allowed`) */
-export function assertProvider(access: KeyAccess | undefined, provider: string): void {
-  if (access === undefined || access.allowsProvider(provider)) return;
-  throw new GatewayError("permission", `The key ${access.name} may not use the provider ${provider}.`, {
-    code: "provider_not_allowed",
-  });
+export function assertProvider(principal: Principal | undefined, provider: string): void {
+  if (principal === undefined || principal.options.allowsProvider(provider)) return;
+  throw new GatewayError(
+    "permission",
+    `The ${callerWords(principal)} may not use the provider ${provider}.`,
+    {
+      code: "provider_not_allowed",
+    },
+  );
 }
 
 /**
- * The plan of a call without what its key may not use.
+ * The plan of a call without what its caller may not use.
  * @throws GatewayError as `Registry.plan`, and `permission` (`provider_not_allowed`) if nothing is left
  */
 export function planFor(
-  { access }: Call,
+  { principal }: Call,
   model: string,
   registry: Registry,
   format: string,
   operation?: Operation,
 ): Plan {
   const plan = registry.plan(model, format, operation);
-  return access?.narrowsPlans ? narrow(plan, model, access) : plan;
+  return principal?.options.narrowsPlans ? narrow(plan, model, principal) : plan;
 }
 
 /** A fallback takes the place of a model whose providers are not permitted. */
-function narrow(plan: Plan, model: string, access: KeyAccess): Plan {
-  const isWhole = access.allowsModel([model]);
-  const allowsTarget = (target: Target) => access.allowsModel(namesOf(target.provider.name, target.model));
+function narrow(plan: Plan, model: string, principal: Principal): Plan {
+  const { options } = principal;
+  const isWhole = options.allowsModel([model]);
+  const allowsTarget = (target: Target) => options.allowsModel(namesOf(target.provider.name, target.model));
   const isAllowed = ({ target, fallback }: Choice) =>
-    access.allowsProvider(target.provider.name) &&
-    ((fallback === undefined ? isWhole : access.allowsModel([fallback])) || allowsTarget(target));
+    options.allowsProvider(target.provider.name) &&
+    ((fallback === undefined ? isWhole : options.allowsModel([fallback])) || allowsTarget(target));
   const narrowed = (groups: Plan["fallbacks"]) =>
     groups.map((group) => group.filter(isAllowed)).filter((group) => group.length > 0);
   const [choices, ...fallbacks] = narrowed([plan.choices, ...plan.fallbacks]);
@@ -73,22 +78,23 @@ function narrow(plan: Plan, model: string, access: KeyAccess): Plan {
   const providers = [...new Set(plan.choices.map(({ target }) => target.provider.name))].join(", ");
   throw new GatewayError(
     "permission",
-    `The key ${access.name} may not use the provider of the model \`${model}\` (${providers}).`,
+    `The ${callerWords(principal)} may not use the provider of the model \`${model}\` (${providers}).`,
     { code: "provider_not_allowed", param: "model" },
   );
 }
 
-/** The models that a key may use, under the names by which it may. */
-export function allowedModels(registry: Registry, access: KeyAccess | undefined): ModelEntry[] {
+/** The models that a caller may use, under the names by which it may. */
+export function allowedModels(registry: Registry, principal: Principal | undefined): ModelEntry[] {
   const models = registry.models();
-  if (!access?.narrowsPlans) return models;
+  const options: Permissions | undefined = principal?.options;
+  if (!options?.narrowsPlans) return models;
   return models.flatMap((entry) => {
     const { id } = entry;
     const served = registry.servedBy(id);
     const names = served.flatMap(({ provider, model }) => namesOf(provider.name, model));
-    if (!access.allowsModel([id, ...names])) return [];
+    if (!options.allowsModel([id, ...names])) return [];
     const serving = served.map(({ provider }) => provider.name);
-    const permitted = [entry.provider, ...serving].find((name) => access.allowsProvider(name));
+    const permitted = [entry.provider, ...serving].find((name) => options.allowsProvider(name));
     return permitted === undefined ? [] : [{ id, provider: permitted }];
   });
 }

@@ -7,7 +7,7 @@ import type { ClientCodec, RequestCheck, Format } from "../core/format.ts";
 import { repeatsByCause } from "../core/merge-policies.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { parseJson } from "../core/json.ts";
-import type { KeyAccess } from "../core/key-access.ts";
+import type { Principal } from "../core/principal.ts";
 import type { Target } from "../core/provider.ts";
 import { invalidRequest } from "../core/error.ts";
 import { planFor, prepareModel } from "./access.ts";
@@ -33,8 +33,8 @@ import type { Incoming } from "./types.ts";
 export interface ExplainOptions extends Omit<Incoming, "call" | "format"> {
   format: Format & { client: ClientCodec };
   headers: Headers;
-  /** The client's gateway key. */
-  access?: KeyAccess;
+  /** Who asks. */
+  principal?: Principal;
   /** The request is one for embeddings. */
   embeds?: boolean;
 }
@@ -64,8 +64,7 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
     embeds ? format.client.beside.embeds![0]!.dialect : format.id,
     options.headers,
   );
-  call.key = options.access?.name;
-  call.access = options.access;
+  call.principal = options.principal;
   call.model = modelAsked(body["model"] as string, format.client.routes, registry);
   call.stream = streamAsked(body["stream"], format.client.request);
   await prepareModel(call, call.model, registry);

@@ -1,5 +1,5 @@
 /** The gateway keys of this process. weir keeps and compares only their SHA-256 digests. */
-import type { CompiledKey, KeyAccess } from "../core/key-access.ts";
+import type { CompiledKey, Principal } from "../core/principal.ts";
 
 /** Lower-case names of the headers that may hold a key, in order of precedence. */
 export const KEY_HEADERS: readonly string[] = ["authorization", "x-api-key"];
@@ -57,7 +57,7 @@ export class Keyring {
   countValid(): number {
     const now = Date.now();
     const slots = [...this.#declared.values(), ...(this.#isDoubted ? [] : this.#stored.values())];
-    return new Set(slots.filter(({ until }) => now < until).map(({ key }) => key.access.id)).size;
+    return new Set(slots.filter(({ until }) => now < until).map(({ key }) => key.principal.id)).size;
   }
 
   /** More than one key for calls is known, valid or not: what a revoked key has left behind is not another's. */
@@ -66,7 +66,7 @@ export class Keyring {
     let first: string | undefined;
     for (const slots of [this.#declared, this.#stored])
       for (const { key } of slots.values())
-        if (key.isForCalls && (first ??= key.access.id) !== key.access.id) return true;
+        if (key.isForCalls && (first ??= key.principal.id) !== key.principal.id) return true;
     return false;
   }
 
@@ -110,8 +110,8 @@ export class Keyring {
   change(keys: readonly CompiledKey[], removed: readonly string[], closed: boolean, isDoubted = false): void {
     for (const id of removed) this.#remove(id);
     for (const key of keys) {
-      this.#remove(key.access.id);
-      this.#digestsOf.set(key.access.id, enter(this.#stored, key));
+      this.#remove(key.principal.id);
+      this.#digestsOf.set(key.principal.id, enter(this.#stored, key));
     }
     this.#isStoreClosed = closed;
     this.#isDoubted = isDoubted;
@@ -123,11 +123,11 @@ export class Keyring {
    * `undefined` if it does not admit the call. Constant time: a valid and an invalid key cost the same hash, look-ups and
    * comparison.
    */
-  check(headers: Headers, keyHeaders: readonly string[]): KeyAccess | undefined {
+  check(headers: Headers, keyHeaders: readonly string[]): Principal | undefined {
     const text = presentedKey(headers, keyHeaders);
     const slot = text === undefined ? undefined : this.#find(text);
     if (slot === undefined) return undefined;
-    return slot.until === Infinity || Date.now() < slot.until ? slot.key.access : undefined;
+    return slot.until === Infinity || Date.now() < slot.until ? slot.key.principal : undefined;
   }
 
   /** Why {@link check} did not find a key. */
@@ -160,7 +160,7 @@ export class Keyring {
   lend(id: string, sha256: string, until: number): boolean {
     const now = Date.now();
     const slots = [...this.#declared.values(), ...this.#stored.values()];
-    const owner = slots.find((slot) => slot.key.access.id === id && now < slot.until);
+    const owner = slots.find((slot) => slot.key.principal.id === id && now < slot.until);
     for (const [name, lent] of this.#lent) if (lent.until <= now) this.#lent.delete(name);
     if (!owner) return false;
     const digest = Buffer.from(sha256, "hex");
@@ -171,9 +171,9 @@ export class Keyring {
 
   #remove(id: string): void {
     for (const name of this.#digestsOf.get(id) ?? [])
-      if (this.#stored.get(name)?.key.access.id === id) this.#stored.delete(name);
+      if (this.#stored.get(name)?.key.principal.id === id) this.#stored.delete(name);
     this.#digestsOf.delete(id);
-    for (const [name, { key }] of this.#lent) if (key.access.id === id) this.#lent.delete(name);
+    for (const [name, { key }] of this.#lent) if (key.principal.id === id) this.#lent.delete(name);
   }
 
   #settle(): void {

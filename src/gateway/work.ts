@@ -5,7 +5,7 @@
 import { Attempt, Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import { NO_USAGE, type Units } from "../core/events.ts";
-import type { KeyAccess } from "../core/key-access.ts";
+import type { Principal } from "../core/principal.ts";
 import type { Admitted, Ledger, RequestSize } from "../core/ledger.ts";
 import type { Target } from "../core/provider.ts";
 import type { Stop } from "../core/stop.ts";
@@ -13,12 +13,10 @@ import type { Clock } from "./delivery/clock.ts";
 import { Deadline } from "./delivery/deadline.ts";
 import { type CallObserver, Settler } from "./delivery/settle.ts";
 
-/** What pays for work: the key of a call, or a key by itself. */
+/** Who pays for work: the caller of a call, or a caller by itself. */
 export interface Payer {
-  /** Name of the key. */
-  readonly key?: string;
-  /** Absent: no key pays; budgets on everything count it all the same. */
-  readonly access?: KeyAccess;
+  /** Absent: nobody pays; budgets on everything count it all the same. */
+  readonly principal?: Principal;
 }
 
 /** A piece of work, and its price. */
@@ -106,8 +104,7 @@ export class Works {
     const { parent, payer, name, timeoutMs } = work;
     const id = parent ? `${parent.id}.${++parent.asked}` : this.parts.createId();
     const call = new Call(id, FORMAT, new Headers(), parent);
-    call.key = payer.key;
-    call.access = payer.access;
+    call.principal = payer.principal;
     call.model = name;
     const deadline = new Deadline(call, this.parts.clock, timeoutsOf(timeoutMs));
     (parent && (parent.children ??= new Set()))?.add(call);

@@ -131,12 +131,12 @@ export interface ModelCheck {
 
 export interface KeyQuery {
   what: "key";
-  /** Id of the key. */
-  key: string;
+  /** Id of the key; absent for a caller without one, whose calls have no sums of their own. */
+  key?: string;
   accounts: readonly string[];
 }
 
-/** Figures of one key. */
+/** Figures of one caller. */
 export interface KeyFigures {
   /** Accounts that the keeper does not have are absent: nothing was used of them. */
   accounts: readonly AccountState[];

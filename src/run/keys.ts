@@ -2,10 +2,10 @@
 import type { Config } from "../config/schema.ts";
 import { declaredBy } from "../config/declared.ts";
 import { ConfigError, type Path } from "../config/error.ts";
-import type { CompiledKey } from "../core/key-access.ts";
+import type { CompiledKey } from "../core/principal.ts";
 import { setNamed } from "../core/model-sets.ts";
 import { Keyring } from "../gateway/keyring.ts";
-import { compileKey } from "../ledger/keys/access.ts";
+import { compileKey } from "../ledger/keys/principal.ts";
 import { isMistyped } from "../ledger/keys/form.ts";
 import type { BooksDown } from "../ledger/messages.ts";
 import { type Budget, type Declared, isDeclared, type KeyEntry, type RateLimit } from "../ledger/policy.ts";

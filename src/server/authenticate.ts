@@ -1,7 +1,7 @@
 /** Checks gateway keys. The routes call it, so that it does not depend on a second parser of the path. */
 import { GatewayError } from "../core/error.ts";
 import type { ClientRoutes } from "../core/format.ts";
-import type { KeyAccess } from "../core/key-access.ts";
+import type { Principal } from "../core/principal.ts";
 import { KEY_HEADERS, type KeyFault, type Keyring } from "../gateway/keyring.ts";
 
 /**
@@ -13,7 +13,7 @@ import { KEY_HEADERS, type KeyFault, type Keyring } from "../gateway/keyring.ts"
 export type Authenticate = (
   headers: Headers,
   keyHeaders?: readonly string[],
-) => KeyAccess | undefined | Promise<KeyAccess | undefined>;
+) => Principal | undefined | Promise<Principal | undefined>;
 
 /** How long a call waits for the keys of the store at the start. Milliseconds. */
 const WAIT_MS = 5_000;
@@ -33,7 +33,7 @@ async function authenticateLater(
   keyring: Keyring,
   headers: Headers,
   keyHeaders: readonly string[],
-): Promise<KeyAccess | undefined> {
+): Promise<Principal | undefined> {
   await Promise.race([keyring.pending, Bun.sleep(WAIT_MS)]);
   if (keyring.isOpen) return undefined;
   const found = keyring.check(headers, keyHeaders);

@@ -23,8 +23,8 @@ export function keyOperation(formats: readonly ClientFormat[], ledger: Ledger, p
       answer: { name: "OwnKey", schema: OwnKey },
       errors: OWN_KEY,
     },
-    (_request, access) => {
-      if (access && ledger.describeKey) return ledger.describeKey(access);
+    (_request, principal) => {
+      if (principal && ledger.describeKey) return ledger.describeKey(principal);
       throw new GatewayError("not-found", "This gateway has no keys: calls need none.", { code: "no_keys" });
     },
   );

@@ -44,7 +44,7 @@ export function modelOperations(
         answer: lazy("ModelList", () => schemas().ModelList),
         errors: PAGE,
       },
-      (request, access) => listModels(catalog, request, access, listingOf(listing, request) ?? members),
+      (request, principal) => listModels(catalog, request, principal, listingOf(listing, request) ?? members),
     ),
     plain(
       {
@@ -60,9 +60,9 @@ export function modelOperations(
         answer: lazy("Model", () => schemas().Model),
         errors: MODEL,
       },
-      (request, access) => {
+      (request, principal) => {
         const id = modelIdOf(request, [PATH, ...commonAliases(formats, PATH)]);
-        return retrieveModel(catalog, id, access, listingOf(listing, request) ?? members);
+        return retrieveModel(catalog, id, principal, listingOf(listing, request) ?? members);
       },
     ),
     ...listing.flatMap((format) => ownOperations(format, format.client.routes.models!, catalog, plain)),
@@ -108,7 +108,7 @@ function ownOperations(
         answer: { name: `${name}ModelList`, schema: listing.schemas.list },
         errors: PAGE,
       },
-      (request, access) => listModels(catalog, request, access, listing),
+      (request, principal) => listModels(catalog, request, principal, listing),
     ),
     plain(
       {
@@ -123,8 +123,8 @@ function ownOperations(
         answer: { name: `${name}Model`, schema: listing.schemas.one },
         errors: MODEL,
       },
-      (request, access) =>
-        retrieveModel(catalog, listing.idOf(new URL(request.url).pathname), access, listing),
+      (request, principal) =>
+        retrieveModel(catalog, listing.idOf(new URL(request.url).pathname), principal, listing),
     ),
   ];
 }

@@ -15,7 +15,7 @@ import { globMatches } from "../../src/core/glob.ts";
 import { overviewOf } from "../../src/console/pages/keys/overview.ts";
 import { scopeWords } from "../../src/console/pages/keys/key-words.ts";
 import { additionsOf, type Feature, keyOptionsOf } from "../../src/feature/feature.ts";
-import { compileAccess } from "../../src/ledger/keys/access.ts";
+import { compilePrincipal } from "../../src/ledger/keys/principal.ts";
 import { keyOption } from "../../src/ledger/keys/option.ts";
 import { KEY_OPTIONS } from "../../src/ledger/keys/options.ts";
 import { OwnKey } from "../../src/ledger/worker/own-key.ts";
@@ -83,7 +83,7 @@ const YAML = "keys: [{ name: ci, key: weir-planted-key-000001, mostTools: 3, max
 test("the config has it, checks it, and calls read it by its typed key", () => {
   const [entry] = declaredBy(load(YAML)).keys;
   expect(entry!.scopes).toEqual({ mostTools: 3, maxCost: 500_000_000 });
-  const found: number | undefined = mostTools.of(compileAccess(entry!));
+  const found: number | undefined = mostTools.of(compilePrincipal(entry!));
   expect(found).toBe(3);
   expect(mostTools.of(undefined)).toBeUndefined();
   expect(() => load(YAML.replace("mostTools: 3", "mostTools: many"))).toThrow("mostTools");
@@ -95,7 +95,7 @@ test("the config has it, checks it, and calls read it by its typed key", () => {
 
 test("a list is compiled once for each version of a key, and narrows by its patterns", async () => {
   const text = YAML.replace("mostTools: 3", 'onlyTools: ["github_*"]');
-  const access = compileAccess(declaredBy(load(text)).keys[0]!);
+  const access = compilePrincipal(declaredBy(load(text)).keys[0]!);
   compiled = 0;
   for (const [name, isPermitted] of [
     ["github_search", true],
@@ -103,7 +103,7 @@ test("a list is compiled once for each version of a key, and narrows by its patt
   ] as const)
     expect(onlyTools.of(access)?.(name)).toBe(isPermitted);
   expect(compiled).toBe(1);
-  expect(onlyTools.of(compileAccess(declaredBy(load(YAML)).keys[0]!))).toBeUndefined();
+  expect(onlyTools.of(compilePrincipal(declaredBy(load(YAML)).keys[0]!))).toBeUndefined();
 
   const admin = planted();
   const key = admin.addKey("admin", "/eng", { scopes: { onlyTools: ["github_*"] } });
@@ -212,7 +212,7 @@ test("the console has a field for it, and shows it in words", async () => {
 test("a client reads it of its own key", () => {
   const [entry] = declaredBy(load(YAML)).keys;
   const policy = { keys: [entry!], budgets: [], rates: [] };
-  const own = new OwnKey(compileAccess(entry!), policy, 0);
+  const own = new OwnKey(compilePrincipal(entry!), policy, 0);
   const { scopes } = own.describe({ accounts: [], from: 0, models: [] }, true);
   expect(scopes).toEqual({ max_cost: 0.5, server_tools: true, most_tools: 3 });
 });

@@ -10,12 +10,8 @@ function captured(
   chance = 0.5,
 ) {
   const headers = new Headers(call.wish === undefined ? {} : { "x-weir-capture": call.wish });
-  const access = call.path === undefined ? undefined : ({ path: call.path } as never);
-  return isCaptured(
-    { headers, ...(call.key !== undefined && { key: call.key }), access },
-    { ...OFF, ...rules },
-    chance,
-  );
+  const principal = call.path === undefined ? undefined : ({ path: call.path } as never);
+  return isCaptured({ headers, key: call.key, principal }, { ...OFF, ...rules }, chance);
 }
 
 test("nothing is captured unless the config asks for it", () => {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { loadConfig } from "../../src/config/load.ts";
 import { KEY_HEADERS, type Keyring } from "../../src/gateway/keyring.ts";
-import { compileAccess } from "../../src/ledger/keys/access.ts";
+import { compilePrincipal } from "../../src/ledger/keys/principal.ts";
 import { entryOf, keyringOf } from "../helpers/keys.ts";
 import { goal } from "./goals.ts";
 
@@ -90,7 +90,7 @@ goal(
 );
 
 test("the measurement sees a comparison that stops at the first difference", () => {
-  const access = compileAccess(entryOf("own", RIGHT));
+  const access = compilePrincipal(entryOf("own", RIGHT));
   const leaky: Pick<Keyring, "check"> = {
     check(headers) {
       const key = headers.get("authorization")!.slice("Bearer ".length);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { KEY_HEADERS, Keyring } from "../../src/gateway/keyring.ts";
-import { compileKey } from "../../src/ledger/keys/access.ts";
+import { compileKey } from "../../src/ledger/keys/principal.ts";
 import { digestOf, makeKeyText } from "../../src/ledger/keys/form.ts";
 import { createKey, revokeKey, rotateKey, UNLIMITED } from "../../src/ledger/keys/make.ts";
 import { entryOf, keyringOf } from "../helpers/keys.ts";

@@ -1,6 +1,6 @@
 /** Gateway keys for tests. */
 import { Keyring } from "../../src/gateway/keyring.ts";
-import { compileKey } from "../../src/ledger/keys/access.ts";
+import { compileKey } from "../../src/ledger/keys/principal.ts";
 import { digestOf, isMistyped } from "../../src/ledger/keys/form.ts";
 import type { KeyEntry } from "../../src/ledger/policy.ts";
 

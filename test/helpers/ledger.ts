@@ -3,7 +3,7 @@ import { Attempt, Call } from "../../src/core/call.ts";
 import { Columns } from "../../src/core/column.ts";
 import type { Usage } from "../../src/core/events.ts";
 import { NO_USAGE } from "../../src/core/events.ts";
-import type { KeyAccess } from "../../src/core/key-access.ts";
+import type { Permissions, Principal } from "../../src/core/principal.ts";
 import type { Admitted, RequestSize } from "../../src/core/ledger.ts";
 import type { Target } from "../../src/core/provider.ts";
 import { localCells } from "../../src/ledger/cells.ts";
@@ -108,12 +108,13 @@ export function targetOf(provider = "host", model = "model", more: Partial<Targe
 
 export const TARGET = targetOf();
 
-export function access(id: string, more: Partial<KeyAccess> = {}): KeyAccess {
-  return {
-    id,
-    name: id,
-    path: "/",
-    tags: [],
+/** A caller with a key. @param may what it may do beside all */
+export function principal(
+  id: string,
+  more: Partial<Principal> = {},
+  may: Partial<Permissions> = {},
+): Principal {
+  const options: Permissions = {
     narrowsPlans: false,
     allowsModel: () => true,
     allowsProvider: () => true,
@@ -121,13 +122,14 @@ export function access(id: string, more: Partial<KeyAccess> = {}): KeyAccess {
     isBoundToAddresses: false,
     allowsAddress: () => true,
     scopes: {},
-    ...more,
+    ...may,
   };
+  return { id, name: id, key: { id, name: id }, path: "/", tags: [], options, ...more };
 }
 
 let calls = 0;
 
-export function callOf(more: Partial<Pick<Call, "access" | "stream" | "model">> = {}): Call {
+export function callOf(more: Partial<Pick<Call, "principal" | "stream" | "model">> = {}): Call {
   const call = new Call(`req_${++calls}`, "chat-completions", new Headers({ "user-agent": "Test/1" }));
   return Object.assign(call, { model: "model" }, more);
 }

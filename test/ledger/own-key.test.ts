@@ -1,6 +1,6 @@
 /** What the worker answers about the key of a client. */
 import { expect, jest, test } from "bun:test";
-import { access, budget, rate, testLedger } from "../helpers/ledger.ts";
+import { budget, principal, rate, testLedger } from "../helpers/ledger.ts";
 
 const UNREADABLE = { kind: "overloaded", code: "ledger_unavailable" };
 
@@ -9,7 +9,7 @@ test("figures of a key that cannot be read within two seconds are a 503", async 
   let silent: unknown;
   jest.useFakeTimers();
   try {
-    const described = ledger.describeKey(access("k")).catch((error: unknown) => void (silent = error));
+    const described = ledger.describeKey(principal("k")).catch((error: unknown) => void (silent = error));
     jest.advanceTimersByTime(1_990);
     await new Promise(setImmediate);
     expect(silent).toBeUndefined();
@@ -20,7 +20,7 @@ test("figures of a key that cannot be read within two seconds are a 503", async 
   }
   expect(silent).toMatchObject(UNREADABLE);
   expect(keeper.sent.filter(({ kind }) => kind === "query")).toHaveLength(1);
-  const failed = ledger.describeKey(access("k")).catch((error: unknown) => error);
+  const failed = ledger.describeKey(principal("k")).catch((error: unknown) => error);
   keeper.tell({ kind: "answer", number: 2, error: "the store is not open" });
   expect(await failed).toMatchObject(UNREADABLE);
   expect(String(await failed)).not.toContain("not open");
@@ -29,7 +29,7 @@ test("figures of a key that cannot be read within two seconds are a 503", async 
 test("a question that the keeper has not answered is asked again when the keeper is back", async () => {
   const { ledger, keeper } = testLedger();
   keeper.disconnect();
-  const described = ledger.describeKey(access("k"));
+  const described = ledger.describeKey(principal("k"));
   keeper.connect();
   expect(keeper.sent.at(-1)).toMatchObject({ kind: "query", number: 1, key: "k" });
   keeper.tell({ kind: "answer", number: 1, value: { accounts: [], from: 0, models: [] } });
@@ -43,7 +43,7 @@ test("where clients must not see amounts of budgets, their names and windows rem
     rates: [rate("few", { rpm: 5 }), rate("own-few", { rpm: 3 }, { on })],
     settings: { tell: false },
   });
-  const described = ledger.describeKey(access("k"));
+  const described = ledger.describeKey(principal("k"));
   const accounts = ["r:few:rpm", "r:own-few:rpm"].map((account) => ({ account, held: 0, left: 2 }));
   keeper.tell({ kind: "answer", number: 1, value: { accounts, from: 0, models: [] } });
   const { budgets, limits } = await described;
@@ -58,7 +58,7 @@ test("where clients must not see amounts of budgets, their names and windows rem
 
 test("a client that asks often causes one question to the keeper at a time", async () => {
   const { ledger, keeper } = testLedger();
-  const asked = [access("k"), access("k"), access("k")].map((key) => ledger.describeKey(key));
+  const asked = [principal("k"), principal("k"), principal("k")].map((key) => ledger.describeKey(key));
   keeper.tell({ kind: "answer", number: 1, value: { accounts: [], from: 0, models: [] } });
   await Promise.all(asked);
   expect(keeper.sent.filter(({ kind }) => kind === "query")).toHaveLength(1);

@@ -6,7 +6,7 @@ import { DOLLAR } from "../../src/ledger/money.ts";
 import { budgetAccount, rateAccount } from "../../src/ledger/record.ts";
 import { windowAt } from "../../src/ledger/windows.ts";
 import {
-  access,
+  principal,
   admitted,
   begin,
   budget,
@@ -66,7 +66,7 @@ test("a call under budgets of its key, path, model and everything is charged to 
     budget("tagged", DOLLAR, { on: { kind: "tag", what: "batch" } }),
   ];
   const { ledger, keeper } = testLedger({ budgets: [...budgets, ...others] });
-  const call = callOf({ access: access("key_a", { path: "/eng/search" }) });
+  const call = callOf({ principal: principal("key_a", { path: "/eng/search" }) });
   finish(ledger, await begin(ledger, call), usage(100, 50));
   await settled();
   const [batch] = keeper.batches;
@@ -367,7 +367,7 @@ test("a change of the policy counts for the next call, and shares are kept", asy
 });
 
 test("a key that bounds the cost of a call is refused what may cost more, and what has no price", async () => {
-  const bound = callOf({ access: access("small", { maxCost: 900_000 }) });
+  const bound = callOf({ principal: principal("small", {}, { maxCost: 900_000 }) });
   const { ledger } = testLedger();
   const refusal = await refusalOf(begin(ledger, bound));
   expect([refusal.status, refusal.code]).toEqual([400, "cost_limit_exceeded"]);
@@ -376,7 +376,7 @@ test("a key that bounds the cost of a call is refused what may cost more, and wh
 });
 
 test("a key that bounds the output of a call is refused larger limits, and none where the model permits more", async () => {
-  const bound = () => callOf({ access: access("small", { maxTokens: 900 }) });
+  const bound = () => callOf({ principal: principal("small", {}, { maxTokens: 900 }) });
   const { ledger } = testLedger();
   await begin(ledger, bound(), { maxTokens: 900 });
   await begin(ledger, bound(), { maxTokens: 300, choices: 3 });
@@ -415,7 +415,7 @@ test("tools of the provider are held for, and refused to a key that may not use 
   await begin(unknown.ledger, callOf(), { hasServerTools: true });
   // Searches without a price may cost five times as much.
   expect(unknown.keeper.free.get(ALL)).toBe(DOLLAR - HOLD - 50_000_000 - 500_000_000);
-  const forbidden = callOf({ access: access("plain", { scopes: { serverTools: false } }) });
+  const forbidden = callOf({ principal: principal("plain", {}, { scopes: { serverTools: false } }) });
   const refusal = await refusalOf(begin(ledger, forbidden, { hasServerTools: true }));
   expect([refusal.status, refusal.code]).toEqual([403, "server_tools_not_allowed"]);
   await begin(ledger, forbidden);

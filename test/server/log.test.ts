@@ -2,6 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { Attempt, Call } from "../../src/core/call.ts";
 import type { Target } from "../../src/core/provider.ts";
+import { entryOf } from "../helpers/keys.ts";
+import { compilePrincipal } from "../../src/ledger/keys/principal.ts";
 import { createLogger, type LogOptions } from "../../src/server/log.ts";
 
 /** A new line, ESC, DEL, a C1 control (CSI), a line separator, a bidi override, a zero-width space, half a surrogate pair. */
@@ -11,7 +13,7 @@ const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 function hostileCall(): Call {
   const call = new Call(HOSTILE, HOSTILE, new Headers());
   call.model = HOSTILE;
-  call.key = HOSTILE;
+  call.principal = compilePrincipal(entryOf(HOSTILE, "key"));
   call.status = 400;
   call.outcome = "failed";
   call.skipped = [HOSTILE];

@@ -156,7 +156,7 @@ export class PaidOnce {
   }
 
   async #find(call: Call, repeat: SoughtRequest, registry: Models): Promise<Opened | undefined> {
-    assertModel(call.access, call.model, registry);
+    assertModel(call.principal, call.model, registry);
     const followed = await this.#follow(repeat, call.stop);
     if (!followed) return undefined;
     const { head, isWhole, opened } = followed;

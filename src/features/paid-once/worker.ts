@@ -55,5 +55,5 @@ function seamsOf(paidOnce: PaidOnce): Seams {
 /** @param bytes the body, if weir has read it */
 function identified({ call, http, address }: Arrival, bytes?: Uint8Array): IdentifiedRequest {
   const { headers, url } = http;
-  return { headers, url, key: call.access?.id, address: address(), ...(bytes && { bytes }) };
+  return { headers, url, key: call.principal?.id, address: address(), ...(bytes && { bytes }) };
 }

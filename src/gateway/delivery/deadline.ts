@@ -33,7 +33,7 @@ export class Deadline implements Watcher {
   }
 
   end(reason: GatewayError, key?: string): void {
-    if (key !== undefined && key !== this.call.access?.id) return;
+    if (key !== undefined && key !== this.call.principal?.key?.id) return;
     this.stop();
     this.call.abort(reason);
   }

@@ -1,5 +1,5 @@
 /** The models that clients can ask for, with what is known about each. */
-import type { KeyAccess } from "../../core/key-access.ts";
+import type { Principal } from "../../core/principal.ts";
 import type { FactBook, ModelFacts } from "../../core/model-facts.ts";
 import type { ListedModel } from "../../core/model-listing.ts";
 import { inSlices, type Sliced } from "../../core/slices.ts";
@@ -41,26 +41,26 @@ export class ModelCatalog {
   }
 
   /**
-   * The models that a key may use; the same objects until a host lists other models. Waits for the lists of hosts, at most
+   * The models that a caller may use; the same objects until a host lists other models. Waits for the lists of hosts, at most
    * one second.
-   * @param access the client's key; absent while calls need none
+   * @param principal who asks; absent while calls need no key
    */
-  async list(access?: KeyAccess): Promise<readonly ListedModel[]> {
+  async list(principal?: Principal): Promise<readonly ListedModel[]> {
     await this.#registry.settled();
     const book = await this.#facts();
-    if (!access?.narrowsPlans) return (this.#all ??= this.#listOf(undefined, book));
-    return this.#listOf(access, book);
+    if (!principal?.options.narrowsPlans) return (this.#all ??= this.#listOf(undefined, book));
+    return this.#listOf(principal, book);
   }
 
   /** Waits as {@link list}. @throws GatewayError `permission` (`model_not_allowed`) */
-  async assertAllowed(id: string, access: KeyAccess | undefined): Promise<void> {
-    if (!access?.narrowsPlans) return;
+  async assertAllowed(id: string, principal: Principal | undefined): Promise<void> {
+    if (!principal?.options.narrowsPlans) return;
     await this.#registry.settled();
-    assertModel(access, id, this.#registry);
+    assertModel(principal, id, this.#registry);
   }
 
-  #listOf(access: KeyAccess | undefined, book: FactBook): Promise<ListedModel[]> {
-    return inSlices(this.#describeAll(allowedModels(this.#registry, access), book));
+  #listOf(principal: Principal | undefined, book: FactBook): Promise<ListedModel[]> {
+    return inSlices(this.#describeAll(allowedModels(this.#registry, principal), book));
   }
 
   /**

@@ -134,8 +134,7 @@ function failed(thrown: unknown, call: Call, gateway: Gateway): GatewayError {
 /** A call that ends with its parent, and with what `stop` stands for. */
 function beginChild(parent: Call, stop: Stop, { model, stream }: ChatRequest, gateway: Gateway) {
   const call = new Call(`${parent.id}.${++parent.asked}`, FORMAT, new Headers(), parent);
-  call.key = parent.key;
-  call.access = parent.access;
+  call.principal = parent.principal;
   call.model = model;
   call.stream = stream;
   const deadline = new Deadline(call, gateway.clock, gateway.timeouts);

@@ -83,7 +83,7 @@ function keyOf(call: Call, { id, name, input }: ToolCallKey): string {
   const parsed = parseJson(input === "" ? "{}" : input);
   const value = parsed === undefined ? input : JSON.stringify(parsed);
   return new Bun.CryptoHasher("sha256")
-    .update(JSON.stringify([call.access?.id ?? "", id, name, value]))
+    .update(JSON.stringify([call.principal?.id ?? "", id, name, value]))
     .digest("base64");
 }
 

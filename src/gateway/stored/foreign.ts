@@ -5,17 +5,17 @@
 import type { Call } from "../../core/call.ts";
 import type { AnswerOptions } from "../types.ts";
 
-type Caller = Pick<Call, "access">;
+type Caller = Pick<Call, "principal">;
 
 /** Whether ids of answers and conversations are refused that weir does not know as those of the caller. */
-export function refusesUnknown({ access }: Caller, { foreignIds }: AnswerOptions): boolean {
-  return foreignIds === "refuse" || (foreignIds === "auto" && access !== undefined);
+export function refusesUnknown({ principal }: Caller, { foreignIds }: AnswerOptions): boolean {
+  return foreignIds === "refuse" || (foreignIds === "auto" && principal !== undefined);
 }
 
 /**
  * Whether ids of items are refused that weir does not know as those of the caller. With one key
  * there is no other whose they could be.
  */
-export function refusesUnseen({ access }: Caller, { foreignIds, hasSeveralKeys }: AnswerOptions): boolean {
-  return foreignIds === "refuse" || (foreignIds === "auto" && access !== undefined && hasSeveralKeys());
+export function refusesUnseen({ principal }: Caller, { foreignIds, hasSeveralKeys }: AnswerOptions): boolean {
+  return foreignIds === "refuse" || (foreignIds === "auto" && principal !== undefined && hasSeveralKeys());
 }

@@ -39,7 +39,7 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
       `The answer '${id}' is stored at ${deployment}, which is not configured any more.`,
       { code: format.client.beside.stored!.unknownAnswer(id).code },
     );
-  assertProvider(call.access, target.provider.name);
+  assertProvider(call.principal, target.provider.name);
   call.stream = request.query.get("stream") === "true";
   // No attempt of the plan: how it ends says nothing about models of the deployment.
   const running = new Attempt(call, target);

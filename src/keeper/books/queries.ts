@@ -53,11 +53,13 @@ export class Queries {
     return { accounts: await this.#accounts(accounts), ...use };
   }
 
-  async #use(key: string): Promise<Pick<KeyFigures, "from" | "models">> {
+  async #use(key: string | undefined): Promise<Pick<KeyFigures, "from" | "models">> {
     const day = this.#now() - DAY_MS;
+    const from = Math.floor(day / HOUR_MS) * HOUR_MS;
+    if (key === undefined) return { from, models: [] };
     const { rows } = await this.#reports.usage({ key, from: day, by: ["model"] });
     return {
-      from: Math.floor(day / HOUR_MS) * HOUR_MS,
+      from,
       models: rows.map(({ group, calls, input, cacheRead, cacheWrite, output, cost }) => ({
         model: group.model ?? "",
         calls,

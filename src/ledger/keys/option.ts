@@ -1,6 +1,6 @@
 /** An option of a key: one declaration, which config, admin API, command line, console and the checks of calls read. */
 import type { TSchema } from "@sinclair/typebox";
-import type { KeyAccess } from "../../core/key-access.ts";
+import type { Principal } from "../../core/principal.ts";
 import { Slot } from "../../core/slot.ts";
 
 /** The functions are methods, so that options of different values fit into one list. */
@@ -66,14 +66,15 @@ export class KeyOption<Value = unknown, Compiled = Value> {
     return this.#spec.absent;
   }
 
-  /** The compiled value of a key of calls. @returns undefined for a call without a key, and for a key without the option */
-  of(access: Pick<KeyAccess, "scopes" | "notes"> | undefined): Compiled | undefined {
-    const value = access && this.#in(access.scopes);
-    if (!access || value === undefined) return undefined;
+  /** The compiled value of a caller: `option.of(call.principal)`. @returns undefined where there is no caller, or it lacks the option */
+  of(principal: Pick<Principal, "options"> | undefined): Compiled | undefined {
+    const options = principal?.options;
+    const value = options && this.#in(options.scopes);
+    if (!options || value === undefined) return undefined;
     // Without compile, keyOption gives both the same type.
     if (!this.#spec.compile) return value as Value & Compiled;
-    let compiled = this.#compiled.get(access);
-    if (compiled === undefined) this.#compiled.set(access, (compiled = this.#spec.compile(value)));
+    let compiled = this.#compiled.get(options);
+    if (compiled === undefined) this.#compiled.set(options, (compiled = this.#spec.compile(value)));
     return compiled;
   }
 

@@ -19,7 +19,7 @@ export function recordOf(
   beganAt: number,
   prompt?: PromptRecord,
 ): CallRecord {
-  const { attempt, startedAt, endedAt = performance.now(), access, error } = call;
+  const { attempt, startedAt, endedAt = performance.now(), principal, error } = call;
   const losses = attempt?.losses;
   const first = attempts[0];
   return {
@@ -29,9 +29,9 @@ export function recordOf(
     headMs: since(startedAt, attempt?.headAt),
     firstMs: since(startedAt, attempt?.firstByteAt),
     ownMs: since(startedAt, first?.startedAt),
-    key: access?.id,
-    path: access?.path,
-    tags: access?.tags,
+    key: principal?.key?.id,
+    path: principal?.path,
+    tags: principal?.tags,
     format: call.format,
     lane: attempt?.lane,
     model: recordedName(call.model),

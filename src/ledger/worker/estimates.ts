@@ -7,6 +7,7 @@ import { type Margin, Margins, missed } from "../margins.ts";
 import { pricesUnits } from "../prices/price.ts";
 import type { Booking } from "./booking.ts";
 import { costOf, firstOutput, inputAtMost, outputAtMost, outputPermitted, partsOf } from "./estimate.ts";
+import { callerWords } from "../../core/principal.ts";
 import { priceUnknown, serverToolsForbidden, tooDear, tooLong } from "./refusal.ts";
 import type { LedgerSettings } from "./settings.ts";
 
@@ -18,26 +19,31 @@ export class Estimates {
     this.#settings = settings;
   }
 
-  /** @throws LedgerRefusal for what the key may not do */
+  /** @throws LedgerRefusal for what the caller may not do */
   checkScopes({ call, target }: Attempt, booking: Booking, admitted: Admitted): void {
-    const { name, maxTokens, maxCost } = call.access!;
-    const permitted = serverTools.of(call.access) !== false;
+    const principal = call.principal!;
+    const { maxTokens, maxCost } = principal.options;
+    const permitted = serverTools.of(principal) !== false;
     if (permitted && maxTokens === undefined && maxCost === undefined) return;
     booking.size ??= admitted.size();
-    if (!permitted && booking.size.hasServerTools) refuse(call, serverToolsForbidden(name));
+    if (!permitted && booking.size.hasServerTools) refuse(call, serverToolsForbidden(callerWords(principal)));
     if (maxTokens !== undefined) {
       const output = outputPermitted(booking.size, booking.applied.rule);
       const isNamed = booking.size.maxTokens !== undefined;
-      if (output > maxTokens) refuse(call, tooLong(name, maxTokens, output, isNamed));
+      if (output > maxTokens) refuse(call, tooLong(callerWords(principal), maxTokens, output, isNamed));
     }
     if (maxCost === undefined) return;
     if (!isPriced(booking))
       refuse(
         call,
-        priceUnknown(target, `the key ${name}, which bounds the cost of a call,`, booking.size.units),
+        priceUnknown(
+          target,
+          `the ${callerWords(principal)}, which bounds the cost of a call,`,
+          booking.size.units,
+        ),
       );
     this.#measure(booking);
-    if (booking.fullCost > maxCost) refuse(call, tooDear(name, maxCost, booking.fullCost));
+    if (booking.fullCost > maxCost) refuse(call, tooDear(callerWords(principal), maxCost, booking.fullCost));
   }
 
   /** Sets what the attempt may use and cost at most. @throws LedgerRefusal under a hard budget without a price */

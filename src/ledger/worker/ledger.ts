@@ -5,7 +5,7 @@
 import type { Attempt, Call } from "../../core/call.ts";
 import type { Columns } from "../../core/column.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { KeyAccess } from "../../core/key-access.ts";
+import type { Principal } from "../../core/principal.ts";
 import type { Admitted, Ledger, PromptSource } from "../../core/ledger.ts";
 import type { Cells } from "../cells.ts";
 import type { BooksChannel } from "../channel.ts";
@@ -117,10 +117,10 @@ export class WorkerLedger implements Ledger {
   admit(attempt: Attempt, admitted: Admitted): void | Promise<void> {
     if (this.#awaitsPolicy) return this.#admitLater(attempt, admitted);
     const { call, target } = attempt;
-    const applied = this.#lines.of(call.access, target);
+    const applied = this.#lines.of(call.principal, target);
     const booking = (attempt.booking = bookingOf(applied, target, admitted.work));
     booking.bytes = admitted.bytes;
-    if (call.access !== undefined) this.#estimates.checkScopes(attempt, booking, admitted);
+    if (call.principal !== undefined) this.#estimates.checkScopes(attempt, booking, admitted);
     if (applied.lines.length === 0) return void applied.running.calls++;
     if (applied.hasSessions) booking.session = sessionOf(call, admitted.affinity());
     if (applied.needsSize) this.#estimates.estimate(attempt, booking, admitted);
@@ -203,22 +203,22 @@ export class WorkerLedger implements Ledger {
   }
 
   foresee(attempt: Attempt, admitted: Admitted): JsonObject {
-    const booking = new Booking(this.#lines.of(attempt.call.access, attempt.target));
+    const booking = new Booking(this.#lines.of(attempt.call.principal, attempt.target));
     booking.size = admitted.size();
     this.#estimates.expect(attempt, booking);
     return describeBooking(booking);
   }
 
-  async describeKey(access: KeyAccess): Promise<JsonObject> {
+  async describeKey(principal: Principal): Promise<JsonObject> {
     const { declared, settings } = this.#declaration;
-    const own = new OwnKey(access, this.#policy ?? declared, Date.now(), declared.modelSets);
+    const own = new OwnKey(principal, this.#policy ?? declared, Date.now(), declared.modelSets);
     this.#outbox.flush();
-    const figures = await this.#queries.ask({ what: "key", key: access.id, accounts: own.accounts });
+    const figures = await this.#queries.ask(principal, own.accounts);
     return own.describe(figures, settings.tell);
   }
 
   charge(attempt: Attempt): void {
-    const applied = this.#lines.of(attempt.call.access, attempt.target);
+    const applied = this.#lines.of(attempt.call.principal, attempt.target);
     const booking = new Booking(applied);
     const now = this.#clock.at(attempt.startedAt);
     const lines = applied.lines.filter(({ on, unit }) => unit === "money" && on.kind !== "session");
@@ -228,8 +228,8 @@ export class WorkerLedger implements Ledger {
     applied.running.calls++;
   }
 
-  count({ access, startedAt }: Call): void {
-    countCall(this.#shares, this.#lines.ofCall(access), this.#clock.at(startedAt));
+  count({ principal, startedAt }: Call): void {
+    countCall(this.#shares, this.#lines.ofCall(principal), this.#clock.at(startedAt));
   }
 
   notePrompt(attempt: Attempt, prompt: PromptSource): void {

@@ -1,6 +1,6 @@
 /** Which budgets and limits count a call, and how. */
 import type { Target } from "../../core/provider.ts";
-import type { KeyAccess } from "../../core/key-access.ts";
+import type { Principal } from "../../core/principal.ts";
 import { namesOf } from "../../core/model-pattern.ts";
 import { matchesSet, type ModelSets } from "../../core/model-sets.ts";
 import type { Budget, RateLimit, RateUnit, Subject } from "../policy.ts";
@@ -37,13 +37,13 @@ export function rateLines(limit: RateLimit, earlier: ReadonlyMap<string, Line>):
   });
 }
 
-/** The part of a key that budgets and limits read. */
-type Counted = Pick<KeyAccess, "id" | "path" | "tags">;
+/** The part of a caller that budgets and limits read. */
+type Counted = Pick<Principal, "key" | "path" | "tags">;
 
-/** Whether a line counts the calls of a key to a target. @param sets those of the config */
+/** Whether a line counts the calls of a caller to a target. @param sets those of the config */
 export function applies(
   { kind, what }: Subject,
-  access: Counted | undefined,
+  principal: Counted | undefined,
   target: Target,
   sets: ModelSets = {},
 ): boolean {
@@ -57,17 +57,17 @@ export function applies(
       // weir cannot know what a set that does not exist would count. A limit that counted nothing would be lost in silence.
       return matchesSet(what, namesOf(target.provider.name, target.model, target.asked), sets) ?? true;
     case "key":
-      return access?.id === what;
+      return principal?.key?.id === what;
     case "tag":
-      return access?.tags.includes(what) === true;
+      return principal?.tags.includes(what) === true;
     case "path":
-      return access !== undefined && isBelow(access.path, what);
+      return principal !== undefined && isBelow(principal.path, what);
   }
 }
 
-/** Whether a subject that names no model and no provider counts all calls of a key. */
-export function isOnKey(on: Subject, access: Counted | undefined): boolean {
-  return on.kind !== "model" && on.kind !== "provider" && applies(on, access, NO_TARGET);
+/** Whether a subject that names no model and no provider counts all calls of a caller. */
+export function isOnKey(on: Subject, principal: Counted | undefined): boolean {
+  return on.kind !== "model" && on.kind !== "provider" && applies(on, principal, NO_TARGET);
 }
 
 const NO_TARGET = { provider: { name: "" }, model: "" } as Target;

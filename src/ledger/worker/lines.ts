@@ -1,5 +1,5 @@
-/** The budgets and limits of the policy, and which of them apply to the calls of a key to a target. */
-import type { KeyAccess } from "../../core/key-access.ts";
+/** The budgets and limits of the policy, and which of them apply to the calls of a caller to a target. */
+import type { Principal } from "../../core/principal.ts";
 import type { ModelSets } from "../../core/model-sets.ts";
 import type { Target } from "../../core/provider.ts";
 import type { PriceRule } from "../charge.ts";
@@ -13,7 +13,7 @@ export interface Prices {
   lookup(provider: string, model: string): PriceRule | undefined;
 }
 
-/** Stands for the calls without a key. */
+/** Stands for the calls without a caller. */
 const NO_KEY = {};
 
 export class Lines {
@@ -39,25 +39,25 @@ export class Lines {
       for (const line of rateLines(limit, before)) this.#lines.set(line.account!, line);
   }
 
-  /** Budgets and limits that apply to the calls of a key to a target; the same object each time. */
-  of(access: KeyAccess | undefined, target: Target): Applied {
-    const key = access ?? NO_KEY;
+  /** Budgets and limits that apply to the calls of a caller to a target; the same object each time. */
+  of(principal: Principal | undefined, target: Target): Applied {
+    const key = principal ?? NO_KEY;
     let byTarget = this.#applied.get(key);
     if (!byTarget) this.#applied.set(key, (byTarget = new WeakMap()));
     let found = byTarget.get(target);
-    if (!found) byTarget.set(target, (found = this.#compile(access, target)));
+    if (!found) byTarget.set(target, (found = this.#compile(principal, target)));
     return found;
   }
 
-  /** The lines that count the calls of a key, whatever their target. */
-  ofKey(access: KeyAccess): Line[] {
-    return [...this.#lines.values()].filter(({ on }) => isOnKey(on, access));
+  /** The lines that count the calls of a caller, whatever their target. */
+  ofKey(principal: Principal): Line[] {
+    return [...this.#lines.values()].filter(({ on }) => isOnKey(on, principal));
   }
 
-  /** The limits on the number of calls of a key, whatever their target. */
-  ofCall(access: KeyAccess | undefined): Line[] {
+  /** The limits on the number of calls of a caller, whatever their target. */
+  ofCall(principal: Principal | undefined): Line[] {
     return [...this.#lines.values()].filter(
-      ({ unit, on }) => (unit === "rpm" || unit === "rpd") && isOnKey(on, access),
+      ({ unit, on }) => (unit === "rpm" || unit === "rpd") && isOnKey(on, principal),
     );
   }
 
@@ -72,9 +72,9 @@ export class Lines {
     return found;
   }
 
-  #compile(access: KeyAccess | undefined, target: Target): Applied {
+  #compile(principal: Principal | undefined, target: Target): Applied {
     const prices = this.#prices;
-    const lines = [...this.#lines.values()].filter(({ on }) => applies(on, access, target, this.#sets));
+    const lines = [...this.#lines.values()].filter(({ on }) => applies(on, principal, target, this.#sets));
     const { provider, model } = target;
     let found: { rule: PriceRule | undefined } | undefined;
     return {

@@ -1,11 +1,11 @@
-/** The facts that a client may know of its own key: the key, the limits and budgets that count its calls, and what it has used. */
+/** The facts that a client may know of itself: its key, the limits and budgets that count its calls, and what it has used. */
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { KeyAccess } from "../../core/key-access.ts";
+import type { Principal } from "../../core/principal.ts";
 import { type ModelSets, patternsOf } from "../../core/model-sets.ts";
 import { KEY_OPTIONS } from "../keys/options.ts";
 import type { AccountState, KeyFigures } from "../messages.ts";
 import { toDollars } from "../money.ts";
-import type { Budget, Declared, KeyEntry, RateLimit, RateUnit, Scopes, Subject } from "../policy.ts";
+import type { Budget, Declared, RateLimit, RateUnit, Scopes, Subject } from "../policy.ts";
 import { budgetAccount, rateAccount } from "../record.ts";
 import { windowAt } from "../windows.ts";
 import { isOnKey } from "./line.ts";
@@ -24,27 +24,27 @@ interface CountedUnit {
 }
 
 export class OwnKey {
-  readonly #access: KeyAccess;
-  readonly #entry: KeyEntry | undefined;
+  readonly #principal: Principal;
+  readonly #expiresAt: number | undefined;
   readonly #sets: ModelSets;
   readonly #budgets: readonly CountedBudget[];
   readonly #units: readonly CountedUnit[];
 
   /** @param policy keys, budgets and limits @param now milliseconds since 1970 @param sets those of the config */
-  constructor(access: KeyAccess, policy: Declared, now: number, sets: ModelSets = {}) {
-    this.#access = access;
+  constructor(principal: Principal, policy: Declared, now: number, sets: ModelSets = {}) {
+    this.#principal = principal;
     this.#sets = sets;
-    this.#entry = policy.keys.find(({ id }) => id === access.id);
+    this.#expiresAt = principal.until ?? policy.keys.find(({ id }) => id === principal.key?.id)?.expiresAt;
     this.#budgets = policy.budgets
       // A budget that only watches concerns the operator, not the client.
-      .filter(({ mode, on }) => mode !== "watch" && mayCount(on, access))
+      .filter(({ mode, on }) => mode !== "watch" && mayCount(on, principal))
       .map((budget) => {
         if (budget.on.kind === "session") return { budget };
         const { startsAt, endsAt } = windowAt(budget, now);
         return { budget, account: budgetAccount(budget.id, startsAt), endsAt };
       });
     this.#units = policy.rates
-      .filter(({ on }) => mayCount(on, access))
+      .filter(({ on }) => mayCount(on, principal))
       .flatMap((limit) =>
         (Object.keys(limit.limits) as RateUnit[]).map((unit) => ({
           limit,
@@ -61,23 +61,28 @@ export class OwnKey {
 
   /** @param tell whether clients see the amounts of budgets */
   describe(figures: KeyFigures, tell: boolean): JsonObject {
-    const { id, name, path } = this.#access;
+    const { id, name, path, key, options } = this.#principal;
     const states = new Map(figures.accounts.map((state) => [state.account, state]));
     return {
       ...{ id, name, path },
-      scopes: describeScopes(this.#entry?.scopes ?? {}, this.#sets),
-      expires_at: timeOrNull(this.#entry?.expiresAt),
+      scopes: describeScopes(options.scopes as Scopes, this.#sets),
+      expires_at: timeOrNull(this.#expiresAt),
       limits: this.#units.map((counted) => this.#unit(counted, states.get(counted.account), tell)),
       budgets: this.#budgets.map((counted) => this.#budget(counted, states.get(counted.account ?? ""), tell)),
-      usage: {
-        from: time(figures.from),
-        models: figures.models.map(({ model, calls, input, output, cost }) => ({
-          model: model === "" ? null : model,
-          calls,
-          tokens: { input, output },
-          cost: toDollars(cost),
-        })),
-      },
+      ...(key && { usage: this.#usage(figures) }),
+    };
+  }
+
+  /** Calls are booked to keys: a caller without one has no figures of its own. */
+  #usage({ from, models }: KeyFigures) {
+    return {
+      from: time(from),
+      models: models.map(({ model, calls, input, output, cost }) => ({
+        model: model === "" ? null : model,
+        calls,
+        tokens: { input, output },
+        cost: toDollars(cost),
+      })),
     };
   }
 
@@ -104,17 +109,17 @@ export class OwnKey {
 
   /** A subject that is not shared with keys of other paths. */
   #isOwn({ kind, what }: Subject): boolean {
-    const { id, path } = this.#access;
-    return kind === "key" ? what === id : kind === "path" && what === path && path !== "/";
+    const { key, path } = this.#principal;
+    return kind === "key" ? what === key?.id : kind === "path" && what === path && path !== "/";
   }
 }
 
-/** Whether calls of a key may count for a subject: which models and providers they use is not known. */
-function mayCount(on: Subject, access: KeyAccess): boolean {
-  if (on.kind !== "model" && on.kind !== "provider") return isOnKey(on, access);
+/** Whether calls of a caller may count for a subject: which models and providers they use is not known. */
+function mayCount(on: Subject, principal: Principal): boolean {
+  if (on.kind !== "model" && on.kind !== "provider") return isOnKey(on, principal);
   const [provider = "", ...rest] = on.what.split("/");
   if (on.kind === "model" && rest.length === 0) return true;
-  return provider.includes("*") || access.allowsProvider(provider);
+  return provider.includes("*") || principal.options.allowsProvider(provider);
 }
 
 /** @param sets named sets, which are the operator's: a client sees their patterns */

@@ -66,8 +66,8 @@ function valueOf(usage: Usage, rule: PriceRule): Pick<PromptRecord, "saved" | "d
   };
 }
 
-/** 16 hexadecimal digits. Sessions of two keys are two sessions. */
+/** 16 hexadecimal digits. Sessions of two callers are two sessions. */
 export function sessionOf(call: Call, affinity: string): string {
-  const text = `${call.access?.id ?? ""}\n${affinity}`;
+  const text = `${call.principal?.id ?? ""}\n${affinity}`;
   return new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
 }

@@ -1,5 +1,6 @@
 /** Questions of a worker to the keeper for a client, apart from the path of calls. */
 import { GatewayError } from "../../core/error.ts";
+import type { Principal } from "../../core/principal.ts";
 import type { BooksChannel } from "../channel.ts";
 import type { BooksDown, KeyFigures, KeyQuery } from "../messages.ts";
 
@@ -11,7 +12,7 @@ type Answer = Extract<BooksDown, { kind: "answer" }>;
 export class Queries {
   readonly #channel: BooksChannel;
   readonly #waiting = new Map<number, { query: KeyQuery; end(answer: Answer | undefined): void }>();
-  /** By key. */
+  /** By id of the caller. */
   readonly #asked = new Map<string, Promise<KeyFigures>>();
   #number = 0;
 
@@ -20,15 +21,15 @@ export class Queries {
   }
 
   /**
-   * A client that asks again while the keeper reads the figures of its key gets the same figures: it cannot cause more than one
-   * report at a time.
+   * A caller that asks again while the keeper reads its figures gets the same figures: it cannot cause more than one report at a
+   * time.
    * @throws GatewayError `overloaded` if the keeper does not answer in time, or cannot read its store
    */
-  ask(query: KeyQuery): Promise<KeyFigures> {
-    let asked = this.#asked.get(query.key);
+  ask({ id, key }: Pick<Principal, "id" | "key">, accounts: readonly string[]): Promise<KeyFigures> {
+    let asked = this.#asked.get(id);
     if (!asked) {
-      asked = this.#ask(query).finally(() => this.#asked.delete(query.key));
-      this.#asked.set(query.key, asked);
+      asked = this.#ask({ what: "key", key: key?.id, accounts }).finally(() => this.#asked.delete(id));
+      this.#asked.set(id, asked);
     }
     return asked;
   }

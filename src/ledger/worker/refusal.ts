@@ -131,10 +131,10 @@ function unitPrices(units: Units): string {
 }
 
 /** A call could cost more than its key permits for one call. */
-export function tooDear(key: string, most: Nano, hold: Nano): LedgerRefusal {
+export function tooDear(caller: string, most: Nano, hold: Nano): LedgerRefusal {
   return new LedgerRefusal(
     "invalid-request",
-    `This call may cost up to ${formatNano(hold)}, and the key ${key} permits ${formatNano(most)} for one call; set a smaller limit of output tokens.`,
+    `This call may cost up to ${formatNano(hold)}, and the ${caller} permits ${formatNano(most)} for one call; set a smaller limit of output tokens.`,
     { code: "cost_limit_exceeded", reason: "scope", perTarget: true },
   );
 }
@@ -143,7 +143,7 @@ export function tooDear(key: string, most: Nano, hold: Nano): LedgerRefusal {
  * A call could produce more output than its key permits for one call.
  * @param output of all answers together @param isNamed whether the request names this limit itself, else it is the model's maximum
  */
-export function tooLong(key: string, most: number, output: number, isNamed: boolean): LedgerRefusal {
+export function tooLong(caller: string, most: number, output: number, isNamed: boolean): LedgerRefusal {
   const what = isNamed
     ? `This call asks for up to ${output} output tokens`
     : output === Infinity
@@ -151,15 +151,15 @@ export function tooLong(key: string, most: number, output: number, isNamed: bool
       : `This call names no limit of output tokens, and the model permits up to ${output}`;
   return new LedgerRefusal(
     "invalid-request",
-    `${what}; the key ${key} permits ${most} for one call. Set a limit of at most ${most}.`,
+    `${what}; the ${caller} permits ${most} for one call. Set a limit of at most ${most}.`,
     { code: "max_tokens_exceeded", reason: "scope", perTarget: !isNamed },
   );
 }
 
-export function serverToolsForbidden(key: string): LedgerRefusal {
+export function serverToolsForbidden(caller: string): LedgerRefusal {
   return new LedgerRefusal(
     "permission",
-    `The key ${key} may not use tools that the provider runs itself, such as a web search.`,
+    `The ${caller} may not use tools that the provider runs itself, such as a web search.`,
     { code: "server_tools_not_allowed", param: "tools", reason: "scope", perTarget: false },
   );
 }

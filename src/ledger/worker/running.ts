@@ -9,14 +9,14 @@ const TOKEN_BYTES = 4;
 
 /** @param beganAt milliseconds since 1970 */
 export function runningCallOf(call: Call, beganAt: number): RunningCall {
-  const { attempt, access } = call;
+  const { attempt, principal } = call;
   const target = attempt?.target;
   const booking = attempt?.booking;
   const firstAt = attempt?.firstByteAt;
   return {
     id: call.id,
     startedAt: Math.round(beganAt),
-    ...(access && { key: access.id, path: access.path }),
+    ...(principal && { key: principal.key?.id, path: principal.path }),
     format: call.format,
     model: recordedName(call.model),
     stream: call.stream,

@@ -21,8 +21,8 @@ export function explainRoute(
     const id = createRequestId();
     let format = formatOfHeaders(formats, request.headers);
     try {
-      const access = await context.authenticate(request.headers, keyHeaders);
-      assertScope(access, "explain", () => context.address(request));
+      const principal = await context.authenticate(request.headers, keyHeaders);
+      assertScope(principal, "explain", () => context.address(request));
       const read = await readBody(request, context.limits, context.gateway.clock);
       const body = read.json;
       const named = new URL(request.url).searchParams.get("format");
@@ -36,7 +36,7 @@ export function explainRoute(
         bytes: sent.bytes,
         spanOf: (name: string) => sent.spanOf(name),
         headers: request.headers,
-        access,
+        principal,
         embeds: chosen.embeds,
       };
       return respondJson(await explain(options, context.gateway), id);

@@ -161,7 +161,7 @@ function createRoute(
 
 /** Answers a request that wants nothing of a model. @throws GatewayError `not-found`, `permission` for the model */
 async function answerLocally(answer: JsonObject, call: Call, { catalog }: Gateway): Promise<Opened> {
-  await findModel(catalog, call.model, call.access);
+  await findModel(catalog, call.model, call.principal);
   const headers = { "content-type": "application/json" };
   return { kind: "json", status: 200, headers, body: JSON.stringify(answer) };
 }
@@ -207,13 +207,12 @@ export function callRoute(
         credentialsOf(request, format.client.routes),
         format.client.routes.keyHeaders,
       );
-      const access = found instanceof Promise ? await found : found;
-      if (access) {
-        call.access = access;
-        call.key = access.name;
-        assertScope(access, endpoint, () => context.address(request));
+      const principal = found instanceof Promise ? await found : found;
+      if (principal) {
+        call.principal = principal;
+        assertScope(principal, endpoint, () => context.address(request));
       }
-      if (admission.isLimited) client = admission.enter(call.key ?? context.address(request));
+      if (admission.isLimited) client = admission.enter(call.principal?.id ?? context.address(request));
       return answer(await serve(call, request, deadline));
     } catch (thrown) {
       const error = toClientError(call.abortReason ?? thrown, call);

@@ -1,6 +1,6 @@
 /** `GET /v1/models` and `/v1/models/{id}`: one body with the members that the SDKs of several formats read, or the shape of a format. */
 import { GatewayError, invalidRequest } from "../../core/error.ts";
-import type { KeyAccess } from "../../core/key-access.ts";
+import type { Principal } from "../../core/principal.ts";
 import type { ListedModel, ModelListing, ModelMembers } from "../../core/model-listing.ts";
 import { limitText } from "../../core/printable.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -22,17 +22,17 @@ function describeModel(model: ListedModel, members: readonly ModelMembers[]): Js
 
 /**
  * All models in one page by default: only the Anthropic SDK asks for pages.
- * @param access the client's key: the list has the models that it may use
+ * @param principal who asks: the list has the models that it may use
  * @throws GatewayError `invalid-request` for a limit that is not a positive integer
  */
 export async function listModels(
   catalog: ModelCatalog,
   { url }: Request,
-  access: KeyAccess | undefined,
+  principal: Principal | undefined,
   shape: ModelShape,
 ): Promise<JsonObject> {
   const query = new URL(url).searchParams;
-  const models = await catalog.list(access);
+  const models = await catalog.list(principal);
   return "list" in shape ? shape.list(models, query) : listPage(models, query, shape);
 }
 
@@ -78,10 +78,10 @@ export function modelIdOf({ url }: Request, bases: readonly string[]): string {
 export async function retrieveModel(
   catalog: ModelCatalog,
   id: string,
-  access: KeyAccess | undefined,
+  principal: Principal | undefined,
   shape: ModelShape,
 ): Promise<JsonObject> {
-  const found = await findModel(catalog, id, access);
+  const found = await findModel(catalog, id, principal);
   return "one" in shape ? shape.one(found) : describeModel(found, shape);
 }
 
@@ -89,9 +89,9 @@ export async function retrieveModel(
 export async function findModel(
   catalog: ModelCatalog,
   id: string,
-  access: KeyAccess | undefined,
+  principal: Principal | undefined,
 ): Promise<ListedModel> {
-  await catalog.assertAllowed(id, access);
+  await catalog.assertAllowed(id, principal);
   if (Buffer.byteLength(id) <= MODEL_BYTES) {
     const found = await catalog.find(id);
     if (found) return found;

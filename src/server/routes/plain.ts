@@ -1,7 +1,7 @@
 /** A route without a request body. */
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec } from "../../core/format.ts";
-import type { KeyAccess } from "../../core/key-access.ts";
+import type { Principal } from "../../core/principal.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { Operation } from "../operation.ts";
 import { credentialsOf } from "../authenticate.ts";
@@ -15,8 +15,8 @@ export interface PlainContext {
   address(request: Request): string;
 }
 
-/** @param access the client's key; absent while calls need none */
-export type AnswerPlain = (request: Request, access?: KeyAccess) => unknown;
+/** @param principal who asks; absent while calls need no key */
+export type AnswerPlain = (request: Request, principal?: Principal) => unknown;
 
 /**
  * Checks the key, unless anyone may call, then answers with JSON. Errors have the format of the client, as its headers show it.
@@ -32,13 +32,13 @@ export function plainRoute(
   return async (request: Request): Promise<Response> => {
     const id = createRequestId();
     try {
-      let access: KeyAccess | undefined;
+      let principal: Principal | undefined;
       if (needs === "key") {
         const { address } = codecOf(request).routes;
-        access = await authenticate(credentialsOf(request, { address, keyHeaders }), keyHeaders);
-        assertScope(access, endpoint, () => addressOf(request));
+        principal = await authenticate(credentialsOf(request, { address, keyHeaders }), keyHeaders);
+        assertScope(principal, endpoint, () => addressOf(request));
       }
-      const value = await answer(request, access);
+      const value = await answer(request, principal);
       return value instanceof Response ? value : respondJson(value, id);
     } catch (thrown) {
       return respondError(GatewayError.from(thrown), codecOf(request), id);

@@ -1,7 +1,16 @@
 /** What hold, settlement and record cost a call: a key that has nothing, and one with three budgets and two limits. */
 import { Attempt, type Call } from "../../../src/core/call.ts";
 import { budgetAccount, rateAccount } from "../../../src/ledger/record.ts";
-import { access, admitted, budget, callOf, rate, TARGET, testLedger, usage } from "../../helpers/ledger.ts";
+import {
+  principal,
+  admitted,
+  budget,
+  callOf,
+  rate,
+  TARGET,
+  testLedger,
+  usage,
+} from "../../helpers/ledger.ts";
 import { median } from "../measures.ts";
 
 const ROUNDS = 21;
@@ -20,13 +29,13 @@ const accounts = [
   ...["rpm", "tpm"].map((unit) => rateAccount("pace", unit)),
 ];
 for (const account of accounts) limited.keeper.limit(account, PLENTY);
-const KEY = access("key_bench", { path: "/eng/search" });
+const KEY = principal("key_bench", { path: "/eng/search" });
 const ADMITTED = admitted();
 const USED = usage(20, 40);
 
 /** Shares that suffice for a round, as the keeper's slices do for most calls; idle ones of rate limits are given back. */
 async function grant({ ledger, keeper }: Made): Promise<void> {
-  await ledger.admit(new Attempt(callOf({ access: KEY }), TARGET), ADMITTED);
+  await ledger.admit(new Attempt(callOf({ principal: KEY }), TARGET), ADMITTED);
   const grants = accounts.map((account) => ({ account, amount: PLENTY / 1_000 }));
   keeper.tell({ kind: "grant", number: 0, grants });
 }
@@ -35,7 +44,7 @@ async function grant({ ledger, keeper }: Made): Promise<void> {
 async function measure(made: Made): Promise<number> {
   const { ledger, keeper } = made;
   if (made === limited) await grant(made);
-  const attempts = Array.from({ length: CALLS }, () => new Attempt(callOf({ access: KEY }), TARGET));
+  const attempts = Array.from({ length: CALLS }, () => new Attempt(callOf({ principal: KEY }), TARGET));
   const began = performance.now();
   for (const attempt of attempts) {
     const waits = ledger.admit(attempt, ADMITTED);

@@ -1,4 +1,4 @@
-import { compileAccess } from "../../../src/ledger/keys/access.ts";
+import { compilePrincipal } from "../../../src/ledger/keys/principal.ts";
 import { entryOf } from "../../helpers/keys.ts";
 import { expect, test } from "bun:test";
 import { Call } from "../../../src/core/call.ts";
@@ -10,7 +10,7 @@ import { ReasoningCache, rememberReasoning, restoreReasoning } from "../../../sr
 
 function callOf(key?: string): Call {
   const call = new Call("req_x", "chat-completions", new Headers());
-  if (key !== undefined) call.access = compileAccess(entryOf(key, key));
+  if (key !== undefined) call.principal = compilePrincipal(entryOf(key, key));
   return call;
 }
 

@@ -2,7 +2,7 @@ import { serverTools } from "../../../src/ledger/keys/options.ts";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { globMatches } from "../../../src/core/glob.ts";
-import { compileAccess } from "../../../src/ledger/keys/access.ts";
+import { compilePrincipal } from "../../../src/ledger/keys/principal.ts";
 import { blockContains, isInBlocks, parseBlock } from "../../../src/ledger/keys/addresses.ts";
 import { changeKey, createKey, KeyError, type Maker } from "../../../src/ledger/keys/make.ts";
 import { isWithin, pathFault } from "../../../src/ledger/keys/path.ts";
@@ -152,7 +152,8 @@ const SETS = { set: ["ab*", "b"] };
 
 /** All that a key may do, as a list of facts. */
 function powersOf(entry: KeyEntry): Set<string> {
-  const access = compileAccess(entry, () => SETS);
+  const principal = compilePrincipal(entry, () => SETS);
+  const access = principal.options;
   const powers = [
     ...MODELS.filter((name) => access.allowsModel([name])).map((name) => `model ${name}`),
     ...PROVIDERS.filter((name) => access.allowsProvider(name)).map((name) => `provider ${name}`),
@@ -164,7 +165,7 @@ function powersOf(entry: KeyEntry): Set<string> {
     ...[0, 10, 100, 1000]
       .filter((n) => access.maxCost === undefined || n <= access.maxCost)
       .map((n) => `cost ${n}`),
-    ...(serverTools.of(access) === false ? [] : ["server tools"]),
+    ...(serverTools.of(principal) === false ? [] : ["server tools"]),
     ...[1000, 2000, 3000, 4000]
       .filter((n) => entry.expiresAt === undefined || NOW + n <= entry.expiresAt)
       .map((n) => `until ${n}`),
@@ -235,5 +236,5 @@ test("a limit on a set that does not exist counts every call; its scope permits 
   expect(["@set", "@lost", "abc", "b"].map(counts)).toEqual([true, true, true, false]);
   expect(applies({ kind: "model", what: "@set" }, undefined, { ...target, model: "c" }, SETS)).toBe(false);
   const key = createKey({ name: "k", scopes: { models: ["@lost"] } }, { path: "/", scopes: {} }, NOW).entry;
-  expect(compileAccess(key, () => SETS).allowsModel(["abc"])).toBe(false);
+  expect(compilePrincipal(key, () => SETS).options.allowsModel(["abc"])).toBe(false);
 });

@@ -1,7 +1,7 @@
-/** A key as calls use it: compiled once for each change of the key, so that a call pays no more than a look-up. */
-import type { CompiledKey, KeyAccess } from "../../core/key-access.ts";
+/** Keys and what they may do, as calls use them: compiled once for each change, so that a call pays no more than a look-up. */
 import { matchesSet, type ModelSets } from "../../core/model-sets.ts";
-import type { KeyEntry } from "../policy.ts";
+import type { CompiledKey, Permissions, Principal } from "../../core/principal.ts";
+import type { KeyEntry, Scopes } from "../policy.ts";
 import { type AddressBlock, isInBlocks, parseBlock } from "./addresses.ts";
 import { coversEndpoint } from "./scopes.ts";
 
@@ -10,25 +10,34 @@ type CurrentSets = () => ModelSets;
 
 const NO_SETS: ModelSets = {};
 
-/** @param entry a valid entry */
-export function compileAccess(entry: KeyEntry, sets: CurrentSets = () => NO_SETS): KeyAccess {
-  return new CompiledAccess(entry, sets);
+/** @param scopes valid scopes */
+export function compilePermissions(scopes: Scopes, sets: CurrentSets = () => NO_SETS): Permissions {
+  return new CompiledPermissions(scopes, sets);
+}
+
+/** The caller with a key. @param entry a valid entry */
+export function compilePrincipal(entry: KeyEntry, sets?: CurrentSets): Principal {
+  const { id, name, path, tags, scopes } = entry;
+  return { id, name, key: { id, name }, path, tags, options: compilePermissions(scopes, sets) };
 }
 
 /** @param entry a valid entry */
 export function compileKey(entry: KeyEntry, sets?: CurrentSets): CompiledKey {
   const { digests, kind, expiresAt, revokedAt } = entry;
-  return { access: compileAccess(entry, sets), digests, isForCalls: kind === "call", expiresAt, revokedAt };
+  return {
+    principal: compilePrincipal(entry, sets),
+    digests,
+    isForCalls: kind === "call",
+    expiresAt,
+    revokedAt,
+  };
 }
 
-class CompiledAccess implements KeyAccess {
-  readonly id: string;
-  readonly name: string;
-  readonly path: string;
-  readonly tags: readonly string[];
+class CompiledPermissions implements Permissions {
   readonly maxTokens?: number;
   readonly maxCost?: number;
-  readonly scopes: KeyEntry["scopes"];
+  readonly scopes: Scopes;
+  notes?: unknown[];
   readonly narrowsPlans: boolean;
   readonly #models?: readonly string[];
   readonly #sets: CurrentSets;
@@ -36,11 +45,7 @@ class CompiledAccess implements KeyAccess {
   readonly #endpoints?: readonly string[];
   readonly #blocks?: readonly AddressBlock[];
 
-  constructor({ id, name, path, tags, scopes }: KeyEntry, sets: CurrentSets) {
-    this.id = id;
-    this.name = name;
-    this.path = path;
-    this.tags = tags;
+  constructor(scopes: Scopes, sets: CurrentSets) {
     this.maxTokens = scopes.maxTokens;
     this.maxCost = scopes.maxCost;
     this.scopes = scopes;

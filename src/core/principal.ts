@@ -47,6 +47,15 @@ export interface Principal {
   readonly via?: string;
 }
 
+/** A caller without a key, as a form of credentials describes it. */
+export interface Caller extends Pick<Principal, "name" | "person" | "path" | "until" | "via"> {
+  /** Permanent, and of one caller among those of the feature: see {@link Principal.id}. */
+  readonly id: string;
+  readonly tags?: readonly string[];
+  /** As the scopes of a key; absent: everything. Callers that are given the same object share what is prepared from it. */
+  readonly scopes?: Permissions["scopes"];
+}
+
 /** The caller within a sentence: `key alice`. */
 export function callerWords({ key, name }: Pick<Principal, "key" | "name">): string {
   return key ? `key ${key.name}` : `caller ${name}`;

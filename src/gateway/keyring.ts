@@ -1,11 +1,8 @@
 /** The gateway keys of this process. weir keeps and compares only their SHA-256 digests. */
 import type { CompiledKey, Principal } from "../core/principal.ts";
 
-/** Lower-case names of the headers that may hold a key, in order of precedence. */
-export const KEY_HEADERS: readonly string[] = ["authorization", "x-api-key"];
-
-/** Why a key does not admit a call. `absent`: no header holds one; `admin`: it is a key for the admin API. */
-export type KeyFault = "absent" | "unknown" | "mistyped" | "expired" | "revoked" | "replaced" | "admin";
+/** Why a key does not admit a call. `admin`: it is a key for the admin API. */
+export type KeyFault = "unknown" | "mistyped" | "expired" | "revoked" | "replaced" | "admin";
 
 /** A digest and its key. */
 interface Slot {
@@ -119,22 +116,22 @@ export class Keyring {
   }
 
   /**
-   * The key in the first of the headers that has one: the token of `authorization: Bearer …` (the password of `Basic …`), or the value of another header.
-   * `undefined` if it does not admit the call. Constant time: a valid and an invalid key cost the same hash, look-ups and
-   * comparison.
+   * The caller with a key. `undefined` if it does not admit the call. Constant time: a valid and an invalid key cost the same
+   * hash, look-ups and comparison.
    */
-  check(headers: Headers, keyHeaders: readonly string[]): Principal | undefined {
-    const text = presentedKey(headers, keyHeaders);
-    const slot = text === undefined ? undefined : this.#find(text);
+  check(text: string): Principal | undefined {
+    const slot = this.#find(text);
     if (slot === undefined) return undefined;
     return slot.until === Infinity || Date.now() < slot.until ? slot.key.principal : undefined;
   }
 
+  /** Whether a text is a key, valid or not. */
+  knows(text: string): boolean {
+    return this.#find(text) !== undefined;
+  }
+
   /** Why {@link check} did not find a key. */
-  faultOf(headers: Headers, keyHeaders: readonly string[]): { fault: KeyFault; until?: number } {
-    const text = presentedKey(headers, keyHeaders);
-    if (text === undefined)
-      return { fault: keyHeaders.some((name) => headers.has(name)) ? "unknown" : "absent" };
+  faultOf(text: string): { fault: KeyFault; until?: number } {
     const slot = this.#find(text);
     if (!slot) return { fault: this.#isMistyped(text) ? "mistyped" : "unknown" };
     const { isForCalls, revokedAt, expiresAt } = slot.key;
@@ -145,6 +142,7 @@ export class Keyring {
   }
 
   #find(text: string): Slot | undefined {
+    if (text.length > MAX_KEY_LENGTH) return undefined;
     Bun.SHA256.hash(text, this.#digest);
     const name = this.#digest.toString("latin1");
     const [stored, lent] = this.#isDoubted ? [] : [this.#stored.get(name), this.#lent.get(name)];
@@ -192,25 +190,4 @@ function enter(slots: Map<string, Slot>, key: CompiledKey): string[] {
     slots.set(name, { key, digest, until: isValid ? Math.min(until, expiresAt) : 0 });
     return name;
   });
-}
-
-function presentedKey(headers: Headers, keyHeaders: readonly string[]): string | undefined {
-  for (const name of keyHeaders) {
-    const value = headers.get(name);
-    const key = name === "authorization" ? tokenOf(value) : value?.trim() || undefined;
-    if (key !== undefined) return key.length <= MAX_KEY_LENGTH ? key : undefined;
-  }
-  return undefined;
-}
-
-/**
- * The token of `Bearer …`, or the password of `Basic …`: programs that know only an address send it from
- * `http://user:KEY@host`. Schemes are case-insensitive (RFC 9110 11.1). Other schemes carry no gateway key.
- */
-function tokenOf(authorization: string | null): string | undefined {
-  const [, scheme, token] = /^(bearer|basic)[ \t]+(.*)$/i.exec(authorization ?? "") ?? [];
-  if (scheme === undefined || scheme.length === "bearer".length) return token?.trim() || undefined;
-  const pair = Buffer.from(token!.trim(), "base64").toString("utf8");
-  const colon = pair.indexOf(":");
-  return colon < 0 ? undefined : pair.slice(colon + 1) || undefined;
 }

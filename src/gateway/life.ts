@@ -14,8 +14,10 @@ export interface LivePart {
 export function compose(parts: readonly LivePart[]): Life {
   const refused = parts.flatMap(({ seams }) => seams.refused ?? []);
   const sent = parts.flatMap(({ seams }) => seams.sent ?? []);
+  const credentials = parts.flatMap(({ seams }) => seams.credentials ?? []);
   const around = aroundAll(parts);
   return {
+    ...(credentials.length > 0 && { credentials }),
     ...(around && { around }),
     ...(refused.length > 0 && {
       refused: (arrival, status) => {

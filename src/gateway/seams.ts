@@ -6,6 +6,8 @@ import type { JsonObject } from "../core/json.ts";
 import type { Ledger } from "../core/ledger.ts";
 import type { Meter, Metric } from "../core/metric.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
+import type { Caller, Principal } from "../core/principal.ts";
+import type { CredentialForm } from "./credentials.ts";
 import type { Clock } from "./delivery/clock.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { Registry } from "./routing/registry.ts";
@@ -19,6 +21,8 @@ export type AroundPlace = (typeof PLACES)[number];
 
 /** The seams that a part of the gateway uses for one config. */
 export interface Seams {
+  /** Forms of credentials beside keys: who asks. */
+  readonly credentials?: readonly CredentialForm[];
   /** Runs around the opening of an answer. */
   readonly around?: { readonly at: AroundPlace; readonly run: Around };
   /** Hooks as a plugin has them. They run in front of those of plugins, in the same sandbox. */
@@ -45,6 +49,8 @@ export interface WorkerHost {
    * @throws GatewayError if the work is refused or stopped, and what the work throws
    */
   work<Value>(this: void, work: Work<Value>): Promise<Value>;
+  /** Makes the caller that a form of credentials has found. @throws Error for a path or a scope that no key could have */
+  principal(this: void, caller: Caller): Principal;
   /** The way to the part of the same name in the keeper; absent if this process has the keeper to itself. */
   channel<Up, Down>(): Channel<Up, Down> | undefined;
 }
@@ -155,6 +161,7 @@ export type Open = (entry: Entry) => Promise<Opened>;
 
 /** The seams of all parts as one. A member is absent if no part uses its seam. */
 export interface Life {
+  readonly credentials?: readonly CredentialForm[];
   readonly around?: (entry: Entry, open: Open) => Promise<Opened>;
   readonly refused?: (arrival: Arrival, status: number) => void;
   readonly sent?: Sent;

@@ -9,6 +9,7 @@ import type { Principal } from "../core/principal.ts";
 import type { Admitted, Ledger, RequestSize } from "../core/ledger.ts";
 import type { Target } from "../core/provider.ts";
 import type { Stop } from "../core/stop.ts";
+import { assertCurrent } from "./credentials.ts";
 import type { Clock } from "./delivery/clock.ts";
 import { Deadline } from "./delivery/deadline.ts";
 import { type CallObserver, Settler } from "./delivery/settle.ts";
@@ -78,6 +79,7 @@ export class Works {
     assertUnits(work.units);
     const { parent } = work;
     if (parent?.stop.reason) throw parent.stop.reason;
+    assertCurrent(work.payer.principal);
     const call = this.#begin(work);
     try {
       const attempt = await this.#admit(call, work);

@@ -14,6 +14,7 @@ import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
 import type { CaptureSettings } from "../capture/index.ts";
 import { callCaptures } from "./call-captures.ts";
 import { columnsWith } from "./columns.ts";
+import { callerMaker } from "../ledger/keys/principal.ts";
 import { declarationOf } from "./declaration.ts";
 import { keyRevoked, shuttingDown } from "./end-errors.ts";
 import { FirstRequest } from "./first-request.ts";
@@ -133,9 +134,11 @@ export class Lasting {
       observe: (call) => logger.call(call),
       onFault: (fault) => logger.fault("the record of work failed", fault),
     }));
+    const sets = () => this.keys.declared.modelSets ?? {};
     const host = (name: string) => ({
       ...{ clock, ledger: this.ledger, meter: this.meter, ...tools },
       work: <Value>(work: Work<Value>) => works.do(work),
+      principal: callerMaker(name, sets),
       channel: <Up, Down>() => (address ? keeper.channel<Up, Down>(name) : undefined),
     });
     this.parts = new WorkerParts(options.workers ?? [], host, (metrics) => this.meter.declare(metrics));

@@ -11,7 +11,7 @@ import { parseBlock } from "../ledger/keys/addresses.ts";
 import { VERSION } from "../process/version.ts";
 import { Admission } from "../server/admission.ts";
 import { createApp } from "../server/app.ts";
-import { createAuthenticate } from "../server/authenticate.ts";
+import { assertForms, createAuthenticate } from "../server/authenticate.ts";
 import { clientAddress } from "../server/client-address.ts";
 import type { Listener } from "../server/listen.ts";
 import { type AddedPlugins, type Assembled, assemble, assertLoaded } from "./assemble.ts";
@@ -62,6 +62,7 @@ export class Serving {
     const captured = await lasting.capturesFor(config.capture);
     const live = [...(await lasting.parts.of(config)), ...captured];
     const life = compose(live);
+    assertForms(lasting.keys.keyring, life.credentials ?? []);
     const gateway = gatewayOf({ config, parts, lasting, live, life });
     const serving = new Serving(settings, parts, gateway, new Admission(config.limits), life);
     serving.renew(lasting, socket);
@@ -73,6 +74,7 @@ export class Serving {
   renew({ keys, keeper, headers }: Lasting, socket: Socket): void {
     const { config, gateway, admission, life } = this;
     const { keyring } = keys;
+    const keyed = !keyring.isOpen || life.credentials !== undefined;
     const proxies = config.trustedProxies.flatMap((text) => parseBlock(text) ?? []);
     this.app = createApp({
       gateway,
@@ -80,9 +82,9 @@ export class Serving {
       cors: config.cors,
       secure: socket.isSecure,
       limits: config.limits,
-      authenticate: createAuthenticate(keyring),
-      keyed: !keyring.isOpen,
-      ...(isGuarded(config, keyring.isOpen) && { names: [...config.names, config.host] }),
+      authenticate: createAuthenticate(keyring, life.credentials),
+      keyed,
+      ...(isGuarded(config, !keyed) && { names: [...config.names, config.host] }),
       admission,
       life,
       address: (request) =>
@@ -146,7 +148,7 @@ function gatewayOf({ config, parts, lasting, live, life }: GatewayParts): Gatewa
     retries: config.retries,
     timeouts: config.timeouts,
     strict: config.strict,
-    answerOptions: answerOptions(config, () => keys.keyring.hasSeveral),
+    answerOptions: answerOptions(config, () => life.credentials !== undefined || keys.keyring.hasSeveral),
   };
   return gateway;
 }

@@ -220,7 +220,8 @@ class Weir implements RunningWeir {
     if (fault === undefined && keyring.pending) await endsWithin(keyring.pending, OPEN_MS);
     if (!isRestart) keys.assertNames(config, locate);
     const valid = keyring.pending ? undefined : keyring.countValid();
-    const { isOpen, isDoubted } = keyring;
+    const { isDoubted } = keyring;
+    const isOpen = keyring.isOpen && this.#now.life.credentials === undefined;
     return { place: describeBooks(home, config, fault), keys: valid, isOpen, isDoubted };
   }
 

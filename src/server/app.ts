@@ -42,7 +42,8 @@ export interface AppOptions extends RouteContext {
 }
 
 export function createApp(options: AppOptions) {
-  const { gateway, version, keyed, headers = [] } = options;
+  const { gateway, life, version, keyed, headers = [] } = options;
+  const hasForms = life.credentials !== undefined;
   const formats = [...gateway.registry.formats.values()].filter(hasClient);
   const codecOf = (request: Request) => clientCodecOf(formats, request, pathOf(request), methods.paths);
   let known: JsonObject | undefined;
@@ -62,7 +63,7 @@ export function createApp(options: AppOptions) {
   };
   const refuse = (request: Request, error = misrouted(request, pathOf(request), methods)) =>
     respondError(error, codecOf(request), createRequestId());
-  const served = servedRoutes(operations, { keyed, headers }, refuse);
+  const served = servedRoutes(operations, { keyed, hasForms, headers }, refuse);
   const aliases = new AliasRoutes(served.filter(({ detail }) => !detail));
   for (const { method, template, detail, handle } of served)
     if (detail)

@@ -24,6 +24,22 @@ export const KEY: Errors = [
   { kind: "overloaded", code: "keys_unavailable", when: "weir cannot read the keys of its store." },
 ];
 
+/** Of operations that need a credential, where features have forms of them beside keys. */
+export const FORMS: Errors = [
+  {
+    kind: "invalid-request",
+    code: "conflicting_credentials",
+    when: "Two headers carry credentials of two different callers.",
+  },
+  { kind: "authentication", code: "credential_expired", when: "The credential is not valid any more." },
+  {
+    kind: "authentication",
+    code: "ambiguous_credential",
+    when: "The credential could be one of two forms.",
+  },
+  { kind: "overloaded", code: "credential_unchecked", when: "weir cannot check the credential in time." },
+];
+
 /** Of operations with a body. */
 export const BODY: Errors = [
   {

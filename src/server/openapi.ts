@@ -4,8 +4,8 @@ import type { DocumentedError } from "../core/error.ts";
 import { GatewayError } from "../core/error.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject } from "../core/json.ts";
-import { KEY_HEADERS } from "../gateway/keyring.ts";
-import { ANY, BODY, KEY } from "./errors.ts";
+import { KEY_HEADERS } from "./presented.ts";
+import { ANY, BODY, FORMS, KEY } from "./errors.ts";
 import type { ClientFormat, NamedSchema, Operation, Parameter, Schema } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
 
@@ -21,6 +21,8 @@ export interface DeclaredRoute {
 export interface Described {
   /** Whether weir has gateway keys. */
   keyed: boolean;
+  /** Whether there are forms of credentials beside keys. */
+  hasForms: boolean;
   /** Headers of calls that features declare. */
   headers: readonly CallHeader[];
 }
@@ -170,7 +172,7 @@ function describeEvent(event: NamedSchema, { formats, terminator }: Operation): 
 /** Errors by status. The status of a kind of error depends on the format. */
 function describeErrors(operation: Operation, api: Described): JsonObject {
   const byStatus: Record<string, DocumentedError[]> = {};
-  for (const error of errorsOf(operation, api.keyed))
+  for (const error of errorsOf(operation, api))
     for (const status of new Set(operation.formats.map((format) => statusOf(error, format))))
       (byStatus[status] ??= []).push(error);
   const { method, formats, isCall } = operation;
@@ -193,8 +195,11 @@ function describeErrors(operation: Operation, api: Described): JsonObject {
 const ERROR_CODES = "x-error-codes";
 
 /** All errors that an operation may answer with. */
-export function errorsOf({ access, request, errors }: Operation, keyed: boolean): readonly DocumentedError[] {
-  const key = keyed && access === "key" ? KEY : [];
+export function errorsOf(
+  { access, request, errors }: Operation,
+  { keyed, hasForms }: Pick<Described, "keyed" | "hasForms">,
+): readonly DocumentedError[] {
+  const key = keyed && access === "key" ? [...KEY, ...(hasForms ? FORMS : [])] : [];
   return [...ANY, ...key, ...(request ? BODY : []), ...errors];
 }
 

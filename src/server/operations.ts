@@ -5,7 +5,7 @@
 import type { CallHeader } from "../core/call-header.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
-import { KEY_HEADERS } from "../gateway/keyring.ts";
+import { KEY_HEADERS } from "./presented.ts";
 import type { AnswerOperation } from "../gateway/stored/operations.ts";
 import { cancelAnswer, deleteAnswer, listInputItems, retrieveAnswer } from "../gateway/stored/operations.ts";
 import { documentOperations } from "./document-operations.ts";

@@ -1,16 +1,18 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { KEY_HEADERS, Keyring } from "../../src/gateway/keyring.ts";
+import { Keyring } from "../../src/gateway/keyring.ts";
 import { compileKey } from "../../src/ledger/keys/principal.ts";
 import { digestOf, makeKeyText } from "../../src/ledger/keys/form.ts";
 import { createKey, revokeKey, rotateKey, UNLIMITED } from "../../src/ledger/keys/make.ts";
+import { firstCredential, KEY_HEADERS } from "../../src/server/presented.ts";
 import { entryOf, keyringOf } from "../helpers/keys.ts";
 import { withinBudget } from "../helpers/within-budget.ts";
 
 const keyring = keyringOf(entryOf("alice", "first-key"), entryOf("bob", "second-key"));
 
 function check(headers: Record<string, string>, order: readonly string[] = KEY_HEADERS): string | undefined {
-  return keyring.check(new Headers(headers), order)?.name;
+  const request = new Request("http://weir/v1/models", { headers });
+  return keyring.check(firstCredential(request, { keyHeaders: order }) ?? "")?.name;
 }
 
 test("either header, the scheme in any case", () => {
@@ -75,10 +77,9 @@ test("no header value makes it throw", () => {
 
 test("without keys the keyring is open, and finds no key", () => {
   expect(keyringOf().isOpen).toBe(true);
-  expect(keyringOf().check(new Headers({ "x-api-key": "x" }), KEY_HEADERS)).toBeUndefined();
+  expect(keyringOf().check("x")).toBeUndefined();
 });
 
-const bearer = (text: string) => new Headers({ authorization: `Bearer ${text}` });
 const HOUR = 3_600_000;
 
 test("the first call key of the store closes the gateway, and revoking or removing the last one does not open it", () => {
@@ -88,14 +89,14 @@ test("the first call key of the store closes the gateway, and revoking or removi
   expect(ring.isOpen).toBe(true);
   ring.change([compileKey(entry)], [], true);
   expect(ring.isOpen).toBe(false);
-  expect(ring.check(bearer(text), KEY_HEADERS)?.name).toBe("alice");
+  expect(ring.check(text)?.name).toBe("alice");
   ring.change([compileKey(revokeKey(entry, false, UNLIMITED, Date.now()))], [], true);
   expect(ring.isOpen).toBe(false);
-  expect(ring.check(bearer(text), KEY_HEADERS)).toBeUndefined();
-  expect(ring.faultOf(bearer(text), KEY_HEADERS).fault).toBe("revoked");
+  expect(ring.check(text)).toBeUndefined();
+  expect(ring.faultOf(text).fault).toBe("revoked");
   ring.change([], [entry.id], true);
   expect(ring.isOpen).toBe(false);
-  expect(ring.faultOf(bearer(text), KEY_HEADERS).fault).toBe("unknown");
+  expect(ring.faultOf(text).fault).toBe("unknown");
 });
 
 test("a rotated key is valid under both texts until the grace period ends, as one key", () => {
@@ -104,44 +105,43 @@ test("a rotated key is valid under both texts until the grace period ends, as on
   const second = rotateKey(first.entry, 2 * HOUR, UNLIMITED, now - HOUR);
   const ring = keyringOf();
   ring.replace([compileKey(second.entry)], true);
-  const found = ring.check(bearer(first.text), KEY_HEADERS);
+  const found = ring.check(first.text);
   expect(found?.id).toBe(first.entry.id);
-  expect(ring.check(bearer(second.text), KEY_HEADERS)).toBe(found!);
+  expect(ring.check(second.text)).toBe(found!);
   const late = rotateKey(first.entry, HOUR, UNLIMITED, now - 2 * HOUR);
   ring.replace([compileKey(late.entry)], true);
-  expect(ring.check(bearer(first.text), KEY_HEADERS)).toBeUndefined();
-  expect(ring.faultOf(bearer(first.text), KEY_HEADERS)).toEqual({ fault: "replaced", until: now - HOUR });
-  expect(ring.check(bearer(late.text), KEY_HEADERS)?.id).toBe(first.entry.id);
+  expect(ring.check(first.text)).toBeUndefined();
+  expect(ring.faultOf(first.text)).toEqual({ fault: "replaced", until: now - HOUR });
+  expect(ring.check(late.text)?.id).toBe(first.entry.id);
 });
 
 test("a key expires at its time, while it is in use", async () => {
   const now = Date.now();
   const { entry, text } = createKey({ name: "alice", expiresAt: now + 300 }, UNLIMITED, now);
   const ring = keyringOf(entry);
-  expect(ring.check(bearer(text), KEY_HEADERS)?.name).toBe("alice");
+  expect(ring.check(text)?.name).toBe("alice");
   await Bun.sleep(Math.max(0, now + 320 - Date.now()));
-  expect(ring.check(bearer(text), KEY_HEADERS)).toBeUndefined();
-  expect(ring.faultOf(bearer(text), KEY_HEADERS)).toEqual({ fault: "expired", until: now + 300 });
+  expect(ring.check(text)).toBeUndefined();
+  expect(ring.faultOf(text)).toEqual({ fault: "expired", until: now + 300 });
 });
 
 test("a key of the admin API admits no call, and a mistyped key is told from an unknown one", () => {
   const admin = createKey({ name: "root", kind: "admin" }, UNLIMITED, Date.now());
   const ring = keyringOf(admin.entry);
-  expect(ring.check(bearer(admin.text), KEY_HEADERS)).toBeUndefined();
-  expect(ring.faultOf(bearer(admin.text), KEY_HEADERS).fault).toBe("admin");
+  expect(ring.check(admin.text)).toBeUndefined();
+  expect(ring.faultOf(admin.text).fault).toBe("admin");
   const other = makeKeyText("call");
-  expect(ring.faultOf(bearer(other), KEY_HEADERS).fault).toBe("unknown");
-  expect(ring.faultOf(bearer(`${other.slice(0, -1)}-`), KEY_HEADERS).fault).toBe("mistyped");
-  expect(ring.faultOf(new Headers(), KEY_HEADERS).fault).toBe("absent");
-  expect(ring.faultOf(bearer(""), KEY_HEADERS).fault).toBe("unknown");
+  expect(ring.faultOf(other).fault).toBe("unknown");
+  expect(ring.faultOf(`${other.slice(0, -1)}-`).fault).toBe("mistyped");
+  expect(ring.faultOf("").fault).toBe("unknown");
 });
 
 test("a key of the config wins over a stored one with the same text, and a reload brings the stored one back", () => {
   const ring = keyringOf(entryOf("alice", "shared"));
   ring.replace([compileKey(entryOf("imported", "shared", { id: "key_000000000000" }))], true);
-  expect(ring.check(bearer("shared"), KEY_HEADERS)?.name).toBe("alice");
+  expect(ring.check("shared")?.name).toBe("alice");
   ring.declare([]);
-  expect(ring.check(bearer("shared"), KEY_HEADERS)?.name).toBe("imported");
+  expect(ring.check("shared")?.name).toBe("imported");
 });
 
 test("a keyring that expects keys of the store admits nobody without a key until it has them", async () => {
@@ -159,8 +159,8 @@ test("one object stands for a key until the key changes", () => {
   const other = entryOf("bob", "other", { id: "key_000000000002" });
   const ring = keyringOf();
   ring.replace([compileKey(entry), compileKey(other)], true);
-  const found = ring.check(bearer("text"), KEY_HEADERS)!;
+  const found = ring.check("text")!;
   ring.change([compileKey({ ...other, name: "bobby" })], [], true);
-  expect(ring.check(bearer("text"), KEY_HEADERS)).toBe(found);
-  expect(ring.check(bearer("other"), KEY_HEADERS)?.name).toBe("bobby");
+  expect(ring.check("text")).toBe(found);
+  expect(ring.check("other")?.name).toBe("bobby");
 });

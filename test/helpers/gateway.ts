@@ -7,9 +7,10 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { environmentIn } from "./environment.ts";
-import { HEADERS, OWN_COLUMNS, OWN_PLUGINS, SECTIONS, WORKERS } from "./features.ts";
+import { FEATURES, HEADERS, OWN_PLUGINS } from "./features.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Format } from "../../src/core/format.ts";
+import { additionsOf, columnsOf, type Feature, workersOf } from "../../src/feature/feature.ts";
 import type { NamedPart, WorkerHost, WorkerPart } from "../../src/gateway/seams.ts";
 import { startWeir } from "../../src/run/weir.ts";
 
@@ -34,6 +35,8 @@ export interface GatewayOptions {
   target?: GatewayTarget;
   /** Parts beside those of the features; only of a gateway in this process. */
   workers?: readonly NamedPart<WorkerHost, WorkerPart>[];
+  /** Features beside those of the build; only of a gateway in this process. */
+  features?: readonly Feature[];
 }
 
 export interface RunningGateway {
@@ -115,13 +118,15 @@ interface Started {
 async function startHere(folder: string, options: GatewayOptions): Promise<Started> {
   const log: string[] = [];
   const env = options.env ?? {};
-  const { config } = loadConfig({ flags: { "--port": "0" }, env, cwd: folder, sections: SECTIONS });
+  const features = [...FEATURES, ...(options.features ?? [])];
+  const sections = additionsOf(features);
+  const { config } = loadConfig({ flags: { "--port": "0" }, env, cwd: folder, sections });
   const write = (text: string) => void log.push(...text.split("\n").filter((line) => line !== ""));
   const own = {
-    columns: OWN_COLUMNS,
+    columns: columnsOf(features),
     headers: HEADERS,
     ownPlugins: OWN_PLUGINS,
-    workers: [...WORKERS, ...(options.workers ?? [])],
+    workers: [...workersOf(features), ...(options.workers ?? [])],
   };
   const weir = await startWeir({ config, env, write, ...own });
   const { formats } = weir.parts.registry;

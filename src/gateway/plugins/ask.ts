@@ -15,6 +15,7 @@ import { incompleteStream } from "../../core/incomplete.ts";
 import type { Stop } from "../../core/stop.ts";
 import { SseParser } from "../../stream/sse.ts";
 import { prepareModel } from "../access.ts";
+import { assertCurrent } from "../credentials.ts";
 import { Deadline } from "../delivery/deadline.ts";
 import { settle } from "../delivery/deliver.ts";
 import { answerStream } from "../delivery/stream.ts";
@@ -110,6 +111,7 @@ function begin({ request, parent, stop }: Asked, stream: boolean, gateway: Gatew
   if (parent.depth >= MAX_DEPTH) throw tooDeep(parent);
   if (stop.reason) throw stop.reason;
   if (parent.outcome) throw hasEnded();
+  assertCurrent(parent.principal);
   const wanted = canonical(request, stream);
   const { call, deadline } = beginChild(parent, stop, wanted, gateway);
   const { registry } = gateway;

@@ -1,9 +1,10 @@
 /** Keys and what they may do, as calls use them: compiled once for each change, so that a call pays no more than a look-up. */
 import { matchesSet, type ModelSets } from "../../core/model-sets.ts";
-import type { CompiledKey, Permissions, Principal } from "../../core/principal.ts";
+import type { Caller, CompiledKey, Permissions, Principal } from "../../core/principal.ts";
 import type { KeyEntry, Scopes } from "../policy.ts";
 import { type AddressBlock, isInBlocks, parseBlock } from "./addresses.ts";
-import { coversEndpoint } from "./scopes.ts";
+import { pathFault } from "./path.ts";
+import { coversEndpoint, scopesFault } from "./scopes.ts";
 
 /** The sets of the config at this moment: a reload changes what a key permits. */
 type CurrentSets = () => ModelSets;
@@ -32,6 +33,31 @@ export function compileKey(entry: KeyEntry, sets?: CurrentSets): CompiledKey {
     revokedAt,
   };
 }
+
+/**
+ * Makes the callers that the forms of credentials of a feature find. It throws an Error with a sentence for a caller that the books
+ * could not have.
+ * @param owner name of the feature: the ids of its callers are apart from those of keys and of other features
+ */
+export function callerMaker(owner: string, sets?: CurrentSets): (caller: Caller) => Principal {
+  const shared = new WeakMap<object, Permissions>();
+  const permissionsOf = (scopes: Scopes) => {
+    const fault = scopesFault(scopes);
+    if (fault) throw new Error(`of the scopes of a caller ${fault.clause}`);
+    const options = compilePermissions(scopes, sets);
+    shared.set(scopes, options);
+    return options;
+  };
+  return ({ id, name, path, tags = [], scopes = NO_SCOPES, person, until, via }) => {
+    const fault = pathFault(path);
+    if (fault !== undefined) throw new Error(`the path ${JSON.stringify(path)} of a caller ${fault}`);
+    if (id === "") throw new Error("a caller has an empty id");
+    const options = shared.get(scopes) ?? permissionsOf(scopes);
+    return { id: `${owner}/${id}`, name, path, tags, options, person, until, via };
+  };
+}
+
+const NO_SCOPES: Scopes = {};
 
 class CompiledPermissions implements Permissions {
   readonly maxTokens?: number;

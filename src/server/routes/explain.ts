@@ -21,7 +21,7 @@ export function explainRoute(
     const id = createRequestId();
     let format = formatOfHeaders(formats, request.headers);
     try {
-      const principal = await context.authenticate(request.headers, keyHeaders);
+      const principal = await context.authenticate(request, { keyHeaders });
       assertScope(principal, "explain", () => context.address(request));
       const read = await readBody(request, context.limits, context.gateway.clock);
       const body = read.json;

@@ -19,7 +19,7 @@ import type { Gateway, Incoming } from "../../gateway/types.ts";
 import { withModelSettings } from "../../gateway/model-settings.ts";
 import { exchange } from "../../gateway/pipeline.ts";
 import type { Admission } from "../admission.ts";
-import { type Authenticate, credentialsOf } from "../authenticate.ts";
+import type { Authenticate } from "../authenticate.ts";
 import { assertScope } from "../key-scope.ts";
 import type { BodyLimits } from "../read-body.ts";
 import { readBody } from "../read-body.ts";
@@ -203,10 +203,7 @@ export function callRoute(
       leave();
     };
     try {
-      const found = authenticate(
-        credentialsOf(request, format.client.routes),
-        format.client.routes.keyHeaders,
-      );
+      const found = authenticate(request, format.client.routes);
       const principal = found instanceof Promise ? await found : found;
       if (principal) {
         call.principal = principal;

@@ -4,7 +4,6 @@ import type { ClientCodec } from "../../core/format.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { Operation } from "../operation.ts";
-import { credentialsOf } from "../authenticate.ts";
 import { assertScope } from "../key-scope.ts";
 import { createRequestId, respondError, respondJson } from "../respond.ts";
 
@@ -35,7 +34,7 @@ export function plainRoute(
       let principal: Principal | undefined;
       if (needs === "key") {
         const { address } = codecOf(request).routes;
-        principal = await authenticate(credentialsOf(request, { address, keyHeaders }), keyHeaders);
+        principal = await authenticate(request, { address, keyHeaders });
         assertScope(principal, endpoint, () => addressOf(request));
       }
       const value = await answer(request, principal);

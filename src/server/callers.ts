@@ -1,0 +1,110 @@
+/** Who asks, where more than one form of credentials is on. */
+import { GatewayError } from "../core/error.ts";
+import type { Principal } from "../core/principal.ts";
+import { assertCurrent, CHALLENGE, type CredentialForm } from "../gateway/credentials.ts";
+import { noCredential, type KeyForm } from "./key-form.ts";
+import { allCredentials, firstCredential, type Places, type Presented } from "./presented.ts";
+
+/** How long a call waits for a form. Milliseconds. */
+const WAIT_MS = 5_000;
+
+export class Callers {
+  readonly #keys: KeyForm;
+  readonly #forms: readonly CredentialForm[];
+
+  /** @param forms those beside keys */
+  constructor(keys: KeyForm, forms: readonly CredentialForm[]) {
+    this.#keys = keys;
+    this.#forms = forms;
+  }
+
+  /**
+   * The first credential counts, as where keys are the only form. The others of the request are checked all the same: weir does
+   * not guess which of two callers is meant.
+   * @throws GatewayError what the form of the first one throws; `invalid-request` if another one names another caller
+   */
+  of(request: Request, places: Places): Principal | Promise<Principal> {
+    const [first, ...others] = allCredentials(request, places);
+    if (!first) {
+      const isUnreadable = firstCredential(request, places) !== undefined;
+      if (isUnreadable) return this.#keys.check("");
+      throw noCredential(places.keyHeaders);
+    }
+    const found = this.#check(first.text, request);
+    return others.length === 0 ? found : this.#agreed(found, [first, ...others], request);
+  }
+
+  async #agreed(
+    found: Principal | Promise<Principal>,
+    [first, ...others]: readonly Presented[],
+    request: Request,
+  ): Promise<Principal> {
+    const principal = await found;
+    for (const other of others) {
+      const named = await this.#named(other.text, request);
+      if (named && named.id !== principal.id) throw conflict(first!.where, other.where);
+    }
+    return principal;
+  }
+
+  /** @returns undefined for a text that names nobody: clients leave old credentials in other headers */
+  async #named(text: string, request: Request): Promise<Principal | undefined> {
+    try {
+      return await this.#check(text, request);
+    } catch (thrown) {
+      const isRefused =
+        thrown instanceof GatewayError && (thrown.kind === "authentication" || thrown.kind === "permission");
+      if (isRefused) return undefined;
+      throw thrown;
+    }
+  }
+
+  /** A text that no form claims is one for the key form, which says what is wrong with it. */
+  #check(text: string, request: Request): Principal | Promise<Principal> {
+    const [form, second] = this.#forms.filter((one) => one.claims(text));
+    if (!form) return this.#keys.check(text);
+    if (second || this.#keys.claims(text)) throw claimedTwice(form, second ?? this.#keys);
+    const found = form.check(text, request);
+    return found instanceof Promise ? within(found, form).then(current) : current(found);
+  }
+}
+
+function current(principal: Principal): Principal {
+  assertCurrent(principal);
+  return principal;
+}
+
+/** @throws GatewayError `overloaded` if a form takes too long */
+async function within(checking: Promise<Principal>, { name }: CredentialForm): Promise<Principal> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const late = () =>
+    reject(
+      new GatewayError("overloaded", `The gateway cannot check ${name} at the moment; retry in 1 s.`, {
+        code: "credential_unchecked",
+        retryAfter: 1,
+      }),
+    );
+  const timer = setTimeout(late, WAIT_MS);
+  try {
+    return await Promise.race([checking, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function conflict(one: string, other: string): GatewayError {
+  return new GatewayError(
+    "invalid-request",
+    `The credentials in ${one} and in ${other} belong to two different callers; send only the one that you mean.`,
+    { code: "conflicting_credentials" },
+  );
+}
+
+/** The operator has to tell the forms apart: to ask both would be a fallback from one to the other. */
+function claimedTwice(one: CredentialForm, other: CredentialForm): GatewayError {
+  return new GatewayError(
+    "authentication",
+    `This credential could be one of two forms: ${one.name} or ${other.name}. Ask the gateway's operator for another one.`,
+    { code: "ambiguous_credential", ...CHALLENGE },
+  );
+}

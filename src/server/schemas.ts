@@ -224,20 +224,25 @@ export const OwnKey = open(
       }),
       { description: "The budgets that count calls of the key." },
     ),
-    usage: open({
-      from: Type.String({ format: "date-time", description: "The beginning of an hour, a day ago." }),
-      models: Type.Array(
-        open({
-          model: nullable(Type.String(), { description: "null: calls that reached no provider." }),
-          calls: Type.Integer(),
-          tokens: open({
-            input: Type.Integer({ description: "With what was read from a cache or written to it." }),
-            output: Type.Integer(),
-          }),
-          cost: Type.Number({ description: "Dollars." }),
-        }),
+    usage: Type.Optional(
+      open(
+        {
+          from: Type.String({ format: "date-time", description: "The beginning of an hour, a day ago." }),
+          models: Type.Array(
+            open({
+              model: nullable(Type.String(), { description: "null: calls that reached no provider." }),
+              calls: Type.Integer(),
+              tokens: open({
+                input: Type.Integer({ description: "With what was read from a cache or written to it." }),
+                output: Type.Integer(),
+              }),
+              cost: Type.Number({ description: "Dollars." }),
+            }),
+          ),
+        },
+        { description: "Absent for a caller without a key." },
       ),
-    }),
+    ),
   },
   { title: "OwnKey" },
 );

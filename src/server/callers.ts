@@ -64,9 +64,23 @@ export class Callers {
     const [form, second] = this.#forms.filter((one) => one.claims(text));
     if (!form) return this.#keys.check(text);
     if (second || this.#keys.claims(text)) throw claimedTwice(form, second ?? this.#keys);
-    const found = form.check(text, request);
-    return found instanceof Promise ? within(found, form).then(current) : current(found);
+    try {
+      const found = form.check(text, request);
+      if (found instanceof Promise) return within(found, form).then(current).catch(refuse);
+      return current(found);
+    } catch (thrown) {
+      return refuse(thrown);
+    }
   }
+}
+
+/** A 401 needs a challenge (RFC 9110 11.6.1), also where a form gives none. */
+function refuse(thrown: unknown): never {
+  const lacksChallenge =
+    thrown instanceof GatewayError &&
+    thrown.kind === "authentication" &&
+    !Object.hasOwn(thrown.headers ?? {}, "www-authenticate");
+  throw lacksChallenge ? thrown.with({ headers: { ...thrown.headers, ...CHALLENGE.headers } }) : thrown;
 }
 
 function current(principal: Principal): Principal {

@@ -57,14 +57,12 @@ const person = column({
   name: "person",
   schema: Type.String({ description: "The person who asked." }),
   of: ({ principal }) => principal?.person,
-  log: { name: "person" },
 });
 
 const via = column({
   name: "via",
   schema: Type.String({ description: "How the person asked." }),
   of: ({ principal }) => principal?.via,
-  log: { name: "via" },
 });
 
 class TokenForm implements CredentialForm {

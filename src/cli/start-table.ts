@@ -61,10 +61,12 @@ function providerLines({ providers, off }: Registry): string[] {
   ];
 }
 
-function describeKeys({ keys, isOpen, isDoubted }: OpenedBooks): string {
+function describeKeys({ keys, isOpen, isDoubted, forms = [] }: OpenedBooks): string {
   if (isDoubted) return "closed, because the store was damaged or is an older copy; see weir store release";
   if (keys === undefined) return "not known until the books are open";
-  if (keys > 0) return String(keys);
+  const others = forms.join(", ");
+  if (keys > 0) return others === "" ? String(keys) : `${keys}, and ${others}`;
+  if (others !== "") return `none; calls come with ${others}`;
   return isOpen
     ? "none (loopback only); set WEIR_API_KEYS to accept other machines"
     : "none that is valid, and calls need one; create it with weir keys create";

@@ -96,6 +96,8 @@ export interface OpenedBooks {
   keys: number | undefined;
   /** Calls need no key. */
   isOpen: boolean;
+  /** Names of the forms of credentials beside keys. Default: none. */
+  forms?: readonly string[];
   /** Keys of the store admit nothing before the store is released. */
   isDoubted?: boolean;
 }

@@ -221,8 +221,9 @@ class Weir implements RunningWeir {
     if (!isRestart) keys.assertNames(config, locate);
     const valid = keyring.pending ? undefined : keyring.countValid();
     const { isDoubted } = keyring;
-    const isOpen = keyring.isOpen && this.#now.life.credentials === undefined;
-    return { place: describeBooks(home, config, fault), keys: valid, isOpen, isDoubted };
+    const forms = this.#now.life.credentials?.map(({ name }) => name) ?? [];
+    const isOpen = keyring.isOpen && forms.length === 0;
+    return { place: describeBooks(home, config, fault), keys: valid, isOpen, isDoubted, forms };
   }
 
   async reload(settings: Settings): Promise<void> {

@@ -28,9 +28,10 @@ export class KeyForm implements CredentialForm {
   /** @throws GatewayError as {@link admit} */
   check(text: string): Principal | Promise<Principal> {
     const refused = () => refusal(this.#keyring.faultOf(text));
-    const found = this.#find(text, refused);
     // Without keys no call needs one, but a text is no key all the same.
-    return found instanceof Promise ? found.then((principal) => principal ?? throwing(refused())) : found;
+    return (
+      this.#find(text) ?? this.#otherwise(text, refused).then((principal) => principal ?? throwing(refused()))
+    );
   }
 
   /**
@@ -43,24 +44,28 @@ export class KeyForm implements CredentialForm {
     keyHeaders?: readonly string[],
   ): Principal | undefined | Promise<Principal | undefined> {
     if (this.#keyring.isOpen) return undefined;
-    return this.#find(text, () =>
-      text === undefined ? noCredential(keyHeaders) : refusal(this.#keyring.faultOf(text)),
-    );
+    const found = this.#find(text);
+    if (found) return found;
+    const refused = () =>
+      text === undefined ? noCredential(keyHeaders) : refusal(this.#keyring.faultOf(text));
+    return this.#otherwise(text, refused);
   }
 
-  #find(text: string | undefined, refused: () => GatewayError): Principal | Promise<Principal | undefined> {
-    const keyring = this.#keyring;
-    const found = text === undefined ? undefined : keyring.check(text);
-    if (found) return found;
-    if (keyring.pending) return this.#findLater(text, refused);
-    throw keyring.isDoubted ? unreleased() : refused();
+  #find(text: string | undefined): Principal | undefined {
+    return text === undefined ? undefined : this.#keyring.check(text);
+  }
+
+  #otherwise(text: string | undefined, refused: () => GatewayError): Promise<Principal | undefined> {
+    const { pending, isDoubted } = this.#keyring;
+    if (pending) return this.#findLater(text, refused);
+    throw isDoubted ? unreleased() : refused();
   }
 
   async #findLater(text: string | undefined, refused: () => GatewayError): Promise<Principal | undefined> {
     const keyring = this.#keyring;
     await Promise.race([keyring.pending, Bun.sleep(WAIT_MS)]);
     if (keyring.isOpen) return undefined;
-    const found = text === undefined ? undefined : keyring.check(text);
+    const found = this.#find(text);
     if (found) return found;
     if (keyring.isDoubted) throw unreleased();
     if (!keyring.pending) throw refused();

@@ -32,6 +32,21 @@ test("the start table says when the price book is older than 60 days", async () 
   );
 });
 
+test("the start table names the forms of credentials beside keys", async () => {
+  const { config } = loadConfig({ env: {}, cwd: import.meta.dir });
+  const parts = await assemble(config, {});
+  const table = (keys: number, forms: string[]) =>
+    startTable(
+      { url: "http://127.0.0.1:9347", parts },
+      config,
+      { place: "in memory", keys, isOpen: false, forms },
+      true,
+    );
+  expect(table(2, [])).toContain("\n  keys: 2\n");
+  expect(table(2, ["tokens of a", "tokens of b"])).toContain("\n  keys: 2, and tokens of a, tokens of b\n");
+  expect(table(0, ["tokens of a"])).toContain("\n  keys: none; calls come with tokens of a\n");
+});
+
 test.each<[string, Partial<KeyEntry>[], string]>([
   ["no keys", [], "none (loopback only)"],
   ["two keys", [{ id: "one" }, { id: "two" }], "2\n"],

@@ -84,6 +84,7 @@ test.each([1, 2])("with %i workers", async (workers) => {
     for (let more = 0; more < 40 && count < CENTS; more++) if ((await paint(more)).status === 200) count++;
     expect([count, (await paint(0)).status]).toEqual([CENTS, 429]);
 
+    expect(gateway.log).toContain("  keys: 1, and tokens of the test");
     const served = () =>
       new Set(gateway.log.flatMap((line) => (line.includes('"format"') ? [JSON.parse(line).worker] : [])));
     expect(await until(() => served().size === workers)).toBe(true);

@@ -1,5 +1,5 @@
 /**
- * Answers a request from memory if one of the same meaning was answered before: of the same gateway key, without a provider and
+ * Answers a request from memory if one of the same meaning was answered before: of the same caller, without a provider and
  * for free. The section `cache` of the config turns it on. A first answer streams as usual while it is recorded.
  */
 import {

@@ -15,10 +15,10 @@ const WITHOUT_MEANING: ReadonlySet<string> = new Set([
 /** Headers by which a client changes what the model does. */
 const HEADERS = ["anthropic-beta", "openai-beta"];
 
-/** @returns SHA-256 of the gateway key, the model and the request, base64 */
+/** @returns SHA-256 of who asks, the model and the request, base64 */
 export function digestOf(call: CallView, request: ChatRequest): string {
   const headers = HEADERS.map((name) => call.headers.get(name));
-  const text = JSON.stringify([call.key, call.model, headers, meaningOf(request)]);
+  const text = JSON.stringify([call.caller, call.model, headers, meaningOf(request)]);
   return new Bun.CryptoHasher("sha256").update(text).digest("base64");
 }
 

@@ -18,8 +18,10 @@ export interface CallView extends Noted {
   readonly format: string;
   /** The model name as the client sent it. */
   readonly model: string;
-  /** Name of the client's gateway key; absent when no keys are configured. */
+  /** Name of the client's gateway key; absent for callers without one, and when no keys are configured. */
   readonly key?: string;
+  /** Permanent id of who asks, with a key or without one; absent while calls need no key. What a plugin keeps for one caller, it keeps under it. */
+  readonly caller?: string;
   /** Whether the client requested a stream. */
   readonly stream: boolean;
   /** The client's request headers, without its credentials. */
@@ -90,6 +92,7 @@ export interface CallRecord extends Noted {
   readonly format: string;
   readonly model: string;
   readonly key?: string;
+  readonly caller?: string;
   /** The id of the call whose plugin asked; absent for a call of a client. */
   readonly parent?: string;
   readonly stream: boolean;

@@ -68,6 +68,10 @@ class View implements CallView {
     return this.#call.key;
   }
 
+  get caller(): string | undefined {
+    return this.#call.principal?.id;
+  }
+
   get notes(): unknown[] | undefined {
     return this.#call.notes;
   }
@@ -187,6 +191,7 @@ export function recordOf(call: Call): CallRecord {
     format: call.format,
     model: call.model,
     key: call.key,
+    caller: call.principal?.id,
     parent: call.parent?.id,
     stream: call.stream,
     target: attempt && describeTarget(attempt),

@@ -6,6 +6,7 @@ import { droppedPlugin } from "../../../../test/helpers/dropped-plugin.ts";
 import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
 import { STREAM } from "../../../../test/helpers/places.ts";
 import { anthropicClient, openaiClient } from "../../../../test/helpers/sdk.ts";
+import { makeToken, tokens } from "../../../../test/helpers/tokens.ts";
 import { startReceiver } from "../../../../test/helpers/telemetry.ts";
 import { streamedText } from "../../../../test/helpers/streamed.ts";
 import {
@@ -542,4 +543,33 @@ test("a hit is a trace of its own: a span of the response cache that cost nothin
     "weir.cost.usd": 0,
   });
   expect(JSON.stringify([receiver.received, traced.log])).not.toContain("canary-4c1b");
+});
+
+test("callers without a key share no answers, and two tokens of one person do", async () => {
+  const secret = "planted-secret-of-the-issuer";
+  const own = await startGateway({
+    target: "source",
+    features: [tokens],
+    ...(await withCache({ ...hostAt(upstream.url), state: "none", tokens: { secret } }, { keys: ["*"] })),
+  });
+  const prompt = fresh();
+  const ask = async (sub: string, jti: string) => {
+    const response = await fetch(`${own.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: {
+        ...{ "content-type": "application/json", ...USE },
+        authorization: `Bearer ${makeToken({ sub, path: "/people", jti }, secret)}`,
+      },
+      body: JSON.stringify({ model: MODEL, ...GREEDY, ...says(prompt) }),
+    });
+    await response.arrayBuffer();
+    return response.headers.get("x-weir-cache");
+  };
+  try {
+    expect(await ask("anna", "1")).toBe("miss");
+    expect(await ask("anna", "2")).toBe("hit");
+    expect(await ask("bea", "1")).toBe("miss");
+  } finally {
+    await own.stop();
+  }
 });

@@ -2,6 +2,7 @@
 export { drill } from "./features/drill/index.ts";
 export { exec } from "./features/exec/index.ts";
 export { importConfigs } from "./features/import/index.ts";
+export { modelEndings } from "./features/model-endings/index.ts";
 export { paidOnce } from "./features/paid-once/index.ts";
 export { probe } from "./features/probe/index.ts";
 export { promptCache } from "./features/prompt-cache/index.ts";

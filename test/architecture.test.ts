@@ -244,6 +244,11 @@ const RULES: readonly Rule[] = [
     because: "exec serves as weir serve does, with a client that it points at the gateway",
   },
   {
+    from: "src/features/model-endings/",
+    may: [...FACES, "src/config/"],
+    because: "it names the models of the config with their places",
+  },
+  {
     from: "src/features/paid-once/",
     may: [
       ...FACES,

@@ -1,9 +1,11 @@
 /** `weir check`: checks config and plugins, and probes the providers. */
 import { loadConfig } from "../config/load.ts";
+import type { CheckHow, PluginFinding } from "../core/plugin.ts";
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import type { LoadedPlugin } from "../gateway/routing/registry.ts";
 import { wantedButOff } from "../run/wanted-but-off.ts";
-import type { Command } from "./command.ts";
+import type { Served } from "../gateway/seams.ts";
+import type { Command, LoadCheck } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { routeRows } from "./routes.ts";
 import { type Finding, reach, type Reachability } from "./reach.ts";
@@ -14,10 +16,9 @@ export const check: Command = {
   summary: "check config and plugins, and whether the providers are reachable",
   words: [],
   flags: [...CONFIG_FLAGS, JSON_FLAG, { name: "--offline", help: "send no request to any provider" }],
-  async run({ flags, env, cwd, sections, ownPlugins, print, printError }) {
+  async run({ flags, env, cwd, sections, ownPlugins, checks, print, printError }) {
     const loaded = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
     const { assemble } = await import("../run/assemble.ts");
-    const { endingModels } = await import("../run/ending-models.ts");
     const { findingsOf } = await import("../run/plugin-checks.ts");
     const { unmatchedRules } = await import("../run/known-models.ts");
     const { registry, catalog, broken, plugins } = await assemble(loaded.config, env, loaded.locate, {
@@ -34,8 +35,13 @@ export const check: Command = {
       ),
     );
     const found = await findingsOf(plugins, { isOffline: offline });
-    const faults = [...broken.map(({ message }) => message), ...found.faults, ...probed.flatMap(faultOf)];
     const { config, file } = loaded;
+    const own = await findingsOfFeatures(checks, { config, catalog }, { isOffline: offline });
+    const faults = [
+      ...broken.map(({ message }) => message),
+      ...[...found.faults, ...own.faults],
+      ...probed.flatMap(faultOf),
+    ];
     const report: Report = {
       ok: faults.length === 0,
       config: file,
@@ -60,7 +66,7 @@ export const check: Command = {
         ),
         ...plugins.flatMap(noticesOf),
         ...found.warnings,
-        ...(await endingModels(config, catalog, Date.now())),
+        ...own.warnings,
         ...(await unmatchedRules(config, registry, !offline)),
       ],
       faults,
@@ -71,6 +77,13 @@ export const check: Command = {
     return report.ok ? 0 : 1;
   },
 };
+
+async function findingsOfFeatures(checks: readonly LoadCheck[], served: Served, how: CheckHow) {
+  const found = await Promise.all(checks.map(async (load) => (await load()).check(served, how)));
+  const those = (wanted: PluginFinding["severity"]) =>
+    found.flat().flatMap(({ severity, message }) => (severity === wanted ? [message] : []));
+  return { faults: those("fault"), warnings: those("warning") };
+}
 
 /** The shape of `weir check --json`. */
 interface Report {

@@ -7,8 +7,9 @@ import type { Addition } from "../config/section.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
 import type { CallHeader } from "../core/call-header.ts";
 import type { Column } from "../core/column.ts";
+import type { CheckHow, PluginFinding } from "../core/plugin.ts";
 import type { NamedTables } from "../keeper/seams.ts";
-import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
+import type { LoadOwnPlugin, NamedPart, Served, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 
 /** Completion of a value in a shell: files, folders, or these words. */
 export type Completion = "file" | "folder" | readonly string[];
@@ -34,6 +35,11 @@ export interface Word {
   completes?: Completion;
 }
 
+/** Loads the code that finds what a feature has to say in `weir check`: faults, which make its exit code 1, and warnings. */
+export type LoadCheck = () => Promise<{
+  check(served: Served, how: CheckHow): Promise<readonly PluginFinding[]>;
+}>;
+
 export interface Context {
   /** Positional arguments: at least the required ones of the command, at most all of them. */
   words: readonly string[];
@@ -57,6 +63,8 @@ export interface Context {
   ownPlugins: readonly LoadOwnPlugin[];
   /** Parts of these features in a process that serves calls. */
   workers: readonly NamedPart<WorkerHost, WorkerPart>[];
+  /** Loads what these features find for `weir check`. */
+  checks: readonly LoadCheck[];
   print(text: string): void;
   printError(text: string): void;
 }

@@ -5,6 +5,7 @@ import { describeFileError, systemCode } from "../core/system-error.ts";
 import { assertDistinct } from "../feature/distinct.ts";
 import {
   additionsOf,
+  checksOf,
   columnsOf,
   type Feature,
   headersOf,
@@ -39,7 +40,7 @@ export async function run(args: readonly string[], features: readonly Feature[])
       ...{ sections: additionsOf(features), columns: columnsOf(features) },
       ...{ keyOptions: keyOptionsOf(features), headers: headersOf(features) },
       tables: () => tablesOf(features),
-      ...{ ownPlugins: pluginsOf(features), workers: workersOf(features) },
+      ...{ ownPlugins: pluginsOf(features), workers: workersOf(features), checks: checksOf(features) },
     };
     return await command.run({ ...own, ...parts });
   } catch (thrown) {

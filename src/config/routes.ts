@@ -11,7 +11,7 @@ export interface Routes {
 }
 
 /** Expands short forms and fills in defaults. */
-export function completeRoutes({ routes, fallbacks }: Config): Routes {
+export function completeRoutes({ routes, fallbacks }: Pick<Config, "routes" | "fallbacks">): Routes {
   return {
     routes: mapValues(routes, (target) => ({ weight: 1, priority: 0, ...asGroup(target) })),
     fallbacks: mapValues(fallbacks, (target) => ({ when: "failed", ...asGroup(target) })),

@@ -1,5 +1,5 @@
 /** The manifest of a feature. It is data: the code behind it is imported where it runs. */
-import type { CommandHead } from "../cli/command.ts";
+import type { CommandHead, LoadCheck } from "../cli/command.ts";
 import type { Addition, Section } from "../config/section.ts";
 import type { CallHeader } from "../core/call-header.ts";
 import type { Column } from "../core/column.ts";
@@ -30,6 +30,8 @@ export interface Feature {
   readonly tables?: () => Promise<{ readonly tables: FeatureTables }>;
   /** Its part in each process that serves calls. */
   readonly worker?: () => Promise<{ start(host: WorkerHost): WorkerPart }>;
+  /** Its lines of `weir check`. */
+  readonly check?: LoadCheck;
   /** Its part in the keeper, which connects the parts of the workers. */
   readonly keeper?: () => Promise<{ start(): KeeperPart }>;
 }
@@ -72,6 +74,11 @@ export function workersOf(features: readonly Feature[]): NamedPart<WorkerHost, W
   return features.flatMap(({ name, metrics, worker }) =>
     worker ? [{ name, load: worker, ...(metrics && { metrics }) }] : [],
   );
+}
+
+/** What features find for `weir check`. */
+export function checksOf(features: readonly Feature[]): readonly LoadCheck[] {
+  return features.flatMap(({ check }) => check ?? []);
 }
 
 /** The tables of features. */

@@ -10,6 +10,7 @@ import type { Caller, Principal } from "../core/principal.ts";
 import type { CredentialForm } from "./credentials.ts";
 import type { Clock } from "./delivery/clock.ts";
 import type { Opened } from "./lanes/lane.ts";
+import type { ModelCatalog } from "./models/catalog.ts";
 import type { Registry } from "./routing/registry.ts";
 import type { CallCodec, Incoming, Sent } from "./types.ts";
 import type { Work } from "./work.ts";
@@ -33,6 +34,12 @@ export interface Seams {
   readonly sent?: Sent;
 }
 
+/** A config, and what is known about the models that it serves. */
+export interface Served {
+  readonly config: object;
+  readonly catalog: Pick<ModelCatalog, "known">;
+}
+
 /** The gateway as a part of a process that serves calls may use it. */
 export interface WorkerHost {
   readonly clock: Clock;
@@ -43,6 +50,12 @@ export interface WorkerHost {
   hide(this: void, text: string): string;
   /** Logs a sentence as a fault. */
   fault(this: void, sentence: string): void;
+  /** Logs a sentence. */
+  info(this: void, sentence: string): void;
+  /** Of the processes of a gateway, one reports for all. */
+  readonly isFirst: boolean;
+  /** The config that serves now, with the models of the store. Call this when the gateway listens. */
+  served(this: void): Served;
   /**
    * Does work that is no answer of a model: the key that pays is held to its budgets and rate limits before the work begins, and the
    * books and the log have a record of it.

@@ -11,6 +11,7 @@ import { WorkerLedger } from "../ledger/worker/ledger.ts";
 import { WorkerMeter } from "../ledger/worker/meter.ts";
 import { createRequestId } from "../server/respond.ts";
 import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
+import type { Served } from "../gateway/seams.ts";
 import type { CaptureSettings } from "../capture/index.ts";
 import { callCaptures } from "./call-captures.ts";
 import { columnsWith } from "./columns.ts";
@@ -35,6 +36,8 @@ interface Listeners {
   keysChanged(): void;
   /** Models of the store have changed. */
   modelsChanged(): void;
+  /** The config that serves now. */
+  served(): Served;
   /** Where the gateway listens; undefined before it does. */
   address(): GatewayAddress | undefined;
 }
@@ -137,6 +140,8 @@ export class Lasting {
     const sets = () => this.keys.declared.modelSets ?? {};
     const host = (name: string) => ({
       ...{ clock, ledger: this.ledger, meter: this.meter, ...tools },
+      info: (sentence: string) => logger.info(sentence, {}),
+      ...{ isFirst, served: () => listeners.served() },
       work: <Value>(work: Work<Value>) => works.do(work),
       principal: callerMaker(name, sets),
       channel: <Up, Down>() => (address ? keeper.channel<Up, Down>(name) : undefined),

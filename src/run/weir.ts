@@ -11,7 +11,6 @@ import { createRequestId, respondError } from "../server/respond.ts";
 import { makeRoom } from "../server/unix-socket.ts";
 import type { Assembled } from "./assemble.ts";
 import { shuttingDown } from "./end-errors.ts";
-import { watchEndingModels } from "./ending-models.ts";
 import { endsWithin } from "./ends-within.ts";
 import { answerHome, describeAnswers, describeBooks, mayHavePolicy } from "./home.ts";
 import { checkKeeper, closing } from "./keeper-checks.ts";
@@ -78,6 +77,7 @@ class Weir implements RunningWeir {
     weir.#lasting = await Lasting.open(options, {
       keysChanged: () => weir.#serving?.renew(weir.#lasting, weir.#socket),
       modelsChanged: () => weir.#serving?.serveStored(weir.#lasting, false),
+      served: () => ({ config: weir.#now.merged, catalog: weir.#now.parts.catalog }),
       address: () => weir.#address,
     });
     weir.#declareKeys();
@@ -104,12 +104,6 @@ class Weir implements RunningWeir {
   #watch(): void {
     const { logger } = this.#lasting;
     this.#watchers.push(onTransportAlert((sentence) => logger.fault(sentence)));
-    if (!this.#isFirst) return;
-    const stop = watchEndingModels({
-      current: () => ({ config: this.#now.merged, catalog: this.#now.parts.catalog }),
-      report: (sentence) => logger.info(sentence, {}),
-    });
-    this.#watchers.push(stop);
   }
 
   /** Builds the parts of the config and listens. @throws Error with one sentence */

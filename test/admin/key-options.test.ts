@@ -172,6 +172,7 @@ test("weir keys create and keys update have its flag, and --unset takes it away"
         tables: async () => [],
         ownPlugins: [],
         workers: [],
+        checks: [],
         print: () => {},
         printError: () => {},
       },

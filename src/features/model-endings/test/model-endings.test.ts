@@ -3,12 +3,12 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Config } from "../../src/config/schema.ts";
-import type { ModelFacts } from "../../src/core/model-facts.ts";
-import { endingModels, watchEndingModels } from "../../src/run/ending-models.ts";
-import type { ModelCatalog } from "../../src/gateway/models/catalog.ts";
-import { environmentIn } from "../helpers/environment.ts";
+import type { ModelFacts } from "../../../core/model-facts.ts";
+import { environmentIn } from "../../../../test/helpers/environment.ts";
+import { endingModels } from "../endings.ts";
+import { startWith } from "../worker.ts";
 
+const QUICK = { firstMs: 1, everyMs: 5 };
 const NOW = Date.parse("2026-11-22T12:00:00Z");
 const LAST_DAYS: Record<string, string> = {
   "acme/past": "2026-10-01",
@@ -22,16 +22,16 @@ const catalog = {
     const facts: ModelFacts = day === undefined ? {} : { deprecatedOn: day };
     return { id, provider: "acme", facts };
   },
-} as unknown as ModelCatalog;
+};
 
 const config = {
   aliases: { fast: "acme/soon", "old-*": "acme/past" },
   routes: { smart: ["acme/current", { model: "acme/soon" }] },
   fallbacks: { smart: ["acme/later", "acme/past"] },
-} as unknown as Config;
+};
 
 test("models that end within 30 days, or have ended, are named with their places", async () => {
-  expect(await endingModels(config, catalog, NOW)).toEqual([
+  expect(await endingModels({ config, catalog }, NOW)).toEqual([
     "acme/soon (at aliases.fast, routes.smart[1]): the provider turns this model off on 2026-12-22; name another model.",
     'acme/past (at aliases["old-*"], fallbacks.smart[1]): the provider was to turn this model off on 2026-10-01; name another model.',
   ]);
@@ -41,24 +41,36 @@ test("a gateway reports them again and again, of the config that holds then, unt
   const said: string[] = [];
   let aliases: Record<string, string> = {};
   const { promise, resolve: isReported } = Promise.withResolvers<void>();
-  const stop = watchEndingModels({
-    current: () => ({ config: { ...config, aliases, routes: {}, fallbacks: {} }, catalog }),
-    report(sentence) {
+  const host = {
+    isFirst: true,
+    served: () => ({ config: { ...config, aliases, routes: {}, fallbacks: {} }, catalog }),
+    info(sentence: string) {
       said.push(sentence);
       if (said.length === 2) isReported();
     },
-    firstMs: 1,
-    everyMs: 5,
-  });
+  };
+  const part = startWith(host, QUICK);
   await Bun.sleep(20);
   expect(said).toEqual([]);
   aliases = { gone: "acme/past" };
   await promise;
-  stop();
+  part.stop?.();
   const { length } = said;
   await Bun.sleep(30);
   expect(said.length).toBe(length);
   expect(said[0]).toContain("acme/past (at aliases.gone)");
+});
+
+test("of several processes of a gateway, the first one alone reports", async () => {
+  const said: string[] = [];
+  const served = () => ({ config, catalog });
+  const processes = [true, false].map((isFirst) =>
+    startWith({ isFirst, served, info: (sentence) => said.push(`${isFirst} ${sentence}`) }, QUICK),
+  );
+  for (let tries = 0; said.length === 0 && tries < 200; tries++) await Bun.sleep(10);
+  for (const part of processes) part.stop?.();
+  expect(said.length).toBeGreaterThan(0);
+  expect(said.filter((sentence) => sentence.startsWith("false"))).toEqual([]);
 });
 
 test("weir check warns of such a model and ends without an error", async () => {
@@ -68,7 +80,7 @@ test("weir check warns of such a model and ends without an error", async () => {
     join(folder, "weir.yaml"),
     JSON.stringify({ providers: { openai: { apiKey: "unused" } }, aliases: { nano: "openai/gpt-4.1-nano" } }),
   );
-  const main = resolve(import.meta.dir, "../../src/main.ts");
+  const main = resolve(import.meta.dir, "../../../main.ts");
   const run = (...words: string[]) =>
     Bun.spawnSync([process.execPath, main, ...words], { cwd: folder, env: environmentIn(folder) });
   const checked = run("check", "--offline");

@@ -58,7 +58,7 @@ export interface CallView extends Noted {
    */
   addHeader(name: string, value: string): boolean;
   /**
-   * Asks a model of the gateway, with the gateway's retries, timeouts and log. It is a call of its own, on the same gateway key,
+   * Asks a model of the gateway, with the gateway's retries, timeouts and log. It is a call of its own, for the same caller,
    * whose log line names this call as `parent`. It is aborted when this call or attempt ends. A plugin that answers such a call
    * may ask again, at most four deep.
    * @throws GatewayError if it fails

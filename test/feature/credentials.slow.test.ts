@@ -115,6 +115,13 @@ test.each([1, 2])("with %i workers", async (workers) => {
     const after = await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map(() => ask("/v1/models", anna)));
     expect(new Set(after.map(({ status }) => status))).toEqual(new Set([401]));
     expect((await ask("/v1/models", bea)).status).toBe(200);
+    gateway.configure(JSON.stringify({ ...config, tokens: {} }));
+    gateway.signal("SIGHUP");
+    const codes = () => Promise.all([0, 1, 2, 3].map(async () => (await ask("/v1/models", bea)).text));
+    const isOff = async () => (await codes()).every((text) => text.includes("invalid_api_key"));
+    expect(await until(isOff)).toBe(true);
+    expect((await ask("/v1/models", KEY)).status).toBe(200);
+
     const { code, output } = gateway.run("audit");
     expect([code, output]).toEqual([0, expect.any(String)]);
   } finally {

@@ -383,17 +383,25 @@ export default definePlugin({ name: "late", hooks: { async intercept(call) {
     name: "shop",
     load: async () => ({ start: (given) => ((host = given), { seams: () => undefined }) }),
   };
-  const { gateway: weir } = await start({}, { plugins: { "late.js": late }, workers: [part] });
+  const { gateway: weir } = await start(
+    {},
+    {
+      plugins: { "late.js": late, "painter.ts": PAINTER.replace("sleep(5)", "sleep(2_100)") },
+      workers: [part],
+    },
+  );
   const until = Math.ceil(Date.now() / 1000) + 1;
   const brief = token({ exp: until });
   const body = { model: "mock/chat", messages: HI };
   expect((await send("/v1/chat/completions", brief, body, weir)).status).toBe(200);
+  const begun = paint(brief, weir);
   const wait = { ...bearer(brief), "x-late": String(until * 1000 - Date.now() + 20) };
   const asking = send("/v1/chat/completions", wait, body, weir);
   await Bun.sleep(until * 1000 - Date.now() + 5);
   const refused = await send("/v1/chat/completions", brief, body, weir);
   expect([refused.status, refused.body]).toMatchObject([401, { error: { code: "credential_expired" } }]);
   expect((await asking).text).toContain("The credential expired");
+  expect((await begun).text).toContain("[DONE]");
   const principal = host.principal({ id: "anna", name: "anna", path: "/eng", until: until * 1000 });
   const work = { by: "shop", name: "buy", units: { call: 1 }, timeoutMs: 5_000, run: async () => {} };
   await expect(host.work({ ...work, payer: { principal } })).rejects.toThrow("The credential expired");

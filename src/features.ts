@@ -6,5 +6,7 @@ export { modelEndings } from "./features/model-endings/index.ts";
 export { paidOnce } from "./features/paid-once/index.ts";
 export { probe } from "./features/probe/index.ts";
 export { promptCache } from "./features/prompt-cache/index.ts";
+export { reconcile } from "./features/reconcile/index.ts";
 export { responseCache } from "./features/response-cache/index.ts";
 export { tape } from "./features/tape/index.ts";
+export { whatIf } from "./features/what-if/index.ts";

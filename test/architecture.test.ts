@@ -282,6 +282,16 @@ const RULES: readonly Rule[] = [
     because: "a probe asks a host as a client would, and finds providers and prices as a gateway would",
   },
   {
+    from: "src/features/reconcile/",
+    may: [...FACES, "src/cli/"],
+    because: "its command asks the admin API and prints, as other commands of the books do",
+  },
+  {
+    from: "src/features/what-if/",
+    may: [...FACES, "src/cli/"],
+    because: "its command asks the admin API and prints, as other commands of the books do",
+  },
+  {
     from: "src/features/tape/",
     may: [...FACES, "src/cli/", "src/config/", "src/gateway/", "src/process/version.ts"],
     because: "record and replay serve as weir serve does, with a tape around the calls of clients",

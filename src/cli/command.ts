@@ -143,6 +143,31 @@ export const SERVE_FLAGS: readonly Flag[] = [
   },
 ];
 
+/** Flags of every command that asks the admin API. */
+export const CONNECT_FLAGS: readonly Flag[] = [
+  {
+    name: "--url",
+    value: "URL",
+    help: "base URL of the admin API of a gateway elsewhere (its key: WEIR_ADMIN_KEY)",
+  },
+  { name: "--port", value: "PORT", help: "port of the gateway, if several are running" },
+  {
+    name: "--state",
+    value: "DIR",
+    help: "state folder of a gateway that is not running",
+    completes: "folder",
+  },
+];
+
+/** Flags of commands that add up or list calls. */
+export const FILTER_FLAGS: readonly Flag[] = [
+  { name: "--key", value: "KEY", help: "only calls of this key" },
+  { name: "--path", value: "PATH", help: "only calls of keys on this path and below" },
+  { name: "--tag", value: "TAGS", help: "only calls with this tag" },
+  { name: "--model", value: "MODEL", help: "only calls that this model answered" },
+  { name: "--provider", value: "NAME", help: "only calls that went to this provider" },
+];
+
 /** Flags of every command. */
 export const GLOBAL_FLAGS: readonly Flag[] = [
   { name: "--help", short: "-h", help: "print this help" },

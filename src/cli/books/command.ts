@@ -1,9 +1,9 @@
 /** The frame of the commands of the books: they connect, ask, print and close. */
 import type { Command, Context, Flag } from "../command.ts";
-import { JSON_FLAG, YES_FLAG } from "../command.ts";
+import { CONNECT_FLAGS, JSON_FLAG, YES_FLAG } from "../command.ts";
 import { confirmed } from "../confirm.ts";
 import type { AdminApi } from "./api.ts";
-import { CONNECT_FLAGS, connect } from "./connect.ts";
+import { connect } from "./connect.ts";
 import type { Key } from "../../operator/index.ts";
 
 export interface BookContext extends Context {
@@ -39,17 +39,22 @@ export function bookCommand({ words = [], flags = [], asks, run, ...rest }: Book
         context.printError("weir: nothing was changed");
         return 1;
       }
-      const api = await connect(context);
-      const show = (value: unknown, text: () => string) =>
-        context.print(context.flags["--json"] ? JSON.stringify(value, null, 2) : text());
-      const warn = ({ warnings = [] }: Pick<Key, "warnings">) => {
-        for (const warning of warnings) context.printError(`weir: ${warning}`);
-      };
-      try {
-        return (await run({ ...context, api, show, warn })) ?? 0;
-      } finally {
-        await api.close();
-      }
+      return runConnected(context, run);
     },
   };
+}
+
+/** Connects to the admin API and runs a command. Its flags are at least those of CONNECT_FLAGS. @returns the exit code */
+export async function runConnected(context: Context, run: BookCommand["run"]): Promise<number> {
+  const api = await connect(context);
+  const show = (value: unknown, text: () => string) =>
+    context.print(context.flags["--json"] ? JSON.stringify(value, null, 2) : text());
+  const warn = ({ warnings = [] }: Pick<Key, "warnings">) => {
+    for (const warning of warnings) context.printError(`weir: ${warning}`);
+  };
+  try {
+    return (await run({ ...context, api, show, warn })) ?? 0;
+  } finally {
+    await api.close();
+  }
 }

@@ -5,21 +5,6 @@ import { type RunningGateway, runningGateways } from "../run-file.ts";
 import { type AdminApi, HttpApi } from "./api.ts";
 import { textOf } from "./values.ts";
 
-export const CONNECT_FLAGS: readonly Flag[] = [
-  {
-    name: "--url",
-    value: "URL",
-    help: "base URL of the admin API of a gateway elsewhere (its key: WEIR_ADMIN_KEY)",
-  },
-  { name: "--port", value: "PORT", help: "port of the gateway, if several are running" },
-  {
-    name: "--state",
-    value: "DIR",
-    help: "state folder of a gateway that is not running",
-    completes: "folder",
-  },
-];
-
 type Asked = Pick<Context, "flags" | "env" | "columns" | "keyOptions" | "tables">;
 
 /**

@@ -2,7 +2,7 @@
 import type { Columns } from "../../core/column.ts";
 import type { Command } from "../command.ts";
 import { adminKeyCreate } from "./admin.ts";
-import { audit, reconcile, whatif } from "./audit.ts";
+import { audit } from "./audit.ts";
 import { auditLog } from "./audit-log.ts";
 import { LIMIT_COMMANDS } from "./budgets.ts";
 import { consoleCommand } from "./console.ts";
@@ -25,10 +25,8 @@ export const bookCommands = (columns: Columns, keyOptions: readonly KeyOption[])
   usage,
   logsCommand(columns),
   ...PRICE_COMMANDS,
-  whatif,
   audit,
   auditLog,
-  reconcile,
   ...STORE_COMMANDS,
   adminKeyCreate,
   consoleCommand,

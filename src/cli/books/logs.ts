@@ -2,12 +2,12 @@
 import type { Columns } from "../../core/column.ts";
 import type { CallEntry, CapturedCall } from "../../operator/index.ts";
 import { parseJson } from "../../core/json.ts";
-import { type Command, UsageError } from "../command.ts";
+import { type Command, FILTER_FLAGS, UsageError } from "../command.ts";
 import { table } from "../terminal.ts";
 import { callsCsv } from "./calls-csv.ts";
 import { type BookContext, bookCommand } from "./command.ts";
 import { showMoney, showMs, showTime } from "./show.ts";
-import { FILTER_FLAGS, filterOf } from "./usage.ts";
+import { filterOf } from "./usage.ts";
 import { countOf, durationOf, sinceOf, textOf } from "./values.ts";
 
 const LAST = 50;

@@ -1,5 +1,5 @@
 /** `weir usage`: what was used and what it cost, by key, model and time. */
-import { type Flag, UsageError } from "../command.ts";
+import { FILTER_FLAGS, UsageError } from "../command.ts";
 import { table } from "../terminal.ts";
 import { type BookContext, bookCommand } from "./command.ts";
 import { readAssumed, textOfAssumed } from "./assumed.ts";
@@ -9,14 +9,6 @@ import { csv, showCount, showDay, showMoney } from "./show.ts";
 import { listOf, sinceOf, textOf } from "./values.ts";
 
 const GROUPS: readonly UsageGroup[] = ["key", "path", "tag", "model", "provider", "day", "hour"];
-
-export const FILTER_FLAGS: readonly Flag[] = [
-  { name: "--key", value: "KEY", help: "only calls of this key" },
-  { name: "--path", value: "PATH", help: "only calls of keys on this path and below" },
-  { name: "--tag", value: "TAGS", help: "only calls with this tag" },
-  { name: "--model", value: "MODEL", help: "only calls that this model answered" },
-  { name: "--provider", value: "NAME", help: "only calls that went to this provider" },
-];
 
 export function filterOf(flags: BookContext["flags"]): Record<string, string | undefined> {
   const names = ["key", "path", "tag", "model", "provider"];

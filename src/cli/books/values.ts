@@ -93,17 +93,3 @@ function readWindow(text: string, what: string): Window {
     `${what} ends in hour, day, week, month, total or a number of hours such as 5h; "${text}" is none`,
   );
 }
-
-/** `2026-11`. @throws UsageError */
-export function readMonth(text: string): string {
-  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
-  throw new UsageError(`a month is written 2026-11; "${text}" is none`);
-}
-
-/** `a=b,c=d`. @throws UsageError */
-export function readMap(text: string): Record<string, string> {
-  const pairs = text.split(",").map((pair) => pair.split("=").map((side) => side.trim()));
-  if (pairs.some((pair) => pair.length !== 2 || pair.includes("")))
-    throw new UsageError(`--map requires pairs such as gpt-5.4=anthropic/claude-sonnet-5; "${text}" is none`);
-  return Object.fromEntries(pairs) as Record<string, string>;
-}

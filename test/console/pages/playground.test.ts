@@ -4,11 +4,11 @@ import { AnswerReader } from "../../../src/console/pages/playground/answer.ts";
 import {
   bodyOf,
   curlOf,
-  exceptionOf,
+  formatNamed,
   type FormatName,
-  readBody,
   type FormContent,
-} from "../../../src/console/pages/playground/request.ts";
+} from "../../../src/console/data/request.ts";
+import { exceptionOf, readBody } from "../../../src/console/pages/playground/request.ts";
 
 const TRIAL: FormContent = {
   model: "smart",
@@ -18,6 +18,14 @@ const TRIAL: FormContent = {
   limit: 400,
   stream: true,
 };
+
+test("a format that the console does not write, or none, means chat-completions", () => {
+  const names = ["messages", "responses", "ollama", "toString", undefined];
+  expect(names.map((name) => formatNamed(name))).toEqual([
+    ...(["messages", "responses"] as const),
+    ...Array<FormatName>(3).fill("chat-completions"),
+  ]);
+});
 
 test("each format gets its own members for limit and system prompt", () => {
   expect(bodyOf({ ...TRIAL, system: "Be brief." })).toEqual({

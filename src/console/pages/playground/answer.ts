@@ -1,5 +1,5 @@
 /** Reads the text of an answer as it arrives, in each client format. */
-import type { FormatName } from "./request.ts";
+import type { FormatName } from "../../data/request.ts";
 
 /** The parts of an answer that a person reads. */
 export interface ShownAnswer {

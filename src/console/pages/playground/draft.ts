@@ -1,6 +1,7 @@
 /** The content of the playground's form. Model, format and key are in the address; the texts stay while the page is open. */
 import { signal } from "../../data/signal.ts";
-import { bodyOf, type Body, type FormatName, isFormatName, readBody, type FormContent } from "./request.ts";
+import { bodyOf, type Body, formatNamed, type FormContent } from "../../data/request.ts";
+import { readBody } from "./request.ts";
 
 export interface Draft {
   system: string;
@@ -26,11 +27,10 @@ export function edit(change: Partial<Draft>): void {
 }
 
 export function trialOf(
-  query: Readonly<Record<string, string>>,
-  { system, prompt, limit, stream }: Draft,
+  { model = "", format }: Readonly<Record<string, string>>,
+  { json: _edited, ...content }: Draft,
 ): FormContent {
-  const format: FormatName = isFormatName(query["format"]) ? query["format"] : "chat-completions";
-  return { model: query["model"] ?? "", format, system, prompt, limit, stream };
+  return { model, format: formatNamed(format), ...content };
 }
 
 /** The body that is sent. @returns one sentence if the edited text is no body */

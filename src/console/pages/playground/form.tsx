@@ -7,7 +7,7 @@ import { SelectField, Suggestions, TextField } from "../../parts/form.tsx";
 import { bodyOfDraft, draft, edit, trialOf } from "./draft.ts";
 import { Estimate } from "./estimate.tsx";
 import type { Explaining } from "./explaining.ts";
-import { bodyOf, FORMATS, type FormatName } from "./request.ts";
+import { bodyOf, FORMATS, type FormatName } from "../../data/request.ts";
 import { run, startRun, stopRun } from "./run.ts";
 
 const FORMAT_OPTIONS = Object.keys(FORMATS).map((name) => [name as FormatName, name] as const);

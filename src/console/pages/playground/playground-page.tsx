@@ -16,7 +16,7 @@ import { Page } from "../../shell/page.tsx";
 import { bodyOfDraft, draft, edit, trialOf } from "./draft.ts";
 import { chosenKey, Form } from "./form.tsx";
 import { PlanPanel } from "./plan.tsx";
-import { curlOf, FORMATS } from "./request.ts";
+import { curlOf, FORMATS } from "../../data/request.ts";
 import { Result } from "./result.tsx";
 
 /** While the page is open: breakers open and close. Milliseconds. */

@@ -3,7 +3,7 @@ import { signal } from "../../data/signal.ts";
 import { get } from "../../data/api.ts";
 import type { CallEntry } from "../../data/types.ts";
 import { type ShownAnswer, AnswerReader } from "./answer.ts";
-import type { Body, FormatName } from "./request.ts";
+import type { Body, FormatName } from "../../data/request.ts";
 
 export interface Run {
   format: FormatName;

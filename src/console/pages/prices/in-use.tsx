@@ -9,7 +9,6 @@ import { MoneyCell, Unpriced } from "../../parts/numbers.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
 import { PRICE_HEADS, PriceCells } from "./price-row.tsx";
-import { targetsOf } from "./what-if.tsx";
 
 /** More targets than an answer may have prices for. */
 const MOST = 100;
@@ -103,4 +102,12 @@ function Row(props: {
       </td>
     </tr>
   );
+}
+
+/** Called models, the dearest first. */
+export function targetsOf(used: UsageReport | undefined): string[] {
+  const rows = (used?.rows ?? []).filter(({ group }) => group["provider"] && group["model"]);
+  return rows
+    .toSorted((a, b) => b.cost - a.cost)
+    .map(({ group }) => `${group["provider"]}/${group["model"]}`);
 }

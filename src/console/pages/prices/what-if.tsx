@@ -10,6 +10,7 @@ import { SelectField, Suggestions, TextField } from "../../parts/form.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
 import { compare } from "./arithmetic.ts";
+import { targetsOf } from "./in-use.tsx";
 
 const TYPING = 400;
 /** Stands for every model that was called. */
@@ -63,14 +64,6 @@ export function WhatIfPanel({ used, from, to }: WhatIfProps) {
       </div>
     </Panel>
   );
-}
-
-/** Called models, the dearest first. */
-export function targetsOf(used: UsageReport | undefined): string[] {
-  const rows = (used?.rows ?? []).filter(({ group }) => group["provider"] && group["model"]);
-  return rows
-    .toSorted((a, b) => b.cost - a.cost)
-    .map(({ group }) => `${group["provider"]}/${group["model"]}`);
 }
 
 function Comparison(props: {

@@ -53,7 +53,17 @@ export type { FetchedToken } from "./auth/oauth-token.ts";
 export type { AwsKeys, SignV4Options } from "./auth/sign-v4.ts";
 export type * from "./core/chat.ts";
 export type { ErrorKind, Refusable } from "./core/error.ts";
-export type { BlockStart, ChatEvent, Citation, FinishKind, FinishReason, Usage } from "./core/events.ts";
+export type {
+  BlockStart,
+  ChatEvent,
+  Citation,
+  FinishKind,
+  FinishReason,
+  HostedDeclaration,
+  HostedResult,
+  HostedStart,
+  Usage,
+} from "./core/events.ts";
 export type {
   AnswerCodec,
   AnswerFraming,

@@ -7,7 +7,7 @@
  * also ends; indexes count 0, 1, 2 in the order of the starts; only tool calls may overlap; a reader that cannot complete the
  * answer throws and never adds an ending.
  */
-import type { Json } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 
 export type ChatEvent =
   | { type: "message-start"; id: string; model: string; usage?: Usage }
@@ -19,8 +19,10 @@ export type ChatEvent =
   | { type: "block-delta"; index: number; delta: string; part?: number }
   /** A source for the text block with this index. */
   | { type: "citation"; index: number; citation: Citation }
-  /** `signature`: the complete opaque signature of a reasoning block. */
-  | { type: "block-end"; index: number; signature?: string }
+  /** The arguments of the hosted tool with this index are complete, and the server runs it. */
+  | { type: "block-run"; index: number }
+  /** `signature`: the complete opaque signature of a reasoning block. `result`: that of a hosted tool. */
+  | { type: "block-end"; index: number; signature?: string; result?: HostedResult }
   /** Token counts so far; later counts replace earlier ones field by field. */
   | { type: "usage"; usage: Partial<Usage> }
   | { type: "message-end"; reason: FinishReason; usage: Usage };
@@ -37,7 +39,35 @@ export type BlockStart =
   | { type: "refusal" }
   /** A whole image, which has no deltas. `data` is base64 without a `data:` prefix. */
   | { type: "image"; mediaType: string; data: string }
+  | HostedStart
   | { type: "foreign"; format: string; value: Json };
+
+/**
+ * A tool that runs on the server's side inside of the answer; the client does not run it. `call`: a call of the tool, with its
+ * arguments as deltas and a result at its end. `approval`: a call that waits for the client's consent, without a result.
+ * `list`: the tools of a server, without deltas.
+ */
+export type HostedStart = {
+  type: "hosted-tool";
+  kind: "call" | "approval" | "list";
+  /** At most 48 letters, digits, `_` and `-`. Clients get it behind the prefix of their format. */
+  id: string;
+  /** The name by which the client knows the server of the tool. */
+  server: string;
+  /** The name of the tool; empty for a list. */
+  name: string;
+};
+
+/** The end of a hosted tool: what it returned, the tools of the server, or why it failed. */
+export type HostedResult = { output: string } | { tools: readonly HostedDeclaration[] } | { error: string };
+
+/** A tool in a list. */
+export interface HostedDeclaration {
+  name: string;
+  description?: string;
+  /** JSON schema of the arguments. */
+  parameters: JsonObject;
+}
 
 export interface Citation {
   url: string;

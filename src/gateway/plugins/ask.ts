@@ -240,7 +240,8 @@ function collect(events: readonly ChatEvent[]): Omit<AskAnswer, "id" | "provider
       } else if (block.type === "image") answer.images.push({ mediaType: block.mediaType, data: block.data });
       else if (block.type === "reasoning")
         writers.set(event.index, (delta) => void (answer.reasoning += delta));
-      else writers.set(event.index, (delta) => void (answer.text += delta));
+      // The arguments of a hosted tool are no text of the answer.
+      else if (block.type !== "hosted-tool") writers.set(event.index, (delta) => void (answer.text += delta));
     } else if (event.type === "block-delta") writers.get(event.index)?.(event.delta);
     else if (event.type === "message-end") {
       answer.finish = event.reason;

@@ -7,6 +7,7 @@ import type { BlockStart, ChatEvent, Citation, FinishReason } from "../../../cor
 import { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { type Media, writeDataUri } from "../../../core/media.ts";
+import { reportHosted } from "../../shared/hosted.ts";
 import { ToolInputStream } from "../../shared/tool-input.ts";
 import { WrappedInput } from "../../shared/wrapped-input.ts";
 import { encodeFinishReason, refusalOf } from "../finish.ts";
@@ -78,6 +79,7 @@ export class DeltaWriter {
       case "message-end":
         return this.#refusal(event.reason);
       case "usage":
+      case "block-run":
         return [];
     }
   }
@@ -114,6 +116,10 @@ export class DeltaWriter {
           : this.#toolCall(index, block, signature === undefined ? {} : signatureMember(signature));
       case "image":
         return [{ images: [encodeImage(block, this.#images++)] }];
+      case "hosted-tool":
+        reportHosted(block, this.#context);
+        this.#open.set(index, IGNORED);
+        return [];
       case "foreign":
         this.#open.set(index, IGNORED);
         return [];

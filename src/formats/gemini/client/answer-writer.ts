@@ -7,6 +7,7 @@ import type { BlockStart, ChatEvent, Citation } from "../../../core/events.ts";
 import { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { reportHosted } from "../../shared/hosted.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 import { FORMAT, SIGNER } from "../own-fields.ts";
 import { encodeSignature, encryptedPart } from "../reasoning.ts";
@@ -80,6 +81,9 @@ export class PartWriter {
       }
       case "image":
         this.#push({ inlineData: { mimeType: start.mediaType, data: start.data } });
+        break;
+      case "hosted-tool":
+        reportHosted(start, this.#context);
         break;
       case "foreign":
         if (start.format === FORMAT && isObject(start.value)) this.#push(start.value);

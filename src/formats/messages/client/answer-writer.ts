@@ -6,15 +6,15 @@
  * the first one as it grows and buffers the others.
  */
 import type { CodecContext } from "../../../core/context.ts";
-import type { BlockStart, ChatEvent, Usage } from "../../../core/events.ts";
+import type { BlockStart, ChatEvent, HostedResult, Usage } from "../../../core/events.ts";
 import { NO_USAGE } from "../../../core/events.ts";
 import { estimateTokens } from "../../../core/estimate.ts";
 import { AnswerIds, sha256 } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { encodeStopReason } from "../finish.ts";
 import { encodeTotals, encodeUsage } from "../usage.ts";
-import type { BlockWriter, AnswerState } from "./block-writers.ts";
-import { createBlockWriter } from "./block-writers.ts";
+import { type AnswerState, createBlockWriter } from "./block-writers.ts";
+import type { BlockWriter } from "./writer.ts";
 
 interface QueuedBlock {
   writer: BlockWriter;
@@ -22,6 +22,7 @@ interface QueuedBlock {
   fragments: string[];
   ended: boolean;
   signature?: string;
+  result?: HostedResult;
 }
 
 interface Seal {
@@ -77,8 +78,14 @@ export class EventWriter {
         this.#grow(event.index, event.delta);
         break;
       case "block-end":
-        this.#endBlock(event.index, event.signature);
+        this.#endBlock(event.index, event.signature, event.result);
         break;
+      case "block-run": {
+        const block = this.#blocks.get(event.index);
+        // A block that waits for an earlier one is written whole when its turn comes.
+        if (block && block === this.#queue[0]) block.writer.run?.();
+        break;
+      }
       case "message-end":
         this.#end(event);
         break;
@@ -154,7 +161,7 @@ export class EventWriter {
     }
   }
 
-  #endBlock(index: number, signature: string | undefined): void {
+  #endBlock(index: number, signature: string | undefined, result?: HostedResult): void {
     if (this.#seal?.index === index) {
       this.#seal = { ...this.#seal, ended: true, signature };
       return;
@@ -164,6 +171,7 @@ export class EventWriter {
     this.#blocks.delete(index);
     block.ended = true;
     block.signature = signature;
+    block.result = result;
     this.#advance();
   }
 
@@ -185,7 +193,7 @@ export class EventWriter {
   }
 
   #close(block: QueuedBlock): void {
-    block.writer.close(block.signature);
+    block.writer.close(block.signature, block.result);
     if (block.writer.brokenCall !== undefined) this.brokenCalls.push(block.writer.brokenCall);
     for (const [index, open] of this.#blocks) if (open === block) this.#blocks.delete(index);
   }

@@ -4,26 +4,12 @@ import type { BlockStart } from "../../../core/events.ts";
 import type { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { reportHosted } from "../../shared/hosted.ts";
 import { ToolInputStream } from "../../shared/tool-input.ts";
 import { NATIVE_ORIGIN, encodeRedactedData, encodeSignature } from "../reasoning.ts";
 import { FORMAT } from "../own-fields.ts";
-
-/** Writes one block: `open` is called when its turn comes, then `write` for each fragment, then `close` once. */
-export interface BlockWriter {
-  open(): void;
-  write(fragment: string): void;
-  close(signature?: string): void;
-  /** Whether the block is complete before its end: the arguments of a call are one JSON object. */
-  isComplete(): boolean;
-  /** Name of a closed tool call whose arguments are not JSON. */
-  brokenCall?: string;
-}
-
-/** Output of a writer; it claims an index when it writes the first event of its block. */
-export interface Out {
-  emit(event: JsonObject): void;
-  claimIndex(): number;
-}
+import { HostedCallWriter } from "./hosted-writer.ts";
+import { type BlockWriter, type Out, Writer } from "./writer.ts";
 
 /** State that the blocks of an answer share. */
 export interface AnswerState {
@@ -54,45 +40,13 @@ export function createBlockWriter(
       return start.name.trim() === "" ? undefined : new ToolCallWriter(start, context, state, out);
     case "image":
       return new ImageWriter(start, context, state, out);
+    case "hosted-tool":
+      if (start.kind === "call") return new HostedCallWriter(start, context, out);
+      return void reportHosted(start, context);
     case "foreign":
       return start.format === FORMAT && isObject(start.value)
         ? new ForeignWriter(start.value, state, out)
         : undefined;
-  }
-}
-
-class Writer {
-  readonly out: Out;
-  #index = -1;
-
-  constructor(out: Out) {
-    this.out = out;
-  }
-
-  get opened(): boolean {
-    return this.#index >= 0;
-  }
-
-  /** Index of the block in the answer; -1 until it is open. */
-  get index(): number {
-    return this.#index;
-  }
-
-  start(block: JsonObject): void {
-    this.#index = this.out.claimIndex();
-    this.out.emit({ type: "content_block_start", index: this.#index, content_block: block });
-  }
-
-  delta(delta: JsonObject): void {
-    this.out.emit({ type: "content_block_delta", index: this.#index, delta });
-  }
-
-  stop(): void {
-    if (this.opened) this.out.emit({ type: "content_block_stop", index: this.#index });
-  }
-
-  isComplete(): boolean {
-    return false;
   }
 }
 

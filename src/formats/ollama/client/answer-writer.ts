@@ -6,6 +6,7 @@ import type { CodecContext } from "../../../core/context.ts";
 import type { BlockStart, ChatEvent, FinishReason } from "../../../core/events.ts";
 import { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { reportHosted } from "../../shared/hosted.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 
 /** The addition of one record to the answer. */
@@ -78,6 +79,9 @@ export class PieceWriter {
         this.#waiting.push(call);
         return [];
       }
+      case "hosted-tool":
+        reportHosted(block, this.#context);
+        return [];
       case "image":
         return [{ image: block.data }];
       case "text":

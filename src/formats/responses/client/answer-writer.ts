@@ -4,7 +4,7 @@
  */
 import type { Tool } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
-import type { BlockStart, ChatEvent, FinishReason, Usage } from "../../../core/events.ts";
+import type { BlockStart, ChatEvent, FinishReason, HostedResult, Usage } from "../../../core/events.ts";
 import { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { encodeFinish, refusalOf, type Ending } from "../finish.ts";
@@ -68,7 +68,9 @@ export class EventWriter {
       case "citation":
         return this.#blocks.get(event.index)?.cite?.(event.citation);
       case "block-end":
-        return this.#endBlock(event.index, event.signature);
+        return this.#endBlock(event.index, event.signature, event.result);
+      case "block-run":
+        return this.#blocks.get(event.index)?.run?.();
       case "usage":
         // `message-end` has the final counts.
         return;
@@ -138,11 +140,11 @@ export class EventWriter {
     this.#blocks.set(index, writer);
   }
 
-  #endBlock(index: number, signature: string | undefined): void {
+  #endBlock(index: number, signature: string | undefined, result: HostedResult | undefined): void {
     const writer = this.#blocks.get(index);
     if (!writer) return;
     this.#blocks.delete(index);
-    writer.end(signature);
+    writer.end(signature, result);
     this.#ended.push(writer);
   }
 

@@ -3,6 +3,7 @@ import type { BlockStart, Citation } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { encodeEncrypted } from "../reasoning.ts";
 import { createCallWriter } from "./call-writers.ts";
+import { createHostedWriter } from "./hosted-writers.ts";
 import { type ItemWriter, type Output, type Status, Writer } from "./writer.ts";
 
 /** Creates the writer of a block; `undefined` for a block that the format cannot express. */
@@ -18,6 +19,8 @@ export function createItemWriter(block: BlockStart, output: Output): ItemWriter 
       return block.name.trim() === "" ? undefined : createCallWriter(block, output);
     case "image":
       return new ImageWriter(block, output);
+    case "hosted-tool":
+      return createHostedWriter(block, output);
     case "foreign":
       return undefined;
   }

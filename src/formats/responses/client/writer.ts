@@ -1,7 +1,7 @@
 /** Parts that the writers of all items share. */
 import type { Tool } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
-import type { Citation } from "../../../core/events.ts";
+import type { Citation, HostedResult } from "../../../core/events.ts";
 import type { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 
@@ -32,7 +32,9 @@ export interface ItemWriter {
   readonly index: number | undefined;
   write(fragment: string, part: number): void;
   cite?(citation: Citation): void;
-  end(signature: string | undefined): void;
+  end(signature: string | undefined, result?: HostedResult): void;
+  /** The arguments of a hosted tool are complete. */
+  run?(): void;
   close(status: Status): void;
   /** The item as far as it has been written. */
   value(status: Status): JsonObject;

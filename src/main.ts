@@ -28,8 +28,11 @@ async function keeperParts() {
 }
 
 async function declarations() {
-  const [{ columnsOf, keyOptionsOf }, list] = await Promise.all([import("./feature/feature.ts"), features()]);
-  return { columns: columnsOf(list), keyOptions: keyOptionsOf(list) };
+  const [{ columnsOf, keyOptionsOf, operationsOf }, list] = await Promise.all([
+    import("./feature/feature.ts"),
+    features(),
+  ]);
+  return { columns: columnsOf(list), keyOptions: keyOptionsOf(list), operations: await operationsOf(list) };
 }
 
 async function tables() {

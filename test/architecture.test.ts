@@ -210,6 +210,7 @@ const RULES: readonly Rule[] = [
   {
     from: "src/feature/",
     may: [
+      "src/admin/operation.ts",
       "src/cli/command.ts",
       "src/config/section.ts",
       "src/core/call-header.ts",
@@ -266,8 +267,9 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/features/prompt-cache/",
-    may: [...FACES, "src/gateway/seams.ts", "src/keeper/", "src/ledger/"],
-    because: "its tables are in the store of the books, and its rows follow from the records of calls",
+    may: [...FACES, "src/admin/", "src/gateway/seams.ts", "src/keeper/", "src/ledger/", "src/operator/"],
+    because:
+      "its tables are in the store of the books, its rows follow from the records of calls, and the admin API reads them",
   },
   {
     from: "src/features/probe/",

@@ -6,7 +6,6 @@ import type { Nano } from "../ledger/money.ts";
 import type { Budget, KeyEntry, Policy, RateLimit, StoredModel } from "../ledger/policy.ts";
 import type { WhatIfSums } from "../ledger/prices/whatif.ts";
 import type { AnswerTo } from "../operator/worker-answers.ts";
-import type { CacheGroup } from "../operator/cache.ts";
 import type { UsageGroup } from "../operator/reports.ts";
 import type { CallRecord } from "../ledger/record.ts";
 import type { Pulse } from "../keeper/reports/pulse.ts";
@@ -14,19 +13,16 @@ import type { Pruned, PruneRequest } from "../keeper/record/due.ts";
 import type { RunningCalls } from "../keeper/books/questions.ts";
 import type { DeploymentQuery, DeploymentReport } from "../keeper/reports/deployments.ts";
 import type { UsedNames } from "../keeper/reports/names.ts";
-import type { AuditEntry, KeyFacts, Page } from "../keeper/reports/reports.ts";
+import type { AuditEntry, KeyFacts, Page, Report } from "../keeper/reports/reports.ts";
 import type {
   Assumption,
   AuditReport,
-  CacheReport,
-  CacheSession,
   CallFilter,
   CallPage,
   CallQuery,
   CallSummary,
   Filter,
   Invoice,
-  LosingSessions,
   Reconciliation,
   UsageReport,
 } from "../keeper/reports/shapes.ts";
@@ -157,11 +153,8 @@ export interface AdminBooks {
   /** Names that calls on a path and below it have used. */
   names(within: string): Promise<UsedNames>;
 
-  /** Savings and losses by the caches of providers. */
-  cacheReport(query: Filter & { by: readonly CacheGroup[] }): Promise<CacheReport>;
-  /** The sessions that lost most. */
-  cacheSessions(query: Filter & { limit: number }): Promise<LosingSessions>;
-  cacheSession(session: string): Promise<CacheSession | undefined>;
+  /** Runs a report of a feature. @throws AdminError 503 if the store fails */
+  read<Value>(report: Report<Value>): Promise<Value>;
 
   /** @param query.of `provider/model`: the prices of these alone */
   prices(query: Page & { q?: string; of?: readonly string[] }): Promise<{

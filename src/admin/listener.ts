@@ -78,12 +78,15 @@ async function load(
   version: string,
   declared: LoadDeclarations,
 ): Promise<AdminServer> {
-  const [{ listOperations }, { AdminServer }, { columns, keyOptions }] = await Promise.all([
+  const [{ listOperations }, { AdminServer }, { columns, keyOptions, operations }] = await Promise.all([
     import("./operations/index.ts"),
     import("./server.ts"),
     declared(),
   ]);
-  return new AdminServer({ ...options, operations: listOperations(version, columns, keyOptions) });
+  return new AdminServer({
+    ...options,
+    operations: listOperations(version, columns, keyOptions, operations),
+  });
 }
 
 function open<Server>(listen: (port: number) => Server, { host, port }: AdminSettings): Server {

@@ -18,7 +18,7 @@ import { describeStoreFailure } from "../keeper/store/database.ts";
 import type { Books } from "../keeper/books/books.ts";
 import { type BudgetGauge, Metrics } from "../keeper/metrics/metrics.ts";
 import type { Upkeep } from "../keeper/store/upkeep.ts";
-import type { Reports } from "../keeper/reports/reports.ts";
+import type { Report, Reports } from "../keeper/reports/reports.ts";
 import type { Filter, Invoice } from "../keeper/reports/shapes.ts";
 import { usedOf } from "../keeper/reports/used-targets.ts";
 import { nodeModels } from "./node-models.ts";
@@ -142,16 +142,8 @@ export class NodeAdmin implements AdminBooks {
     return Promise.resolve(rates.map((rate) => ({ account: rate.id, left: rate.available() })));
   }
 
-  cacheReport(query: Parameters<Reports["cacheReport"]>[0]) {
-    return this.#read((reports) => reports.cacheReport(query));
-  }
-
-  cacheSessions(query: Filter & { limit: number }) {
-    return this.#read((reports) => reports.cacheSessions(query));
-  }
-
-  cacheSession(session: string) {
-    return this.#read((reports) => reports.cacheSession(session));
+  read<Value>(report: Report<Value>): Promise<Value> {
+    return this.#read((reports) => reports.read(report));
   }
 
   usage(query: Parameters<Reports["usage"]>[0]) {

@@ -20,6 +20,18 @@ export interface AdminOperation extends Contract {
   handle(request: AdminRequest): Reply | Promise<Reply>;
 }
 
+/** Operations of a feature. */
+export interface OwnOperations {
+  /** Id of the operation that they follow in the OpenAPI document. */
+  readonly after: string;
+  readonly operations: readonly AdminOperation[];
+}
+
+/** The operations of a feature, with its name. */
+export interface NamedOperations extends OwnOperations {
+  readonly feature: string;
+}
+
 export interface AdminRequest {
   books: AdminBooks;
   caller: Caller;

@@ -3,6 +3,7 @@
  * are generated from it.
  */
 
+import type { NamedOperations } from "../admin/operation.ts";
 import type { Addition } from "../config/section.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
 import type { CallHeader } from "../core/call-header.ts";
@@ -59,6 +60,8 @@ export interface Context {
   headers: readonly CallHeader[];
   /** Loads the tables of these features, for commands that open the store of a gateway that does not run. */
   tables(): Promise<readonly NamedTables[]>;
+  /** Loads the operations of these features for the admin API, for the same commands. */
+  operations(): Promise<readonly NamedOperations[]>;
   /** Plugins of these features. */
   ownPlugins: readonly LoadOwnPlugin[];
   /** Parts of these features in a process that serves calls. */

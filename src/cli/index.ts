@@ -10,6 +10,7 @@ import {
   type Feature,
   headersOf,
   keyOptionsOf,
+  operationsOf,
   tablesOf,
   pluginsOf,
   workersOf,
@@ -40,6 +41,7 @@ export async function run(args: readonly string[], features: readonly Feature[])
       ...{ sections: additionsOf(features), columns: columnsOf(features) },
       ...{ keyOptions: keyOptionsOf(features), headers: headersOf(features) },
       tables: () => tablesOf(features),
+      operations: () => operationsOf(features),
       ...{ ownPlugins: pluginsOf(features), workers: workersOf(features), checks: checksOf(features) },
     };
     return await command.run({ ...own, ...parts });

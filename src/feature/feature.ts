@@ -1,4 +1,5 @@
 /** The manifest of a feature. It is data: the code behind it is imported where it runs. */
+import type { NamedOperations, OwnOperations } from "../admin/operation.ts";
 import type { CommandHead, LoadCheck } from "../cli/command.ts";
 import type { Addition, Section } from "../config/section.ts";
 import type { CallHeader } from "../core/call-header.ts";
@@ -28,6 +29,8 @@ export interface Feature {
   readonly plugin?: LoadOwnPlugin;
   /** Its tables in the store of the books; commands that open the store without a gateway have them too. */
   readonly tables?: () => Promise<{ readonly tables: FeatureTables }>;
+  /** Its operations of the admin API, on the store of the books; commands that open the store without a gateway have them too. */
+  readonly admin?: () => Promise<{ readonly admin: OwnOperations }>;
   /** Its part in each process that serves calls. */
   readonly worker?: () => Promise<{ start(host: WorkerHost): WorkerPart }>;
   /** Its lines of `weir check`. */
@@ -85,6 +88,14 @@ export function checksOf(features: readonly Feature[]): readonly LoadCheck[] {
 export async function tablesOf(features: readonly Feature[]): Promise<readonly NamedTables[]> {
   const loaded = features.flatMap(({ name, tables }) =>
     tables ? [tables().then((module) => ({ feature: name, tables: module.tables }))] : [],
+  );
+  return Promise.all(loaded);
+}
+
+/** The operations of features in the admin API. */
+export async function operationsOf(features: readonly Feature[]): Promise<readonly NamedOperations[]> {
+  const loaded = features.flatMap(({ name, admin }) =>
+    admin ? [admin().then((module) => ({ feature: name, ...module.admin }))] : [],
   );
   return Promise.all(loaded);
 }

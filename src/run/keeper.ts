@@ -1,6 +1,7 @@
 /** Puts the keeper of the books and the admin API together, for the thread and the process of the keeper. */
 import { AdminApi } from "../admin/admin-api.ts";
 import { NodeAdmin } from "../admin/node-admin.ts";
+import type { NamedOperations } from "../admin/operation.ts";
 import type { Column } from "../core/column.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
 import { openBooks } from "../keeper/books/index.ts";
@@ -12,6 +13,7 @@ import type { KeeperSettings } from "../keeper/settings.ts";
 export interface OwnDeclarations {
   readonly columns: readonly Column[];
   readonly keyOptions: readonly KeyOption[];
+  readonly operations: readonly NamedOperations[];
 }
 
 /** What features add to the books and to the admin API. */
@@ -36,12 +38,12 @@ export async function openKeeper(
   const { version, metrics, restarts, keys } = admin;
   books.observers.add({ settings: ({ adminNames }) => void (admin.names = adminNames ?? admin.names) });
   const declared = async () => {
-    const [{ columnsWith }, { KEY_OPTIONS }, { columns, keyOptions }] = await Promise.all([
+    const [{ columnsWith }, { KEY_OPTIONS }, { columns, keyOptions, operations }] = await Promise.all([
       import("./columns.ts"),
       import("../ledger/keys/options.ts"),
       own.declarations(),
     ]);
-    return { columns: columnsWith(columns), keyOptions: [...KEY_OPTIONS, ...keyOptions] };
+    return { columns: columnsWith(columns), keyOptions: [...KEY_OPTIONS, ...keyOptions], operations };
   };
   const node = new NodeAdmin({ books, upkeep, captures, version, isProcess, restarts, keys, metrics });
   return { books: keeper, admin: new AdminApi(node, admin, declared) };

@@ -170,6 +170,7 @@ test("weir keys create and keys update have its flag, and --unset takes it away"
       ...{
         headers: [],
         tables: async () => [],
+        operations: async () => [],
         ownPlugins: [],
         workers: [],
         checks: [],

@@ -11,6 +11,8 @@ import { editorSchema } from "../../src/config/editor.ts";
 import { type JsonObject, isObject } from "../../src/core/json.ts";
 import { migrationsFor, typesOf } from "../../src/keeper/store/schema.ts";
 import { FAMILIES } from "../../src/keeper/metrics/families.ts";
+import { KEY_OPTIONS } from "../../src/ledger/keys/options.ts";
+import { operationsOf } from "../../src/feature/feature.ts";
 import { COLUMNS, OPTIONS } from "../helpers/features.ts";
 import { CAPTURE_MIGRATIONS } from "../../src/keeper/captures/file.ts";
 import { RESPONSES_MIGRATIONS } from "../../src/keeper/store/migrations.ts";
@@ -69,8 +71,13 @@ export const metrics = (): string =>
   ).join("\n");
 
 /** The OpenAPI document of the admin API. */
-export const adminApi = (): string =>
-  digest(adminDocument(listOperations("0", COLUMNS), "0") as unknown as JsonObject);
+export const adminApi = async (): Promise<string> =>
+  digest(
+    adminDocument(
+      listOperations("0", COLUMNS, KEY_OPTIONS, await operationsOf(FEATURES)),
+      "0",
+    ) as unknown as JsonObject,
+  );
 
 /**
  * An OpenAPI document in lines: each operation, schema and header with a digest of its content, which says what differs without

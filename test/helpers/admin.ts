@@ -4,7 +4,13 @@ import type { AdminBooks, GatewayAccess } from "../../src/admin/books.ts";
 import { AdminError } from "../../src/operator/errors.ts";
 import { KEY_OPTIONS } from "../../src/ledger/keys/options.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
-import { COLUMNS } from "./features.ts";
+import { COLUMNS, FEATURES } from "./features.ts";
+import { operationsOf, tablesOf } from "../../src/feature/feature.ts";
+import { Directory } from "../../src/keeper/reports/directory.ts";
+import type { Report } from "../../src/keeper/reports/reports.ts";
+import { IN_MEMORY } from "../../src/keeper/settings.ts";
+import { sqliteStore } from "../../src/keeper/store/sqlite-store.ts";
+import type { SqlStore } from "../../src/keeper/store/sql-store.ts";
 import { AdminServer } from "../../src/admin/server.ts";
 import { Pulse } from "../../src/keeper/reports/pulse.ts";
 import type { RunningCalls } from "../../src/keeper/books/questions.ts";
@@ -17,6 +23,9 @@ import type { CallRecord } from "../../src/ledger/record.ts";
 import type { AuditEntry } from "../../src/keeper/reports/reports.ts";
 import { emptySums } from "../../src/keeper/reports/usage.ts";
 import type { Actor } from "../../src/keeper/store/store.ts";
+
+/** The operations of features in the admin API. */
+export const OPERATIONS = await operationsOf(FEATURES);
 
 const NO_SUMS = emptySums();
 
@@ -154,12 +163,13 @@ export class FakeBooks implements AdminBooks {
     return { rows: [{ group: { key: "=SUM(A1)" }, ...NO_SUMS, calls: 3, cost: 5 }], total: NO_SUMS };
   }
 
-  cacheReport = async () => ({
-    rows: [],
-    total: { calls: 0, input: 0, cacheRead: 0, cacheWrite: 0, saved: 0, breaks: 0, lost: 0, lostCost: 0 },
-  });
-  cacheSessions = async () => ({ sessions: [] });
-  cacheSession = async () => undefined;
+  #store: Promise<SqlStore> | undefined;
+  /** Reports of features read an empty store with their tables. */
+  async read<Value>(report: Report<Value>): Promise<Value> {
+    const { sql } = await (this.#store ??= emptyStore());
+    return report(sql, new Directory(sql));
+  }
+
   calls = async () => ({ calls: this.records, bounded: false });
   summary = async () => ({
     ...{ calls: 0, failed: 0, rejected: 0, cost: 0, uncertain: 0, unpriced: 0 },
@@ -280,6 +290,12 @@ export interface Sent {
   body: ReturnType<typeof JSON.parse>;
 }
 
+async function emptyStore(): Promise<SqlStore> {
+  const store = sqliteStore(IN_MEMORY, undefined, await tablesOf(FEATURES));
+  await store.open();
+  return store;
+}
+
 /** @param host the address that the listener is on */
 export function fakeAdmin(host = "127.0.0.1", columns = COLUMNS, keyOptions = KEY_OPTIONS): FakeAdmin {
   const books = new FakeBooks();
@@ -287,7 +303,7 @@ export function fakeAdmin(host = "127.0.0.1", columns = COLUMNS, keyOptions = KE
   let now = 1_800_000_000_000;
   const server = new AdminServer({
     books,
-    operations: listOperations("0", columns, keyOptions),
+    operations: listOperations("0", columns, keyOptions, OPERATIONS),
     own: () => ({ host, port: 9348, names: host === "127.0.0.1" ? [] : ["weir.example"] }),
     runDigest: digestOf(RUN_CREDENTIAL),
     report: (message, cause) => faults.push(`${message}: ${String(cause)}`),

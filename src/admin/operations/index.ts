@@ -5,10 +5,10 @@ import { KEY_OPTIONS } from "../../ledger/keys/options.ts";
 import { withColumns } from "../columns.ts";
 import { withKeyOptions } from "../key-options.ts";
 import { openApiDocument } from "../openapi.ts";
-import type { AdminOperation } from "../operation.ts";
+import type { AdminOperation, NamedOperations } from "../operation.ts";
+import { withOwn } from "../own-operations.ts";
 import { bookOperations } from "./books.ts";
 import { budgetOperations } from "./budgets.ts";
-import { cacheOperations } from "./cache.ts";
 import { captureOperations } from "./captures.ts";
 import { callMoneyOperation } from "./call-money.ts";
 import { callOperations } from "./calls.ts";
@@ -29,6 +29,8 @@ import { storedModelOperations } from "./stored-models.ts";
 export interface Declarations {
   columns: Columns;
   keyOptions: readonly KeyOption[];
+  /** Operations of features. */
+  operations?: readonly NamedOperations[];
 }
 
 /** Loads them with their schemas, which take memory that a keeper without requests does not need. */
@@ -37,13 +39,16 @@ export type LoadDeclarations = () => Promise<Declarations>;
 /**
  * @param columns of this build: their members, facts and filters are part of the operations on calls
  * @param keyOptions of this build: members of scopes in the operations on keys
+ * @param own of features
+ * @throws Error if two operations have an id or a path in common
  */
 export function listOperations(
   version: string,
   columns: Columns,
   keyOptions: readonly KeyOption[] = KEY_OPTIONS,
+  own: readonly NamedOperations[] = [],
 ): readonly AdminOperation[] {
-  const operations: readonly AdminOperation[] = [
+  const core: readonly AdminOperation[] = [
     ...sessionOperations,
     ...overviewOperations,
     ...withKeyOptions(keyOperations, keyOptions),
@@ -53,7 +58,6 @@ export function listOperations(
     ...withColumns(callOperations, columns),
     callMoneyOperation,
     ...captureOperations,
-    ...cacheOperations,
     ...withColumns(liveOperations, columns),
     ...routingOperations,
     ...storedModelOperations,
@@ -63,5 +67,6 @@ export function listOperations(
     ...bookOperations,
     ...gatewayOperations(() => openApiDocument(operations, version)),
   ];
+  const operations = withOwn(core, own);
   return operations;
 }

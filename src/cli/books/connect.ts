@@ -5,20 +5,19 @@ import { type RunningGateway, runningGateways } from "../run-file.ts";
 import { type AdminApi, HttpApi } from "./api.ts";
 import { textOf } from "./values.ts";
 
-type Asked = Pick<Context, "flags" | "env" | "columns" | "keyOptions" | "tables">;
+type Asked = Pick<Context, "flags" | "env" | "columns" | "keyOptions" | "tables" | "operations">;
 
 /**
  * The gateway of `--url`, that of `--port` or `WEIR_PORT`, the only one that this user runs, or without one the store in the
  * state folder.
  * @throws Error with one sentence
  */
-export async function connect({ flags, env, columns, keyOptions, tables }: Asked): Promise<AdminApi> {
+export async function connect({ flags, env, ...declared }: Asked): Promise<AdminApi> {
   const url = textOf(flags, "--url");
   if (url !== undefined) return new HttpApi(baseOf(url), keyFor(url, env));
   const folder = textOf(flags, "--state");
   // Imported by the commands that need it, because it loads the databases.
-  if (folder !== undefined)
-    return (await import("./local.ts")).LocalApi.open(folder, { columns, keyOptions, tables });
+  if (folder !== undefined) return (await import("./local.ts")).LocalApi.open(folder, declared);
   const entry = findRunning({ flags, env });
   const { admin } = entry;
   if (admin === undefined)

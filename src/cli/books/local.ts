@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import type { AdminBooks } from "../../admin/books.ts";
 import { RUN_FILE } from "../../admin/callers.ts";
 import { listOperations } from "../../admin/operations/index.ts";
+import type { AdminOperation } from "../../admin/operation.ts";
 import { AdminServer } from "../../admin/server.ts";
 import { Books } from "../../keeper/books/books.ts";
 import { NodeAdmin } from "../../admin/node-admin.ts";
@@ -22,19 +23,19 @@ import { lockStore } from "./folder.ts";
 const ORIGIN = "http://127.0.0.1";
 const OPEN_MS = 10_000;
 
-type Declared = Pick<Context, "columns" | "keyOptions" | "tables">;
+type Declared = Pick<Context, "columns" | "keyOptions" | "tables" | "operations">;
 
 export class LocalApi extends AdminApi {
   readonly #end: () => Promise<void>;
   readonly #server: AdminServer;
   readonly #credential: string = crypto.randomUUID();
 
-  private constructor(books: AdminBooks, { columns, keyOptions }: Declared, end: () => Promise<void>) {
+  private constructor(books: AdminBooks, operations: readonly AdminOperation[], end: () => Promise<void>) {
     super();
     this.#end = end;
     this.#server = new AdminServer({
       books,
-      operations: listOperations(VERSION, columnsWith(columns), [...KEY_OPTIONS, ...keyOptions]),
+      operations,
       own: () => ({ host: "127.0.0.1", port: 80, names: [] }),
       runDigest: digestOf(this.#credential),
       report: () => {},
@@ -62,7 +63,11 @@ export class LocalApi extends AdminApi {
     const metrics = { keys: false, maxSeries: 1_000 };
     const reader = new CaptureAdmin({ captures, note: (...entry) => upkeep.reports.note(...entry) });
     const options = { books, upkeep, captures: reader, version: VERSION, isProcess: true, metrics };
-    return new LocalApi(new NodeAdmin(options), declared, end);
+    const { columns, keyOptions } = declared;
+    const own = await declared.operations();
+    const allowed = [...KEY_OPTIONS, ...keyOptions];
+    const operations = listOperations(VERSION, columnsWith(columns), allowed, own);
+    return new LocalApi(new NodeAdmin(options), operations, end);
   }
 
   async send<Answer>(

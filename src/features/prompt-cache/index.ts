@@ -5,4 +5,5 @@ export const promptCache: Feature = {
   name: "prompt-cache",
   worker: () => import("./worker.ts"),
   tables: () => import("./tables.ts"),
+  admin: () => import("./admin.ts"),
 };

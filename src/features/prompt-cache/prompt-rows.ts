@@ -6,7 +6,7 @@ import type { NumberedCall } from "../../keeper/seams.ts";
 import { callerOf, type Names, targetOf } from "../../keeper/store/names.ts";
 import { breakOf, type Prompt, type Thread, threadAfter, threadOf } from "./prompt-breaks.ts";
 import { DAY_MS } from "../../keeper/record/roll-ups.ts";
-import { CACHE_SUMS } from "../../keeper/reports/cache.ts";
+import { CACHE_SUMS } from "./report.ts";
 import type { Sql, SqlValue } from "../../keeper/store/sql.ts";
 
 /** Most conversations that are kept of one session. */

@@ -1,7 +1,7 @@
 /** The tables of prompts, of what was not read from caches, and of the sums by day. */
 import type { FeatureTables, KeptRows } from "../../keeper/seams.ts";
-import { readBreaks } from "../../keeper/reports/cache-sessions.ts";
-import { CACHE_SUMS } from "../../keeper/reports/cache.ts";
+import { readBreaks } from "./sessions.ts";
+import { CACHE_SUMS } from "./report.ts";
 import { moveDays, writePrompts } from "./prompt-rows.ts";
 
 /** Earlier versions of weir made these tables with those of the books, so they may exist. */

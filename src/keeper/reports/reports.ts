@@ -1,5 +1,4 @@
 /** The reading side of the books: usage, calls, the audit, and what people ask of the store. */
-import type { CacheGroup } from "../../operator/cache.ts";
 import { AdminError } from "../../operator/errors.ts";
 import type { UsageGroup } from "../../operator/reports.ts";
 import type { Nano } from "../../ledger/money.ts";
@@ -10,8 +9,6 @@ import { writeAudit } from "../store/policies.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Actor } from "../store/store.ts";
 import { auditBooks, type AuditProgress } from "./audit.ts";
-import { cacheReport } from "./cache.ts";
-import { cacheSession, cacheSessions } from "./cache-sessions.ts";
 import { listCalls, readCall } from "./calls.ts";
 import { type DeploymentQuery, type DeploymentReport, deploymentReport } from "./deployments.ts";
 import { Directory } from "./directory.ts";
@@ -21,15 +18,12 @@ import { summarize } from "./summary.ts";
 import type {
   Assumption,
   AuditReport,
-  CacheReport,
-  CacheSession,
   CallFilter,
   CallPage,
   CallQuery,
   CallSummary,
   Filter,
   Invoice,
-  LosingSessions,
   Reconciliation,
   UsageReport,
 } from "./shapes.ts";
@@ -59,6 +53,9 @@ export interface Page {
   /** Cursor: `next` of the page before. */
   after?: string;
 }
+
+/** Computes an answer from the rows of the store. */
+export type Report<Value> = (reader: Sql, directory: Directory) => Promise<Value>;
 
 export class Reports {
   /** For reading: with a file, a connection of its own, so that a long report stops no grant. */
@@ -117,22 +114,9 @@ export class Reports {
     return this.#directory.rulesOf(refs);
   }
 
-  cacheReport(query: Filter & { by: readonly CacheGroup[] }): Promise<CacheReport> {
-    return this.#ofCaches(() => cacheReport(this.#reader, this.#directory, query));
-  }
-
-  cacheSessions(query: Filter & { limit: number }): Promise<LosingSessions> {
-    return this.#ofCaches(() => cacheSessions(this.#reader, this.#directory, query));
-  }
-
-  cacheSession(session: string): Promise<CacheSession | undefined> {
-    return this.#ofCaches(() => cacheSession(this.#reader, this.#directory, session));
-  }
-
-  /** @throws AdminError in a build without the feature whose tables these are */
-  async #ofCaches<Value>(read: () => Promise<Value>): Promise<Value> {
-    if (this.#features.some(({ tables }) => tables.copied.includes("cache_day"))) return read();
-    throw new AdminError(501, "not_supported", "This build keeps nothing about the caches of providers.");
+  /** Runs a report of a feature. */
+  read<Value>(report: Report<Value>): Promise<Value> {
+    return report(this.#reader, this.#directory);
   }
 
   /** The newest first. */

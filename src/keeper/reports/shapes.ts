@@ -6,16 +6,9 @@ import type { Outcome } from "../../core/call.ts";
 import type { ChargeState } from "../../ledger/charge.ts";
 import type { CallRecord, RefusalReason } from "../../ledger/record.ts";
 import type { Assumptions, Invoices, Proof, Reconciliation as Reconciled } from "../../operator/books.ts";
-import type {
-  CacheReport as CacheSaved,
-  CacheSession as Session,
-  CacheSessions,
-} from "../../operator/cache.ts";
 import type { Calls, CallsSummary } from "../../operator/calls.ts";
 import type { Frozen } from "../../operator/contract.ts";
 import type { Sums, UsageReport as Usage } from "../../operator/reports.ts";
-
-export type { CacheSums } from "../../operator/cache.ts";
 
 /** Which calls a report is about. `within`: the path of the caller; calls of other paths are left out. */
 export interface Filter {
@@ -89,10 +82,3 @@ export type AuditCheck = AuditReport["checks"][number];
 export type Invoice = Frozen<Invoices>["invoices"][number];
 /** An invoice against the books. The causes explain at most the difference; the last one is the rest. */
 export type Reconciliation = Frozen<Reconciled>;
-
-export type CacheReport = Frozen<CacheSaved>;
-export type CacheRow = CacheReport["rows"][number];
-/** The reason that cost most. */
-export type Commonest = NonNullable<CacheRow["commonest"]>;
-export type LosingSessions = Frozen<CacheSessions>;
-export type CacheSession = Frozen<Session>;

@@ -7,6 +7,8 @@ import { Reports } from "../../../keeper/reports/reports.ts";
 import type { SqlStore } from "../../../keeper/store/sql-store.ts";
 import type { NamedTables } from "../../../keeper/seams.ts";
 import type { CallRecord } from "../../../ledger/record.ts";
+import { cacheReport } from "../report.ts";
+import { cacheSession, cacheSessions } from "../sessions.ts";
 import { tables } from "../tables.ts";
 import { attempt, batch, call, commit, NOW } from "../../../../test/keeper/books/make.ts";
 
@@ -76,7 +78,9 @@ export function describePrompts(open: () => Promise<SqlStore>): void {
         [prompted("a", "xy", 0, 0), prompted("b", "pq", 0, 0, { key: "key_b", path: "/ops" })],
         [prompted("a", "Xy", 1_000, 0), prompted("b", "pq", 10 * 60_000, 0, { key: "key_b", path: "/ops" })],
       );
-      const { rows, total, from } = await reports.cacheReport({ by: ["key", "day"], from: NOW });
+      const { rows, total, from } = await reports.read((sql, names) =>
+        cacheReport(sql, names, { by: ["key", "day"], from: NOW }),
+      );
       expect(from).toBe(Math.floor(NOW / DAY) * DAY);
       expect(total).toMatchObject({
         calls: 4,
@@ -90,17 +94,23 @@ export function describePrompts(open: () => Promise<SqlStore>): void {
         [{ key: "key_a", day: "2026-11-15" }, "changed", "messages"],
         [{ key: "key_b", day: "2026-11-15" }, "expired", undefined],
       ]);
-      const within = await reports.cacheReport({ by: ["client"], within: "/ops" });
+      const within = await reports.read((sql, names) =>
+        cacheReport(sql, names, { by: ["client"], within: "/ops" }),
+      );
       expect(within.rows).toMatchObject([{ group: { client: "agent/1" }, calls: 2, breaks: 1 }]);
-      const { sessions } = await reports.cacheSessions({ within: "/ops", limit: 10 });
+      const { sessions } = await reports.read((sql, names) =>
+        cacheSessions(sql, names, { within: "/ops", limit: 10 }),
+      );
       expect(sessions.map(({ session, path }) => [session, path])).toEqual([["b".padEnd(16, "0"), "/ops"]]);
-      const detail = await reports.cacheSession("a".padEnd(16, "0"));
+      const detail = await reports.read((sql, names) => cacheSession(sql, names, "a".padEnd(16, "0")));
       expect(detail!.calls.map(({ cacheRead, break: lost }) => [cacheRead, lost?.reason])).toEqual([
         [0, undefined],
         [0, "changed"],
       ]);
-      expect(await reports.cacheSession("f".repeat(16))).toBeUndefined();
-      expect((await reports.cacheReport({ by: [], to: NOW - DAY })).total.calls).toBe(0);
+      expect(await reports.read((sql, names) => cacheSession(sql, names, "f".repeat(16)))).toBeUndefined();
+      expect(
+        (await reports.read((sql, names) => cacheReport(sql, names, { by: [], to: NOW - DAY }))).total.calls,
+      ).toBe(0);
     });
 
     test("of more than 50,000 calls that read too little, the newest that a filter selects are looked at", async () => {
@@ -114,10 +124,12 @@ export function describePrompts(open: () => Promise<SqlStore>): void {
       ]);
       for (let from = 0; from < rows.length; from += 1_000)
         await store.sql.insert("cache_breaks", [...columns, ...zeros], rows.slice(from, from + 1_000));
-      const all = await reports.cacheSessions({ limit: 10 });
+      const all = await reports.read((sql, names) => cacheSessions(sql, names, { limit: 10 }));
       expect([all.sessions[0]!.breaks, all.reasonsFrom]).toEqual([50_000, NOW + 10]);
-      expect((await reports.cacheReport({ by: ["key"] })).reasonsFrom).toBe(NOW + 10);
-      const early = await reports.cacheSessions({ limit: 10, to: NOW + 5 });
+      expect((await reports.read((sql, names) => cacheReport(sql, names, { by: ["key"] }))).reasonsFrom).toBe(
+        NOW + 10,
+      );
+      const early = await reports.read((sql, names) => cacheSessions(sql, names, { limit: 10, to: NOW + 5 }));
       expect([early.sessions[0]!.breaks, early.reasonsFrom]).toEqual([5, undefined]);
     });
 
@@ -127,7 +139,7 @@ export function describePrompts(open: () => Promise<SqlStore>): void {
       expect(
         await store.sql.all("SELECT 1 AS found FROM prompts UNION ALL SELECT 1 FROM cache_breaks"),
       ).toEqual([]);
-      const { rows } = await reports.cacheReport({ by: ["key"] });
+      const { rows } = await reports.read((sql, names) => cacheReport(sql, names, { by: ["key"] }));
       expect(rows).toMatchObject([{ group: { key: "removed" }, calls: 2, breaks: 1 }]);
     });
 

@@ -1,11 +1,12 @@
 /** Sessions whose prompts were not read from a cache, and the calls of one. */
 import { BREAK_REASONS, type CacheBreak } from "../../ledger/record.ts";
-import { packHash, unpackHash, unpackId } from "../record/call-rows.ts";
-import { firstNumber } from "../store/numbers.ts";
-import type { Sql } from "../store/sql.ts";
-import { newestOf, oldestOf, type ReasonRow, withCommonest } from "./cache-reasons.ts";
-import { type Directory, inList } from "./directory.ts";
-import type { CacheSession, Filter, LosingSessions } from "./shapes.ts";
+import { packHash, unpackHash, unpackId } from "../../keeper/record/call-rows.ts";
+import { firstNumber } from "../../keeper/store/numbers.ts";
+import type { Sql } from "../../keeper/store/sql.ts";
+import { newestOf, oldestOf, type ReasonRow, withCommonest } from "./reasons.ts";
+import { type Directory, inList } from "../../keeper/reports/directory.ts";
+import type { Filter } from "../../keeper/reports/shapes.ts";
+import type { CacheSession, LosingSessions } from "./shapes.ts";
 
 /** Most calls of a session. */
 const MOST_CALLS = 500;

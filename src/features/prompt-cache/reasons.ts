@@ -1,9 +1,10 @@
 /** Why calls read too little from a cache: the newest rows that a filter selects, and the reason that cost most. */
 import { BREAK_REASONS } from "../../ledger/record.ts";
-import { firstNumber } from "../store/numbers.ts";
-import type { Sql } from "../store/sql.ts";
-import { type Directory, inList } from "./directory.ts";
-import type { Commonest, Filter } from "./shapes.ts";
+import { firstNumber } from "../../keeper/store/numbers.ts";
+import type { Sql } from "../../keeper/store/sql.ts";
+import { type Directory, inList } from "../../keeper/reports/directory.ts";
+import type { Filter } from "../../keeper/reports/shapes.ts";
+import type { Commonest } from "./shapes.ts";
 
 /** Most calls that read too little which one report looks at: the newest. */
 const MOST_BREAKS = 50_000;

@@ -1,10 +1,12 @@
 /** The caches of providers: sums from the roll-ups by day, reasons from the calls that read too little. */
 import type { CacheGroup } from "../../operator/cache.ts";
-import { DAY_MS } from "../record/roll-ups.ts";
-import type { Sql } from "../store/sql.ts";
-import { newestOf, oldestOf, type ReasonRow, selected, type Who, withCommonest } from "./cache-reasons.ts";
-import type { Directory } from "./directory.ts";
-import type { CacheReport, CacheRow, CacheSums, Filter } from "./shapes.ts";
+import { DAY_MS } from "../../keeper/record/roll-ups.ts";
+import type { Sql } from "../../keeper/store/sql.ts";
+import { newestOf, oldestOf, type ReasonRow, selected, type Who, withCommonest } from "./reasons.ts";
+import type { Directory } from "../../keeper/reports/directory.ts";
+import type { CacheSums } from "../../operator/cache.ts";
+import type { Filter } from "../../keeper/reports/shapes.ts";
+import type { CacheReport, CacheRow } from "./shapes.ts";
 
 /** The sums of calls whose prompts a provider caches. `lost`: tokens that were in a cache and were not read. */
 export const CACHE_SUMS = [

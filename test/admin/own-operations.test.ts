@@ -1,0 +1,44 @@
+/** Operations of features: their place in the document, and the ids and paths that have an owner already. */
+import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { answers, type NamedOperations } from "../../src/admin/operation.ts";
+import { withOwn } from "../../src/admin/own-operations.ts";
+import { contract } from "../../src/operator/contract.ts";
+
+const operation = (id: string, path: string) => {
+  const answer = { name: "Any", schema: Type.Any() };
+  return answers(contract({ method: "GET", path, id, summary: "", access: "read", answer }), () => ({
+    json: 1,
+  }));
+};
+const CORE = [operation("one", "/one"), operation("two", "/two/{id}"), operation("three", "/three")];
+const of = (feature: string, after: string, ...operations: NamedOperations["operations"]) => ({
+  ...{ feature, after, operations },
+});
+
+test("operations of a feature follow the one that they name, in their order", () => {
+  const own = [of("a", "two", operation("x", "/x"), operation("y", "/y"))];
+  expect(withOwn(CORE, own).map(({ id }) => id)).toEqual(["one", "two", "x", "y", "three"]);
+});
+
+test.each([
+  [
+    [of("a", "one", operation("two", "/x"))],
+    "the feature a declares the operation two, which another one has",
+  ],
+  [
+    [of("a", "one", operation("x", "/two/{name}"))],
+    "the feature a declares the path GET /two/{name}, which another operation has",
+  ],
+  [
+    [of("a", "one", operation("x", "/x")), of("b", "one", operation("x", "/y"))],
+    "the feature b declares the operation x, which another one has",
+  ],
+  [[of("a", "one", operation("x", "/x"), operation("y", "/x"))], "declares the path GET /x"],
+  [
+    [of("a", "four", operation("x", "/x"))],
+    "the feature a has operations behind four, which weir does not have",
+  ],
+])("two owners and an operation behind none are refused: %#", (own, sentence) => {
+  expect(() => withOwn(CORE, own)).toThrow(sentence);
+});

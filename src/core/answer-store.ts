@@ -3,7 +3,7 @@ import type { JsonObject } from "./json.ts";
 import type { StoredAnswer, StoredItem } from "./stored-answer.ts";
 
 /** One answer of a chain, the oldest first. */
-export type ChainLink = Pick<StoredAnswer, "id" | "deployment" | "input" | "output">;
+export type ChainLink = Pick<StoredAnswer, "id" | "deployment" | "input" | "output" | "notes">;
 
 export interface ItemPage {
   items: readonly StoredItem[];

@@ -11,6 +11,12 @@ export interface StoredItem {
   value: JsonObject;
 }
 
+/** Bytes that a part of the gateway keeps beside an answer. `id`: the name of the part. */
+export interface AnswerNote {
+  id: string;
+  value: Uint8Array;
+}
+
 /** Stands for the value of an item that the provider stores; weir keeps its id alone. */
 const HELD: JsonObject = {};
 
@@ -49,4 +55,5 @@ export interface StoredAnswer {
    */
   input: readonly StoredItem[];
   output: readonly StoredItem[];
+  notes?: readonly AnswerNote[];
 }

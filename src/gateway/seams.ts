@@ -1,4 +1,5 @@
 /** The seams of a call: where code that is no part of the core meets calls, and in which order. */
+import type { AnswerNotes } from "../core/answer-notes.ts";
 import type { Call } from "../core/call.ts";
 import type { Channel } from "../core/channel.ts";
 import type { ClientCodec } from "../core/format.ts";
@@ -64,6 +65,8 @@ export interface WorkerHost {
   work<Value>(this: void, work: Work<Value>): Promise<Value>;
   /** Makes the caller that a form of credentials has found. @throws Error for a path or a scope that no key could have */
   principal(this: void, caller: Caller): Principal;
+  /** Bytes of the part beside stored answers, for the requests that continue them. */
+  readonly answerNotes: AnswerNotes;
   /** The way to the part of the same name in the keeper; absent if this process has the keeper to itself. */
   channel<Up, Down>(): Channel<Up, Down> | undefined;
 }

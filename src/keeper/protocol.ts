@@ -18,7 +18,7 @@ export interface PackedAnswer extends Omit<StoredAnswer, "body" | "input" | "out
   output: readonly PackedItem[];
 }
 
-export type PackedLink = Pick<PackedAnswer, "id" | "deployment" | "input" | "output">;
+export type PackedLink = Pick<PackedAnswer, "id" | "deployment" | "input" | "output" | "notes">;
 
 /** An answer of one owner. */
 export interface Address {

@@ -1,4 +1,5 @@
 /** The parts of a gateway that a reload does not replace. */
+import { AnswerNotes } from "../core/answer-notes.ts";
 import { Backlog } from "../gateway/delivery/backlog.ts";
 import { Clock } from "../gateway/delivery/clock.ts";
 import { type Work, Works } from "../gateway/work.ts";
@@ -144,6 +145,7 @@ export class Lasting {
       ...{ isFirst, served: () => listeners.served() },
       work: <Value>(work: Work<Value>) => works.do(work),
       principal: callerMaker(name, sets),
+      answerNotes: new AnswerNotes(name),
       channel: <Up, Down>() => (address ? keeper.channel<Up, Down>(name) : undefined),
     });
     this.parts = new WorkerParts(options.workers ?? [], host, (metrics) => this.meter.declare(metrics));

@@ -71,6 +71,35 @@ export function describeStore(open: () => Promise<OpenStore>, limits: StoreLimit
       expect(await store.get("a", "config:alice")).toEqual(answer);
     }));
 
+  test("notes come back with their answer and its chain, are no items, and are deleted with it", () =>
+    withStore(async (store) => {
+      const note = (part: string, text: string) => ({ id: part, value: new TextEncoder().encode(text) });
+      const texts = (notes: StoredAnswer["notes"] = []) =>
+        notes.map(({ id, value }) => `${id} ${new TextDecoder().decode(value)}`);
+      await put(store, answerOf("a", { notes: [note("shop", "one"), note("guard", "two")] }));
+      await put(store, answerOf("b", { parent: "a", notes: [note("shop", "three")] }));
+      expect(texts((await store.get("a", "config:alice"))?.notes)).toEqual(["shop one", "guard two"]);
+      const chain = await store.chain("b", "config:alice");
+      expect(chain === undefined || chain === "too-long" || chain.map(({ notes }) => texts(notes))).toEqual([
+        ["shop one", "guard two"],
+        ["shop three"],
+      ]);
+      expect([...(await store.items(["shop", "a-in-0"], "config:alice")).keys()]).toEqual(["a-in-0"]);
+      const page = await store.inputItems("a", "config:alice", { limit: 10, order: "asc" });
+      expect(page?.items.map(({ id }) => id)).toEqual(["a-in-0", "a-in-1"]);
+      await store.delete("b", "config:alice");
+      await put(store, answerOf("b"));
+      expect((await store.get("b", "config:alice"))?.notes).toBeUndefined();
+    }));
+
+  test("notes count for the size of an answer", () =>
+    withStore(async (store) => {
+      const value = new Uint8Array(limits.answerBytes);
+      expect(await store.put(answerOf("a", { notes: [{ id: "shop", value }] }), PATIENT_MS)).toBe(
+        "too-large",
+      );
+    }));
+
   test("the origin of an answer of a provider has no body and no items", () =>
     withStore(async (store) => {
       const { body: _, ...rest } = answerOf("resp_68af", {

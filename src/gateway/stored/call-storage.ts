@@ -1,5 +1,6 @@
 /** Finds what a call needs of stored answers, and stores its answer. */
 import { MAX_CHAIN } from "../../core/answer-store.ts";
+import { keptNotes, setFoundNotes } from "../../core/answer-notes.ts";
 import type { Attempt } from "../../core/call.ts";
 import type { CodecContext } from "../../core/context.ts";
 import type { GatewayError } from "../../core/error.ts";
@@ -222,8 +223,9 @@ export class CallStorage implements StoredCall {
   async #put(answer: StoredAnswer, attempt: Attempt): Promise<boolean> {
     const { answers, answerOptions } = this.#context;
     if (!answers) return false;
+    const noted = { ...answer, ...keptNotes(this.#incoming.call) };
     // The store itself logs why it rejects.
-    const result = await answers.put(answer, answerOptions.commitMs).catch(() => "failed" as const);
+    const result = await answers.put(noted, answerOptions.commitMs).catch(() => "failed" as const);
     if (result === "stored") return true;
     attempt.reportLoss("dropped", this.codec.members.store, NOT_STORED[result]);
     return false;
@@ -286,6 +288,7 @@ async function findPrevious(
       codec.members.previous,
       "invalid_value",
     );
+  setFoundNotes(call, chain?.flatMap(({ notes = [] }) => notes) ?? []);
   const deployment = chain?.at(-1)?.deployment;
   if (deployment !== undefined) return { at: "provider", deployment };
   if (chain)

@@ -8,6 +8,7 @@ import {
   type Compressed,
   compressAnswer,
   INPUT,
+  NOTES,
   type ItemRow,
   SWEPT,
   toAnswer,
@@ -87,7 +88,7 @@ export class AnswerFile {
     return row ? { ...toAnswer(row), ...this.#itemsOf(id) } : undefined;
   }
 
-  #itemsOf(id: string): Pick<PackedAnswer, "input" | "output"> {
+  #itemsOf(id: string): Pick<PackedAnswer, "input" | "output" | "notes"> {
     return toSides(this.#sql.itemsOf.all(id));
   }
 
@@ -194,7 +195,7 @@ function prepare(db: Database) {
     ),
     item: db.prepare<ItemRow, [string, string, number]>(
       `SELECT item.side, item.id, item.value FROM item JOIN response ON response.id = item.response
-       WHERE item.id = ? AND response.owner = ? AND response.expires > ? ORDER BY response.created DESC LIMIT 1`,
+       WHERE item.id = ? AND item.side <> ${NOTES} AND response.owner = ? AND response.expires > ? ORDER BY response.created DESC LIMIT 1`,
     ),
     position: db.prepare<{ seq: number }, [string, string]>(
       `SELECT seq FROM item WHERE response = ? AND side = ${INPUT} AND id = ?`,

@@ -11,6 +11,7 @@ import {
   type Compressed,
   compressAnswer,
   INPUT,
+  NOTES,
   type ItemRow,
   SWEPT,
   toAnswer,
@@ -170,7 +171,7 @@ export class PostgresAnswers {
   async items({ ids, owner }: Asks["items"]): Promise<PackedItem[]> {
     const rows = await this.#sql.all<ItemRow>(
       `SELECT DISTINCT ON (item.id) item.id, item.value FROM item JOIN response ON response.id = item.response
-       WHERE item.id IN ${IDS} AND response.owner = $2 AND response.expires > $3
+       WHERE item.id IN ${IDS} AND item.side <> ${NOTES} AND response.owner = $2 AND response.expires > $3
        ORDER BY item.id, response.created DESC`,
       [JSON.stringify(ids), owner, this.#now()],
     );

@@ -9,6 +9,8 @@ export const SWEPT = 500;
 
 export const INPUT = 0;
 export const OUTPUT = 1;
+/** Rows of notes. They are no items: clients neither list nor name them. */
+export const NOTES = 2;
 
 export interface AnswerRow {
   id: string;
@@ -38,18 +40,22 @@ export interface Compressed {
 
 /** @param maxBytes maximum size before compression @returns undefined for an answer above the limits */
 export function compressAnswer(
-  { body, input, output }: PackedAnswer,
+  { body, input, output, notes = [] }: PackedAnswer,
   limits: Limits,
   maxBytes = limits.answerBytes,
 ): Compressed | undefined {
-  const bytes = [body, ...input.map(valueOf), ...output.map(valueOf)].reduce(
+  const bytes = [body, ...input.map(valueOf), ...output.map(valueOf), ...notes.map(valueOf)].reduce(
     (sum, value) => sum + (value?.byteLength ?? 0),
     0,
   );
   if (bytes > maxBytes || input.length > limits.items) return undefined;
   const rows = (side: number, all: readonly PackedItem[]) =>
     all.map(({ id, value }, seq): [number, number, string, Uint8Array] => [side, seq, id, zip(value)]);
-  return { bytes, body: body ? zip(body) : null, rows: [...rows(INPUT, input), ...rows(OUTPUT, output)] };
+  return {
+    bytes,
+    body: body ? zip(body) : null,
+    rows: [...rows(INPUT, input), ...rows(OUTPUT, output), ...rows(NOTES, notes)],
+  };
 }
 
 export function toAnswer({
@@ -58,7 +64,7 @@ export function toAnswer({
   body,
   bytes: _,
   ...row
-}: AnswerRow): Omit<PackedAnswer, "input" | "output"> {
+}: AnswerRow): Omit<PackedAnswer, "input" | "output" | "notes"> {
   return {
     ...row,
     ...(deployment !== null && { deployment }),
@@ -72,9 +78,10 @@ export function toItem({ id, value }: Pick<ItemRow, "id" | "value">): PackedItem
 }
 
 /** @param rows of one answer, in order */
-export function toSides(rows: readonly ItemRow[]): Pick<PackedAnswer, "input" | "output"> {
+export function toSides(rows: readonly ItemRow[]): Pick<PackedAnswer, "input" | "output" | "notes"> {
   const of = (side: number) => rows.filter((row) => row.side === side).map(toItem);
-  return { input: of(INPUT), output: of(OUTPUT) };
+  const notes = of(NOTES);
+  return { input: of(INPUT), output: of(OUTPUT), ...(notes.length > 0 && { notes }) };
 }
 
 function valueOf({ value }: PackedItem): Uint8Array {

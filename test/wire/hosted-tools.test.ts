@@ -6,11 +6,11 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { parseFrames } from "../../src/stream/sse.ts";
 import type { RunningGateway } from "../helpers/gateway.ts";
 import { judgeResponses } from "../helpers/judge-responses.ts";
-import { ask, makeStage } from "../helpers/places.ts";
+import { answering, ask, makeStage } from "../helpers/places.ts";
 import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
 import { until } from "../helpers/upstream.ts";
 
-const { gateway } = makeStage();
+const { gateway, upstream } = makeStage();
 
 const HOSTED = `
   { type: "block-start", index: 0, block: { type: "hosted-tool", kind: "list", id: "l1", server: "shop", name: "" } },
@@ -45,14 +45,14 @@ const PARAMS = { model: "mock/chat", input: "Is there tea?" } as const;
 const ITEMS = [
   {
     type: "mcp_list_tools",
-    id: "mcpl_l1",
+    id: "mcpl_w1_l1",
     server_label: "shop",
     tools: [{ name: "find", description: null, input_schema: { type: "object" }, annotations: null }],
     error: null,
   },
   {
     type: "mcp_call",
-    id: "mcp_c1",
+    id: "mcp_w1_c1",
     status: "completed",
     approval_request_id: null,
     server_label: "shop",
@@ -63,7 +63,7 @@ const ITEMS = [
   },
   {
     type: "mcp_call",
-    id: "mcp_c2",
+    id: "mcp_w1_c2",
     status: "failed",
     approval_request_id: null,
     server_label: "shop",
@@ -75,7 +75,7 @@ const ITEMS = [
   expect.objectContaining({ type: "message" }),
   {
     type: "mcp_approval_request",
-    id: "mcpr_a1",
+    id: "mcpr_w1_a1",
     server_label: "shop",
     name: "wait",
     arguments: '{"days":2}',
@@ -140,6 +140,41 @@ describe("responses", () => {
     });
     expect(judgeResponses(parseFrames(Buffer.from(text)), { isRelayed: true })).toEqual([]);
   });
+});
+
+test("responses reads its items back, and a provider of another format gets them as text", async () => {
+  const { output } = await openaiClient((await hosting()).url).responses.create(PARAMS);
+  const provider = upstream(answering);
+  const running = await gateway({
+    providers: {
+      acme: {
+        speaks: "chat-completions",
+        baseUrl: `${provider.url}/v1`,
+        apiKey: "k",
+        models: ["acme-large"],
+      },
+    },
+  });
+  const { status, headers } = await ask(running, {
+    path: "/v1/responses",
+    body: {
+      model: "acme-large",
+      messages: undefined,
+      input: [...JSON.parse(JSON.stringify(output)), { role: "user", content: "And?" }],
+    },
+  });
+  const sent = String(provider.requests[0]?.body);
+  expect(status).toBe(200);
+  for (const text of [
+    String.raw`[find: {\"word\":\"tea\"}]`,
+    "[tool result: green tea]",
+    "[buy: {}]",
+    "[tool failed: ",
+  ])
+    expect(sent).toContain(text);
+  expect(headers.get("x-weir-warnings")).toBe(
+    "dropped:input[0], converted:input[1], converted:input[2], dropped:input[4], unknown:max_tokens",
+  );
 });
 
 const CONTENT = [

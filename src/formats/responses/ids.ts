@@ -6,6 +6,9 @@ import { sha256 } from "../../core/ids.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
+/** Follows the prefix in the ids of items that weir makes. */
+export const OWN_MARK = "_w1_";
+
 /** Prefixes of item ids, by type of the item. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: "msg",

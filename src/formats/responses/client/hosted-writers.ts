@@ -1,6 +1,7 @@
 /** Writers for tools that ran on the server's side: calls of a server of tools, its list, and calls that need consent. */
 import type { HostedResult, HostedStart } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { OWN_MARK } from "../ids.ts";
 import { type ItemWriter, type Output, type Status, Writer } from "./writer.ts";
 
 /** Creates the writer of a hosted tool. */
@@ -23,7 +24,7 @@ abstract class HostedWriter extends Writer {
   constructor(start: HostedStart, prefix: string, output: Output) {
     super(output);
     this.start = start;
-    this.#id = `${prefix}_${start.id}`;
+    this.#id = `${prefix}${OWN_MARK}${start.id}`;
   }
 
   override get id(): string {

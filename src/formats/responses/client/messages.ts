@@ -10,6 +10,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
 import { list, text } from "../../shared/read.ts";
+import { OWN_MARK } from "../ids.ts";
 import { readImageCall } from "../image-call.ts";
 import { FORMAT } from "../own-fields.ts";
 import { decodeEncrypted } from "../reasoning.ts";
@@ -279,6 +280,17 @@ function inputText(value: Json | undefined): string {
   return value == null ? "" : JSON.stringify(value);
 }
 
+/** Whether weir wrote the item for a tool that a plugin ran. */
+function isOwnCall({ type, id }: JsonObject): boolean {
+  return type === "mcp_call" && text(id)?.startsWith(`mcp${OWN_MARK}`) === true;
+}
+
+/** A call and its result, for providers of other formats. */
+function callText({ name, arguments: input, output, error }: JsonObject): string {
+  const result = error == null ? `result: ${inputText(output)}` : `failed: ${inputText(error)}`;
+  return `[${text(name) ?? "tool"}: ${inputText(input)}]\n[tool ${result}]`;
+}
+
 /** An item that only providers of this format understand. */
 function foreignBlock(item: JsonObject, path: string): Block {
   const query =
@@ -289,6 +301,7 @@ function foreignBlock(item: JsonObject, path: string): Block {
     format: FORMAT,
     value: item,
     ...(query !== undefined && { text: `[web search: ${query}]` }),
+    ...(isOwnCall(item) && { text: callText(item) }),
     ...(image && { instead: image }),
     path,
   };

@@ -7,7 +7,7 @@ import type { AnswerCodec, ClientCodec, RequestFacts } from "../../core/format.t
 import type { Opened, OpenedJson, OpenedStream } from "../lanes/lane.ts";
 import type { Answer, Gateway } from "../types.ts";
 import { constantHeaders, withCallHeaders, withLimits } from "./response-headers.ts";
-import { answerStream } from "./stream.ts";
+import { answerStream, type StreamEnding } from "./stream.ts";
 import { type StreamBody, streamBody } from "./stream-body.ts";
 
 type DeliveryContext = Pick<Gateway, "settler" | "clock" | "timeouts">;
@@ -57,9 +57,10 @@ function stream(
   body: StreamBody,
   { settler, clock, timeouts }: DeliveryContext,
 ): ReadableStream<Uint8Array> {
-  return answerStream(source, call, codec, body, clock, timeouts, {
+  const ending: StreamEnding = {
     complete: () => settler.complete(call, status),
     failed: (error) => settler.failed(call, error, status),
     cancelled: () => settler.cancelled(call),
-  });
+  };
+  return answerStream({ source, call, codec, body, clock, timeouts, ending });
 }

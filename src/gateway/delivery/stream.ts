@@ -122,169 +122,199 @@ export interface StreamEnding {
  * Streams a source to the client. A failure becomes an error event of the client's format, after which weir closes the
  * connection without ending the body: some clients ignore the event, and would take a regular end for a complete answer.
  */
-export function answerStream(
-  source: ByteSource,
-  call: Call,
-  codec: Pick<AnswerCodec, "encodeStreamError" | "framing">,
-  body: StreamBody,
-  clock: Clock,
-  timeouts: Timeouts,
-  ending: StreamEnding,
-): ReadableStream<Uint8Array> {
-  let controller: ReadableStreamDefaultController<Uint8Array>;
-  let waiting = false;
+export function answerStream(answer: StreamedAnswer): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(new AnswerStream(answer), { highWaterMark: 0 });
+}
+
+/** An answer that is streamed to a client. */
+export interface StreamedAnswer {
+  readonly source: ByteSource;
+  readonly call: Call;
+  readonly codec: Pick<AnswerCodec, "encodeStreamError" | "framing">;
+  readonly body: StreamBody;
+  readonly clock: Clock;
+  readonly timeouts: Timeouts;
+  readonly ending: StreamEnding;
+}
+
+/**
+ * - `open`: the call is not settled.
+ * - `settled`: weir sends nothing more, or the source is read on without the client.
+ * - `probing`: the answer has failed, and the server asks for more behind the error event. The next tick sends bytes without
+ *   meaning: the server asks again only when its socket has accepted all before them.
+ * - `probed`: these bytes are sent.
+ * - `flushed`: the socket has accepted everything. The next tick closes the connection.
+ * - `closing`: the connection is being closed.
+ */
+type State = "open" | "settled" | "probing" | "probed" | "flushed" | "closing";
+
+/** The server pulls the pieces, the source gives them, and the clock watches both. */
+class AnswerStream implements UnderlyingDefaultSource<Uint8Array>, Receiver {
+  readonly #answer: StreamedAnswer;
+  readonly #watcher: Watcher = { tick: (now) => this.#tick(now) };
+  #state: State = "open";
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+  /** The source was asked for a piece. */
+  #isWaiting = false;
   /** A heartbeat was sent with the response headers, which leave with the first bytes of the body. */
-  let isHeadSent = false;
-  let receivedAt = performance.now();
-  let sentAt = receivedAt;
-  let isSettled = false;
-  /** The answer has failed, and the socket has accepted everything that weir sent of it. */
-  let isFlushed = false;
-  /** weir sends bytes without meaning after the error event: the server pulls again only when its socket has accepted all before it. */
-  let probe: "none" | "wanted" | "sent" = "none";
-  /** The connection is being closed. */
-  let isClosing = false;
+  #isHeadSent = false;
+  #receivedAt = performance.now();
+  #sentAt = this.#receivedAt;
 
-  const watcher: Watcher = {
-    tick(now: number): void {
-      if (isClosing) return;
-      if (isFlushed) return close();
-      if (probe === "wanted") return sendProbe();
-      const { heartbeatMs, readMs } = timeouts;
-      if (!waiting) return now - sentAt > readMs ? cutOff(readTimeout(readMs)) : undefined;
-      const { gapMs } = timeoutsOf(call, timeouts);
-      // A comment of the provider makes no piece for the client, and is a sign of life.
-      const heardAt = Math.max(receivedAt, call.attempt?.heardAt ?? 0);
-      if (!source.isWaiting && now - heardAt > gapMs) fail(blame(idleTimeout(gapMs), call));
-      else if (now - sentAt > heartbeatMs && !isSettled && !source.beforeError?.()) {
-        sentAt = now;
-        controller.enqueue(body.heartbeat);
-      }
-    },
-  };
+  constructor(answer: StreamedAnswer) {
+    this.#answer = answer;
+    answer.call.cutOff ??= (error) => this.#cutOff(error);
+  }
 
-  const end = (settle: () => void) => {
-    if (isSettled) return;
-    isSettled = true;
-    settle();
-  };
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    this.#answer.clock.add(this.#watcher);
+  }
 
-  const close = () => {
-    isClosing = true;
-    clock.remove(watcher);
-    if (call.disconnect) call.disconnect();
-    else controller.error(new Error("The answer is incomplete."));
-  };
+  pull(): void {
+    // The stream stays open, so that closing the connection is not a regular end of the body.
+    if (this.#state !== "open") return this.#flush();
+    // The server pulls again after a heartbeat.
+    if (this.#isWaiting) return;
+    const { source, body } = this.#answer;
+    if (source.isWaiting && !this.#isHeadSent) {
+      this.#isHeadSent = true;
+      return this.#controller.enqueue(body.heartbeat);
+    }
+    this.#isWaiting = true;
+    source.take(this);
+  }
 
-  /** Ends the body regularly. */
-  const finish = () => {
-    clock.remove(watcher);
-    controller.close();
-  };
+  cancel(reason: unknown): void {
+    const { clock, call, source, ending } = this.#answer;
+    this.#isWaiting = false;
+    clock.remove(this.#watcher);
+    if (this.#readsOn()) return;
+    call.abort(clientLeft());
+    source.stop(reason);
+    if (this.#settles()) ending.cancelled();
+  }
 
-  /** The server pulls after the error event. Bytes in its buffer would be lost when weir closes the connection. */
-  const flush = () => {
-    if (probe === "sent") isFlushed = true;
-    else probe = "wanted";
-  };
+  piece(bytes: Uint8Array): void {
+    this.#isWaiting = false;
+    if (this.#state !== "open") return;
+    this.#receivedAt = this.#sentAt = performance.now();
+    this.#controller.enqueue(this.#answer.body.piece(bytes));
+  }
 
-  const sendProbe = () => {
-    probe = "sent";
-    sentAt = performance.now();
-    controller.enqueue(body.filler);
-  };
+  end(): void {
+    this.#isWaiting = false;
+    if (this.#state !== "open") return;
+    this.#receivedAt = this.#sentAt = performance.now();
+    const { source, body, ending } = this.#answer;
+    const { error } = source;
+    const last = body.end();
+    if (last) this.#controller.enqueue(last);
+    this.#state = "settled";
+    if (error) return this.#endWith(error);
+    ending.complete();
+    this.#finish();
+  }
 
-  const fail = (thrown: unknown) => {
+  fail(thrown: unknown): void {
+    this.#isWaiting = false;
+    if (this.#state === "open") this.#fail(thrown);
+  }
+
+  #tick(now: number): void {
+    if (this.#state === "closing") return;
+    if (this.#state === "flushed") return this.#close();
+    if (this.#state === "probing") return this.#sendProbe();
+    const { source, call, body, timeouts } = this.#answer;
+    const { heartbeatMs, readMs } = timeouts;
+    if (!this.#isWaiting) return now - this.#sentAt > readMs ? this.#cutOff(readTimeout(readMs)) : undefined;
+    const { gapMs } = timeoutsOf(call, timeouts);
+    // A comment of the provider makes no piece for the client, and is a sign of life.
+    const heardAt = Math.max(this.#receivedAt, call.attempt?.heardAt ?? 0);
+    if (!source.isWaiting && now - heardAt > gapMs) this.#fail(blame(idleTimeout(gapMs), call));
+    else if (now - this.#sentAt > heartbeatMs && this.#state === "open" && !source.beforeError?.()) {
+      this.#sentAt = now;
+      this.#controller.enqueue(body.heartbeat);
+    }
+  }
+
+  /** @returns whether the caller is the first to settle the call */
+  #settles(): boolean {
+    if (this.#state !== "open") return false;
+    this.#state = "settled";
+    return true;
+  }
+
+  /** The provider's error ended the source, which has written it where the connection is closed behind an error. */
+  #endWith(error: GatewayError): void {
+    const { source, call, codec, body, ending } = this.#answer;
+    ending.failed(error);
+    if (!codec.framing.errorEndsStream) return this.#flush();
+    const redacted = toClientError(error, call);
+    const frames = codec.encodeStreamError(redacted, call.id, false, source.broken?.());
+    this.#controller.enqueue(body.error(frames, ""));
+    this.#finish();
+  }
+
+  #fail(thrown: unknown): void {
+    const { source, call, codec, body, ending } = this.#answer;
     const error = toClientError(thrown, call);
-    end(() => ending.failed(source.error ?? error));
+    if (this.#settles()) ending.failed(source.error ?? error);
     const frames =
       source.writeError?.(error) ??
       codec.encodeStreamError(error, call.id, source.isWaiting, source.broken?.());
-    sentAt = performance.now();
-    waiting = false;
-    controller.enqueue(body.error(frames, source.beforeError?.() ?? ""));
+    this.#sentAt = performance.now();
+    this.#isWaiting = false;
+    this.#controller.enqueue(body.error(frames, source.beforeError?.() ?? ""));
     source.stop(error);
     call.abort(error);
-    if (codec.framing.errorEndsStream) finish();
-  };
+    if (codec.framing.errorEndsStream) this.#finish();
+  }
 
   /** The client is gone. @returns whether the source goes on without it */
-  const readsOn = () => {
-    if (isSettled || !source.readOn?.(ending)) return false;
-    isSettled = true;
+  #readsOn(): boolean {
+    const { source, ending } = this.#answer;
+    if (this.#state !== "open" || !source.readOn?.(ending)) return false;
+    this.#state = "settled";
     return true;
-  };
+  }
 
   /** Sends no error event: the client would not read it. */
-  const cutOff = (error: GatewayError) => {
-    if (!readsOn()) {
-      end(() => ending.failed(error));
+  #cutOff(error: GatewayError): void {
+    const { source, call, ending } = this.#answer;
+    if (!this.#readsOn()) {
+      if (this.#settles()) ending.failed(error);
       call.abort(error);
       source.stop(error);
     }
-    close();
-  };
-  call.cutOff ??= cutOff;
+    this.#close();
+  }
 
-  const receiver: Receiver = {
-    piece(bytes) {
-      waiting = false;
-      if (isSettled) return;
-      receivedAt = sentAt = performance.now();
-      controller.enqueue(body.piece(bytes));
-    },
-    end() {
-      waiting = false;
-      if (isSettled) return;
-      receivedAt = sentAt = performance.now();
-      const { error } = source;
-      const last = body.end();
-      if (last) controller.enqueue(last);
-      if (error) {
-        end(() => ending.failed(error));
-        if (!codec.framing.errorEndsStream) return flush();
-        const told = toClientError(error, call);
-        controller.enqueue(body.error(codec.encodeStreamError(told, call.id, false, source.broken?.()), ""));
-        return finish();
-      }
-      end(() => ending.complete());
-      finish();
-    },
-    fail(thrown) {
-      waiting = false;
-      if (!isSettled) fail(thrown);
-    },
-  };
+  /** The server pulls after the error event. Bytes in its buffer would be lost when weir closes the connection. */
+  #flush(): void {
+    if (this.#state === "probed") this.#state = "flushed";
+    else if (this.#state === "settled") this.#state = "probing";
+  }
 
-  return new ReadableStream<Uint8Array>(
-    {
-      start(given) {
-        controller = given;
-        clock.add(watcher);
-      },
-      pull() {
-        // The stream stays open, so that closing the connection is not a regular end of the body.
-        if (isSettled) return flush();
-        // The server pulls again after a heartbeat.
-        if (waiting) return;
-        if (source.isWaiting && !isHeadSent) {
-          isHeadSent = true;
-          return controller.enqueue(body.heartbeat);
-        }
-        waiting = true;
-        source.take(receiver);
-      },
-      cancel(reason) {
-        waiting = false;
-        clock.remove(watcher);
-        if (readsOn()) return;
-        call.abort(clientLeft());
-        source.stop(reason);
-        end(() => ending.cancelled());
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  #sendProbe(): void {
+    this.#state = "probed";
+    this.#sentAt = performance.now();
+    this.#controller.enqueue(this.#answer.body.filler);
+  }
+
+  #close(): void {
+    const { clock, call } = this.#answer;
+    this.#state = "closing";
+    clock.remove(this.#watcher);
+    if (call.disconnect) call.disconnect();
+    else this.#controller.error(new Error("The answer is incomplete."));
+  }
+
+  /** Ends the body regularly. */
+  #finish(): void {
+    this.#answer.clock.remove(this.#watcher);
+    this.#controller.close();
+  }
 }
 
 /** The reason with which a call is aborted when its client disconnects. */

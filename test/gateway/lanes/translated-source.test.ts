@@ -186,20 +186,16 @@ describe("failures", () => {
     const source = new TranslatedSource(events, new Meter(new Attempt(call, target), []), writer);
     await source.begin();
     const failures: GatewayError[] = [];
-    const codec = messagesFormat.client!;
-    const body = answerStream(
+    const { codec } = messagesFormat.client!;
+    const body = answerStream({
       source,
       call,
-      codec.codec,
-      streamBody(call, codec.codec.framing),
-      new Clock(),
-      NO_TIMEOUTS,
-      {
-        complete() {},
-        failed: (error) => void failures.push(error),
-        cancelled() {},
-      },
-    );
+      codec,
+      body: streamBody(call, codec.framing),
+      clock: new Clock(),
+      timeouts: NO_TIMEOUTS,
+      ending: { complete() {}, failed: (error) => void failures.push(error), cancelled() {} },
+    });
     const reader = body.getReader();
     const first = await reader.read();
     const last = await reader.read();

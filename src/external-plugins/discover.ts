@@ -9,6 +9,7 @@ import type { Plugin } from "../core/plugin.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 import { didYouMean } from "../core/suggest.ts";
 import { withoutKeys } from "../core/error-text.ts";
+import { within } from "../core/within.ts";
 import type { LoadedPlugin } from "../gateway/routing/registry.ts";
 import { declarationFault, mayDecide } from "./declaration.ts";
 import { unflatten } from "./flat-codecs.ts";
@@ -142,7 +143,9 @@ async function importPlugin(
   version: string,
   loadMs: number,
 ): Promise<Pick<LoadedPlugin, "plugin" | "notices">> {
-  const imported = (await withTimeout(import(`${file}?${version}`), loadMs)) as { default?: unknown };
+  const imported = (await within(import(`${file}?${version}`), loadMs, () => unfinished(loadMs))) as {
+    default?: unknown;
+  };
   const { exported, notices } = unflatten(imported.default);
   const fault = declarationFault(exported);
   if (fault !== undefined) throw new DeclarationFault(fault, imported.default);
@@ -159,18 +162,8 @@ class DeclarationFault extends Error {
   }
 }
 
-async function withTimeout<Value>(pending: Promise<Value>, loadMs: number): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const giveUp = () =>
-    reject(
-      new Error(`did not finish loading within ${loadMs / 1000} s; its top-level code awaits something`),
-    );
-  const timer = setTimeout(giveUp, loadMs);
-  try {
-    return await Promise.race([pending, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function unfinished(loadMs: number): Error {
+  return new Error(`did not finish loading within ${loadMs / 1000} s; its top-level code awaits something`);
 }
 
 /** `file:line:column: what`. Bun's build errors contain a position. */

@@ -12,7 +12,7 @@ export interface CredentialForm {
   claims(text: string): boolean;
   /**
    * Finds who asks. The same object for the same credential spares the ledger work.
-   * @param text up to the length of a header @throws GatewayError `authentication` for a text that names nobody; it is final
+   * @param text up to the length of a header @throws GatewayError `authentication` for a text that identifies no caller; it is final
    */
   check(text: string, request: Request): Principal | Promise<Principal>;
 }

@@ -16,7 +16,7 @@ import { type CallObserver, Settler } from "./delivery/settle.ts";
 
 /** Who pays for work: the caller of a call, or a caller by itself. */
 export interface Payer {
-  /** Absent: nobody pays; budgets on everything count it all the same. */
+  /** Absent: no key is charged; budgets on everything count it all the same. */
   readonly principal?: Principal;
 }
 

@@ -1,6 +1,6 @@
 /** Reasons for which the keeper refuses a start: known before the gateway listens, so that no client is served and then cut off. */
+import { endsWithin } from "../core/within.ts";
 import type { Config } from "../config/schema.ts";
-import { endsWithin } from "./ends-within.ts";
 import type { GatewayKeys } from "./keys.ts";
 import type { KeeperClient } from "../keeper/client.ts";
 import { isPostgres, type KeeperSettings } from "../keeper/settings.ts";

@@ -1,6 +1,7 @@
 /** Who asks, where more than one form of credentials is on. */
 import { GatewayError } from "../core/error.ts";
 import type { Principal } from "../core/principal.ts";
+import { within } from "../core/within.ts";
 import { assertCurrent, CHALLENGE, type CredentialForm } from "../gateway/credentials.ts";
 import { noCredential, type KeyForm } from "./key-form.ts";
 import { allCredentials, firstCredential, type Places, type Presented } from "./presented.ts";
@@ -47,7 +48,7 @@ export class Callers {
     return principal;
   }
 
-  /** @returns undefined for a text that names nobody: clients leave old credentials in other headers */
+  /** @returns undefined for a text that identifies no caller: clients leave old credentials in other headers */
   async #named(text: string, request: Request): Promise<Principal | undefined> {
     try {
       return await this.#check(text, request);
@@ -66,7 +67,10 @@ export class Callers {
     if (second || this.#keys.claims(text)) throw claimedTwice(form, second ?? this.#keys);
     try {
       const found = form.check(text, request);
-      if (found instanceof Promise) return within(found, form).then(current).catch(refuse);
+      if (found instanceof Promise) {
+        const late = () => unchecked(form);
+        return within(found, WAIT_MS, late).then(current).catch(refuse);
+      }
       return current(found);
     } catch (thrown) {
       return refuse(thrown);
@@ -88,22 +92,12 @@ function current(principal: Principal): Principal {
   return principal;
 }
 
-/** @throws GatewayError `overloaded` if a form takes too long */
-async function within(checking: Promise<Principal>, { name }: CredentialForm): Promise<Principal> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const late = () =>
-    reject(
-      new GatewayError("overloaded", `The gateway cannot check ${name} at the moment; retry in 1 s.`, {
-        code: "credential_unchecked",
-        retryAfter: 1,
-      }),
-    );
-  const timer = setTimeout(late, WAIT_MS);
-  try {
-    return await Promise.race([checking, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** A form takes too long. */
+function unchecked({ name }: CredentialForm): GatewayError {
+  return new GatewayError("overloaded", `The gateway cannot check ${name} at the moment; retry in 1 s.`, {
+    code: "credential_unchecked",
+    retryAfter: 1,
+  });
 }
 
 function conflict(one: string, other: string): GatewayError {

@@ -1,4 +1,5 @@
 /** A bounded buffer between the log and its reader: collects lines and writes them in batches. */
+import { endsWithin } from "../core/within.ts";
 
 /** Writes text; a promise resolves when the reader has accepted it, with the text for which there was no room. */
 export type WriteLog = (text: string) => Promise<string | void> | void;
@@ -47,13 +48,10 @@ export class LogBuffer {
   /** Writes the buffer, and waits until the reader has accepted it. @param ms longest wait */
   async flush(ms = FLUSH_MS): Promise<void> {
     this.#write();
-    const { promise: timedOut, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
     const written = async () => {
       while (this.#writing) await this.#writing;
     };
-    await Promise.race([written(), timedOut]);
-    clearTimeout(timer);
+    await endsWithin(written(), ms);
   }
 
   #write(): void {

@@ -128,7 +128,7 @@ test("two callers in one request are refused with the names of the places", asyn
     [{ ...bearer("t.anna"), "x-api-key": "t.anna" }, "tokens/anna"],
     [{ ...bearer("t.anna"), "x-api-key": "t.anna.other" }, "tokens/anna"],
     [{ ...bearer("alice-key"), "api-key": "alice-key" }, "config:alice"],
-    // An old credential names nobody.
+    // An old credential identifies no caller.
     [{ ...bearer("t.anna"), "x-api-key": "sk-ant-old" }, "tokens/anna"],
     [{ ...bearer("alice-key"), "x-api-key": "t.bad" }, "config:alice"],
     [{ ...bearer("alice-key"), "x-api-key": "t.old" }, "config:alice"],
@@ -157,7 +157,7 @@ test("a header that the route does not read carries no credential", async () => 
   expect(await asked({ ...bearer("t.anna"), "x-api-key": "alice-key" }, { places })).toBe("tokens/anna");
 });
 
-test("a form may take its time, but not for ever; what it throws by mistake admits nobody", async () => {
+test("a form may take its time, but not for ever; an unexpected exception of it admits no caller", async () => {
   const late = formOf({ check: async () => (await Bun.sleep(5), make({ id: "l", name: "l", path: "/" })) });
   expect(await asked(bearer("t.x"), { forms: [late] })).toBe("tokens/l");
   const never = formOf({ check: () => new Promise(() => {}) });

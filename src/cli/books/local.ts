@@ -1,4 +1,5 @@
 /** The admin API without a gateway: the same operations, in this process, on the store of a state folder. */
+import { endsWithin } from "../../core/within.ts";
 import { dirname, resolve } from "node:path";
 import type { AdminBooks } from "../../admin/books.ts";
 import { RUN_FILE } from "../../admin/callers.ts";
@@ -55,11 +56,8 @@ export class LocalApi extends AdminApi {
       await books.close();
     };
     books.open();
-    const { promise: late, resolve: giveUp } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(giveUp, OPEN_MS, false);
-    const isOpen = await Promise.race([books.opened.then(() => true), late]);
-    clearTimeout(timer);
-    if (!isOpen) throw new Error(`${path} cannot be opened; another program may have locked it`);
+    if (!(await endsWithin(books.opened, OPEN_MS)))
+      throw new Error(`${path} cannot be opened; another program may have locked it`);
     const metrics = { keys: false, maxSeries: 1_000 };
     const reader = new CaptureAdmin({ captures, note: (...entry) => upkeep.reports.note(...entry) });
     const options = { books, upkeep, captures: reader, version: VERSION, isProcess: true, metrics };

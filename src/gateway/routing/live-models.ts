@@ -7,6 +7,7 @@ import type { Format } from "../../core/format.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { ModelFacts } from "../../core/model-facts.ts";
+import { endsWithin } from "../../core/within.ts";
 import { mergeFacts } from "../models/join-facts.ts";
 import { authorizedHeaders } from "./authorizer.ts";
 import { compilePattern } from "./pattern.ts";
@@ -87,10 +88,7 @@ export class LiveModels {
     this.refresh();
     const awaited = this.#hosts.filter((host) => host.pending && !host.isSlow);
     if (awaited.length === 0) return;
-    const { promise: timedOut, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, MAX_WAIT_MS);
-    await Promise.race([Promise.all(awaited.map((host) => host.pending)), timedOut]);
-    clearTimeout(timer);
+    await endsWithin(Promise.all(awaited.map((host) => host.pending)), MAX_WAIT_MS);
     for (const host of awaited) host.isSlow = host.pending !== undefined;
   }
 

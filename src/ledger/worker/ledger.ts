@@ -7,6 +7,7 @@ import type { Columns } from "../../core/column.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { Admitted, Ledger, PromptSource } from "../../core/ledger.ts";
+import { endsWithin } from "../../core/within.ts";
 import type { Cells } from "../cells.ts";
 import type { BooksChannel } from "../channel.ts";
 import {
@@ -131,10 +132,7 @@ export class WorkerLedger implements Ledger {
   }
 
   async #admitLater(attempt: Attempt, admitted: Admitted): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, POLICY_MS);
-    await Promise.race([this.#policyKnown.promise, promise]);
-    clearTimeout(timer);
+    await endsWithin(this.#policyKnown.promise, POLICY_MS);
     if (attempt.stop.reason) throw attempt.stop.reason;
     if (this.#awaitsPolicy) {
       // A budget that this process does not know would be passed without limit.

@@ -6,6 +6,7 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { parseFrames } from "../../src/stream/sse.ts";
 import type { RunningGateway } from "../helpers/gateway.ts";
 import { judgeResponses } from "../helpers/judge-responses.ts";
+import { haveDocument, judge, NO_DOCUMENT } from "../formats/chat-completions/openapi.ts";
 import { answering, ask, makeStage } from "../helpers/places.ts";
 import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
 import { until } from "../helpers/upstream.ts";
@@ -140,6 +141,45 @@ describe("responses", () => {
     });
     expect(judgeResponses(parseFrames(Buffer.from(text)), { isRelayed: true })).toEqual([]);
   });
+});
+
+/** `response.mcp_call.failed` is `ResponseMCPCallFailedEvent` in the document. */
+function schemaOf({ type }: JsonObject): string {
+  const words = String(type)
+    .split(/[._]/)
+    .map((word) => word[0]!.toUpperCase() + word.slice(1));
+  return `${words.join("").replace("Mcp", "MCP")}Event`;
+}
+
+if (!haveDocument) test.skip(NO_DOCUMENT, () => {});
+
+test.if(haveDocument)("responses writes items and events as OpenAI's API document has them", async () => {
+  const failing = HOSTED.replace("result: { tools: [", 'result: { error: "no list", tools: [');
+  for (const blocks of [HOSTED, failing]) {
+    const running = await hosting(blocks);
+    const body = { ...PARAMS, messages: undefined };
+    const whole = await ask(running, { path: "/v1/responses", body });
+    const { output } = JSON.parse(whole.text) as { output: JsonObject[] };
+    expect(output.map((item) => judge("OutputItem", item))).toEqual(output.map(() => []));
+    const { text } = await ask(running, { path: "/v1/responses", body: { ...body, stream: true } });
+    const events = parseFrames(Buffer.from(text)).map(({ data }) => JSON.parse(data) as JsonObject);
+    const own = events.filter(({ type }) => String(type).startsWith("response.mcp_"));
+    expect(own.length).toBe(11);
+    for (const event of own)
+      expect([event["type"], judge(schemaOf(event), event)]).toEqual([event["type"], []]);
+  }
+});
+
+test("a stream that breaks while a tool runs does not say that the tool has ended", async () => {
+  const [begun] = HOSTED.split('{ type: "block-end", index: 1');
+  const running = await hosting(begun);
+  const { text } = await ask(running, {
+    path: "/v1/responses",
+    body: { ...PARAMS, messages: undefined, stream: true },
+  });
+  expect(text).toContain("response.mcp_call_arguments.done");
+  expect(text).not.toContain("response.mcp_call.completed");
+  expect(text).not.toContain("response.completed");
 });
 
 test("responses reads its items back, and a provider of another format gets them as text", async () => {

@@ -20,6 +20,10 @@ const BLOCKS = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);";
 const right = write("right.test.ts", `test("right", () => expect(1).toBe(1));`);
 const wrong = write("wrong.test.ts", `test("wrong", () => expect(1).toBe(2));`);
 const other = write("other.test.ts", `test("wrong too", () => expect(1).toBe(2));`);
+const many = write(
+  "many.test.ts",
+  `for (let n = 0; n < 30; n++) test("right " + n, () => expect(n).toBe(n));`,
+);
 const broken = write("broken.test.ts", `throw new Error("does not load");`);
 const blocked = write("blocked.test.ts", `test("blocked", () => { ${BLOCKS} });`);
 const once = write(
@@ -77,6 +81,13 @@ test("a file that fails beside others and passes alone is named and passes; one 
   const { pass, fail, output, unsteady: named } = await run([right, unsteady, wrong], 3);
   expect({ pass, fail, named }).toEqual({ pass: 3, fail: 1, named: [unsteady] });
   expect(output.match(/^\(fail\) wrong/gm)?.length).toBe(2);
+}, 60_000);
+
+test("bun repeats failed tests below many others: the last file has not failed, and hides no failure", async () => {
+  const { pass, fail, output, unsteady: named } = await run([wrong, many], 2);
+  expect(output).toContain("1 tests failed:");
+  expect({ pass, fail, named }).toEqual({ pass: 30, fail: 1, named: [] });
+  expect(output.match(/^many.test.ts:/gm)?.length).toBe(1);
 }, 60_000);
 
 test("more failed files than may run again do not", async () => {

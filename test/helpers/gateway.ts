@@ -57,7 +57,8 @@ export interface RunningGateway {
 
 /** Starts a gateway on a free port of 127.0.0.1 in a folder of its own. */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
-  const target = options.target ?? TARGET;
+  // Features and parts that a test made are values of this process.
+  const target = options.target ?? (options.features || options.workers ? "source" : TARGET);
   const folder = await makeFolder(options);
   const started =
     target === "source" ? await startHere(folder, options) : await startProcess(folder, options, target);

@@ -41,7 +41,6 @@ async function start(config: Record<string, unknown> = {}, options: Partial<Gate
   const revoked = join(folder, "revoked");
   writeFileSync(revoked, "");
   const gateway = await startGateway({
-    target: "source",
     features: [tokens],
     config: {
       ...{ state: join(folder, "state"), log: { format: "json" }, responses: { store: "on" } },

@@ -279,7 +279,6 @@ beforeAll(async () => {
     return [`p-${format}`, { speaks: format, baseUrl, apiKey: "k-1234567", models: ["m"] }];
   });
   gateway = await startGateway({
-    target: "source",
     config: {
       state,
       providers: Object.fromEntries(config),
@@ -356,7 +355,6 @@ test("a verdict on an answer that has begun is a status, in every format and bot
   };
   const part: WorkerPart = { seams: () => ({ around: { at: "guard", run } }) };
   const refusing = await startGateway({
-    target: "source",
     config: { providers: Object.fromEntries(upstreams.map(({ provider }) => provider)) },
     workers: [{ name: "guard", load: async () => ({ start: () => part }) }],
   });

@@ -7,11 +7,10 @@ import { formatFault, type RecordBatch, type Spend } from "../../ledger/record.t
 import { describeStoreFailure } from "../store/database.ts";
 import type { BooksConnection, BooksKeeper } from "../keeper.ts";
 import type { Account } from "./account.ts";
-import { reachedPercent } from "./alerts.ts";
+import { noteAlert } from "./alerts.ts";
 import { BookAccounts } from "./book-accounts.ts";
 import { removeCells } from "./cells.ts";
 import { settleClaim } from "./claims.ts";
-import type { BudgetAccount } from "./budget-account.ts";
 import { type BooksClock, SYSTEM_CLOCK } from "./clock.ts";
 import { heldUntil } from "./early.ts";
 import { Grants } from "./grants.ts";
@@ -149,7 +148,7 @@ export class Books implements BooksKeeper {
     let peer: Peer | undefined;
     const messages = heldUntil(this.#accounts ? undefined : this.opened, (message: BooksUp) => {
       if (message.kind === "hello") peer = this.#hello(message, send);
-      else if (peer) this.#take(peer, message);
+      else if (peer && this.#peers.get(peer.life) === peer) this.#take(peer, message);
     });
     return {
       receive: messages.receive,
@@ -191,7 +190,8 @@ export class Books implements BooksKeeper {
         folder: this.#cells,
         isAlive: this.#isAlive,
         report: (sentence) => this.reporter.other(sentence),
-        positionOf: (life) => this.#positions.get(life) ?? 0,
+        positionOf: (life) => this.#peers.get(life)?.counted ?? this.#positions.get(life) ?? 0,
+        over: (life) => this.#forget(life),
       });
       this.#accounts = accounts;
       this.#tidying = new Tidying({
@@ -210,12 +210,13 @@ export class Books implements BooksKeeper {
     this.reporter.closed(this.store.closedBecause);
   }
 
-  /** @returns undefined for a worker of another version, whose messages would be misread */
+  /** @returns undefined for a worker of another version, whose messages would be misread, and for one that is dead */
   #hello(hello: WorkerHello, send: (message: BooksDown) => void): Peer | undefined {
     const { format, life, worker, seq, shares, cells } = hello;
     const fault = formatFault(format);
     if (fault !== undefined) return this.reporter.refuse(worker, fault, send);
     const peer = this.#peers.meet({ life, worker, cells, counted: this.#positions.get(life) ?? 0 });
+    if (!peer) return undefined;
     peer.send = send;
     peer.claim = { seq, shares: new Map(shares.map(({ account, amount }) => [account, amount])) };
     const stored = Math.min(peer.counted, this.#positions.get(life) ?? 0);
@@ -316,16 +317,7 @@ export class Books implements BooksKeeper {
     // A share that is overdrawn comes back, so that the next draw takes the overrun into account.
     if ((account.shares.get(peer.life) ?? 0) < 0)
       peer.send?.({ kind: "recall", account: account.id, number: 0 });
-    this.#alert(account);
-  }
-
-  #alert(account: BudgetAccount): void {
-    const percent = reachedPercent(account);
-    if (percent === undefined) return;
-    account.row = { ...account.row, alerted: percent };
-    this.#recorder.alert(account.id, percent);
-    this.reporter.alert(account, percent);
-    this.observers.alert(account.budget.id, percent, account);
+    noteAlert(account, this.#recorder, this.reporter, this.observers);
   }
 
   #return(peer: Peer, id: string, amount: number, number?: number): void {
@@ -342,11 +334,17 @@ export class Books implements BooksKeeper {
   }
 
   #bury(peer: Peer, take: TakeCells): void {
-    if (this.#accounts)
+    if (this.#accounts && !this.#recovery?.ended(peer)) {
       bury(peer, take, this.#accounts, this.#recorder, (batch) => this.#record(peer, batch));
-    this.#recorder.afterCommit(() => removeCells(peer.cells));
+      this.#recorder.afterCommit(() => removeCells(peer.cells));
+    }
     this.#trust();
-    this.#recalls.gone(peer);
+    this.#recalls.gone(peer.life);
+  }
+
+  #forget(life: string): void {
+    this.#peers.forget(life);
+    this.#recalls.gone(life);
   }
 
   #trust(): void {

@@ -44,6 +44,8 @@ export class Peers {
   readonly #bury: Bury;
   readonly #isAlive: typeof isAlive;
   readonly #peers = new Map<string, Peer>();
+  /** Lives that are over. What a worker sent before its death may arrive after it was buried, on another connection. */
+  readonly #over = new Set<string>();
 
   constructor(clock: BooksClock, alive: typeof isAlive, bury: Bury) {
     this.#clock = clock;
@@ -64,8 +66,14 @@ export class Peers {
     return this.#peers.get(life);
   }
 
-  /** The worker of a life, which may be new. */
-  meet({ life, worker, cells, counted }: Pick<Peer, "life" | "worker" | "cells" | "counted">): Peer {
+  /** The worker of a life, which may be new. @returns undefined for a life that is over */
+  meet({
+    life,
+    worker,
+    cells,
+    counted,
+  }: Pick<Peer, "life" | "worker" | "cells" | "counted">): Peer | undefined {
+    if (this.#over.has(life)) return undefined;
     const known = this.#peers.get(life);
     if (known) return known;
     const peer: Peer = {
@@ -82,6 +90,12 @@ export class Peers {
     this.#look(peer, this.#clock.monotonic() + UNKNOWN_MS);
   }
 
+  /** A life is over, and nothing of it is to be buried. */
+  forget(life: string): void {
+    this.#over.add(life);
+    this.#peers.delete(life);
+  }
+
   buryAll(): void {
     for (const peer of [...this.#peers.values()]) this.#end(peer);
   }
@@ -95,7 +109,7 @@ export class Peers {
 
   #end(peer: Peer): void {
     peer.send = undefined;
-    this.#peers.delete(peer.life);
+    this.forget(peer.life);
     this.#bury(peer, () => {
       const cells = peer.cells === undefined ? undefined : readCells(peer.cells);
       emptyCells(peer.cells);

@@ -72,7 +72,7 @@ export class Recalls {
     else this.#waiting.get(life)?.delete(account);
   }
 
-  gone({ life }: Peer): void {
+  gone(life: string): void {
     for (const recalls of this.#waiting.get(life)?.values() ?? [])
       for (const { answered } of recalls) answered.resolve();
     this.#waiting.delete(life);

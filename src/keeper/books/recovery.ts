@@ -15,7 +15,7 @@ import {
 import type { BookAccounts } from "./book-accounts.ts";
 import { withSpends } from "./claims.ts";
 import type { BooksClock } from "./clock.ts";
-import type { isAlive } from "./peers.ts";
+import type { isAlive, Peer } from "./peers.ts";
 import type { Recorder } from "../record/recorder.ts";
 
 /** Maximum time for the workers of before to come back. Milliseconds. */
@@ -34,8 +34,10 @@ export interface RecoveryOptions {
   isAlive: typeof isAlive;
   /** Logs a fault. */
   report(sentence: string): void;
-  /** The newest batch of a worker's life that is in the store; 0 if none is. */
+  /** The newest batch of a worker's life that is counted; 0 if none is. */
   positionOf(life: string): number;
+  /** A life is over, and what was left of it is taken: messages of it that still arrive count no more. */
+  over(life: string): void;
 }
 
 export class Recovery {
@@ -79,6 +81,17 @@ export class Recovery {
     if (file !== undefined && this.#expected.delete(file) && !this.#isDone) this.#look();
   }
 
+  /**
+   * A worker has ended that had not yet said what it has.
+   * @returns whether this takes what it left; false for a worker that is not awaited
+   */
+  ended({ cells, counted }: Pick<Peer, "cells" | "counted">): boolean {
+    if (this.#isDone || cells === undefined || !this.#expected.delete(cells)) return false;
+    this.#take(cells, counted);
+    this.#look();
+    return true;
+  }
+
   /** The gateway ends: no worker comes back any more. */
   end(): void {
     if (this.#isDone) return;
@@ -104,7 +117,7 @@ export class Recovery {
   }
 
   /** The rest of a dead worker's grants is free, and the records in its memory are stored. */
-  #take(file: string): void {
+  #take(file: string, counted?: number): void {
     this.#isCertain = false;
     this.#options.accounts.doubt();
     const cells = readCells(file);
@@ -114,22 +127,25 @@ export class Recovery {
       );
     emptyCells(file);
     this.#dead.push(file);
-    if (cells) this.#return(cells);
+    if (cells) this.#return(cells, counted);
   }
 
-  #return(cells: LeftCells): void {
-    this.#record(cells);
-    for (const account of this.#options.accounts.budgets.values()) {
+  #return(cells: LeftCells, counted = this.#options.positionOf(cells.life)): void {
+    const { accounts, over } = this.#options;
+    this.#record(cells, counted);
+    // What it has sent is counted as spent; the rest of its grants is not explained yet.
+    for (const { shares } of accounts.all()) shares.delete(cells.life);
+    over(cells.life);
+    for (const account of accounts.budgets.values()) {
       const left = cells.leftOf(account.id) ?? 0;
       account.free += Math.min(left, account.unsettled);
     }
   }
 
-  #record({ life, batches }: LeftCells): void {
-    const { accounts, recorder, positionOf } = this.#options;
-    const stored = positionOf(life);
+  #record({ life, batches }: LeftCells, counted: number): void {
+    const { accounts, recorder } = this.#options;
     for (const batch of batches()) {
-      if (batch.seq <= stored) continue;
+      if (batch.seq <= counted) continue;
       const complete = withSpends(batch, accounts);
       for (const spend of complete.spends) accounts.budget(spend.account)?.spendUnsettled(spend);
       recorder.add({ life, worker: 0, batch: complete, stored() {} });

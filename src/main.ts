@@ -2,6 +2,7 @@
  * The entry point, the only file with effects at import: cleans the environment, then imports and runs a command. A process
  * that is replaced imports nothing else. The threads with this entry are those of the keeper.
  */
+import type { KeeperHost } from "./keeper/seams.ts";
 import { KEEPER_FLAG, PREFLIGHT_FLAG } from "./process/program.ts";
 import { mustReplace, replaceProcess } from "./process/reexec.ts";
 
@@ -13,18 +14,10 @@ if (Bun.isMainThread) {
   const early: unknown[] = [];
   self.onmessage = ({ data }) => void early.push(data);
   void import("./keeper/thread.ts").then(({ runThread }) =>
-    runThread(
-      early,
-      async (settings) =>
-        (await import("./run/keeper.ts")).openKeeper(settings, false, { declarations, tables }),
-      keeperParts,
+    runThread(early, async (settings) =>
+      (await import("./run/keeper.ts")).openKeeper(settings, false, { declarations, tables, parts }),
     ),
   );
-}
-
-async function keeperParts() {
-  const [{ keeperPartsOf }, list] = await Promise.all([import("./feature/feature.ts"), features()]);
-  return keeperPartsOf(list);
 }
 
 async function declarations() {
@@ -38,6 +31,11 @@ async function declarations() {
 async function tables() {
   const [{ tablesOf }, list] = await Promise.all([import("./feature/feature.ts"), features()]);
   return tablesOf(list);
+}
+
+async function parts(host: KeeperHost) {
+  const [{ keeperPartsOf }, list] = await Promise.all([import("./feature/feature.ts"), features()]);
+  return keeperPartsOf(list, host);
 }
 
 /** The features of this build. */
@@ -57,7 +55,7 @@ async function run(args: readonly string[]): Promise<void> {
   }
   if (first === KEEPER_FLAG) {
     const { runKeeper } = await import("./cli/keeper.ts");
-    return runKeeper(others, keeperParts(), { declarations, tables });
+    return runKeeper(others, { declarations, tables, parts });
   }
   const [cli, list] = await Promise.all([import("./cli/index.ts"), features()]);
   process.exitCode = await cli.run(args, list);

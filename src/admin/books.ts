@@ -1,4 +1,5 @@
 /** The reads and writes of the admin API on the books. The keeper implements it over its store. Times are milliseconds since 1970. */
+import type { Noted } from "../core/slot.ts";
 import type { Captured } from "../ledger/captured.ts";
 import type { PriceRule } from "../ledger/charge.ts";
 import type { GatewayAddress, Question, WorkerState } from "../ledger/messages.ts";
@@ -122,6 +123,8 @@ export interface ModelBooks {
 export interface AdminBooks {
   readonly models: ModelBooks;
   readonly captures: CaptureBooks;
+  /** What parts of features in the keeper give to the operations of their features, by slots. */
+  readonly offers: Noted;
   readonly gateway: GatewayAccess;
   /** Resolves when the store was opened, or could not be for the first time. */
   opened(): Promise<void>;

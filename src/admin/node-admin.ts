@@ -8,6 +8,7 @@ import type {
   StoreInfo,
 } from "./books.ts";
 import { AdminError } from "../operator/errors.ts";
+import type { Noted } from "../core/slot.ts";
 import { describeThrown } from "../core/error-text.ts";
 import type { PriceRule } from "../ledger/charge.ts";
 import type { Budget, KeyEntry, Policy, RateLimit } from "../ledger/policy.ts";
@@ -36,6 +37,7 @@ export interface NodeAdminOptions {
   /** Starts of the keeper after the first. */
   restarts?: number;
   captures: CaptureBooks;
+  offers: Noted;
   /** `file`: only the config may contain keys for calls. Default: `both`. */
   keys?: "both" | "file";
   metrics: { keys: boolean; maxSeries: number };
@@ -81,6 +83,10 @@ export class NodeAdmin implements AdminBooks {
 
   get captures(): CaptureBooks {
     return this.#options.captures;
+  }
+
+  get offers(): Noted {
+    return this.#options.offers;
   }
 
   opened(): Promise<void> {

@@ -9,7 +9,7 @@ import type { KeyOption } from "../ledger/keys/option.ts";
 import type { CallHeader } from "../core/call-header.ts";
 import type { Column } from "../core/column.ts";
 import type { CheckHow, PluginFinding } from "../core/plugin.ts";
-import type { NamedTables } from "../keeper/seams.ts";
+import type { NamedTables, StartParts } from "../keeper/seams.ts";
 import type { LoadOwnPlugin, NamedPart, Served, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 
 /** Completion of a value in a shell: files, folders, or these words. */
@@ -62,6 +62,8 @@ export interface Context {
   tables(): Promise<readonly NamedTables[]>;
   /** Loads the operations of these features for the admin API, for the same commands. */
   operations(): Promise<readonly NamedOperations[]>;
+  /** Starts the parts of these features beside the books, for the same commands. */
+  readonly keeperParts: StartParts;
   /** Plugins of these features. */
   ownPlugins: readonly LoadOwnPlugin[];
   /** Parts of these features in a process that serves calls. */

@@ -10,11 +10,13 @@ import {
   type Feature,
   headersOf,
   keyOptionsOf,
+  keeperPartsOf,
   operationsOf,
   tablesOf,
   pluginsOf,
   workersOf,
 } from "../feature/feature.ts";
+import type { KeeperHost } from "../keeper/seams.ts";
 import { VERSION } from "../process/version.ts";
 import { UsageError } from "./command.ts";
 import { type Parsed, parse } from "./parse.ts";
@@ -42,6 +44,7 @@ export async function run(args: readonly string[], features: readonly Feature[])
       ...{ keyOptions: keyOptionsOf(features), headers: headersOf(features) },
       tables: () => tablesOf(features),
       operations: () => operationsOf(features),
+      keeperParts: (host: KeeperHost) => keeperPartsOf(features, host),
       ...{ ownPlugins: pluginsOf(features), workers: workersOf(features), checks: checksOf(features) },
     };
     return await command.run({ ...own, ...parts });

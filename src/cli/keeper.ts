@@ -2,24 +2,19 @@
 import { exitProcess } from "../process/exit.ts";
 import { listenKeeper } from "../keeper/process.ts";
 import { type OfFeatures, openKeeper } from "../run/keeper.ts";
-import type { KeeperOptions } from "../keeper/keeper.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
 import { type FromWorker, HEARTBEAT_MS, KEEPER_SETTINGS, type ToWorker } from "./worker.ts";
 
 /** Interval at which a keeper without a supervisor looks whether a worker is still connected. Milliseconds. */
 const LOOK_MS = 100;
 
-/** @param parts of features @param own what they add to books and admin API @param args the path of the socket; the environment has {@link KeeperSettings} as JSON */
-export async function runKeeper(
-  [socket = ""]: readonly string[],
-  parts: NonNullable<KeeperOptions["parts"]>,
-  own: OfFeatures,
-): Promise<void> {
+/** @param own what features add to books and admin API @param args the path of the socket; the environment has {@link KeeperSettings} as JSON */
+export async function runKeeper([socket = ""]: readonly string[], own: OfFeatures): Promise<void> {
   const settings = JSON.parse(process.env[KEEPER_SETTINGS] ?? "{}") as KeeperSettings;
   delete process.env[KEEPER_SETTINGS];
   // Signals may reach the whole process group. Workers still store answers while they drain, so the supervisor ends the keeper.
   for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, () => {});
-  const keeper = await listenKeeper(socket, settings, openKeeper(settings, true, own), { parts });
+  const keeper = await listenKeeper(socket, settings, openKeeper(settings, true, own));
   let isEnding = false;
   const end = () => {
     if (isEnding) return;

@@ -7,7 +7,7 @@ import type { Column } from "../core/column.ts";
 import type { Metric } from "../core/metric.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
 import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
-import type { FeatureTables, KeeperPart, NamedTables } from "../keeper/seams.ts";
+import type { FeatureTables, KeeperHost, KeeperPart, NamedTables } from "../keeper/seams.ts";
 
 export interface Feature {
   /** Its folder, and its name for `--without`. */
@@ -35,8 +35,8 @@ export interface Feature {
   readonly worker?: () => Promise<{ start(host: WorkerHost): WorkerPart }>;
   /** Its lines of `weir check`. */
   readonly check?: LoadCheck;
-  /** Its part in the keeper, which connects the parts of the workers. */
-  readonly keeper?: () => Promise<{ start(): KeeperPart }>;
+  /** Its part in the keeper, beside the books. */
+  readonly keeper?: () => Promise<{ start(host: KeeperHost): KeeperPart }>;
 }
 
 /**
@@ -100,10 +100,13 @@ export async function operationsOf(features: readonly Feature[]): Promise<readon
   return Promise.all(loaded);
 }
 
-/** The parts of features in the keeper, by name. */
-export async function keeperPartsOf(features: readonly Feature[]): Promise<ReadonlyMap<string, KeeperPart>> {
+/** Starts the parts of features in the keeper. @returns by name */
+export async function keeperPartsOf(
+  features: readonly Feature[],
+  host: KeeperHost,
+): Promise<ReadonlyMap<string, KeeperPart>> {
   const started = features.flatMap(({ name, keeper }) =>
-    keeper ? [keeper().then(({ start }) => [name, start()] as const)] : [],
+    keeper ? [keeper().then(({ start }) => [name, start(host)] as const)] : [],
   );
   return new Map(await Promise.all(started));
 }

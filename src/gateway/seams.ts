@@ -67,8 +67,10 @@ export interface WorkerHost {
   principal(this: void, caller: Caller): Principal;
   /** Bytes of the part beside stored answers, for the requests that continue them. */
   readonly answerNotes: AnswerNotes;
-  /** The way to the part of the same name in the keeper; absent if this process has the keeper to itself. */
-  channel<Up, Down>(): Channel<Up, Down> | undefined;
+  /** No other process of this gateway serves calls. */
+  readonly isAlone: boolean;
+  /** The way to the part of the same name in the keeper. */
+  channel<Up, Down>(): Channel<Up, Down>;
 }
 
 /** A part of a process that serves calls, from its start to its end. */

@@ -43,29 +43,19 @@ export interface AdminService {
 export interface OpenedBooks {
   books?: BooksKeeper;
   admin?: AdminService;
-}
-
-export interface KeeperOptions {
-  /** Milliseconds since 1970. */
-  now?: (() => number) | undefined;
-  /** Parts of features, by name; their code is still being loaded. */
-  parts?: Promise<ReadonlyMap<string, KeeperPart>>;
+  /** Parts of features, by name. */
+  parts?: ReadonlyMap<string, KeeperPart>;
 }
 
 export class Keeper {
   readonly #answers: AnswerKeeper | SharedAnswers | undefined;
   readonly #opened: Promise<OpenedBooks>;
-  readonly #parts: Promise<ReadonlyMap<string, KeeperPart>>;
 
   /**
    * @param opened the start of a gateway waits for the answers, and must not wait for the code of the books
+   * @param now milliseconds since 1970
    */
-  constructor(
-    { answers }: KeeperSettings,
-    opened: Promise<OpenedBooks>,
-    { now, parts = Promise.resolve(new Map()) }: KeeperOptions = {},
-  ) {
-    this.#parts = parts;
+  constructor({ answers }: KeeperSettings, opened: Promise<OpenedBooks>, now?: () => number) {
     if (answers)
       this.#answers = isPostgres(answers.path)
         ? new SharedAnswers(answers.path, answers.limits, now)
@@ -81,31 +71,29 @@ export class Keeper {
   connect(send: (message: FromKeeper | KeeperHello) => void): WorkerConnection {
     const fault = this.#answers?.open();
     send({ hello: true, ...(fault !== undefined && { fault }) });
-    const connected = this.#opened.then(({ books, admin }) => ({
+    const connected = this.#opened.then(({ books, admin, parts = [] }) => ({
       books: books?.connect((message) => send({ books: message })),
       leave: admin?.tell((state) => send({ admin: state })),
+      parts: new Map(
+        [...parts].map(([feature, part]) => [
+          feature,
+          part.connect?.((message) => send({ feature, message })),
+        ]),
+      ),
     }));
-    const parts = this.#parts.then(
-      (all) =>
-        new Map(
-          [...all].map(([feature, part]) => [feature, part.connect((message) => send({ feature, message }))]),
-        ),
-    );
     const toBooks = (message: BooksUp) => void connected.then(({ books }) => books?.receive(message));
     return {
       receive: (message) => {
         if ("packed" in message) toBooks({ kind: "records", batch: unpack(message.packed) });
         else if ("books" in message) toBooks(message.books);
         else if ("feature" in message)
-          void parts.then((all) => all.get(message.feature)?.receive(message.message));
+          void connected.then(({ parts }) => parts.get(message.feature)?.receive(message.message));
         else if (this.#answers) this.#answers.handle(message, send);
         else send({ number: message.number, error: "the keeper stores no answers" });
       },
       ended: () => {
-        void parts.then((all) => {
-          for (const part of all.values()) part.ended();
-        });
-        void connected.then(({ books, leave }) => {
+        void connected.then(({ books, leave, parts }) => {
+          for (const part of parts.values()) part?.ended();
           leave?.();
           books?.ended();
         });
@@ -114,9 +102,9 @@ export class Keeper {
   }
 
   async close(): Promise<void> {
-    const { books, admin } = await this.#opened;
+    const { books, admin, parts = new Map<string, KeeperPart>() } = await this.#opened;
     admin?.stop();
     await this.#answers?.close();
-    await books?.close();
+    await Promise.all([books?.close(), ...[...parts.values()].map((part) => part.close?.())]);
   }
 }

@@ -2,7 +2,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { encodeFrame, FrameReader } from "../process/frames.ts";
-import { Keeper, type KeeperOptions, type OpenedBooks } from "./keeper.ts";
+import { Keeper, type OpenedBooks } from "./keeper.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
 import type { KeeperHello, KeeperSettings } from "./settings.ts";
 
@@ -26,9 +26,9 @@ export async function listenKeeper(
   path: string,
   settings: KeeperSettings,
   opened: Promise<OpenedBooks>,
-  options?: KeeperOptions,
+  now?: () => number,
 ): Promise<ListeningKeeper> {
-  const keeper = new Keeper(settings, opened, options);
+  const keeper = new Keeper(settings, opened, now);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);

@@ -1,13 +1,35 @@
 /** The seams of the keeper: a part of weir for its part in each worker, and its tables in the store of the books. */
+import type { Noted } from "../core/slot.ts";
 import type { CallRecord } from "../ledger/record.ts";
+import type { BooksObserver } from "./books/observers.ts";
 import type { NameKind, Names } from "./store/names.ts";
 import type { Sql } from "./store/sql.ts";
+import type { Actor } from "./store/store.ts";
+
+/** The books, as the part of a feature beside them may use them. */
+export interface KeeperHost {
+  /** The state folder; absent if everything stays in memory. */
+  readonly folder?: string;
+  /** Logs a sentence as a fault. */
+  report(this: void, sentence: string): void;
+  /** Adds an entry to the audit log. @param subject path of what was looked at or changed */
+  note(this: void, actor: Actor, action: string, subject: string, facts?: unknown): Promise<void>;
+  /** From now on the observer hears what happens in the books. */
+  observe(this: void, observer: Partial<BooksObserver>): void;
+  /** What the part gives to the admin operations of its feature, by a slot that both know. */
+  readonly offers: Noted;
+}
 
 /** A part in the keeper. The messages are its own; methods, so that parts with different messages fit into one map. */
 export interface KeeperPart<Up = unknown, Down = unknown> {
   /** A worker has connected. @param send sends a message to the part of the same name there */
-  connect(send: (message: Down) => void): PartConnection<Up>;
+  connect?(send: (message: Down) => void): PartConnection<Up>;
+  /** The keeper ends. No worker is connected any more. */
+  close?(): void | Promise<void>;
 }
+
+/** Starts the parts of features beside the books. */
+export type StartParts = (host: KeeperHost) => Promise<ReadonlyMap<string, KeeperPart>>;
 
 export interface PartConnection<Up = unknown> {
   receive(message: Up): void;

@@ -2,7 +2,6 @@
 import type { ReaderAsk, ReaderData } from "./store/reader-thread.ts";
 import { type WorkerConnection, Keeper, type OpenedBooks } from "./keeper.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
-import type { KeeperPart } from "./seams.ts";
 import type { KeeperHello, KeeperSettings } from "./settings.ts";
 
 /** `open` is the first message, `close` the last one. */
@@ -16,14 +15,11 @@ interface Opening {
 /** Opens the books, and the admin API over them. */
 type Open = (settings: KeeperSettings) => Promise<OpenedBooks>;
 
-/** Loads the parts of features in the keeper. */
-type Parts = () => Promise<ReadonlyMap<string, KeeperPart>>;
-
 /** The thread of the keeper, or that of its reader of the books. @param early messages that have arrived; the handler adds later ones */
-export async function runThread(early: unknown[], openBooks: Open, parts: Parts): Promise<void> {
+export async function runThread(early: unknown[], openBooks: Open): Promise<void> {
   if (early.length === 0) await nextMessage(early);
   const first = early.shift() as Opening | ReaderData;
-  const receive = "readBooks" in first ? await startReader(first) : startKeeper(first, openBooks, parts);
+  const receive = "readBooks" in first ? await startReader(first) : startKeeper(first, openBooks);
   for (const message of early) receive(message);
   self.onmessage = ({ data }) => receive(data);
 }
@@ -43,9 +39,9 @@ async function startReader(data: ReaderData): Promise<(message: unknown) => void
   return (message) => receive(message as ReaderAsk);
 }
 
-function startKeeper({ open }: Opening, openBooks: Open, parts: Parts): (message: unknown) => void {
+function startKeeper({ open }: Opening, openBooks: Open): (message: unknown) => void {
   const send = (message: FromThread) => self.postMessage(message);
-  const keeper = new Keeper(open, openBooks(open), { parts: parts() });
+  const keeper = new Keeper(open, openBooks(open));
   const connection: WorkerConnection = keeper.connect(send);
   return (received) => {
     const message = received as ToKeeper | { close: true };

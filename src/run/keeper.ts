@@ -5,7 +5,7 @@ import type { NamedOperations } from "../admin/operation.ts";
 import type { Column } from "../core/column.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
 import { openBooks } from "../keeper/books/index.ts";
-import type { NamedTables } from "../keeper/seams.ts";
+import type { NamedTables, StartParts } from "../keeper/seams.ts";
 import type { OpenedBooks } from "../keeper/keeper.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
 
@@ -21,6 +21,7 @@ export interface OfFeatures {
   tables(): Promise<readonly NamedTables[]>;
   /** Is called with the first request. */
   declarations(): Promise<OwnDeclarations>;
+  readonly parts: StartParts;
 }
 
 /**
@@ -33,8 +34,9 @@ export async function openKeeper(
   own: OfFeatures,
 ): Promise<OpenedBooks> {
   if (settings === undefined) return {};
-  const { keeper, books, upkeep, captures } = await openBooks(settings, await own.tables());
-  if (admin === undefined) return { books: keeper };
+  const { keeper, books, upkeep, captures, host } = await openBooks(settings, await own.tables());
+  const parts = await own.parts(host);
+  if (admin === undefined) return { books: keeper, parts };
   const { version, metrics, restarts, keys } = admin;
   books.observers.add({ settings: ({ adminNames }) => void (admin.names = adminNames ?? admin.names) });
   const declared = async () => {
@@ -45,6 +47,17 @@ export async function openKeeper(
     ]);
     return { columns: columnsWith(columns), keyOptions: [...KEY_OPTIONS, ...keyOptions], operations };
   };
-  const node = new NodeAdmin({ books, upkeep, captures, version, isProcess, restarts, keys, metrics });
-  return { books: keeper, admin: new AdminApi(node, admin, declared) };
+  const { offers } = host;
+  const node = new NodeAdmin({
+    books,
+    upkeep,
+    captures,
+    offers,
+    version,
+    isProcess,
+    restarts,
+    keys,
+    metrics,
+  });
+  return { books: keeper, admin: new AdminApi(node, admin, declared), parts };
 }

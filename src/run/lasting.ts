@@ -146,7 +146,8 @@ export class Lasting {
       work: <Value>(work: Work<Value>) => works.do(work),
       principal: callerMaker(name, sets),
       answerNotes: new AnswerNotes(name),
-      channel: <Up, Down>() => (address ? keeper.channel<Up, Down>(name) : undefined),
+      isAlone: address === undefined,
+      channel: <Up, Down>() => keeper.channel<Up, Down>(name),
     });
     this.parts = new WorkerParts(options.workers ?? [], host, (metrics) => this.meter.declare(metrics));
     const { ledger, meter, health } = this;

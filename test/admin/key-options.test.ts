@@ -171,6 +171,7 @@ test("weir keys create and keys update have its flag, and --unset takes it away"
         headers: [],
         tables: async () => [],
         operations: async () => [],
+        keeperParts: async () => new Map(),
         ownPlugins: [],
         workers: [],
         checks: [],

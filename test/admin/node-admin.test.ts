@@ -20,6 +20,7 @@ function adminOf(books: Books): NodeAdmin {
   const unused = () => Promise.reject(new Error("not used here"));
   return new NodeAdmin({
     ...{ books, version: "0", isProcess: true, metrics: { keys: false, maxSeries: 100 } },
+    offers: {},
     captures: { has: () => false, read: unused, deleteAll: unused },
     upkeep: {
       reports: {} as Reports,

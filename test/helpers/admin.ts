@@ -31,6 +31,7 @@ const NO_SUMS = emptySums();
 
 /** Books that keep everything in plain maps, and write an audit entry for each change. */
 export class FakeBooks implements AdminBooks {
+  readonly offers = {};
   readonly keys = new Map<string, KeyEntry>();
   readonly budgets = new Map<string, Budget>();
   readonly limits = new Map<string, RateLimit>();

@@ -79,7 +79,10 @@ test("the keeper passes messages to its part of a feature, and ignores those of 
   };
   // The code of the parts is still being loaded when the first messages come.
   const parts = Promise.withResolvers<ReadonlyMap<string, KeeperPart>>();
-  const keeper = new Keeper({}, Promise.resolve({}), { parts: parts.promise });
+  const keeper = new Keeper(
+    {},
+    parts.promise.then((all) => ({ parts: all })),
+  );
   const told: unknown[] = [];
   const worker = keeper.connect((message) => void told.push(message));
   worker.receive({ feature: "unknown", message: 1 });

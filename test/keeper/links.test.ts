@@ -30,9 +30,12 @@ const fresh = (ending: string) => join(folder, `${names++}.${ending}`);
 async function overSocket(): Promise<OpenStore> {
   let now = 0;
   const path = fresh("sock");
-  const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } }, NO_BOOKS, {
-    now: () => now,
-  });
+  const keeper = await listenKeeper(
+    path,
+    { answers: { path: IN_MEMORY, limits: LIMITS } },
+    NO_BOOKS,
+    () => now,
+  );
   const store = new AnswerClient(socketLink(path), { now: () => now });
   await store.start();
   const close = async () => {

@@ -1,11 +1,12 @@
 /** Finds the gateway that a command of the books is about, and the credential of its admin API. */
 import { chooseRunning } from "../choose-running.ts";
+import type { Declared } from "./local.ts";
 import type { Context, Flag } from "../command.ts";
 import { type RunningGateway, runningGateways } from "../run-file.ts";
 import { type AdminApi, HttpApi } from "./api.ts";
 import { textOf } from "./values.ts";
 
-type Asked = Pick<Context, "flags" | "env" | "columns" | "keyOptions" | "tables" | "operations">;
+type Asked = Pick<Context, "flags" | "env"> & Declared;
 
 /**
  * The gateway of `--url`, that of `--port` or `WEIR_PORT`, the only one that this user runs, or without one the store in the

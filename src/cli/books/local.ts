@@ -11,6 +11,7 @@ import { NodeAdmin } from "../../admin/node-admin.ts";
 import { sqliteStore } from "../../keeper/store/sqlite-store.ts";
 import { CaptureAdmin } from "../../keeper/captures/admin.ts";
 import { Captures } from "../../keeper/captures/captures.ts";
+import { hostOf } from "../../keeper/books/index.ts";
 import { SqlUpkeep } from "../../keeper/store/upkeep.ts";
 import { digestOf } from "../../ledger/keys/form.ts";
 import { KEY_OPTIONS } from "../../ledger/keys/options.ts";
@@ -24,7 +25,7 @@ import { lockStore } from "./folder.ts";
 const ORIGIN = "http://127.0.0.1";
 const OPEN_MS = 10_000;
 
-type Declared = Pick<Context, "columns" | "keyOptions" | "tables" | "operations">;
+export type Declared = Pick<Context, "columns" | "keyOptions" | "tables" | "operations" | "keeperParts">;
 
 export class LocalApi extends AdminApi {
   readonly #end: () => Promise<void>;
@@ -50,8 +51,11 @@ export class LocalApi extends AdminApi {
     const books = new Books({ store, syncMs: 0 });
     const upkeep = new SqlUpkeep(store, path);
     const captures = new Captures({ folder: dirname(path), report: () => {} });
+    const host = hostOf(books, upkeep, dirname(path));
+    const parts = [...(await declared.keeperParts(host)).values()];
     const end = async () => {
       captures.close();
+      await Promise.all(parts.map((part) => part.close?.()));
       await upkeep.close();
       await books.close();
     };
@@ -60,7 +64,8 @@ export class LocalApi extends AdminApi {
       throw new Error(`${path} cannot be opened; another program may have locked it`);
     const metrics = { keys: false, maxSeries: 1_000 };
     const reader = new CaptureAdmin({ captures, note: (...entry) => upkeep.reports.note(...entry) });
-    const options = { books, upkeep, captures: reader, version: VERSION, isProcess: true, metrics };
+    const { offers } = host;
+    const options = { books, upkeep, captures: reader, offers, version: VERSION, isProcess: true, metrics };
     const { columns, keyOptions } = declared;
     const own = await declared.operations();
     const allowed = [...KEY_OPTIONS, ...keyOptions];

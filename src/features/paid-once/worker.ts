@@ -24,8 +24,8 @@ class Repeats implements WorkerPart {
     if (!options.enabled) return undefined;
     if (!this.#paidOnce) {
       const { PaidOnce } = await import("./paid-once.ts");
-      const { clock, ledger } = this.#host;
-      const repeats = this.#host.channel<RepeatUp, RepeatDown>();
+      const { clock, ledger, isAlone } = this.#host;
+      const repeats = isAlone ? undefined : this.#host.channel<RepeatUp, RepeatDown>();
       this.#paidOnce = new PaidOnce(options, limits, { clock, ledger, repeats });
     }
     return seamsOf(this.#paidOnce);

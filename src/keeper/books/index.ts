@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { CaptureAdmin } from "../captures/admin.ts";
 import { Captures } from "../captures/captures.ts";
 import type { BooksKeeper } from "../keeper.ts";
-import type { NamedTables } from "../seams.ts";
+import type { KeeperHost, NamedTables } from "../seams.ts";
 import { IN_MEMORY, isPostgres, type StoreSettings } from "../settings.ts";
 import { Books } from "./books.ts";
 import { Queries } from "./queries.ts";
@@ -18,6 +18,7 @@ export interface BooksParts {
   books: Books;
   upkeep: Upkeep;
   captures: CaptureAdmin;
+  host: KeeperHost;
 }
 
 /** Makes the keeper of the books for a store, which need not be open yet. @param tables of features */
@@ -63,7 +64,19 @@ export async function openBooks(
     },
   };
   const reader = new CaptureAdmin({ captures, note: (...entry) => upkeep.reports.note(...entry) });
-  return { keeper, books, upkeep, captures: reader };
+  const host = hostOf(books, upkeep, folder);
+  return { keeper, books, upkeep, captures: reader, host };
+}
+
+/** What parts of features may use of the books. @param folder the state folder; absent: everything stays in memory */
+export function hostOf(books: Books, upkeep: Upkeep, folder?: string): KeeperHost {
+  return {
+    ...(folder !== undefined && { folder }),
+    report: (sentence) => books.reporter.other(sentence),
+    note: (...entry) => upkeep.reports.note(...entry),
+    observe: (observer) => books.observers.add(observer),
+    offers: {},
+  };
 }
 
 async function openStore(

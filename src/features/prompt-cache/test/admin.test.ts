@@ -40,7 +40,11 @@ test("commands read the reports from the store of a gateway that does not run", 
   );
   await store.close();
   const declared = { columns: [], keyOptions: [], tables: async () => TABLES };
-  const api = await LocalApi.open(folder, { ...declared, operations: async () => OPERATIONS });
+  const api = await LocalApi.open(folder, {
+    ...declared,
+    operations: async () => OPERATIONS,
+    keeperParts: async () => new Map(),
+  });
   const report = await api.send<{ total: object }>("GET", "/cache", { query: { from: NOW } });
   expect(report.total).toMatchObject({ calls: 2, breaks: 1 });
   await api.close();

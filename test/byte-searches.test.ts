@@ -7,7 +7,7 @@ import { readDocument, ROOT } from "./helpers/documents.ts";
 
 /** Where bodies of requests and answers pass. */
 const FOLDERS = [
-  "src/{capture,core,embeddings,formats,gateway,http,server,stream}/**/*.ts",
+  "src/{core,embeddings,formats,gateway,http,server,stream}/**/*.ts",
   "src/features/tape/**/*.ts",
   "plugins/**/*.ts",
 ];

@@ -1,6 +1,5 @@
 /** The reads and writes of the admin API on the books. The keeper implements it over its store. Times are milliseconds since 1970. */
 import type { Noted } from "../core/slot.ts";
-import type { Captured } from "../ledger/captured.ts";
 import type { PriceRule } from "../ledger/charge.ts";
 import type { GatewayAddress, Question, WorkerState } from "../ledger/messages.ts";
 import type { Nano } from "../ledger/money.ts";
@@ -101,16 +100,6 @@ export interface GatewayAccess {
   askAll<Asked extends Question>(question: Asked): Promise<readonly AnswerTo<Asked>[]>;
 }
 
-/** The bodies of calls that the config captures. */
-export interface CaptureBooks {
-  has(id: string): boolean;
-  /** @throws AdminError 503 */
-  read(id: string, actor: Actor): Promise<Captured | undefined>;
-  /** @returns how many were deleted @throws AdminError 503 */
-  /** @param dryRun nothing is deleted @returns how many there are, or were */
-  deleteAll(actor: Actor, dryRun: boolean): Promise<{ rows: number; bytes: number }>;
-}
-
 /** Models that were added at run time. */
 export interface ModelBooks {
   /** @throws AdminError 404 or 409 if it is not there, or is there although it is new */
@@ -122,7 +111,6 @@ export interface ModelBooks {
 /** All that the admin API reads and writes. */
 export interface AdminBooks {
   readonly models: ModelBooks;
-  readonly captures: CaptureBooks;
   /** What parts of features in the keeper give to the operations of their features, by slots. */
   readonly offers: Noted;
   readonly gateway: GatewayAccess;

@@ -52,10 +52,12 @@ function withAllFacts(page: Page, list: readonly Column[]): object {
 
 function withMembers(schema: TSchema, list: readonly Column[]): TObject {
   const { properties, ...options } = schema as TObject;
-  const members = list
-    .filter(({ isStored }) => isStored)
-    .map((column) => [column.name, Type.Optional(column.schema)]);
-  return Type.Object({ ...properties, ...(Object.fromEntries(members) as Record<string, TSchema>) }, options);
+  const members = Object.entries(properties);
+  for (const { name, schema: value, before } of list.filter(({ isStored }) => isStored)) {
+    const at = members.findIndex(([member]) => member === before);
+    members.splice(at < 0 ? members.length : at, 0, [name, Type.Optional(value)]);
+  }
+  return Type.Object(Object.fromEntries(members), options);
 }
 
 function withFacts(call: object, list: readonly Column[]): object {

@@ -1,12 +1,5 @@
 /** Reads and changes the books of this node for the admin API. */
-import type {
-  AccountFigures,
-  AdminBooks,
-  BooksCondition,
-  CaptureBooks,
-  RateFigures,
-  StoreInfo,
-} from "./books.ts";
+import type { AccountFigures, AdminBooks, BooksCondition, RateFigures, StoreInfo } from "./books.ts";
 import { AdminError } from "../operator/errors.ts";
 import type { Noted } from "../core/slot.ts";
 import { describeThrown } from "../core/error-text.ts";
@@ -36,7 +29,6 @@ export interface NodeAdminOptions {
   isProcess: boolean;
   /** Starts of the keeper after the first. */
   restarts?: number;
-  captures: CaptureBooks;
   offers: Noted;
   /** `file`: only the config may contain keys for calls. Default: `both`. */
   keys?: "both" | "file";
@@ -79,10 +71,6 @@ export class NodeAdmin implements AdminBooks {
       counted: (counted) => this.#metrics.counted(counted),
       sent: (what, result, count) => this.#metrics.sent(what, result, count),
     });
-  }
-
-  get captures(): CaptureBooks {
-    return this.#options.captures;
   }
 
   get offers(): Noted {

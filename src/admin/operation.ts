@@ -22,9 +22,11 @@ export interface AdminOperation extends Contract {
 
 /** Operations of a feature. */
 export interface OwnOperations {
-  /** Id of the operation that they follow in the OpenAPI document. */
-  readonly after: string;
+  /** Ids of operations: they follow the first of them that the build has in the OpenAPI document. */
+  readonly after: readonly string[];
   readonly operations: readonly AdminOperation[];
+  /** Values of columns in the answer of `getCall` that the store of the books does not have. */
+  ofCall?(books: AdminBooks, id: string): object | undefined;
 }
 
 /** The operations of a feature, with its name. */

@@ -1,4 +1,5 @@
 /** Puts the operations of features among those of every build. */
+import { getCall } from "../operator/calls.ts";
 import type { AdminOperation, NamedOperations } from "./operation.ts";
 
 /**
@@ -12,9 +13,12 @@ export function withOwn(
 ): readonly AdminOperation[] {
   const all = [...core];
   for (const { feature, after, operations } of own) {
-    const at = all.findIndex(({ id }) => id === after);
+    const anchor = after.find((named) => all.some(({ id }) => id === named));
+    const at = all.findIndex(({ id }) => id === anchor);
     if (at < 0)
-      throw new Error(`the feature ${feature} has operations behind ${after}, which weir does not have`);
+      throw new Error(
+        `the feature ${feature} has operations behind ${after.join(" or ")}, which weir does not have`,
+      );
     for (const [index, operation] of operations.entries()) {
       const { id, method, path } = operation;
       if (all.some((one) => one.id === id))
@@ -27,6 +31,26 @@ export function withOwn(
     }
   }
   return all;
+}
+
+/** Gives the answer of `getCall` the members that features know of a call. */
+export function withOwnMembers(
+  operations: readonly AdminOperation[],
+  own: readonly NamedOperations[],
+): readonly AdminOperation[] {
+  return operations.map((operation) => {
+    if (operation.id !== getCall.id) return operation;
+    return {
+      ...operation,
+      async handle(request) {
+        const reply = await operation.handle(request);
+        if (!("json" in reply)) return reply;
+        const call = reply.json as { id: string };
+        const members = own.map((one) => one.ofCall?.(request.books, call.id));
+        return { ...reply, json: Object.assign({}, call, ...members) as object };
+      },
+    };
+  });
 }
 
 /** A path without the names of its parameters: two that differ in those alone are one route. */

@@ -97,6 +97,17 @@ export interface CommandHead extends Omit<Command, "run"> {
   run(): Promise<Pick<Command, "run">>;
 }
 
+/** A flag that a feature adds to a command of weir. With it, the code of the feature runs in place of the command. */
+export interface AddedFlag extends Flag {
+  /** Name of the command. */
+  readonly of: string;
+  /** The flag that it follows in the help. */
+  readonly after: string;
+  /** `weir logs --call ID` names the flag for a call whose record has this column. */
+  readonly shows?: string;
+  run(): Promise<Pick<Command, "run">>;
+}
+
 /** Flags of every command that reads the config. */
 export const CONFIG_FLAGS: readonly Flag[] = [
   {

@@ -29,6 +29,8 @@ export interface ColumnOptions<Value> {
   readonly fact?: { readonly label: string; text(value: Value): string; find?(value: Value): string };
   /** `detail` (default): with the other members that few calls have; `none`: the keeper gets it and does not store it. */
   readonly store?: "detail" | "none";
+  /** Member of the record that it precedes in the documents of the admin API; absent: it is the last one. */
+  readonly before?: string;
   /**
    * A parameter of `GET /calls` with the name of the column, and an option of `weir logs`. Only for texts, numbers and booleans
    * whose name is that of no member inside the value of another column. `value`: placeholder in the help of the option.
@@ -69,6 +71,11 @@ export class Column<Value = unknown> extends Slot<Value> {
 
   get isStored(): boolean {
     return this.#options.store !== "none";
+  }
+
+  /** Member of the record that it precedes in the documents. */
+  get before(): string | undefined {
+    return this.#options.before;
   }
 
   /** Whether the value is derived: such a column has one on calls without notes, too. */

@@ -7,6 +7,7 @@ const KINDS: Readonly<Record<string, (feature: Feature) => readonly string[]>> =
   column: ({ columns = [] }) => columns.map(({ name }) => name),
   "key option": ({ keyOptions = [] }) => keyOptions.map(({ name }) => name),
   flag: ({ keyOptions = [] }) => keyOptions.map(({ flag }) => flag.name),
+  "flag of a command": ({ flags = [] }) => flags.map(({ of, name }) => `weir ${of} ${name}`),
   metric: ({ metrics = [] }) => metrics.map(({ name }) => name),
   header: ({ headers = [] }) => headers.map(({ name }) => name),
   command: ({ commands = [] }) => commands.map(({ name }) => name),

@@ -1,6 +1,6 @@
 /** The manifest of a feature. It is data: the code behind it is imported where it runs. */
 import type { NamedOperations, OwnOperations } from "../admin/operation.ts";
-import type { CommandHead, LoadCheck } from "../cli/command.ts";
+import type { AddedFlag, CommandHead, LoadCheck } from "../cli/command.ts";
 import type { Addition, Section } from "../config/section.ts";
 import type { CallHeader } from "../core/call-header.ts";
 import type { Column } from "../core/column.ts";
@@ -25,6 +25,8 @@ export interface Feature {
   /** Headers of calls, for the description of the API. */
   readonly headers?: readonly CallHeader[];
   readonly commands?: readonly CommandHead[];
+  /** Flags that it adds to commands of weir. */
+  readonly flags?: readonly AddedFlag[];
   /** Its plugin, which runs in front of the others with the same rights. */
   readonly plugin?: LoadOwnPlugin;
   /** Its tables in the store of the books; commands that open the store without a gateway have them too. */
@@ -65,6 +67,11 @@ export function additionsOf(features: readonly Feature[]): readonly Addition[] {
 /** The headers of calls that features declare. */
 export function headersOf(features: readonly Feature[]): readonly CallHeader[] {
   return features.flatMap(({ headers = [] }) => headers);
+}
+
+/** The flags that features add to commands of weir. */
+export function flagsOf(features: readonly Feature[]): readonly AddedFlag[] {
+  return features.flatMap(({ flags = [] }) => flags);
 }
 
 /** The plugins of features. */

@@ -1,6 +1,5 @@
 /** The messages about books between a worker and the keeper. Plain JSON; they share the link with the stored answers. */
 import type { Counted } from "../core/metric.ts";
-import type { CapturedBatch } from "./captured.ts";
 import type { PriceRule } from "./charge.ts";
 import type { Keep } from "./keep.ts";
 import type { Margin } from "./margins.ts";
@@ -40,8 +39,6 @@ export type BooksUp =
   /** Declarations of the config, after `hello` and after each reload. All workers send the same. */
   | { kind: "declare"; declared: Declared; prices: readonly PriceRule[]; settings: BookSettings }
   | { kind: "records"; batch: RecordBatch }
-  /** Bodies of calls, also before `hello`. They are not sent again. */
-  | { kind: "captured"; batch: CapturedBatch }
   /** Asks for at least `need` of each account; the keeper grants all or none. `number` returns in the answer. */
   | { kind: "ask"; number: number; needs: readonly { account: string; need: number }[] }
   /**

@@ -92,11 +92,6 @@ export const CallEntry = answer(
       Type.Array(answer({ code: Type.String(), path: Type.String(), note: Type.Optional(Type.String()) })),
     ),
     cacheBreak: Type.Optional(CacheBreak),
-    captured: Type.Optional(
-      Type.Literal(true, {
-        description: "weir keeps its bodies: `GET /admin/v1/calls/{id}/body`. Of one call only.",
-      }),
-    ),
     facts: Type.Optional(
       Type.Array(Fact, {
         description: "What columns of the log say of the call. Of one call, and with `facts=true`.",

@@ -4,7 +4,6 @@ import type * as books from "./books.ts";
 import type * as budgets from "./budgets.ts";
 import type * as cache from "./cache.ts";
 import type * as calls from "./calls.ts";
-import type * as captures from "./captures.ts";
 import type * as config from "./config.ts";
 import type * as gateway from "./gateway.ts";
 import type * as keys from "./keys.ts";
@@ -24,7 +23,6 @@ export type * from "./books.ts";
 export type * from "./budgets.ts";
 export type * from "./cache.ts";
 export type * from "./calls.ts";
-export type * from "./captures.ts";
 export type * from "./config.ts";
 export type { AnswerOf, Contract, Frozen } from "./contract.ts";
 export type * from "./keys.ts";
@@ -46,7 +44,6 @@ type Contracts =
   | ContractsOf<typeof budgets>
   | ContractsOf<typeof cache>
   | ContractsOf<typeof calls>
-  | ContractsOf<typeof captures>
   | ContractsOf<typeof config>
   | ContractsOf<typeof gateway>
   | ContractsOf<typeof keys>

@@ -34,7 +34,7 @@ export async function openKeeper(
   own: OfFeatures,
 ): Promise<OpenedBooks> {
   if (settings === undefined) return {};
-  const { keeper, books, upkeep, captures, host } = await openBooks(settings, await own.tables());
+  const { keeper, books, upkeep, host } = await openBooks(settings, await own.tables());
   const parts = await own.parts(host);
   if (admin === undefined) return { books: keeper, parts };
   const { version, metrics, restarts, keys } = admin;
@@ -51,7 +51,6 @@ export async function openKeeper(
   const node = new NodeAdmin({
     books,
     upkeep,
-    captures,
     offers,
     version,
     isProcess,

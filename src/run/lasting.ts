@@ -13,8 +13,6 @@ import { WorkerMeter } from "../ledger/worker/meter.ts";
 import { createRequestId } from "../server/respond.ts";
 import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
 import type { Served } from "../gateway/seams.ts";
-import type { CaptureSettings } from "../capture/index.ts";
-import { callCaptures } from "./call-captures.ts";
 import { columnsWith } from "./columns.ts";
 import { callerMaker } from "../ledger/keys/principal.ts";
 import { declarationOf } from "./declaration.ts";
@@ -71,8 +69,6 @@ export class Lasting {
   /** Parts of features. */
   readonly parts;
   readonly state;
-  /** Makes the capture of calls for a config. */
-  readonly capturesFor;
   #answers: WorkerAnswers | undefined;
 
   private constructor(
@@ -99,8 +95,6 @@ export class Lasting {
     this.keeper = keeper;
     this.cells = createCells(address ? address.cells : keeping.books?.cells);
     const tools = { hide: redactor.hide, fault: (sentence: string) => logger.fault(sentence) };
-    this.capturesFor = (settings: CaptureSettings) =>
-      callCaptures(settings, { ...tools, channel: keeper.books });
     this.keys = new GatewayKeys({
       cut: (id) => clock.endAll(keyRevoked(), id),
       onChange: () => listeners.keysChanged(),

@@ -59,8 +59,7 @@ export class Serving {
     assertLoaded(parts.broken, config.plugins.strict);
     parts.registry.stored = lasting.stored;
     parts.registry.live.refresh();
-    const captured = await lasting.capturesFor(config.capture);
-    const live = [...(await lasting.parts.of(config)), ...captured];
+    const live = await lasting.parts.of(config);
     const life = compose(live);
     assertForms(lasting.keys.keyring, life.credentials ?? []);
     const gateway = gatewayOf({ config, parts, lasting, live, life });

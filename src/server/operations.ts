@@ -19,8 +19,7 @@ import { pascalCase } from "./operation.ts";
 import {
   AFTER_ITEM,
   ANSWER_ID,
-  callHeader,
-  CAPTURE,
+  callHeaders,
   clientHeader,
   formatName,
   ITEM_LIMIT,
@@ -134,7 +133,8 @@ function generate(format: ClientFormat, context: OperationsContext): Operation {
     keyHeaders,
     parameters: [
       ...(address ? [URL_MODEL] : []),
-      ...[STRICT, CAPTURE, ...context.headers.flatMap(callHeader)],
+      STRICT,
+      ...callHeaders(context.headers, "generate"),
       ...clientHeaders.map(clientHeader),
     ],
     request: { name: `${name}Request`, schema },
@@ -213,7 +213,7 @@ function count(format: ClientFormat, context: RouteContext): Operation[] {
 }
 
 /** No operation for a format without compaction. */
-function compact(format: ClientFormat, context: RouteContext): Operation[] {
+function compact(format: ClientFormat, context: OperationsContext): Operation[] {
   const {
     routes: { keyHeaders },
     request: { errors = [] },
@@ -232,7 +232,7 @@ function compact(format: ClientFormat, context: RouteContext): Operation[] {
       "Replaces a conversation by an item that stands for it. A provider that cannot do this writes a summary.",
     access: "key",
     keyHeaders,
-    parameters: [STRICT, CAPTURE],
+    parameters: [STRICT, ...callHeaders(context.headers, "compact")],
     request: { name: `${name}CompactRequest`, schema: schemas.request },
     answer: { name: `${name}Compaction`, schema: schemas.answer },
     isCall: true,
@@ -244,7 +244,7 @@ function compact(format: ClientFormat, context: RouteContext): Operation[] {
 }
 
 /** No operation for a format whose clients do not embed. */
-function embed(format: ClientFormat, context: RouteContext): Operation[] {
+function embed(format: ClientFormat, context: OperationsContext): Operation[] {
   const {
     routes: { keyHeaders, address },
     beside: { embeds = [] },
@@ -261,7 +261,7 @@ function embed(format: ClientFormat, context: RouteContext): Operation[] {
         "One vector for each input. weir splits lists that are longer than the provider accepts. Fallbacks do not apply: the vectors of two models cannot be compared.",
       access: "key",
       keyHeaders,
-      parameters: [...(address ? [URL_MODEL] : []), STRICT, CAPTURE],
+      parameters: [...(address ? [URL_MODEL] : []), STRICT, ...callHeaders(context.headers, "embeddings")],
       request: { name: `${name}Request`, schema: codec.schemas.request },
       answer: { name: `${name}Answer`, schema: codec.schemas.answer },
       isCall: true,

@@ -72,14 +72,6 @@ export const STRICT: Parameter = {
   schema: Type.String(),
 };
 
-export const CAPTURE: Parameter = {
-  name: "x-weir-capture",
-  in: "header",
-  description:
-    "`no`: weir never keeps the bodies of the call. `yes`: the operator may look at them, if the config permits it.",
-  schema: Type.Union([Type.Literal("yes"), Type.Literal("no")]),
-};
-
 /** `?format=` of an operation that takes requests of several formats. */
 export function formatName(formats: readonly ClientFormat[]): Parameter {
   return {
@@ -94,13 +86,18 @@ export function formatName(formats: readonly ClientFormat[]): Parameter {
   };
 }
 
-/** A header that a feature reads in requests; none if it is in answers only. */
-export function callHeader({ name, request }: CallHeader): Parameter[] {
-  if (request === undefined) return [];
-  const { description, values } = request;
-  return [
-    { name, in: "header", description, schema: Type.Union(values.map((value) => Type.Literal(value))) },
-  ];
+/** The headers of features that requests of an operation may have. */
+export function callHeaders(
+  headers: readonly CallHeader[],
+  operation: "generate" | "compact" | "embeddings",
+): Parameter[] {
+  return headers.flatMap(({ name, request }) => {
+    if (!request || !(request.with ?? ["generate"]).includes(operation)) return [];
+    const { description, values } = request;
+    return [
+      { name, in: "header", description, schema: Type.Union(values.map((value) => Type.Literal(value))) },
+    ];
+  });
 }
 
 /** A header that the clients of a format send. */

@@ -21,7 +21,6 @@ function adminOf(books: Books): NodeAdmin {
   return new NodeAdmin({
     ...{ books, version: "0", isProcess: true, metrics: { keys: false, maxSeries: 100 } },
     offers: {},
-    captures: { has: () => false, read: unused, deleteAll: unused },
     upkeep: {
       reports: {} as Reports,
       ...{

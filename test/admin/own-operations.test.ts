@@ -12,32 +12,32 @@ const operation = (id: string, path: string) => {
   }));
 };
 const CORE = [operation("one", "/one"), operation("two", "/two/{id}"), operation("three", "/three")];
-const of = (feature: string, after: string, ...operations: NamedOperations["operations"]) => ({
+const of = (feature: string, after: readonly string[], ...operations: NamedOperations["operations"]) => ({
   ...{ feature, after, operations },
 });
 
-test("operations of a feature follow the one that they name, in their order", () => {
-  const own = [of("a", "two", operation("x", "/x"), operation("y", "/y"))];
+test("operations of a feature follow the first that they name and weir has, in their order", () => {
+  const own = [of("a", ["four", "two", "one"], operation("x", "/x"), operation("y", "/y"))];
   expect(withOwn(CORE, own).map(({ id }) => id)).toEqual(["one", "two", "x", "y", "three"]);
 });
 
 test.each([
   [
-    [of("a", "one", operation("two", "/x"))],
+    [of("a", ["one"], operation("two", "/x"))],
     "the feature a declares the operation two, which another one has",
   ],
   [
-    [of("a", "one", operation("x", "/two/{name}"))],
+    [of("a", ["one"], operation("x", "/two/{name}"))],
     "the feature a declares the path GET /two/{name}, which another operation has",
   ],
   [
-    [of("a", "one", operation("x", "/x")), of("b", "one", operation("x", "/y"))],
+    [of("a", ["one"], operation("x", "/x")), of("b", ["one"], operation("x", "/y"))],
     "the feature b declares the operation x, which another one has",
   ],
-  [[of("a", "one", operation("x", "/x"), operation("y", "/x"))], "declares the path GET /x"],
+  [[of("a", ["one"], operation("x", "/x"), operation("y", "/x"))], "declares the path GET /x"],
   [
-    [of("a", "four", operation("x", "/x"))],
-    "the feature a has operations behind four, which weir does not have",
+    [of("a", ["four", "five"], operation("x", "/x"))],
+    "the feature a has operations behind four or five, which weir does not have",
   ],
 ])("two owners and an operation behind none are refused: %#", (own, sentence) => {
   expect(() => withOwn(CORE, own)).toThrow(sentence);

@@ -111,34 +111,6 @@ describe("a buffer", () => {
   });
 });
 
-test("captured calls that find no room are counted, the calls and their records are not lost, and it goes on", async () => {
-  const small = disk(8 * 1024);
-  if (!small) return;
-  const weir = await serve({
-    config: JSON.stringify({ capture: { share: 1 } }),
-    workers: 1,
-    binary: TARGET === "binary",
-    env: { WEIR_STATE: small.path },
-  });
-  ends.push(() => weir.end());
-  const call = async (count: number) => {
-    for (let at = 0; at < count; at++) expect((await ask(weir.url, "mock/chat")).status).toBe(200);
-  };
-  const says = (text: string) => until(() => weir.log.some((line) => line.includes(text)), 20_000);
-  await call(1);
-  expect(await until(() => existsSync(join(small.path, "capture.db")), 20_000)).toBe(true);
-  small.fill();
-  await call(20);
-  expect(await says("captured calls are lost:")).toBe(true);
-  expect(await says("records of calls wait: the store cannot be written: the disk is full")).toBe(true);
-  small.clear();
-  await call(1);
-  expect(await says("captured calls were lost; calls are captured again")).toBe(true);
-  expect(await says("the books are written again")).toBe(true);
-  const audit = weir.run("audit");
-  expect([audit.code, audit.output]).toEqual([0, expect.stringMatching(/one record +22 calls/)]);
-});
-
 test("the file of refused records has whole lines only", () => {
   const small = disk();
   if (!small) return;

@@ -14,7 +14,6 @@ import { FAMILIES } from "../../src/keeper/metrics/families.ts";
 import { KEY_OPTIONS } from "../../src/ledger/keys/options.ts";
 import { operationsOf } from "../../src/feature/feature.ts";
 import { COLUMNS, OPTIONS } from "../helpers/features.ts";
-import { CAPTURE_MIGRATIONS } from "../../src/keeper/captures/file.ts";
 import { RESPONSES_MIGRATIONS } from "../../src/keeper/store/migrations.ts";
 
 /** Shells that `weir completion` knows. */
@@ -57,7 +56,6 @@ export const tables = async (): Promise<string> =>
       ]),
     ),
     ["stored answers", RESPONSES_MIGRATIONS],
-    ["captures", CAPTURE_MIGRATIONS],
   ]
     .flatMap(([name, migrations]) =>
       (migrations as readonly string[]).map((text, index) => `-- ${name as string}, ${index + 1}\n${text}`),

@@ -5,7 +5,7 @@ import { AdminError } from "../../src/operator/errors.ts";
 import { KEY_OPTIONS } from "../../src/ledger/keys/options.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
 import { COLUMNS, FEATURES } from "./features.ts";
-import { operationsOf, tablesOf } from "../../src/feature/feature.ts";
+import { keeperPartsOf, operationsOf, tablesOf } from "../../src/feature/feature.ts";
 import { Directory } from "../../src/keeper/reports/directory.ts";
 import type { Report } from "../../src/keeper/reports/reports.ts";
 import { IN_MEMORY } from "../../src/keeper/settings.ts";
@@ -18,7 +18,6 @@ import type { Question } from "../../src/ledger/messages.ts";
 import { digestOf, makeKeyText } from "../../src/ledger/keys/form.ts";
 import type { PriceRule } from "../../src/ledger/charge.ts";
 import type { Budget, KeyEntry, KeyKind, RateLimit, StoredModel } from "../../src/ledger/policy.ts";
-import type { Captured } from "../../src/ledger/captured.ts";
 import type { CallRecord } from "../../src/ledger/record.ts";
 import type { AuditEntry } from "../../src/keeper/reports/reports.ts";
 import { emptySums } from "../../src/keeper/reports/usage.ts";
@@ -27,11 +26,20 @@ import type { Actor } from "../../src/keeper/store/store.ts";
 /** The operations of features in the admin API. */
 export const OPERATIONS = await operationsOf(FEATURES);
 
+/** What the parts of features in the keeper offer, without a state folder. */
+const OFFERS = {};
+await keeperPartsOf(FEATURES, {
+  report: () => {},
+  note: async () => {},
+  observe: () => {},
+  offers: OFFERS,
+});
+
 const NO_SUMS = emptySums();
 
 /** Books that keep everything in plain maps, and write an audit entry for each change. */
 export class FakeBooks implements AdminBooks {
-  readonly offers = {};
+  readonly offers = OFFERS;
   readonly keys = new Map<string, KeyEntry>();
   readonly budgets = new Map<string, Budget>();
   readonly limits = new Map<string, RateLimit>();
@@ -209,23 +217,6 @@ export class FakeBooks implements AdminBooks {
   }
 
   check = async () => ({ holds: true, checks: [] });
-
-  /** By the id of the call. */
-  readonly captured = new Map<string, Captured>();
-  readonly captures = {
-    has: (id: string) => this.captured.has(id),
-    read: async (id: string, actor: Actor) => {
-      this.#note(actor, "look", id, undefined, undefined);
-      return this.captured.get(id);
-    },
-    deleteAll: async (actor: Actor, dryRun: boolean) => {
-      const known = { rows: this.captured.size, bytes: 0 };
-      if (dryRun) return known;
-      this.#note(actor, "prune", "captures", undefined, undefined);
-      this.captured.clear();
-      return known;
-    },
-  };
 
   async prune(what: { key?: string }, actor: Actor) {
     this.#note(actor, "prune", what.key ?? "", undefined, undefined);

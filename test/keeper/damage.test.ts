@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { sqliteStore } from "../../src/keeper/store/sqlite-store.ts";
 import { openDatabase } from "../../src/keeper/store/database.ts";
-import { CAPTURE_MIGRATIONS } from "../../src/keeper/captures/file.ts";
 import { RESPONSES_MIGRATIONS } from "../../src/keeper/store/migrations.ts";
 import { startWeir } from "../../src/run/weir.ts";
 import { markdownTable, readDocument, ROOT, withPart } from "../helpers/documents.ts";
@@ -59,7 +58,6 @@ beforeAll(async () => {
   await store.close();
   for (const folder of [stopped, killed]) {
     openDatabase(join(folder, "responses.db"), RESPONSES_MIGRATIONS).close();
-    openDatabase(join(folder, "capture.db"), CAPTURE_MIGRATIONS).close();
   }
 });
 
@@ -73,7 +71,7 @@ function copyOf(template: string): string {
 }
 
 async function start(folder: string) {
-  const yaml = `keys: [{name: declared, key: ${DECLARED}}]\ncapture: {share: 1}\n`;
+  const yaml = `keys: [{name: declared, key: ${DECLARED}}]\n`;
   await Bun.write(join(folder, "config", "weir.yaml"), yaml);
   const flags = { "--port": "0", "--state": folder };
   const { config } = loadConfig({ flags, env: {}, cwd: join(folder, "config") });

@@ -209,7 +209,7 @@ const MARK: readonly Omit<Damage, "file">[] = [
   { what: "a folder in its place", ends: ["refused"], harm: (folder) => asFolder(at(folder, "weir.mark")) },
 ];
 
-const OTHERS: readonly Damage[] = ["responses.db", "capture.db"].flatMap((file): Damage[] => [
+const OTHERS: readonly Damage[] = ["responses.db"].flatMap((file): Damage[] => [
   { file, what: "emptied", ends: ["recovered"], harm: (folder) => truncateSync(at(folder, file), 0) },
   {
     file,

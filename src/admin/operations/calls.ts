@@ -27,8 +27,7 @@ export const callOperations = [
     const { books, params } = given;
     const call = await books.call(params.id);
     if (!call || !seesCall(given, call)) throw notFound("call", params.id);
-    const entries = withKeyNames([call], given);
-    return { json: { ...entries[0]!, ...(books.captures.has(call.id) && { captured: true as const }) } };
+    return { json: withKeyNames([call], given)[0]! };
   }),
 ];
 

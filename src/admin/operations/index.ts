@@ -6,10 +6,9 @@ import { withColumns } from "../columns.ts";
 import { withKeyOptions } from "../key-options.ts";
 import { openApiDocument } from "../openapi.ts";
 import type { AdminOperation, NamedOperations } from "../operation.ts";
-import { withOwn } from "../own-operations.ts";
+import { withOwn, withOwnMembers } from "../own-operations.ts";
 import { bookOperations } from "./books.ts";
 import { budgetOperations } from "./budgets.ts";
-import { captureOperations } from "./captures.ts";
 import { callMoneyOperation } from "./call-money.ts";
 import { callOperations } from "./calls.ts";
 import { configOperations } from "./config.ts";
@@ -55,9 +54,8 @@ export function listOperations(
     ...budgetOperations,
     ...rateOperations,
     ...reportOperations,
-    ...withColumns(callOperations, columns),
+    ...withColumns(withOwnMembers(callOperations, own), columns),
     callMoneyOperation,
-    ...captureOperations,
     ...withColumns(liveOperations, columns),
     ...routingOperations,
     ...storedModelOperations,

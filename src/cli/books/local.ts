@@ -9,8 +9,6 @@ import { AdminServer } from "../../admin/server.ts";
 import { Books } from "../../keeper/books/books.ts";
 import { NodeAdmin } from "../../admin/node-admin.ts";
 import { sqliteStore } from "../../keeper/store/sqlite-store.ts";
-import { CaptureAdmin } from "../../keeper/captures/admin.ts";
-import { Captures } from "../../keeper/captures/captures.ts";
 import { hostOf } from "../../keeper/books/index.ts";
 import { SqlUpkeep } from "../../keeper/store/upkeep.ts";
 import { digestOf } from "../../ledger/keys/form.ts";
@@ -50,11 +48,9 @@ export class LocalApi extends AdminApi {
     const store = sqliteStore(path, undefined, await declared.tables());
     const books = new Books({ store, syncMs: 0 });
     const upkeep = new SqlUpkeep(store, path);
-    const captures = new Captures({ folder: dirname(path), report: () => {} });
     const host = hostOf(books, upkeep, dirname(path));
     const parts = [...(await declared.keeperParts(host)).values()];
     const end = async () => {
-      captures.close();
       await Promise.all(parts.map((part) => part.close?.()));
       await upkeep.close();
       await books.close();
@@ -63,9 +59,8 @@ export class LocalApi extends AdminApi {
     if (!(await endsWithin(books.opened, OPEN_MS)))
       throw new Error(`${path} cannot be opened; another program may have locked it`);
     const metrics = { keys: false, maxSeries: 1_000 };
-    const reader = new CaptureAdmin({ captures, note: (...entry) => upkeep.reports.note(...entry) });
     const { offers } = host;
-    const options = { books, upkeep, captures: reader, offers, version: VERSION, isProcess: true, metrics };
+    const options = { books, upkeep, offers, version: VERSION, isProcess: true, metrics };
     const { columns, keyOptions } = declared;
     const own = await declared.operations();
     const allowed = [...KEY_OPTIONS, ...keyOptions];

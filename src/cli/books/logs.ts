@@ -1,8 +1,7 @@
 /** `weir logs`: the records of calls. */
 import type { Columns } from "../../core/column.ts";
-import type { CallEntry, CapturedCall } from "../../operator/index.ts";
-import { parseJson } from "../../core/json.ts";
-import { type Command, FILTER_FLAGS, UsageError } from "../command.ts";
+import type { CallEntry } from "../../operator/index.ts";
+import { type AddedFlag, type Command, FILTER_FLAGS } from "../command.ts";
 import { table } from "../terminal.ts";
 import { callsCsv } from "./calls-csv.ts";
 import { type BookContext, bookCommand } from "./command.ts";
@@ -15,15 +14,14 @@ const FOLLOW_MS = 500;
 /** A call appears when it has ended, so its start may lie this far behind. Milliseconds. */
 const LONGEST_CALL_MS = 3_600_000;
 
-/** @param columns of this build: each one with a filter is an option */
-export const logsCommand = ({ list }: Columns): Command =>
+/** @param columns of this build: each one with a filter is an option @param added flags of features */
+export const logsCommand = ({ list }: Columns, added: readonly AddedFlag[]): Command =>
   bookCommand({
     name: "logs",
     summary: "show the records of calls, or of one call",
     flags: [
       { name: "--follow", short: "-f", help: "go on with new calls" },
       { name: "--call", value: "ID", help: "everything about one call: req_…" },
-      { name: "--body", help: "with --call: what the client asked and got, if it was captured" },
       { name: "--failed", help: "only calls that failed" },
       { name: "--slow", value: "TIME", help: "only calls that took at least this long: 5s" },
       { name: "--since", value: "TIME", help: "only calls since then: 24h, 2026-11-01" },
@@ -37,14 +35,9 @@ export const logsCommand = ({ list }: Columns): Command =>
     async run(context) {
       const { api, flags, show, print } = context;
       const id = textOf(flags, "--call");
-      if (flags["--body"] === true) {
-        if (id === undefined) throw new UsageError("--body needs the id of a call: --call ID");
-        const body = await api.ask("GET /calls/{id}/body", { params: { id } });
-        return show(body, () => describeBody(body));
-      }
       if (id !== undefined) {
         const call = await api.ask("GET /calls/{id}", { params: { id } });
-        return show(call, () => describeCall(call));
+        return show(call, () => describeCall(call, added));
       }
       const query = {
         ...filterOf(flags),
@@ -105,20 +98,6 @@ function lineOf(call: CallEntry): string {
   return `${showTime(call.startedAt)} ${call.status} ${call.outcome}${why} ${call.model}${target} ${showMs(call.ms)}${used} ${showMoney(costOf(call))} ${call.keyName ?? call.key ?? "-"} ${call.id}`;
 }
 
-/** The bodies of a captured call. Those of one line of JSON are indented. */
-function describeBody({ request, answer, cut = [], error }: CapturedCall): string {
-  const part = (name: "request" | "answer", text: string) =>
-    `${name}${cut.includes(name) ? " (only its beginning is kept)" : ""}\n${indented(text)}`;
-  return [part("request", request), part("answer", answer), ...(error ? [`failed: ${error}`] : [])].join(
-    "\n\n",
-  );
-}
-
-function indented(text: string): string {
-  const json = parseJson(text);
-  return json === undefined ? text.trimEnd() : JSON.stringify(json, null, 2);
-}
-
 function costOf({ attempts }: CallEntry): number {
   return attempts.reduce((sum, { charge }) => sum + charge.cost, 0);
 }
@@ -126,7 +105,8 @@ function costOf({ attempts }: CallEntry): number {
 /** Labels begin with a capital letter, as the console shows them. */
 const lowered = (label: string) => label[0]!.toLowerCase() + label.slice(1);
 
-export function describeCall(call: CallEntry): string {
+/** @param added flags of features: each one that shows a member of the call has a line */
+export function describeCall(call: CallEntry, added: readonly AddedFlag[] = []): string {
   const facts: [string, string | number | undefined][] = [
     ["id", call.id],
     ["began", `${showTime(call.startedAt)} UTC`],
@@ -145,7 +125,9 @@ export function describeCall(call: CallEntry): string {
     ["client", call.client],
     ...(call.facts ?? []).map(({ label, text }): [string, string] => [lowered(label), text]),
     ["cost", showMoney(costOf(call))],
-    ["captured", call.captured && `weir logs --call ${call.id} --body`],
+    ...added.flatMap(({ shows, name }): [string, string][] =>
+      shows !== undefined && shows in call ? [[shows, `weir logs --call ${call.id} ${name}`]] : [],
+    ),
   ];
   const given = facts.filter(([, value]) => value !== undefined && value !== "");
   const parts = [table(given.map(([name, value]) => [name, String(value)]))];

@@ -64,7 +64,7 @@ const storeCheck = bookCommand({
   },
 });
 
-function pruneText({ rows, tables }: Pruned, dryRun: boolean): string {
+export function pruneText({ rows, tables }: Pruned, dryRun: boolean): string {
   const noun = rows === 1 ? "row" : "rows";
   const did = `weir ${dryRun ? "would delete" : "deleted"} ${showCount(rows)} ${noun}.`;
   const counts = Object.entries(tables).map(([name, { rows: own, bytes }]) => [
@@ -78,14 +78,9 @@ function pruneText({ rows, tables }: Pruned, dryRun: boolean): string {
 const storePrune = bookCommand({
   name: "store prune",
   summary: "delete old rows, or all rows of a key; the sums stay",
-  flags: [
-    { name: "--key", value: "KEY", help: "delete the rows of this key" },
-    { name: "--bodies", help: "delete the captured requests and answers instead" },
-    DRY_RUN_FLAG,
-  ],
+  flags: [{ name: "--key", value: "KEY", help: "delete the rows of this key" }, DRY_RUN_FLAG],
   asks({ flags }) {
     const key = textOf(flags, "--key");
-    if (flags["--bodies"]) return "Delete all captured requests and answers?";
     return key === undefined
       ? "Delete the rows that are older than the config keeps?"
       : `Delete all rows of the key ${key}?`;
@@ -93,9 +88,7 @@ const storePrune = bookCommand({
   async run({ api, flags, show }) {
     const dryRun = isDryRun(flags);
     const body = { key: textOf(flags, "--key"), dryRun };
-    const work = flags["--bodies"]
-      ? api.ask("DELETE /captures", { query: { dryRun } })
-      : api.ask("POST /store/prune", { body });
+    const work = api.ask("POST /store/prune", { body });
     const result = await withProgress(dryRun ? "counting" : "deleting", work);
     show(result, () => pruneText(result, dryRun));
   },

@@ -1,6 +1,5 @@
 /** The sections that every build has, in the order of the documents. */
 import { budgets, keyBudgets, ledger, rates } from "./budgets.ts";
-import { capture } from "./capture.ts";
 import { adminKeys, keys } from "./keys.ts";
 import { cors, host, listen, names, port, tls, trustedProxies } from "./listening.ts";
 import { aliases, fallbacks, modelSets, models, routes, routing } from "./models.ts";
@@ -43,7 +42,6 @@ export const CORE = [
   timeouts,
   messages,
   responses,
-  capture,
   admin,
   adminKeys,
   metrics,

@@ -30,7 +30,7 @@ const operations = [
   }),
 ];
 
-export const admin: OwnOperations = { after: "deleteCaptures", operations };
+export const admin: OwnOperations = { after: ["deleteCaptures", "getCallMoney"], operations };
 
 /** With the name of its key, if that still exists. */
 function named<Entry extends object>(

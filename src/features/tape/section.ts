@@ -24,7 +24,7 @@ export const tapeSection = section(
     { ...CLOSED, description: "Tapes: recorded calls that are answered again." },
   ),
   {
-    after: ["capture"],
+    after: ["capture", "responses"],
     faults: (written) =>
       (["ignore", "mask"] as const).flatMap((name) => expressionFaults("tape", written, name)),
   },

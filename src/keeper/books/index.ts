@@ -1,7 +1,5 @@
 /** Makes the keeper of the books for a store, and what the admin API needs of it. */
 import { join } from "node:path";
-import { CaptureAdmin } from "../captures/admin.ts";
-import { Captures } from "../captures/captures.ts";
 import type { BooksKeeper } from "../keeper.ts";
 import type { KeeperHost, NamedTables } from "../seams.ts";
 import { IN_MEMORY, isPostgres, type StoreSettings } from "../settings.ts";
@@ -17,7 +15,6 @@ export interface BooksParts {
   keeper: BooksKeeper;
   books: Books;
   upkeep: Upkeep;
-  captures: CaptureAdmin;
   host: KeeperHost;
 }
 
@@ -39,10 +36,6 @@ export async function openBooks(
   });
   const telemetry = watchBooks(books);
   const queries = new Queries(books, upkeep.reports);
-  const captures = new Captures({
-    ...(folder !== undefined && { folder }),
-    report: (sentence) => books.reporter.other(sentence),
-  });
   const keeper: BooksKeeper = {
     open: () => books.open(),
     connect(send) {
@@ -51,21 +44,18 @@ export async function openBooks(
         ended: () => connection.ended(),
         receive(message) {
           if (message.kind === "query") return void queries.answer(message, send);
-          if (message.kind === "captured") return captures.put(message.batch);
           if (message.kind === "declare") telemetry.settings(message.settings);
           connection.receive(message);
         },
       };
     },
     async close() {
-      captures.close();
       await upkeep.close();
       await Promise.all([telemetry.close(), books.close()]);
     },
   };
-  const reader = new CaptureAdmin({ captures, note: (...entry) => upkeep.reports.note(...entry) });
   const host = hostOf(books, upkeep, folder);
-  return { keeper, books, upkeep, captures: reader, host };
+  return { keeper, books, upkeep, host };
 }
 
 /** What parts of features may use of the books. @param folder the state folder; absent: everything stays in memory */

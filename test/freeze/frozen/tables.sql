@@ -207,14 +207,3 @@ CREATE TABLE response (
      PRIMARY KEY (response, side, seq)
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX item_id ON item (id);
-
--- captures, 1
-CREATE TABLE captured (
-     id      TEXT PRIMARY KEY,    -- of the call
-     at      INTEGER NOT NULL,    -- milliseconds since 1970, as expires
-     expires INTEGER NOT NULL,
-     bytes   INTEGER NOT NULL,    -- size of the body
-     body    BLOB NOT NULL        -- JSON, zstd
-   ) STRICT, WITHOUT ROWID;
-   CREATE INDEX captured_at ON captured (at);
-   CREATE INDEX captured_expires ON captured (expires);

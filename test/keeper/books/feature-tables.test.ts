@@ -35,8 +35,8 @@ const reportsIn = (heard: readonly BooksDown[]) =>
 test("rows that a feature cannot write are a line in the log and a counter, and records are stored", async () => {
   const fails = writing(() => Promise.reject(new Error("out of words")));
   const settings = { url: IN_MEMORY, cluster: false, syncMs: 0, leaseMs: 1_000 };
-  const { keeper, books, upkeep, captures, host } = await openBooks(settings, [fails]);
-  const options = { books, upkeep, captures, offers: host.offers, version: "0", isProcess: false };
+  const { keeper, books, upkeep, host } = await openBooks(settings, [fails]);
+  const options = { books, upkeep, offers: host.offers, version: "0", isProcess: false };
   const admin = new NodeAdmin({ ...options, metrics: { keys: false, maxSeries: 1_000 } });
   keeper.open();
   await books.opened;

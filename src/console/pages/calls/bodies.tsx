@@ -1,14 +1,22 @@
 /** The bodies of a call, if the config says that they are captured. They are read only when the operator asks. */
-import type { CallEntry, getCallBody } from "../../data/types.ts";
+import type { CallEntry } from "../../data/types.ts";
 import { useState } from "preact/hooks";
 import { readOnly } from "../../data/session.ts";
-import { useApi } from "../../data/use-api.ts";
+import { useReading } from "../../data/use-api.ts";
 import { moment } from "../../numbers/times.ts";
 import { Button, Segments } from "../../parts/controls.tsx";
 import { Raw } from "../../parts/raw.tsx";
 import { Loaded } from "../../parts/states.tsx";
 
-export function Bodies({ call }: { call: CallEntry }) {
+/** The bodies that weir keeps of a call. */
+interface KeptBodies {
+  request: string;
+  answer: string;
+  cut?: readonly Side[];
+  expiresAt: number;
+}
+
+export function Bodies({ call }: { call: CallEntry & { captured?: true } }) {
   const [isAsked, ask] = useState(false);
   if (!call.captured)
     return (
@@ -35,7 +43,7 @@ const SIDES: readonly (readonly [Side, string])[] = [
 ];
 
 function Kept({ id }: { id: string }) {
-  const reading = useApi<typeof getCallBody>(`/calls/${encodeURIComponent(id)}/body`);
+  const reading = useReading<KeptBodies>(`/calls/${encodeURIComponent(id)}/body`);
   const [side, setSide] = useState<Side>("request");
   return (
     <Loaded of={reading} what="The bodies">

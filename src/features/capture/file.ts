@@ -1,6 +1,6 @@
 /** The captured calls as one table of the SQLite database capture.db. All methods are synchronous. */
 import type { Database } from "bun:sqlite";
-import type { Captured } from "../../ledger/captured.ts";
+import type { Captured } from "./captured.ts";
 
 export const CAPTURE_MIGRATIONS: readonly string[] = [
   `CREATE TABLE captured (

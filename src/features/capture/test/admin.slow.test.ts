@@ -2,9 +2,9 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CapturedCall } from "../../src/operator/index.ts";
-import { until } from "../helpers/serving.ts";
-import { type RunningBooks, startBooks } from "./running.ts";
+import type { CapturedCall } from "../contracts.ts";
+import { until } from "../../../../test/helpers/serving.ts";
+import { type RunningBooks, startBooks } from "../../../../test/books/running.ts";
 
 setDefaultTimeout(120_000);
 

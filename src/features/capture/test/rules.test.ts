@@ -1,6 +1,7 @@
 /** Which calls are captured. */
 import { describe, expect, test } from "bun:test";
-import { capturesAny, type CaptureRules, isCaptured } from "../../src/capture/rules.ts";
+import { type CaptureRules, isCaptured } from "../rules.ts";
+import { capturesAny } from "../section.ts";
 
 const OFF: CaptureRules = { keys: [], header: false, share: 0 };
 

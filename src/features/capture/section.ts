@@ -1,10 +1,11 @@
 /** Capture: bodies of calls, kept for a few days. */
-import { expressionFaults } from "../slow-expression.ts";
-import { section } from "../section.ts";
+import { expressionFaults } from "../../config/slow-expression.ts";
+import { section } from "../../config/section.ts";
 import { Type } from "@sinclair/typebox";
-import { CLOSED } from "./kinds.ts";
+import { CLOSED } from "../../config/sections/kinds.ts";
+import type { CaptureRules } from "./rules.ts";
 
-export const capture = section(
+export const captureSection = section(
   "capture",
   Type.Object(
     {
@@ -58,5 +59,10 @@ export const capture = section(
         "Requests and answers that weir keeps, in the file capture.db of the state folder. Off unless `keys`, `header` or `share` is set. A client that sends `x-weir-capture: no` is never captured.",
     },
   ),
-  { faults: (written) => expressionFaults("capture", written, "mask") },
+  { after: ["responses"], faults: (written) => expressionFaults("capture", written, "mask") },
 );
+
+/** Whether any call can be captured. */
+export function capturesAny({ keys, header, share }: CaptureRules): boolean {
+  return keys.length > 0 || header || share > 0;
+}

@@ -1,8 +1,8 @@
 /** Captured calls. */
-import { answer, DRY_RUN, request, time, words } from "./shapes.ts";
+import { answer, DRY_RUN, request, time, words } from "../../operator/shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
-import { Pruned } from "./books.ts";
-import { contract } from "./contract.ts";
+import { Pruned } from "../../operator/books.ts";
+import { contract } from "../../operator/contract.ts";
 
 export const CapturedCall = answer(
   {

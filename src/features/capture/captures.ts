@@ -2,9 +2,9 @@
 import { SQLiteError } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Captured, CapturedBatch } from "../../ledger/captured.ts";
-import { describeFailure, openFile } from "../store/database.ts";
-import { IN_MEMORY } from "../settings.ts";
+import type { Captured, CapturedBatch } from "./captured.ts";
+import { describeFailure, openFile } from "../../keeper/store/database.ts";
+import { IN_MEMORY } from "../../keeper/settings.ts";
 import { CAPTURE_MIGRATIONS, CaptureFile } from "./file.ts";
 
 /** Between two looks for expired calls. Milliseconds. */

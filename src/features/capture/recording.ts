@@ -2,18 +2,16 @@
  * Captures bodies of calls for the operator: the request and the answer as the client sent and got them, masked. It records calls
  * as a tape does, and sends them to the keeper, which writes them to capture.db.
  */
-import type { Captured } from "../ledger/captured.ts";
-import type { WorkerHost } from "../gateway/seams.ts";
-import type { CallTape, TapedCall } from "../gateway/tape.ts";
-import type { Opened } from "../gateway/lanes/lane.ts";
-import { createMask } from "../gateway/recording/mask.ts";
-import type { TapeEntry } from "../gateway/recording/entry.ts";
-import { shortened } from "../gateway/recording/meaning.ts";
-import { Recorder } from "../gateway/recording/recorder.ts";
-import { CaptureOutbox, type OutboxOptions } from "./outbox.ts";
+import type { Captured } from "./captured.ts";
+import type { WorkerHost } from "../../gateway/seams.ts";
+import type { CallTape, TapedCall } from "../../gateway/tape.ts";
+import type { Opened } from "../../gateway/lanes/lane.ts";
+import { createMask } from "../../gateway/recording/mask.ts";
+import type { TapeEntry } from "../../gateway/recording/entry.ts";
+import { shortened } from "../../gateway/recording/meaning.ts";
+import { Recorder } from "../../gateway/recording/recorder.ts";
+import type { CaptureOutbox } from "./outbox.ts";
 import { type CaptureRules, isCaptured } from "./rules.ts";
-
-export { capturesAny } from "./rules.ts";
 
 export interface CaptureSettings extends CaptureRules {
   errorsOnly: boolean;
@@ -24,7 +22,9 @@ export interface CaptureSettings extends CaptureRules {
   fileBytes: number;
 }
 
-export interface CaptureOptions extends Pick<WorkerHost, "hide" | "fault">, Pick<OutboxOptions, "channel"> {}
+interface CaptureOptions extends Pick<WorkerHost, "hide" | "fault"> {
+  outbox: CaptureOutbox;
+}
 
 const DAY_MS = 86_400_000;
 /** Bytes that are recorded beyond the part that is kept, so that a credential at the cut is whole and masked. Bytes. */
@@ -36,9 +36,9 @@ export class Capture implements CallTape {
   readonly #outbox: CaptureOutbox;
   readonly #mask: (text: string) => string;
 
-  constructor(settings: CaptureSettings, { hide, fault, channel }: CaptureOptions) {
+  constructor(settings: CaptureSettings, { hide, fault, outbox }: CaptureOptions) {
     this.#settings = settings;
-    this.#outbox = new CaptureOutbox({ channel, fault, fileBytes: settings.fileBytes });
+    this.#outbox = outbox;
     this.#mask = createMask(
       hide,
       settings.mask.map((pattern) => new RegExp(pattern, "g")),
@@ -65,13 +65,14 @@ export class Capture implements CallTape {
       ...(request.length > this.#settings.bytes ? (["request"] as const) : []),
       ...(answer.length > this.#settings.bytes ? (["answer"] as const) : []),
     ];
-    this.#outbox.add({
+    const captured: Captured = {
       ...{ id: call.id, at, expiresAt: at + this.#settings.days * DAY_MS },
       ...{ operation, format, status, headers },
       request: request.slice(0, this.#settings.bytes),
       answer: answer.slice(0, this.#settings.bytes),
       ...(cut.length > 0 && { cut }),
       ...(error && { error: error.message }),
-    });
+    };
+    this.#outbox.add(captured, this.#settings.fileBytes);
   }
 }

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Captured } from "../../src/ledger/captured.ts";
-import { Captures } from "../../src/keeper/captures/captures.ts";
+import type { Captured } from "../captured.ts";
+import { Captures } from "../captures.ts";
 
 const GB = 1024 ** 3;
 const PAGE = 4096;

@@ -43,6 +43,7 @@ export interface Served {
 
 /** The gateway as a part of a process that serves calls may use it. */
 export interface WorkerHost {
+  /** Watches deadlines, and ends running calls by {@link Clock.end}. */
   readonly clock: Clock;
   readonly ledger: Ledger;
   /** Counts the metrics of the part. */

@@ -96,7 +96,7 @@ export class Lasting {
     this.cells = createCells(address ? address.cells : keeping.books?.cells);
     const tools = { hide: redactor.hide, fault: (sentence: string) => logger.fault(sentence) };
     this.keys = new GatewayKeys({
-      cut: (id) => clock.endAll(keyRevoked(), id),
+      cut: (id) => clock.end(keyRevoked(), ({ principal }) => principal?.key?.id === id),
       onChange: () => listeners.keysChanged(),
     });
     const hasPolicy = mayHavePolicy(keeping);

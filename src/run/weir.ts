@@ -248,7 +248,7 @@ class Weir implements RunningWeir {
     const finished = listener.stop(graceMs === 0);
     const inTime = graceMs === 0 || (await endsWithin(finished, graceMs));
     if (!inTime) {
-      clock.endAll(shuttingDown());
+      clock.end(shuttingDown());
       if (!(await endsWithin(finished, FAREWELL_MS))) await endsWithin(listener.stop(true), CLOSE_MS);
     }
     for (const stop of this.#watchers) stop();

@@ -15,11 +15,12 @@ const ADMIN = "weir-planted-admin-0001";
 const CENTS = 12;
 
 /** A program whose answers cost a cent. */
-const PAINTER = `export default { name: "painter", providers: [{ name: "painter", models: ["picture"],
-  async *generate() {
+const PAINTER = `export default { name: "painter", providers: [{ name: "painter", models: ["picture", "film"],
+  async *generate(request) {
     yield { type: "message-start", id: "a", model: "picture" };
     yield { type: "block-start", index: 0, block: { type: "text" } };
     yield { type: "block-delta", index: 0, delta: "done by " + process.pid };
+    if (JSON.stringify(request).includes("a film")) await new Promise((resolve) => setTimeout(resolve, 12_000));
     yield { type: "block-end", index: 0 };
     const usage = { input: 10, cacheRead: 0, cacheWrite: 0, output: 10, reasoning: 0, known: "final" };
     yield { type: "message-end", reason: { kind: "stop" }, usage };
@@ -38,6 +39,18 @@ beforeAll(() => {
 
 afterAll(() => rmSync(root, { recursive: true }));
 
+/** A stream that failed ends with its error event, and weir closes the connection before the end of the body. */
+async function readUntilBroken(answer: Response): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  try {
+    for await (const bytes of answer.body!) text += decoder.decode(bytes, { stream: true });
+  } catch {
+    return text;
+  }
+  throw new Error(`the stream looks whole: ${text}`);
+}
+
 test.each([1, 2])("with %i workers", async (workers) => {
   const revoked = join(root, `revoked-${workers}`);
   writeFileSync(revoked, "");
@@ -47,7 +60,7 @@ test.each([1, 2])("with %i workers", async (workers) => {
     adminKeys: [{ name: "boss", key: ADMIN, role: "admin" }],
     tokens: { secret: SECRET, revoked },
     budgets: { eng: { on: "/eng", every: "total", limit: CENTS / 100, mode: "hard" } },
-    prices: { "painter/*": { input: 0, output: 1_000 } },
+    prices: { "painter/film": { input: 0, output: 0 }, "painter/*": { input: 0, output: 1_000 } },
   };
   const gateway = await serve({
     ...{ root, workers, binary: false, config: JSON.stringify(config) },
@@ -111,7 +124,30 @@ test.each([1, 2])("with %i workers", async (workers) => {
     const known = ["/eng/anna  anna", "/eng/bea  bea", "/eng config:team "];
     expect(names.filter((name) => !known.includes(name))).toEqual([]);
 
+    const film = (credential: string) =>
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${credential}`,
+          "content-type": "application/json",
+          connection: "close",
+        },
+        body: JSON.stringify({
+          ...picture,
+          model: "painter/film",
+          messages: [{ role: "user", content: "a film" }],
+        }),
+        keepalive: false,
+      });
+    // Each answer has begun when its head is there.
+    const [ofBea, ...ofAnna] = await Promise.all([bea, anna, anna, anna, anna, anna].map(film));
     appendFileSync(revoked, `${anna}\n`);
+    const revokedAt = performance.now();
+    for (const text of await Promise.all(ofAnna.map(readUntilBroken)))
+      expect(text).toMatch(/done by \d+.*token_refused/s);
+    // Each film takes 12 seconds.
+    expect(performance.now() - revokedAt).toBeLessThan(10_000);
+    expect(await ofBea!.text()).toContain("[DONE]");
     const after = await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map(() => ask("/v1/models", anna)));
     expect(new Set(after.map(({ status }) => status))).toEqual(new Set([401]));
     expect((await ask("/v1/models", bea)).status).toBe(200);

@@ -65,6 +65,9 @@ const via = column({
   of: ({ principal }) => principal?.via,
 });
 
+/** Between two looks at the file of the revoked tokens. Milliseconds. */
+const LOOK_MS = 100;
+
 class TokenForm implements CredentialForm {
   readonly name = "tokens of the test";
   readonly example = makeToken({ sub: "nobody", path: "/" }, "");
@@ -72,9 +75,23 @@ class TokenForm implements CredentialForm {
   readonly #known = new Map<string, Principal>();
 
   constructor(
-    private readonly host: Pick<WorkerHost, "principal">,
+    private readonly host: Pick<WorkerHost, "clock" | "principal">,
     private readonly options: { secret: string; revoked: string },
   ) {}
+
+  /** Ends the running calls of revoked tokens. */
+  endRevoked(): void {
+    for (const [text, principal] of this.#known) {
+      if (!this.#isRevoked(text)) continue;
+      this.#known.delete(text);
+      this.host.clock.end(refused("The token was revoked."), (call) => call.principal === principal);
+    }
+  }
+
+  #isRevoked(text: string): boolean {
+    const { revoked } = this.options;
+    return revoked !== "" && existsSync(revoked) && readFileSync(revoked, "utf8").includes(text);
+  }
 
   claims(text: string): boolean {
     const [head, , , ...more] = text.split(".");
@@ -82,10 +99,9 @@ class TokenForm implements CredentialForm {
   }
 
   async check(text: string): Promise<Principal> {
-    const { secret, revoked } = this.options;
+    const { secret } = this.options;
     await Bun.sleep(1);
-    if (revoked !== "" && existsSync(revoked) && readFileSync(revoked, "utf8").includes(text))
-      throw refused("The token was revoked.");
+    if (this.#isRevoked(text)) throw refused("The token was revoked.");
     const known = this.#known.get(text);
     if (known) return known;
     const [head, body, signature] = text.split(".");
@@ -105,12 +121,20 @@ function refused(sentence: string): GatewayError {
   return new GatewayError("authentication", sentence, { code: "token_refused" });
 }
 
-const start = (host: WorkerHost): WorkerPart => ({
-  seams(config) {
-    const options = tokenSection.of(config);
-    return options.secret === "" ? undefined : { credentials: [new TokenForm(host, options)] };
-  },
-});
+function start(host: WorkerHost): WorkerPart {
+  let timer: Timer | undefined;
+  return {
+    seams(config) {
+      clearInterval(timer);
+      const options = tokenSection.of(config);
+      if (options.secret === "") return undefined;
+      const form = new TokenForm(host, options);
+      timer = setInterval(() => form.endRevoked(), LOOK_MS);
+      return { credentials: [form] };
+    },
+    stop: () => clearInterval(timer),
+  };
+}
 
 export const tokens: Feature = {
   ...{ name: "tokens", section: tokenSection, columns: [person, via] },

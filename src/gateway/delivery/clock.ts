@@ -12,8 +12,8 @@ export interface Watcher {
   readonly call?: Call;
   /** Called at each tick; must be fast and must not throw. @param now monotonic milliseconds */
   tick(now: number): void;
-  /** Aborts what the watcher watches. @param key id of a gateway key: only if it watches a call of the key */
-  end?(reason: GatewayError, key?: string): void;
+  /** Aborts what the watcher watches. */
+  end?(reason: GatewayError): void;
 }
 
 /** Time between two ticks. Milliseconds. */
@@ -43,9 +43,18 @@ export class Clock {
     last.place = place;
   }
 
-  /** Aborts all calls that still run. @param key id of a gateway key: only the calls of the key */
-  endAll(reason: GatewayError, key?: string): void {
-    for (const watcher of [...this.#watchers]) watcher.end?.(reason, key);
+  /**
+   * Ends calls that still run, with what they ask on their way: each client gets the reason in its dialect, inside of the stream
+   * if the answer has begun.
+   * @param matches which calls, such as those of one `principal`; absent: all
+   * @returns how many
+   */
+  end(reason: GatewayError, matches?: (call: Call) => boolean): number {
+    const ended = this.#watchers.filter(
+      ({ call, end }) => end && (!matches || (call !== undefined && matches(call))),
+    );
+    for (const watcher of ended) watcher.end?.(reason);
+    return ended.length;
   }
 
   /** The calls that run. */

@@ -32,8 +32,7 @@ export class Deadline implements Watcher {
     this.#clock.remove(this);
   }
 
-  end(reason: GatewayError, key?: string): void {
-    if (key !== undefined && key !== this.call.principal?.key?.id) return;
+  end(reason: GatewayError): void {
     this.stop();
     this.call.abort(reason);
   }

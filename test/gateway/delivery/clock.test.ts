@@ -83,7 +83,9 @@ test("the end of the gateway reaches every watcher", () => {
     };
     clock.add(watcher);
   }
-  clock.endAll(new GatewayError("overloaded", "The gateway stops."));
+  const reason = new GatewayError("overloaded", "The gateway stops.");
+  expect(clock.end(reason, () => true)).toBe(0);
+  expect(clock.end(reason)).toBe(5);
   expect(ended).toBe(5);
   expect(clock.size).toBe(0);
 });

@@ -1,5 +1,6 @@
 /** The OpenAPI document of the admin API, from its operations. */
 import type { TObject, TSchema } from "@sinclair/typebox";
+import type { Needs } from "../operator/contract.ts";
 import type { AdminOperation } from "./operation.ts";
 
 const DESCRIPTION =
@@ -51,8 +52,17 @@ const ERROR = {
   },
 };
 
+const WITH_KEY = [{ key: [] }, { session: [] }];
+/** A scraper needs no key on a listener on loopback. */
+const SECURITY: Readonly<Record<Needs["role"], readonly object[]>> = {
+  ...{ none: [], scraper: [...WITH_KEY, {}], read: WITH_KEY, admin: WITH_KEY },
+};
+const ACCESS: Readonly<Record<Needs["role"], string>> = {
+  ...{ none: "open", scraper: "scraper", read: "read", admin: "write" },
+};
+
 function describe(operation: AdminOperation) {
-  const { id, summary, description, access, query, body, answer, status = 200, method } = operation;
+  const { id, summary, description, needs, query, body, answer, status = 200, method } = operation;
   const parameters = [...pathParameters(operation.path), ...queryParameters(query), ...headersOf(method)];
   const success =
     "text" in answer ? { [answer.text]: { schema: { type: "string" } } } : json(refer(answer.name));
@@ -60,10 +70,9 @@ function describe(operation: AdminOperation) {
     operationId: id,
     summary,
     ...(description !== undefined && { description }),
-    // `open` and `scraper` need no key on a listener on loopback.
-    security: access === "open" ? [] : [{ key: [] }, { session: [] }, ...(access === "scraper" ? [{}] : [])],
-    "x-access": access,
-    ...(operation.wholeGateway && { "x-whole-gateway": true }),
+    security: SECURITY[needs.role],
+    "x-access": ACCESS[needs.role],
+    ...(needs.on === "gateway" && { "x-whole-gateway": true }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !operation.bodyOptional, content: json(body) } }),
     responses: {

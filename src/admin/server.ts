@@ -1,6 +1,8 @@
 /** Answers the requests of the admin API: guard, credential, access, validation, operation. */
+import { refusalOf } from "./access.ts";
 import type { AdminBooks } from "./books.ts";
 import { anonymous, type Caller, identify, type Known, RUN_FILE } from "./callers.ts";
+import type { Needs } from "../operator/contract.ts";
 import { AdminError } from "../operator/errors.ts";
 import { isLoopback } from "../core/host-names.ts";
 import { guard, guardHost, type OwnHosts } from "./guard.ts";
@@ -27,6 +29,8 @@ export interface AdminServerOptions {
   now?(): number;
 }
 
+/** Callers without a key do not learn which paths exist. */
+const UNKNOWN_PATH: Needs = { role: "read", on: "path" };
 const NO_STORE = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -90,7 +94,7 @@ export class AdminServer {
       signal: request.signal,
       isAllowed: () => "caller" in (this.#present(request, address) ?? {}),
     };
-    if (operation.access !== "write" || operation.alone)
+    if (operation.needs.role !== "admin" || operation.alone)
       return respond(operation, await operation.handle(given));
     return answerOf(await this.#write(operation, given, pathname));
   }
@@ -120,16 +124,16 @@ export class AdminServer {
 
   /** @throws AdminError 401, 403 or 429 */
   #authorize(request: Request, address: string, found: Found): Caller {
-    const operation = found && "operation" in found ? found.operation : undefined;
-    if (operation?.access === "open") return anonymous(address);
+    const needs = found && "operation" in found ? found.operation.needs : UNKNOWN_PATH;
+    const visitor = anonymous(address);
+    // A wrong key does not count where none is needed.
+    if (needs.role === "none") return visitor;
     const known = this.#present(request, address);
-    if (operation?.access === "scraper" && isLoopback(this.#options.own().host) && known === undefined)
-      return anonymous(address);
+    const isLocal = isLoopback(this.#options.own().host);
+    if (known === undefined && refusalOf(needs, visitor, isLocal) === undefined) return visitor;
     const caller = this.#expectCaller(known, address, request);
-    if (operation?.access === "write" && caller.role !== "admin")
-      throw new AdminError(403, "forbidden", "A read key cannot change anything.");
-    if (operation?.wholeGateway && caller.path !== "/")
-      throw new AdminError(403, "forbidden", "Only a key with the path / may use this operation.");
+    const refusal = refusalOf(needs, caller, isLocal);
+    if (refusal !== undefined) throw new AdminError(403, "forbidden", refusal);
     if (isBySession(request) && !isReading(request)) expectConsole(request.headers);
     return caller;
   }

@@ -116,8 +116,7 @@ export const auditBooks = contract({
   path: "/admin/v1/audit/books",
   id: "auditBooks",
   summary: "Proves that calls, charges, sums and accounts agree to the nano-dollar",
-  access: "read",
-  wholeGateway: true,
+  needs: { role: "read", on: "gateway" },
   answer: { name: "AuditReport", schema: Proof },
 });
 
@@ -126,8 +125,7 @@ export const auditLog = contract({
   path: "/admin/v1/audit/log",
   id: "auditLog",
   summary: "Who changed what, the newest first",
-  access: "read",
-  wholeGateway: true,
+  needs: { role: "read", on: "gateway" },
   query: request(PAGE),
   answer: { name: "AuditLog", schema: AuditLog },
 });
@@ -138,8 +136,7 @@ export const listAssumptions = contract({
   id: "listAssumptions",
   summary: "Money that was held when a worker or a gateway ended, and is booked as assumed; the newest first",
   description: "Charges of calls that are assumed are those of `GET /calls?state=assumed`.",
-  access: "read",
-  wholeGateway: true,
+  needs: { role: "read", on: "gateway" },
   query: request(PAGE),
   answer: { name: "Assumptions", schema: Assumptions },
 });
@@ -149,8 +146,7 @@ export const listInvoices = contract({
   path: "/admin/v1/invoices",
   id: "listInvoices",
   summary: "Invoices that were compared with the books",
-  access: "read",
-  wholeGateway: true,
+  needs: { role: "read", on: "gateway" },
   answer: { name: "Invoices", schema: Invoices },
 });
 
@@ -159,8 +155,7 @@ export const reconcile = contract({
   path: "/admin/v1/invoices",
   id: "reconcile",
   summary: "Compares an invoice with the books and splits the difference into its causes",
-  access: "write",
-  wholeGateway: true,
+  needs: { role: "admin", on: "gateway" },
   body: request(INVOICE),
   answer: { name: "Reconciliation", schema: Reconciliation },
 });
@@ -170,8 +165,7 @@ export const getStore = contract({
   path: "/admin/v1/store",
   id: "getStore",
   summary: "The store: place, size, age, and what waits to be written",
-  access: "read",
-  wholeGateway: true,
+  needs: { role: "read", on: "gateway" },
   answer: { name: "Store", schema: Store },
 });
 
@@ -180,8 +174,7 @@ export const backupStore = contract({
   path: "/admin/v1/store/backup",
   id: "backupStore",
   summary: "Writes a copy of the store to a file on the machine of the gateway",
-  access: "write",
-  wholeGateway: true,
+  needs: { role: "admin", on: "gateway" },
   body: request({
     path: Type.String({
       pattern: "^/[^\\0]{1,1000}$",
@@ -201,8 +194,7 @@ export const checkStore = contract({
   path: "/admin/v1/store/check",
   id: "checkStore",
   summary: "Reads the whole store and reports damage",
-  access: "write",
-  wholeGateway: true,
+  needs: { role: "admin", on: "gateway" },
   answer: { name: "AuditReport", schema: Proof },
 });
 
@@ -212,8 +204,7 @@ export const releaseBudgets = contract({
   id: "releaseBudgets",
   summary:
     "Opens keys and hard budgets again that are closed since the store was damaged, or replaced by an older copy",
-  access: "write",
-  wholeGateway: true,
+  needs: { role: "admin", on: "gateway" },
   answer: { name: "Released", schema: Type.Object({ released: Type.Boolean() }) },
 });
 
@@ -222,8 +213,7 @@ export const pruneStore = contract({
   path: "/admin/v1/store/prune",
   id: "pruneStore",
   summary: "Deletes the rows of a key, or what is older than the retention; sums stay",
-  access: "write",
-  wholeGateway: true,
+  needs: { role: "admin", on: "gateway" },
   body: request({
     key: Type.Optional(Type.String({ maxLength: 100, description: "Id or name of a key." })),
     dryRun: DRY_RUN,

@@ -126,7 +126,7 @@ export const cacheReport = contract({
   path: "/admin/v1/cache",
   id: "cacheReport",
   summary: "What the caches of providers saved, and what was lost",
-  access: "read",
+  needs: { role: "read", on: "path" },
   query: request({
     by: Type.Array(words(CACHE_GROUPS), {
       default: [],
@@ -145,7 +145,7 @@ export const cacheSessions = contract({
   path: "/admin/v1/cache/sessions",
   id: "cacheSessions",
   summary: "Sessions whose prompts were not read from a cache",
-  access: "read",
+  needs: { role: "read", on: "path" },
   query: request({ limit: PAGE.limit, ...FILTER }),
   answer: { name: "CacheSessions", schema: CacheSessions },
   errors: ["not_found"],
@@ -156,7 +156,7 @@ export const cacheSession = contract({
   path: "/admin/v1/cache/sessions/{id}",
   id: "cacheSession",
   summary: "The calls of a session, with what each read from a cache",
-  access: "read",
+  needs: { role: "read", on: "path" },
   answer: { name: "CacheSession", schema: CacheSession },
   errors: ["not_found"],
 });

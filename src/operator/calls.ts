@@ -234,7 +234,7 @@ export const listCalls = contract({
   summary: "Records of calls, the newest first",
   description:
     "A search looks at a limited number of rows. `bounded: true` says that it ended there; `next` goes on.",
-  access: "read",
+  needs: { role: "read", on: "path" },
   query: request({
     ...PAGE,
     ...CALL_FILTER,
@@ -251,7 +251,7 @@ export const summarizeCalls = contract({
   summary: "Sums of the calls that a filter finds, and their slices over time",
   description:
     "Where a filter without members of single calls finds more calls than one answer may look at, the sums are those of whole hours; with such members, `completeFrom` says where the search ended.",
-  access: "read",
+  needs: { role: "read", on: "path" },
   query: request({
     ...CALL_FILTER,
     slices: Type.Integer({
@@ -270,7 +270,7 @@ export const getCall = contract({
   path: "/admin/v1/calls/{id}",
   id: "getCall",
   summary: "The record of one call",
-  access: "read",
+  needs: { role: "read", on: "path" },
   answer: { name: "Call", schema: CallEntry },
   errors: ["not_found"],
 });

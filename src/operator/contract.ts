@@ -3,11 +3,19 @@ import type { Static, TObject, TSchema } from "@sinclair/typebox";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/**
- * `open`: everyone; `scraper`: everyone if weir listens on loopback, otherwise like `read`; `read`: admin and read keys;
- * `write`: admin keys.
- */
-export type Access = "open" | "scraper" | "read" | "write";
+/** Who may use an operation. */
+export interface Needs {
+  /**
+   * `none`: everyone; `scraper`: everyone if only this machine reaches the listener, otherwise like `read`; `read`: read keys and
+   * admin keys; `admin`: admin keys.
+   */
+  readonly role: "none" | "scraper" | "read" | "admin";
+  /**
+   * `path`: a key on any path; it sees and changes what lies on its path and below. `gateway`: only keys on the path `/`, as the
+   * operation concerns the whole gateway.
+   */
+  readonly on: "path" | "gateway";
+}
 
 /** A schema and its name among the components of the document. */
 export interface NamedSchema<Schema extends TSchema = TSchema> {
@@ -28,11 +36,9 @@ export interface Contract {
   id: string;
   summary: string;
   description?: string;
-  access: Access;
+  needs: Needs;
   /** Not put in line with other writes, and not repeated by its `Idempotency-Key`: it changes nothing that others read. */
   alone?: boolean;
-  /** Only keys on the path `/` may use it: it concerns the whole gateway. */
-  wholeGateway?: boolean;
   query?: TObject;
   body?: TSchema;
   /** A request without a body means an empty object. */

@@ -12,7 +12,7 @@ export type Health = Static<typeof Health>;
 const HEALTH = {
   method: "GET",
   summary: "Whether the books are kept",
-  access: "open",
+  needs: { role: "none", on: "path" },
   answer: { name: "Health", schema: Health },
 } as const;
 
@@ -25,8 +25,7 @@ export const metrics = contract({
   id: "metrics",
   summary: "Metrics of all workers, as Prometheus reads them",
   description: "Open if weir listens on loopback; otherwise with an admin key or a read key for `/`.",
-  access: "scraper",
-  wholeGateway: true,
+  needs: { role: "scraper", on: "gateway" },
   answer: { text: PROMETHEUS },
 });
 
@@ -35,6 +34,6 @@ export const describe = contract({
   path: "/admin/v1/openapi.json",
   id: "describe",
   summary: "This document",
-  access: "read",
+  needs: { role: "read", on: "path" },
   answer: { name: "Document", schema: Type.Object({}) },
 });

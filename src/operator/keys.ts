@@ -191,7 +191,7 @@ export const listKeys = contract({
   path: "/admin/v1/keys",
   id: "listKeys",
   summary: "Keys of the configuration and of the store",
-  access: "read",
+  needs: { role: "read", on: "path" },
   query: request({
     ...PAGE,
     path: Type.Optional(PATH),
@@ -208,7 +208,7 @@ export const createKey = contract({
   summary: "Creates a key; no other answer contains its text",
   description:
     "With `budget` or `rates` it also creates a budget or a rate limit of the same name on the key. Without `budget` the key gets that of `keyBudgets` of the configuration for its path, if there is one.",
-  access: "write",
+  needs: { role: "admin", on: "path" },
   body: NewKey,
   answer: CREATED,
   status: 201,
@@ -220,7 +220,7 @@ export const getKey = contract({
   path: "/admin/v1/keys/{id}",
   id: "getKey",
   summary: "One key, by id or name",
-  access: "read",
+  needs: { role: "read", on: "path" },
   query: request({ limits: LIMITS }),
   answer: ONE,
   errors: ["not_found"],
@@ -231,7 +231,7 @@ export const changeKey = contract({
   path: "/admin/v1/keys/{id}",
   id: "changeKey",
   summary: "Changes name, path, tags, scopes or expiry of a key",
-  access: "write",
+  needs: { role: "admin", on: "path" },
   body: KeyChange,
   answer: ONE,
   errors: ["not_found", "declared", "conflict", "not_permitted"],
@@ -242,7 +242,7 @@ export const revokeKey = contract({
   path: "/admin/v1/keys/{id}",
   id: "revokeKey",
   summary: "Revokes a key at once; its rows stay",
-  access: "write",
+  needs: { role: "admin", on: "path" },
   query: request({
     cut: Type.Boolean({ default: false, description: "Also ends the streams that run with it." }),
   }),
@@ -255,7 +255,7 @@ export const rotateKey = contract({
   path: "/admin/v1/keys/{id}/rotate",
   id: "rotateKey",
   summary: "Gives a key a new text; the old one works until the grace period ends",
-  access: "write",
+  needs: { role: "admin", on: "path" },
   body: request({
     graceMs: Type.Integer({
       minimum: 0,
@@ -275,8 +275,7 @@ export const openGateway = contract({
   id: "openGateway",
   summary: "Lets calls without a key in again, until the next key is created",
   description: "Refused while a key for calls is valid. Listeners that other machines can reach stay closed.",
-  access: "write",
-  wholeGateway: true,
+  needs: { role: "admin", on: "gateway" },
   answer: { name: "Opened", schema: Type.Object({ opened: Type.Boolean() }) },
   errors: ["conflict"],
 });
@@ -287,7 +286,7 @@ export const importKeys = contract({
   id: "importKeys",
   summary: "Imports keys of which only the digests are known",
   description: "Keys whose digest exists already are skipped. A name that exists refuses the whole import.",
-  access: "write",
+  needs: { role: "admin", on: "path" },
   body: KeyImport,
   answer: {
     name: "ImportedKeys",

@@ -41,7 +41,7 @@ export const runningCalls = contract({
   path: "/admin/v1/calls/running",
   id: "runningCalls",
   summary: "Calls that run, the longest first",
-  access: "read",
+  needs: { role: "read", on: "path" },
   query: request({ key: FILTER.key, path: FILTER.path, model: FILTER.model, provider: FILTER.provider }),
   answer: { name: "RunningCalls", schema: RunningCalls },
   errors: ["not_found"],
@@ -54,7 +54,7 @@ export const liveCalls = contract({
   summary: "Calls as they end and run, as server-sent events",
   description:
     "Events: `calls` at most four times a second, thinned above 32 calls a second; `running` and `pulse` once a second. They contain what `types.ts` describes as LiveCalls, RunningCalls and LivePulse.",
-  access: "read",
+  needs: { role: "read", on: "path" },
   query: request(CALL_FILTER),
   answer: { text: "text/event-stream" },
   errors: ["not_found"],

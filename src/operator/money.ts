@@ -53,7 +53,7 @@ export const getCallMoney = contract({
   path: "/admin/v1/calls/{id}/money",
   id: "getCallMoney",
   summary: "The charges of one call as lines that add up to the nano-dollar",
-  access: "read",
+  needs: { role: "read", on: "path" },
   answer: { name: "CallMoney", schema: CallMoney },
   errors: ["not_found"],
 });

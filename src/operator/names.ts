@@ -32,6 +32,6 @@ export const listNames = contract({
   path: "/admin/v1/names",
   id: "listNames",
   summary: "Names of keys, paths, models and the rest, for suggestions; of each at most 500",
-  access: "read",
+  needs: { role: "read", on: "path" },
   answer: { name: "Names", schema: Names },
 });

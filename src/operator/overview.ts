@@ -90,6 +90,6 @@ export const overview = contract({
   path: "/admin/v1/overview",
   id: "overview",
   summary: "Figures of now, and what needs the operator",
-  access: "read",
+  needs: { role: "read", on: "path" },
   answer: { name: "Overview", schema: Overview },
 });

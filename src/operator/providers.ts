@@ -107,7 +107,7 @@ export const listProviders = contract({
   id: "listProviders",
   summary: "Deployments: their circuit breakers, speed, failures and what they cost",
   description: "Of the last hour, if the request names no time.",
-  access: "read",
+  needs: { role: "read", on: "path" },
   query: request({ from: FILTER.from, to: FILTER.to }),
   answer: { name: "Providers", schema: Providers },
   errors: ["gateway_failed"],

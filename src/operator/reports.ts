@@ -125,7 +125,7 @@ export const usage = contract({
   id: "usage",
   summary: "Sums of calls, tokens and money",
   description: "The answer is CSV if the request accepts `text/csv`.",
-  access: "read",
+  needs: { role: "read", on: "path" },
   query: request({
     by: Type.Array(words(USAGE_GROUPS), {
       default: [],
@@ -145,7 +145,7 @@ export const listPrices = contract({
   path: "/admin/v1/prices",
   id: "listPrices",
   summary: "The price rules in use",
-  access: "read",
+  needs: { role: "read", on: "path" },
   query: request({
     ...PAGE,
     q: Type.Optional(Type.String({ maxLength: 200, description: "Part of `provider/model`." })),
@@ -166,8 +166,7 @@ export const missingPrices = contract({
   path: "/admin/v1/prices/missing",
   id: "missingPrices",
   summary: "Models that were used and have no price",
-  access: "read",
-  wholeGateway: true,
+  needs: { role: "read", on: "gateway" },
   answer: { name: "MissingPrices", schema: MissingPrices },
 });
 
@@ -176,7 +175,7 @@ export const whatIf = contract({
   path: "/admin/v1/whatif",
   id: "whatIf",
   summary: "What the calls of a time would have cost with other models",
-  access: "read",
+  needs: { role: "read", on: "path" },
   body: request({
     ...FILTER,
     map: Type.Record(Type.String({ maxLength: 300 }), Type.String({ maxLength: 300 }), {

@@ -35,7 +35,7 @@ export const getSession = contract({
   path: "/admin/v1/session",
   id: "getSession",
   summary: "Who asks, by a key or by the cookie of the console",
-  access: "read",
+  needs: { role: "read", on: "path" },
   answer: { name: "Session", schema: Session },
 });
 
@@ -46,7 +46,7 @@ export const signIn = contract({
   summary: "Trades a sign-in link or a key for the cookie of the console",
   description:
     "Needs the header `x-weir-console: 1` and an Origin. The cookie is HttpOnly and SameSite=Strict, and valid for twelve hours; after five wrong tries within a minute an address waits.",
-  access: "open",
+  needs: { role: "none", on: "path" },
   body: SignIn,
   answer: { name: "Session", schema: Session },
   errors: ["link_used"],
@@ -57,7 +57,7 @@ export const signOut = contract({
   path: "/admin/v1/session",
   id: "signOut",
   summary: "Ends the session of the console",
-  access: "read",
+  needs: { role: "read", on: "path" },
   answer: { name: "SignedOut", schema: Type.Object({}) },
 });
 
@@ -66,7 +66,6 @@ export const makeSignInLink = contract({
   path: "/admin/v1/session/link",
   id: "makeSignInLink",
   summary: "A link that opens the console, signed in. It works once, within ten minutes",
-  access: "write",
-  wholeGateway: true,
+  needs: { role: "admin", on: "gateway" },
   answer: { name: "SignInLink", schema: SignInLink },
 });

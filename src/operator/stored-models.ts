@@ -47,15 +47,13 @@ export const StoredModelView = answer({
 export type StoredModelView = Static<typeof StoredModelView>;
 
 const ONE = { name: "StoredModel", schema: StoredModelView };
-const WHERE = { wholeGateway: true } as const;
 
 export const listStoredModels = contract({
   method: "GET",
   path: "/admin/v1/stored-models",
   id: "listStoredModels",
   summary: "Models that were added at run time, and whether they serve",
-  access: "read",
-  ...WHERE,
+  needs: { role: "read", on: "gateway" },
   query: request(PAGE),
   answer: { name: "StoredModels", schema: pageOf("models", StoredModelView) },
   errors: ["gateway_failed"],
@@ -68,8 +66,7 @@ export const createStoredModel = contract({
   summary: "Adds a model: a name for models of providers that the config has",
   description:
     "The entry is checked as if it were in the config file. It serves in all workers of this gateway before the answer; other gateways of the store read it within seconds.",
-  access: "write",
-  ...WHERE,
+  needs: { role: "admin", on: "gateway" },
   body: NewStoredModel,
   answer: ONE,
   status: 201,
@@ -81,8 +78,7 @@ export const getStoredModel = contract({
   path: "/admin/v1/stored-models/{name}",
   id: "getStoredModel",
   summary: "One stored model",
-  access: "read",
-  ...WHERE,
+  needs: { role: "read", on: "gateway" },
   answer: ONE,
   errors: ["not_found", "gateway_failed"],
 });
@@ -92,8 +88,7 @@ export const changeStoredModel = contract({
   path: "/admin/v1/stored-models/{name}",
   id: "changeStoredModel",
   summary: "Changes a stored model",
-  access: "write",
-  ...WHERE,
+  needs: { role: "admin", on: "gateway" },
   body: StoredModelChange,
   answer: ONE,
   errors: ["not_found", "declared", "gateway_failed"],
@@ -104,8 +99,7 @@ export const deleteStoredModel = contract({
   path: "/admin/v1/stored-models/{name}",
   id: "deleteStoredModel",
   summary: "Removes a stored model; calls that run go on",
-  access: "write",
-  ...WHERE,
+  needs: { role: "admin", on: "gateway" },
   answer: { name: "DeletedModel", schema: Type.Object({ name: Type.String(), deleted: Type.Boolean() }) },
   errors: ["not_found", "gateway_failed"],
 });

@@ -7,9 +7,12 @@ import { contract } from "../../src/operator/contract.ts";
 
 const operation = (id: string, path: string) => {
   const answer = { name: "Any", schema: Type.Any() };
-  return answers(contract({ method: "GET", path, id, summary: "", access: "read", answer }), () => ({
-    json: 1,
-  }));
+  return answers(
+    contract({ method: "GET", path, id, summary: "", needs: { role: "read", on: "path" }, answer }),
+    () => ({
+      json: 1,
+    }),
+  );
 };
 const CORE = [operation("one", "/one"), operation("two", "/two/{id}"), operation("three", "/three")];
 const of = (feature: string, after: readonly string[], ...operations: NamedOperations["operations"]) => ({

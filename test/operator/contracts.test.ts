@@ -76,9 +76,9 @@ const PLANTS: readonly ((api: AdminApi, reply: ReplyTo<typeof listCalls>) => unk
   // @ts-expect-error a member that the answer does not have
   async (api) => (await api.ask("GET /calls")).total,
   // @ts-expect-error a contract without an answer
-  () => contract({ method: "GET", path: "/x", id: "x", summary: "", access: "read" }),
+  () => contract({ method: "GET", path: "/x", id: "x", summary: "", needs: { role: "read", on: "path" } }),
   // @ts-expect-error a role that does not exist
-  () => contract({ ...listBudgets, access: "owner" }),
+  () => contract({ ...listBudgets, needs: { role: "owner", on: "path" } }),
 ];
 
 test("the compiler refuses a handler or a request that breaks its contract", () => {
@@ -102,7 +102,7 @@ test("each contract is answered by one operation, as it says", async () => {
 test("a contract keeps its schemas as they are", () => {
   const schema = Type.Object({ id: Type.String() });
   const said = contract({
-    ...{ method: "GET", path: "/x/{id}", id: "x", summary: "", access: "read" },
+    ...{ method: "GET", path: "/x/{id}", id: "x", summary: "", needs: { role: "read", on: "path" } },
     answer: { name: "X", schema },
   });
   expect(said.answer.schema).toBe(schema);

@@ -32,7 +32,7 @@ export const getCallBody = contract({
   id: "getCallBody",
   summary: "The request and the answer of a captured call",
   description: "Each look leaves an entry in the audit log.",
-  access: "write",
+  needs: { role: "admin", on: "path" },
   answer: { name: "CapturedCall", schema: CapturedCall },
   errors: ["not_found", "not_captured"],
 });
@@ -42,8 +42,7 @@ export const deleteCaptures = contract({
   path: "/admin/v1/captures",
   id: "deleteCaptures",
   summary: "Deletes all captured calls",
-  access: "write",
-  wholeGateway: true,
+  needs: { role: "admin", on: "gateway" },
   query: request({ dryRun: DRY_RUN }),
   answer: { name: "Pruned", schema: Pruned },
 });

@@ -8,6 +8,7 @@ import { copyBooks, type CopyProgress } from "../../src/keeper/store/postgres/co
 import { postgresStore } from "../../src/keeper/store/postgres/store.ts";
 import { ClusterStore } from "../../src/keeper/store/postgres/cluster-store.ts";
 import { sqliteStore } from "../../src/keeper/store/sqlite-store.ts";
+import { checkChain } from "../../src/keeper/store/audit-log.ts";
 import { auditBooks } from "../../src/keeper/reports/audit.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
 import { budgetAccount } from "../../src/ledger/record.ts";
@@ -79,6 +80,7 @@ else
         const { holds, checks } = await auditBooks(sql);
         expect(checks.filter((check) => !check.holds)).toEqual([]);
         expect(holds).toBe(true);
+        expect(await checkChain(sql)).toEqual({ entries: 2, older: 0 });
       }
       // New names get numbers of their own.
       await to.commit(commit({ batches: [batch(1, [call({ model: "mock/new" })], "new life")] }));

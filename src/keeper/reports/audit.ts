@@ -3,6 +3,7 @@ import type { Nano } from "../../ledger/money.ts";
 import { formatNano } from "../../ledger/money.ts";
 import { CHARGE_STATES } from "../../ledger/charge.ts";
 import { DAY_MS, HOUR_MS } from "../record/roll-ups.ts";
+import { checkChain } from "../store/audit-log.ts";
 import { SUMS } from "../store/schema.ts";
 import { REMOVED_CALLER } from "../store/names.ts";
 import type { Sql } from "../store/sql.ts";
@@ -29,6 +30,7 @@ const CHECKS: readonly Check[] = [
   checkLimits,
   checkGrants,
   checkPrices,
+  checkLog,
   checkOverruns,
 ];
 
@@ -216,6 +218,16 @@ function sameSums(name: string, wrong: readonly { hour: number; cost: Nano }[]):
     name,
     holds: false,
     detail: `${wrong.length} sums differ, the first at ${time} UTC by ${cost} nano-dollars`,
+  };
+}
+
+async function checkLog(sql: Sql): Promise<AuditCheck> {
+  const { entries, older, fault } = await checkChain(sql);
+  const earlier = older === 0 ? "" : `, and ${older} of earlier versions without a hash`;
+  return {
+    name: "the audit log is as weir wrote it",
+    holds: fault === undefined,
+    detail: fault ?? `${entries === 1 ? "1 entry" : `${entries} entries`}${earlier}`,
   };
 }
 

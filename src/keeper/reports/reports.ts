@@ -5,7 +5,7 @@ import type { Nano } from "../../ledger/money.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
 import type { CallRecord } from "../../ledger/record.ts";
 import type { NamedTables } from "../seams.ts";
-import { writeAudit } from "../store/policies.ts";
+import { writeAudit } from "../store/audit-log.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Actor } from "../store/store.ts";
 import { auditBooks, type AuditProgress } from "./audit.ts";
@@ -185,7 +185,10 @@ export class Reports {
       subject: string;
       before: string | null;
       after: string | null;
-    }>("SELECT * FROM audit WHERE id < $1 ORDER BY id DESC LIMIT $2", [cursor(after), limit + 1]);
+    }>(
+      "SELECT id, at, actor, address, action, subject, before, after FROM audit WHERE id < $1 ORDER BY id DESC LIMIT $2",
+      [cursor(after), limit + 1],
+    );
     const entries = rows.slice(0, limit).map(({ id, address, before, after: later, ...entry }) => ({
       ...entry,
       id: String(id),

@@ -1,6 +1,7 @@
 /** Whether calls need a key, as the store says it. */
 import { CLOSED, setMeta } from "./meta.ts";
-import { nextVersion, writeAudit } from "./policies.ts";
+import { writeAudit } from "./audit-log.ts";
+import { nextVersion } from "./policies.ts";
 import type { Sql } from "./sql.ts";
 import type { Actor } from "./store.ts";
 

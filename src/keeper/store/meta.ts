@@ -9,6 +9,8 @@ export const DOUBTED = "doubted";
 export const CLOSED = "closed";
 /** Number of commits, in a file. */
 export const COMMITS = "commits";
+/** Entries of the audit log that have a hash. */
+export const AUDIT_ENTRIES = "audit_entries";
 export const POLICY_VERSION = "policy_version";
 
 /** The marks and counters that the table has, by name. */

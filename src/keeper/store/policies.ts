@@ -9,6 +9,7 @@ import type {
   Subject,
   Window,
 } from "../../ledger/policy.ts";
+import { writeAudit } from "./audit-log.ts";
 import { CLOSED, POLICY_VERSION, setMeta } from "./meta.ts";
 import type { Sql, SqlValue } from "./sql.ts";
 import type { Actor, Expected } from "./store.ts";
@@ -212,23 +213,6 @@ export async function declare(sql: Sql, { keys, budgets, rates }: Declared, now 
     }
     for (const rate of rates) await putRate(inner, rate, 1, 0);
   });
-}
-
-/** Adds an entry to the audit log. `null`: there was nothing before, or is nothing after. */
-export async function writeAudit(
-  sql: Sql,
-  at: number,
-  { actor, address }: Actor,
-  action: string,
-  subject: string,
-  before: unknown,
-  after: unknown,
-): Promise<void> {
-  const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
-  await sql.run(
-    `INSERT INTO audit (at, actor, address, action, subject, before, after) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [at, actor, address ?? null, action, subject, json(before), json(after)],
-  );
 }
 
 export function change(

@@ -6,7 +6,7 @@ import { IN_MEMORY } from "../settings.ts";
 import { areKeysNeeded } from "./access.ts";
 import { CAREFUL, type Mark, type MarkFile } from "./mark.ts";
 import { CLOSED, COMMITS, DOUBTED, HARD_CLOSED, POLICY_VERSION, readMeta, setMeta } from "./meta.ts";
-import { writeAudit } from "./policies.ts";
+import { acceptLoss, writeAudit } from "./audit-log.ts";
 import type { Sql, SqlValue } from "./sql.ts";
 import { openSqlite, type Sqlite } from "./sqlite.ts";
 
@@ -169,8 +169,10 @@ async function fill(
     await setMeta(inner, "calls_from", now);
     await setMeta(inner, "hours_from", now);
     await closeAfter(inner, known, isWhole);
+    const lost = await acceptLoss(inner);
     await writeAudit(inner, now, { actor: "keeper" }, "recover", "store", null, {
       from: sources[0] ?? "nothing",
+      ...(lost > 0 && { lostEntries: lost }),
     });
   });
   await sql.run("PRAGMA foreign_keys = ON");

@@ -135,6 +135,9 @@ const LATE_CALLS = `CREATE INDEX calls_late ON calls (number) WHERE ${LATE};`;
 const MODELS = `CREATE TABLE models (id TEXT PRIMARY KEY, name TEXT NOT NULL, spec TEXT NOT NULL, created_at {INT} NOT NULL,
   created_by TEXT NOT NULL, deleted_at {INT}, version {INT} NOT NULL) {KEYED};`;
 
+/** The hash of the entry before and its own: see audit-log.ts. Entries of earlier versions have none. */
+const CHAIN = "ALTER TABLE audit ADD COLUMN previous TEXT; ALTER TABLE audit ADD COLUMN hash TEXT;";
+
 /** The audit log can only be appended to. */
 const APPEND_ONLY: Record<Sql["dialect"], string> = {
   sqlite: ["UPDATE", "DELETE"]
@@ -151,7 +154,7 @@ CREATE TRIGGER audit_whole BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE F
 
 /** The migrations of a database: each runs once, in one transaction. Entries are only ever appended. */
 export function migrationsFor(dialect: Sql["dialect"]): readonly string[] {
-  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, MOVED, LATE_CALLS, MODELS].map((text) =>
+  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, MOVED, LATE_CALLS, MODELS, CHAIN].map((text) =>
     typesOf(dialect, text),
   );
 }

@@ -3,6 +3,7 @@ import type { PriceRule } from "../../ledger/charge.ts";
 import { isMarginKind } from "../../ledger/margins.ts";
 import type { Budget, Declared, KeyEntry, RateLimit } from "../../ledger/policy.ts";
 import { areKeysNeeded, hasHardBudget, openKeys } from "./access.ts";
+import { writeAudit } from "./audit-log.ts";
 import { drawAll, readAccounts } from "./accounts.ts";
 import { MARGIN_MS, writeCommit } from "../record/commit.ts";
 import { FeatureRows } from "../record/feature-rows.ts";
@@ -229,7 +230,7 @@ export class SqlStore implements BookStore {
     if (!opened.unreleased) return;
     await opened.sql.transaction(async (sql) => {
       await sql.run("DELETE FROM meta WHERE name IN ($1, $2)", [HARD_CLOSED, DOUBTED]);
-      await policies.writeAudit(sql, this.#now(), actor, "release", "store", null, null);
+      await writeAudit(sql, this.#now(), actor, "release", "store", null, null);
     });
     opened.unreleased = undefined;
   }

@@ -2,7 +2,8 @@
 import { nameTaken, notFound } from "../../operator/errors.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
 import type { StoredModel } from "../../ledger/policy.ts";
-import { change, nextVersion, put, writeAudit } from "./policies.ts";
+import { writeAudit } from "./audit-log.ts";
+import { change, nextVersion, put } from "./policies.ts";
 import type { Sql } from "./sql.ts";
 import type { Actor } from "./store.ts";
 

@@ -7,7 +7,7 @@ import { IN_MEMORY } from "../settings.ts";
 import { removeKey } from "../record/deletion.ts";
 import { countKey, keptOf, type Pruned, type PruneRequest } from "../record/due.ts";
 import { timeOf } from "./numbers.ts";
-import { writeAudit } from "./policies.ts";
+import { writeAudit } from "./audit-log.ts";
 import { Reader } from "./reader.ts";
 import { Reports } from "../reports/reports.ts";
 import type { AuditReport } from "../reports/shapes.ts";

@@ -76,6 +76,9 @@ CREATE INDEX calls_late ON calls (number) WHERE number > (at - 1735689600000 + 1
 CREATE TABLE models (id TEXT PRIMARY KEY, name TEXT NOT NULL, spec TEXT NOT NULL, created_at INTEGER NOT NULL,
   created_by TEXT NOT NULL, deleted_at INTEGER, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
+-- books, SQLite, 5
+ALTER TABLE audit ADD COLUMN previous TEXT; ALTER TABLE audit ADD COLUMN hash TEXT;
+
 -- books, PostgreSQL, 1
 
 CREATE TABLE meta (name TEXT PRIMARY KEY, value bigint NOT NULL) ;
@@ -153,6 +156,9 @@ CREATE INDEX calls_late ON calls (number) WHERE number > (at - 1735689600000 + 1
 -- books, PostgreSQL, 4
 CREATE TABLE models (id TEXT PRIMARY KEY, name TEXT NOT NULL, spec TEXT NOT NULL, created_at bigint NOT NULL,
   created_by TEXT NOT NULL, deleted_at bigint, version bigint NOT NULL) ;
+
+-- books, PostgreSQL, 5
+ALTER TABLE audit ADD COLUMN previous TEXT; ALTER TABLE audit ADD COLUMN hash TEXT;
 
 -- prompt-cache, sqlite, 1
 

@@ -4,7 +4,7 @@ import type { Keep } from "../../../ledger/keep.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { removeKey } from "../../record/deletion.ts";
 import { countKey, keptOf, type Pruned, type PruneRequest } from "../../record/due.ts";
-import { writeAudit } from "../policies.ts";
+import { writeAudit } from "../audit-log.ts";
 import { Reports } from "../../reports/reports.ts";
 import { timeOf } from "../numbers.ts";
 import type { Actor } from "../store.ts";

@@ -1,6 +1,7 @@
 /** Gives the operations on keys the options that keys have in this build: members of scopes, their words, and the fields of a form. */
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { KeyOption } from "../ledger/keys/option.ts";
+import { unknownIn } from "../ledger/keys/scopes.ts";
 import { formatNano } from "../ledger/money.ts";
 import type { Scopes } from "../ledger/policy.ts";
 import type { KeyField } from "../operator/keys.ts";
@@ -40,6 +41,7 @@ function extended<Schema extends TSchema>(schema: Schema, members: Record<string
 /** The restrictions of a key besides its models, as clauses: `only of openai`, `at most $0.50 a call`. */
 export function restrictionsOf(scopes: Scopes, options: readonly KeyOption[]): string[] {
   const { providers, endpoints, addresses, maxTokens, maxCost } = scopes;
+  const unknown = unknownIn(scopes, options);
   return [
     ...(providers ? [`only of ${providers.join(", ")}`] : []),
     ...(endpoints ? [`only by ${endpoints.join(", ")}`] : []),
@@ -47,6 +49,7 @@ export function restrictionsOf(scopes: Scopes, options: readonly KeyOption[]): s
     ...(maxTokens === undefined ? [] : [`at most ${maxTokens.toLocaleString("en-US")} output tokens a call`]),
     ...(maxCost === undefined ? [] : [`at most ${formatNano(maxCost)} a call`]),
     ...options.flatMap((option) => option.words(scopes) ?? []),
+    ...(unknown === undefined ? [] : ["no calls"]),
   ];
 }
 

@@ -102,6 +102,7 @@ async function serveHere(
     home,
     plugins: variant?.plugins,
     columns: context.columns,
+    keyOptions: context.keyOptions,
     headers: context.headers,
     ownPlugins: context.ownPlugins,
     workers: [...context.workers, ...(variant?.workers ?? [])],

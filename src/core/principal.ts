@@ -70,4 +70,6 @@ export interface CompiledKey {
   readonly isForCalls: boolean;
   readonly expiresAt?: number;
   readonly revokedAt?: number;
+  /** A restriction of the key that this build cannot enforce: the key admits no call. */
+  readonly unenforced?: string;
 }

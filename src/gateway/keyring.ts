@@ -2,7 +2,7 @@
 import type { CompiledKey, Principal } from "../core/principal.ts";
 
 /** Why a key does not admit a call. `admin`: it is a key for the admin API. */
-export type KeyFault = "unknown" | "mistyped" | "expired" | "revoked" | "replaced" | "admin";
+export type KeyFault = "unknown" | "mistyped" | "expired" | "revoked" | "replaced" | "admin" | "unenforced";
 
 /** A digest and its key. */
 interface Slot {
@@ -131,12 +131,13 @@ export class Keyring {
   }
 
   /** Why {@link check} did not find a key. */
-  faultOf(text: string): { fault: KeyFault; until?: number } {
+  faultOf(text: string): { fault: KeyFault; until?: number; unenforced?: string } {
     const slot = this.#find(text);
     if (!slot) return { fault: this.#isMistyped(text) ? "mistyped" : "unknown" };
-    const { isForCalls, revokedAt, expiresAt } = slot.key;
+    const { isForCalls, revokedAt, expiresAt, unenforced } = slot.key;
     if (!isForCalls) return { fault: "admin" };
     if (revokedAt !== undefined) return { fault: "revoked", until: revokedAt };
+    if (unenforced !== undefined) return { fault: "unenforced", unenforced };
     if (slot.until === expiresAt) return { fault: "expired", until: expiresAt };
     return { fault: "replaced", until: slot.until };
   }
@@ -185,8 +186,8 @@ function enter(slots: Map<string, Slot>, key: CompiledKey): string[] {
   return key.digests.map(({ sha256, until = Infinity }) => {
     const digest = Buffer.from(sha256, "hex");
     const name = digest.toString("latin1");
-    const { isForCalls, revokedAt, expiresAt = Infinity } = key;
-    const isValid = isForCalls && revokedAt === undefined;
+    const { isForCalls, revokedAt, unenforced, expiresAt = Infinity } = key;
+    const isValid = isForCalls && revokedAt === undefined && unenforced === undefined;
     slots.set(name, { key, digest, until: isValid ? Math.min(until, expiresAt) : 0 });
     return name;
   });

@@ -7,6 +7,8 @@ import { setNamed } from "../core/model-sets.ts";
 import { Keyring } from "../gateway/keyring.ts";
 import { compileKey } from "../ledger/keys/principal.ts";
 import { isMistyped } from "../ledger/keys/form.ts";
+import type { KeyOption } from "../ledger/keys/option.ts";
+import { unenforcedSentence } from "../ledger/keys/scopes.ts";
 import type { BooksDown } from "../ledger/messages.ts";
 import { type Budget, type Declared, isDeclared, type KeyEntry, type RateLimit } from "../ledger/policy.ts";
 
@@ -15,6 +17,10 @@ export interface GatewayKeysOptions {
   cut(id: string): void;
   /** Calls need a key from now on, or none any more. */
   onChange(): void;
+  /** Options of keys in this build. */
+  options: readonly KeyOption[];
+  /** Logs a sentence as a fault. */
+  fault(sentence: string): void;
 }
 
 export class GatewayKeys {
@@ -25,6 +31,8 @@ export class GatewayKeys {
   readonly #limitsOnSets = new Map<string, { where: string; set: string }>();
   /** Names of the keys of the store that are not revoked, by id. */
   readonly #storedNames = new Map<string, string>();
+  /** Restrictions that weir does not know and has reported. */
+  readonly #said = new Set<string>();
 
   constructor(options: GatewayKeysOptions) {
     this.#options = options;
@@ -109,7 +117,18 @@ export class GatewayKeys {
   }
 
   #compiled(keys: readonly KeyEntry[]): CompiledKey[] {
-    return keys.map((key) => compileKey(key, () => this.#declared.modelSets ?? {}));
+    return keys.map((key) => {
+      const compiled = compileKey(key, () => this.#declared.modelSets ?? {}, this.#options.options);
+      this.#sayUnenforced(key, compiled);
+      return compiled;
+    });
+  }
+
+  /** Once for each key and restriction. */
+  #sayUnenforced({ id, name, revokedAt }: KeyEntry, { unenforced }: CompiledKey): void {
+    if (unenforced === undefined || revokedAt !== undefined || this.#said.has(`${id} ${unenforced}`)) return;
+    this.#said.add(`${id} ${unenforced}`);
+    this.#options.fault(unenforcedSentence(name, unenforced));
   }
 
   #nameStored(keys: readonly KeyEntry[]): void {

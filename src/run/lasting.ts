@@ -14,6 +14,7 @@ import { createRequestId } from "../server/respond.ts";
 import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
 import type { Served } from "../gateway/seams.ts";
 import { columnsWith } from "./columns.ts";
+import { KEY_OPTIONS } from "../ledger/keys/options.ts";
 import { callerMaker } from "../ledger/keys/principal.ts";
 import { declarationOf } from "./declaration.ts";
 import { keyRevoked, shuttingDown } from "./end-errors.ts";
@@ -95,12 +96,14 @@ export class Lasting {
     this.keeper = keeper;
     this.cells = createCells(address ? address.cells : keeping.books?.cells);
     const tools = { hide: redactor.hide, fault: (sentence: string) => logger.fault(sentence) };
+    const isFirst = (worker ?? 1) === 1;
     this.keys = new GatewayKeys({
       cut: (id) => clock.end(keyRevoked(), ({ principal }) => principal?.key?.id === id),
       onChange: () => listeners.keysChanged(),
+      options: [...KEY_OPTIONS, ...(options.keyOptions ?? [])],
+      fault: (sentence) => isFirst && logger.fault(sentence),
     });
     const hasPolicy = mayHavePolicy(keeping);
-    const isFirst = (worker ?? 1) === 1;
     this.stored = new StoredModels({
       awaits: hasPolicy || isRestart,
       onChange: () => listeners.modelsChanged(),

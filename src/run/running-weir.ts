@@ -4,6 +4,7 @@ import type { Assembled } from "./assemble.ts";
 import type { Config } from "../config/schema.ts";
 import type { CallHeader } from "../core/call-header.ts";
 import type { Column } from "../core/column.ts";
+import type { KeyOption } from "../ledger/keys/option.ts";
 import type { Plugin } from "../core/plugin.ts";
 import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 import type { WriteLog } from "../server/log-buffer.ts";
@@ -18,6 +19,8 @@ export interface Settings extends ConfigSources {
 export interface StartOptions extends Settings {
   /** Members that the features of this build add to the record of a call. Default: none. */
   columns?: readonly Column[];
+  /** Options of keys that these features declare. Default: none. */
+  keyOptions?: readonly KeyOption[];
   /** Headers of calls that these features declare. Default: none. */
   headers?: readonly CallHeader[];
   /** Plugins of these features. Default: none. */

@@ -19,6 +19,11 @@ export const KEY: Errors = [
   { kind: "authentication", code: "invalid_api_key", when: "The gateway key is missing or not valid." },
   { kind: "authentication", code: "key_revoked", when: "The key was revoked while its call was running." },
   { kind: "permission", code: "admin_key", when: "The key is one for the admin API." },
+  {
+    kind: "permission",
+    code: "unknown_restriction",
+    when: "The key has a restriction of a feature that this build of weir lacks.",
+  },
   { kind: "permission", code: "endpoint_not_allowed", when: "The key may not use the endpoint." },
   { kind: "permission", code: "address_not_allowed", when: "The key may not be used from this address." },
   { kind: "overloaded", code: "keys_unavailable", when: "weir cannot read the keys of its store." },

@@ -90,7 +90,7 @@ function unreleased(): GatewayError {
 }
 
 /** The fault of a key that was sent. @param until the end of its validity */
-const SENTENCES: Readonly<Record<Exclude<KeyFault, "admin">, (until: string) => string>> = {
+const SENTENCES: Readonly<Record<Exclude<KeyFault, "admin" | "unenforced">, (until: string) => string>> = {
   unknown: () => "The API key is not valid for this gateway; ask its operator for a key.",
   mistyped: () => "The API key is mistyped: its checksum does not match. Copy the whole key again.",
   expired: (until) => `The API key expired on ${until}; ask the gateway's operator for a new one.`,
@@ -99,11 +99,17 @@ const SENTENCES: Readonly<Record<Exclude<KeyFault, "admin">, (until: string) => 
     `The API key was replaced by a new one and is not valid since ${until}; use the new one.`,
 };
 
-function refusal({ fault, until }: { fault: KeyFault; until?: number }): GatewayError {
+function refusal({ fault, until, unenforced }: ReturnType<Keyring["faultOf"]>): GatewayError {
   if (fault === "admin")
     return new GatewayError("permission", "This key is for the admin API; calls need a call key.", {
       code: "admin_key",
     });
+  if (fault === "unenforced")
+    return new GatewayError(
+      "permission",
+      `This key has the restriction ${unenforced}, which this build of weir does not know, so it admits no calls; the operator starts a build with the feature that has it, or makes another key.`,
+      { code: "unknown_restriction" },
+    );
   const sentence = SENTENCES[fault](until === undefined ? "" : writeTime(until));
   return new GatewayError("authentication", sentence, { code: "invalid_api_key", ...CHALLENGE });
 }

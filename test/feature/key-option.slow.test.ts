@@ -4,7 +4,7 @@ import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../helpers/documents.ts";
-import { serve } from "../helpers/serving.ts";
+import { serve, until } from "../helpers/serving.ts";
 
 setDefaultTimeout(120_000);
 
@@ -79,3 +79,50 @@ test.each([1, 2])("with %i workers", async (workers) => {
     await gateway.end();
   }
 });
+
+test.each([1, 2])(
+  "a build without the feature refuses calls of keys with its option, with %i workers",
+  async (workers) => {
+    const state = join(root, `state-${workers}`);
+    const started = {
+      workers,
+      binary: false,
+      config: CONFIG.replace(", mostTools: 3", ""),
+      env: { WEIR_STATE: state },
+    };
+    const make = async (...args: string[]) => {
+      const { code, output } = gateway.run("keys", "create", ...args, "--json");
+      expect(code).toBe(0);
+      return (
+        JSON.parse(output.slice(output.indexOf("{"), output.lastIndexOf("}") + 1)) as { secret: string }
+      ).secret;
+    };
+    let gateway = await serve({ ...started, root });
+    const [bound, free] = [await make("app", "--most-tools", "2"), await make("free")];
+    const ask = async (key: string) => {
+      const answer = await fetch(`${gateway.url}/v1/key`, { headers: { authorization: `Bearer ${key}` } });
+      return [answer.status, await answer.text()] as const;
+    };
+    expect((await ask(bound))[0]).toBe(200);
+    await gateway.end();
+    gateway = await serve(started);
+    try {
+      // The keys of the store are known when one of them is accepted.
+      expect(await until(async () => (await ask(free))[0] === 200)).toBe(true);
+      const [status, text] = await ask(bound);
+      expect([status, text]).toEqual([403, expect.stringContaining("unknown_restriction")]);
+      expect(text).toContain("the restriction mostTools");
+      const said = () =>
+        gateway.log.filter((line) => line.includes("the key app has the restriction mostTools"));
+      expect(await until(() => said().length > 0)).toBe(true);
+      expect(said().length).toBe(1);
+      expect(gateway.run("keys", "show", "app").output).toContain(
+        "the key app has the restriction mostTools, which this build",
+      );
+      expect(gateway.run("keys", "revoke", "app", "--yes").code).toBe(0);
+      expect(await until(async () => (await ask(bound))[0] === 401)).toBe(true);
+    } finally {
+      await gateway.end();
+    }
+  },
+);

@@ -10,7 +10,7 @@ import { environmentIn } from "./environment.ts";
 import { FEATURES, HEADERS, OWN_PLUGINS } from "./features.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Format } from "../../src/core/format.ts";
-import { additionsOf, columnsOf, type Feature, workersOf } from "../../src/feature/feature.ts";
+import { additionsOf, columnsOf, type Feature, keyOptionsOf, workersOf } from "../../src/feature/feature.ts";
 import type { NamedPart, WorkerHost, WorkerPart } from "../../src/gateway/seams.ts";
 import { startWeir } from "../../src/run/weir.ts";
 
@@ -125,6 +125,7 @@ async function startHere(folder: string, options: GatewayOptions): Promise<Start
   const write = (text: string) => void log.push(...text.split("\n").filter((line) => line !== ""));
   const own = {
     columns: columnsOf(features),
+    keyOptions: keyOptionsOf(features),
     headers: HEADERS,
     ownPlugins: OWN_PLUGINS,
     workers: [...workersOf(features), ...(options.workers ?? [])],

@@ -9,6 +9,7 @@ import {
   rotateKey as rotatedKey,
 } from "../../ledger/keys/make.ts";
 import { isWithin } from "../../ledger/keys/path.ts";
+import { unenforcedSentence, unknownIn } from "../../ledger/keys/scopes.ts";
 import { type Budget, isDeclared, type KeyEntry, type RateLimit } from "../../ledger/policy.ts";
 import type { AdminBooks } from "../books.ts";
 import { actorOf, expectFreeName, expectVersion, findKey, newId, page, versionOf } from "../entries.ts";
@@ -212,6 +213,7 @@ function viewOf(
 ): Frozen<Key> {
   const { now, keyOptions = [] } = given;
   const restrictions = restrictionsOf(key.scopes, keyOptions);
+  const unknown = unknownIn(key.scopes, keyOptions);
   const { digests, cut: _, ...members } = key;
   const { expiresAt = Infinity, revokedAt } = key;
   const rotatingUntil = Math.max(0, ...digests.map(({ until = 0 }) => until));
@@ -220,6 +222,7 @@ function viewOf(
     ...members,
     ...setsOf(given, key.scopes.models),
     ...(restrictions.length > 0 && { restrictions }),
+    ...(unknown !== undefined && { warnings: [unenforcedSentence(key.name, unknown)] }),
     state: revokedAt !== undefined ? "revoked" : expiresAt <= now ? "expired" : "active",
     source: isDeclared(key) ? "config" : "store",
     ...(hint !== undefined && { hint }),

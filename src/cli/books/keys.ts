@@ -116,12 +116,13 @@ const keysShow = bookCommand({
   name: "keys show",
   summary: "show what a key may do, what limits it, and what it has spent",
   words: [{ name: "NAME" }],
-  async run({ api, words, show }) {
+  async run({ api, words, show, warn }) {
     const key = await api.ask("GET /keys/{id}", {
       params: { id: words[0]! },
       query: { limits: true },
     });
     show(key, () => table(factsOf(key)));
+    warn(key);
   },
 });
 

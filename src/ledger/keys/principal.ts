@@ -4,7 +4,9 @@ import type { Caller, CompiledKey, Permissions, Principal } from "../../core/pri
 import type { KeyEntry, Scopes } from "../policy.ts";
 import { type AddressBlock, isInBlocks, parseBlock } from "./addresses.ts";
 import { pathFault } from "./path.ts";
-import { coversEndpoint, scopesFault } from "./scopes.ts";
+import type { KeyOption } from "./option.ts";
+import { KEY_OPTIONS } from "./options.ts";
+import { coversEndpoint, scopesFault, unknownIn } from "./scopes.ts";
 
 /** The sets of the config at this moment: a reload changes what a key permits. */
 type CurrentSets = () => ModelSets;
@@ -22,15 +24,21 @@ export function compilePrincipal(entry: KeyEntry, sets?: CurrentSets): Principal
   return { id, name, key: { id, name }, path, tags, options: compilePermissions(scopes, sets) };
 }
 
-/** @param entry a valid entry */
-export function compileKey(entry: KeyEntry, sets?: CurrentSets): CompiledKey {
+/** @param entry a valid entry @param options of keys in this build */
+export function compileKey(
+  entry: KeyEntry,
+  sets?: CurrentSets,
+  options: readonly KeyOption[] = KEY_OPTIONS,
+): CompiledKey {
   const { digests, kind, expiresAt, revokedAt } = entry;
+  const unenforced = unknownIn(entry.scopes, options);
   return {
     principal: compilePrincipal(entry, sets),
     digests,
     isForCalls: kind === "call",
     expiresAt,
     revokedAt,
+    ...(unenforced !== undefined && { unenforced }),
   };
 }
 

@@ -56,6 +56,7 @@ const LISTS: Readonly<Record<"models" | "providers" | "endpoints" | "addresses",
   },
 };
 const LIST_NAMES = Object.keys(LISTS) as (keyof typeof LISTS)[];
+const NUMBER_NAMES = ["maxTokens", "maxCost"] as const satisfies readonly (keyof Scopes)[];
 
 /** Whether an entry of `endpoints` permits an endpoint. A name also stands for ids that continue it with a dash. */
 export function coversEndpoint(entry: string, endpoint: string): boolean {
@@ -90,6 +91,17 @@ export function inheritScopes(own: Scopes, maker: Scopes): Scopes {
   return { ...maker, ...own };
 }
 
+/** The first restriction that weir with these options of keys does not know, and so could not enforce. */
+export function unknownIn(scopes: Scopes, options: readonly KeyOption[]): string | undefined {
+  const known = new Set<string>([...LIST_NAMES, ...NUMBER_NAMES, ...options.map(({ name }) => name)]);
+  return Object.keys(scopes).find((name) => !known.has(name));
+}
+
+/** Why weir refuses the calls of a key. @param option that {@link unknownIn} has found */
+export function unenforcedSentence(name: string, option: string): string {
+  return `the key ${name} has the restriction ${option}, which this build of weir does not know: weir refuses its calls; start a build with the feature that has it, or revoke the key`;
+}
+
 /** The permission that scopes have beyond those of the maker; undefined when it is nothing. Both must be valid. @param known sets of the config, and options of keys */
 export function excessOf(
   scopes: Scopes,
@@ -99,6 +111,12 @@ export function excessOf(
     options = KEY_OPTIONS,
   }: { sets?: ModelSets | undefined; options?: readonly KeyOption[] | undefined } = {},
 ): KeyFault | undefined {
+  const unknown = unknownIn(maker, options);
+  if (unknown !== undefined)
+    return beyond(
+      unknown,
+      `${unknown} restricts the key that makes it, and this build of weir does not know it`,
+    );
   for (const name of LIST_NAMES) {
     const permitted = maker[name];
     if (permitted === undefined) continue;

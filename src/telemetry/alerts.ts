@@ -6,7 +6,7 @@ import type { AlertEvent, AlertTarget } from "../ledger/telemetry.ts";
 import type { Alert } from "./alert.ts";
 import { Conditions } from "./conditions.ts";
 import { ErrorRate, hasFailed, WINDOW_MS } from "./error-rate.ts";
-import type { TelemetryClock } from "./sender.ts";
+import type { WallClock } from "../core/wall-clock.ts";
 
 /** A state that a worker has not repeated for this time counts as over. Milliseconds. */
 const SILENT_MS = 10_000;
@@ -28,7 +28,7 @@ type News = Pick<Alert, "event" | "subject" | "message" | "facts">;
 type Send = (alert: Alert, target: AlertTarget) => void;
 
 export class Alerts {
-  readonly #clock: TelemetryClock;
+  readonly #clock: WallClock;
   readonly #send: Send;
   readonly #conditions: Conditions;
   readonly #rate = new ErrorRate();
@@ -36,7 +36,7 @@ export class Alerts {
   readonly #workers = new Map<number, { at: number; breakers: readonly BreakerReport[] }>();
   #targets: readonly AlertTarget[] = [];
 
-  constructor(clock: TelemetryClock, send: Send) {
+  constructor(clock: WallClock, send: Send) {
     this.#clock = clock;
     this.#send = send;
     this.#conditions = new Conditions(clock);

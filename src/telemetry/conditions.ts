@@ -1,5 +1,5 @@
 /** Conditions that begin and end: each is reported once when it begins, and once when it has been away for a while. */
-import type { TelemetryClock } from "./sender.ts";
+import type { WallClock } from "../core/wall-clock.ts";
 
 /** A condition that comes back within this time has not ended. Milliseconds. */
 const CALM_MS = 60_000;
@@ -17,10 +17,10 @@ export interface ConditionEvents {
 }
 
 export class Conditions {
-  readonly #clock: TelemetryClock;
+  readonly #clock: WallClock;
   readonly #known = new Map<string, Condition>();
 
-  constructor(clock: TelemetryClock) {
+  constructor(clock: WallClock) {
     this.#clock = clock;
   }
 

@@ -6,7 +6,8 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { TraceSettings } from "../ledger/telemetry.ts";
 import { type Attributes, encodeRequest, encodeSpan, type Span } from "./otlp.ts";
-import { placeOf, type Post, post, type TelemetryClock } from "./sender.ts";
+import type { WallClock } from "../core/wall-clock.ts";
+import { placeOf, type Post, post } from "../http/post.ts";
 
 const BATCH_SPANS = 512;
 const BATCH_MS = 5_000;
@@ -30,7 +31,7 @@ export interface ExporterOptions {
   settings: Pick<TraceSettings, "url" | "headers">;
   resource: Attributes;
   version: string;
-  clock: TelemetryClock;
+  clock: WallClock;
   /** Writes a sentence to the log. */
   report(text: string): void;
   count(result: SpanResult, spans: number): void;

@@ -8,12 +8,12 @@ import { Alerts, type ReachedBudget } from "./alerts.ts";
 import { SPAN_RESULTS, SpanExporter, type SpanResult } from "./exporter.ts";
 import { MetricsExporter } from "./metrics-exporter.ts";
 import type { Attributes } from "./otlp.ts";
-import type { TelemetryClock } from "./sender.ts";
+import type { WallClock } from "../core/wall-clock.ts";
 import { spansOf } from "./spans.ts";
 import { ALERT_RESULTS, type AlertResult, Webhooks } from "./webhooks.ts";
 
 export interface TelemetryOptions {
-  clock: TelemetryClock;
+  clock: WallClock;
   /** Writes a sentence to the log. */
   report(text: string): void;
   countSpans(result: SpanResult, spans: number): void;

@@ -3,7 +3,8 @@ import type { CallRecord } from "../ledger/record.ts";
 import { compressAside } from "./exporter.ts";
 import { Measures } from "./measures.ts";
 import type { Attributes } from "./otlp.ts";
-import { placeOf, type Post, post, type TelemetryClock } from "./sender.ts";
+import type { WallClock } from "../core/wall-clock.ts";
+import { placeOf, type Post, post } from "../http/post.ts";
 
 const EXPORT_MS = 60_000;
 
@@ -12,7 +13,7 @@ export interface MetricsExporterOptions {
   headers: Readonly<Record<string, string>>;
   resource: Attributes;
   version: string;
-  clock: TelemetryClock;
+  clock: WallClock;
   /** Writes a sentence to the log. */
   report(text: string): void;
   post?: Post;

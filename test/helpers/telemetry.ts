@@ -1,7 +1,8 @@
 /** Records, a clock that tests turn, and receivers of traces and alerts. */
 import { NO_USAGE } from "../../src/core/events.ts";
 import type { AttemptRecord, CallRecord } from "../../src/ledger/record.ts";
-import type { SendResult, TelemetryClock } from "../../src/telemetry/sender.ts";
+import type { WallClock } from "../../src/core/wall-clock.ts";
+import type { SendResult } from "../../src/http/post.ts";
 import { readOtlp, type ReadSpan } from "./otlp.ts";
 
 export function attemptRecord(more: Partial<AttemptRecord> = {}): AttemptRecord {
@@ -40,7 +41,7 @@ export function callRecord(more: Partial<CallRecord> = {}): CallRecord {
 }
 
 /** Time passes only by `pass`. */
-export class TestClock implements TelemetryClock {
+export class TestClock implements WallClock {
   now = 1_800_000_000_000;
   #timers = new Map<object, { at: number; run: () => void }>();
 

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { type ExporterOptions, SpanExporter } from "../../src/telemetry/exporter.ts";
 import { spansOf } from "../../src/telemetry/spans.ts";
-import type { SendResult } from "../../src/telemetry/sender.ts";
+import type { SendResult } from "../../src/http/post.ts";
 import { readOtlp } from "../helpers/otlp.ts";
 import { callRecord, fakePost, settled, TestClock } from "../helpers/telemetry.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import type { AlertTarget } from "../../src/ledger/telemetry.ts";
 import type { Alert } from "../../src/telemetry/alert.ts";
-import { post } from "../../src/telemetry/sender.ts";
+import { post } from "../../src/http/post.ts";
 import { Webhooks } from "../../src/telemetry/webhooks.ts";
 import { fakePost, settled, startReceiver, TestClock } from "../helpers/telemetry.ts";
 

@@ -1,19 +1,9 @@
 /** Time as the books use it, so that tests can turn it. */
+import { WALL_CLOCK, type WallClock } from "../../core/wall-clock.ts";
 
-export interface BooksClock {
-  /** Milliseconds since 1970, by the system's clock, which may jump. */
-  wall(): number;
+export interface BooksClock extends WallClock {
   /** Milliseconds that never decrease. */
   monotonic(): number;
-  /** Runs something once after a time. @returns function that cancels it */
-  after(ms: number, run: () => void): () => void;
 }
 
-export const SYSTEM_CLOCK: BooksClock = {
-  wall: () => Date.now(),
-  monotonic: () => performance.now(),
-  after(ms, run) {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-};
+export const SYSTEM_CLOCK: BooksClock = { ...WALL_CLOCK, monotonic: () => performance.now() };

@@ -1,13 +1,5 @@
 /** One HTTP POST to an address of the operator, with a time limit. */
 
-/** Time as the exporter and the webhooks use it, so that tests can turn it. */
-export interface TelemetryClock {
-  /** Milliseconds since 1970. */
-  wall(): number;
-  /** Runs something once after a time. @returns function that cancels it */
-  after(ms: number, run: () => void): () => void;
-}
-
 /** `ok`: the receiver has it. `retry`: it may take it later. `refused`: it never will. */
 export interface SendResult {
   kind: "ok" | "retry" | "refused";

@@ -231,6 +231,11 @@ const RULES: readonly Rule[] = [
     because: "a feature needs a reason of its own to import more of a room",
   },
   {
+    from: "src/features/alerts/",
+    may: [...FACES, "src/config/", "src/ledger/", "src/process/version.ts", "node:os"],
+    because: "alerts are made in the keeper of the records of calls, for the receivers of the config",
+  },
+  {
     from: "src/features/capture/",
     may: [
       ...FACES,

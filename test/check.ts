@@ -19,6 +19,7 @@ const TESTS = [
   "test/auth",
   "test/console",
   "test/core",
+  "src/features/alerts/test",
   "src/features/drill/test",
   "test/embeddings",
   "test/feature/distinct.test.ts",

@@ -343,45 +343,24 @@ test("the plugins of the guide reach their hosts: endpoint, authorization and fr
   }
 });
 
-test("with the example of traces and alerts a collector gets spans, and the receiver accepts the signature", async () => {
-  const file = join(ROOT, "test", `.snippet-${crypto.randomUUID()}.ts`);
+test("with the example of traces a collector gets spans", async () => {
   const receiver = startReceiver();
-  const secret = `whsec_${Buffer.from("24 bytes that are secret").toString("base64")}`;
-  const example = blockOf("src/telemetry/README.md", "yaml", "alerts:")
-    .replace("http://127.0.0.1:4318", receiver.url)
-    .replace("https://hooks.example.com", receiver.url);
+  const example = blockOf("src/telemetry/README.md", "yaml", "service:").replace(
+    "http://127.0.0.1:4318",
+    receiver.url,
+  );
   const told = await startGateway({
-    config: {
-      ...(Bun.YAML.parse(example) as object),
-      prices: { "mock/*": { input: 0, output: 0, request: 0.01 } },
-      budgets: { team: { on: "all", every: "total", limit: 0.01, mode: "watch", alerts: [80] } },
-    },
-    env: { WEIR_ALERT_SECRET: secret, WEIR_STATE: "none" },
+    config: { ...(Bun.YAML.parse(example) as object) },
+    env: { WEIR_STATE: "none" },
   });
   try {
     await told.opened();
     await ask(told.url, "mock/chat");
-    const alert = () => receiver.received.find(({ path }) => path === "/weir");
-    expect(await until(() => alert() !== undefined, 20_000)).toBe(true);
-    const { body, headers } = alert()!;
-    const documented = JSON.parse(blockOf("src/telemetry/README.md", "json")) as Record<string, object>;
-    const sent = JSON.parse(body) as Record<string, object>;
-    expect(Object.keys(sent)).toEqual(Object.keys(documented));
-    expect(Object.keys(sent["facts"]!)).toEqual(Object.keys(documented["facts"]!));
-    await Bun.write(file, blockOf("src/telemetry/README.md", "ts", "isFromWeir"));
-    const { isFromWeir } = (await import(file)) as {
-      isFromWeir(headers: Headers, body: string, secret: string): boolean;
-    };
-    expect(isFromWeir(new Headers(headers), body, secret)).toBe(true);
-    expect(isFromWeir(new Headers(headers), `${body} `, secret)).toBe(false);
-    expect(isFromWeir(new Headers(headers), body, "whsec_b3RoZXI=")).toBe(false);
-    expect(isFromWeir(new Headers(), body, secret)).toBe(false);
     await told.stop();
     expect(receiver.spans().map(({ name }) => name)).toContain("POST /v1/chat/completions");
   } finally {
     await told.stop().catch(() => {});
     await receiver.stop();
-    rmSync(file, { force: true });
   }
 });
 

@@ -13,7 +13,13 @@ import { table } from "./terminal.ts";
  * @param now milliseconds since 1970
  */
 export function startTable(
-  { url, parts, answers, admin }: Pick<RunningWeir, "url" | "parts" | "answers" | "admin">,
+  {
+    url,
+    parts,
+    answers,
+    admin,
+    startLines = [],
+  }: Pick<RunningWeir, "url" | "parts" | "answers" | "admin" | "startLines">,
   config: Config,
   books: OpenedBooks,
   isTerminal: boolean,
@@ -36,6 +42,7 @@ export function startTable(
     ...pricesLine(priceBookDays(now)),
     ...adminLine(admin, isTerminal),
     ...telemetryLines(config),
+    ...startLines.map((line) => `  ${line}`),
     `  try: curl -N ${target} -H "content-type: application/json"${auth} -d '${body}'`,
   ].join("\n");
 }
@@ -77,13 +84,9 @@ function pricesLine(days: number): string[] {
   return [`  prices: ${days} days old; update weir, or set prices of newer models in the config`];
 }
 
-/** Only where something is sent: the paths may contain credentials. */
-function telemetryLines({ traces, alerts }: Config): string[] {
-  const places = [...new Set(alerts.map(({ to }) => new URL(to.reveal()).origin))];
-  return [
-    ...(traces.to === undefined ? [] : [`  traces: to ${new URL(traces.to).origin}`]),
-    ...(places.length === 0 ? [] : [`  alerts: to ${places.join(", ")}`]),
-  ];
+/** Only the origin: the path may contain credentials. */
+function telemetryLines({ traces }: Config): string[] {
+  return traces.to === undefined ? [] : [`  traces: to ${new URL(traces.to).origin}`];
 }
 
 /**

@@ -18,7 +18,7 @@ export interface Feature {
   readonly section?: Section;
   /** Members that it adds to the record of a call. */
   readonly columns?: readonly Column[];
-  /** Metrics that its part in the processes that serve calls counts. Their names begin with `weir_`. */
+  /** Metrics that its parts count. Their names begin with `weir_`. */
   readonly metrics?: readonly Metric[];
   /** What it adds to the options of a key: its restrictions in config, admin API, commands and console. */
   readonly keyOptions?: readonly KeyOption[];

@@ -78,6 +78,10 @@ export interface WorkerHost {
 export interface WorkerPart {
   /** Called with each config before it serves. @returns undefined: the part is off, and no call meets it */
   seams(config: object): Seams | undefined | Promise<Seams | undefined>;
+  /** Called when a config begins to serve. */
+  serves?(config: object): void;
+  /** Lines of the start table of `weir serve`. */
+  startLines?(config: object): readonly string[];
   /** The gateway stops. */
   stop?(): void;
 }

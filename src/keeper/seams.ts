@@ -1,4 +1,5 @@
 /** The seams of the keeper: a part of weir for its part in each worker, and its tables in the store of the books. */
+import type { Metric } from "../core/metric.ts";
 import type { Noted } from "../core/slot.ts";
 import type { CallRecord } from "../ledger/record.ts";
 import type { BooksObserver } from "./books/observers.ts";
@@ -14,6 +15,8 @@ export interface KeeperHost {
   report(this: void, sentence: string): void;
   /** Adds an entry to the audit log. @param subject path of what was looked at or changed */
   note(this: void, actor: Actor, action: string, subject: string, facts?: unknown): Promise<void>;
+  /** Adds to a counter of the feature. @param labels values in the order of the metric's labels @param amount 0 makes the series */
+  count(this: void, metric: Metric, labels: readonly string[], amount: number): void;
   /** From now on the observer hears what happens in the books. */
   observe(this: void, observer: Partial<BooksObserver>): void;
   /** What the part gives to the admin operations of its feature, by a slot that both know. */

@@ -1,4 +1,4 @@
-/** Messages about traces and alerts. Plain JSON: workers and keeper exchange them. */
+/** Messages about traces. Plain JSON: workers and keeper exchange them. */
 import type { TraceParent } from "../core/trace-context.ts";
 
 /** The section `traces` of the config; without it there are no traces. */
@@ -13,21 +13,6 @@ export interface TraceSettings {
   service: string;
   /** Where metrics are sent; absent: no metrics. */
   metricsUrl?: string;
-}
-
-/** Subjects of alerts. */
-export const ALERT_EVENTS = ["budget", "breaker", "credential", "errors", "store"] as const;
-export type AlertEvent = (typeof ALERT_EVENTS)[number];
-
-/** One entry of the section `alerts` of the config. */
-export interface AlertTarget {
-  url: string;
-  /** Signs the requests. */
-  secret?: string;
-  events: readonly AlertEvent[];
-  format: "json" | "slack";
-  /** Share of failed calls, 0 to 1, from which on calls count as failing. */
-  errorShare: number;
 }
 
 /** Facts for the spans of a call beside its record. */

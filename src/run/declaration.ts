@@ -1,9 +1,7 @@
 /** Budgets and prices of the config, for the ledger of a worker. */
 import { declaredBy } from "../config/declared.ts";
 import type { Config } from "../config/schema.ts";
-import { type AlertOptions, ERROR_SHARE } from "../config/sections/telemetry.ts";
 import type { BookSettings } from "../ledger/messages.ts";
-import { ALERT_EVENTS, type AlertTarget } from "../ledger/telemetry.ts";
 import { toNano } from "../ledger/money.ts";
 import { PriceBook } from "../ledger/prices/book.ts";
 import { tokenPrices } from "../ledger/prices/token-price.ts";
@@ -34,7 +32,7 @@ export function pricesOf({ prices }: Config): ReturnType<typeof tokenPrices> {
 }
 
 /** The secrets are revealed: the link to the keeper is private, and the keeper does not store them. */
-function telemetryOf({ traces, metrics, alerts }: Config): Pick<BookSettings, "traces" | "alerts"> {
+function telemetryOf({ traces, metrics }: Config): Pick<BookSettings, "traces"> {
   const { to, headers, share, parent, service } = traces;
   const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()]);
   return {
@@ -44,7 +42,6 @@ function telemetryOf({ traces, metrics, alerts }: Config): Pick<BookSettings, "t
         ...(metrics.otlp && { metricsUrl: tracesUrl(to).replace(TRACES, "/metrics") }),
       },
     }),
-    ...(alerts.length > 0 && { alerts: alerts.map(alertTarget) }),
   };
 }
 
@@ -55,16 +52,6 @@ function tracesUrl(to: string): string {
   const url = new URL(to);
   if (!TRACES.test(url.pathname)) url.pathname = url.pathname.replace(/\/*$/, "/v1/traces");
   return url.href;
-}
-
-function alertTarget({ to, secret, events, format, errorShare }: AlertOptions): AlertTarget {
-  return {
-    url: to.reveal(),
-    ...(secret && { secret: secret.reveal() }),
-    events: events ?? ALERT_EVENTS,
-    format: format ?? "json",
-    errorShare: errorShare ?? ERROR_SHARE,
-  };
 }
 
 function settingsOf({ ledger, traces }: Config, onLoss: LedgerSettings["onLoss"]): LedgerSettings {

@@ -63,6 +63,8 @@ export interface RunningWeir {
   port: number;
   /** The parts that serve at the moment. */
   readonly parts: Assembled;
+  /** Lines of parts of features for the start table. */
+  readonly startLines?: readonly string[];
   /** Whether a client has sent a request. */
   readonly wasAsked: boolean;
   /** Where answers are stored: `stored in /var/lib/weir for 30 days`. */

@@ -119,6 +119,7 @@ class Weir implements RunningWeir {
     if (unix !== undefined) await makeRoom(unix);
     this.#serving = serving;
     serving.serveStored(this.#lasting, false);
+    this.#lasting.parts.serve(config);
     if (isChecked) serving.renew(this.#lasting, this.#socket);
     const { first, logger } = this.#lasting;
     const listener = new Listener({
@@ -201,6 +202,10 @@ class Weir implements RunningWeir {
     return this.#now.parts;
   }
 
+  get startLines(): readonly string[] {
+    return this.#lasting.parts.startLines(this.#now.config);
+  }
+
   get wasAsked(): boolean {
     return this.#lasting.first.hasCome;
   }
@@ -237,6 +242,7 @@ class Weir implements RunningWeir {
     this.#serving = next;
     keys.declare(settings.config);
     next.serveStored(this.#lasting, true);
+    this.#lasting.parts.serve(settings.config);
     this.#report();
   }
 

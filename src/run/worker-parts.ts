@@ -34,6 +34,16 @@ export class WorkerParts {
     return live;
   }
 
+  /** The config serves from now on. */
+  serve(config: object): void {
+    for (const part of this.#started.values()) part.serves?.(config);
+  }
+
+  /** What the parts add to the start table. */
+  startLines(config: object): readonly string[] {
+    return [...this.#started.values()].flatMap((part) => part.startLines?.(config) ?? []);
+  }
+
   stop(): void {
     for (const part of this.#started.values()) part.stop?.();
   }

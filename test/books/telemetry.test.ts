@@ -1,4 +1,4 @@
-/** Traces, metrics and alerts of a gateway whose keeper is a process of its own. */
+/** Traces and metrics of a gateway whose keeper is a process of its own. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -178,40 +178,7 @@ test("what the collector took or refused is counted in the metrics", async () =>
   expect(await spans(weir, "dropped")).toBe(0);
 });
 
-test("an alert says that many calls fail, and is repeated while its receiver is away", async () => {
-  let status = 503;
-  const hook = receiver(() => status);
-  const broken = upstream(() => json({ error: { message: "out of order" } }, 500));
-  const weir = await start({
-    alerts: [{ to: hook.url, events: ["errors"], errorShare: 0.5 }],
-    retries: { attempts: 1 },
-    providers: { broken: { baseUrl: `${broken.url}/v1`, speaks: "chat-completions", models: ["m"] } },
-  });
-  for (let n = 0; n < 24; n++) await ask(weir.url, n % 4 === 0 ? "mock/echo" : "broken/m");
-  expect(await until(() => hook.received.length === 1, 10_000)).toBe(true);
-  status = 200;
-  expect(await until(() => hook.received.length === 2, 10_000)).toBe(true);
-  const [first, second] = hook.received.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
-  expect(second).toEqual(first!);
-  expect(first).toMatchObject({ event: "errors", state: "begins", subject: "gateway" });
-  const sent = async () => {
-    const families = parsePrometheus(await scrape(weir));
-    return valueOf(families, "weir_alerts_sent_total", { result: "delivered" });
-  };
-  expect(await until(async () => (await sent()) === 1)).toBe(true);
-});
-
-test("an alert says that the store cannot be used, also when it never could", async () => {
-  const hook = receiver();
-  // Nobody listens there. A file that cannot be opened would refuse the start.
-  const env = { WEIR_STORE: "postgres://weir:secret@127.0.0.1:9/weir" };
-  const weir = await start({ alerts: [{ to: hook.url }] }, { env });
-  expect(await until(() => hook.received.length > 0, 20_000)).toBe(true);
-  expect(JSON.parse(hook.received[0]!.body)).toMatchObject({ event: "store", state: "begins" });
-  expect(weir.log.join("\n")).toContain("records of calls wait");
-});
-
-test("a reload begins, moves and ends traces and alerts", async () => {
+test("a reload begins, moves and ends traces", async () => {
   const [first, second] = [receiver(), receiver()];
   const weir = await start({});
   await ask(weir.url, "mock/echo");

@@ -17,7 +17,7 @@ async function* generate(request) {
 export default definePlugin({ name: "modules", providers: [{ name: "modules", generate }] });
 `;
 
-test("a worker has loaded no module of a database, and none of traces and alerts", async () => {
+test("a worker has loaded no module of a database, and none of traces", async () => {
   // The binary is one module.
   if (TARGET === "binary") return;
   const config = "traces: { to: http://127.0.0.1:1 }";

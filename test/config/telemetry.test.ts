@@ -1,4 +1,4 @@
-/** The sections `traces` and `alerts`: from the file, from the variables of OpenTelemetry, and what is refused. */
+/** The section `traces`: from the file, from the variables of OpenTelemetry, and what is refused. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,9 +28,9 @@ function refusal(config: unknown, env?: Record<string, string>): string {
   }
 }
 
-test("nothing is sent without the sections", () => {
+test("nothing is sent without the section", () => {
   const { settings, books } = declarationOf(load({}));
-  expect([settings.traces, books.traces, books.alerts]).toEqual([undefined, undefined, undefined]);
+  expect([settings.traces, books.traces]).toEqual([undefined, undefined]);
 });
 
 test("the path of OTLP is added, unless the path is that of traces", () => {
@@ -71,24 +71,9 @@ test("the variables of OpenTelemetry name the collector, its headers and the ser
   );
 });
 
-test("an alert has defaults, and its address and secret are never printed", () => {
-  const written = { alerts: [{ to: "https://hooks.example/token-canary", secret: "secret-canary" }] };
-  expect(booksOf(written).alerts).toEqual([
-    {
-      url: "https://hooks.example/token-canary",
-      secret: "secret-canary",
-      events: ["budget", "breaker", "credential", "errors", "store"],
-      format: "json",
-      errorShare: 0.2,
-    },
-  ]);
-  expect(JSON.stringify(load(written))).not.toContain("canary");
-});
-
 test("in the text of a config its secrets are hidden, however they are written", () => {
   const written = {
     traces: { to: "http://h", headers: { "x-token": "header-canary" } },
-    alerts: [{ to: "https://hooks.example/token-canary", secret: "secret-canary" }],
     providers: { openai: { apiKey: "sk-canary", headers: { "x-org": "org-canary" } } },
   };
   const text = JSON.stringify(written);
@@ -103,8 +88,4 @@ test("mistakes stop the start with a sentence that names the option and no secre
   expect(refusal({ traces: { to: "http://h", headers: { "content-length": "1" } } })).toContain(
     "content-length",
   );
-  expect(refusal({ alerts: [{ events: ["budget"] }] })).toContain("to is missing");
-  expect(refusal({ alerts: [{ to: "http://h", events: ["nothing"] }] })).toContain("events");
-  const wrong = refusal({ alerts: [{ to: "hooks.example/token-canary" }] });
-  expect([wrong.includes("to must be a URL"), wrong.includes("canary")]).toEqual([true, false]);
 });

@@ -10,6 +10,7 @@ import { manPage } from "../../src/cli/man.ts";
 import { editorSchema } from "../../src/config/editor.ts";
 import { type JsonObject, isObject } from "../../src/core/json.ts";
 import { migrationsFor, typesOf } from "../../src/keeper/store/schema.ts";
+import type { Family } from "../../src/core/metric.ts";
 import { FAMILIES } from "../../src/keeper/metrics/families.ts";
 import { KEY_OPTIONS } from "../../src/ledger/keys/options.ts";
 import { operationsOf } from "../../src/feature/feature.ts";
@@ -64,9 +65,11 @@ export const tables = async (): Promise<string> =>
 
 /** The metrics: name, type, labels, limits of histograms, help. */
 export const metrics = (): string =>
-  FAMILIES.map(({ name, type, labels, buckets, help }) =>
-    [`${name}{${labels.join(",")}} ${type}`, ...(buckets ? [buckets.join(" ")] : []), help].join("\n  "),
-  ).join("\n");
+  [...FAMILIES, ...FEATURES.flatMap(({ metrics = [] }) => metrics)]
+    .map(({ name, type, labels, buckets, help }: Family) =>
+      [`${name}{${labels.join(",")}} ${type}`, ...(buckets ? [buckets.join(" ")] : []), help].join("\n  "),
+    )
+    .join("\n");
 
 /** The OpenAPI document of the admin API. */
 export const adminApi = async (): Promise<string> =>

@@ -31,6 +31,7 @@ const OFFERS = {};
 await keeperPartsOf(FEATURES, {
   report: () => {},
   note: async () => {},
+  count: () => {},
   observe: () => {},
   offers: OFFERS,
 });

@@ -1,4 +1,4 @@
-/** When the code of traces and alerts is loaded. */
+/** When the code of traces is loaded. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { ROOT } from "../helpers/documents.ts";
@@ -12,8 +12,6 @@ const books = { observers: { add: (added) => (observer = added), sent() {} }, re
 const telemetry = watchBooks(books);
 telemetry.settings({});
 observer.records({ calls: [] });
-observer.state(1, { breakers: [] });
-observer.store("the disk is full");
 await telemetry.close();
 const before = loaded();
 telemetry.settings({ traces: { url: "http://127.0.0.1:1", headers: {}, share: 1, parent: "respect", service: "weir" } });
@@ -21,7 +19,7 @@ await telemetry.close();
 console.log(before, loaded());
 `;
 
-test("the code of traces and alerts is loaded when the config has one of them, and not before", () => {
+test("the code of traces is loaded when the config has them, and not before", () => {
   const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", PROGRAM]);
   expect([stdout.toString(), stderr.toString()]).toEqual(["false true\n", ""]);
 });

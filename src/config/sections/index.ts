@@ -11,7 +11,7 @@ import { providers } from "./providers.ts";
 import { limits, messages, responses, strict, timeouts } from "./requests.ts";
 import { circuitBreaker, retries } from "./retries.ts";
 import { cluster, state, store } from "./store.ts";
-import { alerts, traces } from "./telemetry.ts";
+import { traces } from "./telemetry.ts";
 
 export const CORE = [
   include,
@@ -46,7 +46,6 @@ export const CORE = [
   adminKeys,
   metrics,
   traces,
-  alerts,
   prices,
   state,
   store,

@@ -17,10 +17,14 @@ function answering(size: number, file: string): string {
     : `${size} calls of ${file} answer, no provider does`;
 }
 
+/** Sections of other features that would tell others of a replayed call. A build may be without them. */
+const SILENT = { alerts: [] };
+
 /** A replayed call costs nothing and belongs in no books and traces: a gateway of the same state folder may run beside it. */
 function withoutBooks(config: Config): Config {
   const traces = { ...config.traces, to: undefined };
-  return { ...config, state: "none", store: undefined, admin: "off", traces, alerts: [] };
+  const off = { state: "none", store: undefined, admin: "off", ...SILENT } as const;
+  return { ...config, ...off, traces };
 }
 
 /** @returns the exit code @throws UsageError */

@@ -64,6 +64,7 @@ export function hostOf(books: Books, upkeep: Upkeep, folder?: string): KeeperHos
     ...(folder !== undefined && { folder }),
     report: (sentence) => books.reporter.other(sentence),
     note: (...entry) => upkeep.reports.note(...entry),
+    count: (metric, labels, value) => books.observers.counted([{ metric, series: [{ labels, value }] }]),
     observe: (observer) => books.observers.add(observer),
     offers: {},
   };

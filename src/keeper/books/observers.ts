@@ -1,4 +1,4 @@
-/** Observers of the books: metrics, traces and alerts. */
+/** Observers of the books: metrics, traces and parts of features. */
 import type { Counted } from "../../core/metric.ts";
 import type { BookSettings, WorkerState } from "../../ledger/messages.ts";
 import type { RecordBatch } from "../../ledger/record.ts";
@@ -25,8 +25,8 @@ export interface BooksObserver {
   counted(counted: readonly Counted[]): void;
   /** @param fault one sentence while the store cannot be used; absent: it can be used again */
   store(fault: string | undefined): void;
-  /** Outcomes of spans and alerts that were to be sent. */
-  sent(what: "spans" | "alerts", result: string, count: number): void;
+  /** Outcomes of spans that were to be sent. */
+  sent(result: string, spans: number): void;
 }
 
 export class Observers implements BooksObserver {
@@ -76,7 +76,7 @@ export class Observers implements BooksObserver {
     for (const observer of this.#observers) observer.store?.(fault);
   }
 
-  sent(what: "spans" | "alerts", result: string, count: number): void {
-    for (const observer of this.#observers) observer.sent?.(what, result, count);
+  sent(result: string, spans: number): void {
+    for (const observer of this.#observers) observer.sent?.(result, spans);
   }
 }

@@ -58,7 +58,6 @@ export const TOTALS = {
     "Windows in which a budget reached a percentage of its limit.",
   ),
   spans: counter("weir_spans_total", ["result"], "Spans of traces: exported, dropped or refused."),
-  alertsSent: counter("weir_alerts_sent_total", ["result"], "Alerts to webhooks: delivered or lost."),
   workerRestarts: counter("weir_worker_restarts_total", ["worker"], "Starts of a worker after the first."),
   folded: counter(
     "weir_series_folded_total",

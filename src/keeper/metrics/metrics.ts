@@ -139,9 +139,9 @@ export class Metrics {
     this.#registry.add(TOTALS.alerts, [budget, String(percent)], windows);
   }
 
-  /** Spans and alerts that were sent or lost. */
-  sent(what: "spans" | "alerts", result: string, count: number): void {
-    this.#registry.add(what === "spans" ? TOTALS.spans : TOTALS.alertsSent, [result], count);
+  /** Spans that were sent or lost. */
+  sent(result: string, spans: number): void {
+    this.#registry.add(TOTALS.spans, [result], spans);
   }
 
   /** @returns Prometheus text */

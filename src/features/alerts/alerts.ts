@@ -1,12 +1,12 @@
 /** Decides what is worth an alert, and who gets it. */
-import type { BreakerReport } from "../ledger/messages.ts";
-import { formatNano, type Nano, toDollars } from "../ledger/money.ts";
-import type { CallRecord } from "../ledger/record.ts";
-import type { AlertEvent, AlertTarget } from "../ledger/telemetry.ts";
+import type { BreakerReport } from "../../ledger/messages.ts";
+import { formatNano, type Nano, toDollars } from "../../ledger/money.ts";
+import type { CallRecord } from "../../ledger/record.ts";
+import type { AlertEvent, AlertTarget } from "./section.ts";
 import type { Alert } from "./alert.ts";
 import { Conditions } from "./conditions.ts";
 import { ErrorRate, hasFailed, WINDOW_MS } from "./error-rate.ts";
-import type { WallClock } from "../core/wall-clock.ts";
+import type { WallClock } from "../../core/wall-clock.ts";
 
 /** A state that a worker has not repeated for this time counts as over. Milliseconds. */
 const SILENT_MS = 10_000;

@@ -1,5 +1,5 @@
 /** An alert, and how it is written for its receiver. */
-import type { AlertEvent, AlertTarget } from "../ledger/telemetry.ts";
+import type { AlertEvent, AlertTarget } from "./section.ts";
 
 export interface Alert {
   /** The same in each repetition of the request. */

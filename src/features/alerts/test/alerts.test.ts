@@ -1,9 +1,9 @@
 /** What is worth an alert, who gets it, and how often. */
 import { expect, test } from "bun:test";
-import { ALERT_EVENTS, type AlertTarget } from "../../src/ledger/telemetry.ts";
-import type { Alert } from "../../src/telemetry/alert.ts";
-import { Alerts } from "../../src/telemetry/alerts.ts";
-import { callRecord, TestClock } from "../helpers/telemetry.ts";
+import { ALERT_EVENTS, type AlertTarget } from "../section.ts";
+import type { Alert } from "../alert.ts";
+import { Alerts } from "../alerts.ts";
+import { callRecord, TestClock } from "../../../../test/helpers/telemetry.ts";
 
 const ALL: AlertTarget = { url: "http://all", events: ALERT_EVENTS, format: "json", errorShare: 0.2 };
 

@@ -1,11 +1,11 @@
 /** How alerts reach their receivers. */
 import { expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import type { AlertTarget } from "../../src/ledger/telemetry.ts";
-import type { Alert } from "../../src/telemetry/alert.ts";
-import { post } from "../../src/http/post.ts";
-import { Webhooks } from "../../src/telemetry/webhooks.ts";
-import { fakePost, settled, startReceiver, TestClock } from "../helpers/telemetry.ts";
+import type { AlertTarget } from "../section.ts";
+import type { Alert } from "../alert.ts";
+import { post } from "../../../http/post.ts";
+import { Webhooks } from "../webhooks.ts";
+import { fakePost, settled, startReceiver, TestClock } from "../../../../test/helpers/telemetry.ts";
 
 const ALERT: Alert = {
   id: "alert_1",

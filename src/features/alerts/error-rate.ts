@@ -1,5 +1,5 @@
 /** The share of calls that failed in the last five minutes. */
-import type { CallRecord } from "../ledger/record.ts";
+import type { CallRecord } from "../../ledger/record.ts";
 
 const BUCKET_MS = 30_000;
 const BUCKETS = 10;

@@ -1,5 +1,5 @@
 /** Conditions that begin and end: each is reported once when it begins, and once when it has been away for a while. */
-import type { WallClock } from "../core/wall-clock.ts";
+import type { WallClock } from "../../core/wall-clock.ts";
 
 /** A condition that comes back within this time has not ended. Milliseconds. */
 const CALM_MS = 60_000;

@@ -59,7 +59,7 @@ export class FrameReader<Message> {
     let bytes = Buffer.concat(this.#chunks);
     for (;;) {
       this.#wanted = bytes.byteLength < LENGTH_BYTES ? LENGTH_BYTES : LENGTH_BYTES + bytes.readUInt32BE(0);
-      if (this.#wanted > MAX_FRAME) throw new Error("a message to or from the keeper is too long");
+      if (this.#wanted > MAX_FRAME) throw new Error("a message between processes of weir is too long");
       if (bytes.byteLength < this.#wanted) break;
       this.#take(decode(bytes.subarray(LENGTH_BYTES, this.#wanted)));
       bytes = bytes.subarray(this.#wanted);

@@ -3,7 +3,7 @@
  * that is replaced imports nothing else. The threads with this entry are those of the keeper.
  */
 import type { KeeperHost } from "./keeper/seams.ts";
-import { KEEPER_FLAG, PREFLIGHT_FLAG } from "./process/program.ts";
+import { KEEPER_FLAG, PREFLIGHT_FLAG, SERVICE_FLAG } from "./process/program.ts";
 import { mustReplace, replaceProcess } from "./process/reexec.ts";
 
 if (Bun.isMainThread) {
@@ -38,6 +38,11 @@ async function parts(host: KeeperHost) {
   return keeperPartsOf(list, host);
 }
 
+async function services() {
+  const [{ servicesOf }, list] = await Promise.all([import("./feature/feature.ts"), features()]);
+  return servicesOf(list);
+}
+
 /** The features of this build. */
 async function features() {
   const [{ featuresIn }, exported] = await Promise.all([
@@ -56,6 +61,10 @@ async function run(args: readonly string[]): Promise<void> {
   if (first === KEEPER_FLAG) {
     const { runKeeper } = await import("./cli/keeper.ts");
     return runKeeper(others, { declarations, tables, parts });
+  }
+  if (first === SERVICE_FLAG) {
+    const { runService } = await import("./cli/service.ts");
+    return runService(others, await services());
   }
   const [cli, list] = await Promise.all([import("./cli/index.ts"), features()]);
   process.exitCode = await cli.run(args, list);

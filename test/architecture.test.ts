@@ -25,6 +25,7 @@ const FACES = [
   "src/config/section.ts",
   "src/gateway/seams.ts",
   "src/keeper/seams.ts",
+  "src/service/seams.ts",
   "src/ledger/keys/option.ts",
   "@sinclair/typebox",
   "bun",
@@ -201,6 +202,11 @@ const RULES: readonly Rule[] = [
     because: "how processes and threads of weir start, end and talk does not depend on what they do",
   },
   {
+    from: "src/service/",
+    may: ["src/core/", "src/process/", "bun"],
+    because: "how workers ask the process of a feature does not depend on what it does",
+  },
+  {
     from: "src/documents/",
     may: ["node:fs", "node:path"],
     because: "the documents are texts, which know nothing of what they describe",
@@ -222,6 +228,7 @@ const RULES: readonly Rule[] = [
       "src/ledger/keys/option.ts",
       "src/gateway/seams.ts",
       "src/keeper/seams.ts",
+      "src/service/seams.ts",
     ],
     because: "a manifest joins the types of the seams, each of which is in the room that runs it",
   },

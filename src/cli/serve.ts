@@ -12,6 +12,7 @@ import { lockOnly, lockPath, lockState } from "./lock.ts";
 import { createCredential, RunFile } from "./run-file.ts";
 import { FIXED } from "../config/fixed.ts";
 import { watchRunner } from "./runner.ts";
+import { Services } from "./services.ts";
 import { Signals } from "./signals.ts";
 import { startTable } from "./start-table.ts";
 import { supervise } from "./supervise.ts";
@@ -79,7 +80,7 @@ async function serveHere(
   variant?: ServeVariant,
 ): Promise<number> {
   const worker = workerOf(context.env);
-  const beginWork = worker && followSupervisor();
+  const supervised = worker && followSupervisor();
   const signals = worker ? undefined : new Signals();
   const { config } = settings;
   if (config.listen.unix !== undefined) await lockPath(config.listen.unix, context.env);
@@ -92,6 +93,13 @@ async function serveHere(
   let ending: Ending | undefined;
   guardProcess((message, attempt) => weir?.fault(message, attempt));
   const credential = createCredential();
+  const services =
+    supervised?.services ??
+    new Services({
+      ...{ home, env: context.env },
+      fault: (text) => weir?.fault(text),
+      info: (text) => weir?.info(text),
+    });
   weir = await startWeir({
     ...settings,
     config: worker ? { ...config, port: worker.port } : config,
@@ -99,7 +107,7 @@ async function serveHere(
     worker: worker?.number,
     keeper: worker && worker.keeper,
     isRestart: worker?.isRestart,
-    home,
+    ...{ home, services },
     plugins: variant?.plugins,
     columns: context.columns,
     keyOptions: context.keyOptions,
@@ -124,8 +132,8 @@ async function serveHere(
   const table = variant?.describe(ownTable, weir.url, weir) ?? ownTable;
   const reloads = (reloader = new Reloader(weir, context, config, variant?.adjust));
   const ends = ending!;
-  if (beginWork)
-    beginWork({
+  if (supervised)
+    supervised.begin({
       table,
       ...(weir.admin && "url" in weir.admin && { admin: weir.admin.url }),
       announced: () => weir.announce(),

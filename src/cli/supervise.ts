@@ -8,7 +8,10 @@ import { writeTo } from "../run/log-writer.ts";
 import { createLogger } from "../server/log.ts";
 import { lockPort, lockState } from "./lock.ts";
 import { keeperSettings, type StateHome, stateHome } from "../run/home.ts";
-import { keeperSocket, SupervisedKeeper } from "./supervised-keeper.ts";
+import { Services } from "./services.ts";
+import { socketPath } from "./socket-path.ts";
+import { SupervisedKeeper } from "./supervised-keeper.ts";
+import { watchPauses } from "./pauses.ts";
 import { createCredential, RunFile } from "./run-file.ts";
 import { watchRunner } from "./runner.ts";
 import { CELLS, HOME, KEEPER, RESTART, sentence, WORKER } from "./worker.ts";
@@ -31,10 +34,6 @@ const RECENT_MS = 10_000;
 /** Delay before the first restart, doubled with each recent failure. Milliseconds. */
 const PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
-/** Interval of the health check of the workers. Milliseconds. */
-const LOOK_MS = 500;
-/** A health check that runs this much late means that the supervisor itself was paused. Milliseconds. */
-const STOOD_STILL_MS = 2_000;
 /** A worker that still runs this long after the grace period is killed. Milliseconds. */
 const KILL_AFTER_MS = 900;
 /** Maximum time for a killed worker to end. Milliseconds. */
@@ -74,6 +73,7 @@ class Supervisor {
   readonly #credential = createCredential();
   readonly #keeper: SupervisedKeeper;
   readonly #home: StateHome;
+  readonly #services: Services;
 
   constructor(options: SuperviseOptions, port: number, home: StateHome) {
     const { config } = options;
@@ -87,8 +87,13 @@ class Supervisor {
       write: writeTo(process.stdout),
     });
     this.#home = home;
+    this.#services = new Services({
+      ...{ home, env: options.env },
+      fault: (text) => this.#log.fault(text),
+      info: (text) => this.#log.info(text, {}),
+    });
     this.#keeper = new SupervisedKeeper(
-      keeperSocket(home, options.env),
+      socketPath("keeper", home, options.env),
       keeperSettings(home, config, this.#credential),
       (text) => this.#log.fault(text),
     );
@@ -107,6 +112,7 @@ class Supervisor {
     this.#start(1);
     const code = await this.#ended.promise;
     this.#file?.remove();
+    await this.#services.stop();
     await this.#keeper.stop();
     await this.#log.flush();
     exitProcess(code);
@@ -123,6 +129,7 @@ class Supervisor {
           if (reloaded !== this.#reloaded) void this.#catchUp(worker);
         },
         onEnd: (how, code) => this.#onEnd(worker, how, code),
+        onMessage: (message) => message.kind === "service" && void this.#startService(worker, message.name),
       });
       this.#workers.set(number, worker);
     } catch (cause) {
@@ -142,6 +149,14 @@ class Supervisor {
         ...(this.#keeper.cells !== undefined && { [CELLS]: this.#keeper.cells }),
       },
     };
+  }
+
+  async #startService(worker: WorkerProcess, name: string): Promise<void> {
+    try {
+      worker.tellService({ kind: "service", name, path: await this.#services.start(name) });
+    } catch (cause) {
+      worker.tellService({ kind: "service", name, fault: sentence(cause) });
+    }
   }
 
   #addFailure(): void {
@@ -199,20 +214,17 @@ class Supervisor {
 
   /** Kills workers that hang; their end is then handled like any other. */
   #checkWorkers(): void {
-    let due = performance.now() + LOOK_MS;
-    setInterval(() => {
-      const late = performance.now() - due;
-      due = performance.now() + LOOK_MS;
+    watchPauses((wasPaused) => {
       for (const worker of this.#workers.values()) {
-        if (late > STOOD_STILL_MS) worker.resetHeartbeat();
+        if (wasPaused) worker.resetHeartbeat();
         const { hang } = worker;
         if (hang === undefined) continue;
         this.#log.fault(`worker ${worker.number} hangs: it ${hang}; weir kills it`);
         worker.resetHeartbeat();
         worker.kill();
       }
-      this.#keeper.check(late > STOOD_STILL_MS);
-    }, LOOK_MS);
+      this.#keeper.check(wasPaused);
+    });
   }
 
   #serves(): boolean {

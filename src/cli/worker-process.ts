@@ -19,7 +19,12 @@ export interface WorkerEvents {
   onReady(table: string, admin?: string): void;
   /** @param how clause for a message: `ended with code 1` */
   onEnd(how: string, code: number | null): void;
+  /** Another message that answers nothing. */
+  onMessage?(message: OtherMessage): void;
 }
+
+/** What neither says how the process is nor answers the supervisor. */
+export type OtherMessage = Extract<FromWorker, { kind: "service" | "log" | "group" }>;
 
 /** A worker without a heartbeat for this time counts as hanging. Milliseconds. */
 const SILENCE_MS = 8_000;
@@ -114,6 +119,11 @@ export class WorkerProcess {
     this.#send({ kind: "announced" });
   }
 
+  /** Tells the worker where the process of a feature listens. */
+  tellService(service: Extract<ToWorker, { kind: "service" }>): void {
+    this.#send(service);
+  }
+
   /** Drains and ends the worker. A worker that does not listen yet is killed. */
   stop(): void {
     if (!this.#serves || !this.#send({ kind: "stop" })) this.kill();
@@ -128,7 +138,8 @@ export class WorkerProcess {
   #take(message: FromWorker, events: WorkerEvents): void {
     this.#heardAt = performance.now();
     if (message.kind === "alive") return;
-    if (message.kind !== "ready") return this.#answer?.(message);
+    if (message.kind === "reloaded" || message.kind === "refused") return this.#answer?.(message);
+    if (message.kind !== "ready") return events.onMessage?.(message);
     this.#serves = true;
     this.#servesSince = performance.now();
     events.onReady(message.table, message.admin);

@@ -2,8 +2,9 @@
 import { availableParallelism } from "node:os";
 import type { Config } from "../config/schema.ts";
 import { exitProcess } from "../process/exit.ts";
-import type { KeeperAddress } from "../run/running-weir.ts";
+import type { KeeperAddress, ServiceOwner } from "../run/running-weir.ts";
 import type { StateHome } from "../run/home.ts";
+import type { ToOwner } from "../service/messages.ts";
 
 /** The environment variable that makes a process a worker: its number and the port, `2:9347` or `2:9347:restart`. */
 export const WORKER = "WEIR_WORKER";
@@ -28,12 +29,17 @@ export type FromWorker =
   /** Heartbeat: the worker's event loop is running. */
   | { kind: "alive" }
   | { kind: "reloaded" }
-  | { kind: "refused"; message: string };
+  | { kind: "refused"; message: string }
+  /** The worker needs the process of a feature. */
+  | { kind: "service"; name: string }
+  | ToOwner;
 
-export interface ToWorker {
+export type ToWorker =
   /** `announced`: all workers serve, and other commands find the gateway. */
-  kind: "reload" | "stop" | "announced";
-}
+  | { kind: "reload" | "stop" | "announced" }
+  /** Where the process of a feature listens, or why it cannot. */
+  | { kind: "service"; name: string; path: string }
+  | { kind: "service"; name: string; fault: string };
 
 /** Interval of a worker's heartbeats. Milliseconds. */
 export const HEARTBEAT_MS = 1_000;
@@ -72,13 +78,20 @@ export interface WorkerDuties {
   signal(this: void): void;
 }
 
+/** A worker's side of its bond with the supervisor. */
+export interface Supervised {
+  /** Call this once the gateway listens; before that the supervisor sends no messages. */
+  begin(this: void, duties: WorkerDuties): void;
+  /** The supervisor starts the processes of features. */
+  readonly services: ServiceOwner;
+}
+
 /**
  * Binds this process to its supervisor. A terminal's interrupt and systemd's SIGTERM reach the whole process group, and the
  * supervisor decides what to do: a worker ignores its own signals while the supervisor exists. A worker whose supervisor is
  * gone drains and ends.
- * @returns function to call once the gateway listens; before that the supervisor sends no messages
  */
-export function followSupervisor(): (duties: WorkerDuties) => void {
+export function followSupervisor(): Supervised {
   let duties: WorkerDuties | undefined;
   const send = (message: FromWorker) => {
     if (process.connected) process.send?.(message);
@@ -90,11 +103,14 @@ export function followSupervisor(): (duties: WorkerDuties) => void {
   };
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, onSignal);
   process.on("SIGHUP", () => {});
+  const services = new SupervisedServices(send);
   // A listener for messages keeps the process alive, so it is added only after a successful start.
-  return (given) => {
+  const begin = (given: WorkerDuties) => {
     duties = given;
     process.on("disconnect", given.drain);
-    process.on("message", ({ kind }: ToWorker) => {
+    process.on("message", (message: ToWorker) => {
+      if (message.kind === "service") return services.receive(message);
+      const { kind } = message;
       if (kind === "stop") return given.drain();
       if (kind === "announced") return given.announced();
       given.reload().then(
@@ -104,8 +120,45 @@ export function followSupervisor(): (duties: WorkerDuties) => void {
     });
     if (!process.connected) given.drain();
     send({ kind: "ready", table: given.table, admin: given.admin });
+    services.begin();
     setInterval(() => send({ kind: "alive" }), HEARTBEAT_MS);
   };
+  return { begin, services };
+}
+
+/** Asks the supervisor for the processes of features. What is asked before the worker is ready waits for that. */
+class SupervisedServices implements ServiceOwner {
+  readonly #send: (message: FromWorker) => void;
+  readonly #asked = new Map<string, PromiseWithResolvers<string>>();
+  #isReady = false;
+
+  constructor(send: (message: FromWorker) => void) {
+    this.#send = send;
+  }
+
+  start(name: string): Promise<string> {
+    const known = this.#asked.get(name);
+    if (known) return known.promise;
+    const asked = Promise.withResolvers<string>();
+    this.#asked.set(name, asked);
+    if (this.#isReady) this.#send({ kind: "service", name });
+    return asked.promise;
+  }
+
+  /** The supervisor ends the processes when all workers have ended. */
+  async stop(): Promise<void> {}
+
+  begin(): void {
+    this.#isReady = true;
+    for (const name of this.#asked.keys()) this.#send({ kind: "service", name });
+  }
+
+  receive(message: Extract<ToWorker, { kind: "service" }>): void {
+    const asked = this.#asked.get(message.name);
+    if ("path" in message) return asked?.resolve(message.path);
+    this.#asked.delete(message.name);
+    asked?.reject(new Error(message.fault));
+  }
 }
 
 /** The message of a thrown value. */

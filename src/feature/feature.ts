@@ -8,6 +8,7 @@ import type { Metric } from "../core/metric.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
 import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 import type { FeatureTables, KeeperHost, KeeperPart, NamedTables } from "../keeper/seams.ts";
+import type { LoadService, NamedService } from "../service/seams.ts";
 
 export interface Feature {
   /** Its folder, and its name for `--without`. */
@@ -39,6 +40,8 @@ export interface Feature {
   readonly check?: LoadCheck;
   /** Its part in the keeper, beside the books. */
   readonly keeper?: () => Promise<{ start(host: KeeperHost): KeeperPart }>;
+  /** Its own process, one for all workers, which weir starts with the first ask of its part in a worker. */
+  readonly service?: LoadService;
 }
 
 /**
@@ -84,6 +87,11 @@ export function workersOf(features: readonly Feature[]): NamedPart<WorkerHost, W
   return features.flatMap(({ name, metrics, worker }) =>
     worker ? [{ name, load: worker, ...(metrics && { metrics }) }] : [],
   );
+}
+
+/** The processes of features. */
+export function servicesOf(features: readonly Feature[]): NamedService[] {
+  return features.flatMap(({ name, service }) => (service ? [{ name, load: service }] : []));
 }
 
 /** What features find for `weir check`. */

@@ -4,6 +4,7 @@ import type { Call } from "../core/call.ts";
 import type { Channel } from "../core/channel.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { Lines } from "../core/lines.ts";
 import type { Ledger } from "../core/ledger.ts";
 import type { Meter, Metric } from "../core/metric.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
@@ -72,6 +73,11 @@ export interface WorkerHost {
   readonly isAlone: boolean;
   /** The way to the part of the same name in the keeper. */
   channel<Up, Down>(): Channel<Up, Down>;
+  /**
+   * The way to the process of the feature, which its manifest declares as `service`. Call this once.
+   * @param introduction what the process learns of this worker when they connect, as JSON; default: nothing
+   */
+  service<Ask, Piece>(introduction?: () => unknown): Lines<Ask, Piece>;
 }
 
 /** A part of a process that serves calls, from its start to its end. */

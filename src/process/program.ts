@@ -6,6 +6,9 @@ export const PREFLIGHT_FLAG = "--rehearse-plugins";
 /** First argument of a keeper process; the path of its socket follows. */
 export const KEEPER_FLAG = "--keeper";
 
+/** First argument of the process of a feature; its name and the path of its socket follow. */
+export const SERVICE_FLAG = "--service";
+
 /**
  * On Linux this is the file that the process was started from, even if an upgrade removed or replaced it since: all processes
  * of a gateway run the same version.

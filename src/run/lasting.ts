@@ -11,6 +11,7 @@ import type { GatewayAddress } from "../ledger/messages.ts";
 import { WorkerLedger } from "../ledger/worker/ledger.ts";
 import { WorkerMeter } from "../ledger/worker/meter.ts";
 import { createRequestId } from "../server/respond.ts";
+import { ServiceLines } from "../service/lines.ts";
 import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
 import type { Served } from "../gateway/seams.ts";
 import { columnsWith } from "./columns.ts";
@@ -71,6 +72,9 @@ export class Lasting {
   readonly parts;
   readonly state;
   #answers: WorkerAnswers | undefined;
+  readonly #services: StartOptions["services"];
+  /** Ways to processes of features. */
+  readonly #opened: { close(): void }[] = [];
 
   private constructor(
     options: StartOptions,
@@ -79,6 +83,7 @@ export class Lasting {
   ) {
     const { config, worker, keeper: address, isRestart = false } = options;
     const { redactor, clock } = this;
+    this.#services = options.services;
     const columns = columnsWith(options.columns ?? []);
     this.headers = options.headers ?? [];
     const logger = (this.logger = openLog(options, redactor.hide, columns));
@@ -145,10 +150,22 @@ export class Lasting {
       answerNotes: new AnswerNotes(name),
       isAlone: address === undefined,
       channel: <Up, Down>() => keeper.channel<Up, Down>(name),
+      service: <Ask, Piece>(introduction: () => unknown = () => undefined) =>
+        this.#lines<Ask, Piece>(name, introduction),
     });
     this.parts = new WorkerParts(options.workers ?? [], host, (metrics) => this.meter.declare(metrics));
     const { ledger, meter, health } = this;
     this.state = new StateReporter({ ledger, meter, health, clock, gateway: () => listeners.address() });
+  }
+
+  /** The way to the process of a feature. */
+  #lines<Ask, Piece>(name: string, introduction: () => unknown): ServiceLines<Ask, Piece> {
+    const none = () => Promise.reject(new Error("this gateway starts no processes of features"));
+    const services = this.#services;
+    const start = services ? (wanted: string) => services.start(wanted) : none;
+    const lines = new ServiceLines<Ask, Piece>(name, start, introduction);
+    this.#opened.push(lines);
+    return lines;
   }
 
   static async open(options: StartOptions, listeners: Listeners): Promise<Lasting> {
@@ -175,6 +192,8 @@ export class Lasting {
   async close(): Promise<void> {
     this.meter.flush();
     await this.works.end(shuttingDown());
+    for (const lines of this.#opened) lines.close();
+    await this.#services?.stop();
     const isStored = await this.ledger.end();
     await this.keeper.close();
     // The file tells the next keeper that something may be spent that no store has.

@@ -35,6 +35,8 @@ export interface StartOptions extends Settings {
   worker?: number;
   /** The keeper's process; without it the keeper is a thread of this process. */
   keeper?: KeeperAddress;
+  /** Starts the processes of features. Default: there are none, and an ask for one fails. */
+  services?: ServiceOwner;
   /** The gateway already runs in other processes: it must not end because answers cannot be stored. */
   isRestart?: boolean;
   /** Random credential of this run, with which the admin API starts. */
@@ -47,6 +49,14 @@ export interface StartOptions extends Settings {
   onListening?(this: void, stop: RunningWeir["stop"]): void;
   /** Plugins of the command that starts the gateway, after the built-in ones. */
   plugins?: readonly Plugin[];
+}
+
+/** Who starts the processes of features. */
+export interface ServiceOwner {
+  /** Starts one if it does not run. @returns path of its socket @throws Error with one sentence */
+  start(name: string): Promise<string>;
+  /** Ends all of them, and what they have started. */
+  stop(): Promise<void>;
 }
 
 /** How a worker reaches the keeper's process. */

@@ -34,8 +34,6 @@ import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { errorTable, finishTable } from "./helpers/dialects.ts";
 import { makeSilentTable } from "./helpers/left-out.ts";
 import { makeMatrix } from "./helpers/matrix.ts";
-import { ask, until } from "./helpers/serving.ts";
-import { startReceiver } from "./helpers/telemetry.ts";
 import { json, startUpstream } from "./helpers/upstream.ts";
 
 let gateway: RunningGateway;
@@ -340,27 +338,6 @@ test("the plugins of the guide reach their hosts: endpoint, authorization and fr
   } finally {
     await started.stop();
     upstream.stop();
-  }
-});
-
-test("with the example of traces a collector gets spans", async () => {
-  const receiver = startReceiver();
-  const example = blockOf("src/telemetry/README.md", "yaml", "service:").replace(
-    "http://127.0.0.1:4318",
-    receiver.url,
-  );
-  const told = await startGateway({
-    config: { ...(Bun.YAML.parse(example) as object) },
-    env: { WEIR_STATE: "none" },
-  });
-  try {
-    await told.opened();
-    await ask(told.url, "mock/chat");
-    await told.stop();
-    expect(receiver.spans().map(({ name }) => name)).toContain("POST /v1/chat/completions");
-  } finally {
-    await told.stop().catch(() => {});
-    await receiver.stop();
   }
 });
 

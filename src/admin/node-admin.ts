@@ -69,7 +69,6 @@ export class NodeAdmin implements AdminBooks {
       lost: ({ feature, calls }) => this.#metrics.lostRows(feature, calls),
       alert: (budget, percent) => this.#metrics.alerted(this.#budgetName(budget), percent),
       counted: (counted) => this.#metrics.counted(counted),
-      sent: (result, spans) => this.#metrics.sent(result, spans),
     });
   }
 

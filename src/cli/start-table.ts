@@ -41,7 +41,6 @@ export function startTable(
     `  books: ${books.place}`,
     ...pricesLine(priceBookDays(now)),
     ...adminLine(admin, isTerminal),
-    ...telemetryLines(config),
     ...startLines.map((line) => `  ${line}`),
     `  try: curl -N ${target} -H "content-type: application/json"${auth} -d '${body}'`,
   ].join("\n");
@@ -82,11 +81,6 @@ function describeKeys({ keys, isOpen, isDoubted, forms = [] }: OpenedBooks): str
 function pricesLine(days: number): string[] {
   if (days <= OLD_DAYS) return [];
   return [`  prices: ${days} days old; update weir, or set prices of newer models in the config`];
-}
-
-/** Only the origin: the path may contain credentials. */
-function telemetryLines({ traces }: Config): string[] {
-  return traces.to === undefined ? [] : [`  traces: to ${new URL(traces.to).origin}`];
 }
 
 /**

@@ -9,8 +9,7 @@ export const FULL_PATH = "/llms-full.txt";
 const SECTIONS: readonly { title: string; holds: RegExp }[] = [
   {
     title: "Use weir",
-    holds:
-      /^(README\.md|plugins\/|src\/(admin|cli|config|features\/[a-z-]+|formats|gateway|telemetry)\/README)/,
+    holds: /^(README\.md|plugins\/|src\/(admin|cli|config|features\/[a-z-]+|formats|gateway)\/README)/,
   },
   { title: "Optional", holds: /^(test\/|\.github\/)/ },
   { title: "How weir works", holds: /./ },

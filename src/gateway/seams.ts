@@ -1,6 +1,6 @@
 /** The seams of a call: where code that is no part of the core meets calls, and in which order. */
 import type { AnswerNotes } from "../core/answer-notes.ts";
-import type { Call } from "../core/call.ts";
+import type { Attempt, Call } from "../core/call.ts";
 import type { Channel } from "../core/channel.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -86,6 +86,8 @@ export interface WorkerPart {
   seams(config: object): Seams | undefined | Promise<Seams | undefined>;
   /** Called when a config begins to serve. */
   serves?(config: object): void;
+  /** Called at the end of each call and each {@link Work}, before its record is written: the part notes values of columns. */
+  record?(call: Call, attempts: readonly Attempt[]): void;
   /** Lines of the start table of `weir serve`. */
   startLines?(config: object): readonly string[];
   /** The gateway stops. */

@@ -73,8 +73,9 @@ export class KeeperClient {
       up: (fault) => {
         this.#isUp = this.#wasUp = true;
         this.#answerEvents?.up(fault);
-        this.#booksEvents?.up();
+        // Parts know what they do with records before those that waited for a keeper come.
         for (const events of this.#features.values()) events.up();
+        this.#booksEvents?.up();
       },
       down: () => {
         this.#isUp = false;

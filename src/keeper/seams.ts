@@ -15,6 +15,8 @@ export interface KeeperHost {
   report(this: void, sentence: string): void;
   /** Adds an entry to the audit log. @param subject path of what was looked at or changed */
   note(this: void, actor: Actor, action: string, subject: string, facts?: unknown): Promise<void>;
+  /** Name of a key by its id; the id, if the books do not know it. */
+  keyName(this: void, id: string): string;
   /** Adds to a counter of the feature. @param labels values in the order of the metric's labels @param amount 0 makes the series */
   count(this: void, metric: Metric, labels: readonly string[], amount: number): void;
   /** From now on the observer hears what happens in the books. */

@@ -7,7 +7,6 @@ import type { Nano } from "./money.ts";
 import type { Declared, Policy, StoredModel, Unreleased } from "./policy.ts";
 import type { PriceSettings } from "./prices/settings.ts";
 import type { RecordBatch } from "./record.ts";
-import type { TraceSettings } from "./telemetry.ts";
 
 /**
  * An account is what the keeper keeps for one window of a budget (amounts in nano-dollars) or for one unit of a rate limit
@@ -253,6 +252,4 @@ export interface BookSettings extends Keep {
   adminNames?: readonly string[];
   /** The section `prices` of the config. */
   prices: PriceSettings;
-  /** Absent: no traces. */
-  traces?: TraceSettings;
 }

@@ -7,7 +7,6 @@ import type { RefusalReason } from "../core/refusal.ts";
 import type { Charge, PriceRule } from "./charge.ts";
 import type { Margin } from "./margins.ts";
 import type { Nano } from "./money.ts";
-import type { TraceFacts } from "./telemetry.ts";
 
 /**
  * Number of the format of records and of the messages with them. It is raised with each change that another version of weir
@@ -85,8 +84,6 @@ export interface CallRecord {
   prompt?: PromptRecord;
   /** Why less of the prompt was read from the cache than before. Only in records that are read from the store. */
   cacheBreak?: CacheBreak;
-  /** Only for the keeper, which makes spans of it; the store does not get it. Absent without traces. */
-  trace?: TraceFacts;
   /** Empty for a call that reached no provider. */
   attempts: readonly AttemptRecord[];
 }
@@ -116,12 +113,14 @@ const MEMBERS: Record<Exclude<keyof CallRecord, "upstreamId">, true> = {
   unstored: true,
   prompt: true,
   cacheBreak: true,
-  trace: true,
   attempts: true,
 };
 
 /** The members of a record that are no columns. */
 export const RECORD_MEMBERS: ReadonlySet<string> = new Set(Object.keys(MEMBERS));
+
+/** Members of records of earlier versions that were not for the store: commits that waited on a disk may have them. */
+export const FORMER_MEMBERS: ReadonlySet<string> = new Set(["trace"]);
 
 export type { RefusalReason } from "../core/refusal.ts";
 

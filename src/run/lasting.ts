@@ -122,6 +122,7 @@ export class Lasting {
       columns,
       worker: worker ?? 0,
       awaitsPolicy: hasPolicy,
+      onRecord: (call, attempts) => this.parts.record(call, attempts),
       onMessage: (message) => {
         // The first message of a connection.
         if (message.kind === "policy") this.meter.declareAgain();

@@ -1,4 +1,5 @@
 /** The parts of features in a process that serves calls. */
+import type { Attempt, Call } from "../core/call.ts";
 import type { Metric } from "../core/metric.ts";
 import type { LivePart } from "../gateway/life.ts";
 import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
@@ -9,6 +10,9 @@ export class WorkerParts {
   readonly #declare: (metrics: readonly Metric[]) => void;
   /** Parts that have started; they last until the gateway stops. */
   readonly #started = new Map<string, WorkerPart>();
+
+  /** Those of them that note values for records. */
+  readonly #recording: WorkerPart[] = [];
 
   /** @param declare gets the metrics of a part that is on */
   constructor(
@@ -39,6 +43,11 @@ export class WorkerParts {
     for (const part of this.#started.values()) part.serves?.(config);
   }
 
+  /** The record of a call is about to be written. */
+  record(call: Call, attempts: readonly Attempt[]): void {
+    for (const part of this.#recording) part.record!(call, attempts);
+  }
+
   /** What the parts add to the start table. */
   startLines(config: object): readonly string[] {
     return [...this.#started.values()].flatMap((part) => part.startLines?.(config) ?? []);
@@ -51,6 +60,7 @@ export class WorkerParts {
   async #start({ name, load }: NamedPart<WorkerHost, WorkerPart>): Promise<WorkerPart> {
     const part = (await load()).start(this.#hostOf(name));
     this.#started.set(name, part);
+    if (part.record) this.#recording.push(part);
     return part;
   }
 }

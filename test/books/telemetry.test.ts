@@ -42,11 +42,6 @@ async function scrape({ admin }: RunningBooks): Promise<string> {
   return (await fetch(`${admin.url}/metrics`)).text();
 }
 
-async function spans(weir: RunningBooks, result: string): Promise<number> {
-  const families = parsePrometheus(await scrape(weir));
-  return families.has("weir_spans_total") ? valueOf(families, "weir_spans_total", { result }) : NaN;
-}
-
 const CANARY = "canary-4be1c07f";
 
 /** One call of each dialect, each with the canary in everything that a client writes. */
@@ -142,64 +137,4 @@ test("no prompt and no answer is in a span, a metric, an alert, the log or the s
   const places = { sent, scraped, log: weir.log.join("\n"), store: files.join("\n") };
   const found = Object.entries(places).filter(([, text]) => text.includes(CANARY));
   expect(found.map(([place]) => place)).toEqual([]);
-});
-
-test("while the collector is away calls go on, spans beyond the queue are dropped and counted, and the log says so once", async () => {
-  const weir = await start({ traces: { to: "http://127.0.0.1:1" }, log: { format: "json" } });
-  const calls = 10_400;
-  let next = 0;
-  let failed = 0;
-  await Promise.all(
-    Array.from({ length: 40 }, async () => {
-      while (next++ < calls) if ((await ask(weir.url, "mock/echo")).status !== 200) failed++;
-    }),
-  );
-  expect(failed).toBe(0);
-  // Two spans a call, of which 20,000 wait.
-  expect(await until(async () => (await spans(weir, "dropped")) === calls * 2 - 20_000, 20_000)).toBe(true);
-  const said = weir.log.filter((line) => line.includes("trace collector"));
-  expect(said.length).toBeGreaterThan(0);
-  expect(said.length).toBeLessThan(4);
-  expect(said[0]).toContain("http://127.0.0.1:1");
-  weir.signal("SIGTERM");
-  expect(await weir.exited).toBe(0);
-});
-
-test("what the collector took or refused is counted in the metrics", async () => {
-  let status = 200;
-  const collector = receiver(() => status);
-  const weir = await start({ traces: { to: collector.url } });
-  expect(await until(async () => (await spans(weir, "refused")) === 0)).toBe(true);
-  await ask(weir.url, "mock/echo");
-  expect(await until(async () => (await spans(weir, "exported")) === 2, 20_000)).toBe(true);
-  status = 403;
-  await ask(weir.url, "mock/echo");
-  expect(await until(async () => (await spans(weir, "refused")) === 2, 20_000)).toBe(true);
-  expect(await spans(weir, "dropped")).toBe(0);
-});
-
-test("a reload begins, moves and ends traces", async () => {
-  const [first, second] = [receiver(), receiver()];
-  const weir = await start({});
-  await ask(weir.url, "mock/echo");
-  const reload = async (config: object) => {
-    weir.configure(JSON.stringify(config));
-    expect(weir.run("reload")).toMatchObject({ code: 0 });
-  };
-  const names = ({ spans }: typeof first) => spans().filter(({ kind }) => kind === 2).length;
-  await reload({ traces: { to: first.url } });
-  await ask(weir.url, "mock/echo");
-  const exported = async (wanted: number) => (await spans(weir, "exported")) === wanted;
-  expect(await until(() => exported(2), 20_000)).toBe(true);
-  // The last calls of a collector reach it when it is replaced.
-  await ask(weir.url, "mock/echo");
-  await Bun.sleep(300);
-  await reload({ traces: { to: second.url } });
-  await ask(weir.url, "mock/echo");
-  expect(await until(() => exported(6), 20_000)).toBe(true);
-  await reload({});
-  await ask(weir.url, "mock/echo");
-  weir.signal("SIGTERM");
-  await weir.exited;
-  expect([names(first), names(second)]).toEqual([2, 1]);
 });

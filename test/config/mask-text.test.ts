@@ -51,7 +51,6 @@ const SPELLINGS: Record<string, string> = {
   "a deployment": `providers:\n  a:\n    deployments:\n      - {name: b, apiKey: ${KEY}}\n`,
   "the store": `store: postgres://weir:${KEY}@db/weir\n`,
   "the store as a group": `store: {url: "postgres://weir:${KEY}@db/weir"}\n`,
-  "headers of traces": `traces:\n  to: http://c:4318\n  headers: {x-key: ${KEY}}\n`,
   "a misspelled option": `provider:\n  openai:\n    api_key: ${KEY}\n`,
   "a digest": `keys:\n  - {name: bob, sha256: ${new Secret("x").digest()}}\n`,
   "a file with a tab": `keys:\n\t- bob:${KEY}\n`,

@@ -189,7 +189,7 @@ export const CHECKED: readonly Checked[] = [
   },
   ...[
     ["src/formats/README.md", "", "prompt_tokens"],
-    ["src/telemetry/README.md", "", "POST /v1/messages"],
+    ["src/features/traces/README.md", "", "POST /v1/messages"],
     ["src/features/alerts/README.md", "json", ""],
   ].map(([document, language, holding]) => ({
     ...{ document: document!, language: language!, holding: holding!, why: "is what weir sends or counts" },

@@ -31,6 +31,7 @@ const OFFERS = {};
 await keeperPartsOf(FEATURES, {
   report: () => {},
   note: async () => {},
+  keyName: (id) => id,
   count: () => {},
   observe: () => {},
   offers: OFFERS,

@@ -71,7 +71,6 @@ test("a scrape is valid Prometheus text, and all its families are in the list of
   metrics.dropped("1", 4);
   metrics.lostRows("words", 3);
   metrics.alerted("eng", 80);
-  metrics.sent("exported", 2);
   const budget = { name: 'the "budget"', limit: 4e9, spent: 1e9, assumed: 1e9, held: 1e9, overrun: 0 };
   const moment = {
     workers: [{ worker: "1", state }],

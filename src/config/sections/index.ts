@@ -11,7 +11,6 @@ import { providers } from "./providers.ts";
 import { limits, messages, responses, strict, timeouts } from "./requests.ts";
 import { circuitBreaker, retries } from "./retries.ts";
 import { cluster, state, store } from "./store.ts";
-import { traces } from "./telemetry.ts";
 
 export const CORE = [
   include,
@@ -45,7 +44,6 @@ export const CORE = [
   admin,
   adminKeys,
   metrics,
-  traces,
   prices,
   state,
   store,

@@ -2,7 +2,6 @@
 import { hostNameFaults } from "../address.ts";
 import { type Fault, faultAt } from "../error.ts";
 import { section } from "../section.ts";
-import { traces } from "./telemetry.ts";
 import { type Static, Type } from "@sinclair/typebox";
 import { CLOSED, oneOf } from "./kinds.ts";
 
@@ -59,9 +58,9 @@ export const metrics = section(
   { agrees: collectorFaults },
 );
 
-/** A flag or a variable may name the collector. */
-function collectorFaults({ otlp }: { otlp?: boolean }, config: object): Fault[] {
-  return otlp && traces.of(config).to === undefined
+/** A flag or a variable may name the collector. A build that cannot send the metrics has no section for it. */
+function collectorFaults({ otlp }: { otlp?: boolean }, config: { traces?: { to?: string } }): Fault[] {
+  return otlp && config.traces?.to === undefined
     ? faultAt(["metrics", "otlp"], "otlp needs traces.to, the collector that gets the metrics")
     : [];
 }

@@ -18,13 +18,12 @@ function answering(size: number, file: string): string {
 }
 
 /** Sections of other features that would tell others of a replayed call. A build may be without them. */
-const SILENT = { alerts: [] };
+const SILENT = { alerts: [], traces: {} };
 
 /** A replayed call costs nothing and belongs in no books and traces: a gateway of the same state folder may run beside it. */
 function withoutBooks(config: Config): Config {
-  const traces = { ...config.traces, to: undefined };
   const off = { state: "none", store: undefined, admin: "off", ...SILENT } as const;
-  return { ...config, ...off, traces };
+  return { ...config, ...off };
 }
 
 /** @returns the exit code @throws UsageError */

@@ -7,7 +7,6 @@ import { Books } from "./books.ts";
 import { Queries } from "./queries.ts";
 import { sqliteStore } from "../store/sqlite-store.ts";
 import type { BookStore } from "../store/store.ts";
-import { watchBooks } from "./telemetry.ts";
 import { SqlUpkeep, type Upkeep } from "../store/upkeep.ts";
 
 /** The keeper of the books, and what the admin API needs of it. */
@@ -34,7 +33,6 @@ export async function openBooks(
     settings: (given) => upkeep.keep?.(given),
     lost: (rows) => books.reporter.lost(rows),
   });
-  const telemetry = watchBooks(books);
   const queries = new Queries(books, upkeep.reports);
   const keeper: BooksKeeper = {
     open: () => books.open(),
@@ -44,14 +42,13 @@ export async function openBooks(
         ended: () => connection.ended(),
         receive(message) {
           if (message.kind === "query") return void queries.answer(message, send);
-          if (message.kind === "declare") telemetry.settings(message.settings);
           connection.receive(message);
         },
       };
     },
     async close() {
       await upkeep.close();
-      await Promise.all([telemetry.close(), books.close()]);
+      await books.close();
     },
   };
   const host = hostOf(books, upkeep, folder);
@@ -64,6 +61,7 @@ export function hostOf(books: Books, upkeep: Upkeep, folder?: string): KeeperHos
     ...(folder !== undefined && { folder }),
     report: (sentence) => books.reporter.other(sentence),
     note: (...entry) => upkeep.reports.note(...entry),
+    keyName: (id) => books.policy.keys.find((key) => key.id === id)?.name ?? id,
     count: (metric, labels, value) => books.observers.counted([{ metric, series: [{ labels, value }] }]),
     observe: (observer) => books.observers.add(observer),
     offers: {},

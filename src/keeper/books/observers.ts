@@ -1,4 +1,4 @@
-/** Observers of the books: metrics, traces and parts of features. */
+/** Observers of the books: metrics and parts of features. */
 import type { Counted } from "../../core/metric.ts";
 import type { BookSettings, WorkerState } from "../../ledger/messages.ts";
 import type { RecordBatch } from "../../ledger/record.ts";
@@ -25,8 +25,6 @@ export interface BooksObserver {
   counted(counted: readonly Counted[]): void;
   /** @param fault one sentence while the store cannot be used; absent: it can be used again */
   store(fault: string | undefined): void;
-  /** Outcomes of spans that were to be sent. */
-  sent(result: string, spans: number): void;
 }
 
 export class Observers implements BooksObserver {
@@ -74,9 +72,5 @@ export class Observers implements BooksObserver {
 
   store(fault: string | undefined): void {
     for (const observer of this.#observers) observer.store?.(fault);
-  }
-
-  sent(result: string, spans: number): void {
-    for (const observer of this.#observers) observer.sent?.(result, spans);
   }
 }

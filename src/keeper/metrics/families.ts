@@ -57,7 +57,6 @@ export const TOTALS = {
     ["budget", "percent"],
     "Windows in which a budget reached a percentage of its limit.",
   ),
-  spans: counter("weir_spans_total", ["result"], "Spans of traces: exported, dropped or refused."),
   workerRestarts: counter("weir_worker_restarts_total", ["worker"], "Starts of a worker after the first."),
   folded: counter(
     "weir_series_folded_total",

@@ -139,11 +139,6 @@ export class Metrics {
     this.#registry.add(TOTALS.alerts, [budget, String(percent)], windows);
   }
 
-  /** Spans that were sent or lost. */
-  sent(result: string, spans: number): void {
-    this.#registry.add(TOTALS.spans, [result], spans);
-  }
-
   /** @returns Prometheus text */
   text(moment: Moment): string {
     // Series begin at zero: an alert on an increase would miss the first one.

@@ -1,7 +1,7 @@
 /** Writes the record of a call as a row of `calls` and, with several attempts, rows of `charges`. */
 import type { Usage } from "../../core/events.ts";
 import { CHARGE_STATES, type PriceDoubt } from "../../ledger/charge.ts";
-import { type AttemptRecord, type CallRecord, RECORD_MEMBERS } from "../../ledger/record.ts";
+import { type AttemptRecord, type CallRecord, FORMER_MEMBERS, RECORD_MEMBERS } from "../../ledger/record.ts";
 import { callerOf, errorOf, type Names, targetOf } from "../store/names.ts";
 import type { SqlValue } from "../store/sql.ts";
 
@@ -163,7 +163,8 @@ function detailOf(call: CallRecord, single: AttemptRecord | undefined): string |
 function columnsIn(call: CallRecord): Record<string, unknown> | undefined {
   let members: Record<string, unknown> | undefined;
   for (const name in call)
-    if (!RECORD_MEMBERS.has(name)) (members ??= {})[name] = call[name as keyof CallRecord];
+    if (!RECORD_MEMBERS.has(name) && !FORMER_MEMBERS.has(name))
+      (members ??= {})[name] = call[name as keyof CallRecord];
   return members;
 }
 

@@ -40,7 +40,6 @@ import { isClosed, type LedgerSettings, type LossSettings, lossSettings } from "
 import { settlementOf } from "./settlement.ts";
 import { Shares } from "./shares.ts";
 import { StreamHold } from "./stream-hold.ts";
-import { traceFactsOf } from "./trace-facts.ts";
 import { bookingOf } from "./work.ts";
 import { WallClock } from "./wall-clock.ts";
 
@@ -63,6 +62,8 @@ export interface WorkerLedgerOptions {
   clock?: WallClock;
   /** Called with each message of the keeper, before the ledger acts on it. */
   onMessage?(message: BooksDown): void;
+  /** Called before the columns of a call are added to its record. @param attempts those that the record has */
+  onRecord?(call: Call, attempts: readonly Attempt[]): void;
   /** The store may have budgets: calls wait for the policy of the keeper. */
   awaitsPolicy?: boolean;
 }
@@ -259,8 +260,8 @@ export class WorkerLedger implements Ledger {
     }
     call.endedAt ??= performance.now();
     const record = recordOf(call, booked, this.#clock.at(call.startedAt), this.#prompts.recordOf(call));
+    this.#options.onRecord?.(call, booked);
     this.#options.columns.addTo(record, call, booked);
-    if (this.#declaration.settings.traces) record.trace = traceFactsOf(call, booked);
     this.#outbox.record(record);
   }
 

@@ -17,8 +17,6 @@ export interface LedgerSettings {
   tell: boolean;
   /** Treatment of calls whose share is empty while the keeper cannot be reached. */
   onLoss: "open" | "closed" | "hard-closed";
-  /** Records contain what spans need. */
-  traces?: boolean;
 }
 
 /** With what the keeper says of its store. */

@@ -101,6 +101,15 @@ describe("a record", () => {
     expect(await reports.call("req_unknown")).toBeUndefined();
   });
 
+  test("members that earlier versions wrote for the keeper alone are not stored", async () => {
+    const { id, ...rest } = call({});
+    const waiting = { id, ...rest, trace: { attempts: [] }, unstored: { trace: { attempts: [] } } };
+    const stored = await (await withCalls([waiting])).call(id);
+    expect(stored).toMatchObject({ id });
+    expect(stored).not.toHaveProperty("trace");
+    expect(stored).not.toHaveProperty("unstored");
+  });
+
   test("is found by its id with and without a time in it", async () => {
     const random = call({ id: `req_${"Zz09".repeat(6)}` });
     const short = call({ id: "req_short" });

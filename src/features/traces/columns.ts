@@ -1,21 +1,8 @@
-/** Messages about traces. Plain JSON: workers and keeper exchange them. */
-import type { TraceParent } from "../core/trace-context.ts";
+/** Facts for the spans of a call beside its record. Plain JSON: workers send them to the keeper, and the store does not get them. */
+import { Type } from "@sinclair/typebox";
+import { column } from "../../core/column.ts";
+import type { TraceParent } from "./trace-context.ts";
 
-/** The section `traces` of the config; without it there are no traces. */
-export interface TraceSettings {
-  /** Where spans are sent: the address of an OTLP collector. */
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  /** Share of the traces that begin here, 0 to 1. */
-  share: number;
-  /** `respect`: a call belongs to the trace of its client, and the client decides whether it is recorded. */
-  parent: "respect" | "ignore";
-  service: string;
-  /** Where metrics are sent; absent: no metrics. */
-  metricsUrl?: string;
-}
-
-/** Facts for the spans of a call beside its record. */
 export interface TraceFacts {
   /** The client's. */
   parent?: TraceParent;
@@ -42,3 +29,10 @@ export interface AttemptFacts {
   temperature?: number;
   choices?: number;
 }
+
+/** Absent without traces. */
+export const traceFacts = column({
+  name: "trace",
+  schema: Type.Unsafe<TraceFacts>(Type.Object({}, { description: "Facts for the spans of the call." })),
+  store: "none",
+});

@@ -6,12 +6,11 @@ import {
   startGateway,
   UPSTREAM_KEYS,
   upstreamConfig,
-} from "../helpers/gateway.ts";
-import type { ReadSpan } from "../helpers/otlp.ts";
-import { until } from "../helpers/serving.ts";
-import { startReceiver } from "../helpers/telemetry.ts";
-import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";
-import { completion, USAGE } from "../books/stress.ts";
+} from "../../../../test/helpers/gateway.ts";
+import type { ReadSpan } from "../../../../test/helpers/otlp.ts";
+import { startReceiver } from "../../../../test/helpers/telemetry.ts";
+import { json, startUpstream, type Upstream } from "../../../../test/helpers/upstream.ts";
+import { completion, USAGE } from "../../../../test/books/stress.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,10 +1,10 @@
 /** Sends the metrics of the GenAI conventions to a collector, once a minute. */
-import type { CallRecord } from "../ledger/record.ts";
+import type { CallRecord } from "../../ledger/record.ts";
 import { compressAside } from "./exporter.ts";
 import { Measures } from "./measures.ts";
 import type { Attributes } from "./otlp.ts";
-import type { WallClock } from "../core/wall-clock.ts";
-import { placeOf, type Post, post } from "../http/post.ts";
+import type { WallClock } from "../../core/wall-clock.ts";
+import { placeOf, type Post, post } from "../../http/post.ts";
 
 const EXPORT_MS = 60_000;
 

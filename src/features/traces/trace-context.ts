@@ -1,5 +1,5 @@
 /** The trace that a client's call belongs to: the headers `traceparent` and `tracestate` (W3C Trace Context). */
-import type { HeaderReader } from "./headers.ts";
+import type { HeaderReader } from "../../core/headers.ts";
 
 export interface TraceParent {
   /** Id of the trace, 32 lower-case hexadecimal digits. */

@@ -1,6 +1,6 @@
 /** The metrics of the GenAI conventions, counted for each attempt: histograms that only grow while the keeper lives. */
-import type { AttemptRecord, CallRecord } from "../ledger/record.ts";
-import type { AttemptFacts } from "../ledger/telemetry.ts";
+import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
+import { type AttemptFacts, traceFacts } from "./columns.ts";
 import { GENAI, METRICS, providerName } from "./conventions.ts";
 import { type Attributes, type DataPoint, encodeMetrics, type Metric, type Scope } from "./otlp-metrics.ts";
 import { errorTypeOf } from "./spans.ts";
@@ -42,9 +42,10 @@ export class Measures {
   }
 
   add(call: CallRecord): void {
-    const operation = call.trace?.route?.operation ?? "chat";
+    const made = traceFacts.in(call);
+    const operation = made?.route?.operation ?? "chat";
     call.attempts.forEach((attempt, index) => {
-      const facts = call.trace?.attempts[index];
+      const facts = made?.attempts[index];
       const target = this.#targetOf(attempt, facts, operation);
       const { input, cacheRead, cacheWrite, output } = attempt.usage;
       const prompt = input + cacheRead + cacheWrite;

@@ -1,14 +1,18 @@
 /** Spans of calls, as a collector reads them. */
 import { expect, test } from "bun:test";
-import { NO_USAGE } from "../../src/core/events.ts";
-import type { CallRecord } from "../../src/ledger/record.ts";
-import { encodeRequest, encodeSpan } from "../../src/telemetry/otlp.ts";
-import { builtIn } from "../../plugins/index.ts";
-import { PROVIDERS } from "../../src/telemetry/conventions.ts";
-import { isSampled, spanIdOf, traceIdOf } from "../../src/telemetry/ids.ts";
-import { type SpanOptions, spansOf } from "../../src/telemetry/spans.ts";
-import { readOtlp, type ReadSpan } from "../helpers/otlp.ts";
-import { attemptRecord, callRecord } from "../helpers/telemetry.ts";
+import { recordedName } from "../../../core/printable.ts";
+import { NO_USAGE } from "../../../core/events.ts";
+import type { CallRecord } from "../../../ledger/record.ts";
+import { recordOf } from "../../../ledger/worker/call-record.ts";
+import { traceFacts } from "../columns.ts";
+import { encodeRequest, encodeSpan } from "../otlp.ts";
+import { builtIn } from "../../../../plugins/index.ts";
+import { PROVIDERS } from "../conventions.ts";
+import { isSampled, spanIdOf, traceIdOf } from "../ids.ts";
+import { type SpanOptions, spansOf } from "../spans.ts";
+import { readOtlp, type ReadSpan } from "../../../../test/helpers/otlp.ts";
+import { callOf } from "../../../../test/helpers/ledger.ts";
+import { attemptRecord, callRecord } from "../../../../test/helpers/telemetry.ts";
 
 const OPTIONS: SpanOptions = { share: 1, parent: "respect", keyName: () => "alice" };
 const PARENT = { trace: "0af7651916cd43dd8448eb211c80319c", span: "b7ad6b7169203331", sampled: true };
@@ -25,21 +29,23 @@ test("a collector reads every attribute of a call and its attempts with its type
     client: "OpenAI/JS 7",
     upstreamId: "req_provider",
     losses: [{ code: "dropped", path: "logit_bias" }],
-    trace: {
-      parent: { ...PARENT, state: "vendor=1" },
-      route: ROUTE,
-      attempts: [
-        { at: 1.5, status: 503, what: "503", host: "eu.example", port: 443 },
-        {
-          at: 40.2,
-          firstAt: 90.2,
-          status: 200,
-          host: "us.example",
-          port: 8443,
-          maxTokens: 50,
-          temperature: 1,
-        },
-      ],
+    unstored: {
+      trace: {
+        parent: { ...PARENT, state: "vendor=1" },
+        route: ROUTE,
+        attempts: [
+          { at: 1.5, status: 503, what: "503", host: "eu.example", port: 443 },
+          {
+            at: 40.2,
+            firstAt: 90.2,
+            status: 200,
+            host: "us.example",
+            port: 8443,
+            maxTokens: 50,
+            temperature: 1,
+          },
+        ],
+      },
     },
     attempts: [
       attemptRecord({ class: "status", ms: 30, usage: NO_USAGE, charge: { state: "free", cost: 0 } }),
@@ -137,17 +143,24 @@ test("the same call has the same ids in every process, and attempts have ids of 
 
 test("a call that a plugin asks is in the trace of its parent, below the parent's span", () => {
   const parent = callRecord();
-  const asked = callRecord({ id: `${parent.id}.1`, trace: { within: parent.id, attempts: [{ at: 0 }] } });
+  const asked = callRecord({
+    id: `${parent.id}.1`,
+    unstored: { trace: { within: parent.id, attempts: [{ at: 0 }] } },
+  });
   const [above] = read(parent);
   const [own] = read(asked);
   expect([own!.traceId, own!.parentSpanId, own!.kind]).toEqual([above!.traceId, above!.spanId, 1]);
   expect(own!.name).toBe("ask alias");
-  const [ofClient] = read({ ...asked, trace: { ...asked.trace!, parent: PARENT } });
+  const [ofClient] = read({
+    ...asked,
+    unstored: { trace: { ...traceFacts.in(asked)!, parent: PARENT } },
+  });
   expect([ofClient!.traceId, ofClient!.parentSpanId]).toEqual([PARENT.trace, above!.spanId]);
 });
 
 test("the client decides whether its trace is recorded, unless weir is to ignore it", () => {
-  const call = (sampled: boolean) => callRecord({ trace: { parent: { ...PARENT, sampled }, attempts: [] } });
+  const call = (sampled: boolean) =>
+    callRecord({ unstored: { trace: { parent: { ...PARENT, sampled }, attempts: [] } } });
   expect(read(call(false))).toEqual([]);
   expect(read(call(true), { share: 0 })).toHaveLength(2);
   expect(read(call(true), { share: 0, parent: "ignore" })).toEqual([]);
@@ -179,7 +192,7 @@ test("an attempt never ends after its call, and a whole number may be a double",
   const call = callRecord({
     ms: 100,
     ownMs: 2,
-    trace: { route: ROUTE, attempts: [{ at: 50, temperature: 0 }] },
+    unstored: { trace: { route: ROUTE, attempts: [{ at: 50, temperature: 0 }] } },
   });
   const [own, made] = read(call);
   expect(made!.end).toBe(own!.end);
@@ -189,4 +202,14 @@ test("an attempt never ends after its call, and a whole number may be a double",
 test("every provider with a name of the conventions is one of weir's", () => {
   const known = builtIn.flatMap(({ providers = [] }) => providers.map(({ name }) => name));
   expect([...PROVIDERS.keys()].filter((name) => !known.includes(name))).toEqual([]);
+});
+
+test("spans contain no credential that was given as a model", () => {
+  const secret = "sk-proj-Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8";
+  const record = recordOf(callOf({ model: `openai/${secret}` }), [], Date.now());
+  const made = attemptRecord({ model: recordedName(secret) });
+  const spans = spansOf({ ...record, attempts: [made] }, OPTIONS);
+  expect(spans).toHaveLength(2);
+  expect(JSON.stringify(spans)).not.toContain("Ab1Cd2");
+  expect(JSON.stringify(spans)).toContain("openai/[credential]");
 });

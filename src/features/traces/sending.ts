@@ -1,29 +1,22 @@
-/** Traces of a gateway, made in the keeper from the records of its workers. */
+/** The spans and metrics of a gateway, made in the keeper from the records of its workers, on their way to the collector. */
 import { hostname } from "node:os";
-import type { BookSettings } from "../ledger/messages.ts";
-import type { CallRecord } from "../ledger/record.ts";
-import type { TraceSettings } from "../ledger/telemetry.ts";
-import { VERSION } from "../process/version.ts";
+import { WALL_CLOCK } from "../../core/wall-clock.ts";
+import { endsWithin } from "../../core/within.ts";
+import type { KeeperHost } from "../../keeper/seams.ts";
+import type { CallRecord } from "../../ledger/record.ts";
+import { VERSION } from "../../process/version.ts";
 import { SPAN_RESULTS, SpanExporter, type SpanResult } from "./exporter.ts";
+import { spansTotal } from "./metrics.ts";
 import { MetricsExporter } from "./metrics-exporter.ts";
 import type { Attributes } from "./otlp.ts";
-import type { WallClock } from "../core/wall-clock.ts";
+import type { TraceSettings } from "./section.ts";
 import { spansOf } from "./spans.ts";
-
-export interface TelemetryOptions {
-  clock: WallClock;
-  /** Writes a sentence to the log. */
-  report(text: string): void;
-  countSpans(result: SpanResult, spans: number): void;
-  /** Name of a key by its id. */
-  keyName(id: string): string;
-}
 
 /** Time for work that must end before the process does. Milliseconds. */
 const CLOSE_MS = 2_000;
 
-export class Telemetry {
-  readonly #options: TelemetryOptions;
+export class Sending {
+  readonly #host: Pick<KeeperHost, "count" | "keyName" | "report">;
   /** Names this run of the keeper. */
   readonly #instance = crypto.randomUUID();
   #traces: TraceSettings | undefined;
@@ -31,42 +24,49 @@ export class Telemetry {
   #metrics: MetricsExporter | undefined;
   #text = "";
 
-  constructor(options: TelemetryOptions) {
-    this.#options = options;
+  constructor(host: Pick<KeeperHost, "count" | "keyName" | "report">) {
+    this.#host = host;
   }
 
-  /** The config of the workers, after each start and reload; all workers send the same. */
-  settings({ traces }: Pick<BookSettings, "traces">): void {
+  /** The config of the workers, after each start and reload; all workers say the same. */
+  to(traces: TraceSettings | undefined): void {
     const text = JSON.stringify(traces) ?? "";
     if (text === this.#text) return;
     this.#text = text;
     this.#traces = traces;
     void this.#exporter?.close();
     void this.#metrics?.close();
-    const { countSpans } = this.#options;
     // Series begin at zero: a rule on an increase would miss the first one.
-    if (traces) for (const result of SPAN_RESULTS) countSpans(result, 0);
+    if (traces) for (const result of SPAN_RESULTS) this.#count(result, 0);
     this.#open(traces);
   }
 
   #open(traces: TraceSettings | undefined): void {
     this.#exporter = this.#metrics = undefined;
     if (!traces) return;
-    const { clock, report, countSpans } = this.#options;
+    const { report } = this.#host;
     const resource: Attributes = [
       ["service.name", traces.service],
       ["service.version", VERSION],
       ["service.instance.id", this.#instance],
       ["host.name", hostname()],
     ];
-    const shared = { resource, version: VERSION, clock, report };
-    this.#exporter = new SpanExporter({ settings: traces, ...shared, count: countSpans });
+    const shared = { resource, version: VERSION, clock: WALL_CLOCK, report };
+    this.#exporter = new SpanExporter({
+      settings: traces,
+      ...shared,
+      count: (result, spans) => this.#count(result, spans),
+    });
     const { metricsUrl: url, headers } = traces;
     if (url !== undefined) this.#metrics = new MetricsExporter({ url, headers, ...shared });
   }
 
+  #count(result: SpanResult, spans: number): void {
+    this.#host.count(spansTotal, [result], spans);
+  }
+
   records(calls: readonly CallRecord[]): void {
-    const { keyName } = this.#options;
+    const { keyName } = this.#host;
     this.#metrics?.add(calls);
     if (!this.#exporter || !this.#traces) return;
     const { share, parent } = this.#traces;
@@ -78,9 +78,6 @@ export class Telemetry {
 
   /** Sends what waits, as far as the receivers take it in time. */
   async close(): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#options.clock.after(CLOSE_MS, resolve);
-    await Promise.race([Promise.all([this.#exporter?.close(), this.#metrics?.close()]), late]);
-    cancel();
+    await endsWithin(Promise.all([this.#exporter?.close(), this.#metrics?.close()]), CLOSE_MS);
   }
 }

@@ -4,10 +4,10 @@
  */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { TraceSettings } from "../ledger/telemetry.ts";
+import type { TraceSettings } from "./section.ts";
 import { type Attributes, encodeRequest, encodeSpan, type Span } from "./otlp.ts";
-import type { WallClock } from "../core/wall-clock.ts";
-import { placeOf, type Post, post } from "../http/post.ts";
+import type { WallClock } from "../../core/wall-clock.ts";
+import { placeOf, type Post, post } from "../../http/post.ts";
 
 const BATCH_SPANS = 512;
 const BATCH_MS = 5_000;

@@ -1,21 +1,22 @@
 /** Facts for the spans of a call, collected at its end. */
 import type { Attempt, Call } from "../../core/call.ts";
-import { readTraceParent } from "../../core/trace-context.ts";
-import type { AttemptFacts, TraceFacts } from "../telemetry.ts";
-import { Booking } from "./booking.ts";
+import { readTraceParent } from "./trace-context.ts";
+import { Booking } from "../../ledger/worker/booking.ts";
+import type { AttemptFacts, TraceFacts } from "./columns.ts";
 
-export function traceFactsOf(call: Call, attempts: readonly Attempt[]): TraceFacts {
+/** @param attempts those that the record has */
+export function factsOf(call: Call, attempts: readonly Attempt[]): TraceFacts {
   let top = call;
   while (top.parent) top = top.parent;
   return {
     parent: readTraceParent(top.headers),
     within: call.parent?.id,
     route: call.route,
-    attempts: attempts.map((attempt) => factsOf(attempt, call.startedAt)),
+    attempts: attempts.map((attempt) => attemptFactsOf(attempt, call.startedAt)),
   };
 }
 
-function factsOf(attempt: Attempt, startedAt: number): AttemptFacts {
+function attemptFactsOf(attempt: Attempt, startedAt: number): AttemptFacts {
   const { request, booking, target, firstByteAt, failure, upstreamStatus } = attempt;
   const size = booking instanceof Booking ? booking.size : undefined;
   return {

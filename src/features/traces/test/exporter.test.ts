@@ -1,10 +1,10 @@
 /** How spans are sent, and what happens while the collector does not take them. */
 import { expect, test } from "bun:test";
-import { type ExporterOptions, SpanExporter } from "../../src/telemetry/exporter.ts";
-import { spansOf } from "../../src/telemetry/spans.ts";
-import type { SendResult } from "../../src/http/post.ts";
-import { readOtlp } from "../helpers/otlp.ts";
-import { callRecord, fakePost, settled, TestClock } from "../helpers/telemetry.ts";
+import { type ExporterOptions, SpanExporter } from "../exporter.ts";
+import { spansOf } from "../spans.ts";
+import type { SendResult } from "../../../http/post.ts";
+import { readOtlp } from "../../../../test/helpers/otlp.ts";
+import { callRecord, fakePost, settled, TestClock } from "../../../../test/helpers/telemetry.ts";
 
 const [SPAN] = spansOf(callRecord(), { share: 1, parent: "respect", keyName: (id) => id });
 const spans = (count: number) => Array.from({ length: count }, () => SPAN!);

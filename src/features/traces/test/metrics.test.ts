@@ -1,10 +1,10 @@
 /** The metrics of the GenAI conventions, as a collector reads them. */
 import { expect, test } from "bun:test";
-import { NO_USAGE } from "../../src/core/events.ts";
-import type { CallRecord } from "../../src/ledger/record.ts";
-import { MetricsExporter } from "../../src/telemetry/metrics-exporter.ts";
-import { readMetrics } from "../helpers/otlp.ts";
-import { attemptRecord, callRecord, fakePost, TestClock } from "../helpers/telemetry.ts";
+import { NO_USAGE } from "../../../core/events.ts";
+import type { CallRecord } from "../../../ledger/record.ts";
+import { MetricsExporter } from "../metrics-exporter.ts";
+import { readMetrics } from "../../../../test/helpers/otlp.ts";
+import { attemptRecord, callRecord, fakePost, TestClock } from "../../../../test/helpers/telemetry.ts";
 
 function setUp() {
   const clock = new TestClock();
@@ -35,7 +35,7 @@ const TARGET = {
 function traced(more: Partial<CallRecord> = {}): CallRecord {
   const attempts = [{ at: 2, firstAt: 52, host: "eu.example", port: 443 }];
   return callRecord({
-    trace: { route: { method: "POST", path: "/v1/generate", operation: "chat" }, attempts },
+    unstored: { trace: { route: { method: "POST", path: "/v1/generate", operation: "chat" }, attempts } },
     attempts: [attemptRecord({ ms: 1_500, usage: { ...NO_USAGE, input: 7, cacheRead: 1_000, output: 3 } })],
     ...more,
   });
@@ -94,7 +94,7 @@ test("a failure has its error, no tokens and no first chunk", async () => {
     traced(),
     traced({
       attempts: [attemptRecord({ class: "status", usage: NO_USAGE, ms: 20 })],
-      trace: { attempts: [{ at: 2, firstAt: 52, what: "503", host: "eu.example", port: 443 }] },
+      unstored: { trace: { attempts: [{ at: 2, firstAt: 52, what: "503", host: "eu.example", port: 443 }] } },
     }),
     traced({ stream: false }),
   ]);

@@ -1,6 +1,6 @@
 /** Which `traceparent` counts, by the rules of W3C Trace Context. */
 import { expect, test } from "bun:test";
-import { readTraceParent } from "../../src/core/trace-context.ts";
+import { readTraceParent } from "../trace-context.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";

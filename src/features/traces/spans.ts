@@ -1,9 +1,10 @@
 /** The spans of a call: one of the call, and one of each attempt. They contain no text of a prompt or an answer. */
-import { usageState } from "../core/events.ts";
-import { toDollars } from "../ledger/money.ts";
-import type { AttemptRecord, CallRecord } from "../ledger/record.ts";
-import type { AttemptFacts, TraceFacts, TraceSettings } from "../ledger/telemetry.ts";
+import { usageState } from "../../core/events.ts";
+import { toDollars } from "../../ledger/money.ts";
+import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
+import { type AttemptFacts, type TraceFacts, traceFacts } from "./columns.ts";
 import { GENAI, providerName } from "./conventions.ts";
+import type { TraceSettings } from "./section.ts";
 import { isSampled, spanIdOf, traceIdOf } from "./ids.ts";
 import { type Attributes, Double, FLAGS, type Span, SPAN_KIND } from "./otlp.ts";
 
@@ -18,7 +19,7 @@ export interface SpanOptions extends Pick<TraceSettings, "share" | "parent"> {
 
 /** @returns no spans for a call whose trace is not recorded */
 export function spansOf(call: CallRecord, { share, parent: mode, keyName }: SpanOptions): Span[] {
-  const facts = call.trace ?? NO_FACTS;
+  const facts = traceFacts.in(call) ?? NO_FACTS;
   const parent = mode === "respect" ? facts.parent : undefined;
   const trace = parent?.trace ?? traceIdOf(call.id);
   if (!(parent ? parent.sampled : isSampled(trace, share))) return [];

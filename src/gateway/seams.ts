@@ -10,6 +10,7 @@ import type { Meter, Metric } from "../core/metric.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
 import type { Caller, Principal } from "../core/principal.ts";
 import type { CredentialForm } from "./credentials.ts";
+import type { Replica } from "../core/replica.ts";
 import type { Clock } from "./delivery/clock.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { ModelCatalog } from "./models/catalog.ts";
@@ -73,6 +74,8 @@ export interface WorkerHost {
   readonly isAlone: boolean;
   /** The way to the part of the same name in the keeper. */
   channel<Up, Down>(): Channel<Up, Down>;
+  /** The rows of a table of the feature that its `replicas` names. Call this when the part starts. */
+  replica<Row>(table: string): Replica<Row>;
   /**
    * The way to the process of the feature, which its manifest declares as `service`. Call this once.
    * @param introduction what the process learns of this worker when they connect, as JSON; default: nothing

@@ -15,6 +15,13 @@ export interface KeeperHost {
   report(this: void, sentence: string): void;
   /** Adds an entry to the audit log. @param subject path of what was looked at or changed */
   note(this: void, actor: Actor, action: string, subject: string, facts?: unknown): Promise<void>;
+  /**
+   * Changes rows of the feature and adds an entry to the audit log, in one transaction, which PostgreSQL may repeat. Workers and
+   * other nodes learn of rows of {@link FeatureTables.replicas} that it wrote.
+   * @param subject path of what is changed
+   * @throws what `work` throws, and StoreLost; then nothing is changed
+   */
+  change(this: void, actor: Actor, action: string, subject: string, work: ChangeRows): Promise<void>;
   /** Name of a key by its id; the id, if the books do not know it. */
   keyName(this: void, id: string): string;
   /** Adds to a counter of the feature. @param labels values in the order of the metric's labels @param amount 0 makes the series */
@@ -24,6 +31,12 @@ export interface KeeperHost {
   /** What the part gives to the admin operations of its feature, by a slot that both know. */
   readonly offers: Noted;
 }
+
+/** Changes rows. @param version goes to the column `version` of rows that workers hold @returns the values for the audit log */
+export type ChangeRows = (
+  sql: Sql,
+  version: number,
+) => Promise<{ readonly before: unknown; readonly after: unknown }>;
 
 /** A part in the keeper. The messages are its own; methods, so that parts with different messages fit into one map. */
 export interface KeeperPart<Up = unknown, Down = unknown> {
@@ -50,6 +63,11 @@ export interface FeatureTables {
   readonly copied: readonly string[];
   /** Tables that a new file takes over from a damaged one. */
   readonly recovered?: readonly string[];
+  /**
+   * Tables whose rows every worker holds in memory: `id TEXT PRIMARY KEY`, `version {INT} NOT NULL`, which a change sets, and
+   * `deleted_at {INT}`: a row is not deleted but marked, and may be removed days later.
+   */
+  readonly replicas?: readonly string[];
   readonly commit?: FeatureCommit;
   /** Rows that are deleted when they are too old, or with the key that they belong to. */
   readonly kept?: readonly KeptRows[];

@@ -5,7 +5,8 @@ import type { NamedOperations } from "../admin/operation.ts";
 import type { Column } from "../core/column.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
 import { openBooks } from "../keeper/books/index.ts";
-import type { NamedTables, StartParts } from "../keeper/seams.ts";
+import { REPLICAS } from "../keeper/replica-messages.ts";
+import type { KeeperPart, NamedTables, StartParts } from "../keeper/seams.ts";
 import type { OpenedBooks } from "../keeper/keeper.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
 
@@ -34,8 +35,8 @@ export async function openKeeper(
   own: OfFeatures,
 ): Promise<OpenedBooks> {
   if (settings === undefined) return {};
-  const { keeper, books, upkeep, host } = await openBooks(settings, await own.tables());
-  const parts = await own.parts(host);
+  const { keeper, books, upkeep, host, replicas } = await openBooks(settings, await own.tables());
+  const parts = new Map<string, KeeperPart>([...(await own.parts(host)), [REPLICAS, replicas as KeeperPart]]);
   if (admin === undefined) return { books: keeper, parts };
   const { version, metrics, restarts, keys } = admin;
   books.observers.add({ settings: ({ adminNames }) => void (admin.names = adminNames ?? admin.names) });

@@ -7,6 +7,8 @@ import { ReasoningCache } from "../gateway/reasoning/cache.ts";
 import { Health } from "../gateway/retry/health.ts";
 import { createCells } from "../keeper/books/cells.ts";
 import type { KeeperClient, KeeperClientOptions } from "../keeper/client.ts";
+import { REPLICAS } from "../keeper/replica-messages.ts";
+import { ReplicaViews } from "../keeper/replica-views.ts";
 import type { GatewayAddress } from "../ledger/messages.ts";
 import { WorkerLedger } from "../ledger/worker/ledger.ts";
 import { WorkerMeter } from "../ledger/worker/meter.ts";
@@ -72,6 +74,7 @@ export class Lasting {
   readonly parts;
   readonly state;
   #answers: WorkerAnswers | undefined;
+  #replicas: ReplicaViews | undefined;
   readonly #services: StartOptions["services"];
   /** Ways to processes of features. */
   readonly #opened: { close(): void }[] = [];
@@ -151,6 +154,8 @@ export class Lasting {
       answerNotes: new AnswerNotes(name),
       isAlone: address === undefined,
       channel: <Up, Down>() => keeper.channel<Up, Down>(name),
+      replica: <Row>(table: string) =>
+        (this.#replicas ??= new ReplicaViews(keeper.channel(REPLICAS))).of<Row>(table),
       service: <Ask, Piece>(introduction: () => unknown = () => undefined) =>
         this.#lines<Ask, Piece>(name, introduction),
     });

@@ -30,6 +30,7 @@ export const OPERATIONS = await operationsOf(FEATURES);
 const OFFERS = {};
 await keeperPartsOf(FEATURES, {
   report: () => {},
+  change: async () => {},
   note: async () => {},
   keyName: (id) => id,
   count: () => {},

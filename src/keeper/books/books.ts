@@ -141,6 +141,7 @@ export class Books implements BooksKeeper {
   async refresh(): Promise<void> {
     this.#changed(this.#policy.load(await this.store.policy()));
     this.reporter.closed(this.store.closedBecause);
+    this.observers.refreshed();
   }
 
   connect(send: (message: BooksDown) => void): BooksConnection {
@@ -208,6 +209,7 @@ export class Books implements BooksKeeper {
     this.#opened.resolve();
     this.reporter.store(undefined);
     this.reporter.closed(this.store.closedBecause);
+    this.observers.refreshed();
   }
 
   /** @returns undefined for a worker of another version, whose messages would be misread, and for one that is dead */

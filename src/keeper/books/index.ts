@@ -1,12 +1,15 @@
 /** Makes the keeper of the books for a store, and what the admin API needs of it. */
 import { join } from "node:path";
 import type { BooksKeeper } from "../keeper.ts";
-import type { KeeperHost, NamedTables } from "../seams.ts";
+import type { ChangeRows, KeeperHost, NamedTables } from "../seams.ts";
 import { IN_MEMORY, isPostgres, type StoreSettings } from "../settings.ts";
+import { Replicas } from "./replicas.ts";
 import { Books } from "./books.ts";
 import { Queries } from "./queries.ts";
 import { sqliteStore } from "../store/sqlite-store.ts";
-import type { BookStore } from "../store/store.ts";
+import { writeAudit } from "../store/audit-log.ts";
+import { nextVersion } from "../store/policies.ts";
+import type { Actor, BookStore } from "../store/store.ts";
 import { SqlUpkeep, type Upkeep } from "../store/upkeep.ts";
 
 /** The keeper of the books, and what the admin API needs of it. */
@@ -15,6 +18,7 @@ export interface BooksParts {
   books: Books;
   upkeep: Upkeep;
   host: KeeperHost;
+  replicas: Replicas;
 }
 
 /** Makes the keeper of the books for a store, which need not be open yet. @param tables of features */
@@ -52,7 +56,9 @@ export async function openBooks(
     },
   };
   const host = hostOf(books, upkeep, folder);
-  return { keeper, books, upkeep, host };
+  const replicas = new Replicas(tables, (report) => upkeep.reports.read(report), host.report);
+  books.observers.add({ refreshed: () => void replicas.refresh() });
+  return { keeper, books, upkeep, host, replicas };
 }
 
 /** What parts of features may use of the books. @param folder the state folder; absent: everything stays in memory */
@@ -60,12 +66,29 @@ export function hostOf(books: Books, upkeep: Upkeep, folder?: string): KeeperHos
   return {
     ...(folder !== undefined && { folder }),
     report: (sentence) => books.reporter.other(sentence),
+    change: (actor, action, subject, work) => changeRows(books, actor, action, subject, work),
     note: (...entry) => upkeep.reports.note(...entry),
     keyName: (id) => books.policy.keys.find((key) => key.id === id)?.name ?? id,
     count: (metric, labels, value) => books.observers.counted([{ metric, series: [{ labels, value }] }]),
     observe: (observer) => books.observers.add(observer),
     offers: {},
   };
+}
+
+async function changeRows(
+  books: Books,
+  actor: Actor,
+  action: string,
+  subject: string,
+  work: ChangeRows,
+): Promise<void> {
+  await books.store.change((outer, now) =>
+    outer.transaction(async (sql) => {
+      const { before, after } = await work(sql, await nextVersion(sql));
+      await writeAudit(sql, now, actor, action, subject, before, after);
+    }),
+  );
+  await books.refresh();
 }
 
 async function openStore(

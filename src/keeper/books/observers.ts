@@ -8,6 +8,8 @@ import type { Commit, LostRows } from "../store/store.ts";
 export interface BooksObserver {
   /** The config of the workers, after each start and reload. */
   settings(settings: BookSettings): void;
+  /** The store is open, or keys, budgets, limits, or rows of features in it may have changed. */
+  refreshed(): void;
   records(batch: RecordBatch, worker: number): void;
   /** A worker has connected; a life may connect again. */
   worker(worker: number, life: string): void;
@@ -36,6 +38,10 @@ export class Observers implements BooksObserver {
 
   settings(settings: BookSettings): void {
     for (const observer of this.#observers) observer.settings?.(settings);
+  }
+
+  refreshed(): void {
+    for (const observer of this.#observers) observer.refreshed?.();
   }
 
   records(batch: RecordBatch, worker: number): void {

@@ -1,0 +1,122 @@
+/** A table of a feature in a copy of the source, whose rows every worker holds. */
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "../helpers/documents.ts";
+import { serve, until } from "../helpers/serving.ts";
+import type { Command, Report } from "../helpers/roster.ts";
+
+setDefaultTimeout(120_000);
+
+const root = mkdtempSync(join(tmpdir(), "weir-replica-"));
+
+beforeAll(() => {
+  cpSync(join(ROOT, "src"), join(root, "src"), { recursive: true });
+  for (const name of ["node_modules", "package.json", "tsconfig.json", "plugins"])
+    symlinkSync(join(ROOT, name), join(root, name));
+  mkdirSync(join(root, "test/helpers"), { recursive: true });
+  cpSync(join(ROOT, "test/helpers/roster.ts"), join(root, "test/helpers/roster.ts"));
+  appendFileSync(join(root, "src/features.ts"), 'export { roster } from "../test/helpers/roster.ts";\n');
+});
+
+afterAll(() => rmSync(root, { recursive: true }));
+
+test.each([1, 2])(
+  "with %i workers, a change reaches all, and a restart of the keeper loses none",
+  async (workers) => {
+    const state = mkdtempSync(join(tmpdir(), "weir-replica-state-"));
+    const config = JSON.stringify({ log: { format: "json" }, state });
+    let gateway = await serve({ root, workers, binary: false, config });
+    const command = async (given: Command): Promise<Report> => {
+      const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: "POST",
+        body: JSON.stringify({ model: "m", messages: [{ role: "user", content: JSON.stringify(given) }] }),
+        headers: { "content-type": "application/json", connection: "close" },
+        keepalive: false,
+      });
+      const { error } = (await answer.json()) as { error: { message: string } };
+      return JSON.parse(error.message) as Report;
+    };
+    /** Reports of all workers. */
+    const reports = async () => {
+      const all = new Map<number, Report>();
+      for (let tries = 0; tries < 200 && all.size < workers; tries++) {
+        const report = await command({ show: true });
+        all.set(report.worker, report);
+      }
+      return [...all.values()];
+    };
+    /** Whether every worker has these people, and knows that it has. */
+    const agree = async (people: Record<string, string>, ms = 1_000) =>
+      until(async () => {
+        const all = await reports();
+        return all.every(
+          ({ rows, isComplete, isCurrent }) =>
+            isComplete &&
+            isCurrent &&
+            Bun.deepEquals(Object.fromEntries(rows.map(({ id, name }) => [id, name])), people),
+        );
+      }, ms);
+    try {
+      expect(await agree({}, 5_000)).toBe(true);
+      await command({ set: { a: "Anna", b: "Bea" } });
+      expect(await agree({ a: "Anna", b: "Bea" })).toBe(true);
+      await command({ set: { a: null, b: "Beatrix" } });
+      expect(await agree({ b: "Beatrix" })).toBe(true);
+      expect((await reports()).every(({ heard }) => heard.toSorted().join() === "a,b")).toBe(true);
+
+      await command({ refuse: "c" });
+      expect(await until(() => gateway.log.some((line) => line.includes("planted: the work failed")))).toBe(
+        true,
+      );
+      expect(await agree({ b: "Beatrix" })).toBe(true);
+      // The last of many changes counts.
+      const many = Array.from({ length: 1_000 }, (_, at) => String(at));
+      await command({ set: { z: "first" } });
+      await Promise.all(many.map((name) => command({ set: { z: name } })));
+      const shown = async () => [...new Set((await reports()).map(({ rows }) => JSON.stringify(rows)))];
+      const settled = async () => {
+        const before = await shown();
+        await Bun.sleep(1_000);
+        return before.length === 1 && Bun.deepEquals(before, await shown());
+      };
+      expect(await until(settled, 30_000)).toBe(true);
+      await command({ set: { z: "last" } });
+      expect(await agree({ b: "Beatrix", z: "last" }, 10_000)).toBe(true);
+
+      if (workers > 1) {
+        const killed = gateway.keeper()!;
+        process.kill(killed, "SIGKILL");
+        expect(await until(() => ![undefined, killed].includes(gateway.keeper()))).toBe(true);
+        expect(await until(async () => (await reports()).every(({ isCurrent }) => isCurrent), 10_000)).toBe(
+          true,
+        );
+        expect(await agree({ b: "Beatrix", z: "last" })).toBe(true);
+        // A message to a keeper that was killed is lost, so the change is made again until it counts.
+        const makes = async () => {
+          await command({ set: { d: "Dora" } });
+          return agree({ b: "Beatrix", z: "last", d: "Dora" }, 500);
+        };
+        expect(await until(makes, 10_000)).toBe(true);
+        expect(await agree({ b: "Beatrix", z: "last", d: "Dora" })).toBe(true);
+        await command({ set: { d: null } });
+        expect(await agree({ b: "Beatrix", z: "last" })).toBe(true);
+      }
+      gateway.signal("SIGTERM");
+      expect(await gateway.exited).toBe(0);
+      await gateway.end();
+      const db = new Database(join(state, "weir.db"), { readonly: true });
+      const subjects = db.query<{ subject: string }, []>("SELECT subject FROM audit").all();
+      db.close();
+      const count = (id: string) => subjects.filter(({ subject }) => subject === `roster/${id}`).length;
+      expect(["a", "b", "c", "z"].map(count)).toEqual([2, 2, 0, 1_002]);
+      gateway = await serve({ root, workers, binary: false, config });
+      expect(await agree({ b: "Beatrix", z: "last" }, 5_000)).toBe(true);
+    } finally {
+      await gateway.end();
+      rmSync(state, { recursive: true });
+    }
+  },
+);

@@ -67,6 +67,7 @@ async function open(workers: number) {
 interface Told {
   pid: number;
   made: number;
+  waiting: number;
   stopped: number;
   asks: { worker: number; load: number };
   all: number[];
@@ -144,6 +145,8 @@ test.each([1, 2])("with %i workers, a process that is killed or hangs is started
     const waits = Array.from({ length: 20 }, () => order({ do: "wait" }));
     const spawned = command({ order: forking(`3${workers}31.5`) });
     expect(await until(() => running(`3${workers}31.5`).length === 3)).toBe(true);
+    // A call that comes later would be one for the next process.
+    expect(await until(async () => (await tell()).waiting === 20, 20_000)).toBe(true);
     process.kill(pid, "SIGKILL");
     for (const { fault } of await Promise.all(waits))
       expect(fault).toBe("the process of workshop ended before it had answered");

@@ -84,6 +84,7 @@ class Workshop implements ServicePart {
   /** By worker, what it said last. */
   readonly #introductions = new Map<number, number>();
   #made = 0;
+  #waiting = 0;
   #stopped = 0;
 
   constructor(private readonly host: ServiceHost) {}
@@ -102,12 +103,13 @@ class Workshop implements ServicePart {
       }
     if (order.do === "tell")
       yield {
-        ...{ pid: process.pid, made: this.#made, stopped: this.#stopped },
+        ...{ pid: process.pid, made: this.#made, waiting: this.#waiting, stopped: this.#stopped },
         ...{ asks: peer.introduction, all: [...this.#introductions.values()], folder: this.host.folder() },
       };
     if (order.do === "fail") throw new ServiceError("the workshop is closed", { code: 7 });
     if (order.do === "break") throw new TypeError("planted fault of the workshop");
     if (order.do === "wait") {
+      this.#waiting++;
       const { promise, resolve } = Promise.withResolvers<void>();
       stop.addEventListener("abort", () => resolve());
       await promise;

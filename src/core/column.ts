@@ -38,6 +38,9 @@ export interface ColumnOptions<Value> {
   readonly filter?: { readonly value: string; readonly help: string };
 }
 
+/** Notes values of columns at the end of a call. @param attempts those that the record has */
+export type Recorder = (call: Call, attempts: readonly Attempt[]) => void;
+
 /** The typed key of its value: on a call it is a note, in a record a member. */
 export class Column<Value = unknown> extends Slot<Value> {
   readonly #options: ColumnOptions<Value>;

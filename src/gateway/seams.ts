@@ -1,7 +1,8 @@
 /** The seams of a call: where code that is no part of the core meets calls, and in which order. */
 import type { AnswerNotes } from "../core/answer-notes.ts";
-import type { Attempt, Call } from "../core/call.ts";
+import type { Call } from "../core/call.ts";
 import type { Channel } from "../core/channel.ts";
+import type { Recorder } from "../core/column.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Lines } from "../core/lines.ts";
@@ -89,8 +90,8 @@ export interface WorkerPart {
   seams(config: object): Seams | undefined | Promise<Seams | undefined>;
   /** Called when a config begins to serve. */
   serves?(config: object): void;
-  /** Called at the end of each call and each {@link Work}, before its record is written: the part notes values of columns. */
-  record?(call: Call, attempts: readonly Attempt[]): void;
+  /** Called when a config begins to serve. @returns what runs at the end of each call and each {@link Work}; undefined: nothing */
+  recorder?(config: object): Recorder | undefined;
   /** Lines of the start table of `weir serve`. */
   startLines?(config: object): readonly string[];
   /** The gateway stops. */

@@ -1,5 +1,6 @@
 /** The parts of a gateway that a reload does not replace. */
 import { AnswerNotes } from "../core/answer-notes.ts";
+import type { Recorder } from "../core/column.ts";
 import { Backlog } from "../gateway/delivery/backlog.ts";
 import { Clock } from "../gateway/delivery/clock.ts";
 import { type Work, Works } from "../gateway/work.ts";
@@ -119,13 +120,14 @@ export class Lasting {
     });
     this.meter = new WorkerMeter(keeper.books);
     this.pluginMeter = new PluginMeter(this.meter, tools.fault);
+    const recorders: Recorder[] = [];
     this.ledger = new WorkerLedger(declarationOf(config), {
       channel: keeper.books,
       cells: this.cells,
       columns,
       worker: worker ?? 0,
       awaitsPolicy: hasPolicy,
-      onRecord: (call, attempts) => this.parts.record(call, attempts),
+      recorders,
       onMessage: (message) => {
         // The first message of a connection.
         if (message.kind === "policy") this.meter.declareAgain();
@@ -159,7 +161,12 @@ export class Lasting {
       service: <Ask, Piece>(introduction: () => unknown = () => undefined) =>
         this.#lines<Ask, Piece>(name, introduction),
     });
-    this.parts = new WorkerParts(options.workers ?? [], host, (metrics) => this.meter.declare(metrics));
+    this.parts = new WorkerParts(
+      options.workers ?? [],
+      host,
+      (metrics) => this.meter.declare(metrics),
+      recorders,
+    );
     const { ledger, meter, health } = this;
     this.state = new StateReporter({ ledger, meter, health, clock, gateway: () => listeners.address() });
   }

@@ -1,5 +1,5 @@
 /** The parts of features in a process that serves calls. */
-import type { Attempt, Call } from "../core/call.ts";
+import type { Recorder } from "../core/column.ts";
 import type { Metric } from "../core/metric.ts";
 import type { LivePart } from "../gateway/life.ts";
 import type { NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
@@ -10,19 +10,19 @@ export class WorkerParts {
   readonly #declare: (metrics: readonly Metric[]) => void;
   /** Parts that have started; they last until the gateway stops. */
   readonly #started = new Map<string, WorkerPart>();
+  readonly #recorders: Recorder[];
 
-  /** Those of them that note values for records. */
-  readonly #recording: WorkerPart[] = [];
-
-  /** @param declare gets the metrics of a part that is on */
+  /** @param declare gets the metrics of a part that is on @param recorders has those of the config that serves */
   constructor(
     named: readonly NamedPart<WorkerHost, WorkerPart>[],
     hostOf: (name: string) => WorkerHost,
     declare: (metrics: readonly Metric[]) => void = () => {},
+    recorders: Recorder[] = [],
   ) {
     this.#named = named;
     this.#hostOf = hostOf;
     this.#declare = declare;
+    this.#recorders = recorders;
   }
 
   /** The parts that are on for a config. Call this before the config serves. */
@@ -40,12 +40,9 @@ export class WorkerParts {
 
   /** The config serves from now on. */
   serve(config: object): void {
-    for (const part of this.#started.values()) part.serves?.(config);
-  }
-
-  /** The record of a call is about to be written. */
-  record(call: Call, attempts: readonly Attempt[]): void {
-    for (const part of this.#recording) part.record!(call, attempts);
+    const parts = [...this.#started.values()];
+    for (const part of parts) part.serves?.(config);
+    this.#recorders.splice(0, Infinity, ...parts.flatMap((part) => part.recorder?.(config) ?? []));
   }
 
   /** What the parts add to the start table. */
@@ -60,7 +57,6 @@ export class WorkerParts {
   async #start({ name, load }: NamedPart<WorkerHost, WorkerPart>): Promise<WorkerPart> {
     const part = (await load()).start(this.#hostOf(name));
     this.#started.set(name, part);
-    if (part.record) this.#recording.push(part);
     return part;
   }
 }

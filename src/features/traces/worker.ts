@@ -22,8 +22,10 @@ export function start(host: WorkerHost): WorkerPart {
       up = settings ? { settings } : {};
       send();
     },
-    record(call, attempts) {
-      if (up.settings && facts) traceFacts.set(call, facts.factsOf(call, attempts));
+    recorder(config) {
+      if (!settingsOf(config) || !facts) return undefined;
+      const { factsOf } = facts;
+      return (call, attempts) => traceFacts.set(call, factsOf(call, attempts));
     },
     startLines: startLinesOf,
   };

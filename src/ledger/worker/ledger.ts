@@ -3,7 +3,7 @@
  * keeper where that does not suffice, and sends it what calls have cost.
  */
 import type { Attempt, Call } from "../../core/call.ts";
-import type { Columns } from "../../core/column.ts";
+import type { Columns, Recorder } from "../../core/column.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { Admitted, Ledger, PromptSource } from "../../core/ledger.ts";
@@ -62,8 +62,8 @@ export interface WorkerLedgerOptions {
   clock?: WallClock;
   /** Called with each message of the keeper, before the ledger acts on it. */
   onMessage?(message: BooksDown): void;
-  /** Called before the columns of a call are added to its record. @param attempts those that the record has */
-  onRecord?(call: Call, attempts: readonly Attempt[]): void;
+  /** They run before the columns of a call are added to its record; a reload replaces them. */
+  recorders?: readonly Recorder[];
   /** The store may have budgets: calls wait for the policy of the keeper. */
   awaitsPolicy?: boolean;
 }
@@ -74,7 +74,7 @@ const POLICY_MS = 2000;
 const CLOSE_MS = 1000;
 
 export class WorkerLedger implements Ledger {
-  readonly #options: WorkerLedgerOptions;
+  readonly #options: WorkerLedgerOptions & { readonly recorders: readonly Recorder[] };
   readonly #channel: BooksChannel;
   readonly #shares: Shares;
   readonly #outbox: Outbox;
@@ -92,7 +92,7 @@ export class WorkerLedger implements Ledger {
   readonly #estimates = new Estimates(() => this.#declaration.settings);
 
   constructor(declaration: Declaration, options: WorkerLedgerOptions) {
-    this.#options = options;
+    this.#options = { recorders: [], ...options };
     this.#awaitsPolicy = options.awaitsPolicy ?? false;
     this.#channel = options.channel;
     this.#shares = new Shares(options.channel, options.cells);
@@ -260,7 +260,7 @@ export class WorkerLedger implements Ledger {
     }
     call.endedAt ??= performance.now();
     const record = recordOf(call, booked, this.#clock.at(call.startedAt), this.#prompts.recordOf(call));
-    this.#options.onRecord?.(call, booked);
+    for (const record of this.#options.recorders) record(call, booked);
     this.#options.columns.addTo(record, call, booked);
     this.#outbox.record(record);
   }

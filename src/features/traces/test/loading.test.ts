@@ -31,12 +31,12 @@ const serve = async (to) => {
   const config = { traces: { to, headers: {}, share: 1, parent: "respect", service: "weir" }, metrics: {} };
   await part.seams(config);
   part.serves(config);
+  return part.recorder(config) !== undefined;
 };
-await serve(undefined);
-part.record({}, []);
+const notes = [await serve(undefined)];
 const before = loaded("facts.ts");
-await serve("http://127.0.0.1:1");
-console.log(before, loaded("facts.ts"), loaded("sending.ts"), sent.map(({ settings }) => settings?.url ?? "none").join());
+notes.push(await serve("http://127.0.0.1:1"), await serve(undefined));
+console.log(notes.join(), before, loaded("facts.ts"), loaded("sending.ts"), sent.map(({ settings }) => settings?.url ?? "none").join());
 `;
 
 function printed(program: string): string[] {
@@ -49,5 +49,8 @@ test("the keeper loads the code of traces when the config has them, and not befo
 });
 
 test("a worker loads the code of the facts alone when the config has traces, and tells the keeper", () => {
-  expect(printed(WORKER)).toEqual(["false true false none,http://127.0.0.1:1/v1/traces\n", ""]);
+  expect(printed(WORKER)).toEqual([
+    "false,true,false false true false none,http://127.0.0.1:1/v1/traces,none\n",
+    "",
+  ]);
 });

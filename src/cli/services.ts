@@ -58,7 +58,7 @@ class Service {
 
   constructor(name: string, options: ServicesOptions) {
     const { home, env, fault } = options;
-    const path = (this.path = socketPath(name, home, env));
+    const path = (this.path = socketPath(`service-${name}`, home, env));
     const settings: ServiceSettings = home.kind === "folder" ? { folder: join(home.folder, name) } : {};
     this.process = new KeptProcess({
       ...{ name: `the process of ${name}`, stopMs: STOP_MS, report: fault },

@@ -5,6 +5,12 @@ import { join } from "node:path";
 import type { StateHome } from "../run/home.ts";
 import { beginningOf, runFolder } from "./run-file.ts";
 
+/** The keeper, and processes of features by the names of their features. */
+export type SocketName = "keeper" | `service-${string}`;
+
+/** A state folder may hold sockets of other programs. */
+const OWN = /^(?:keeper|service-[a-z0-9-]+)-(\d+)\.sock$/;
+
 /** Writable in containers whose disk is not. */
 const SHARED_MEMORY = "/dev/shm";
 /** Most bytes of a socket's path that every system accepts. */
@@ -12,11 +18,11 @@ const MAX_PATH = 100;
 
 /**
  * Path of the socket of a process that this one owns.
- * @param name name of the process: `keeper`
+ * @param name name of the process
  * @throws Error with one sentence when there is no folder for it
  */
 export function socketPath(
-  name: string,
+  name: SocketName,
   home: StateHome,
   env: Readonly<Record<string, string | undefined>>,
 ): string {
@@ -33,13 +39,15 @@ export function socketPath(
     } catch {
       // The next one may be writable.
     }
-  throw new Error(`no folder for the socket of the ${name} is writable; set TMPDIR or --workers 1`);
+  throw new Error(
+    `no folder for the socket of the ${name} is writable; set TMPDIR${name === "keeper" ? " or --workers 1" : ""}`,
+  );
 }
 
 /** Removes the sockets of gateways that were killed. */
 function removeStale(folder: string): void {
   for (const name of readdirSync(folder)) {
-    const pid = /^[a-z-]+-(\d+)\.sock$/.exec(name)?.[1];
+    const pid = OWN.exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, name), { force: true });
   }
 }

@@ -142,7 +142,7 @@ export class ServiceLines<Ask, Piece> implements Lines<Ask, Piece> {
       },
       (cause: unknown) => {
         this.#isStarting = false;
-        this.#reached.reject(cause);
+        this.#reached.reject(new ServiceError(cause instanceof Error ? cause.message : String(cause)));
         this.#reached = deferred();
       },
     );

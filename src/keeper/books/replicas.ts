@@ -60,6 +60,7 @@ export class Replicas implements KeeperPart<ReplicaUp, ReplicaDown> {
 class Table {
   readonly name: string;
   isLoaded = false;
+  /** As the store has them. */
   readonly #rows = new Map<string, SqlRow>();
   /** Highest version of a row. */
   #version = -1;
@@ -74,7 +75,7 @@ class Table {
   all(): ReplicaDown {
     return {
       ...{ table: this.name, number: this.#number, isAll: true },
-      ...{ rows: [...this.#rows.values()], deleted: [] },
+      ...{ rows: Array.from(this.#rows.values(), shown), deleted: [] },
     };
   }
 
@@ -83,27 +84,32 @@ class Table {
     const changed = await sql.all(`SELECT * FROM ${this.name} WHERE version > $1 ORDER BY version`, [
       this.#version,
     ]);
-    const [count] = await sql.all<{ n: number }>(
-      `SELECT COUNT(*) AS n FROM ${this.name} WHERE deleted_at IS NULL`,
+    const [sums] = await sql.all<{ rows: number; versions: number | string | null }>(
+      `SELECT COUNT(*) AS rows, SUM(version) AS versions FROM ${this.name} WHERE deleted_at IS NULL`,
     );
     const deleted = changed.filter(isDeleted).map(({ id }) => id as string);
-    const rows = changed.filter((row) => !isDeleted(row)).map(shown);
-    for (const row of rows) this.#rows.set(row["id"] as string, row);
+    const kept = changed.filter((row) => !isDeleted(row));
+    for (const row of kept) this.#rows.set(row["id"] as string, row);
     for (const id of deleted) this.#rows.delete(id);
     this.#version = Number(changed.at(-1)?.["version"] ?? this.#version);
-    // Rows have gone in another way: a file was recovered, or a backup was put in its place.
-    if (count!.n !== this.#rows.size) return this.#reload(sql);
+    // Rows have gone, or are older than before: a damaged file was recovered.
+    if (sums!.rows !== this.#rows.size || Number(sums!.versions) !== this.#sumOfVersions())
+      return this.#reload(sql);
     const isFirst = !this.isLoaded;
     this.isLoaded = true;
     if (isFirst) return this.#next(this.all());
-    if (changed.length > 0) return this.#next({ table: this.name, number: 0, rows, deleted });
-    return undefined;
+    if (changed.length === 0) return undefined;
+    return this.#next({ table: this.name, number: 0, rows: kept.map(shown), deleted });
+  }
+
+  #sumOfVersions(): number {
+    return this.#rows.values().reduce((sum, row) => sum + Number(row["version"]), 0);
   }
 
   async #reload(sql: Sql): Promise<ReplicaDown> {
     const rows = await sql.all(`SELECT * FROM ${this.name} ORDER BY version`);
     this.#rows.clear();
-    for (const row of rows) if (!isDeleted(row)) this.#rows.set(row["id"] as string, shown(row));
+    for (const row of rows) if (!isDeleted(row)) this.#rows.set(row["id"] as string, row);
     this.#version = Number(rows.at(-1)?.["version"] ?? -1);
     this.isLoaded = true;
     return this.#next(this.all());

@@ -1,10 +1,9 @@
 /** A form of credentials in a copy of the source: each worker asks it, the books of all count its callers, and the admin API does not know it. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../helpers/documents.ts";
 import { serve, until } from "../helpers/serving.ts";
+import { SourceCopy } from "../helpers/source-copy.ts";
 import { makeToken } from "../helpers/tokens.ts";
 
 setDefaultTimeout(120_000);
@@ -26,18 +25,17 @@ const PAINTER = `export default { name: "painter", providers: [{ name: "painter"
     yield { type: "message-end", reason: { kind: "stop" }, usage };
   } }] };`;
 
-const root = mkdtempSync(join(tmpdir(), "weir-credentials-"));
+let copy: SourceCopy;
+let root = "";
 
 beforeAll(() => {
-  cpSync(join(ROOT, "src"), join(root, "src"), { recursive: true });
-  for (const name of ["node_modules", "package.json", "tsconfig.json", "plugins"])
-    symlinkSync(join(ROOT, name), join(root, name));
-  mkdirSync(join(root, "test/helpers"), { recursive: true });
-  cpSync(join(ROOT, "test/helpers/tokens.ts"), join(root, "test/helpers/tokens.ts"));
-  appendFileSync(join(root, "src/features.ts"), 'export { tokens } from "../test/helpers/tokens.ts";\n');
+  copy = new SourceCopy();
+  ({ root } = copy);
+  copy.take("test/helpers/tokens.ts");
+  copy.add("tokens", "test/helpers/tokens.ts");
 });
 
-afterAll(() => rmSync(root, { recursive: true }));
+afterAll(() => copy.remove());
 
 /** A stream that failed ends with its error event, and weir closes the connection before the end of the body. */
 async function readUntilBroken(answer: Response): Promise<string> {

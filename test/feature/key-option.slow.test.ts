@@ -1,10 +1,9 @@
 /** A feature with an option of keys in a copy of the source: the processes of weir have the option by its line alone. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../helpers/documents.ts";
 import { serve, until } from "../helpers/serving.ts";
+import { SourceCopy } from "../helpers/source-copy.ts";
 
 setDefaultTimeout(120_000);
 
@@ -30,21 +29,18 @@ keys: [{ name: ci, key: weir-planted-key-000001, mostTools: 3 }]
 adminKeys: [{ name: boss, key: ${ADMIN}, role: admin }]
 `;
 
-const root = mkdtempSync(join(tmpdir(), "weir-key-option-"));
+let copy: SourceCopy;
+let root = "";
 
 beforeAll(() => {
-  cpSync(join(ROOT, "src"), join(root, "src"), { recursive: true });
-  for (const name of ["node_modules", "package.json", "tsconfig.json", "plugins"])
-    symlinkSync(join(ROOT, name), join(root, name));
+  copy = new SourceCopy();
+  ({ root } = copy);
   mkdirSync(join(root, "src/features/tool-count"));
   writeFileSync(join(root, "src/features/tool-count/index.ts"), MANIFEST);
-  appendFileSync(
-    join(root, "src/features.ts"),
-    'export { toolCount } from "./features/tool-count/index.ts";\n',
-  );
+  copy.add("toolCount", "src/features/tool-count/index.ts");
 });
 
-afterAll(() => rmSync(root, { recursive: true }));
+afterAll(() => copy.remove());
 
 test.each([1, 2])("with %i workers", async (workers) => {
   const gateway = await serve({ root, workers, binary: false, config: CONFIG });

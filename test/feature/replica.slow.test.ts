@@ -1,44 +1,33 @@
 /** A table of a feature in a copy of the source, whose rows every worker holds. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROOT } from "../helpers/documents.ts";
+import { command as send } from "../helpers/commanded.ts";
 import { serve, until } from "../helpers/serving.ts";
+import { SourceCopy } from "../helpers/source-copy.ts";
 import type { Command, Report } from "../helpers/roster.ts";
 
 setDefaultTimeout(120_000);
 
-const root = mkdtempSync(join(tmpdir(), "weir-replica-"));
+let copy: SourceCopy;
 
 beforeAll(() => {
-  cpSync(join(ROOT, "src"), join(root, "src"), { recursive: true });
-  for (const name of ["node_modules", "package.json", "tsconfig.json", "plugins"])
-    symlinkSync(join(ROOT, name), join(root, name));
-  mkdirSync(join(root, "test/helpers"), { recursive: true });
-  cpSync(join(ROOT, "test/helpers/roster.ts"), join(root, "test/helpers/roster.ts"));
-  appendFileSync(join(root, "src/features.ts"), 'export { roster } from "../test/helpers/roster.ts";\n');
+  copy = new SourceCopy();
+  copy.take("test/helpers/roster.ts", "test/helpers/commanded.ts");
+  copy.add("roster", "test/helpers/roster.ts");
 });
 
-afterAll(() => rmSync(root, { recursive: true }));
+afterAll(() => copy.remove());
 
 test.each([1, 2])(
   "with %i workers, a change reaches all, and a restart of the keeper loses none",
   async (workers) => {
     const state = mkdtempSync(join(tmpdir(), "weir-replica-state-"));
     const config = JSON.stringify({ log: { format: "json" }, state });
-    let gateway = await serve({ root, workers, binary: false, config });
-    const command = async (given: Command): Promise<Report> => {
-      const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-        method: "POST",
-        body: JSON.stringify({ model: "m", messages: [{ role: "user", content: JSON.stringify(given) }] }),
-        headers: { "content-type": "application/json", connection: "close" },
-        keepalive: false,
-      });
-      const { error } = (await answer.json()) as { error: { message: string } };
-      return JSON.parse(error.message) as Report;
-    };
+    let gateway = await serve({ root: copy.root, workers, binary: false, config });
+    const command = (given: Command) => send<Report>(gateway.url, given);
     /** Reports of all workers. */
     const reports = async () => {
       const all = new Map<number, Report>();
@@ -112,7 +101,7 @@ test.each([1, 2])(
       db.close();
       const count = (id: string) => subjects.filter(({ subject }) => subject === `roster/${id}`).length;
       expect(["a", "b", "c", "z"].map(count)).toEqual([2, 2, 0, 1_002]);
-      gateway = await serve({ root, workers, binary: false, config });
+      gateway = await serve({ root: copy.root, workers, binary: false, config });
       expect(await agree({ b: "Beatrix", z: "last" }, 5_000)).toBe(true);
     } finally {
       await gateway.end();

@@ -1,56 +1,32 @@
 /** The process of a feature in a copy of the source: all workers share one, and what it starts ends with it. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROOT } from "../helpers/documents.ts";
+import { command as send } from "../helpers/commanded.ts";
 import { serve, until } from "../helpers/serving.ts";
+import { SourceCopy } from "../helpers/source-copy.ts";
 import type { Command, Order, Report } from "../helpers/workshop.ts";
 
 setDefaultTimeout(120_000);
 
-const root = mkdtempSync(join(tmpdir(), "weir-service-"));
+let copy: SourceCopy;
 
 beforeAll(() => {
-  cpSync(join(ROOT, "src"), join(root, "src"), { recursive: true });
-  for (const name of ["node_modules", "package.json", "tsconfig.json", "plugins"])
-    symlinkSync(join(ROOT, name), join(root, name));
-  mkdirSync(join(root, "test/helpers"), { recursive: true });
-  cpSync(join(ROOT, "test/helpers/workshop.ts"), join(root, "test/helpers/workshop.ts"));
-  appendFileSync(join(root, "src/features.ts"), 'export { workshop } from "../test/helpers/workshop.ts";\n');
+  copy = new SourceCopy();
+  copy.take("test/helpers/workshop.ts", "test/helpers/commanded.ts");
+  copy.add("workshop", "test/helpers/workshop.ts");
 });
 
-afterAll(() => rmSync(root, { recursive: true }));
+afterAll(() => copy.remove());
 
 /** A gateway with the feature. */
-async function open(workers: number) {
+async function open(workers: number, executable?: string) {
   const folder = mkdtempSync(join(tmpdir(), "weir-service-state-"));
   const config = JSON.stringify({ log: { format: "json" }, state: folder });
-  const gateway = await serve({ root, workers, binary: false, config });
-  const command = async (given: Command): Promise<Report> => {
-    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      body: JSON.stringify({
-        model: "m",
-        messages: [{ role: "user", content: JSON.stringify(given) }],
-      }),
-      headers: { "content-type": "application/json", connection: "close" },
-      keepalive: false,
-    });
-    const text = await answer.text();
-    if (!text.startsWith("{")) throw new Error(text);
-    const { error } = JSON.parse(text) as { error: { message: string } };
-    return JSON.parse(error.message) as Report;
-  };
+  const program = executable === undefined ? { binary: false } : { binary: true, executable };
+  const gateway = await serve({ root: copy.root, workers, config, ...program });
+  const command = (given: Command) => send<Report>(gateway.url, given);
   const order = (wanted: Order) => command({ order: wanted });
   const tell = async () => (await order({ do: "tell" })).pieces[0] as Told;
   const logged = (text: string) => gateway.log.filter((line) => line.includes(text)).length;
@@ -102,7 +78,7 @@ const forking = (seconds: string): Order => ({
 test.each([1, 2])("with %i workers, one process answers all", async (workers) => {
   const { gateway, reload, stop, folder, command, order, tell, logged } = await open(workers);
   try {
-    expect(running("--service").filter((pid) => isOf(pid, root))).toEqual([]);
+    expect(running("--service").filter((pid) => isOf(pid, copy.root))).toEqual([]);
     const first = await order({ do: "say", pieces: 3 });
     expect(first.pieces).toEqual([0, 1, 2]);
     const reports = await Promise.all(Array.from({ length: 60 }, () => order({ do: "tell" })));
@@ -184,5 +160,25 @@ test.each([1, 2])("with %i workers, programs of the process end with it", async 
   expect(await until(() => running(mark).length === 0 && !isAlive(pid), 10_000)).toBe(true);
   expect(readdirSync(join(folder)).filter((name) => name.startsWith("workshop-"))).toEqual([]);
   await gateway.end();
+  rmSync(folder, { recursive: true });
+});
+
+test.each([1, 2])("with %i workers of the binary, the process is one of it", async (workers) => {
+  const { gateway, stop, folder, command, order, tell } = await open(workers, copy.build());
+  const mark = `3${workers}59.5`;
+  try {
+    expect((await order({ do: "say", pieces: 3 })).pieces).toEqual([0, 1, 2]);
+    const { pid } = await tell();
+    expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).toStartWith(join(copy.root, "weir"));
+    const spawned = command({ order: forking(mark) });
+    expect(await until(() => running(mark).length === 3)).toBe(true);
+    process.kill(pid, "SIGKILL");
+    expect((await spawned).fault).toContain("ended before");
+    expect(await until(() => running(mark).length === 0, 5_000)).toBe(true);
+    expect((await tell()).pid).not.toBe(pid);
+    expect(gateway.log.join()).toContain("ended by signal SIGKILL; weir restarts it");
+  } finally {
+    expect(await stop()).toBe(0);
+  }
   rmSync(folder, { recursive: true });
 });

@@ -1,10 +1,10 @@
 /** A feature with a table whose rows every worker holds, for tests: names of people. The test copies this file to a copy of the source. */
-import { GatewayError } from "../../src/core/error.ts";
 import type { Channel } from "../../src/core/channel.ts";
 import type { Replica } from "../../src/core/replica.ts";
 import type { Feature } from "../../src/feature/feature.ts";
 import type { Entry, WorkerHost, WorkerPart } from "../../src/gateway/seams.ts";
 import type { FeatureTables, KeeperHost, KeeperPart } from "../../src/keeper/seams.ts";
+import { commandIn, reportError } from "./commanded.ts";
 
 /** What a client commands by the text of a message, as JSON. */
 export type Command = { show: true } | { set: Record<string, string | null> } | { refuse: string };
@@ -52,15 +52,14 @@ class RosterWorker implements WorkerPart {
   }
 
   async #do(entry: Entry): Promise<never> {
-    const { messages } = entry.body as { messages: { content: string }[] };
-    const command = JSON.parse(messages[0]!.content) as Command;
+    const command = commandIn<Command>(entry);
     if (!("show" in command)) this.#channel.send(command);
     const { isComplete, isCurrent } = this.#people;
     const report: Report = {
       ...{ worker: process.pid, isComplete, isCurrent },
       ...{ rows: [...this.#people.values()].slice(0, 20), heard: [...this.#heard].slice(0, 20) },
     };
-    throw new GatewayError("invalid-request", JSON.stringify(report));
+    throw reportError(report);
   }
 }
 

@@ -3,9 +3,9 @@
  * message of an error. The test copies this file to a copy of the source.
  */
 import { ServiceError } from "../../src/core/lines.ts";
-import { GatewayError } from "../../src/core/error.ts";
 import type { Feature } from "../../src/feature/feature.ts";
 import type { Entry, WorkerHost, WorkerPart } from "../../src/gateway/seams.ts";
+import { commandIn, reportError } from "./commanded.ts";
 import type { Peer, ServiceHost, ServicePart } from "../../src/service/seams.ts";
 
 /** What the process does. */
@@ -62,8 +62,7 @@ class WorkshopWorker implements WorkerPart {
   }
 
   async #do(entry: Entry): Promise<never> {
-    const { messages } = entry.body as { messages: { content: string }[] };
-    const { order, take = Infinity, abortMs, pauseMs = 0 } = JSON.parse(messages[0]!.content) as Command;
+    const { order, take = Infinity, abortMs, pauseMs = 0 } = commandIn<Command>(entry);
     const report: Report = { worker: process.pid, pieces: [] };
     const signal = abortMs === undefined ? undefined : AbortSignal.timeout(abortMs);
     try {
@@ -76,7 +75,7 @@ class WorkshopWorker implements WorkerPart {
       report.fault = (cause as Error).message;
       if (cause instanceof ServiceError) report.data = cause.data;
     }
-    throw new GatewayError("invalid-request", JSON.stringify(report));
+    throw reportError(report);
   }
 }
 

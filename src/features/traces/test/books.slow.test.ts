@@ -95,3 +95,16 @@ test("a reload begins, moves and ends traces", async () => {
   await weir.exited;
   expect([names(first), names(second)]).toEqual([2, 1]);
 });
+
+test("calls that end while the keeper is away have their spans when the next one runs", async () => {
+  const collector = receiver();
+  const weir = await start({ traces: { to: collector.url } });
+  expect(await until(async () => (await spans(weir, "exported")) === 0)).toBe(true);
+  const killed = weir.keeper()!;
+  process.kill(killed, "SIGKILL");
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(weir.url, "mock/echo")));
+  expect(answers.every(({ status }) => status === 200)).toBe(true);
+  expect(await until(() => ![undefined, killed].includes(weir.keeper()))).toBe(true);
+  const calls = () => collector.spans().filter(({ kind }) => kind === 2).length;
+  expect(await until(() => calls() === 20, 20_000)).toBe(true);
+});

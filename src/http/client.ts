@@ -6,7 +6,7 @@
 import { Connection, type ConnectionPool } from "./connection.ts";
 import { HttpError } from "./error.ts";
 import { Exchange } from "./exchange.ts";
-import { addressOf, type Origin } from "./origin.ts";
+import { addressOf, type Origin } from "./dial.ts";
 import { hasBody, type Transport, type UpstreamRequest, type UpstreamResponse } from "./types.ts";
 import { Pool, Trust } from "./pool.ts";
 

@@ -4,10 +4,9 @@
  */
 import type { Socket as Pending } from "node:net";
 import type { Socket, SocketHandler } from "bun";
-import { dial, takeOver } from "./dial.ts";
+import { dial, type Origin, takeOver } from "./dial.ts";
 import { HttpError, type Phase } from "./error.ts";
 import type { Carrier, Exchange } from "./exchange.ts";
-import type { Origin } from "./origin.ts";
 import type { UpstreamRequest } from "./types.ts";
 
 /** The client that owns a connection. */

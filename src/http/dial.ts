@@ -1,12 +1,11 @@
 /**
- * Opens sockets to providers. It uses `node:net` and `node:tls` because their sockets can be destroyed at any stage. A pending
+ * Where requests go, and the sockets that lead there. It uses `node:net` and `node:tls` because their sockets can be destroyed at any stage. A pending
  * `Bun.connect` cannot be cancelled: its descriptor stays open until the system's timeout, two minutes later.
  */
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls, createSecureContext, type SecureContext } from "node:tls";
 import type { Socket as NativeSocket, SocketHandler } from "bun";
 import type { TlsSettings } from "../core/provider.ts";
-import type { Origin } from "./origin.ts";
 
 /** Starts a connection. With TLS, the certificate and the host name are checked before `secureConnect`. */
 export function dial({ hostname: host, port, secure, isName }: Origin, tls?: TlsSettings): Socket {
@@ -48,4 +47,53 @@ function contextOf(tls: TlsSettings): SecureContext {
   let context = contexts.get(tls);
   if (!context) contexts.set(tls, (context = createSecureContext({ ...tls })));
   return context;
+}
+
+export interface Origin {
+  hostname: string;
+  port: number;
+  /** The `host` header. */
+  host: string;
+  /** Uses TLS. */
+  secure: boolean;
+  /** The host is a name, not an IP address. */
+  isName: boolean;
+}
+
+/** An origin and a request target. */
+export interface Address {
+  origin: Origin;
+  /** Path and query. */
+  target: string;
+}
+
+const REMEMBERED = 1000;
+const origins = new Map<string, Origin>();
+const addresses = new Map<string, Address>();
+
+/** Returns the same object for the same origin, because pools use it as key. @param url absolute http or https URL */
+export function addressOf(url: string): Address {
+  const known = addresses.get(url);
+  if (known) return known;
+  const parsed = new URL(url);
+  if (parsed.protocol !== "http:" && parsed.protocol !== "https:")
+    throw new TypeError(`Only http and https are spoken, not ${parsed.protocol}`);
+  let origin = origins.get(parsed.origin);
+  if (!origin) origins.set(parsed.origin, (origin = originOf(parsed)));
+  const address = { origin, target: parsed.pathname + parsed.search };
+  if (addresses.size >= REMEMBERED) addresses.clear();
+  addresses.set(url, address);
+  return address;
+}
+
+function originOf(url: URL): Origin {
+  const secure = url.protocol === "https:";
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  return {
+    hostname,
+    port: Number(url.port) || (secure ? 443 : 80),
+    host: url.host,
+    secure,
+    isName: isIP(hostname) === 0,
+  };
 }

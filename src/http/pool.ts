@@ -3,7 +3,7 @@
  * pools, the one that has been idle longest is closed. Which origins may be trusted with a second request is in {@link Trust}.
  */
 import type { Connection } from "./connection.ts";
-import type { Origin } from "./origin.ts";
+import type { Origin } from "./dial.ts";
 
 export class Pool {
   readonly #limit: number;

@@ -2,8 +2,7 @@
 import type { Assembled } from "./assemble.ts";
 import type { Config } from "../config/schema.ts";
 import type { Columns } from "../core/column.ts";
-import { createLogger, type Logger } from "../server/log.ts";
-import type { WriteLog } from "../server/log-buffer.ts";
+import { createLogger, type Logger, type WriteLog } from "../server/log.ts";
 import { writeTo } from "./log-writer.ts";
 import { wantedButOff } from "./wanted-but-off.ts";
 

@@ -2,7 +2,7 @@
 import { fstatSync, write } from "node:fs";
 import { isatty } from "node:tty";
 import { promisify } from "node:util";
-import type { WriteLog } from "../server/log-buffer.ts";
+import type { WriteLog } from "../server/log.ts";
 
 /**
  * Writes to a stream of the process. If the reader closes it, weir goes on without a log; if the disk of a log file is full, weir

@@ -7,7 +7,7 @@ import type { Column } from "../core/column.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
 import type { Plugin } from "../core/plugin.ts";
 import type { LoadOwnPlugin, NamedPart, WorkerHost, WorkerPart } from "../gateway/seams.ts";
-import type { WriteLog } from "../server/log-buffer.ts";
+import type { WriteLog } from "../server/log.ts";
 import type { StateHome } from "./home.ts";
 import type { ConfigSources } from "./asked/inspected.ts";
 

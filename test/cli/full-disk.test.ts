@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RunFile } from "../../src/cli/run-file.ts";
 import { RefusedFile } from "../../src/keeper/record/refused.ts";
-import { LogBuffer } from "../../src/server/log-buffer.ts";
+import { LogBuffer } from "../../src/server/log.ts";
 import { commit } from "../keeper/books/make.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { smallDisk } from "../helpers/small-disk.ts";

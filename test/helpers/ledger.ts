@@ -11,7 +11,7 @@ import type { PriceRule } from "../../src/ledger/charge.ts";
 import type { Budget, Declared, RateLimit } from "../../src/ledger/policy.ts";
 import { WorkerLedger } from "../../src/ledger/worker/ledger.ts";
 import { DEFAULT_SETTINGS, type LedgerSettings } from "../../src/ledger/worker/settings.ts";
-import { WallClock } from "../../src/ledger/worker/wall-clock.ts";
+import { TimeOfDay } from "../../src/ledger/worker/call-record.ts";
 import { FakeKeeper } from "./fake-keeper.ts";
 
 /** One dollar a million input tokens, two a million output tokens. */
@@ -83,7 +83,7 @@ export function testLedger({
       channel: keeper,
       cells: localCells(64),
       worker: 0,
-      clock: new WallClock(now),
+      clock: new TimeOfDay(now),
       awaitsPolicy,
       columns: new Columns([]),
     },

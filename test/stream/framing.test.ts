@@ -4,8 +4,7 @@ import fc from "fast-check";
 import { GatewayError } from "../../src/core/error.ts";
 import type { Frame, Framing } from "../../src/core/frame.ts";
 import { eventStream, jsonArray, jsonLines } from "../../src/stream/framing.ts";
-import { isStream, ReframedReader } from "../../src/stream/reframed.ts";
-import { parseFrames } from "../../src/stream/sse.ts";
+import { isStream, parseFrames, ReframedReader } from "../../src/stream/sse.ts";
 import { awsMessage } from "../helpers/aws-event-stream.ts";
 import { withinBudget } from "../helpers/within-budget.ts";
 

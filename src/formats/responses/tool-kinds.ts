@@ -2,9 +2,7 @@
  * The tools of this format with items of their own, which the client runs: weir declares them to other providers as functions
  * and turns the calls back into the items.
  */
-import type { JsonObject } from "../../core/json.ts";
-import { isObject } from "../../core/json.ts";
-import { getOwn } from "../../core/own.ts";
+import { getOwn, isObject, type JsonObject } from "../../core/json.ts";
 import { list, number, text } from "../shared/read.ts";
 
 export interface ToolKind {

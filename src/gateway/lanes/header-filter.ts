@@ -1,7 +1,23 @@
 /** Header allow-lists for requests and answers: weir passes only listed headers. */
+import type { UpstreamAddress } from "../../core/format.ts";
 import type { HeaderReader } from "../../core/headers.ts";
 
 export type HeaderFilter = (headers: HeaderReader) => Record<string, string>;
+
+/** The header allow-lists of a format or a dialect. */
+export type HeaderLists = Pick<UpstreamAddress, "requestHeaders" | "answerHeaders">;
+
+const filters = new WeakMap<HeaderLists, { request: HeaderFilter; answer: HeaderFilter }>();
+
+/** The compiled header allow-lists of a format or a dialect. */
+export function headerFilters(lists: HeaderLists): { request: HeaderFilter; answer: HeaderFilter } {
+  let found = filters.get(lists);
+  if (!found) {
+    found = { request: headerFilter(lists.requestHeaders), answer: headerFilter(lists.answerHeaders) };
+    filters.set(lists, found);
+  }
+  return found;
+}
 
 /**
  * Headers that no list can allow: credentials, cookies, hop-by-hop and framing headers, the client's identity, and the client's

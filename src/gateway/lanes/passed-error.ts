@@ -6,8 +6,7 @@ import type { Target } from "../../core/provider.ts";
 import { headersWithoutCredential } from "../delivery/redact.ts";
 import { OPERATOR_FAULT, withHint } from "./hints.ts";
 import { readErrorText } from "./read-answer.ts";
-import type { HeaderLists } from "./send.ts";
-import { headerFilters } from "./send.ts";
+import { headerFilters, type HeaderLists } from "./header-filter.ts";
 import type { UpstreamResponse } from "./transport.ts";
 
 export class PassedRefusal extends GatewayError {

@@ -6,7 +6,7 @@ import type { Framing } from "../../core/frame.ts";
 import type { Target } from "../../core/provider.ts";
 import { bytesWithoutCredential, withoutSecrets } from "../delivery/redact.ts";
 import { sse } from "../../stream/framing.ts";
-import { isStream as isStreamType, ReframedReader } from "../../stream/reframed.ts";
+import { isStream as isStreamType, ReframedReader } from "../../stream/sse.ts";
 import type { ByteReader, ByteStream, UpstreamResponse } from "./transport.ts";
 
 /** Limit of an error body; weir does not read the rest. */

@@ -1,32 +1,25 @@
-/** Sends one prepared request to a provider. */
+/**
+ * Sends one prepared request to a provider. A host may refuse a part of it (the usage of a stream, a feature): weir answers such a
+ * refusal with another request without this part.
+ */
 import type { Attempt, Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
-import type { UpstreamAddress } from "../../core/format.ts";
+import type { UpstreamCodec } from "../../core/format.ts";
 import type { Authorizer } from "../../core/place.ts";
 import type { Deployment, Target } from "../../core/provider.ts";
-import type { HeaderFilter } from "./header-filter.ts";
-import { headerFilter } from "./header-filter.ts";
+import { headerFilters } from "./header-filter.ts";
 import { textWithoutCredential } from "../delivery/redact.ts";
 import { authorizedHeaders } from "../routing/authorizer.ts";
 import type { Prepared } from "./lane.ts";
 import { discard } from "./read-answer.ts";
-import type { UpstreamRequest, UpstreamResponse } from "./transport.ts";
-import { describeReason, reasonOf, transport } from "./transport.ts";
-
-/** The header allow-lists of a format or a dialect. */
-export type HeaderLists = Pick<UpstreamAddress, "requestHeaders" | "answerHeaders">;
-
-const filters = new WeakMap<HeaderLists, { request: HeaderFilter; answer: HeaderFilter }>();
-
-/** The compiled header allow-lists of a format or a dialect. */
-export function headerFilters(lists: HeaderLists): { request: HeaderFilter; answer: HeaderFilter } {
-  let found = filters.get(lists);
-  if (!found) {
-    found = { request: headerFilter(lists.requestHeaders), answer: headerFilter(lists.answerHeaders) };
-    filters.set(lists, found);
-  }
-  return found;
-}
+import {
+  describeReason,
+  reasonOf,
+  transport,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from "./transport.ts";
+import { PassedRefusal } from "./passed-error.ts";
 
 type HeaderRecord = Readonly<Record<string, string>>;
 
@@ -163,4 +156,38 @@ function sendFailure(cause: unknown, { target, stop }: Attempt): GatewayError {
     code: "upstream_unreachable",
     cause,
   });
+}
+
+/** Deployments that refused the member. A reload creates new deployments, so weir asks again after it. */
+const refusing = new WeakSet<Deployment>();
+
+/** Whether weir asks a target for token counts if the client did not. */
+export function asksForUsage({ provider, deployment, traits = provider.traits }: Target): boolean {
+  return traits?.streamOptions !== false && !refusing.has(deployment);
+}
+
+/**
+ * Whether an error says that the host refuses the member. If so, weir records it for the deployment, and should repeat the
+ * request without the member.
+ */
+export function noteUsageRefusal(
+  thrown: unknown,
+  { native: { usageRequest } }: UpstreamCodec,
+  { deployment }: Target,
+): boolean {
+  const error = thrown as Partial<GatewayError>;
+  if (!usageRequest || error.kind !== "invalid-request") return false;
+  const text = thrown instanceof PassedRefusal ? thrown.body : `${error.param} ${error.message}`;
+  if (!text.includes(usageRequest.member)) return false;
+  refusing.add(deployment);
+  return true;
+}
+
+/** Records the refusal on the attempt, for `call.refused`. @returns whether the next request leaves the part out; true once */
+export function leavesOutFeature({ refused }: GatewayError, attempt: Attempt): boolean {
+  const { provider, format } = attempt.target;
+  if (refused === undefined || attempt.refused.includes(refused)) return false;
+  if (!provider.envelope?.[format]?.leavesOut?.includes(refused)) return false;
+  attempt.refused = [...attempt.refused, refused];
+  return true;
 }

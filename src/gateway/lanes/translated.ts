@@ -22,13 +22,13 @@ import type { Gateway, Incoming } from "../types.ts";
 import type { EventSource } from "./event-source.ts";
 import { collect, iterate, ListedEvents, PluginEvents, tapped } from "./event-source.ts";
 import { withHint } from "./hints.ts";
-import { asksForUsage, leavesOutFeature, noteUsageRefusal } from "./host-refusals.ts";
+import { headerFilters } from "./header-filter.ts";
+import { asksForUsage, leavesOutFeature, noteUsageRefusal, upstreamHeaders } from "./send.ts";
 import { refuseLosses, reportLeftOut } from "./losses.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
 import { Meter } from "./meter.ts";
 import { ProviderEvents } from "./provider-events.ts";
 import { eventReader, invalidAnswer, isStream, readAnswer, readErrorText } from "./read-answer.ts";
-import { headerFilters, upstreamHeaders } from "./send.ts";
 import { TranslatedSource } from "./translated-source.ts";
 import type { UpstreamResponse } from "./transport.ts";
 

@@ -15,7 +15,7 @@ import type { Opened, OpenedJson } from "../lanes/lane.ts";
 import type { Gateway } from "../types.ts";
 import type { Failure } from "./failure.ts";
 import { isRefusal, readFailure, readRefusal } from "./failure.ts";
-import type { RetrySlot } from "./retry-budget.ts";
+import type { RetrySlot } from "./limits.ts";
 import { PassedRefusal } from "../lanes/passed-error.ts";
 import type { Plan } from "../routing/plan.ts";
 import { isRanked, onlyChoice } from "../routing/plan.ts";

@@ -9,9 +9,8 @@ import type { Target } from "../../core/provider.ts";
 import { causeOf, type Failure } from "./failure.ts";
 import type { BreakerState } from "./circuit-breaker.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
-import { RetryBudget } from "./retry-budget.ts";
+import { ConcurrencyLimiter, RetryBudget } from "./limits.ts";
 import { Standings } from "./standings.ts";
-import { ConcurrencyLimiter } from "./concurrency.ts";
 
 /** Clients choose the model names, so the number of circuit breakers is limited. */
 const MAX_BREAKERS = 2_000;

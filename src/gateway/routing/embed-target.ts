@@ -3,8 +3,7 @@ import type { EmbedEndpoint } from "../../core/embed.ts";
 import { matchesModel, ownNamesOf } from "../../core/model-pattern.ts";
 import type { Deployment, Provider, Target } from "../../core/provider.ts";
 import { urlOfPath } from "./endpoint.ts";
-import type { Rule } from "./precedence.ts";
-import { reasonOf } from "./precedence.ts";
+import { reasonOf, type Rule } from "./rules.ts";
 
 /** The endpoint of a provider for a dialect that it has. */
 export function embedEndpoint({ embeds = {} }: Provider, dialect: string): EmbedEndpoint {

@@ -11,7 +11,7 @@ import { endsWithin } from "../../core/within.ts";
 import { mergeFacts } from "../models/join-facts.ts";
 import { authorizedHeaders } from "./authorizer.ts";
 import { compilePattern } from "./pattern.ts";
-import type { Rule } from "./precedence.ts";
+import type { Rule } from "./rules.ts";
 
 /** Maximum time a caller waits for lists. Milliseconds. */
 const MAX_WAIT_MS = 1000;

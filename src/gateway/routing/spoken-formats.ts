@@ -2,8 +2,7 @@
 import { matchesModel, ownNamesOf } from "../../core/model-pattern.ts";
 import type { ActiveProvider, Deployment, Provider, Target, Traits } from "../../core/provider.ts";
 import { urlsOf } from "./endpoint.ts";
-import type { Rule } from "./precedence.ts";
-import { reasonOf } from "./precedence.ts";
+import { reasonOf, type Rule } from "./rules.ts";
 
 export class SpokenFormats {
   /** Formats that a provider declares and its host turned out not to serve. */

@@ -20,9 +20,9 @@ import {
 import type { PriceRule } from "../charge.ts";
 import type { Declared, Policy } from "../policy.ts";
 import { Asks } from "./asks.ts";
-import { Booking } from "./booking.ts";
+import { Booking, bookingOf } from "./booking.ts";
 import { RECORD_FORMAT } from "../record.ts";
-import { recordOf } from "./call-record.ts";
+import { recordOf, TimeOfDay } from "./call-record.ts";
 import { outputLimit } from "./estimate.ts";
 import { Estimates } from "./estimates.ts";
 import { describeBooking } from "./foresee.ts";
@@ -40,8 +40,6 @@ import { isClosed, type LedgerSettings, type LossSettings, lossSettings } from "
 import { settlementOf } from "./settlement.ts";
 import { Shares } from "./shares.ts";
 import { StreamHold } from "./stream-hold.ts";
-import { bookingOf } from "./work.ts";
-import { WallClock } from "./wall-clock.ts";
 
 /** Declarations of the config; a reload replaces them. */
 export interface Declaration {
@@ -59,7 +57,7 @@ export interface WorkerLedgerOptions {
   columns: Columns;
   /** Number of the worker; 0 if there is only one. */
   worker: number;
-  clock?: WallClock;
+  clock?: TimeOfDay;
   /** Called with each message of the keeper, before the ledger acts on it. */
   onMessage?(message: BooksDown): void;
   /** They run before the columns of a call are added to its record; a reload replaces them. */
@@ -78,7 +76,7 @@ export class WorkerLedger implements Ledger {
   readonly #channel: BooksChannel;
   readonly #shares: Shares;
   readonly #outbox: Outbox;
-  readonly #clock: WallClock;
+  readonly #clock: TimeOfDay;
   readonly #asks: Asks;
   readonly #queries: Queries;
   readonly #policyKnown = Promise.withResolvers<void>();
@@ -96,7 +94,7 @@ export class WorkerLedger implements Ledger {
     this.#awaitsPolicy = options.awaitsPolicy ?? false;
     this.#channel = options.channel;
     this.#shares = new Shares(options.channel, options.cells);
-    this.#clock = options.clock ?? new WallClock();
+    this.#clock = options.clock ?? new TimeOfDay();
     this.#outbox = new Outbox(options.channel, options.cells.regions);
     this.#queries = new Queries(options.channel);
     this.#asks = new Asks(options.channel, (account) => this.#shares.get(account));

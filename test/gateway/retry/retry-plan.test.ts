@@ -8,7 +8,7 @@ import type { Target } from "../../../src/core/provider.ts";
 import { fullJitter, pause } from "../../../src/gateway/retry/backoff.ts";
 import type { Failure } from "../../../src/gateway/retry/failure.ts";
 import type { Outlook } from "../../../src/gateway/retry/health.ts";
-import { type RetrySlot, RetryBudget } from "../../../src/gateway/retry/retry-budget.ts";
+import { RetryBudget, type RetrySlot } from "../../../src/gateway/retry/limits.ts";
 import { type Choice, rank } from "../../../src/gateway/routing/plan.ts";
 import { RetryPlan } from "../../../src/gateway/retry/retry-plan.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../../src/keeper/books/cells.ts";
 import { RECORD_FORMAT } from "../../../src/ledger/record.ts";
 import { readEntries } from "../../../src/ledger/packed.ts";
-import { Entries } from "../../../src/ledger/worker/entries.ts";
+import { Entries } from "../../../src/ledger/worker/outbox.ts";
 
 setDefaultTimeout(120_000);
 
@@ -25,7 +25,7 @@ test("the cells of a process that was killed have the values and batches that it
   await Bun.write(
     script,
     `import { createCells } from ${JSON.stringify(join(import.meta.dir, "../../../src/keeper/books/cells.ts"))};
-     import { Entries } from ${JSON.stringify(join(import.meta.dir, "../../../src/ledger/worker/entries.ts"))};
+     import { Entries } from ${JSON.stringify(join(import.meta.dir, "../../../src/ledger/worker/outbox.ts"))};
      const cells = createCells(${JSON.stringify(folder)});
      const cell = cells.reserve("b:one@0")!;
      for (let n = 1; n <= 50_000; n++) cells.values[cell] = n;

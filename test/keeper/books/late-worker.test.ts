@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 import type { BooksUp } from "../../../src/ledger/messages.ts";
 import { type CallRecord, RECORD_FORMAT } from "../../../src/ledger/record.ts";
-import { Entries } from "../../../src/ledger/worker/entries.ts";
+import { Entries } from "../../../src/ledger/worker/outbox.ts";
 import { budgetOf, declaredOf, openBooks, TestClock, TestWorker } from "./simulation.ts";
 
 setDefaultTimeout(120_000);

@@ -1,8 +1,6 @@
 /** Decodes tools and tool choice. */
 import type { Tool, ToolChoice } from "../../../core/chat.ts";
-import type { Json, JsonObject } from "../../../core/json.ts";
-import { isObject } from "../../../core/json.ts";
-import { getOwn } from "../../../core/own.ts";
+import { getOwn, isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { FORMAT } from "../own-fields.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
 

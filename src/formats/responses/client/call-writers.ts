@@ -1,9 +1,7 @@
 /** Writers for the calls of tools. */
 import type { Tool } from "../../../core/chat.ts";
 import type { BlockStart } from "../../../core/events.ts";
-import type { JsonObject } from "../../../core/json.ts";
-import { isObject } from "../../../core/json.ts";
-import { getOwn } from "../../../core/own.ts";
+import { getOwn, isObject, type JsonObject } from "../../../core/json.ts";
 import { text } from "../../shared/read.ts";
 import { readToolInput, ToolInputStream } from "../../shared/tool-input.ts";
 import { WrappedInput } from "../../shared/wrapped-input.ts";

@@ -1,8 +1,6 @@
 /** Decodes the content of items into canonical blocks. */
 import type { Block, Source } from "../../../core/chat.ts";
-import type { Json, JsonObject } from "../../../core/json.ts";
-import { isObject } from "../../../core/json.ts";
-import { getOwn } from "../../../core/own.ts";
+import { getOwn, isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { documentSource, imageSource } from "../../shared/file-data.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
 import { text } from "../../shared/read.ts";

@@ -6,9 +6,7 @@ import type { Block, ImageBlock, ReasoningBlock, Role, ToolCallBlock, Turn } fro
 import type { CodecContext } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { legacyCallId } from "../../../core/ids.ts";
-import type { Json, JsonObject } from "../../../core/json.ts";
-import { isObject } from "../../../core/json.ts";
-import { getOwn } from "../../../core/own.ts";
+import { getOwn, isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { list, text } from "../../shared/read.ts";
 import { OWN_MARK } from "../ids.ts";
 import { readImageCall } from "../image-call.ts";

@@ -1,8 +1,6 @@
 /** Decodes the results of tool calls. */
 import type { Block } from "../../../core/chat.ts";
-import type { Json, JsonObject } from "../../../core/json.ts";
-import { isObject } from "../../../core/json.ts";
-import { getOwn } from "../../../core/own.ts";
+import { getOwn, isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { list, text } from "../../shared/read.ts";
 import { decodeContent } from "./content.ts";
 

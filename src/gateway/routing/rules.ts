@@ -1,10 +1,11 @@
 /**
- * Which provider a model name belongs to: an exact name before a glob, `provider/model` before other globs, a longer pattern
- * before a shorter one, a plugin file before a built-in plugin, then the order of loading.
+ * The rules that give model names to providers. A name belongs to one provider: an exact name before a glob, `provider/model`
+ * before other globs, a longer pattern before a shorter one, a plugin file before a built-in plugin, then the order of loading.
+ * The config, or the region in a name, may leave only some of its deployments.
  */
-import type { ActiveProvider } from "../../core/provider.ts";
-import type { Pattern } from "./pattern.ts";
-import { compilePattern } from "./pattern.ts";
+import type { ActiveProvider, Deployment } from "../../core/provider.ts";
+import { compilePattern, type Pattern } from "./pattern.ts";
+import { matchesModel, ownNamesOf } from "../../core/model-pattern.ts";
 
 export interface Rule {
   pattern: Pattern;
@@ -91,4 +92,42 @@ function whyBefore(rule: Rule, next: Rule | undefined): string {
     return `${describeRule(rule)}: longer before shorter`;
   if (rule.builtIn !== next.builtIn) return `${describeRule(rule)}: plugin file before built-in`;
   return `${describeRule(rule)}: loaded first`;
+}
+
+/** The rule for a model name, and the deployments of its provider. */
+export interface ServingRule {
+  rule: Rule;
+  deployments: readonly Deployment[];
+}
+
+/** The deployments that can serve a model. */
+export function servingDeployments({ rule, deployments }: ServingRule, name: string): readonly Deployment[] {
+  if (!rule.provider.modelFault && deployments.every(({ models }) => models === undefined))
+    return deployments;
+  return deployments.filter((deployment) => faultAt(rule, deployment, name) === undefined);
+}
+
+/** Why none of the deployments can serve a model, in the words of its plugin or the config; undefined if one can. */
+export function modelFault(serving: ServingRule | undefined, name: string): string | undefined {
+  const faults = serving?.deployments.map((deployment) => faultAt(serving.rule, deployment, name)) ?? [];
+  const isServed = faults.length === 0 || faults.includes(undefined);
+  return isServed ? undefined : `The model \`${name}\` ${faults[0]}.`;
+}
+
+/** That a provider does not serve an operation. */
+export function operationFault(provider: string, model: string, operation: "generate" | "embed"): string {
+  return operation === "embed"
+    ? `The provider ${provider} serves no embeddings for the model \`${model}\`.`
+    : `The provider ${provider} serves only embeddings: the model \`${model}\` generates no answers.`;
+}
+
+function faultAt(
+  { provider, pattern }: Rule,
+  { variables = {}, models }: Deployment,
+  name: string,
+): string | undefined {
+  const model = pattern.strip(name);
+  if (models && !models.some((pattern) => matchesModel(pattern, ownNamesOf(provider.name, model))))
+    return `is not among the models of any deployment of ${provider.name}`;
+  return provider.modelFault?.(model, variables);
 }

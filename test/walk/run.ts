@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { walkOf } from "./walk.ts";
 
 /** Files that a walk may enter. A longer walk needs a reason. */
-const LIMITS = { native: 114, translated: 146 } as const;
+const LIMITS = { native: 105, translated: 135 } as const;
 
 let failed = 0;
 for (const [walk, limit] of Object.entries(LIMITS) as [keyof typeof LIMITS, number][]) {

@@ -1,5 +1,5 @@
 /** Chooses one of the gateways that this user runs, for the commands that are about one. */
-import { type RunningGateway, runningGateways } from "./run-file.ts";
+import { type RunningGateway, runningGateways } from "../run/run-file.ts";
 import { table } from "./terminal.ts";
 
 export interface ChoiceOptions {

@@ -1,6 +1,5 @@
 /** `weir completion SHELL`: a completion script for a shell, generated from the command table. */
-import type { Command, Completion, Flag } from "./command.ts";
-import { GLOBAL_FLAGS, UsageError } from "./command.ts";
+import { type Command, type Completion, type Flag, GLOBAL_FLAGS, UsageError } from "./command.ts";
 import { didYouMean } from "../core/suggest.ts";
 
 /** @param commands the command table; a function, because the table contains this command too */

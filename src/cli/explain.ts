@@ -2,8 +2,7 @@
 import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
-import type { Command } from "./command.ts";
-import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
+import { type Command, CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { answerOptions } from "../run/home.ts";
 
 /** The names of the built-in formats and of their dialects of embeddings; plugins may add others. */

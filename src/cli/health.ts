@@ -1,7 +1,7 @@
 /** `weir health`: whether the gateway accepts calls, for the health checks of containers that have no other program. */
 import { isObject, parseJson } from "../core/json.ts";
 import { type Command, type Context, JSON_FLAG } from "./command.ts";
-import { runningGateways } from "./run-file.ts";
+import { runningGateways } from "../run/run-file.ts";
 
 /** Health checks of containers wait longer. Milliseconds. */
 const PATIENCE_MS = 5000;

@@ -1,7 +1,6 @@
 /** Help texts, generated from the command table. */
 import { VERSION } from "../process/version.ts";
-import type { Command, Flag } from "./command.ts";
-import { GLOBAL_FLAGS } from "./command.ts";
+import { type Command, type Flag, GLOBAL_FLAGS } from "./command.ts";
 import { wrap, wrappedTable } from "./terminal.ts";
 
 /** Characters of a line where no terminal has a width. */

@@ -7,7 +7,7 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { listenFault } from "../server/listen.ts";
 import type { StateHome } from "../run/home.ts";
-import { beginningOf, runFolder } from "./run-file.ts";
+import { beginningOf, runFolder } from "../run/run-file.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,6 @@
 /** `weir man`: the manual page, generated from the command table. Its language is man(7), which groff and mandoc read. */
 import { VERSION } from "../process/version.ts";
-import type { Command, Flag } from "./command.ts";
-import { GLOBAL_FLAGS } from "./command.ts";
+import { type Command, type Flag, GLOBAL_FLAGS } from "./command.ts";
 import { synopsis } from "./help.ts";
 
 /** @param commands the command table; a function, because the table contains this command too */

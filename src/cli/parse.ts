@@ -2,8 +2,7 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { describeLeftOut } from "../core/left-out.ts";
 import { didYouMean } from "../core/suggest.ts";
-import type { Command, Context, Flag } from "./command.ts";
-import { GLOBAL_FLAGS, UsageError } from "./command.ts";
+import { type Command, type Context, type Flag, GLOBAL_FLAGS, UsageError } from "./command.ts";
 
 export type Parsed =
   | ({ kind: "run"; command: Command } & Pick<Context, "words" | "flags" | "rest">)

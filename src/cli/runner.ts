@@ -4,7 +4,7 @@
  * `weir serve &`, nohup and setsid work.
  */
 import { readFileSync } from "node:fs";
-import { beginningOf } from "./run-file.ts";
+import { beginningOf } from "../run/run-file.ts";
 
 /** The environment variable that runners set for their child processes. */
 const MARK = "npm_lifecycle_event";

@@ -9,7 +9,7 @@ import type { StartOptions } from "../run/running-weir.ts";
 import { stateHome } from "../run/home.ts";
 import { type Command, configOptions, type Context, SERVE_FLAGS } from "./command.ts";
 import { lockOnly, lockPath, lockState } from "./lock.ts";
-import { createCredential, RunFile } from "./run-file.ts";
+import { createCredential, RunFile } from "../run/run-file.ts";
 import { FIXED } from "../config/fixed.ts";
 import { watchRunner } from "./runner.ts";
 import { Services } from "./services.ts";

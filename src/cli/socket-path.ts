@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { StateHome } from "../run/home.ts";
-import { beginningOf, runFolder } from "./run-file.ts";
+import { beginningOf, runFolder } from "../run/run-file.ts";
 
 /** The keeper, and processes of features by the names of their features. */
 export type SocketName = "keeper" | `service-${string}`;

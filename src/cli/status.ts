@@ -3,7 +3,7 @@ import { isObject, parseJson } from "../core/json.ts";
 import { listRunning } from "./choose-running.ts";
 import { type Command, JSON_FLAG } from "./command.ts";
 import { healthAt } from "./health.ts";
-import type { RunningGateway } from "./run-file.ts";
+import type { RunningGateway } from "../run/run-file.ts";
 import { table } from "./terminal.ts";
 
 interface Status {

@@ -2,7 +2,7 @@
 import { signalProcess } from "../process/exit.ts";
 import { chooseRunning } from "./choose-running.ts";
 import { type Command, JSON_FLAG } from "./command.ts";
-import { readRunFile } from "./run-file.ts";
+import { readRunFile } from "../run/run-file.ts";
 
 /** `graceMs` is 30 s unless the config says otherwise, and at most ten minutes. Milliseconds. */
 const PATIENCE_MS = 11 * 60_000;

@@ -12,7 +12,7 @@ import { Services } from "./services.ts";
 import { socketPath } from "./socket-path.ts";
 import { SupervisedKeeper } from "./supervised-keeper.ts";
 import { watchPauses } from "./pauses.ts";
-import { createCredential, RunFile } from "./run-file.ts";
+import { createCredential, RunFile } from "../run/run-file.ts";
 import { watchRunner } from "./runner.ts";
 import { CELLS, HOME, KEEPER, RESTART, sentence, WORKER } from "./worker.ts";
 import { type ProcessProgram, WorkerProcess } from "./worker-process.ts";

@@ -5,7 +5,7 @@ import type { JsonObject } from "../core/json.ts";
 import { StoredModels } from "../run/stored-models.ts";
 import { HttpApi, listAll } from "./books/api.ts";
 import type { Context } from "./command.ts";
-import { runningGateways } from "./run-file.ts";
+import { runningGateways } from "../run/run-file.ts";
 
 type View = JsonObject & { name: string };
 

@@ -1,6 +1,6 @@
 /** The admin API and the metrics of a running gateway with several workers. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { runningGateways } from "../../src/cli/run-file.ts";
+import { runningGateways } from "../../src/run/run-file.ts";
 import type { AuditReport, UsageReport } from "../../src/keeper/reports/shapes.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { parsePrometheus, valueOf } from "../helpers/prometheus.ts";

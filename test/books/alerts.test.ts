@@ -3,7 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runningGateways } from "../../src/cli/run-file.ts";
+import { runningGateways } from "../../src/run/run-file.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { type ParsedFamily, parsePrometheus, valueOf } from "../helpers/prometheus.ts";
 import { ask, serve, type Serving, until } from "../helpers/serving.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beginningOf } from "../../src/cli/run-file.ts";
+import { beginningOf } from "../../src/run/run-file.ts";
 import { runCommand } from "../helpers/command.ts";
 
 // Each command is a process of its own.

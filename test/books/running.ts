@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { HttpApi, listAll } from "../../src/cli/books/api.ts";
 import type { Budget, CreatedKey } from "../../src/operator/index.ts";
-import { type RunningGateway, runningGateways } from "../../src/cli/run-file.ts";
+import { type RunningGateway, runningGateways } from "../../src/run/run-file.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { RunFile } from "../../src/cli/run-file.ts";
+import { RunFile } from "../../src/run/run-file.ts";
 import { RefusedFile } from "../../src/keeper/record/refused.ts";
 import { LogBuffer } from "../../src/server/log.ts";
 import { commit } from "../keeper/books/make.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beginningOf, isReachable, runningGateways } from "../../src/cli/run-file.ts";
+import { beginningOf, isReachable, runningGateways } from "../../src/run/run-file.ts";
 
 test("a gateway in another network is not reachable, unless it is on a unix socket", () => {
   const networks: Record<string, string> = { self: "net:[1]", "7": "net:[1]", "8": "net:[2]" };

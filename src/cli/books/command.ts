@@ -1,6 +1,5 @@
 /** The frame of the commands of the books: they connect, ask, print and close. */
-import type { Command, Context, Flag } from "../command.ts";
-import { CONNECT_FLAGS, JSON_FLAG, YES_FLAG } from "../command.ts";
+import { type Command, CONNECT_FLAGS, type Context, type Flag, JSON_FLAG, YES_FLAG } from "../command.ts";
 import { confirmed } from "../confirm.ts";
 import type { AdminApi } from "./api.ts";
 import { connect } from "./connect.ts";

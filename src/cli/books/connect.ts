@@ -2,7 +2,7 @@
 import { chooseRunning } from "../choose-running.ts";
 import type { Declared } from "./local.ts";
 import type { Context, Flag } from "../command.ts";
-import { type RunningGateway, runningGateways } from "../run-file.ts";
+import { type RunningGateway, runningGateways } from "../../run/run-file.ts";
 import { type AdminApi, HttpApi } from "./api.ts";
 import { textOf } from "./values.ts";
 

@@ -2,7 +2,7 @@
 import { severalRunning } from "../../cli/choose-running.ts";
 import { type Context, UsageError } from "../../cli/command.ts";
 import { missingCommand } from "../../cli/run-client.ts";
-import { type RunningGateway, runningGateways } from "../../cli/run-file.ts";
+import { type RunningGateway, runningGateways } from "../../run/run-file.ts";
 import { OWN_FLAGS } from "./flags.ts";
 import { runWith } from "./running.ts";
 

@@ -4,7 +4,7 @@ import { HttpApi } from "../../cli/books/api.ts";
 import { ANY_KEY, nameOf, pointClient } from "../../cli/clients/index.ts";
 import type { Context } from "../../cli/command.ts";
 import { describeClient, describeModel, describeSilence } from "./lines.ts";
-import type { AdminAccess } from "../../cli/run-file.ts";
+import type { AdminAccess } from "../../run/run-file.ts";
 import { runClient } from "../../cli/run-client.ts";
 import type { RunningClient } from "../../cli/serve.ts";
 

@@ -1,6 +1,6 @@
 /** Which variables name weir as its own provider: `ANTHROPIC_BASE_URL=http://127.0.0.1:9347` is meant for clients. */
 import { isLoopback } from "../../core/host-names.ts";
-import { runningGateways } from "../../cli/run-file.ts";
+import { runningGateways } from "../../run/run-file.ts";
 
 type Environment = Record<string, string | undefined>;
 

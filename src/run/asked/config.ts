@@ -1,7 +1,7 @@
 /** A worker's answers to the console about its config: each option with its origin, what a reload would change, the file. */
 import { readFileSync } from "node:fs";
-import { reloadGateway } from "../../cli/reload.ts";
-import { runningGateways } from "../../cli/run-file.ts";
+import { reloadGateway } from "../reload-running.ts";
+import { runningGateways } from "../run-file.ts";
 import { FIXED } from "../../config/fixed.ts";
 import { maskTexts } from "../../config/mask-text.ts";
 import type { Options } from "../../config/options.ts";

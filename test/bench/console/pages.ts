@@ -4,7 +4,7 @@
  *
  *     bun test/bench/console/pages.ts FOLDER [ROUNDS]
  */
-import { runningGateways } from "../../../src/cli/run-file.ts";
+import { runningGateways } from "../../../src/run/run-file.ts";
 import { join } from "node:path";
 import { serve, until } from "../../helpers/serving.ts";
 

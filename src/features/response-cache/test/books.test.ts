@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CallEntry, Calls, MissingPrices, Proof, UsageReport } from "../../../operator/index.ts";
-import { type RunningGateway, runningGateways } from "../../../cli/run-file.ts";
+import { type RunningGateway, runningGateways } from "../../../run/run-file.ts";
 import { anthropicClient, openaiClient } from "../../../../test/helpers/sdk.ts";
 import { json, startUpstream, until, type Upstream } from "../../../../test/helpers/upstream.ts";
 import { readStore, type RunningBooks, startBooks } from "../../../../test/books/running.ts";

@@ -53,6 +53,7 @@ interface TextProps {
   label: string;
   value: string;
   onChange: (value: string) => void;
+  onFocus?: () => void;
   hint?: ComponentChildren;
   error?: string | undefined;
   class?: string;

@@ -49,6 +49,8 @@ export function ReconcilePanel({ used }: { used: UsageReport | undefined }) {
             label="Provider"
             list="reconcile-providers"
             value={chosen}
+            // A default that arrives later would mix with what is being typed.
+            onFocus={() => setProvider(chosen)}
             onChange={(text) => setProvider(text.trim())}
           />
           <Suggestions id="reconcile-providers" of={providers} />

@@ -32,7 +32,7 @@ export function ReconcilePanel({ used }: { used: UsageReport | undefined }) {
     const nano = readDollars(amount);
     if (chosen === "") setFault("Name the provider.");
     else if (!monthRange(month)) setFault("Write the month like 2026-11.");
-    else if (nano === undefined) setFault("Write what the provider charges in dollars: 412.33.");
+    else if (nano === undefined) setFault("Write the sum in dollars: 412.33.");
     else void compare({ provider: chosen, month, amount: nano });
   };
   return (

@@ -30,8 +30,8 @@ export function ReconcilePanel({ used }: { used: UsageReport | undefined }) {
   };
   const submit = () => {
     const nano = readDollars(amount);
-    if (chosen === "") setFault("Name the provider.");
-    else if (!monthRange(month)) setFault("Write the month like 2026-11.");
+    if (chosen === "") setFault("Write the provider: openai.");
+    else if (!monthRange(month)) setFault("Write the month: 2026-11.");
     else if (nano === undefined) setFault("Write the sum in dollars: 412.33.");
     else void compare({ provider: chosen, month, amount: nano });
   };

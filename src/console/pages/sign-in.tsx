@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { ApiError } from "../data/api.ts";
 import { linkFault, session, signIn } from "../data/session.ts";
-import { Button, Field } from "../parts/controls.tsx";
+import { Button, Fault, Field } from "../parts/controls.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Logo } from "../parts/icons.tsx";
 
@@ -53,11 +53,7 @@ export function SignIn() {
             data-first
           />
         </Field>
-        {shown !== undefined && (
-          <p class="c-bad" role="alert">
-            {shown}
-          </p>
-        )}
+        <Fault of={shown} />
         <Button kind="main" type="submit" disabled={key.trim() === "" || busy}>
           Sign in
         </Button>

@@ -126,6 +126,15 @@ export function Field(props: {
   );
 }
 
+/** What went wrong with what somebody asked for; nothing if `of` is undefined. Screen readers read it aloud. */
+export function Fault({ of }: { of: string | undefined }) {
+  return of === undefined ? null : (
+    <p class="c-bad" role="alert">
+      {of}
+    </p>
+  );
+}
+
 /** Puts text on the clipboard. @param what what the toast calls it: `Key` */
 export async function copy(text: string, what: string): Promise<boolean> {
   try {

@@ -1,7 +1,7 @@
 /** Dialogs. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Button } from "./controls.tsx";
+import { Button, Fault } from "./controls.tsx";
 
 /**
  * A modal dialog while it is rendered. The first element with `data-first` gets the focus, and it goes back afterwards.
@@ -60,11 +60,7 @@ export function Confirm(props: {
       <div class="in">
         <h2>{props.title}</h2>
         <div>{props.children}</div>
-        {props.error !== undefined && (
-          <p class="c-bad" role="alert">
-            {props.error}
-          </p>
-        )}
+        <Fault of={props.error} />
         <div class="end">
           <Button kind="quiet" data-first onClick={props.onClose}>
             Cancel

@@ -1,7 +1,7 @@
 /** Forms in dialogs, and their fields. */
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../data/api.ts";
-import { Button, Field } from "./controls.tsx";
+import { Button, Fault, Field } from "./controls.tsx";
 import { Dialog } from "./dialog.tsx";
 
 /** A dialog with a form. The button at the end names the deed; Enter in a field does it. */
@@ -30,11 +30,7 @@ export function FormDialog(props: {
       >
         <h2>{title}</h2>
         {props.children}
-        {error && (
-          <p class="c-bad" role="alert">
-            {error.message}
-          </p>
-        )}
+        <Fault of={error?.message} />
         <div class="end">
           {other}
           <Button kind="quiet" onClick={onClose}>

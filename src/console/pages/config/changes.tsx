@@ -4,7 +4,7 @@ import { readOnly } from "../../data/session.ts";
 import type { EffectiveConfig, Reloaded } from "../../data/types.ts";
 import { useWrite } from "../../data/use-write.ts";
 import { counted } from "../../numbers/counts.ts";
-import { Button } from "../../parts/controls.tsx";
+import { Button, Fault } from "../../parts/controls.tsx";
 import { Diff } from "../../parts/diff.tsx";
 import { FormDialog } from "../../parts/form.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -67,11 +67,7 @@ function ReloadDialog(props: { config: EffectiveConfig; onClose: () => void; onD
           {restart.map(({ path }) => path).join(", ")}.
         </p>
       )}
-      {fault !== undefined && (
-        <p class="c-bad" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault of={fault} />
     </FormDialog>
   );
 }

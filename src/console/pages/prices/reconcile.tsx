@@ -5,7 +5,7 @@ import { readOnly } from "../../data/session.ts";
 import { useApi } from "../../data/use-api.ts";
 import { useWrite } from "../../data/use-write.ts";
 import { dollars, exactDollars, lineOf, placesOf, readDollars } from "../../numbers/money.ts";
-import { Button, Figure } from "../../parts/controls.tsx";
+import { Button, Fault, Figure } from "../../parts/controls.tsx";
 import { Suggestions, TextField } from "../../parts/form.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { monthBefore, monthRange } from "./arithmetic.ts";
@@ -30,7 +30,7 @@ export function ReconcilePanel({ used }: { used: UsageReport | undefined }) {
   };
   const submit = () => {
     const nano = readDollars(amount);
-    if (chosen === "") setFault("Write the provider: openai.");
+    if (chosen === "") setFault("Name the provider.");
     else if (!monthRange(month)) setFault("Write the month: 2026-11.");
     else if (nano === undefined) setFault("Write the sum in dollars: 412.33.");
     else void compare({ provider: chosen, month, amount: nano });
@@ -68,11 +68,7 @@ export function ReconcilePanel({ used }: { used: UsageReport | undefined }) {
             onChange={setAmount}
           />
         </div>
-        {(fault ?? error) !== undefined && (
-          <p class="c-bad" role="alert">
-            {fault ?? error?.message}
-          </p>
-        )}
+        <Fault of={fault ?? error?.message} />
         <div class="acts">
           <Button type="submit" why={readOnly()} disabled={busy}>
             Compare

@@ -7,7 +7,7 @@ import { useWrite } from "../../data/use-write.ts";
 import { bytes } from "../../numbers/bytes.ts";
 import { counted, percent, whole } from "../../numbers/counts.ts";
 import { day } from "../../numbers/times.ts";
-import { Button } from "../../parts/controls.tsx";
+import { Button, Fault } from "../../parts/controls.tsx";
 import { Mark } from "../../parts/icons.tsx";
 import { Ago, Time } from "../../parts/numbers.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
@@ -120,11 +120,7 @@ function Check() {
           {busy ? "Reading all of it…" : "Check for damage"}
         </Button>
       </div>
-      {error && (
-        <p class="c-bad" role="alert">
-          {error.message}
-        </p>
-      )}
+      <Fault of={error?.message} />
       {result && (
         <ul class="stack" role="status">
           {result.checks.map(({ name, holds, detail }) => (

@@ -2,7 +2,7 @@
  * `bun test/bench/paired.ts BINARY [--rounds 20] [--config FILE]`: this binary against another one in alternating rounds, and for
  * each figure the ratio of the two with its 95 % interval. A figure is worse only where the whole interval is.
  */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { startWeir } from "./fronts.ts";
 import { writeBody } from "./measures.ts";
@@ -43,8 +43,10 @@ try {
   await Bun.sleep(200);
   const call = await writeBody(rig, { model: "openai/bench", stream: false, kilobytes: 1 });
   const stream = await writeBody(rig, { model: "openai/bench-20-1000", stream: true, kilobytes: 1 });
-  const settings = values.config === undefined ? {} : { WEIR_CONFIG: resolve(values.config) };
+  const config = values.config === undefined ? {} : { WEIR_CONFIG: resolve(values.config) };
   const measure = async (binary: string): Promise<Figures> => {
+    // A folder of its own: a binary does not open the books of a newer one.
+    const settings = { ...config, WEIR_STATE: join(rig.folder, `state-of-${binary.replaceAll("/", "-")}`) };
     const weir = await startWeir(rig, upstream, { name: "weir", binary }, 1, settings);
     const { port, program, startMs } = weir;
     await rig.load("calls", { port, connections: 16, seconds: 0.5, body: call });

@@ -3,9 +3,11 @@ import { expect, test } from "bun:test";
 import { agentBody } from "./bodies.ts";
 import { pairedMedian } from "./books.ts";
 import { slope } from "./fresh.ts";
+import { ROWS, worseIn } from "./hot-path.ts";
 import { readPeer } from "./fronts.ts";
 import { GOALS, judge, type Results } from "./goals.ts";
 import { median, medians } from "./measures.ts";
+import { isWorse, ratioOf } from "./ratios.ts";
 import { writeResults } from "./table.ts";
 
 test("medians, column by column", () => {
@@ -111,4 +113,24 @@ test("with a binary before this one, the table has both figures and how many tim
   expect(writeResults(results)).toContain(
     "| exec to first answer, files warm | 60.0 ms | 40.0 ms | 1.50 | ≤ 25 ms | ≤ 18 ms | missed by 15.0 ms |",
   );
+});
+
+test("a ratio of pairs is worse only where its whole interval is", () => {
+  const before = [100, 110, 90, 105, 95];
+  const half = ratioOf(
+    before.map((value) => value / 2),
+    before,
+  );
+  expect(half.ratio).toBeCloseTo(0.5);
+  expect([isWorse(half, true), isWorse(half, false)]).toEqual([true, false]);
+  const noise = ratioOf([90, 120, 95, 100, 97], before);
+  expect([isWorse(noise, true), isWorse(noise, false)]).toEqual([false, false]);
+  expect(isWorse(ratioOf([50], [100]), true)).toBe(false);
+});
+
+test("a row of the hot path is judged by its own figures, in the sense of each", () => {
+  const slower = { ratio: 0.9, low: 0.85, high: 0.95 };
+  const row = { name: "1 KB", fronts: {}, against: { perSecond: slower, cpu: slower } };
+  expect(worseIn(ROWS[0]!, row)).toEqual(["perSecond"]);
+  expect(worseIn({ judged: ["p99"] }, row)).toEqual([]);
 });

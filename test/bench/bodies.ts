@@ -62,3 +62,9 @@ export function agentBody({ model, stream, bytes }: BodyOptions): string {
   }
   return write();
 }
+
+/** A messages request of about a kilobyte. */
+export function messagesBody({ model, stream }: Pick<BodyOptions, "model" | "stream">): string {
+  const messages = [{ role: "user", content: [{ type: "text", text: PROSE.repeat(6) }] }];
+  return JSON.stringify({ model, stream, max_tokens: 1000, system: PROSE, messages });
+}

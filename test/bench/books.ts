@@ -32,7 +32,8 @@ const QUICK_ROUNDS = 3;
 const SECONDS = 0.7;
 const WARM_SECONDS = 2;
 
-const LIMITED = {
+/** A key with a budget, two hard budgets above it, and two limits. */
+export const BUDGETS = {
   keys: [{ name: "bench", key: KEY, path: "/eng/search", budget: "100000/month", rpm: 1e9, tpm: 1e12 }],
   budgets: {
     eng: { on: "/eng", every: "day", limit: 100_000, mode: "hard" },
@@ -47,7 +48,7 @@ export async function measureBooks(options: BenchOptions): Promise<BooksCost> {
   const body = await writeBody(rig, { model: "openai/bench", stream: false, kilobytes: 1 });
   const prices = { "openai/bench": { input: 1, output: 2 } };
   const plain = await rig.write("plain.yaml", JSON.stringify({ prices }));
-  const config = await rig.write("books.yaml", JSON.stringify({ ...LIMITED, prices }));
+  const config = await rig.write("books.yaml", JSON.stringify({ ...BUDGETS, prices }));
   const folder = () => ({ WEIR_STATE: mkdtempSync(join(rig.folder, "state-")) });
   const newest = binaries.at(-1)!;
   const before = binaries.find(({ name }) => name === "weir before");

@@ -11,6 +11,8 @@ export interface Front {
   prefix: string;
   /** The path of chat completions; default `/v1/chat/completions`. */
   path?: string;
+  /** Its key; default that of the bench. */
+  key?: string;
 }
 
 /** The cap of 256 requests at once is lifted for the pass-through too. */

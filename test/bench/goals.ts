@@ -1,5 +1,6 @@
 /** What the figures are held to, and how they are judged. */
 import type { Weir } from "./fronts.ts";
+import type { HotPath } from "./hot-path.ts";
 import type { ByWeir, Soak } from "./fresh.ts";
 import type { BooksCost } from "./books.ts";
 import type { ResponsesCost } from "./responses.ts";
@@ -14,6 +15,7 @@ export interface Results {
   load: [start: number, end: number];
   rounds: number;
   pinned: boolean;
+  hotPath?: HotPath;
   calls?: CallsCase[];
   streams?: Record<string, Streams>;
   /** Megabytes by open streams. */
@@ -293,17 +295,20 @@ function difference(left: number | undefined, right: number | undefined): number
   return left === undefined || right === undefined ? undefined : left - right;
 }
 
+/** What a figure is judged by. */
+type Limits = Pick<Goal, "sense" | "unit" | "reach" | "beyond" | "from">;
+
 /**
  * `beyond`, `met`, or by how much it was missed.
  * @param before the figure of the binary before, in the same run
  */
-export function judge(goal: Goal, figure: number, before?: number): string {
+export function judge(goal: Limits, figure: number, before?: number): string {
   const { reach, beyond, unit } = goal;
   if (holds(goal, beyond, figure, before)) return "beyond";
   return holds(goal, reach, figure, before) ? "met" : `missed by ${show(Math.abs(figure - reach))}${unit}`;
 }
 
-function holds(goal: Goal, limit: number, figure: number, before?: number): boolean {
+function holds(goal: Limits, limit: number, figure: number, before?: number): boolean {
   if (goal.sense === "least" ? figure >= limit : figure <= limit) return true;
   return goal.from !== undefined && before !== undefined
     ? gain(goal, before, figure) >= gain(goal, goal.from, limit)
@@ -311,7 +316,7 @@ function holds(goal: Goal, limit: number, figure: number, before?: number): bool
 }
 
 /** How many times better a figure is than the one before. */
-export function gain({ sense }: Goal, before: number, figure: number): number {
+export function gain({ sense }: Pick<Goal, "sense">, before: number, figure: number): number {
   return sense === "least" ? figure / before : before / figure;
 }
 

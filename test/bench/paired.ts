@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { startWeir } from "./fronts.ts";
 import { writeBody } from "./measures.ts";
+import { isWorse, ratioOf, showRatio } from "./ratios.ts";
 import { BINARY, assertBinary, cpuOf, freePort, memoryOf, Rig } from "./rig.ts";
 
 const { values, positionals } = parseArgs({
@@ -60,30 +61,20 @@ try {
     const perSecond = many.answered / many.seconds;
     return { perSecond, p50: one.p50, cpu, firstP50: streams.firstP50, startMs, memory };
   };
-  const ratios: Record<string, number[]> = {};
+  const pairs = { now: [] as Figures[], before: [] as Figures[] };
   for (let round = 0; round < rounds; round++) {
     // The first of a pair alternates, so that a drift of the machine touches both.
     const order = round % 2 === 0 ? [BINARY, resolve(other)] : [resolve(other), BINARY];
-    const found = new Map<string, Figures>();
-    for (const binary of order) found.set(binary, await measure(binary));
-    const [now, before] = [found.get(BINARY)!, found.get(resolve(other))!];
-    for (const name of Object.keys(now) as (keyof Figures)[])
-      (ratios[name] ??= []).push(Math.log(now[name] / before[name]));
+    for (const binary of order) pairs[binary === BINARY ? "now" : "before"].push(await measure(binary));
     console.error(`round ${round + 1} of ${rounds}`);
   }
-  for (const [name, logs] of Object.entries(ratios)) {
-    const { mean, half } = interval(logs);
-    const text = [mean, mean - half, mean + half].map((log) => Math.exp(log).toFixed(3));
-    const worse = MORE_IS_BETTER.has(name) ? mean + half < 0 : mean - half > 0;
-    console.log(`${name.padEnd(10)} ${text[0]}  [${text[1]}, ${text[2]}]${worse ? "  worse" : ""}`);
+  for (const name of Object.keys(pairs.now[0]!) as (keyof Figures)[]) {
+    const [now, before] = [pairs.now, pairs.before].map((figures) => figures.map((one) => one[name]));
+    const ratio = ratioOf(now!, before!);
+    console.log(
+      `${name.padEnd(10)} ${showRatio(ratio)}${isWorse(ratio, MORE_IS_BETTER.has(name)) ? "  worse" : ""}`,
+    );
   }
 } finally {
   rig.stop();
-}
-
-/** Mean of logarithms and half of its 95 % interval, by Student's distribution for about 20 values. */
-function interval(logs: readonly number[]): { mean: number; half: number } {
-  const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length;
-  const variance = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / Math.max(1, logs.length - 1);
-  return { mean, half: 2.09 * Math.sqrt(variance / logs.length) };
 }

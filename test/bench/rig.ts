@@ -125,8 +125,9 @@ export class Rig {
       path = "/v1/chat/completions",
       aborted = 0,
       core = 1,
+      key = KEY,
     } = options;
-    const words = [kind, port, connections, seconds, body, path, KEY, aborted].map(String);
+    const words = [kind, port, connections, seconds, body, path, key, aborted].map(String);
     return this.run<Load>(core, [join(BUILT, "load"), ...words]);
   }
 
@@ -170,6 +171,8 @@ export interface LoadOptions {
   /** Per cent of streams that are left at a random chunk. */
   aborted?: number;
   core?: Core;
+  /** Of the gateway; default {@link KEY}. */
+  key?: string;
 }
 
 /** The gateway key of the bench. */
@@ -205,7 +208,7 @@ export async function ready(port: number, everyMs = 2): Promise<number> {
   throw new Error(`Nothing answers on port ${port}.`);
 }
 
-/** User and system time of a process so far, in microseconds. */
+/** User and system time of a process so far, of all its threads, also of those that have ended. Microseconds, in steps of 10,000. */
 export async function cpuOf(pid: number): Promise<number> {
   const stat = await Bun.file(`/proc/${pid}/stat`).text();
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -14,12 +14,14 @@ import type { Results } from "./goals.ts";
 import type { BenchOptions } from "./measures.ts";
 import * as measures from "./measures.ts";
 import { measureBooks } from "./books.ts";
+import { measureHotPath } from "./hot-path.ts";
 import { measureResponses } from "./responses.ts";
 import { assertBinary, BINARY, binaryMegabytes, freePort, KEY, Rig, ROOT } from "./rig.ts";
 import { measureSlowDisk } from "./slow-disk.ts";
 import { writeResults } from "./table.ts";
 
 const GROUPS = [
+  "hot",
   "calls",
   "streams",
   "memory",
@@ -42,7 +44,8 @@ const HELP = `bun run bench [options]
   --quick           one short round of everything but the soak, in two minutes
   --against BINARY  another binary of weir, such as that of the commit before, beside this one in the same run: the table of
                     goals then has its figure, this one's, and how many times better this one's is; a goal counts as held
-                    if its figure is reached, or the same factor
+                    if its figure is reached, or the same factor. Exits with 1 if a figure of the hot path is worse: if
+                    its whole 95 % interval is, in two measurements
   --peer NAME=URL   another gateway, which already runs and has the bench's upstream as its provider; may be repeated. The
                     calls and streams are sent to it too, and the calls are counted at the upstream. Start it on the
                     first core: taskset -c 0. Its CPU time is not measured. A path in the URL replaces
@@ -92,6 +95,7 @@ try {
   if (!values.from) await Bun.write(values.json, `${JSON.stringify(results, null, 2)}\n`);
   if (values.readme) await Bun.write(join(ROOT, README), withPart(README, "bench", text));
   console.log(text);
+  if (results.hotPath && results.hotPath.worse.length > 0) process.exitCode = 1;
 } finally {
   rig.stop();
 }
@@ -139,6 +143,7 @@ async function measureAll(): Promise<Results> {
   const when = async <Value>(group: Group, measure: () => Promise<Value>) =>
     groups.has(group) ? measure() : undefined;
   const results = {
+    hotPath: await when("hot", () => measureHotPath(options)),
     calls: await when("calls", () => measures.measureCalls(options)),
     streams: await when("streams", () => measures.measureStreams(options)),
     memory: await when("memory", () => fresh.measureMemory(options)),

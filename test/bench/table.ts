@@ -1,6 +1,9 @@
 /** The results as Markdown: the goals, then the figures behind them. */
 import type { BooksCost } from "./books.ts";
 import { gain, GOALS, judge, show, type Results } from "./goals.ts";
+import type { HotFigures, HotPath } from "./hot-path.ts";
+import { HOT_GOALS } from "./hot-goals.ts";
+import { showRatio } from "./ratios.ts";
 
 export function writeResults(results: Results): string {
   return [
@@ -8,6 +11,7 @@ export function writeResults(results: Results): string {
       `${results.pinned ? "gateway on one core, upstream and load on the other" : "not pinned to cores"}. ` +
       `Load average ${results.load.map((value) => value.toFixed(1)).join(" at the start and ")} at the end. ` +
       "Figures drift on a shared machine; the ratios are of one run.",
+    ...(results.hotPath ? hotPathTables(results.hotPath) : []),
     goalsTable(results),
     ...(results.calls ? [callsTable(results)] : []),
     ...(results.streams ? [streamsTable(results)] : []),
@@ -19,6 +23,63 @@ export function writeResults(results: Results): string {
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+/** The goals of the hot path, its rows, and what is worse than before. */
+function hotPathTables(hotPath: HotPath): string[] {
+  const { rounds, rows, skipped, worse } = hotPath;
+  const goals = HOT_GOALS.map((goal) => {
+    const limit = (value: number) => `${goal.sense === "least" ? "≥" : "≤"} ${value}${goal.unit}`;
+    const measured = goal.figure(hotPath);
+    const figure = measured === undefined ? "not measured" : `${show(measured)}${goal.unit}`;
+    return [
+      goal.what,
+      figure,
+      limit(goal.reach),
+      limit(goal.beyond),
+      measured === undefined ? "" : judge(goal, measured),
+    ];
+  });
+  const figures = rows.flatMap(({ name, fronts, against = {} }) =>
+    Object.entries(fronts).map(([front, one]) => [
+      name,
+      front,
+      ...hotCells(one),
+      front === "weir" ? said(against) : "",
+    ]),
+  );
+  return [
+    `The hot path: a key with its own budget, two hard budgets above it, two limits, a state folder, cached tokens; CPU of all threads, medians of ${rounds} rounds.` +
+      skipped.map((what) => ` Skipped: ${what}.`).join("") +
+      (worse.length > 0 ? ` Worse than before: ${worse.join("; ")}.` : ""),
+    table(["hot path", "measured", "reach", "beyond", ""], goals),
+    table(
+      [
+        "row",
+        "front",
+        "per second",
+        "CPU µs",
+        "p50 ms",
+        "p99 ms",
+        "first p99 ms",
+        "delay p99 ms",
+        "failed",
+        "÷ before",
+      ],
+      figures,
+    ),
+  ];
+}
+
+function hotCells({ perSecond, cpu, p50, p99, firstP99, delayP99, failed }: HotFigures): string[] {
+  const times = [p50, p99, firstP99, delayP99].map((time) => (time === 0 ? "" : show(time / 1000)));
+  return [Math.round(perSecond).toLocaleString("en"), cpu === 0 ? "" : show(cpu), ...times, String(failed)];
+}
+
+function said(against: NonNullable<HotPath["rows"][number]["against"]>): string {
+  return Object.entries(against)
+    .map(([figure, ratio]) => `${figure} ${showRatio(ratio)}`)
+    .join(", ");
 }
 
 /** With a binary before this one: its figure, and how many times better this one's is. */

@@ -96,20 +96,20 @@ static void make_answers(void) {
                         "\"bench\",\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"%s\","
                         "\"refusal\":null},\"logprobs\":null,\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":"
                         "120,\"completion_tokens\":140,\"total_tokens\":260,\"prompt_tokens_details\":"
-                        "{\"cached_tokens\":0},\"completion_tokens_details\":{\"reasoning_tokens\":0}}}",
+                        "{\"cached_tokens\":64},\"completion_tokens_details\":{\"reasoning_tokens\":0}}}",
                         text);
   snprintf(chat_answer, sizeof chat_answer, head, length, body);
   length = snprintf(body, sizeof body,
                     "{\"id\":\"msg_bench\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"bench\",\"content\":"
                     "[{\"type\":\"text\",\"text\":\"%s\"}],\"stop_reason\":\"end_turn\",\"stop_sequence\":null,"
-                    "\"usage\":{\"input_tokens\":120,\"output_tokens\":140}}",
+                    "\"usage\":{\"input_tokens\":56,\"cache_read_input_tokens\":64,\"output_tokens\":140}}",
                     text);
   snprintf(messages_answer, sizeof messages_answer, head, length, body);
   length = snprintf(body, sizeof body,
                     "{\"id\":\"resp_bench\",\"object\":\"response\",\"created_at\":1700000000,\"status\":\"completed\","
                     "\"model\":\"bench\",\"output\":[{\"id\":\"msg_bench\",\"type\":\"message\",\"role\":\"assistant\","
                     "\"status\":\"completed\",\"content\":[{\"type\":\"output_text\",\"text\":\"%s\",\"annotations\":[]}]}],"
-                    "\"store\":false,\"usage\":{\"input_tokens\":120,\"input_tokens_details\":{\"cached_tokens\":0},"
+                    "\"store\":false,\"usage\":{\"input_tokens\":120,\"input_tokens_details\":{\"cached_tokens\":64},"
                     "\"output_tokens\":140,\"output_tokens_details\":{\"reasoning_tokens\":0},\"total_tokens\":260}}",
                     text);
   snprintf(responses_answer, sizeof responses_answer, head, length, body);
@@ -185,7 +185,7 @@ static void put_start(struct connection *c) {
   put_event(&c->out,
             "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_bench\",\"type\":"
             "\"message\",\"role\":\"assistant\",\"model\":\"bench\",\"content\":[],\"stop_reason\":null,"
-            "\"stop_sequence\":null,\"usage\":{\"input_tokens\":120,\"output_tokens\":1}}}\n\n"
+            "\"stop_sequence\":null,\"usage\":{\"input_tokens\":56,\"cache_read_input_tokens\":64,\"output_tokens\":1}}}\n\n"
             "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":"
             "{\"type\":\"text\",\"text\":\"\"}}\n\n");
 }
@@ -214,8 +214,8 @@ static const char CHAT_END[] =
     "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
     "\"model\":\"bench\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
     "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
-    "\"model\":\"bench\",\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":200,"
-    "\"total_tokens\":210}}\n\ndata: [DONE]\n\n";
+    "\"model\":\"bench\",\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":200,"
+    "\"total_tokens\":300,\"prompt_tokens_details\":{\"cached_tokens\":64}}}\n\ndata: [DONE]\n\n";
 static const char MESSAGES_END[] =
     "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
     "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\","

@@ -25,6 +25,8 @@ export class Tap {
   readonly #most: MostTokens | undefined;
   readonly #deltas: DeltaCounter | undefined;
   readonly #marks: RegExp;
+  /** The same marks, to find each of them. */
+  readonly #everyMark: RegExp;
   readonly #unasked: UsageRequest | undefined;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
@@ -37,6 +39,7 @@ export class Tap {
     this.watch = watch;
     this.#unasked = unasked;
     this.#marks = marksOf(watch);
+    this.#everyMark = everyMarkOf(watch);
     this.#most = counts ? new MostTokens() : undefined;
     this.#deltas = watch.deltas && new DeltaCounter(watch.deltas, this.#most);
   }
@@ -62,10 +65,18 @@ export class Tap {
   #wanted(bytes: Uint8Array): Uint8Array | undefined {
     const unasked = this.#unasked;
     if (!unasked || !this.#isMarked(bytes)) return bytes;
-    const kept = [...eventsIn(bytes)].filter((event) => !parseFrames(event).some(unasked.isAnswer));
-    const size = kept.reduce((sum, event) => sum + event.length, 0);
-    if (size === bytes.length) return bytes;
-    return size === 0 ? undefined : Buffer.concat(kept);
+    const kept: Uint8Array[] = [];
+    let from = 0;
+    for (const event of markedEvents(bytes, latin(bytes), this.#everyMark)) {
+      if (!parseFrames(event).some(unasked.isAnswer)) continue;
+      const start = event.byteOffset - bytes.byteOffset;
+      kept.push(bytes.subarray(from, start));
+      from = start + event.length;
+    }
+    if (from === 0) return bytes;
+    kept.push(bytes.subarray(from));
+    const rest = Buffer.concat(kept);
+    return rest.length === 0 ? undefined : rest;
   }
 
   /**
@@ -118,7 +129,14 @@ export class Tap {
   #read(bytes: Uint8Array): void {
     const text = latin(bytes);
     if (this.#deltas) this.output += this.#deltas.count(text);
-    if (this.started && !this.#marks.test(text)) return;
+    if (!this.started) return this.#readFirst(bytes);
+    if (!this.#marks.test(text)) return;
+    for (const event of markedEvents(bytes, text, this.#everyMark))
+      for (const frame of parseFrames(event)) this.watch.frame(frame, this.seen);
+  }
+
+  /** The first event is parsed whatever it says, and may be behind comments. */
+  #readFirst(bytes: Uint8Array): void {
     for (const frame of parseFrames(bytes)) {
       this.watch.frame(frame, this.seen);
       if (!this.started) {
@@ -154,7 +172,38 @@ function latin(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }
 
+/**
+ * The events that contain a mark, in order: of hundreds of events in one read, a few are worth to be parsed.
+ * @param bytes complete events @param text the same as Latin-1 @param everyMark a global expression
+ */
+function* markedEvents(bytes: Uint8Array, text: string, everyMark: RegExp): Generator<Uint8Array> {
+  if (text.includes("\r")) {
+    for (const event of eventsIn(bytes)) {
+      everyMark.lastIndex = 0;
+      if (everyMark.test(latin(event))) yield event;
+    }
+    return;
+  }
+  for (let from = 0; from < text.length;) {
+    everyMark.lastIndex = from;
+    const mark = everyMark.exec(text);
+    if (!mark) return;
+    const before = text.lastIndexOf("\n\n", mark.index);
+    const end = text.indexOf("\n\n", mark.index);
+    const start = before < 0 ? from : Math.max(from, before + 2);
+    from = end < 0 ? text.length : end + 2;
+    yield bytes.subarray(start, from);
+  }
+}
+
 const marks = new WeakMap<StreamObserver, RegExp>();
+const everyMarks = new WeakMap<StreamObserver, RegExp>();
+
+function everyMarkOf(watch: StreamObserver): RegExp {
+  let found = everyMarks.get(watch);
+  if (!found) everyMarks.set(watch, (found = new RegExp(marksOf(watch), "g")));
+  return found;
+}
 
 /** All marks of a format in one pattern, so that the bytes are searched once. */
 export function marksOf(watch: StreamObserver): RegExp {

@@ -1,5 +1,4 @@
 /** A value as `JSON.parse` returns it. */
-
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 
 /** A JSON object. Absent members read as `undefined`. */
@@ -17,9 +16,4 @@ export function parseJson(text: string): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The value of an own property; `undefined` for other keys, including inherited ones such as `constructor`. */
-export function getOwn<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
-  return Object.hasOwn(table, word) ? table[word] : undefined;
 }

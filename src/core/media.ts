@@ -2,7 +2,7 @@
  * Media in requests: data URIs, misspelt media types, and detection of the type from the bytes. Vendors refuse media whose
  * declared type differs from the bytes, so weir sends the detected type.
  */
-import { getOwn } from "./json.ts";
+import { getOwn } from "./own.ts";
 
 /** Base64 bytes with their media type. */
 export interface Media {

@@ -2,7 +2,8 @@
 import type { CodecContext } from "../core/context.ts";
 import type { EmbedEndpoint, EmbedPurpose, EmbedRequest } from "../core/embed.ts";
 import { invalidRequest } from "../core/error.ts";
-import { getOwn, type JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
+import { getOwn } from "../core/own.ts";
 
 /** The members of a dialect; `false` for an option that it lacks. */
 export type OptionNames = Required<NonNullable<EmbedEndpoint["members"]>>;

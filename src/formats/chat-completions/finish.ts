@@ -1,6 +1,7 @@
 /** Maps finish reasons: the words of the format and of its vendors, and the canonical kinds. */
 import type { FinishKind, FinishReason } from "../../core/events.ts";
-import { getOwn, type Json, type JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { getOwn } from "../../core/own.ts";
 
 /** The five words of the format and those of other vendors. An answer with an unknown word counts as cut off. */
 const KINDS: Record<string, FinishKind> = {

@@ -3,7 +3,8 @@
  * shape of OpenRouter, whose `format` names the vendor that made the entry (src/formats/README.md#reasoning-and-signatures).
  */
 import type { ReasoningBlock } from "../../core/chat.ts";
-import { getOwn, isObject, type Json, type JsonObject, parseJson } from "../../core/json.ts";
+import { isObject, type Json, type JsonObject, parseJson } from "../../core/json.ts";
+import { getOwn } from "../../core/own.ts";
 import { unwrap } from "../../core/provenance.ts";
 import { list } from "../shared/read.ts";
 

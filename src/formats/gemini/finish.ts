@@ -1,7 +1,8 @@
 /** Maps finish reasons: the words of the format and the canonical kinds. */
 import { GatewayError } from "../../core/error.ts";
 import type { FinishKind, FinishReason } from "../../core/events.ts";
-import { getOwn, type Json, type JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { getOwn } from "../../core/own.ts";
 
 /** Words with one meaning. `OTHER` says nothing, like unknown words: such an answer is never a regular end. */
 const KINDS: Record<string, FinishKind> = {

@@ -2,7 +2,8 @@
  * The tools of this format with items of their own, which the client runs: weir declares them to other providers as functions
  * and turns the calls back into the items.
  */
-import { getOwn, isObject, type JsonObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { getOwn } from "../../core/own.ts";
 import { list, number, text } from "../shared/read.ts";
 
 export interface ToolKind {

@@ -8,7 +8,7 @@ import {
   normalizeMediaType,
   parseDataUri,
 } from "../../core/media.ts";
-import { getOwn } from "../../core/json.ts";
+import { getOwn } from "../../core/own.ts";
 
 /** The source of an image: a data URI becomes bytes, any other URL stays a URL. */
 export function imageSource(url: string): Source {

@@ -1,7 +1,8 @@
 /** Fields without a canonical equivalent (src/formats/README.md#own-fields): their tables, and their values for other formats. */
 import type { ChatRequest, OwnField, SharedField } from "../../core/chat.ts";
 import { type GatewayError, invalidRequest } from "../../core/error.ts";
-import { getOwn, isObject, type Json } from "../../core/json.ts";
+import { isObject, type Json } from "../../core/json.ts";
+import { getOwn } from "../../core/own.ts";
 
 /** The error for a field that weir cannot translate. */
 export function untranslatable(name: string): GatewayError {

@@ -2,7 +2,8 @@
 import type { ErrorFacts, ErrorKind } from "../../core/error.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { HeaderReader } from "../../core/headers.ts";
-import { getOwn, isObject, type Json, type JsonObject, parseJson } from "../../core/json.ts";
+import { isObject, type Json, type JsonObject, parseJson } from "../../core/json.ts";
+import { getOwn } from "../../core/own.ts";
 import { readRetryAfter, readShouldRetry } from "./retry-after.ts";
 import { readSentence } from "./error-sentence.ts";
 import { text } from "./read.ts";

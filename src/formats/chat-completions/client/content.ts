@@ -1,6 +1,7 @@
 /** Decodes the content of a message into canonical blocks. */
 import type { Block, ForeignBlock, ImageBlock, Source } from "../../../core/chat.ts";
-import { getOwn, isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { getOwn } from "../../../core/own.ts";
 import { documentSource, imageSource, isUrl } from "../../shared/file-data.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
 import { text } from "../../shared/read.ts";

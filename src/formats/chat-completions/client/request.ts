@@ -11,7 +11,8 @@ import type {
   Tool,
 } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
-import { getOwn, isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { getOwn } from "../../../core/own.ts";
 import { FORMAT, OWN_FIELDS } from "../own-fields.ts";
 import { decodePromptCache } from "../../shared/prompt-cache.ts";
 import { decodeMessages } from "./messages.ts";

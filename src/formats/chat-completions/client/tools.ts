@@ -1,6 +1,7 @@
 /** Decodes tools and tool choice. */
 import type { Tool, ToolChoice } from "../../../core/chat.ts";
-import { getOwn, isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { getOwn } from "../../../core/own.ts";
 import { FORMAT } from "../own-fields.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
 

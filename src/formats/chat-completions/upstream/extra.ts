@@ -1,6 +1,7 @@
 /** Encodes fields without a canonical equivalent, and those that few providers know. */
 import type { ChatRequest } from "../../../core/chat.ts";
-import { getOwn, type Json, type JsonObject } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { getOwn } from "../../../core/own.ts";
 import { checkForeignFields } from "../../shared/foreign-fields.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import { takesSampling } from "../../shared/openai-models.ts";

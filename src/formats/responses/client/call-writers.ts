@@ -1,7 +1,8 @@
 /** Writers for the calls of tools. */
 import type { Tool } from "../../../core/chat.ts";
 import type { BlockStart } from "../../../core/events.ts";
-import { getOwn, isObject, type JsonObject } from "../../../core/json.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import { getOwn } from "../../../core/own.ts";
 import { text } from "../../shared/read.ts";
 import { readToolInput, ToolInputStream } from "../../shared/tool-input.ts";
 import { WrappedInput } from "../../shared/wrapped-input.ts";

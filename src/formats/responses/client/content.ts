@@ -1,6 +1,7 @@
 /** Decodes the content of items into canonical blocks. */
 import type { Block, Source } from "../../../core/chat.ts";
-import { getOwn, isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { getOwn } from "../../../core/own.ts";
 import { documentSource, imageSource } from "../../shared/file-data.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
 import { text } from "../../shared/read.ts";

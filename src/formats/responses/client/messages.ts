@@ -6,7 +6,8 @@ import type { Block, ImageBlock, ReasoningBlock, Role, ToolCallBlock, Turn } fro
 import type { CodecContext } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { legacyCallId } from "../../../core/ids.ts";
-import { getOwn, isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { getOwn } from "../../../core/own.ts";
 import { list, text } from "../../shared/read.ts";
 import { OWN_MARK } from "../ids.ts";
 import { readImageCall } from "../image-call.ts";

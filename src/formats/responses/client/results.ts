@@ -1,6 +1,7 @@
 /** Decodes the results of tool calls. */
 import type { Block } from "../../../core/chat.ts";
-import { getOwn, isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { getOwn } from "../../../core/own.ts";
 import { list, text } from "../../shared/read.ts";
 import { decodeContent } from "./content.ts";
 

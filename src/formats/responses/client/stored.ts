@@ -2,7 +2,8 @@
 import { GatewayError, invalidRequest } from "../../../core/error.ts";
 import type { AnswerFollower, FoundItems, StoredAsk, StoredCodec } from "../../../core/stored-codec.ts";
 import type { Frame } from "../../../core/frame.ts";
-import { getOwn, isObject, type Json, type JsonObject, parseJson } from "../../../core/json.ts";
+import { isObject, type Json, type JsonObject, parseJson } from "../../../core/json.ts";
+import { getOwn } from "../../../core/own.ts";
 import type { StoredItem } from "../../../core/stored-answer.ts";
 import { list, text } from "../../shared/read.ts";
 import { isOwnAnswerId, itemId } from "../ids.ts";

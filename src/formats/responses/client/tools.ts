@@ -1,7 +1,8 @@
 /** Decodes tools and tool choice. */
 import type { Tool, ToolChoice } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
-import { getOwn, isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { getOwn } from "../../../core/own.ts";
 import { refuseHosted } from "../../shared/tools.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
 import { list, text } from "../../shared/read.ts";

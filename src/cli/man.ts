@@ -108,7 +108,13 @@ function roff(text: string): string {
 /** A point or an apostrophe at the beginning of a line would make it a request. */
 const REQUEST_ESCAPE = "\\&";
 
-/** A dash is a hyphen in roff, and a backslash begins an escape. */
+/** A dash is a hyphen in roff, a backslash begins an escape, and other letters than those of ASCII need not be read as UTF-8. */
 function escaped(text: string): string {
-  return text.replaceAll("\\", "\\e").replaceAll("-", DASH);
+  return text
+    .replaceAll("\\", "\\e")
+    .replaceAll("-", DASH)
+    .replace(/[^\0-\x7f]/gu, (letter) => {
+      const code = letter.codePointAt(0)!.toString(16).toUpperCase();
+      return `\\[u${code.padStart(4, "0")}]`;
+    });
 }

@@ -23,6 +23,8 @@ export interface BudgetFigure {
 export interface LimitFigures {
   rates: Readonly<Partial<Record<RateKind, RateFigure>>>;
   budget?: BudgetFigure;
+  /** Other calls get this object too, so that what is made of it is made once. */
+  forMany: boolean;
 }
 
 /** Where the response headers of a call get their figures from. */

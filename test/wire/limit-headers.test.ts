@@ -120,3 +120,25 @@ test("a budget is named with what is left of it, and a call without limits has n
   const other = await ask(gateway, CHAT, "mock/long-10");
   expect([...other.headers.keys()].filter((name) => /budget|ratelimit/.test(name))).toEqual([]);
 });
+
+test("limits with room for thousands of calls are read again after 20 ms, and each call has its own ids", async () => {
+  const gateway = await start({
+    rates: { all: { on: "all", rpd: 1_000_000, tpm: 1e12 } },
+    budgets: { all: { on: "all", every: "month", limit: 1_000_000 } },
+  });
+  const answers = [await ask(gateway, CHAT)];
+  for (let call = 0; call < 20; call++)
+    answers.push(...(await Promise.all([ask(gateway, CHAT), ask(gateway, CHAT)])));
+  const left = answers.map(({ headers }) => Number(headers.get("x-ratelimit-remaining-requests")));
+  expect(left[0]).toBe(999_999);
+  for (const [at, one] of left.entries())
+    expect(one).toBeWithin(1_000_000 - answers.length, 1_000_001 - Math.min(at, 1));
+  await Bun.sleep(30);
+  const last = await ask(gateway, CHAT);
+  expect(Number(last.headers.get("x-ratelimit-remaining-requests"))).toBeLessThan(left[0]!);
+  const messages = await ask(gateway, MESSAGES);
+  expect(messages.headers.get("anthropic-ratelimit-requests-limit")).toBe("1000000");
+  expect(messages.headers.get("x-ratelimit-limit-requests")).toBeNull();
+  expect(last.headers.get("x-weir-budget")).toBe("all");
+  expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(answers.length);
+});

@@ -6,7 +6,7 @@ import type { Call } from "../../core/call.ts";
 import type { AnswerCodec, ClientCodec, RequestFacts } from "../../core/format.ts";
 import type { Opened, OpenedJson, OpenedStream } from "../lanes/lane.ts";
 import type { Answer, Gateway } from "../types.ts";
-import { constantHeaders, withCallHeaders, withLimits } from "./response-headers.ts";
+import { constantHeaders, constantWithLimits, withCallHeaders, withLimits } from "./response-headers.ts";
 import { answerStream, type StreamEnding } from "./stream.ts";
 import { type StreamBody, streamBody } from "./stream-body.ts";
 
@@ -20,23 +20,33 @@ export function deliver(
   context: DeliveryContext,
 ): Answer {
   const { status, headers } = opened;
-  const constant = constantHeaders(opened.kind, call.attempt?.target);
   if (opened.kind === "json") {
     const body = settle(opened, call, context);
     call.hasHead = true;
-    return { status, constant, headers: headersOf(headers, call, facts), body };
+    return { status, ...headOf("json", headers, call, facts), body };
   }
   const written = streamBody(call, codec.framing);
   const body = stream(opened, call, codec, written, context);
   call.hasHead = true;
   const typed =
     call.asArray || codec.framing.lines ? { ...headers, "content-type": written.contentType } : headers;
-  return { status, constant, headers: headersOf(typed, call, facts), body };
+  return { status, ...headOf("stream", typed, call, facts), body };
 }
 
-function headersOf(headers: Answer["headers"], call: Call, { rateHeaders }: RequestFacts): Answer["headers"] {
-  const all = withCallHeaders(headers, call);
-  return call.limits ? withLimits(all, call, rateHeaders) : all;
+function headOf(
+  kind: Opened["kind"],
+  own: Answer["headers"],
+  call: Call,
+  { rateHeaders }: RequestFacts,
+): Pick<Answer, "constant" | "headers"> {
+  const constant = constantHeaders(kind, call.attempt?.target);
+  const headers = withCallHeaders(own, call);
+  const figures = call.limits?.figures();
+  if (!figures) return { constant, headers };
+  return {
+    constant: constantWithLimits(constant, figures, rateHeaders),
+    headers: withLimits(headers, figures, rateHeaders),
+  };
 }
 
 /** Settles a call whose whole answer is known. @returns the body */

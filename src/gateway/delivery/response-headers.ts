@@ -1,6 +1,6 @@
 /** The `x-weir-*` response headers. */
 import type { Attempt, Call } from "../../core/call.ts";
-import type { RateHeaders } from "../../core/limit-figures.ts";
+import type { LimitFigures, RateHeaders } from "../../core/limit-figures.ts";
 import { nameInHeader } from "../../core/name.ts";
 import { WARNINGS, writeLosses } from "../../core/loss-list.ts";
 import type { Target } from "../../core/provider.ts";
@@ -72,16 +72,53 @@ export function withCallHeaders(headers: HeaderRecord, call: Call): HeaderRecord
  */
 export function withLimits(
   headers: HeaderRecord,
-  call: Call,
+  figures: LimitFigures,
   rateHeaders: RateHeaders | undefined,
 ): HeaderRecord {
-  const figures = call.limits?.figures();
-  if (!figures) return headers;
+  const apart = besideLimits(headers, figures, rateHeaders);
+  return figures.forMany ? apart : { ...apart, ...limitHeaders(figures, rateHeaders) };
+}
+
+/** The constant headers of a call: where figures are for many calls, those of its limits are among them. */
+export function constantWithLimits(
+  constant: HeaderRecord,
+  figures: LimitFigures,
+  rateHeaders: RateHeaders | undefined,
+): HeaderRecord {
+  if (!figures.forMany) return constant;
+  let made = byFigures.get(figures);
+  if (!made) byFigures.set(figures, (made = []));
+  let one = made.find((each) => each.constant === constant && each.rateHeaders === rateHeaders);
+  if (!one) {
+    const headers = Object.freeze({ ...constant, ...limitHeaders(figures, rateHeaders) });
+    made.push((one = { constant, rateHeaders, headers }));
+  }
+  return one.headers;
+}
+
+/** Headers that were made of figures: one set for each target and each client format. */
+const byFigures = new WeakMap<
+  LimitFigures,
+  { constant: HeaderRecord; rateHeaders: RateHeaders | undefined; headers: HeaderRecord }[]
+>();
+
+function hasRates({ rates }: LimitFigures): boolean {
+  for (const _ in rates) return true;
+  return false;
+}
+
+function besideLimits(
+  headers: HeaderRecord,
+  figures: LimitFigures,
+  rateHeaders: RateHeaders | undefined,
+): HeaderRecord {
+  return rateHeaders && hasRates(figures) ? withoutUpstream(headers, rateHeaders.prefix) : headers;
+}
+
+function limitHeaders(figures: LimitFigures, rateHeaders: RateHeaders | undefined): HeaderRecord {
   const { rates, budget } = figures;
-  const hasRates = rateHeaders !== undefined && Object.keys(rates).length > 0;
   return {
-    ...(hasRates ? withoutUpstream(headers, rateHeaders.prefix) : headers),
-    ...(hasRates && rateHeaders.write(rates)),
+    ...(rateHeaders && hasRates(figures) && rateHeaders.write(rates)),
     ...(budget && {
       "x-weir-budget": nameInHeader(budget.name),
       ...(budget.left !== undefined && { "x-weir-budget-left": budget.left }),

@@ -8,6 +8,7 @@ import type {
 } from "../../core/limit-figures.ts";
 import { formatNano } from "../money.ts";
 import type { RateUnit } from "../policy.ts";
+import type { Applied, Booking } from "./booking.ts";
 import type { Share } from "./share.ts";
 
 /** Kind and length of the window of each unit. Milliseconds. */
@@ -20,23 +21,44 @@ const KINDS: Readonly<Partial<Record<RateUnit, { kind: RateKind; ms: number }>>>
   otpm: { kind: "output-tokens", ms: 60_000 },
 };
 
+/** Figures are the same for all calls of this time. Milliseconds. */
+const RENEW_MS = 20;
+/** Only where this many more calls of the kind fit in: what one of them takes is then not worth a header of its own. */
+const PLENTY = 1_000;
+
+/** The last figures of a key at a target. */
+const recent = new WeakMap<Applied, { figures: LimitFigures; at: number }>();
+
 export class CallLimits implements LimitSource {
-  readonly #shares: readonly Share[];
+  readonly #booking: Booking;
   readonly #tell: boolean;
 
   /** @param tell whether clients see the amounts of budgets */
-  constructor(shares: readonly Share[], tell: boolean) {
-    this.#shares = shares;
+  constructor(booking: Booking, tell: boolean) {
+    this.#booking = booking;
     this.#tell = tell;
   }
 
   figures(): LimitFigures | undefined {
+    const { applied } = this.#booking;
+    const now = performance.now();
+    const last = recent.get(applied);
+    if (last && now - last.at < RENEW_MS) return last.figures;
+    const figures = this.#read(now);
+    if (figures?.forMany) recent.set(applied, { figures, at: now });
+    return figures;
+  }
+
+  #read(now: number): LimitFigures | undefined {
     const rates: Partial<Record<RateKind, RateFigure>> = {};
     let budget: { share: Share; part: number } | undefined;
-    const now = performance.now();
-    for (const share of this.#shares) {
+    const { applied, shares } = this.#booking;
+    // An account for each session is of its own calls alone.
+    let forMany = !applied.hasSessions;
+    for (const share of shares) {
       const { limit, left } = share.known ?? {};
       if (limit === undefined || left === undefined) continue;
+      forMany &&= left + share.left >= PLENTY * this.#booking.need(share.line);
       const { unit, mode } = share.line;
       if (unit === "money") {
         const part = limit > 0 ? (left + share.left) / limit : 0;
@@ -50,8 +72,8 @@ export class CallLimits implements LimitSource {
       if (!other || figure.remaining / figure.limit < other.remaining / other.limit)
         rates[known.kind] = figure;
     }
-    const isEmpty = budget === undefined && Object.keys(rates).length === 0;
-    return isEmpty ? undefined : { rates, ...(budget && { budget: this.#budget(budget.share) }) };
+    if (budget === undefined && Object.keys(rates).length === 0) return undefined;
+    return { rates, ...(budget && { budget: this.#budget(budget.share) }), forMany };
   }
 
   #budget({ line, known, left, endsAt }: Share): BudgetFigure {

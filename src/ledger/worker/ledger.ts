@@ -125,7 +125,7 @@ export class WorkerLedger implements Ledger {
     if (applied.hasSessions) booking.session = sessionOf(call, admitted.affinity());
     if (applied.needsSize) this.#estimates.estimate(attempt, booking, admitted);
     const suffices = takeAll(this.#shares, this.#clock.at(attempt.startedAt), attempt, booking);
-    call.limits = new CallLimits(booking.shares, this.#declaration.settings.tell);
+    call.limits = new CallLimits(booking, this.#declaration.settings.tell);
     if (suffices) return this.#admitted(attempt, booking);
     return this.#wait(attempt, booking);
   }

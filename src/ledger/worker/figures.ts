@@ -42,23 +42,30 @@ export class CallLimits implements LimitSource {
   figures(): LimitFigures | undefined {
     const { applied } = this.#booking;
     const now = performance.now();
-    const last = recent.get(applied);
+    // A call that takes much, or is refused, has figures of its own, also right after one that takes little.
+    const forMany = this.#hasPlenty();
+    const last = forMany ? recent.get(applied) : undefined;
     if (last && now - last.at < RENEW_MS) return last.figures;
-    const figures = this.#read(now);
-    if (figures?.forMany) recent.set(applied, { figures, at: now });
+    const figures = this.#read(now, forMany);
+    if (figures && forMany) recent.set(applied, { figures, at: now });
     return figures;
   }
 
-  #read(now: number): LimitFigures | undefined {
+  #hasPlenty(): boolean {
+    const booking = this.#booking;
+    // An account for each session is of its own calls alone.
+    if (booking.applied.hasSessions) return false;
+    for (const { known, left, line } of booking.shares)
+      if (known?.left !== undefined && known.left + left < PLENTY * booking.need(line)) return false;
+    return true;
+  }
+
+  #read(now: number, forMany: boolean): LimitFigures | undefined {
     const rates: Partial<Record<RateKind, RateFigure>> = {};
     let budget: { share: Share; part: number } | undefined;
-    const { applied, shares } = this.#booking;
-    // An account for each session is of its own calls alone.
-    let forMany = !applied.hasSessions;
-    for (const share of shares) {
+    for (const share of this.#booking.shares) {
       const { limit, left } = share.known ?? {};
       if (limit === undefined || left === undefined) continue;
-      forMany &&= left + share.left >= PLENTY * this.#booking.need(share.line);
       const { unit, mode } = share.line;
       if (unit === "money") {
         const part = limit > 0 ? (left + share.left) / limit : 0;

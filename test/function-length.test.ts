@@ -10,7 +10,6 @@ const LONGEST = 60;
 
 /** Longer functions, with the reason for which each is one. */
 const LONG: Readonly<Record<string, string>> = {
-  "src/core/tokens/most-tokens.ts": "the loop over bytes keeps its state in locals, for its speed",
   "src/server/operations.ts": "a list of operations, a line each",
   "src/cli/serve.ts": "the order in which a server starts",
   "src/features/import/litellm/models.ts": "the members of an entry, one after the other",

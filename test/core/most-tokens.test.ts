@@ -3,10 +3,58 @@ import { expect, test } from "bun:test";
 import { countTokens as countOlder } from "gpt-tokenizer/encoding/cl100k_base";
 import { countTokens as countNewer } from "gpt-tokenizer/encoding/o200k_base";
 import { MostTokens, mostTokens } from "../../src/core/tokens/most-tokens.ts";
+import { assemble, MOST_TOKENS } from "../helpers/assemble-wasm.ts";
+import { BranchingTokens } from "../helpers/branching-tokens.ts";
 import { randomOf, SCRIPTS, textsOfAllKinds } from "../helpers/text-kinds.ts";
 import { IS_LONG } from "../helpers/effort.ts";
 
 const tokensOf = (text: string) => Math.max(countNewer(text), countOlder(text));
+
+test("the module is the assembled source", async () => {
+  const made = await assemble(MOST_TOKENS);
+  if (process.env["UPDATE"] === "1") await Bun.write(MOST_TOKENS.assembled, made);
+  expect(await Bun.file(MOST_TOKENS.assembled).text()).toBe(made);
+});
+
+test("the module counts each text, in any pieces, as a loop with branches does", () => {
+  const random = randomOf(11);
+  const ascii = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).join("");
+  const alphabets = [
+    "abcdefghijklmnopqrstuvwxyz",
+    ["aB", "AB c", "  \n\n\t.A1é中 ", "=-=-  ==", "é中😀 a1.A\0\u07ff\u0800\ud800\uffff", "1 2,3 "],
+    ascii,
+  ].flat();
+  const pieceOf = () => {
+    const alphabet = alphabets[Math.floor(random() * alphabets.length)]!;
+    const length = Math.floor(random() * (random() < 0.1 ? 300 : 24));
+    return Array.from({ length }, () => alphabet[Math.floor(random() * alphabet.length)]).join("");
+  };
+  // Texts interleave as those of streams do.
+  const pairs = [0, 1, 2].map(() => [new MostTokens(), new BranchingTokens()] as const);
+  for (let round = 0; round < 30_000; round++) {
+    const [module, loop] = pairs[round % pairs.length]!;
+    const piece = pieceOf();
+    if (random() < 0.3) {
+      module.next();
+      loop.next();
+    }
+    module.add(piece);
+    loop.add(piece);
+    expect(sumsOf(module), JSON.stringify(piece)).toEqual(sumsOf(loop));
+  }
+});
+
+test("a text that is longer than the memory of the module is counted in pieces", () => {
+  const long = "Words, signs  and é中 12".repeat(20_000);
+  const [module, loop] = [new MostTokens(), new BranchingTokens()];
+  module.add(long);
+  loop.add(long);
+  expect(sumsOf(module)).toEqual(sumsOf(loop));
+});
+
+const sumsOf = ({ words, digits, signs, scripts }: BranchingTokens | MostTokens) => ({
+  ...{ words, digits, signs, scripts },
+});
 
 /** 10,000 texts take a tokenizer 10 to 30 seconds. */
 const COUNT = IS_LONG ? 10_000 : 950;

@@ -3,16 +3,16 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { elementsIn, LONGEST_KEPT, outline } from "../../src/stream/outline/outline.ts";
 import { elementsOf } from "../../src/stream/scan.ts";
-import { ASSEMBLED, assembleOutline } from "../helpers/outline-wasm.ts";
+import { assemble, OUTLINE } from "../helpers/assemble-wasm.ts";
 import { withinBudget } from "../helpers/within-budget.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const LONG = "x".repeat(LONGEST_KEPT + 1);
 
 test("the module is the assembled source", async () => {
-  const made = await assembleOutline();
-  if (process.env["UPDATE"] === "1") await Bun.write(ASSEMBLED, made);
-  expect(await Bun.file(ASSEMBLED).text()).toBe(made);
+  const made = await assemble(OUTLINE);
+  if (process.env["UPDATE"] === "1") await Bun.write(OUTLINE.assembled, made);
+  expect(await Bun.file(OUTLINE.assembled).text()).toBe(made);
 });
 
 describe("what is left out", () => {

@@ -3,7 +3,8 @@
  * counted. A text is read in one pass, by kinds of characters. The weights are a fit to o200k_base and cl100k_base, whichever
  * counts more. They are 64ths, so that sums are exact: they do not depend on the order of the texts.
  */
-import { JOINTS, LETTERS } from "./joints.ts";
+import { JOINTS } from "./joints.ts";
+import { MOST_TOKENS_WASM } from "./most-tokens-wasm.ts";
 
 /** Letters of ASCII; digits; punctuation and white space; all other characters. */
 export const TEXT_KINDS = ["words", "digits", "signs", "scripts"] as const;
@@ -12,34 +13,35 @@ export type TextKind = (typeof TEXT_KINDS)[number];
 /** Tokens of a text by its kinds of characters. */
 export type TextTokens = Record<TextKind, number>;
 
-const LETTER = 1;
-const DIGIT = 2;
-const SIGN = 3;
-const BLANK = 4;
+/** Classes of characters. All that is not ASCII has the first one, as has the beginning of a text. */
+const NONE = 0;
+const SMALL = 1;
+const CAPITAL = 2;
+const DIGIT = 3;
+const SPACE = 4;
+/** White space other than a space. */
+const BLANK = 5;
+const SIGN = 6;
 
-/** Kind of each ASCII character. */
-const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+/** Class of each ASCII character. */
+const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
-  if (/[A-Za-z]/.test(character)) return LETTER;
+  if (/[a-z]/.test(character)) return SMALL;
+  if (/[A-Z]/.test(character)) return CAPITAL;
   if (/[0-9]/.test(character)) return DIGIT;
+  if (character === " ") return SPACE;
   return /\s/.test(character) ? BLANK : SIGN;
 });
 
-const NONE = 0;
-const SPACE = 0x20;
-const BIG_A = 0x41;
-const SMALL_A = 0x61;
-const SMALL_Z = 0x7a;
-/** The bit in which a small letter differs from its capital. */
-const SMALL = 0x20;
+/** The letter of each ASCII character, a and A are 0; 0 for all others. */
+const LETTER_OF = CLASSES.map((kind, code) =>
+  kind === SMALL || kind === CAPITAL ? (code | 0x20) - 0x61 : 0,
+);
 
 /** One token: the unit of all weights is its 64th. */
 const ONE = 64;
 /** Extra tokens for a letter in a word of capitals. */
 const CAPITALS = 13;
-/** Longer words have no token for all their letters: each further one costs at least this. */
-const LONGEST_USUAL = 12;
-const UNUSUALLY_LONG = 20;
 /** A sign behind another one, and one of a row of the same sign. */
 const NEXT_SIGN = 46;
 const SAME_SIGN = 32;
@@ -81,10 +83,6 @@ const SCRIPTS: readonly (readonly [from: number, to: number, tokens: number])[] 
 ];
 
 /** 64ths of a token of each UTF-16 code unit. No tokenizer makes more of a character than it has bytes in UTF-8. */
-const WEIGHTS = weights();
-/** Scripts whose characters have the weight of their bytes have no tokens of their own. */
-const NO_TOKENS = 2 * ONE;
-
 function weights(): Uint8Array {
   const table = new Uint8Array(0x10000).fill(3 * ONE);
   table.fill(2 * ONE, 0, 0x800);
@@ -94,6 +92,96 @@ function weights(): Uint8Array {
   return table;
 }
 
+/** Bytes of a step: words, digits and signs, and all bits where a letter goes on with a word, else none. */
+const STEP_BYTES = 16;
+
+/**
+ * What a character adds, by its class, the class of the character before it, and whether either of the two equals the one before.
+ * Tables in place of branches: a processor cannot predict which kind of character follows.
+ */
+const STEPS = new Int32Array((256 * STEP_BYTES) / 4);
+
+for (let before = NONE; before <= SIGN; before++)
+  for (let kind = SMALL; kind <= SIGN; kind++)
+    for (let repeats = 0; repeats < 4; repeats++)
+      STEPS.set(stepOf(before, kind, repeats), ((before << 5) | (kind << 2) | repeats) * (STEP_BYTES / 4));
+
+/** @param repeats 2 if the character before equals the one before it, plus 1 if this one equals the character before */
+function stepOf(before: number, kind: number, repeats: number): number[] {
+  // A single space belongs to the word or the sign behind it, but not to a number, and not to a script without tokens.
+  const space = before === SPACE && repeats < 2 ? ONE : 0;
+  switch (kind) {
+    case SMALL:
+    case CAPITAL: {
+      const joins = before === CAPITAL || (before === SMALL && kind === SMALL);
+      if (joins) return [kind === CAPITAL ? CAPITALS : 0, 0, 0, -1];
+      const isWithin = before === SMALL || before === DIGIT;
+      return [before === SIGN ? WORD_AFTER_SIGN : isWithin ? WORD_WITHIN : ONE, 0, -space, 0];
+    }
+    case DIGIT:
+      return [0, ONE, 0, 0];
+    case SIGN:
+      return [0, 0, (before !== SIGN ? ONE : repeats === 3 ? SAME_SIGN : NEXT_SIGN) - space, 0];
+    default:
+      return [0, 0, (repeats & 1) === 1 ? SAME_BLANK : ONE, 0];
+  }
+}
+
+/** Places in the memory of `most-tokens.wat`. Bytes. */
+const LETTERS_AT = 128;
+const SUMS_AT = 256;
+const STEPS_AT = 1024;
+const JOINTS_AT = 8192;
+const WEIGHTS_AT = 0x10000;
+const TEXT_AT = 0x20000;
+/** Most characters that are counted at once. */
+const MOST_CHARACTERS = 0x10000;
+/** Up to this length a text is copied by a loop. Characters. */
+const SHORT = 40;
+
+/** The module `most-tokens.wat`, with the tables in its memory. */
+class Machine {
+  readonly count: (state: number, at: number, end: number) => number;
+  readonly sums: Int32Array;
+  readonly #text: Uint16Array;
+  readonly #bytes: Buffer;
+
+  constructor() {
+    const module = new WebAssembly.Module(Buffer.from(MOST_TOKENS_WASM, "base64"));
+    const { memory, count } = new WebAssembly.Instance(module).exports as unknown as {
+      memory: WebAssembly.Memory;
+      count: Machine["count"];
+    };
+    this.count = count;
+    const bytes = new Uint8Array(memory.buffer);
+    bytes.set(CLASSES);
+    bytes.set(LETTER_OF, LETTERS_AT);
+    bytes.set(new Uint8Array(STEPS.buffer), STEPS_AT);
+    bytes.set(JOINTS, JOINTS_AT);
+    bytes.set(weights(), WEIGHTS_AT);
+    this.sums = new Int32Array(memory.buffer, SUMS_AT, 4);
+    this.#text = new Uint16Array(memory.buffer, TEXT_AT, MOST_CHARACTERS);
+    this.#bytes = Buffer.from(memory.buffer, TEXT_AT, MOST_CHARACTERS * 2);
+  }
+
+  /** Counts a text of at most {@link MOST_CHARACTERS}. @returns the state behind it */
+  read(state: number, text: string): number {
+    const { length } = text;
+    if (length > SHORT) this.#bytes.write(text, "utf16le");
+    else {
+      const units = this.#text;
+      for (let at = 0; at < length; at++) units[at] = text.charCodeAt(at);
+    }
+    return this.count(state, TEXT_AT, TEXT_AT + 2 * length);
+  }
+}
+
+/** Made with the first text: most starts count none. */
+let machine: Machine | undefined;
+
+/** The state before a text: no class, and a character before that equals no code. The lowest 13 bits are the other parts. */
+const BEGINNING = 0x10000 << 13;
+
 /** Counts texts. One text may arrive in pieces: the sums are those of the whole text. */
 export class MostTokens implements TextTokens {
   /** 64ths. */
@@ -101,14 +189,7 @@ export class MostTokens implements TextTokens {
   #digits = 0;
   #signs = 0;
   #scripts = 0;
-  /** Kind and code of the last character. */
-  #kind = NONE;
-  #last = -1;
-  /** Of a letter: whether it was a capital, and the letter before it in the word, from 1; 0 if there is none. */
-  #isCapital = false;
-  #before = 0;
-  /** How often the last character is in a row; of letters, how many the word has. */
-  #row = 0;
+  #state = BEGINNING;
 
   get words(): number {
     return this.#words / ONE;
@@ -128,90 +209,22 @@ export class MostTokens implements TextTokens {
 
   /** The next addition belongs to another text. */
   next(): void {
-    this.#kind = NONE;
-    this.#last = -1;
-    this.#row = 0;
+    this.#state = BEGINNING;
   }
 
   add(text: string): void {
-    let words = 0;
-    let digits = 0;
-    let signs = 0;
-    let scripts = 0;
-    let kind = this.#kind;
-    let last = this.#last;
-    let isCapital = this.#isCapital;
-    let before = this.#before;
-    let row = this.#row;
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      // Small letters within a word: most of most texts.
-      if (kind === LETTER && code >= SMALL_A && code <= SMALL_Z) {
-        let first = (last | SMALL) - SMALL_A;
-        let second = code - SMALL_A;
-        for (;;) {
-          const joint = JOINTS[(before * LETTERS + first) * LETTERS + second]!;
-          words += ++row > LONGEST_USUAL && joint < UNUSUALLY_LONG ? UNUSUALLY_LONG : joint;
-          before = first + 1;
-          first = second;
-          if (at + 1 === text.length) break;
-          second = text.charCodeAt(at + 1) - SMALL_A;
-          if (second < 0 || second >= LETTERS) break;
-          at++;
-        }
-        isCapital = false;
-        last = first + SMALL_A;
-        continue;
-      }
-      const now = code < 0x80 ? KINDS[code]! : NONE;
-      if (now === LETTER && kind === LETTER) {
-        if (isCapital) {
-          const first = last - BIG_A;
-          const joint = JOINTS[(before * LETTERS + first) * LETTERS + code - BIG_A]!;
-          words += CAPITALS + (++row > LONGEST_USUAL && joint < UNUSUALLY_LONG ? UNUSUALLY_LONG : joint);
-          before = first + 1;
-        } else {
-          words += WORD_WITHIN;
-          before = 0;
-          row = 1;
-        }
-        isCapital = true;
-        last = code;
-        continue;
-      }
-      // A single space belongs to the word or the sign behind it, but not to a number, and not to a script without tokens.
-      const isSpaced = last === SPACE && row === 1;
-      if (now === LETTER) {
-        if (isSpaced) signs -= ONE;
-        words += kind === SIGN ? WORD_AFTER_SIGN : kind === DIGIT ? WORD_WITHIN : ONE;
-        before = 0;
-        row = 1;
-        isCapital = code < SMALL_A;
-      } else if (now === DIGIT) digits += ONE;
-      else if (now === NONE) {
-        const weight = WEIGHTS[code]!;
-        scripts += weight;
-        if (isSpaced && weight < NO_TOKENS) signs -= ONE;
-      } else {
-        row = code === last ? row + 1 : 1;
-        if (now === BLANK) signs += row > 1 ? SAME_BLANK : ONE;
-        else {
-          if (isSpaced) signs -= ONE;
-          signs += kind !== SIGN ? ONE : row > 2 ? SAME_SIGN : NEXT_SIGN;
-        }
-      }
-      kind = now;
-      last = code;
-    }
-    this.#words += words;
-    this.#digits += digits;
-    this.#signs += signs;
-    this.#scripts += scripts;
-    this.#kind = kind;
-    this.#last = last;
-    this.#isCapital = isCapital;
-    this.#before = before;
-    this.#row = row;
+    for (let at = 0; at < text.length; at += MOST_CHARACTERS)
+      this.#add(text.length <= MOST_CHARACTERS ? text : text.slice(at, at + MOST_CHARACTERS));
+  }
+
+  #add(piece: string): void {
+    machine ??= new Machine();
+    this.#state = machine.read(this.#state, piece);
+    const { sums } = machine;
+    this.#words += sums[0]!;
+    this.#digits += sums[1]!;
+    this.#signs += sums[2]!;
+    this.#scripts += sums[3]!;
   }
 }
 

@@ -120,6 +120,22 @@ function namedOf(size: SizeMembers): Named {
   return found;
 }
 
+/** Most names of members whose count is kept, and the longest of them: clients choose names too. Characters. */
+const MOST_NAMES = 1024;
+const LONGEST_NAME = 32;
+
+/** Names of members, which requests repeat, and what each counts. */
+const countedNames = new Map<string, MostTokens>();
+
+function countOfName(name: string): MostTokens {
+  const known = countedNames.get(name);
+  if (known) return known;
+  const count = new MostTokens();
+  count.add(name);
+  if (countedNames.size < MOST_NAMES && name.length <= LONGEST_NAME) countedNames.set(name, count);
+  return count;
+}
+
 /** Sums what the values of a body have of each kind. The order of members does not change the sums. */
 class Content {
   structure = 0;
@@ -158,7 +174,7 @@ class Content {
     } else if (value !== null && typeof value === "object")
       for (const inner in value) {
         this.structure += MEMBER_TOKENS;
-        this.#addText(inner);
+        this.#text.addCounted(countOfName(inner));
         if (!isOpaque && this.#named.tools.has(inner)) this.tools.push(...listOf(value[inner]!));
         // A string in `inner` is in the object that `name` holds.
         this.#read(value[inner]!, inner, name, value, isOpaque || this.#named.opaque.has(inner));

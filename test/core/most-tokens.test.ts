@@ -52,6 +52,21 @@ test("a text that is longer than the memory of the module is counted in pieces",
   expect(sumsOf(module)).toEqual(sumsOf(loop));
 });
 
+test("a text that was counted adds the same as the text itself, and ends the one before", () => {
+  const counted = new MostTokens();
+  counted.add("file_path2é.");
+  const [added, read] = [new MostTokens(), new MostTokens()];
+  for (const sums of [added, read]) sums.add("word ");
+  added.addCounted(counted);
+  read.next();
+  read.add("file_path2é.");
+  expect(sumsOf(added)).toEqual(sumsOf(read));
+  added.add("after");
+  read.next();
+  read.add("after");
+  expect(sumsOf(added)).toEqual(sumsOf(read));
+});
+
 const sumsOf = ({ words, digits, signs, scripts }: BranchingTokens | MostTokens) => ({
   ...{ words, digits, signs, scripts },
 });

@@ -217,6 +217,15 @@ export class MostTokens implements TextTokens {
       this.#add(text.length <= MOST_CHARACTERS ? text : text.slice(at, at + MOST_CHARACTERS));
   }
 
+  /** Adds what was counted of another text. The next addition belongs to a text of its own. */
+  addCounted(other: MostTokens): void {
+    this.next();
+    this.#words += other.#words;
+    this.#digits += other.#digits;
+    this.#signs += other.#signs;
+    this.#scripts += other.#scripts;
+  }
+
   #add(piece: string): void {
     machine ??= new Machine();
     this.#state = machine.read(this.#state, piece);

@@ -150,6 +150,7 @@ export const CHECKED: readonly Checked[] = [
     ["test/bench/README.md", "runtime/request.ts"],
     ["test/bench/README.md", "runtime/response.ts"],
     ["test/bench/README.md", "runtime/stream.ts"],
+    ["test/bench/README.md", "runtime/tokens.ts"],
     ["test/clients/README.md", "judge/run.ts"],
     ["test/clients/README.md", "job/run.ts"],
     ["test/conformance/README.md", "run conformance"],

@@ -7,7 +7,8 @@ const upstreamId = column({
   name: "upstreamId",
   schema: Type.String({ description: "The provider's id of the request." }),
   of: ({ attempt }) => attempt?.upstreamRequestId?.slice(0, MAX_PROVIDER_TEXT),
-  fact: { label: "Provider's id", text: (id) => id },
+  fact: { label: "Provider's id", text: (id) => id, find: (id) => id },
+  filter: { value: "ID", help: "calls whose request has this id at the provider" },
 });
 
 /** The values of columns that plugins declare, by `PLUGIN.NAME`. They are checked when they come in here. */

@@ -1,15 +1,18 @@
 /** Writes the record of a call as a row of `calls` and, with several attempts, rows of `charges`. */
 import type { Usage } from "../../core/events.ts";
-import { CHARGE_STATES, type PriceDoubt } from "../../ledger/charge.ts";
+import { CHARGE_STATES, PRICE_DOUBTS } from "../../ledger/charge.ts";
 import { type AttemptRecord, type CallRecord, FORMER_MEMBERS, RECORD_MEMBERS } from "../../ledger/record.ts";
 import { callerOf, errorOf, type Names, targetOf } from "../store/names.ts";
 import type { SqlValue } from "../store/sql.ts";
+import { packDetail } from "./detail.ts";
 
 export const OUTCOMES = ["complete", "failed", "cancelled"] as const;
 export const REFUSALS = ["", "rate", "tokens", "concurrency", "budget", "scope", "price"] as const;
 export const LANES = ["", "native", "translated", "generated"] as const;
 /** Bit of `flags` above the two bits of the lane. */
 export const STREAM = 4;
+/** Above it: the place of a single attempt's doubt in {@link PRICE_DOUBTS}, from 1 on. */
+export const DOUBT = 8;
 
 export const CALL_COLUMNS = [
   "number",
@@ -63,17 +66,6 @@ export const CHARGE_COLUMNS = [
   "accounts",
 ] as const;
 
-/** Members that only some calls have: these, and those of columns. */
-export interface CallDetail {
-  losses?: CallRecord["losses"];
-  /** Of a single attempt: its class unless `answered`, and the rest of its usage. */
-  class?: AttemptRecord["class"];
-  usage?: Partial<Usage>;
-  doubt?: PriceDoubt;
-  /** Only where the charge exceeds what was held. */
-  expected?: number;
-}
-
 /** Usage that has a column of its own. */
 export const COUNTS = [
   ["input", "input"],
@@ -100,7 +92,7 @@ export function callRow(number: number, call: CallRecord, names: Names): SqlValu
     names.id("model", call.model),
     names.id("format", call.format),
     client === undefined ? null : names.id("client", client),
-    LANES.indexOf(call.lane ?? "") + (call.stream ? STREAM : 0),
+    flagsOf(call, single),
     call.status,
     OUTCOMES.indexOf(call.outcome),
     REFUSALS.indexOf(call.refused ?? ""),
@@ -120,7 +112,7 @@ export function callRow(number: number, call: CallRecord, names: Names): SqlValu
     last ? CHARGE_STATES.indexOf(last.charge.state) : null,
     last?.charge.price === undefined ? null : names.price(last.charge.price),
     single ? names.id("accounts", JSON.stringify(single.accounts)) : null,
-    detailOf(call, single),
+    detailOf(call, single) ?? null,
   ];
 }
 
@@ -146,17 +138,23 @@ export function chargeRows(number: number, { attempts }: CallRecord, names: Name
   ]);
 }
 
-function detailOf(call: CallRecord, single: AttemptRecord | undefined): string | null {
-  const detail: CallDetail = {
+function flagsOf(call: CallRecord, single: AttemptRecord | undefined): number {
+  const doubt = single?.charge.doubt;
+  return (
+    LANES.indexOf(call.lane ?? "") +
+    (call.stream ? STREAM : 0) +
+    (doubt === undefined ? 0 : (PRICE_DOUBTS.indexOf(doubt) + 1) * DOUBT)
+  );
+}
+
+function detailOf(call: CallRecord, single: AttemptRecord | undefined): string | undefined {
+  return packDetail({
     ...(call.losses?.length && { losses: call.losses }),
     ...columnsIn(call),
     ...(single && single.class !== "answered" && { class: single.class }),
     ...(single && restOf(single.usage)),
-    ...(single?.charge.doubt && { doubt: single.charge.doubt }),
     ...(single && single.expected !== undefined && isOver(single) && { expected: single.expected }),
-  };
-  for (const _ in detail) return JSON.stringify(detail);
-  return null;
+  });
 }
 
 /** The members of columns, which the keeper does not know. */

@@ -1,6 +1,7 @@
 /** Which rows of `calls` a filter selects: ranges of numbers that are read, newest first, and conditions on the rows. */
 import { CHARGE_STATES } from "../../ledger/charge.ts";
 import { OUTCOMES, packHash, packId, REFUSALS, timeIn } from "../record/call-rows.ts";
+import { BARE, isBare } from "../record/detail.ts";
 import { firstNumber } from "../store/numbers.ts";
 import { LATE, LATE_MS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
@@ -135,6 +136,7 @@ async function textCondition(
 function detailHas(name: string, value: unknown): string {
   const member = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
   const found = [",", "}"].map((end) => `{DETAIL ${Buffer.from(member + end).toString("hex")}}`);
+  if (name === BARE && isBare(value)) found.push(`{BARE ${Buffer.from(value).toString("hex")}}`);
   return `(${found.join(" OR ")})`;
 }
 
@@ -146,12 +148,12 @@ function blob(bytes: Uint8Array): string {
 /** Writes for a database the literals of bytes, and the searches in `detail`. */
 export function withBlobs(dialect: Sql["dialect"], text: string): string {
   const isSqlite = dialect === "sqlite";
-  return text.replaceAll(/\{(BLOB|DETAIL) ([0-9a-f]*)\}/g, (_, what: string, hex: string) => {
+  return text.replaceAll(/\{(BLOB|DETAIL|BARE) ([0-9a-f]*)\}/g, (_, what: string, hex: string) => {
     const bytes = isSqlite ? `x'${hex}'` : `decode('${hex}', 'hex')`;
     if (what === "BLOB") return bytes;
-    return isSqlite
-      ? `instr(detail, CAST(${bytes} AS TEXT)) > 0`
-      : `strpos(detail, convert_from(${bytes}, 'UTF8')) > 0`;
+    const wanted = isSqlite ? `CAST(${bytes} AS TEXT)` : `convert_from(${bytes}, 'UTF8')`;
+    if (what === "BARE") return `detail = ${wanted}`;
+    return `${isSqlite ? "instr" : "strpos"}(detail, ${wanted}) > 0`;
   });
 }
 

@@ -1,9 +1,9 @@
 /** The records of calls, as they were sent. */
 import { NO_USAGE, type Usage } from "../../core/events.ts";
-import { CHARGE_STATES, type PriceDoubt } from "../../ledger/charge.ts";
+import { CHARGE_STATES, PRICE_DOUBTS, type PriceDoubt } from "../../ledger/charge.ts";
 import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
 import {
-  type CallDetail,
+  DOUBT,
   LANES,
   OUTCOMES,
   packId,
@@ -13,6 +13,7 @@ import {
   unpackHash,
   unpackId,
 } from "../record/call-rows.ts";
+import { type CallDetail, unpackDetail } from "../record/detail.ts";
 import type { NamedTables } from "../seams.ts";
 import { parseCaller, parseTarget } from "../store/names.ts";
 import { firstNumber, timeOf } from "../store/numbers.ts";
@@ -206,7 +207,7 @@ type Texts = ReadonlyMap<number, string>;
 
 function toRecord(row: CallRow, charges: readonly ChargeRow[], names: Texts, prices: Texts): CallRecord {
   const caller = parseCaller(names.get(row.caller) ?? '["","/",[]]');
-  const detail = JSON.parse(row.detail ?? "{}") as CallDetail;
+  const detail = unpackDetail(row.detail);
   const { losses, class: _class, usage: _usage, doubt: _doubt, expected: _expected, ...columns } = detail;
   const lane = LANES[row.flags % STREAM];
   const [kind, code] = split(textOf(names, row.error));
@@ -224,7 +225,7 @@ function toRecord(row: CallRow, charges: readonly ChargeRow[], names: Texts, pri
     format: names.get(row.format) ?? "",
     ...(lane && { lane }),
     model: names.get(row.model) ?? "",
-    stream: row.flags >= STREAM,
+    stream: (row.flags & STREAM) !== 0,
     status: row.status,
     outcome: OUTCOMES[row.outcome] ?? "failed",
     ...(refused && { refused }),
@@ -259,9 +260,13 @@ function single(row: CallRow, detail: CallDetail, names: Texts, prices: Texts): 
       ...(tier !== undefined && { tier }),
       ...detail.usage,
     },
-    ...chargeOf(row, detail.doubt, names, prices),
+    ...chargeOf(row, doubtOf(row) ?? detail.doubt, names, prices),
     ...(detail.expected !== undefined && { expected: detail.expected }),
   };
+}
+
+function doubtOf({ flags }: CallRow): PriceDoubt | undefined {
+  return PRICE_DOUBTS[Math.floor(flags / DOUBT) - 1];
 }
 
 function several(row: ChargeRow, names: Texts, prices: Texts): AttemptRecord {

@@ -152,9 +152,12 @@ CREATE TRIGGER audit_rows BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE 
 CREATE TRIGGER audit_whole BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();`,
 };
 
+/** Rows have `detail` as bare text and doubts in `flags`, which earlier versions cannot read: they refuse such a store. */
+const BARE_DETAIL = "SELECT 1;";
+
 /** The migrations of a database: each runs once, in one transaction. Entries are only ever appended. */
 export function migrationsFor(dialect: Sql["dialect"]): readonly string[] {
-  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, MOVED, LATE_CALLS, MODELS, CHAIN].map((text) =>
+  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, MOVED, LATE_CALLS, MODELS, CHAIN, BARE_DETAIL].map((text) =>
     typesOf(dialect, text),
   );
 }

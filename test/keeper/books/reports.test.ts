@@ -110,6 +110,43 @@ describe("a record", () => {
     expect(stored).not.toHaveProperty("unstored");
   });
 
+  test("has the id of the provider, which finds it, whatever text that is", async () => {
+    const texts = [
+      "chatcmpl-9",
+      "{}",
+      '{"losses":1}',
+      'a"b',
+      "a\\b",
+      "é",
+      "a\n",
+      " x",
+      "x y",
+      "",
+      "\ud800",
+      "\u0000",
+    ];
+    const calls = texts.map((upstreamId) => call({ upstreamId }));
+    const beside = call({ upstreamId: "chatcmpl-9", losses: [{ code: "dropped", path: "n" }] });
+    const reports = await withCalls([...calls, beside]);
+    for (const [index, { id }] of calls.entries())
+      expect((await reports.call(id))?.upstreamId).toBe(texts[index]!);
+    for (const [index, upstreamId] of texts.entries()) {
+      const found = await reports.calls({ limit: 50, columns: { upstreamId } });
+      const wanted = upstreamId === "chatcmpl-9" ? [beside.id, calls[0]!.id] : [calls[index]!.id];
+      expect(found.calls.map(({ id }) => id)).toEqual(wanted);
+    }
+  });
+
+  test("of an earlier version has its doubt in the detail", async () => {
+    const doubtful = call({ attempts: [attempt({}, { doubt: "tier" })], stream: true });
+    const { store, reports } = await open();
+    await store.commit(commit({ batches: [batch(1, [doubtful])] }));
+    expect((await reports.call(doubtful.id))?.attempts[0]?.charge.doubt).toBe("tier");
+    await store.sql.run(`UPDATE calls SET flags = flags % 8, detail = '{"doubt":"unit"}'`);
+    const former = await reports.call(doubtful.id);
+    expect([former?.stream, former?.attempts[0]?.charge.doubt]).toEqual([true, "unit"]);
+  });
+
   test("is found by its id with and without a time in it", async () => {
     const random = call({ id: `req_${"Zz09".repeat(6)}` });
     const short = call({ id: "req_short" });

@@ -50,11 +50,14 @@ else
     test("calls are found by the value of a column", async () => {
       const store = await open();
       const values = ["a", "a'\"\u0000\ud800é"];
-      const records = values.map((tool, at) => Object.assign(call({ id: `req_${at}` }), { tool }));
+      const named = (["tool", "upstreamId"] as const).flatMap((name) =>
+        values.map((value) => ({ [name]: value })),
+      );
+      const records = named.map((columns, at) => Object.assign(call({ id: `req_${at}` }), columns));
       await store.commit(commit({ batches: [batch(1, records)] }));
       const reports = new Reports(store.sql, store.sql, () => NOW);
-      for (const [at, tool] of values.entries()) {
-        const { calls } = await reports.calls({ limit: 9, columns: { tool } });
+      for (const [at, columns] of named.entries()) {
+        const { calls } = await reports.calls({ limit: 9, columns });
         expect(calls.map(({ id }) => id)).toEqual([`req_${at}`]);
       }
     });

@@ -30,23 +30,18 @@ function isFile(fd: number): boolean {
   }
 }
 
+/** In one write: the system writes to a file without a break, so that lines of several workers do not mix. */
 function toFile(fd: number, tell: (fault: Error) => void): WriteLog {
   let hasTold = false;
   return async (text) => {
     const bytes = Buffer.from(text);
-    let done = 0;
-    for (const piece of cutAtLines(bytes)) {
-      const { written, fault } = await writeFully(fd, piece);
-      if (fault) {
-        if (!hasTold) tell(fault);
-        hasTold = true;
-        // A line of which only the beginning found room is written again, whole.
-        return (written > 0 ? "\n" : "") + bytes.subarray(done).toString();
-      }
-      done += piece.byteLength;
-    }
-    hasTold = false;
-    return undefined;
+    const { written, fault } = await writeFully(fd, bytes);
+    if (fault && !hasTold) tell(fault);
+    hasTold = fault !== undefined;
+    if (!fault) return undefined;
+    const whole = written === 0 ? 0 : bytes.lastIndexOf(NEWLINE, written - 1) + 1;
+    // A line of which only the beginning found room is written again, whole.
+    return (written > whole ? "\n" : "") + bytes.subarray(whole).toString();
   };
 }
 

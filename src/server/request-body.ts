@@ -79,6 +79,14 @@ export class RequestBody {
 
   /** @throws GatewayError for every fault that a body may have */
   #parse(): JsonObject {
+    // The outline has no fault, so neither its depth nor its names have one.
+    if (!this.short) this.#scan();
+    const body = parse(this.bytes);
+    if (!isObject(body)) throw invalidRequest("The request body must be one JSON object.");
+    return body;
+  }
+
+  #scan(): void {
     const scan = scanBody(this.bytes, this.#maxDepth, MAX_MEMBERS);
     if (scan.tooMany) throw tooManyMembers();
     if (scan.tooDeep)
@@ -94,9 +102,6 @@ export class RequestBody {
       );
     this.#members = scan.members;
     checkModel(this.bytes, scan.members.get("model"));
-    const body = parse(this.bytes);
-    if (!isObject(body)) throw invalidRequest("The request body must be one JSON object.");
-    return body;
   }
 }
 
@@ -153,8 +158,10 @@ function isValid(client: Checks, body: JsonObject): boolean {
   }
 }
 
+const decoder = new TextDecoder();
+
 function parse(bytes: Uint8Array): unknown {
-  const text = new TextDecoder().decode(bytes);
+  const text = decoder.decode(bytes);
   try {
     return JSON.parse(text);
   } catch (cause) {

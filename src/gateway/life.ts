@@ -1,7 +1,8 @@
 /** The seams of all parts as one: composed once for each config, so that a call pays for no part that is off. */
 import type { Deadline } from "./delivery/deadline.ts";
 import { holdHead } from "./delivery/held-stream.ts";
-import type { Opened } from "./lanes/lane.ts";
+import type { Opened, OpenedReceiver } from "./lanes/lane.ts";
+import { opened, tell } from "./lanes/receive.ts";
 import { type Entry, type Life, PLACES, type Seams } from "./seams.ts";
 
 /** The seams of one part, with the name that a fault says. */
@@ -64,4 +65,17 @@ export function enter(
   const entry = entering();
   const opening = life.around(entry, open);
   return entry.operation === "generate" && entry.call.stream ? holdHead(opening, deadline) : opening;
+}
+
+/** The same for a receiver. @param open tells its receiver once */
+export function enterTo(
+  life: Life,
+  deadline: Deadline,
+  entering: () => Entry,
+  open: (entry: Entry | undefined, receiver: OpenedReceiver) => void,
+  receiver: OpenedReceiver,
+): void {
+  if (life.around === undefined) return open(undefined, receiver);
+  const around = enter(life, deadline, entering, (entry) => opened((inner) => open(entry, inner)));
+  tell(around, receiver);
 }

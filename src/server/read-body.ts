@@ -9,23 +9,43 @@ export interface BodyLimits extends UploadLimits {
   depth: number;
 }
 
-/**
- * @param client of the format whose request it is
- * @throws GatewayError for a wrong content type, a body that is too large, too slow, or not one JSON object
- */
-export async function readBody(
+/** Gets a body: exactly one of its methods is called, once. They must not throw. */
+export interface BodyReceiver {
+  body(body: RequestBody): void;
+  /** @param thrown GatewayError for a wrong content type, a body that is too large, too slow, or not one JSON object */
+  failed(thrown: unknown): void;
+}
+
+/** The same as {@link readBodyTo}. @throws GatewayError as that gives to its receiver */
+export function readBody(
+  request: Request,
+  limits: BodyLimits,
+  clock: Clock,
+  check?: Pick<RequestCheck, "anyMediaType">,
+): Promise<RequestBody> {
+  return new Promise((resolve, reject) =>
+    readBodyTo(request, limits, clock, check, { body: resolve, failed: reject }),
+  );
+}
+
+/** @param check of the format whose request it is */
+export function readBodyTo(
   request: Request,
   limits: BodyLimits,
   clock: Clock,
   { anyMediaType }: Pick<RequestCheck, "anyMediaType"> = {},
-): Promise<RequestBody> {
-  // Web pages may send other types to any address without asking first (CORS), and say that they are pages.
-  if (!anyMediaType || request.headers.has("origin")) checkContentType(request.headers.get("content-type"));
-  const upload = new Upload(clock, limits);
+  receiver: BodyReceiver,
+): void {
+  const upload = new Upload(clock, limits, receiver);
   try {
-    return new RequestBody(await readBytes(request, limits.bodyBytes, upload), limits.depth);
-  } finally {
-    upload.stop();
+    // Web pages may send other types to any address without asking first (CORS), and say that they are pages.
+    if (!anyMediaType || request.headers.has("origin")) checkContentType(request.headers.get("content-type"));
+    readBytes(request, limits.bodyBytes, upload).then(
+      (bytes) => upload.ended(bytes, limits.depth),
+      (thrown: unknown) => upload.failed(thrown),
+    );
+  } catch (thrown) {
+    upload.failed(thrown);
   }
 }
 
@@ -48,7 +68,7 @@ function readBytes(request: Request, limit: number, upload: Upload): Promise<Uin
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" && length <= MAX_SINGLE_READ) {
     upload.credit(length);
-    return upload.inTime(request.bytes());
+    return request.bytes();
   }
   if (!request.body) return Promise.resolve(new Uint8Array(0));
   if (encoding === "identity") return collect(request.body, () => limit, encoding, upload);
@@ -110,9 +130,10 @@ async function collect(
   const reader = stream.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
+  upload.onLate = (error) => void reader.cancel(error).catch(() => {});
   try {
     for (;;) {
-      const { done, value } = await upload.inTime(reader.read());
+      const { done, value } = await reader.read();
       if (done) return Buffer.concat(chunks);
       size += value.length;
       if (size > limit()) throw tooLarge(limit());
@@ -149,11 +170,15 @@ export class Upload implements Watcher {
   readonly #limits: UploadLimits;
   readonly #startedAt = performance.now();
   #bytes = 0;
-  #reject: ((error: GatewayError) => void) | undefined;
+  /** Absent when it was told. */
+  #receiver: BodyReceiver | undefined;
+  /** Called when the body does not arrive in time. */
+  onLate?: (error: GatewayError) => void;
 
-  constructor(clock: Clock, limits: UploadLimits) {
+  constructor(clock: Clock, limits: UploadLimits, receiver: BodyReceiver) {
     this.#clock = clock;
     this.#limits = limits;
+    this.#receiver = receiver;
     clock.add(this);
   }
 
@@ -162,28 +187,44 @@ export class Upload implements Watcher {
     this.#bytes += bytes;
   }
 
-  /** The value of the promise, within the deadline. @throws GatewayError `timeout`, status 408, which closes the connection */
-  inTime<Value>(pending: Promise<Value>): Promise<Value> {
-    return new Promise((resolve, reject) => {
-      this.#reject = reject;
-      pending.then(resolve, reject);
-    });
+  /** The body has arrived. */
+  ended(bytes: Uint8Array, maxDepth: number): void {
+    const receiver = this.#end();
+    if (!receiver) return;
+    let body: RequestBody;
+    try {
+      body = new RequestBody(bytes, maxDepth);
+    } catch (thrown) {
+      return receiver.failed(thrown);
+    }
+    receiver.body(body);
   }
 
-  stop(): void {
+  failed(thrown: unknown): void {
+    this.#end()?.failed(thrown);
+  }
+
+  #end(): BodyReceiver | undefined {
     this.#clock.remove(this);
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
+    return receiver;
   }
 
+  /** Fails with status 408, which closes the connection. */
   tick(now: number): void {
     const { bodyMs, bodyRate } = this.#limits;
     if (now - this.#startedAt <= bodyMs + (this.#bytes / bodyRate) * 1000) return;
-    this.stop();
-    this.#reject?.(
-      new GatewayError("timeout", "The request body did not arrive in time; send it without pauses.", {
+    const error = new GatewayError(
+      "timeout",
+      "The request body did not arrive in time; send it without pauses.",
+      {
         status: 408,
         code: "request_timeout",
         headers: { connection: "close" },
-      }),
+      },
     );
+    this.failed(error);
+    this.onLate?.(error);
   }
 }

@@ -6,6 +6,7 @@ import type { Attempt } from "../../core/call.ts";
 import { planFor } from "../access.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
 import { refuseLosses } from "../lanes/losses.ts";
+import { tell } from "../lanes/receive.ts";
 import { earlyViewOf } from "../plugins/call-view.ts";
 import { runAdmitHooks } from "../plugins/early-hooks.ts";
 import { embeddedBy } from "../plugins/sandbox.ts";
@@ -39,7 +40,7 @@ export async function embed(incoming: IncomingEmbed, gateway: Gateway): Promise<
       affinity: () => call.id,
       bytes: incoming.bytes.length,
       size: () => sizeOfInputs(request.inputs),
-      open: (running) => open(incoming, running, vectors, gateway),
+      open: (running, receiver) => tell(open(incoming, running, vectors, gateway), receiver),
     },
     gateway,
   );

@@ -27,6 +27,16 @@ export interface Prepared {
 /** An answer whose status and first bytes are known. */
 export type Opened = OpenedJson | OpenedStream;
 
+/**
+ * Gets what is opened for a call: exactly one of its methods is called, once, perhaps at once. A promise and a turn for each part
+ * of weir between a call and its provider would cost more than what the parts do. The methods must not throw.
+ */
+export interface OpenedReceiver {
+  opened(opened: Opened): void;
+  /** @param thrown a GatewayError, or the fault of a plugin or of weir */
+  failed(thrown: unknown): void;
+}
+
 export interface OpenedJson {
   kind: "json";
   status: number;

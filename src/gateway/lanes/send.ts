@@ -67,47 +67,85 @@ function makeHeaders(target: Target, forwarded: HeaderRecord, streams: boolean):
   };
 }
 
+/** Gets the answer of {@link sendTo}: exactly one of its methods is called, once. They must not throw. */
+export interface HeadReceiver {
+  /** The response with its headers; who gets it reads the body. */
+  head(response: UpstreamResponse): void;
+  /** @param thrown GatewayError */
+  failed(thrown: unknown): void;
+}
+
 /**
- * Sends a request. @returns the response with its headers; the caller reads the body. weir follows no redirect: it would send
- * the credential and the prompt to an origin that is not configured.
- * @throws GatewayError `upstream` if the request could not be sent, or the connection broke before the response headers
+ * Sends a request. @returns the response with its headers; the caller reads the body
+ * @throws GatewayError as {@link sendTo}
  */
-export async function send(prepared: Prepared, attempt: Attempt): Promise<UpstreamResponse> {
-  const { target, method, url, headers, body } = prepared;
-  const { call, stop } = attempt;
-  const { authorizer, timeouts, tls } = target.deployment;
-  let response: UpstreamResponse;
+export function send(prepared: Prepared, attempt: Attempt): Promise<UpstreamResponse> {
+  return new Promise((resolve, reject) => sendTo(prepared, attempt, { head: resolve, failed: reject }));
+}
+
+/**
+ * Sends a request. weir follows no redirect: it would send the credential and the prompt to an origin that is not configured.
+ * @param receiver its error is `upstream` if the request could not be sent, or the connection broke before the response headers
+ */
+export function sendTo(prepared: Prepared, attempt: Attempt, receiver: HeadReceiver): void {
+  const { authorizer } = prepared.target.deployment;
+  let sending: Promise<UpstreamResponse>;
   try {
-    const request: UpstreamRequest = {
-      method,
-      url,
-      headers,
-      body,
-      stop,
-      connectMs: timeouts?.connectMs,
-      pool: poolOf(target, call),
-      fresh: call.attempts.some(({ failure }) => failure?.what === "stale"),
-      tls,
-    };
+    const request = requestOf(prepared, attempt);
     attempt.wasSent = true;
-    response = await (authorizer ? sendAuthorized(request, authorizer) : transport(request));
+    sending = authorizer ? sendAuthorized(request, authorizer) : transport(request);
   } catch (cause) {
-    throw sendFailure(cause, attempt);
+    return receiver.failed(sendFailure(cause, attempt));
   }
+  sending.then(
+    (response) => {
+      noteHead(response, attempt);
+      if (isRedirect(response)) refuseRedirect(response, attempt, receiver);
+      else receiver.head(response);
+    },
+    (cause: unknown) => receiver.failed(sendFailure(cause, attempt)),
+  );
+}
+
+function requestOf({ target, method, url, headers, body }: Prepared, attempt: Attempt): UpstreamRequest {
+  const { timeouts, tls } = target.deployment;
+  const { call, stop } = attempt;
+  return {
+    method,
+    url,
+    headers,
+    body,
+    stop,
+    connectMs: timeouts?.connectMs,
+    pool: poolOf(target, call),
+    fresh: call.attempts.some(({ failure }) => failure?.what === "stale"),
+    tls,
+  };
+}
+
+function noteHead(response: UpstreamResponse, attempt: Attempt): void {
+  const { target } = attempt;
   attempt.headAt = performance.now();
   attempt.upstreamStatus = response.status;
   const { requestIdHeader = "x-request-id" } = target.provider;
   const id = response.headers.get(requestIdHeader) ?? response.headers.get("request-id");
   attempt.upstreamRequestId = id === null ? undefined : textWithoutCredential(id, target);
-  if (response.status >= 300 && response.status < 400) {
-    await discard(response);
-    throw new GatewayError(
-      "upstream",
-      `The provider ${target.provider.name} answered with a redirect (${response.status}), which is not followed; check its base URL.`,
-      { code: "upstream_redirect" },
-    );
-  }
-  return response;
+}
+
+function isRedirect({ status }: UpstreamResponse): boolean {
+  return status >= 300 && status < 400;
+}
+
+function refuseRedirect(response: UpstreamResponse, { target }: Attempt, receiver: HeadReceiver): void {
+  const error = new GatewayError(
+    "upstream",
+    `The provider ${target.provider.name} answered with a redirect (${response.status}), which is not followed; check its base URL.`,
+    { code: "upstream_redirect" },
+  );
+  discard(response).then(
+    () => receiver.failed(error),
+    (thrown: unknown) => receiver.failed(thrown),
+  );
 }
 
 /** Sends a request with the headers of the provider's plugin; if the host refuses them, once more with new ones. */

@@ -11,12 +11,13 @@ import { LedgerRefusal } from "../../core/refusal.ts";
 import type { Target } from "../../core/provider.ts";
 import { pause } from "./backoff.ts";
 import { remainingMs } from "../delivery/deadline.ts";
-import type { Opened, OpenedJson } from "../lanes/lane.ts";
+import type { Opened, OpenedJson, OpenedReceiver } from "../lanes/lane.ts";
 import type { Gateway } from "../types.ts";
 import type { Failure } from "./failure.ts";
 import { isRefusal, readFailure, readRefusal } from "./failure.ts";
 import type { RetrySlot } from "./limits.ts";
 import { PassedRefusal } from "../lanes/passed-error.ts";
+import { opened, tell } from "../lanes/receive.ts";
 import type { Plan } from "../routing/plan.ts";
 import { isRanked, onlyChoice } from "../routing/plan.ts";
 import { RetryPlan, type Step } from "./retry-plan.ts";
@@ -33,26 +34,64 @@ export interface Attempted extends Admitted {
    * another model cannot stand in.
    */
   substitute?: (model: string) => Promise<Attempted | undefined>;
-  /** One attempt. @returns the answer, which has begun @throws the failure of the attempt */
-  open(attempt: Attempt): Promise<Opened>;
+  /** One attempt. The receiver gets the answer, which has begun, or the failure of the attempt. */
+  open(attempt: Attempt, receiver: OpenedReceiver): void;
 }
 
-/**
- * A model with one deployment and no fallback needs no plan until its first attempt has failed.
- * @throws GatewayError when the last permitted attempt has failed
- */
-export async function attempt(attempted: Attempted, gateway: Gateway): Promise<Opened> {
+/** The same as {@link attemptTo}. @throws GatewayError when the last permitted attempt has failed */
+export function attempt(attempted: Attempted, gateway: Gateway): Promise<Opened> {
+  return opened((receiver) => attemptTo(attempted, gateway, receiver));
+}
+
+/** A model with one deployment and no fallback needs no plan until its first attempt has failed. */
+export function attemptTo(attempted: Attempted, gateway: Gateway, receiver: OpenedReceiver): void {
   const only = onlyChoice(attempted.plan);
-  if (!only) return attemptByPlan(attempted, gateway);
-  const begun = begin({ target: only.target, wait: 0 }, attempted, gateway);
-  const running = begun instanceof Promise ? await begun : begun;
-  if (!(running instanceof Attempt)) return attemptByPlan(attempted, gateway, running);
+  if (!only) return tell(attemptByPlan(attempted, gateway), receiver);
+  const first = new FirstAttempt(attempted, gateway, receiver);
+  let begun: Begun | Promise<Begun>;
   try {
-    const opened = await attempted.open(running);
-    gateway.health.answered(running);
-    return opened;
+    begun = begin({ target: only.target, wait: 0 }, attempted, gateway);
   } catch (thrown) {
-    return attemptByPlan(attempted, gateway, fail(thrown, running, gateway));
+    return receiver.failed(thrown);
+  }
+  if (!(begun instanceof Promise)) return first.begun(begun);
+  begun.then(
+    (later) => first.begun(later),
+    (thrown: unknown) => receiver.failed(thrown),
+  );
+}
+
+/** The attempt at the only deployment. If it fails, the plan goes on behind it. */
+class FirstAttempt implements OpenedReceiver {
+  readonly #attempted: Attempted;
+  readonly #gateway: Gateway;
+  readonly #receiver: OpenedReceiver;
+  #running: Attempt | undefined;
+
+  constructor(attempted: Attempted, gateway: Gateway, receiver: OpenedReceiver) {
+    this.#attempted = attempted;
+    this.#gateway = gateway;
+    this.#receiver = receiver;
+  }
+
+  begun(begun: Begun): void {
+    if (!(begun instanceof Attempt))
+      return tell(attemptByPlan(this.#attempted, this.#gateway, begun), this.#receiver);
+    this.#running = begun;
+    this.#attempted.open(begun, this);
+  }
+
+  opened(opened: Opened): void {
+    this.#gateway.health.answered(this.#running!);
+    this.#receiver.opened(opened);
+  }
+
+  failed(thrown: unknown): void {
+    tell(this.#again(thrown), this.#receiver);
+  }
+
+  async #again(thrown: unknown): Promise<Opened> {
+    return attemptByPlan(this.#attempted, this.#gateway, fail(thrown, this.#running!, this.#gateway));
   }
 }
 
@@ -93,9 +132,9 @@ async function attemptByPlan(attempted: Attempted, gateway: Gateway, failure?: F
         continue;
       }
       try {
-        const opened = await attempted.open(running);
+        const answer = await opened((receiver) => attempted.open(running, receiver));
         health.answered(running);
-        return opened;
+        return answer;
       } catch (thrown) {
         failure = fail(thrown, running, gateway);
       }

@@ -1,55 +1,34 @@
 /** The generating routes: one handler for each client format. */
-import { Call, type CallRoute } from "../../core/call.ts";
-import { GatewayError } from "../../core/error.ts";
+import type { Call, CallRoute } from "../../core/call.ts";
 import type { EmbedClient } from "../../core/embed-dialect.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { prepareModel } from "../../gateway/access.ts";
 import { modelAsked, streamAsked, withModelSettings } from "../../gateway/asked.ts";
-import { clientLeft } from "../../gateway/delivery/stream.ts";
-import { toClientError } from "../../gateway/delivery/redact.ts";
-import { deliver } from "../../gateway/delivery/deliver.ts";
-import { Deadline } from "../../gateway/delivery/deadline.ts";
+import type { Deadline } from "../../gateway/delivery/deadline.ts";
 import { countTokens } from "../../gateway/count-tokens.ts";
 import { embed } from "../../gateway/embed/embed.ts";
-import type { Opened } from "../../gateway/lanes/lane.ts";
-import { enter } from "../../gateway/life.ts";
-import { type Arrival, type Edited, Entry, type EntryOperation, type Life } from "../../gateway/seams.ts";
+import type { Opened, OpenedReceiver } from "../../gateway/lanes/lane.ts";
+import { tell } from "../../gateway/lanes/receive.ts";
+import { enter, enterTo } from "../../gateway/life.ts";
+import { type Arrival, type Edited, Entry, type EntryOperation } from "../../gateway/seams.ts";
 import type { Gateway, Incoming } from "../../gateway/types.ts";
-import { exchange } from "../../gateway/pipeline.ts";
-import type { Admission } from "../admission.ts";
-import type { Authenticate } from "../authenticate.ts";
-import { assertScope } from "../key-scope.ts";
-import type { BodyLimits } from "../read-body.ts";
-import { readBody } from "../read-body.ts";
+import { exchangeTo } from "../../gateway/pipeline.ts";
+import { readBody, readBodyTo } from "../read-body.ts";
 import type { RequestBody, RequestPart } from "../request-body.ts";
-import { findModel } from "./models.ts";
-import { createRequestId, openError, respond } from "../respond.ts";
 import { addressCall, modelInPath, withAddress, withModelOfPath } from "../url-address.ts";
-
-export interface RouteContext {
-  gateway: Gateway;
-  limits: BodyLimits;
-  authenticate: Authenticate;
-  admission: Admission;
-  /** The seams of features and plugins for the config that serves. */
-  life: Life;
-  /** The client's address. */
-  address(request: Request): string;
-  /** Turns the idle timeout of a running request's connection off or on. */
-  allowSilence(request: Request, allowed: boolean): void;
-  /** Closes the connection of a running request within seconds, without a regular end of its answer. */
-  disconnect(request: Request): void;
-}
+import { arrivalOf, callRoute, type RouteContext, type Serve } from "./call-route.ts";
+import { findModel } from "./models.ts";
 
 /** Answers a request that weir has read and validated. */
-type Handler = (incoming: Incoming, gateway: Gateway, deadline: Deadline) => Promise<Opened>;
+type Handler = (incoming: Incoming, gateway: Gateway, deadline: Deadline, receiver: OpenedReceiver) => void;
 
 /** Counts the tokens of a request. A body that lacks what only an answer needs is valid. */
 export function countRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
   const { path } = format.client.routes;
   const { count } = format.client.beside;
-  return createRoute(format, context, count, countTokens, {
+  const handle: Handler = (incoming, gateway, _, receiver) => tell(countTokens(incoming, gateway), receiver);
+  return createRoute(format, context, count, handle, {
     operation: "count",
     endpoint: "count",
     path: count?.path ?? path,
@@ -57,12 +36,12 @@ export function countRoute(format: Format & { client: ClientCodec }, context: Ro
 }
 
 export function generateRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, undefined, exchange, { path: format.client.routes.path });
+  return createRoute(format, context, undefined, exchangeTo, { path: format.client.routes.path });
 }
 
 /** Generates a stream, where the path asks for one. */
 export function streamRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, undefined, exchange, {
+  return createRoute(format, context, undefined, exchangeTo, {
     streams: true,
     path: format.client.routes.address?.stream ?? format.client.routes.path,
   });
@@ -71,10 +50,10 @@ export function streamRoute(format: Format & { client: ClientCodec }, context: R
 /** Replaces a conversation by a summary, on the route for that alone. */
 export function compactRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
   const { below, path } = format.client.beside.compaction!;
-  const compact: Handler = (incoming, gateway, deadline) => {
+  const compact: Handler = (incoming, gateway, deadline, receiver) => {
     incoming.call.stream = false;
     incoming.below = below;
-    return exchange(incoming, gateway, deadline);
+    exchangeTo(incoming, gateway, deadline, receiver);
   };
   return createRoute(format, context, { implied: {} }, compact, { path, operation: "compact" });
 }
@@ -88,7 +67,7 @@ export function embedRoute(
   const { gateway, limits, life } = context;
   const { address } = client.routes;
   const modelOf = modelInPath(client.routes);
-  const serve: Serve = async (call, request, deadline) => {
+  const opening = async (call: Call, request: Request, deadline: Deadline) => {
     if (address) addressCall(call, address, request, false);
     const read = await readBody(request, limits, gateway.clock, client.request);
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
@@ -111,6 +90,8 @@ export function embedRoute(
     const entering = () => entryOf(incoming, EMBEDDINGS, arrival(), gateway);
     return enter(life, deadline, entering, open);
   };
+  const serve: Serve = (call, request, deadline, receiver) =>
+    tell(opening(call, request, deadline), receiver);
   const route: CallRoute = { method: "POST", path: codec.path, operation: EMBEDDINGS };
   return callRoute({ id: codec.dialect, client }, context, serve, route, EMBEDDINGS);
 }
@@ -134,25 +115,45 @@ function createRoute(
   const { operation = "generate" } = options;
   const { address } = format.client.routes;
   const modelOf = modelInPath(format.client.routes);
-  const serve: Serve = async (call, request, deadline) => {
-    if (address) addressCall(call, address, request, options.streams ?? false);
-    const read = await readBody(request, limits, gateway.clock, format.client.request);
+  const open = (entered: Incoming, deadline: Deadline, receiver: OpenedReceiver) => {
+    const goOn = () => handle(withModelSettings(entered, gateway.registry), gateway, deadline, receiver);
+    try {
+      const preparing = prepareModel(entered.call, entered.call.model, gateway.registry);
+      if (preparing) preparing.then(goOn).catch((thrown: unknown) => receiver.failed(thrown));
+      else goOn();
+    } catch (thrown) {
+      receiver.failed(thrown);
+    }
+  };
+  const validated = (read: RequestBody, call: Call, request: Request): RequestBody => {
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate(format.client.request, part);
     if (!address) {
       call.model = modelAsked(body.scalar("model") as string, format.client.routes, gateway.registry);
       call.stream = streamAsked(body.scalar("stream"), format.client.request);
     }
+    return body;
+  };
+  const answer = (body: RequestBody, { call, request, deadline }: Asking, receiver: OpenedReceiver) => {
     const local = format.client.request.idle?.answer(body.json);
-    if (local) return answerLocally(local, call, gateway);
+    if (local) return tell(answerLocally(local, call, gateway), receiver);
     const incoming = incomingOf(body, call, format);
-    const open = async (entered: Incoming = incoming) => {
-      const preparing = prepareModel(call, call.model, gateway.registry);
-      if (preparing) await preparing;
-      return handle(withModelSettings(entered, gateway.registry), gateway, deadline);
-    };
     const arrival = () => arrivalOf(request, call, format.client, context);
-    return enter(life, deadline, () => entryOf(incoming, operation, arrival(), gateway), open);
+    const entering = () => entryOf(incoming, operation, arrival(), gateway);
+    enterTo(life, deadline, entering, (entry, inner) => open(entry ?? incoming, deadline, inner), receiver);
+  };
+  const serve: Serve = (call, request, deadline, receiver) => {
+    if (address) addressCall(call, address, request, options.streams ?? false);
+    readBodyTo(request, limits, gateway.clock, format.client.request, {
+      body(read) {
+        try {
+          answer(validated(read, call, request), { call, request, deadline }, receiver);
+        } catch (thrown) {
+          receiver.failed(thrown);
+        }
+      },
+      failed: (thrown) => receiver.failed(thrown),
+    });
   };
   const route: CallRoute = { method: "POST", path: options.path, operation: "chat" };
   return callRoute(format, context, serve, route, options.endpoint);
@@ -165,68 +166,11 @@ async function answerLocally(answer: JsonObject, call: Call, { catalog }: Gatewa
   return { kind: "json", status: 200, headers, body: JSON.stringify(answer) };
 }
 
-/** Answers one call. */
-type Serve = (call: Call, request: Request, deadline: Deadline) => Promise<Opened>;
-
-/**
- * A route whose requests are calls: they need a key, occupy a place among the calls in flight, and are logged.
- * @param endpoint its name in the scope `endpoints` of keys
- */
-export function callRoute(
-  format: Format & { client: ClientCodec },
-  context: RouteContext,
-  serve: Serve,
-  route: CallRoute,
-  endpoint = format.id,
-) {
-  const { gateway, authenticate, admission, allowSilence } = context;
-  return async (request: Request): Promise<Response> => {
-    const call = new Call(createRequestId(), format.id, request.headers);
-    call.route = route;
-    request.signal.addEventListener("abort", () => {
-      if (call.leave()) return leave();
-      if (!call.outcome) call.abort(clientLeft());
-    });
-    const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
-    const answer = (opened: Opened) => respond(deliver(opened, call, format.client, gateway), call.id);
-    let client: string | undefined;
-    const leave = () => {
-      if (client !== undefined) admission.leave(client);
-      client = undefined;
-    };
-    call.disconnect = () => context.disconnect(request);
-    deadline.onLong = () => allowSilence(request, true);
-    call.release = () => {
-      deadline.stop();
-      if (deadline.isLong) allowSilence(request, false);
-      leave();
-    };
-    try {
-      const found = authenticate(request, format.client.routes);
-      const principal = found instanceof Promise ? await found : found;
-      if (principal) {
-        call.principal = principal;
-        assertScope(principal, endpoint, () => context.address(request));
-      }
-      if (admission.isLimited) client = admission.enter(call.principal?.id ?? context.address(request));
-      return answer(await serve(call, request, deadline));
-    } catch (thrown) {
-      const error = toClientError(call.abortReason ?? thrown, call);
-      const refusal = openError(error, format.client, call.id);
-      context.life.refused?.(arrivalOf(request, call, format.client, context), refusal.status);
-      return answer(refusal);
-    }
-  };
-}
-
-/** The client's request, for what runs at calls. */
-export function arrivalOf(
-  http: Request,
-  call: Call,
-  client: ClientCodec,
-  context: Pick<RouteContext, "address">,
-): Arrival {
-  return { call, http, client, address: () => context.address(http) };
+/** A call on its way to the gateway. */
+interface Asking {
+  call: Call;
+  request: Request;
+  deadline: Deadline;
 }
 
 function entryOf(incoming: Incoming, operation: EntryOperation, arrival: Arrival, { registry }: Gateway) {

@@ -1,12 +1,11 @@
 /** The routes of stored answers: their target comes from the id in the path, not from a model. */
-import type { Call, CallRoute } from "../../core/call.ts";
+import type { CallRoute } from "../../core/call.ts";
 import { enter } from "../../gateway/life.ts";
 import { Entry } from "../../gateway/seams.ts";
 import type { AnswerOperation } from "../../gateway/stored/operations.ts";
 import type { ClientFormat } from "../operation.ts";
-import type { RouteContext } from "./generate.ts";
-import { arrivalOf, callRoute } from "./generate.ts";
-import type { Deadline } from "../../gateway/delivery/deadline.ts";
+import { arrivalOf, callRoute, type RouteContext, type Serve } from "./call-route.ts";
+import { tell } from "../../gateway/lanes/receive.ts";
 
 /** The route of one operation. The id is the segment behind the format's path. */
 export function storedRoute(
@@ -19,7 +18,7 @@ export function storedRoute(
   const { registry } = gateway;
   // The same at every base of the format.
   const name = format.client.routes.path.slice(format.client.routes.path.lastIndexOf("/"));
-  const serve = (call: Call, request: Request, deadline: Deadline) => {
+  const serve: Serve = (call, request, deadline, receiver) => {
     const { pathname, searchParams: query } = new URL(request.url);
     for (const ignored of format.client.beside.stored?.ignoredParameters ?? []) query.delete(ignored);
     const below = pathname.slice(pathname.indexOf(`${name}/`) + name.length + 1);
@@ -29,7 +28,10 @@ export function storedRoute(
       return new Entry(nothing, { operation: "stored", registry, arrival });
     };
     const id = decoded(below.split("/", 1)[0]!);
-    return enter(life, deadline, entering, () => operation({ call, format, id, query }, gateway));
+    tell(
+      enter(life, deadline, entering, () => operation({ call, format, id, query }, gateway)),
+      receiver,
+    );
   };
   return callRoute(format, context, serve, route);
 }

@@ -1,5 +1,5 @@
 /**
- * The body of a streamed answer. The server pulls one piece whenever the client's socket accepts more: a pushing stream would
+ * The body of a streamed answer. Its reader pulls one piece whenever the client's socket accepts more: a pushing stream would
  * keep in memory everything that a slow client has not read.
  */
 import type { Call } from "../../core/call.ts";
@@ -11,6 +11,7 @@ import { blame } from "../plugins/late-hooks.ts";
 import type { Timeouts } from "../types.ts";
 import type { Clock, Watcher } from "./clock.ts";
 import { timeoutsOf } from "./deadline.ts";
+import { type Outlet, type Pulled, readableBody, socketBody } from "./outlet.ts";
 import { toClientError } from "./redact.ts";
 import type { StreamBody } from "./stream-body.ts";
 
@@ -123,7 +124,12 @@ export interface StreamEnding {
  * connection without ending the body: some clients ignore the event, and would take a regular end for a complete answer.
  */
 export function answerStream(answer: StreamedAnswer): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(new AnswerStream(answer), { highWaterMark: 0 });
+  return socketBody((outlet) => new AnswerStream(answer, outlet));
+}
+
+/** The same for code of this process that reads the answer. */
+export function readableAnswer(answer: StreamedAnswer): ReadableStream<Uint8Array> {
+  return readableBody((outlet) => new AnswerStream(answer, outlet));
 }
 
 /** An answer that is streamed to a client. */
@@ -149,11 +155,11 @@ export interface StreamedAnswer {
 type State = "open" | "settled" | "probing" | "probed" | "flushed" | "closing";
 
 /** The server pulls the pieces, the source gives them, and the clock watches both. */
-class AnswerStream implements UnderlyingDefaultSource<Uint8Array>, Receiver {
+class AnswerStream implements Pulled, Receiver {
   readonly #answer: StreamedAnswer;
+  readonly #outlet: Outlet;
   readonly #watcher: Watcher = { tick: (now) => this.#tick(now) };
   #state: State = "open";
-  #controller!: ReadableStreamDefaultController<Uint8Array>;
   /** The source was asked for a piece. */
   #isWaiting = false;
   /** A heartbeat was sent with the response headers, which leave with the first bytes of the body. */
@@ -161,14 +167,11 @@ class AnswerStream implements UnderlyingDefaultSource<Uint8Array>, Receiver {
   #receivedAt = performance.now();
   #sentAt = this.#receivedAt;
 
-  constructor(answer: StreamedAnswer) {
+  constructor(answer: StreamedAnswer, outlet: Outlet) {
     this.#answer = answer;
+    this.#outlet = outlet;
     answer.call.cutOff ??= (error) => this.#cutOff(error);
-  }
-
-  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    this.#controller = controller;
-    this.#answer.clock.add(this.#watcher);
+    answer.clock.add(this.#watcher);
   }
 
   pull(): void {
@@ -179,7 +182,7 @@ class AnswerStream implements UnderlyingDefaultSource<Uint8Array>, Receiver {
     const { source, body } = this.#answer;
     if (source.isWaiting && !this.#isHeadSent) {
       this.#isHeadSent = true;
-      return this.#controller.enqueue(body.heartbeat);
+      return this.#outlet.write(body.heartbeat);
     }
     this.#isWaiting = true;
     source.take(this);
@@ -199,7 +202,7 @@ class AnswerStream implements UnderlyingDefaultSource<Uint8Array>, Receiver {
     this.#isWaiting = false;
     if (this.#state !== "open") return;
     this.#receivedAt = this.#sentAt = performance.now();
-    this.#controller.enqueue(this.#answer.body.piece(bytes));
+    this.#outlet.write(this.#answer.body.piece(bytes));
   }
 
   end(): void {
@@ -209,8 +212,9 @@ class AnswerStream implements UnderlyingDefaultSource<Uint8Array>, Receiver {
     const { source, body, ending } = this.#answer;
     const { error } = source;
     const last = body.end();
-    if (last) this.#controller.enqueue(last);
+    // First, because the outlet may pull at once.
     this.#state = "settled";
+    if (last) this.#outlet.write(last);
     if (error) return this.#endWith(error);
     ending.complete();
     this.#finish();
@@ -234,7 +238,7 @@ class AnswerStream implements UnderlyingDefaultSource<Uint8Array>, Receiver {
     if (!source.isWaiting && now - heardAt > gapMs) this.#fail(blame(idleTimeout(gapMs), call));
     else if (now - this.#sentAt > heartbeatMs && this.#state === "open" && !source.beforeError?.()) {
       this.#sentAt = now;
-      this.#controller.enqueue(body.heartbeat);
+      this.#outlet.write(body.heartbeat);
     }
   }
 
@@ -252,7 +256,7 @@ class AnswerStream implements UnderlyingDefaultSource<Uint8Array>, Receiver {
     if (!codec.framing.errorEndsStream) return this.#flush();
     const redacted = toClientError(error, call);
     const frames = codec.encodeStreamError(redacted, call.id, false, source.broken?.());
-    this.#controller.enqueue(body.error(frames, ""));
+    this.#outlet.write(body.error(frames, ""));
     this.#finish();
   }
 
@@ -265,7 +269,7 @@ class AnswerStream implements UnderlyingDefaultSource<Uint8Array>, Receiver {
       codec.encodeStreamError(error, call.id, source.isWaiting, source.broken?.());
     this.#sentAt = performance.now();
     this.#isWaiting = false;
-    this.#controller.enqueue(body.error(frames, source.beforeError?.() ?? ""));
+    this.#outlet.write(body.error(frames, source.beforeError?.() ?? ""));
     source.stop(error);
     call.abort(error);
     if (codec.framing.errorEndsStream) this.#finish();
@@ -299,7 +303,7 @@ class AnswerStream implements UnderlyingDefaultSource<Uint8Array>, Receiver {
   #sendProbe(): void {
     this.#state = "probed";
     this.#sentAt = performance.now();
-    this.#controller.enqueue(this.#answer.body.filler);
+    this.#outlet.write(this.#answer.body.filler);
   }
 
   #close(): void {
@@ -307,13 +311,13 @@ class AnswerStream implements UnderlyingDefaultSource<Uint8Array>, Receiver {
     this.#state = "closing";
     clock.remove(this.#watcher);
     if (call.disconnect) call.disconnect();
-    else this.#controller.error(new Error("The answer is incomplete."));
+    else this.#outlet.fail(new Error("The answer is incomplete."));
   }
 
   /** Ends the body regularly. */
   #finish(): void {
     this.#answer.clock.remove(this.#watcher);
-    this.#controller.close();
+    this.#outlet.end();
   }
 }
 

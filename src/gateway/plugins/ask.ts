@@ -18,7 +18,7 @@ import { prepareModel } from "../access.ts";
 import { assertCurrent } from "../credentials.ts";
 import { Deadline } from "../delivery/deadline.ts";
 import { settle } from "../delivery/deliver.ts";
-import { answerStream, type StreamEnding } from "../delivery/stream.ts";
+import { readableAnswer, type StreamEnding } from "../delivery/stream.ts";
 import { streamBody } from "../delivery/stream-body.ts";
 import { toClientError } from "../delivery/redact.ts";
 import type { Opened, OpenedStream } from "../lanes/lane.ts";
@@ -97,7 +97,7 @@ async function* eventsOf(
   };
   const codec = { framing, encodeStreamError };
   const body = streamBody(call, framing);
-  const bytes = answerStream({ source, call, codec, body, clock, timeouts, ending });
+  const bytes = readableAnswer({ source, call, codec, body, clock, timeouts, ending });
   const parser = new SseParser();
   try {
     for await (const piece of bytes)

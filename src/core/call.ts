@@ -333,8 +333,16 @@ class AttemptContext implements CodecContext {
   }
 }
 
-/** The part of a target that codecs may know. */
+const codecTargets = new WeakMap<Target, CodecTarget>();
+
+/** The part of a target that codecs may know. A target does not change. */
 function codecTarget(target: Target): CodecTarget {
+  let found = codecTargets.get(target);
+  if (!found) codecTargets.set(target, (found = makeCodecTarget(target)));
+  return found;
+}
+
+function makeCodecTarget(target: Target): CodecTarget {
   const { provider, deployment, model, fitsNative, traits = provider.traits ?? {} } = target;
   return {
     provider: provider.name,

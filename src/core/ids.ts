@@ -71,6 +71,7 @@ export class ToolNames {
    */
   constructor(names: Iterable<string>, originals: Map<string, string>, legal = NAME_RULE.legal) {
     const all = [...new Set(names)];
+    if (all.every((name) => legal.test(name))) return;
     const taken = new Set(all.filter((name) => legal.test(name)));
     for (const name of all) {
       if (legal.test(name)) continue;

@@ -55,7 +55,9 @@ export function encryptedDetail(data: string, origin: string | undefined, index:
  */
 export function decodeReasoning(message: JsonObject, path: string): ReasoningBlock[] {
   for (const [name, decode] of FORMS) {
-    const blocks = decode(message[name]);
+    const value = message[name];
+    if (value == null) continue;
+    const blocks = decode(value);
     if (blocks.length > 0) return blocks.map((block) => ({ ...block, path: `${path}.${name}` }));
   }
   return [];

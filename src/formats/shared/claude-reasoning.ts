@@ -51,6 +51,7 @@ export function encodeReasoning(
   maxTokens: number,
   context: ClaudeContext,
 ): EncodedReasoning {
+  if (!request.reasoning && effortOfTurns === undefined) return NOTHING_ASKED;
   const { facts, sameFormat } = context;
   const options: ReasoningOptions = {
     ...request.reasoning,
@@ -72,6 +73,8 @@ export function encodeReasoning(
   }
   return { ...budgeted(options, maxTokens, request, context), effort };
 }
+
+const NOTHING_ASKED: EncodedReasoning = {};
 
 function switchOff(
   options: ReasoningOptions,

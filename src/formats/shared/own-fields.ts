@@ -41,19 +41,30 @@ export function sharedFields(
   return shared;
 }
 
+/** A field of a format, with what its table says about it. */
+interface Foreign {
+  name: string;
+  value: Json;
+  field: OwnField;
+}
+
+const NONE: readonly Foreign[] = [];
+
 /** The fields of all formats but one that have an entry in the table of their format. */
-export function* foreignFields(
+export function foreignFields(
   { extra, ownFields = {} }: Pick<ChatRequest, "extra" | "ownFields">,
   own: string,
-): Generator<{ name: string; value: Json; field: OwnField }> {
-  for (const [format, fields] of Object.entries(extra)) {
+): readonly Foreign[] {
+  let found: Foreign[] | undefined;
+  for (const format in extra) {
     const table = format === own ? undefined : getOwn(ownFields, format);
     if (!table) continue;
-    for (const [name, value] of Object.entries(fields).flatMap(withMembers)) {
+    for (const [name, value] of Object.entries(extra[format]!).flatMap(withMembers)) {
       const field = getOwn(table, name);
-      if (value != null && field) yield { name, value, field };
+      if (value != null && field) (found ??= []).push({ name, value, field });
     }
   }
+  return found ?? NONE;
 }
 
 /** A field, and each of its members as `field.member`. */

@@ -1,5 +1,5 @@
 /** Decodes cache marks and cache options in the shapes of OpenAI. */
-import type { Block, CacheMark, Tool } from "../../core/chat.ts";
+import type { Block, CacheMark, Tool, Turn } from "../../core/chat.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 
@@ -22,10 +22,20 @@ export function decodeCache(part: JsonObject): { cache?: CacheMark } {
  */
 export function decodePromptCache(
   body: JsonObject,
-  markable: readonly (Block | Tool)[],
+  turns: readonly Turn[],
+  tools: readonly Tool[],
 ): CacheMark | undefined {
   if (isObject(body.cache_control)) return body.cache_control.ttl === "1h" ? { ttl: "1h" } : {};
   const options = isObject(body.prompt_cache_options) ? body.prompt_cache_options : {};
-  if (options.mode === "explicit" || markable.some((item) => "cache" in item)) return undefined;
+  if (options.mode === "explicit" || hasMarks(turns, tools)) return undefined;
   return typeof options.ttl === "string" || body.prompt_cache_retention === "24h" ? { ttl: "1h" } : {};
+}
+
+/** Whether the client itself has marked a part of the prompt. */
+function hasMarks(turns: readonly Turn[], tools: readonly Tool[]): boolean {
+  return tools.some(isMarked) || turns.some(({ blocks }) => blocks.some(isMarked));
+}
+
+function isMarked(item: Block | Tool): boolean {
+  return "cache" in item;
 }

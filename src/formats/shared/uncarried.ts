@@ -24,14 +24,19 @@ export function reportUncarried(
   if (user !== undefined && !carried.user) reportLoss("dropped", fieldPath(request, "user"), NOTE);
   const named = carried.names ? undefined : turns.find(({ name }) => name !== undefined);
   if (named) reportLoss("dropped", `${turnPath(named, request)}.name`, NOTE);
-  const small = carried.imageDetail ? undefined : turns.flatMap(imagesIn).find(isSmall);
+  const small = carried.imageDetail ? undefined : smallIn(turns);
   if (small) reportLoss("dropped", small.detailPath!, "the provider sees every image in full size");
 }
 
-function imagesIn({ blocks }: Pick<Turn, "blocks">): ImageBlock[] {
-  return blocks.flatMap((block) =>
-    block.type === "image" ? [block] : block.type === "tool-result" ? imagesIn(block) : [],
-  );
+/** The first image that the model need not see in full size. */
+function smallIn(parts: readonly Pick<Turn, "blocks">[]): ImageBlock | undefined {
+  for (const { blocks } of parts)
+    for (const block of blocks) {
+      if (block.type === "image" && isSmall(block)) return block;
+      const inner = block.type === "tool-result" ? smallIn([block]) : undefined;
+      if (inner) return inner;
+    }
+  return undefined;
 }
 
 function isSmall({ detail, detailPath }: ImageBlock): boolean {

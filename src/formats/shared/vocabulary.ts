@@ -9,7 +9,7 @@
  * the schema do not see.
  */
 import type { TSchema } from "@sinclair/typebox";
-import type { Json } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 import type { LeftOut } from "../../core/loss.ts";
 import { anything, optional } from "./schema.ts";
@@ -79,7 +79,8 @@ interface Level extends Pick<Known, "free" | "passed"> {
   /** With the vocabulary of each object or list of objects; null for text, and for objects with names of the client. */
   members: ReadonlyMap<string, Vocabulary | null>;
   silent: ReadonlyMap<string, string>;
-  lost: ReadonlySet<string>;
+  /** What becomes of each member in a translation: its vocabulary if it has one, null if it is read as it is. */
+  fates: ReadonlyMap<string, Vocabulary | null | "silent" | "lost">;
   types: ReadonlySet<string> | undefined;
   rebuilt: ReadonlySet<string> | undefined;
   /** The flags `i` and `u` compare by simple case folding of Unicode. */
@@ -115,11 +116,17 @@ export class Vocabulary {
     }
     const innerOf = (name: string, members: readonly Member[]) =>
       silent.has(name) || lost.has(name) ? null : this.#innerOf(members);
+    const members = new Map([...schemas].map(([name, members]) => [name, innerOf(name, members)]));
     const { free, passed, types, rebuilt }: Known = Object.assign({}, ...shapes.map((shape) => shape[KNOWN]));
     return {
-      members: new Map([...schemas].map(([name, members]) => [name, innerOf(name, members)])),
+      members,
       silent,
-      lost,
+      fates: new Map(
+        [...members].map(([name, inner]) => [
+          name,
+          silent.has(name) ? "silent" : lost.has(name) ? "lost" : inner,
+        ]),
+      ),
       free,
       passed,
       types: setOf(types),
@@ -194,26 +201,52 @@ export class Vocabulary {
    * The members that a translation leaves out and that no codec reports by itself.
    * @param sameFormat the provider speaks the format of the request
    */
-  *leftOut(value: Json, sameFormat: boolean, path = ""): Generator<LeftOut> {
+  leftOut(value: Json, sameFormat: boolean): Iterable<LeftOut> {
+    return this.#leavesOut(value, sameFormat) ? this.#listLeftOut(value, sameFormat, "") : NONE;
+  }
+
+  /** Most requests have no such member, and need no paths. */
+  #leavesOut(value: Json, sameFormat: boolean): boolean {
     if (Array.isArray(value)) {
-      for (let index = 0; index < value.length; index++)
-        yield* this.leftOut(value[index]!, sameFormat, `${path}[${index}]`);
-      return;
+      for (const item of value) if (this.#leavesOut(item, sameFormat)) return true;
+      return false;
     }
-    const { members, silent, lost, types, rebuilt, passed } = this.#level;
-    if (!isObject(value) || !isAmong(value.type, types)) return;
-    if (sameFormat && !isAmong(value.type, rebuilt)) return;
-    const isPassed = sameFormat && passed === true;
+    if (!isObject(value)) return false;
+    const level = this.#level;
+    if (!reads(level, value, sameFormat)) return false;
+    const isPassed = sameFormat && level.passed === true;
     for (const name in value) {
       const member = value[name];
-      if (member == null || silent.has(name)) continue;
+      if (member == null) continue;
+      const fate = level.fates.get(name);
+      if (fate === null || fate === "silent") continue;
+      if (fate === undefined || fate === "lost") {
+        if (!isPassed && (fate === undefined || !isEmpty(member))) return true;
+      } else if (typeof member === "object" && fate.#leavesOut(member, sameFormat)) return true;
+    }
+    return false;
+  }
+
+  *#listLeftOut(value: Json, sameFormat: boolean, path: string): Generator<LeftOut> {
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++)
+        yield* this.#listLeftOut(value[index]!, sameFormat, `${path}[${index}]`);
+      return;
+    }
+    if (!isObject(value)) return;
+    const level = this.#level;
+    if (!reads(level, value, sameFormat)) return;
+    const isPassed = sameFormat && level.passed === true;
+    for (const name in value) {
+      const member = value[name];
+      const fate = level.fates.get(name);
+      if (member == null || fate === null || fate === "silent") continue;
       const own = path === "" ? name : `${path}.${name}`;
-      const inner = members.get(name);
-      if (inner === undefined) {
+      if (fate === undefined) {
         if (!isPassed) yield { loss: "unknown", path: own };
-      } else if (lost.has(name)) {
+      } else if (fate === "lost") {
         if (!isPassed && !isEmpty(member)) yield { loss: "dropped", path: own };
-      } else if (inner) yield* inner.leftOut(member, sameFormat, own);
+      } else yield* fate.#listLeftOut(member, sameFormat, own);
     }
   }
 
@@ -255,6 +288,13 @@ function membersOf({ properties = {}, [KNOWN]: known = {} }: Shape): [string, Me
     ...left.map(([name, reason]): [string, Member] => [name, silent(reason, PLAIN)]),
     ...words(known.lost).map((name): [string, Member] => [name, lost(PLAIN)]),
   ];
+}
+
+const NONE: readonly LeftOut[] = [];
+
+/** Whether the codec reads the members of an object; it passes or reports others as a whole. */
+function reads({ types, rebuilt }: Level, { type }: JsonObject, sameFormat: boolean): boolean {
+  return isAmong(type, types) && (!sameFormat || isAmong(type, rebuilt));
 }
 
 /** Whether an object has one of the types, or none at all. @param types absent for all */

@@ -31,15 +31,15 @@ function readEvents(source: EventSource, take: TakeEvent): Promise<boolean> {
 
 /** The events of a JSON answer. */
 export class ListedEvents implements EventSource {
-  readonly #events: readonly ChatEvent[];
+  readonly list: readonly ChatEvent[];
 
-  constructor(events: readonly ChatEvent[]) {
-    this.#events = events;
+  constructor(list: readonly ChatEvent[]) {
+    this.list = list;
   }
 
   read(receiver: EventReceiver): void {
     try {
-      for (const event of this.#events) receiver.event(event);
+      for (const event of this.list) receiver.event(event);
     } catch (thrown) {
       return receiver.fail(thrown);
     }
@@ -77,6 +77,10 @@ export class PluginEvents implements EventSource {
 
 /** The events of a source; `tap` gets each event first. */
 export function tapped(source: EventSource, tap: TakeEvent): EventSource {
+  if (source instanceof ListedEvents) {
+    for (const event of source.list) tap(event);
+    return source;
+  }
   let receiver: EventReceiver;
   const between: EventReceiver = {
     event: (event) => {
@@ -120,17 +124,25 @@ export async function* iterate(source: EventSource): AsyncGenerator<ChatEvent> {
 const MAX_COLLECTED = 32 * 1024 * 1024;
 const EVENT_COST = 64;
 
-/** All events of an answer. @throws GatewayError `upstream` if the answer is not complete or too long */
-export async function collect(source: EventSource, meter: Meter): Promise<ChatEvent[]> {
+/** All events of an answer; at once if it came whole. @throws GatewayError `upstream` if the answer is not complete or too long */
+export function collect(
+  source: EventSource,
+  meter: Meter,
+): readonly ChatEvent[] | Promise<readonly ChatEvent[]> {
+  if (!(source instanceof ListedEvents)) return collectRead(source, meter);
+  let size = 0;
+  for (const event of source.list) size += sizeOf(event);
+  if (size > MAX_COLLECTED) throw tooLong();
+  return meter.passAll(source.list);
+}
+
+async function collectRead(source: EventSource, meter: Meter): Promise<ChatEvent[]> {
   const list: ChatEvent[] = [];
   let size = 0;
   const take: TakeEvent = (event) => {
     list.push(meter.pass(event));
-    size += EVENT_COST + (event.type === "block-delta" ? event.delta.length : 0);
-    if (size > MAX_COLLECTED)
-      throw new GatewayError("upstream", `The provider's answer is longer than ${MAX_COLLECTED} bytes.`, {
-        code: "upstream_too_large",
-      });
+    size += sizeOf(event);
+    if (size > MAX_COLLECTED) throw tooLong();
   };
   try {
     while (await readEvents(source, take));
@@ -139,4 +151,14 @@ export async function collect(source: EventSource, meter: Meter): Promise<ChatEv
   } finally {
     source.stop();
   }
+}
+
+function sizeOf(event: ChatEvent): number {
+  return EVENT_COST + (event.type === "block-delta" ? event.delta.length : 0);
+}
+
+function tooLong(): GatewayError {
+  return new GatewayError("upstream", `The provider's answer is longer than ${MAX_COLLECTED} bytes.`, {
+    code: "upstream_too_large",
+  });
 }

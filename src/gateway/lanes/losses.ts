@@ -71,15 +71,21 @@ const MOST = 500;
  */
 export function reportLeftOut({ format, body }: Incoming, attempt: Attempt): void {
   const members = format.client.codec.leftOut?.(body, attempt.context.sameFormat) ?? [];
-  const parts = new Set(attempt.losses.filter(({ code }) => WHOLE.has(code)).map(({ path }) => path));
+  let parts: ReadonlySet<string> | undefined;
   const seen = new Set<string>();
   for (const { loss, path } of members) {
+    parts ??= wholePartsOf(attempt);
     const member = path.replace(/\[\d+\]/g, "[]");
     if (seen.has(member) || isWithin(path, parts)) continue;
     seen.add(member);
     attempt.reportLoss(loss, path, NOTES[loss]);
     if (seen.size === MOST) return;
   }
+}
+
+/** The paths of the parts that were reported as a whole, before the first member of them is. */
+function wholePartsOf({ losses }: Attempt): ReadonlySet<string> {
+  return new Set(losses.filter(({ code }) => WHOLE.has(code)).map(({ path }) => path));
 }
 
 /** Whether a path is that of a reported part or lies in one. A loss of a whole list concerns only some of its parts. */

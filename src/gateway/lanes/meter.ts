@@ -3,7 +3,7 @@ import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import { estimateTokens, TextEstimate } from "../../core/estimate.ts";
 import type { ChatEvent, Usage } from "../../core/events.ts";
-import { hasInput, mergeUsage } from "../../core/events.ts";
+import { hasInput, mergeUsage, usageState } from "../../core/events.ts";
 import { incompleteStream } from "../../core/incomplete.ts";
 import { MostTokens } from "../../core/tokens/most-tokens.ts";
 import type { Hooks } from "../../core/plugin.ts";
@@ -16,13 +16,24 @@ import { viewOf } from "../plugins/call-view.ts";
 export class Meter {
   readonly #attempt: Attempt;
   readonly #observers: readonly Hooks[];
-  readonly #estimate = new TextEstimate();
-  readonly #most = new MostTokens();
+  #estimate: TextEstimate | undefined;
+  #most: MostTokens | undefined;
+  /** The provider has counted the whole answer: its text need not be. */
+  #isCounted = false;
   #ended = false;
 
   constructor(attempt: Attempt, hooks: readonly Hooks[]) {
     this.#attempt = attempt;
-    this.#observers = hooks.filter((hook) => hook.observe);
+    this.#observers = hooks.length === 0 ? hooks : hooks.filter((hook) => hook.observe);
+  }
+
+  /** Takes all events of an answer that came whole, and returns the events for the client. @throws as {@link end} */
+  passAll(events: readonly ChatEvent[]): readonly ChatEvent[] {
+    const last = events.at(-1);
+    this.#isCounted = last?.type === "message-end" && usageState(last.usage) === "final";
+    const passed = events.map((event) => this.pass(event));
+    this.end();
+    return passed;
   }
 
   /** Takes each event in order, and returns the event for the client. */
@@ -44,9 +55,7 @@ export class Meter {
     const attempt = this.#attempt;
     switch (event.type) {
       case "block-delta":
-        this.#estimate.add(event.delta);
-        if (attempt.countsOutput) this.#most.add(event.delta);
-        attempt.noteOutput(attempt.outputBytes + Buffer.byteLength(event.delta), this.#most.total);
+        if (!this.#isCounted) this.#count(event.delta);
         return event;
       case "message-start":
         if (event.usage) attempt.usage = event.usage;
@@ -64,10 +73,17 @@ export class Meter {
     }
   }
 
+  #count(delta: string): void {
+    const attempt = this.#attempt;
+    (this.#estimate ??= new TextEstimate()).add(delta);
+    if (attempt.countsOutput) (this.#most ??= new MostTokens()).add(delta);
+    attempt.noteOutput(attempt.outputBytes + Buffer.byteLength(delta), this.#most?.total ?? 0);
+  }
+
   /** The counts of an answer whose provider counted nothing, or the output alone. */
   #estimateUsage(counted: Usage): Usage {
     const { request } = this.#attempt;
-    const output = counted.output > 0 ? counted.output : this.#estimate.tokens;
+    const output = counted.output > 0 ? counted.output : (this.#estimate?.tokens ?? 0);
     const estimated = { input: request ? estimateTokens(request) : 0, output };
     this.#attempt.estimated = estimated;
     return { ...counted, ...estimated };

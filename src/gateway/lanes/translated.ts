@@ -56,16 +56,24 @@ export class TranslatedLane implements Lane {
     this.#codec = context.registry.formats.get(attempt.target.format)?.upstream;
   }
 
-  async prepare(): Promise<Prepared | undefined> {
-    this.#request ??= await this.#decode();
-    if (this.#codec) return this.#encode(this.#request, this.#codec);
+  /** With a promise only where a plugin edits the request. */
+  prepare(): Prepared | undefined | Promise<Prepared | undefined> {
+    if (this.#request) return this.#prepared(this.#request);
+    const request = this.#decode();
+    const editing = editRequest(request, this.#attempt, this.#context.hooks);
+    return editing ? editing.then(() => this.#prepared(request)) : this.#prepared(request);
+  }
+
+  #prepared(request: ChatRequest): Prepared | undefined {
+    this.#request = request;
+    if (this.#codec) return this.#encode(request, this.#codec);
     refuseLosses(this.#attempt, this.#context);
     return undefined;
   }
 
-  async #decode(): Promise<ChatRequest> {
+  #decode(): ChatRequest {
     const { call, format, stored } = this.#incoming;
-    const { hooks, reasoning } = this.#context;
+    const { reasoning } = this.#context;
     const attempt = this.#attempt;
     const body = stored ? stored.expanded(attempt) : this.#incoming.body;
     const request = format.client.codec.decodeRequest(body, attempt.context);
@@ -73,7 +81,6 @@ export class TranslatedLane implements Lane {
     const { losesCallIds } = format.client.facts;
     restoreReasoning(request, call, reasoning, losesCallIds);
     if (losesCallIds && request.tools.length > 0) this.#place = placeBehind(request.turns);
-    for (const hook of hooks) await hook.request?.(request, viewOf(attempt));
     return request;
   }
 
@@ -124,13 +131,27 @@ export class TranslatedLane implements Lane {
     return true;
   }
 
-  async open(response: UpstreamResponse | undefined, gateway: Gateway): Promise<Opened> {
+  open(response: UpstreamResponse | undefined, gateway: Gateway): Opened | Promise<Opened> {
     const attempt = this.#attempt;
-    const events = response
-      ? await eventsOf(response, this.#codec!, attempt, gateway, this.#streams)
-      : new PluginEvents(generated(attempt.target.provider.generate!, this.#request!, attempt));
-    return openEvents(events, this.#incoming, attempt, gateway, this.#place);
+    const open = (events: EventSource) => openEvents(events, this.#incoming, attempt, gateway, this.#place);
+    if (!response)
+      return open(new PluginEvents(generated(attempt.target.provider.generate!, this.#request!, attempt)));
+    const events = eventsOf(response, this.#codec!, attempt, gateway, this.#streams);
+    return events instanceof Promise ? events.then(open) : open(events);
   }
+}
+
+/** Runs the `request` hooks in order. @returns undefined if there are none */
+function editRequest(
+  request: ChatRequest,
+  attempt: Attempt,
+  hooks: readonly Hooks[],
+): Promise<void> | undefined {
+  return hooks.some((hook) => hook.request) ? runHooks(request, attempt, hooks) : undefined;
+}
+
+async function runHooks(request: ChatRequest, attempt: Attempt, hooks: readonly Hooks[]): Promise<void> {
+  for (const hook of hooks) await hook.request?.(request, viewOf(attempt));
 }
 
 /**
@@ -178,17 +199,30 @@ function asksForStream(body: JsonObject, wanted: boolean, { provider, format, st
   return isInUrl ? wanted && body["stream"] !== false : body["stream"] === true;
 }
 
-/** The canonical events of a provider's answer. @param requested whether weir requested a stream */
-async function eventsOf(
+/** The canonical events of a provider's answer; at once if it has arrived. @param requested whether weir requested a stream */
+function eventsOf(
   response: UpstreamResponse,
   codec: UpstreamCodec,
   attempt: Attempt,
   gateway: Gateway,
   requested: boolean,
-): Promise<EventSource> {
+): EventSource | Promise<EventSource> {
   if (isStream(response, attempt.target, requested) && response.body)
     return new ProviderEvents(eventReader(response.body, attempt.target), codec, attempt, gateway);
-  const body = parseJson(new TextDecoder().decode(await readAnswer(response, attempt)));
+  const read = (bytes: Uint8Array) => eventsIn(bytes, codec, attempt, requested);
+  const bytes = readAnswer(response, attempt);
+  return bytes instanceof Promise ? bytes.then(read) : read(bytes);
+}
+
+const decoder = new TextDecoder();
+
+function eventsIn(
+  bytes: Uint8Array,
+  codec: UpstreamCodec,
+  attempt: Attempt,
+  requested: boolean,
+): ListedEvents {
+  const body = parseJson(decoder.decode(bytes));
   if (Array.isArray(body) && requested && codec.codec.streamsAsList)
     return new ListedEvents(readList(body, codec, attempt));
   if (!isObject(body)) throw invalidAnswer(attempt.target);
@@ -204,15 +238,15 @@ function readList(records: readonly Json[], codec: UpstreamCodec, attempt: Attem
 }
 
 /** The client's answer from the events of the provider's. */
-async function openEvents(
+function openEvents(
   source: EventSource,
-  { call, format, stored }: Incoming,
+  incoming: Incoming,
   attempt: Attempt,
   { hooks, reasoning }: Gateway,
   place?: string,
-): Promise<Opened> {
+): Opened | Promise<Opened> {
+  const { call, format } = incoming;
   const { context } = attempt;
-  const keep = attempt.storesAnswer ? (answer: JsonObject) => stored!.keep(answer, attempt) : undefined;
   // The reasoning cache stores what the provider sent, before plugins edit it.
   const { fitsNative, traits } = context.target;
   const unsigned = fitsNative === true && traits.reasoningReplay === "required";
@@ -223,19 +257,40 @@ async function openEvents(
   );
   const meter = new Meter(attempt, hooks);
   if (call.stream) {
+    const keep = keeperOf(incoming, attempt);
     const source = new TranslatedSource(events, meter, format.client.codec.writeStream(context), keep);
     return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source };
   }
-  let answer = format.client.codec.writeAnswer(await collect(events, meter), context);
-  if (keep) answer = stored!.codec.withStored(answer, await keep(answer));
-  const body = JSON.stringify(answer);
-  return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body };
+  const open = (list: readonly ChatEvent[]) => openWhole(list, incoming, attempt);
+  const list = collect(events, meter);
+  return list instanceof Promise ? list.then(open) : open(list);
+}
+
+function keeperOf({ stored }: Incoming, attempt: Attempt) {
+  return attempt.storesAnswer ? (answer: JsonObject) => stored!.keep(answer, attempt) : undefined;
+}
+
+/** The client's JSON answer. */
+function openWhole(
+  events: readonly ChatEvent[],
+  incoming: Incoming,
+  attempt: Attempt,
+): Opened | Promise<Opened> {
+  const answer = incoming.format.client.codec.writeAnswer(events, attempt.context);
+  const keep = keeperOf(incoming, attempt);
+  if (!keep) return jsonAnswer(answer);
+  return keep(answer).then((kept) => jsonAnswer(incoming.stored!.codec.withStored(answer, kept)));
+}
+
+function jsonAnswer(answer: JsonObject): Opened {
+  const headers = { "content-type": "application/json" };
+  return { kind: "json", status: 200, headers, body: JSON.stringify(answer) };
 }
 
 /** Runs the events through the edits of the call, and then through each plugin's `answer` hook, in order. Only these take them as an async iterable. */
 function edited(source: EventSource, attempt: Attempt, hooks: readonly Hooks[]): EventSource {
-  const answerHooks = hooks.flatMap(({ answer }) => answer ?? []);
-  const editors = attempt.call.edits ? [...attempt.call.edits, ...answerHooks] : answerHooks;
+  if (!attempt.call.edits && !hooks.some(({ answer }) => answer)) return source;
+  const editors = [...(attempt.call.edits ?? []), ...hooks.flatMap(({ answer }) => answer ?? [])];
   if (editors.length === 0) return source;
   const events: AsyncIterable<ChatEvent> = iterate(source);
   return new PluginEvents(editors.reduce((piped, edit) => edit(piped, viewOf(attempt)), events));

@@ -25,6 +25,7 @@ export interface KeptBlock {
 }
 
 interface Entry {
+  id: string;
   blocks: readonly KeptBlock[];
   characters: number;
   at: number;
@@ -33,6 +34,8 @@ interface Entry {
 export class ReasoningCache {
   /** In the order of insertion: the oldest entry is removed first. */
   readonly #entries = new Map<string, Entry>();
+  /** How many entries each id of a call has: most calls have none, and need no hash to know it. */
+  readonly #ids = new Map<string, number>();
   readonly #maxCharacters: number;
   #characters = 0;
 
@@ -48,7 +51,8 @@ export class ReasoningCache {
         sum + block.text.length + (block.signature?.length ?? 0) + (block.redacted?.length ?? 0),
       0,
     );
-    this.#entries.set(key, { blocks, characters, at: performance.now() });
+    this.#entries.set(key, { id: toolCall.id, blocks, characters, at: performance.now() });
+    this.#ids.set(toolCall.id, (this.#ids.get(toolCall.id) ?? 0) + 1);
     this.#characters += characters;
     for (const oldest of this.#entries.keys()) {
       if (this.#characters <= this.#maxCharacters) break;
@@ -57,6 +61,7 @@ export class ReasoningCache {
   }
 
   recall(call: Call, toolCall: ToolCallKey): readonly KeptBlock[] {
+    if (!this.#ids.has(toolCall.id)) return [];
     const key = keyOf(call, toolCall);
     const entry = this.#entries.get(key);
     if (!entry) return [];
@@ -74,6 +79,9 @@ export class ReasoningCache {
     if (!entry) return;
     this.#characters -= entry.characters;
     this.#entries.delete(key);
+    const others = this.#ids.get(entry.id)! - 1;
+    if (others === 0) this.#ids.delete(entry.id);
+    else this.#ids.set(entry.id, others);
   }
 }
 

@@ -14,7 +14,7 @@ import { missing } from "../../shared/request-fault.ts";
 /** Decodes a conversation; consecutive tool results share one user turn. */
 export function decodeMessages(messages: readonly JsonObject[]): Turn[] {
   const history = new History();
-  for (const [index, message] of messages.entries()) history.add(message, index);
+  messages.forEach((message, index) => history.add(message, index));
   return history.turns;
 }
 
@@ -30,15 +30,19 @@ class History {
     const path = `messages[${index}]`;
     if (message.role === "tool" || message.role === "function") return this.#addResult(message, path);
     this.#results = undefined;
-    const name = typeof message.name === "string" && message.name !== "" ? { name: message.name } : {};
+    const turn = this.#turnOf(message, index, path);
+    if (typeof message.name === "string" && message.name !== "") turn.name = message.name;
+    this.turns.push(turn);
+  }
+
+  #turnOf(message: JsonObject, index: number, path: string): Turn {
     if (message.role === "assistant") {
       const blocks = decodeAssistant(message, index);
       this.#open = new OpenCalls(blocks.filter((block) => block.type === "tool-call"));
-      this.turns.push({ role: "assistant", blocks, path, ...name });
-      return;
+      return { role: "assistant", blocks, path };
     }
     const role = message.role === "user" ? "user" : "system";
-    this.turns.push({ role, blocks: decodeContent(message.content, `${path}.content`), path, ...name });
+    return { role, blocks: decodeContent(message.content, `${path}.content`), path };
   }
 
   #addResult(message: JsonObject, path: string): void {
@@ -73,17 +77,15 @@ class History {
 /** Decodes members in a fixed order: reasoning, text, refusal, images, calls. */
 function decodeAssistant(message: JsonObject, index: number): Block[] {
   const path = `messages[${index}]`;
-  const blocks: Block[] = [
-    ...decodeReasoning(message, path),
-    ...decodeContent(message.content, `${path}.content`),
-  ];
+  const blocks: Block[] = decodeReasoning(message, path);
+  blocks.push(...decodeContent(message.content, `${path}.content`));
   const said = blocks.some((block) => block.type === "refusal");
   if (typeof message.refusal === "string" && message.refusal !== "" && !said)
     blocks.push({ type: "refusal", text: message.refusal, path: `${path}.refusal` });
-  for (const [at, image] of list(message.images).entries()) {
+  list(message.images).forEach((image, at) => {
     const place = `${path}.images[${at}]`;
     if (isObject(image)) blocks.push({ ...decodeImage(image, place), path: place });
-  }
+  });
   if (isObject(message.audio))
     blocks.push({
       type: "foreign",
@@ -92,8 +94,9 @@ function decodeAssistant(message: JsonObject, index: number): Block[] {
       path: `${path}.audio`,
     });
   const calls = list(message.tool_calls);
-  for (const [at, call] of calls.entries())
+  calls.forEach((call, at) => {
     blocks.push(...decodeCall(call, `${path}.tool_calls[${at}]`, { turn: index, place: at }));
+  });
   // Clients send answers of llama-cpp-python back, which have a call in both forms.
   if (calls.length === 0 && isObject(message.function_call))
     blocks.push(decodeLegacyCall(message.function_call, `${path}.function_call`, index));

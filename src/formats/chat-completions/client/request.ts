@@ -2,13 +2,11 @@
 import type {
   AnswerFormat,
   AnswerStyle,
-  Block,
   CacheMark,
   ChatRequest,
   FieldPaths,
   ReasoningOptions,
   RequestField,
-  Tool,
 } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
@@ -75,12 +73,14 @@ const SPELLINGS: readonly (readonly [fields: readonly RequestField[], names: rea
 
 /** Where the client wrote each field; a field that it did not write has its usual name. */
 function pathsOf(body: JsonObject): FieldPaths {
-  const paths: Partial<Record<RequestField, string>> = { ...PATHS };
+  let paths: Partial<Record<RequestField, string>> | undefined;
   for (const [fields, names] of SPELLINGS) {
     const written = names.find((name) => body[name] != null);
-    if (written !== undefined) for (const field of fields) paths[field] = written;
+    if (written === undefined || written === PATHS[fields[0]!]) continue;
+    paths ??= { ...PATHS };
+    for (const field of fields) paths[field] = written;
   }
-  return paths;
+  return paths ?? PATHS;
 }
 
 /** Decodes a valid body. @throws GatewayError for content parts that lack members of their type */
@@ -90,31 +90,43 @@ export function decodeRequest(body: JsonObject, _context: CodecContext): ChatReq
   const toolChoice = decodeToolChoice(body);
   const reasoning = decodeReasoningOptions(body);
   const answerFormat = decodeAnswerFormat(body.response_format);
-  const cache = decodePromptCache(body, [...turns.flatMap((turn) => turn.blocks), ...tools]);
-  return {
+  const cache = decodePromptCache(body, turns, tools);
+  const tier = body.service_tier === "default" ? "standard" : body.service_tier;
+  const request: ChatRequest = {
     model: body.model as string,
     turns,
     tools,
-    ...(toolChoice && { toolChoice }),
-    ...present("parallelToolCalls", body.parallel_tool_calls, isBoolean),
-    ...present("maxTokens", body.max_completion_tokens ?? body.max_tokens, isNumber),
-    ...present("temperature", body.temperature, isNumber),
-    ...present("topP", body.top_p, isNumber),
-    ...present("topK", body.top_k, isNumber),
     stop: decodeStop(body.stop),
     stream: body.stream === true,
-    ...(reasoning && { reasoning }),
-    ...(answerFormat && { answerFormat }),
-    ...present("verbosity", body.verbosity, isText),
-    ...(cache && { cache }),
-    ...present("user", body.safety_identifier ?? body.user, isText),
-    ...present("session", body.prompt_cache_key, isText),
-    ...present("serviceTier", body.service_tier === "default" ? "standard" : body.service_tier, isText),
     style: decodeStyle(body),
     extra: decodeExtra(body, { toolChoice, answerFormat }),
     ownFields: { [FORMAT]: OWN_FIELDS },
     paths: pathsOf(body),
   };
+  // Assignments: spreads of what is absent would cost as much as the rest of the request.
+  if (toolChoice) request.toolChoice = toolChoice;
+  if (reasoning) request.reasoning = reasoning;
+  if (answerFormat) request.answerFormat = answerFormat;
+  if (cache) request.cache = cache;
+  setPresent(request, "parallelToolCalls", body.parallel_tool_calls, isBoolean);
+  setPresent(request, "maxTokens", body.max_completion_tokens ?? body.max_tokens, isNumber);
+  setPresent(request, "temperature", body.temperature, isNumber);
+  setPresent(request, "topP", body.top_p, isNumber);
+  setPresent(request, "topK", body.top_k, isNumber);
+  setPresent(request, "verbosity", body.verbosity, isText);
+  setPresent(request, "user", body.safety_identifier ?? body.user, isText);
+  setPresent(request, "session", body.prompt_cache_key, isText);
+  setPresent(request, "serviceTier", tier, isText);
+  return request;
+}
+
+function setPresent<Name extends keyof ChatRequest, Kind extends Json & ChatRequest[Name]>(
+  request: ChatRequest,
+  name: Name,
+  value: Json | undefined,
+  is: (value: Json | undefined) => value is Kind,
+): void {
+  if (is(value)) request[name] = value;
 }
 
 const isBoolean = (value: Json | undefined) => typeof value === "boolean";
@@ -192,13 +204,11 @@ export function decodeAnswerFormat(format: Json | undefined): AnswerFormat | und
 }
 
 function decodeStyle(body: JsonObject): AnswerStyle {
-  const options = isObject(body.stream_options) ? body.stream_options : {};
-  const excluded = isObject(body.reasoning) && body.reasoning.exclude === true;
-  return {
-    ...(options.include_usage === true && { includeUsage: true }),
-    ...(Array.isArray(body.functions) && !Array.isArray(body.tools) && { legacyFunctions: true }),
-    ...(excluded && { hideReasoning: true }),
-  };
+  const style: AnswerStyle = {};
+  if (isObject(body.stream_options) && body.stream_options.include_usage === true) style.includeUsage = true;
+  if (Array.isArray(body.functions) && !Array.isArray(body.tools)) style.legacyFunctions = true;
+  if (isObject(body.reasoning) && body.reasoning.exclude === true) style.hideReasoning = true;
+  return style;
 }
 
 /** Collects fields without a canonical equivalent, including unknown forms of known fields. */
@@ -206,9 +216,10 @@ function decodeExtra(
   body: JsonObject,
   read: { toolChoice: unknown; answerFormat: unknown },
 ): Record<string, JsonObject> {
+  const others: [string, Json][] = [];
+  for (const name in body) if (!CANONICAL.has(name) && body[name] != null) others.push([name, body[name]]);
   // Object.fromEntries, because assignment would not store a member named `__proto__`.
-  const others = Object.entries(body).filter(([name, value]) => !CANONICAL.has(name) && value != null);
-  const extra: JsonObject = Object.fromEntries(others);
+  const extra: JsonObject = others.length === 0 ? {} : Object.fromEntries(others);
   if (!read.toolChoice && body.tool_choice != null) extra.tool_choice = body.tool_choice;
   if (!read.answerFormat && body.response_format != null) extra.response_format = body.response_format;
   return Object.keys(extra).length > 0 ? { [FORMAT]: extra } : {};

@@ -7,13 +7,22 @@ import type { EncodeContext } from "./content.ts";
 /** Maximum number of marks in a request. */
 const MAX_MARKS = 4;
 
-/** Places the marks of a finished body, in place. */
-export function placeCacheMarks(body: JsonObject, request: ChatRequest, context: EncodeContext): void {
+/** Places the marks of a finished body, in place. @param messages of the body, which has them not yet */
+export function placeCacheMarks(
+  body: JsonObject,
+  messages: readonly JsonObject[],
+  request: ChatRequest,
+  context: EncodeContext,
+): void {
   if (request.cache) {
     if (takesTopLevel(context)) body.cache_control = mark(request.cache);
-    else if (context.facts.claude) markEnds(body, request.cache);
+    else if (context.facts.claude) markEnds(body, messages, request.cache);
   }
-  const marked = collect(body).filter((block) => block.cache_control !== undefined);
+  const marked: JsonObject[] = [];
+  addMarked(body.tools, marked, false);
+  addMarked(body.system, marked, false);
+  for (const { content } of messages) addMarked(content, marked, true);
+  if (marked.length === 0) return;
   const most = body.cache_control === undefined ? MAX_MARKS : MAX_MARKS - 1;
   for (const block of marked.slice(0, Math.max(0, marked.length - most))) delete block.cache_control;
   raiseLifetimes([...marked.slice(-most), body]);
@@ -28,11 +37,14 @@ function mark(cache: CacheMark): JsonObject {
   return { type: "ephemeral", ...cache };
 }
 
-/** Returns all objects that can have a mark, in the order of caching: tools, system, messages with content of results. */
-function collect(body: JsonObject): JsonObject[] {
-  const messages = objectsIn(body.messages).flatMap(({ content }) => objectsIn(content));
-  const inMessages = messages.flatMap((block) => [...objectsIn(block.content), block]);
-  return [...objectsIn(body.tools), ...objectsIn(body.system), ...inMessages];
+/** Adds the objects of a list that have a mark, in the order of caching. @param withResults the content of results before them */
+function addMarked(value: Json | undefined, marked: JsonObject[], withResults: boolean): void {
+  if (!Array.isArray(value)) return;
+  for (const item of value) {
+    if (!isObject(item)) continue;
+    if (withResults) addMarked(item.content, marked, false);
+    if (item.cache_control !== undefined) marked.push(item);
+  }
 }
 
 function objectsIn(value: Json | undefined): JsonObject[] {
@@ -40,10 +52,10 @@ function objectsIn(value: Json | undefined): JsonObject[] {
 }
 
 /** Marks the last tool, the last system block and the last user block; keeps marks of the client. */
-function markEnds(body: JsonObject, cache: CacheMark): void {
+function markEnds(body: JsonObject, messages: readonly JsonObject[], cache: CacheMark): void {
   const tool = objectsIn(body.tools).findLast((declared) => declared.defer_loading !== true);
   const system = objectsIn(body.system).at(-1);
-  const user = objectsIn(body.messages).findLast(({ role }) => role === "user");
+  const user = messages.findLast(({ role }) => role === "user");
   for (const block of [tool, system, objectsIn(user?.content).at(-1)])
     if (block) block.cache_control ??= mark(cache);
 }

@@ -6,15 +6,21 @@ import { isObject } from "../../../core/json.ts";
 const JOINED: ReadonlySet<string> = new Set(["thinking", "output_config", "metadata"]);
 
 /**
- * @param extra fields of this format, without those of others
+ * @param extra fields of this format, without those of others @returns undefined if there are none
  * @param thinkingDropped the client asked for thinking and the encoded request does not
  */
-export function encodeExtra(extra: JsonObject, thinkingDropped: boolean): JsonObject {
+export function encodeExtra(extra: JsonObject, thinkingDropped: boolean): JsonObject | undefined {
+  if (isEmpty(extra)) return undefined;
   const { context_management: management, ...others } = extra;
   return {
     ...Object.fromEntries(Object.entries(others).filter(([name]) => !JOINED.has(name))),
     ...encodeContextManagement(management, thinkingDropped),
   };
+}
+
+function isEmpty(members: JsonObject): boolean {
+  for (const _ in members) return false;
+  return true;
 }
 
 /** Drops edits that clear thinking together with `thinking`: Anthropic refuses them without it. */

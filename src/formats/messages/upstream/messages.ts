@@ -1,5 +1,5 @@
 /** Encodes turns as `system` and `messages`. */
-import type { Block, ChatRequest, ToolCallBlock, Turn } from "../../../core/chat.ts";
+import type { Block, ChatRequest, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -34,11 +34,9 @@ export function encodeTurns(request: ChatRequest, names: ToolNames, context: Enc
   if (nonBlank.every(({ role }) => role === "system")) nonBlank.push(userText(EMPTY, body[0]!.path));
   const placed = placeSystemTurns(nonBlank, context);
   const messages = beginWithUser(merge(pairToolResults(merge(placed), context)), context);
-  return {
-    system: head.flatMap(({ blocks }) => blocks.map(({ wire }) => wire)),
-    messages,
-    effort: effortOfTurns(drafts, messages),
-  };
+  const system: JsonObject[] = [];
+  for (const { blocks } of head) for (const { wire } of blocks) system.push(wire);
+  return { system, messages, effort: effortOfTurns(drafts, messages) };
 }
 
 function systemOnly(path: string) {
@@ -48,47 +46,52 @@ function systemOnly(path: string) {
 /** Returns the effort of the last turn with one, unless that turn stays a system turn with its own effort. */
 function effortOfTurns(drafts: readonly Draft[], messages: readonly Draft[]): string | undefined {
   const last = drafts.findLast(({ effort }) => effort !== undefined);
-  const stays = messages.some(({ path, effort }) => effort !== undefined && path === last?.path);
-  return stays ? undefined : last?.effort;
+  if (!last) return undefined;
+  const stays = messages.some(({ path, effort }) => effort !== undefined && path === last.path);
+  return stays ? undefined : last.effort;
 }
 
 const SYSTEM_BLOCKS = new Set<Block["type"]>(["text", "refusal", "foreign"]);
 
 function encodeTurn(turn: Turn, ownPath: string, names: ToolNames, context: EncodeContext): Draft {
-  const blocks = turn.blocks.flatMap((block): DraftBlock[] => {
+  const blocks: DraftBlock[] = [];
+  for (const block of turn.blocks) {
     const path = blockPath(block, ownPath);
-    if (block.type === "tool-call") {
-      const wire: JsonObject = {
-        type: "tool_use",
-        id: block.id,
-        name: names.send(block.name),
-        input: encodeInput(block, path, context),
-        ...(block.cache && { cache_control: { type: "ephemeral", ...block.cache } }),
-      };
-      return [{ wire, path, tool: { id: block.id, name: block.name } }];
-    }
-    if (block.type === "tool-result") {
-      const content = block.blocks.flatMap((inner) => encodeBlock(inner, path, context));
-      const wire: JsonObject = {
-        type: "tool_result",
-        tool_use_id: block.id,
-        ...resultContent(content),
-        ...(block.error && { is_error: true }),
-        ...(block.cache && { cache_control: { type: "ephemeral", ...block.cache } }),
-      };
-      return [{ wire, path, tool: { id: block.id, name: block.name ?? "" } }];
-    }
-    if (turn.role === "system" && !SYSTEM_BLOCKS.has(block.type)) {
+    if (block.type === "tool-call") blocks.push(encodeCall(block, path, names, context));
+    else if (block.type === "tool-result") blocks.push(encodeResult(block, path, context));
+    else if (turn.role === "system" && !SYSTEM_BLOCKS.has(block.type))
       context.reportLoss("dropped", path, "a system prompt can contain only text");
-      return [];
-    }
-    if (turn.role === "assistant" && isUnsupported(block)) {
+    else if (turn.role === "assistant" && isUnsupported(block))
       context.reportLoss("dropped", path, "the format has no such content block");
-      return [];
-    }
-    return encodeBlock(block, path, context).map((wire) => ({ wire, path }));
-  });
+    else for (const wire of encodeBlock(block, path, context)) blocks.push({ wire, path });
+  }
   return { role: turn.role, blocks, path: ownPath, effort: turn.effort };
+}
+
+function encodeCall(
+  block: ToolCallBlock,
+  path: string,
+  names: ToolNames,
+  context: EncodeContext,
+): DraftBlock {
+  const wire: JsonObject = {
+    type: "tool_use",
+    id: block.id,
+    name: names.send(block.name),
+    input: encodeInput(block, path, context),
+  };
+  if (block.cache) wire.cache_control = { type: "ephemeral", ...block.cache };
+  return { wire, path, tool: { id: block.id, name: block.name } };
+}
+
+function encodeResult(block: ToolResultBlock, path: string, context: EncodeContext): DraftBlock {
+  const content: JsonObject[] = [];
+  for (const inner of block.blocks) content.push(...encodeBlock(inner, path, context));
+  const wire: JsonObject = { type: "tool_result", tool_use_id: block.id };
+  if (content.length > 0) wire.content = resultContent(content);
+  if (block.error) wire.is_error = true;
+  if (block.cache) wire.cache_control = { type: "ephemeral", ...block.cache };
+  return { wire, path, tool: { id: block.id, name: block.name ?? "" } };
 }
 
 function isUnsupported(block: Block): boolean {
@@ -107,12 +110,11 @@ function encodeInput(
   return value;
 }
 
-/** A single text becomes a string; without content the member is omitted. */
-function resultContent(content: JsonObject[]): JsonObject {
-  if (content.length === 0) return {};
+/** A single text becomes a string. */
+function resultContent(content: JsonObject[]): Json | undefined {
   const [only] = content;
   const isPlain = content.length === 1 && only!.type === "text" && only!.cache_control === undefined;
-  return { content: isPlain ? only!.text : content };
+  return isPlain ? only!.text : content;
 }
 
 /**
@@ -133,7 +135,8 @@ function withoutBlanks(drafts: readonly Draft[]): Draft[] {
 }
 
 /** Keeps a system turn if the model and its position allow it; otherwise it becomes user text in `<system-reminder>`. */
-function placeSystemTurns(drafts: readonly Draft[], { facts, sameFormat }: EncodeContext): Draft[] {
+function placeSystemTurns(drafts: Draft[], { facts, sameFormat }: EncodeContext): Draft[] {
+  if (!drafts.some(({ role }) => role === "system")) return drafts;
   const before = neighbours(drafts);
   const after = neighbours([...drafts].reverse()).reverse();
   return drafts.map((draft, index) => {
@@ -172,7 +175,7 @@ export function merge(drafts: readonly Draft[]): Draft[] {
   for (const draft of drafts) {
     const last = merged.at(-1);
     if (last && last.role === draft.role && draft.role !== "system") last.blocks.push(...draft.blocks);
-    else merged.push({ ...draft, blocks: [...draft.blocks] });
+    else merged.push({ ...draft, blocks: draft.blocks.slice() });
   }
   return merged;
 }
@@ -215,9 +218,7 @@ function isServerBlock({ type }: JsonObject): boolean {
 
 /** Returns the finished message. */
 export function finishDraft({ role, blocks, effort }: Draft): JsonObject {
-  return {
-    role,
-    content: blocks.map(({ wire }) => wire),
-    ...(role === "system" && effort !== undefined && { output_config: { effort } }),
-  };
+  const message: JsonObject = { role, content: blocks.map(({ wire }) => wire) };
+  if (role === "system" && effort !== undefined) message.output_config = { effort };
+  return message;
 }

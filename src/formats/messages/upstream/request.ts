@@ -50,27 +50,38 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   );
   const thinks = isOn(reasoning, facts);
   const messages = endWithUser(turns.messages, facts.prefill && !thinks && !context.bound, context);
-  const system = [...turns.system, ...instructions(instruction, answer.instruction)];
-  const extra = request.extra[FORMAT] ?? {};
+  const { system } = turns;
+  for (const text of [instruction, answer.instruction])
+    if (text !== undefined) system.push({ type: "text", text });
+  const extra = request.extra[FORMAT] ?? NO_MEMBERS;
+  const allTools = answer.tools.length > 0 ? [...tools, ...answer.tools] : tools;
+  const toolChoice = answer.choice ?? choice;
 
-  const body: JsonObject = {
-    model: codecContext.target.model,
-    max_tokens: maxTokens,
-    ...(request.stream && { stream: true }),
-    ...samplingMembers(encodeSampling(request, thinks, context)),
-    ...encodeStop(request, context),
-    ...encodeThinking(reasoning, extra.thinking, context),
-    ...encodeOutput(reasoning.effort, answer.format, extra.output_config),
-    ...encodeUser(request.user, extra.metadata, context),
-    ...encodeServiceTier(request, context),
-    ...encodeExtra(extra, requested.thinking !== undefined && !reasoning.thinking),
-    ...(system.length > 0 && { system }),
-    ...withTools([...tools, ...answer.tools], answer.choice ?? choice),
-    messages: messages.map(finishDraft),
-  };
-  placeCacheMarks(body, request, context);
-  return lastMember(body, "messages");
+  let body: JsonObject = { model: codecContext.target.model, max_tokens: maxTokens };
+  if (request.stream) body.stream = true;
+  addSampling(body, encodeSampling(request, thinks, context));
+  Object.assign(
+    body,
+    encodeStop(request, context),
+    encodeThinking(reasoning, extra.thinking, context),
+    encodeOutput(reasoning.effort, answer.format, extra.output_config),
+    encodeUser(request.user, extra.metadata, context),
+    encodeServiceTier(request, context),
+  );
+  const others = encodeExtra(extra, requested.thinking !== undefined && !reasoning.thinking);
+  // A spread, because assignment would not store a member named `__proto__`.
+  if (others) body = { ...body, ...others };
+  if (system.length > 0) body.system = system;
+  if (allTools.length > 0) body.tools = allTools;
+  if (allTools.length > 0 && toolChoice) body.tool_choice = toolChoice;
+  const finished = messages.map(finishDraft);
+  placeCacheMarks(body, finished, request, context);
+  // The last member, so that a longer conversation begins with the same bytes.
+  body.messages = finished;
+  return body;
 }
+
+const NO_MEMBERS: JsonObject = {};
 
 function encodeContext({ answerFormat }: ChatRequest, context: CodecContext): EncodeContext {
   return {
@@ -94,11 +105,12 @@ function encodeMaxTokens(request: ChatRequest, { facts, reportLoss }: EncodeCont
 
 /** Returns the names of all declared and called tools, in their order. */
 function namesIn({ tools, turns, toolChoice }: ChatRequest): string[] {
-  const called = turns.flatMap(({ blocks }) =>
-    blocks.flatMap((block) => (block.type === "tool-call" ? [block.name] : [])),
-  );
-  const chosen = toolChoice?.type === "tool" ? [toolChoice.name] : [];
-  return [...tools.filter(({ kind }) => kind !== "foreign").map(({ name }) => name), ...called, ...chosen];
+  const names: string[] = [];
+  for (const { kind, name } of tools) if (kind !== "foreign") names.push(name);
+  for (const { blocks } of turns)
+    for (const block of blocks) if (block.type === "tool-call") names.push(block.name);
+  if (toolChoice?.type === "tool") names.push(toolChoice.name);
+  return names;
 }
 
 function isOn({ thinking }: EncodedReasoning, facts: ModelFacts): boolean {
@@ -137,34 +149,32 @@ function isMidToolUseUnsigned(messages: readonly Draft[]): boolean {
   return first !== "thinking" && first !== "redacted_thinking";
 }
 
-/** The members for sampling. */
-function samplingMembers({ temperature, topP, topK }: Sampling): JsonObject {
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { top_p: topP }),
-    ...(topK !== undefined && { top_k: topK }),
-  };
+function addSampling(body: JsonObject, { temperature, topP, topK }: Sampling): void {
+  if (temperature !== undefined) body.temperature = temperature;
+  if (topP !== undefined) body.top_p = topP;
+  if (topK !== undefined) body.top_k = topK;
 }
 
-function encodeStop(request: ChatRequest, { reportLoss }: EncodeContext): JsonObject {
+function encodeStop(request: ChatRequest, { reportLoss }: EncodeContext): JsonObject | undefined {
   const { stop } = request;
+  if (stop.length === 0) return undefined;
   const kept = stop.filter((text) => text.trim() !== "");
   if (kept.length < stop.length)
     reportLoss("dropped", fieldPath(request, "stop"), "the provider refuses blank stop sequences");
-  return kept.length > 0 ? { stop_sequences: kept } : {};
+  return kept.length > 0 ? { stop_sequences: kept } : undefined;
 }
 
 function encodeThinking(
   { thinking }: EncodedReasoning,
   rest: Json | undefined,
   { facts, sameFormat, traits }: EncodeContext,
-): JsonObject {
+): JsonObject | undefined {
   const needsBinding = facts.bindsReasoning && traits.blockBinding === true && !sameFormat;
   // The translated conversation may differ from the one that the reasoning is bound to: ask to drop such blocks.
   const bound = needsBinding && { block_binding: { prefix_mismatch_behavior: "drop_block" } };
   if (!thinking) {
     if (isObject(rest) && rest.type !== undefined) return { thinking: rest };
-    return bound && facts.thinksByDefault ? { thinking: { type: "adaptive", ...bound } } : {};
+    return bound && facts.thinksByDefault ? { thinking: { type: "adaptive", ...bound } } : undefined;
   }
   return {
     thinking: { ...thinking, ...(isObject(rest) && rest), ...(thinking.type === "adaptive" && bound) },
@@ -175,13 +185,14 @@ function encodeOutput(
   effort: string | undefined,
   format: JsonObject | undefined,
   rest: Json | undefined,
-): JsonObject {
+): JsonObject | undefined {
+  if (effort === undefined && !format && rest === undefined) return undefined;
   const output: JsonObject = {
     ...(effort !== undefined && { effort }),
     ...(format && { format }),
     ...(isObject(rest) && rest),
   };
-  return Object.keys(output).length > 0 ? { output_config: output } : {};
+  return Object.keys(output).length > 0 ? { output_config: output } : undefined;
 }
 
 /** weir hashes names and e-mail addresses of users; a client of this format decides itself. */
@@ -189,12 +200,13 @@ function encodeUser(
   user: string | undefined,
   rest: Json | undefined,
   { sameFormat }: EncodeContext,
-): JsonObject {
+): JsonObject | undefined {
+  if (user === undefined && rest === undefined) return undefined;
   const metadata: JsonObject = {
     ...(isObject(rest) && rest),
     ...(user !== undefined && { user_id: sameFormat ? user : maskUser(user) }),
   };
-  return Object.keys(metadata).length > 0 ? { metadata } : {};
+  return Object.keys(metadata).length > 0 ? { metadata } : undefined;
 }
 
 /** `auto` is the default and uses priority capacity if there is any. */
@@ -207,25 +219,14 @@ const SERVICE_TIERS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-function encodeServiceTier(request: ChatRequest, { facts, reportLoss }: EncodeContext): JsonObject {
+function encodeServiceTier(
+  request: ChatRequest,
+  { facts, reportLoss }: EncodeContext,
+): JsonObject | undefined {
   const { serviceTier: tier } = request;
-  if (tier === undefined || tier === "auto") return {};
+  if (tier === undefined || tier === "auto") return undefined;
   if (tier === "flex" || tier === "fast" || !SERVICE_TIERS.has(tier))
     reportLoss(tier === "flex" ? "converted" : "dropped", fieldPath(request, "serviceTier"));
   const word = SERVICE_TIERS.get(tier);
-  return word !== undefined && facts.claude ? { service_tier: word } : {};
-}
-
-function instructions(...texts: (string | undefined)[]): JsonObject[] {
-  return texts.flatMap((text) => (text === undefined ? [] : [{ type: "text", text }]));
-}
-
-function withTools(tools: JsonObject[], choice: JsonObject | undefined): JsonObject {
-  return tools.length === 0 ? {} : { tools, ...(choice && { tool_choice: choice }) };
-}
-
-/** Moves a member to the end: `messages` comes last, so that a longer conversation begins with the same bytes. */
-function lastMember(body: JsonObject, name: string): JsonObject {
-  const { [name]: last, ...rest } = body;
-  return { ...rest, [name]: last };
+  return word !== undefined && facts.claude ? { service_tier: word } : undefined;
 }

@@ -62,6 +62,7 @@ function answerCalls(
   ids: ToolIds,
   context: EncodeContext,
 ): Draft {
+  if (calls.length === 0 && !draft.blocks.some(({ wire }) => wire.type === "tool_result")) return draft;
   const answers = new Map<string, DraftBlock>();
   const idsByName = callsByName(calls);
   const rest: DraftBlock[] = [];
@@ -78,7 +79,8 @@ function answerCalls(
     }
     if (answers.has(id))
       context.reportLoss("repaired", block.path, "two results for one tool call; weir keeps the last one");
-    answers.set(id, { ...block, wire: { ...block.wire, tool_use_id: id } });
+    block.wire.tool_use_id = id;
+    answers.set(id, block);
   }
   const results = calls.map(
     ({ wire, path }) => answers.get(String(wire.id)) ?? missing(String(wire.id), path, context),
@@ -89,7 +91,7 @@ function answerCalls(
 /** Returns the ids of the calls by function name, in reverse order. */
 function callsByName(calls: readonly DraftBlock[]): Map<string, string[]> {
   const byName = new Map<string, string[]>();
-  for (const { wire, tool } of [...calls].reverse()) {
+  for (const { wire, tool } of calls.toReversed()) {
     const ids = byName.get(tool?.name ?? "");
     if (ids) ids.push(String(wire.id));
     else byName.set(tool?.name ?? "", [String(wire.id)]);

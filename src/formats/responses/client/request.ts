@@ -60,7 +60,7 @@ export function decodeRequest(body: JsonObject, context: CodecContext): ChatRequ
   const reasoning = decodeReasoningOptions(updated.effort);
   const answerFormat = decodeAnswerFormat(updated.format);
   const verbosity = isObject(body.text) ? text(body.text.verbosity) : undefined;
-  const cache = decodePromptCache(body, [...turns.flatMap((turn) => turn.blocks), ...tools]);
+  const cache = decodePromptCache(body, turns, tools);
   return {
     model: body.model as string,
     turns,

@@ -163,7 +163,7 @@ function base62(text: string, length: number): string {
 
 /** SHA-256 as 64 lower-case hexadecimal digits. */
 export function sha256(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+  return Bun.SHA256.hash(text, "hex");
 }
 
 /** An end user's id as sent to the provider: an opaque id is kept, one that may identify a person (an e-mail address) is hashed. */

@@ -15,11 +15,12 @@ export interface ToolShapes {
 
 /** Returns all tool names of a request: declared, chosen, and called in its history. */
 export function toolNames({ tools, toolChoice, turns }: ChatRequest): string[] {
-  const chosen = toolChoice?.type === "tool" ? [toolChoice.name] : [];
-  const called = turns.flatMap((turn) =>
-    turn.blocks.flatMap((block) => (block.type === "tool-call" ? [block.name] : [])),
-  );
-  return [...tools.filter((tool) => tool.kind !== "foreign").map((tool) => tool.name), ...chosen, ...called];
+  const names: string[] = [];
+  for (const { kind, name } of tools) if (kind !== "foreign") names.push(name);
+  if (toolChoice?.type === "tool") names.push(toolChoice.name);
+  for (const { blocks } of turns)
+    for (const block of blocks) if (block.type === "tool-call") names.push(block.name);
+  return names;
 }
 
 /**
@@ -30,6 +31,7 @@ export function toolNames({ tools, toolChoice, turns }: ChatRequest): string[] {
 export function encodeTools(request: ChatRequest, context: PartContext, shapes: ToolShapes): JsonObject {
   const { toolChoice } = request;
   if (context.traits.tools === false) return withoutTools(request, context);
+  if (request.tools.length === 0 && !toolChoice) return {};
   const offered = narrow(declared(request.tools, context, shapes), toolChoice, context);
   const tools = offered.map(({ tool }) => tool);
   if (toolChoice?.type === "tool" && !offered.some(({ name }) => name === toolChoice.name))

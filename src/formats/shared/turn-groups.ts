@@ -49,6 +49,7 @@ export function pairResults(
   request: ChatRequest,
   { reportLoss }: Pick<CodecContext, "reportLoss">,
 ): Paired {
+  if (assistant.length === 0 && !others.some(hasResult)) return NOTHING_PAIRED;
   ids.beginTurn();
   const sent = assistant.flatMap(({ turn }) =>
     turn.blocks.flatMap((block) =>
@@ -77,6 +78,12 @@ export function pairResults(
     return { id, call, result: missingResult(call), path };
   });
   return { calls, orphans };
+}
+
+const NOTHING_PAIRED: Paired = { calls: [], orphans: new Set() };
+
+function hasResult({ turn }: PlacedTurn): boolean {
+  return turn.blocks.some(({ type }) => type === "tool-result");
 }
 
 function missingResult(call: ToolCallBlock): ToolResultBlock {

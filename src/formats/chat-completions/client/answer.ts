@@ -108,7 +108,12 @@ function answerId(id: string, context: CodecContext): string {
 
 /** Assembles a message from deltas; texts are joined once, at the end. */
 class Message {
-  readonly #texts: Record<string, string[]> = { content: [], refusal: [], reasoning_content: [] };
+  readonly #texts: Record<string, string[]> = {
+    __proto__: null!,
+    content: [],
+    refusal: [],
+    reasoning_content: [],
+  };
   readonly #calls: JsonObject[] = [];
   readonly #details: JsonObject[] = [];
   readonly #annotations: Json[] = [];
@@ -116,17 +121,18 @@ class Message {
   #functionCall: JsonObject | undefined;
 
   add(delta: JsonObject): void {
-    for (const [name, texts] of Object.entries(this.#texts)) {
-      const text = delta[name];
-      if (typeof text === "string" && text !== "") texts.push(text);
-    }
+    for (const name in delta) if (name in this.#texts) this.#addText(name, delta[name]);
     for (const call of objects(delta.tool_calls))
       this.#calls[call.index as number] = mergeDelta(this.#calls[call.index as number], call);
     for (const detail of objects(delta.reasoning_details)) this.#addDetail(detail);
-    this.#annotations.push(...objects(delta.annotations));
-    this.#images.push(...objects(delta.images));
+    if (delta.annotations) this.#annotations.push(...objects(delta.annotations));
+    if (delta.images) this.#images.push(...objects(delta.images));
     if (isObject(delta.function_call))
       this.#functionCall = mergeDelta(this.#functionCall, delta.function_call);
+  }
+
+  #addText(name: string, text: Json | undefined): void {
+    if (typeof text === "string" && text !== "") this.#texts[name]!.push(text);
   }
 
   /**
@@ -151,17 +157,18 @@ class Message {
     const reasoning = this.#texts.reasoning_content!.join("");
     const calls = this.#calls.map(({ index: _, ...call }) => call);
     const hasOther = calls.length > 0 || this.#functionCall !== undefined || refusal !== "";
-    return {
+    const message: JsonObject = {
       role: "assistant",
       content: content === "" && hasOther ? null : content,
       refusal: refusal === "" ? null : refusal,
-      ...(reasoning !== "" && { reasoning_content: reasoning }),
-      ...(this.#details.length > 0 && { reasoning_details: this.#details }),
-      ...(calls.length > 0 && { tool_calls: calls }),
-      ...(this.#functionCall && { function_call: this.#functionCall }),
-      ...(this.#annotations.length > 0 && { annotations: this.#annotations }),
-      ...(this.#images.length > 0 && { images: this.#images }),
     };
+    if (reasoning !== "") message.reasoning_content = reasoning;
+    if (this.#details.length > 0) message.reasoning_details = this.#details;
+    if (calls.length > 0) message.tool_calls = calls;
+    if (this.#functionCall) message.function_call = this.#functionCall;
+    if (this.#annotations.length > 0) message.annotations = this.#annotations;
+    if (this.#images.length > 0) message.images = this.#images;
+    return message;
   }
 
   /** Joins fragments of one reasoning block to one entry. */
@@ -206,6 +213,8 @@ function mergeDelta(
   return after;
 }
 
-function objects(value: Json | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+function objects(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : NO_OBJECTS;
 }
+
+const NO_OBJECTS: readonly JsonObject[] = [];

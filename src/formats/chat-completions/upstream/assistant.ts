@@ -19,6 +19,7 @@ export function encodeAssistant(
   ids: ReadonlyMap<ToolCallBlock, string>,
   context: EncodeContext,
 ): JsonObject | undefined {
+  if (turns.length === 0) return undefined;
   const blocks = turns.flatMap(({ turn }) => turn.blocks);
   const calls = turns.flatMap((placed) => encodeCalls(placed, ids, context));
   const texts = turns.map(({ turn, path }) => textOf(turn.blocks, path, context));

@@ -26,9 +26,10 @@ export function encodeExtra(
   request: ChatRequest,
   effort: string | undefined,
   context: EncodeContext,
-): JsonObject {
+): JsonObject | undefined {
   const samples = takesSampling(context.facts, effort);
-  checkForeignFields(request, FORMAT, context, samples ? ["seed", ...PENALTIES] : ["seed"]);
+  if (!hasMembers(request.extra)) return encodeVerbosity(request, context);
+  checkForeignFields(request, FORMAT, context, samples ? SAMPLED : ["seed"]);
   const kept = Object.entries(request.extra[FORMAT] ?? {}).filter(([name, value]) => {
     if (value == null) return false;
     if (lacks(name, value, context)) return false;
@@ -44,6 +45,12 @@ export function encodeExtra(
   };
 }
 
+/** Whether a client has sent a field without a canonical equivalent. */
+function hasMembers(extra: ChatRequest["extra"]): boolean {
+  for (const format in extra) for (const _ in extra[format]) return true;
+  return false;
+}
+
 /** Whether the host lacks a field by its traits; reports the loss. */
 function lacks(name: string, value: Json, { traits, reportLoss }: EncodeContext): boolean {
   const trait = name === "n" ? traits.n : isLogprobs(name) ? traits.logprobs : undefined;
@@ -57,7 +64,7 @@ function isLogprobs(name: string): boolean {
   return name === "logprobs" || name === "top_logprobs";
 }
 
-const PENALTIES = ["presencePenalty", "frequencyPenalty"] as const;
+const SAMPLED = ["seed", "presencePenalty", "frequencyPenalty"] as const;
 
 /** Fields of clients of other formats that this format has too. */
 function encodeShared(request: ChatRequest, samples: boolean): JsonObject {
@@ -70,10 +77,13 @@ function encodeShared(request: ChatRequest, samples: boolean): JsonObject {
 }
 
 /** Other vendors refuse the field; those of OpenAI's models that know custom tools know it, too. */
-function encodeVerbosity(request: ChatRequest, { sameFormat, facts, reportLoss }: EncodeContext): JsonObject {
+function encodeVerbosity(
+  request: ChatRequest,
+  { sameFormat, facts, reportLoss }: EncodeContext,
+): JsonObject | undefined {
   const { verbosity } = request;
-  if (verbosity === undefined) return {};
+  if (verbosity === undefined) return undefined;
   if (sameFormat || facts?.customTools) return { verbosity };
   reportLoss("dropped", fieldPath(request, "verbosity"), "the provider does not support this field");
-  return {};
+  return undefined;
 }

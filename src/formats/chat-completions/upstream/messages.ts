@@ -82,13 +82,17 @@ class MessageWriter {
   }
 
   #writeOther({ turn, path }: PlacedTurn, orphans: ReadonlySet<Block>): void {
-    const parts = turn.blocks.flatMap((block) => {
-      if (block.type !== "tool-result") return encodePart(block, blockPath(block, path), this.#context);
-      return orphans.has(block) ? this.#orphan(block, path) : [];
-    });
+    const parts: JsonObject[] = [];
+    for (const block of turn.blocks) {
+      if (block.type !== "tool-result")
+        parts.push(...encodePart(block, blockPath(block, path), this.#context));
+      else if (orphans.has(block)) parts.push(...this.#orphan(block, path));
+    }
     const content = contentOf(parts);
     if (content === undefined) return;
-    this.messages.push({ role: turn.role, content, ...(turn.name !== undefined && { name: turn.name }) });
+    const message: JsonObject = { role: turn.role, content };
+    if (turn.name !== undefined) message.name = turn.name;
+    this.messages.push(message);
   }
 
   #orphan(result: ToolResultBlock, path: string): JsonObject[] {
@@ -135,9 +139,11 @@ function plainText({ content }: JsonObject): string {
 const MAX_MARKS = 4;
 
 function limitMarks(messages: JsonObject[]): JsonObject[] {
-  const marked = messages
-    .flatMap(({ content }) => (Array.isArray(content) ? (content as JsonObject[]) : []))
-    .filter((part) => part.prompt_cache_breakpoint !== undefined);
+  const marked: JsonObject[] = [];
+  for (const { content } of messages)
+    if (Array.isArray(content))
+      for (const part of content as JsonObject[])
+        if (part.prompt_cache_breakpoint !== undefined) marked.push(part);
   for (const part of marked.slice(0, -MAX_MARKS)) delete part.prompt_cache_breakpoint;
   return messages;
 }

@@ -34,19 +34,19 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   if (messages.length === 0) throw noContent(fieldPath(request, "turns"));
   reportPrefill(request, context);
   reportUncarried(request, { user: true, names: true, imageDetail: true }, context);
-  return {
-    model: target.model,
-    ...(request.stream && encodeStreaming(context)),
-    ...encodeLimit(request, target, context),
-    ...encodeSampling(request, effort, context),
-    ...encodeStop(request, context),
-    ...(effort !== undefined && { reasoning_effort: effort }),
-    ...(responseFormat && { response_format: responseFormat }),
-    ...encodeIdentity(request, context),
-    ...encodeExtra(request, effort, context),
-    ...encodeTools(request, context),
-    messages,
-  };
+  let body: JsonObject = { model: target.model };
+  if (request.stream) Object.assign(body, encodeStreaming(context));
+  Object.assign(body, encodeLimit(request, target, context), encodeSampling(request, effort, context));
+  Object.assign(body, encodeStop(request, context));
+  if (effort !== undefined) body.reasoning_effort = effort;
+  if (responseFormat) body.response_format = responseFormat;
+  Object.assign(body, encodeIdentity(request, context));
+  const others = encodeExtra(request, effort, context);
+  // A spread, because assignment would not store a member named `__proto__`.
+  if (others) body = { ...body, ...others };
+  Object.assign(body, encodeTools(request, context));
+  body.messages = messages;
+  return body;
 }
 
 function noContent(path: string) {
@@ -71,12 +71,12 @@ function encodeLimit(
   request: ChatRequest,
   target: CodecTarget,
   { facts, reportLoss }: EncodeContext,
-): JsonObject {
+): JsonObject | undefined {
   const { maxTokens } = request;
-  if (maxTokens === undefined) return {};
+  if (maxTokens === undefined) return undefined;
   if (target.traits.outputLimit === false) {
     reportLoss("dropped", fieldPath(request, "maxTokens"), "the provider keeps to no output limit");
-    return {};
+    return undefined;
   }
   const most = facts?.maxOutput ?? Number.POSITIVE_INFINITY;
   if (maxTokens > most)
@@ -85,7 +85,8 @@ function encodeLimit(
 }
 
 /** Always a list: some servers refuse a string. */
-function encodeStop(request: ChatRequest, context: EncodeContext): JsonObject {
+function encodeStop(request: ChatRequest, context: EncodeContext): JsonObject | undefined {
+  if (request.stop.length === 0) return undefined;
   const { sent } = planStop(request.stop, context);
-  return sent.length > 0 ? { stop: sent } : {};
+  return sent.length > 0 ? { stop: sent } : undefined;
 }

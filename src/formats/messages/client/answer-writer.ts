@@ -34,6 +34,7 @@ interface Seal {
 
 export class EventWriter {
   readonly #context: CodecContext;
+  readonly #first: Usage | undefined;
   readonly #blocks = new Map<number, QueuedBlock>();
   #queue: QueuedBlock[] = [];
   #nextIndex = 0;
@@ -46,8 +47,10 @@ export class EventWriter {
   /** Names of calls whose arguments are not JSON. */
   readonly brokenCalls: string[] = [];
 
-  constructor(context: CodecContext) {
+  /** @param first the counts of an answer whose provider has not counted yet; absent: an estimate of the request */
+  constructor(context: CodecContext, first?: Usage) {
     this.#context = context;
+    this.#first = first;
     this.#state = {
       toolCalls: 0,
       foreignCalls: 0,
@@ -99,9 +102,8 @@ export class EventWriter {
   }
 
   #start(id: string, model: string, usage: Usage | undefined): void {
-    const { request } = this.#context;
-    // An estimate; the exact counts come with message_delta.
-    const first = usage ?? { ...NO_USAGE, input: request ? estimateTokens(request) : 1, output: 1 };
+    // The exact counts come with message_delta.
+    const first = usage ?? this.#first ?? this.#estimate();
     this.#out.push({
       type: "message_start",
       message: {
@@ -117,6 +119,11 @@ export class EventWriter {
         usage: encodeUsage(first),
       },
     });
+  }
+
+  #estimate(): Usage {
+    const { request } = this.#context;
+    return { ...NO_USAGE, input: request ? estimateTokens(request) : 1, output: 1 };
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Writes canonical events as an answer, streamed or whole. */
 import type { CodecContext } from "../../../core/context.ts";
-import type { ChatEvent } from "../../../core/events.ts";
+import { type ChatEvent, NO_USAGE } from "../../../core/events.ts";
 import type { AnswerWriter, Frame } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { incompleteStream } from "../../../core/incomplete.ts";
@@ -14,7 +14,8 @@ export function writeStream(context: CodecContext): AnswerWriter {
 
 /** Writes a JSON answer, assembled from the events of its stream. @throws GatewayError if `message-end` is missing */
 export function writeAnswer(events: readonly ChatEvent[], context: CodecContext): JsonObject {
-  const writer = new EventWriter(context);
+  // The message has the final counts alone.
+  const writer = new EventWriter(context, NO_USAGE);
   const assembler = new MessageAssembler();
   for (const event of events) for (const data of writer.write(event)) assembler.add(data);
   if (!writer.ended) throw incompleteStream();

@@ -18,18 +18,19 @@ export function readStream(context: CodecContext): AnswerReader {
 /** Reads a JSON answer like a stream. @throws GatewayError `upstream` if the body is an error, or not a message */
 export function readAnswer(body: JsonObject, context: CodecContext): ChatEvent[] {
   if (body.type === "error" || isObject(body.error)) throw decodeErrorBody(body);
-  const { content, ...message } = body;
+  const { content } = body;
   if (!Array.isArray(content)) throw malformed("the answer has no content");
   const reader = new EventReader(context);
-  return [
-    { type: "message_start", message: { ...message, content: [] } },
-    ...content.flatMap((block, index) => [
-      { type: "content_block_start", index, content_block: block },
-      { type: "content_block_stop", index },
-    ]),
-    { type: "message_delta", delta: message, usage: message.usage },
-    { type: "message_stop" },
-  ].flatMap((event: JsonObject) => reader.read(event));
+  const events: ChatEvent[] = [];
+  const read = (event: JsonObject) => void events.push(...reader.read(event));
+  read({ type: "message_start", message: body });
+  content.forEach((block, index) => {
+    read({ type: "content_block_start", index, content_block: block });
+    read({ type: "content_block_stop", index });
+  });
+  read({ type: "message_delta", delta: body, usage: body.usage });
+  read({ type: "message_stop" });
+  return events;
 }
 
 class StreamReader implements AnswerReader {

@@ -19,6 +19,8 @@ const MAX_INFORMATIONAL = 8;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 const STATUS_LINE = Buffer.from("HTTP/1");
 const NO_BYTES = new Uint8Array(0);
+/** Until the head has arrived. */
+const NO_HEADERS = new HeaderList();
 
 /** The connection that carries an exchange. */
 export interface Carrier {
@@ -48,7 +50,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
   readonly response: Promise<UpstreamResponse>;
 
   status = 0;
-  headers = new HeaderList();
+  headers = NO_HEADERS;
 
   readonly #stop: Stoppable;
   #connection: Carrier | undefined;

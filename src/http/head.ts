@@ -45,9 +45,12 @@ export class HeaderList implements HeaderReader {
   }
 
   forEach(visit: (value: string, name: string) => void): void {
-    this.#names.forEach((name, at) => {
-      if (this.#names.indexOf(name) === at) visit(this.get(name)!, name);
-    });
+    const names = this.#names;
+    for (let at = 0; at < names.length; at++) {
+      const name = names[at]!;
+      if (names.indexOf(name) !== at) continue;
+      visit(names.includes(name, at + 1) ? this.get(name)! : this.#values[at]!, name);
+    }
   }
 
   get size(): number {

@@ -5,18 +5,20 @@ import type { OpenedJson } from "../gateway/lanes/lane.ts";
 import { constantHeaders } from "../gateway/delivery/response-headers.ts";
 import type { Answer } from "../gateway/types.ts";
 
-const RANDOM_BYTES = 12;
-/** Random bytes for many ids: a call of the system for each would cost more than the id. */
-const pool = Buffer.alloc(RANDOM_BYTES * 256);
-let used = pool.length;
+/** Random bytes for many ids: a call of the system for each would cost more than the id. 12 bytes are 16 characters of base64url. */
+const random = Buffer.alloc(12 * 256);
+const RANDOM_LENGTH = 16;
+let randomText = "";
+let used = 0;
 /** Milliseconds since 1970, and the same as 6 bytes in base64url. */
 let time = 0;
 let timeText = "";
 
 /** `req_` and 24 URL-safe characters: 6 bytes of time, so that a store finds the call by its id, and 12 random ones. */
 export function createRequestId(): string {
-  if (used === pool.length) {
-    crypto.getRandomValues(pool);
+  if (used === randomText.length) {
+    crypto.getRandomValues(random);
+    randomText = random.toString("base64url");
     used = 0;
   }
   const now = Date.now();
@@ -26,8 +28,8 @@ export function createRequestId(): string {
     bytes.writeUIntBE(now, 0, 6);
     timeText = bytes.toString("base64url");
   }
-  used += RANDOM_BYTES;
-  return `req_${timeText}${pool.toString("base64url", used - RANDOM_BYTES, used)}`;
+  used += RANDOM_LENGTH;
+  return `req_${timeText}${randomText.slice(used - RANDOM_LENGTH, used)}`;
 }
 
 export function respond(answer: Answer, requestId: string): Response {

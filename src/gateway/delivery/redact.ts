@@ -96,8 +96,9 @@ export function headersWithoutCredential(
   headers: Record<string, string>,
   target: Target,
 ): Record<string, string> {
-  const masked = { ...headers };
-  for (const name in masked) masked[name] = textWithoutCredential(masked[name]!, target);
+  const { texts } = needlesOf(target);
+  const masked: Record<string, string> = {};
+  for (const name in headers) masked[name] = mask(headers[name]!, texts);
   return masked;
 }
 
@@ -187,7 +188,10 @@ export function secretFilter(providers: readonly ActiveProvider[]): (text: strin
 }
 
 function mask(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+  let masked = text;
+  // A secret that is longer cannot occur, and most headers are shorter.
+  for (const secret of secrets) if (masked.length >= secret.length) masked = masked.replaceAll(secret, MASK);
+  return masked;
 }
 
 /** The text, with the provider's credentials masked. */

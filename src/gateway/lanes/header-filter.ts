@@ -70,7 +70,10 @@ function copyByPrefix(
   passed: Record<string, string>,
 ): void {
   headers.forEach((value, name) => {
-    if (FORBIDDEN.has(name) || name.startsWith("x-forwarded-")) return;
-    if (prefixes.some((prefix) => name.startsWith(prefix))) passed[name] = value;
+    for (const prefix of prefixes)
+      if (name.startsWith(prefix)) {
+        if (!FORBIDDEN.has(name) && !name.startsWith("x-forwarded-")) passed[name] = value;
+        return;
+      }
   });
 }

@@ -6,6 +6,7 @@ import type { Attempt } from "../../core/call.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/json.ts";
+import type { Envelope } from "../../core/provider.ts";
 import { editMembers } from "../../stream/scan.ts";
 import { mayHold } from "../../stream/spelling.ts";
 import { viewOf } from "../plugins/call-view.ts";
@@ -39,7 +40,7 @@ export function nativeBody(
   const { bytes } = source;
   const { call, target } = attempt;
   const { provider } = target;
-  const edits = new Map<string, string | undefined>();
+  const edits: Edits = new Map();
   if (target.model !== call.model && !codec.address.requestInUrl)
     edits.set("model", JSON.stringify(target.model));
   const unsealed = holdsSealed(bytes, codec.native.sealedMark)
@@ -50,19 +51,10 @@ export function nativeBody(
   if (fitted) for (const [name, text] of changedMembers(source.body, fitted)) edits.set(name, text);
   const streams =
     fitted && fitted["stream"] !== source.body["stream"] ? fitted["stream"] === true : call.stream;
-  const { without = [], defaults, with: extra } = provider.envelope?.[target.format] ?? {};
-  for (const [name, value] of Object.entries(defaults?.(viewOf(attempt)) ?? {}))
-    if (!source.spanOf(name)) edits.set(name, JSON.stringify(value));
-  for (const [name, value] of Object.entries(target.body ?? {}))
-    if (!source.spanOf(name)) edits.set(name, JSON.stringify(value));
-  const added = extra?.(viewOf(attempt), call.stream) ?? {};
-  for (const name of without) {
-    if (!source.spanOf(name)) continue;
-    edits.set(name, undefined);
-    if (!IN_URL.has(name) && !Object.hasOwn(added, name))
-      attempt.context.reportLoss("dropped", name, "the provider does not accept the field");
-  }
-  for (const [name, value] of Object.entries(added)) edits.set(name, JSON.stringify(value));
+  const envelope = provider.envelope?.[target.format];
+  if (envelope?.defaults) addAbsent(envelope.defaults(viewOf(attempt)), source, edits);
+  if (target.body) addAbsent(target.body, source, edits);
+  if (envelope) applyEnvelope(envelope, source, attempt, edits);
   const { patch } = provider;
   if (patch) {
     const body = { ...(fitted ?? unsealed ?? source.body), model: target.model };
@@ -77,6 +69,29 @@ export function nativeBody(
   if (asksForUsage) edits.set(...usage);
   const pieces = edits.size === 0 ? [bytes] : editMembers(bytes, edits, source.spanOf);
   return { pieces, changed: [...edits.keys()], asksForUsage, streams };
+}
+
+type Edits = Map<string, string | undefined>;
+
+function addAbsent(members: Readonly<JsonObject>, { spanOf }: NativeSource, edits: Edits): void {
+  for (const [name, value] of Object.entries(members))
+    if (!spanOf(name)) edits.set(name, JSON.stringify(value));
+}
+
+function applyEnvelope(
+  { without = [], with: extra }: Envelope,
+  { spanOf }: NativeSource,
+  attempt: Attempt,
+  edits: Edits,
+): void {
+  const added = extra?.(viewOf(attempt), attempt.call.stream) ?? {};
+  for (const name of without) {
+    if (!spanOf(name)) continue;
+    edits.set(name, undefined);
+    if (!IN_URL.has(name) && !Object.hasOwn(added, name))
+      attempt.context.reportLoss("dropped", name, "the provider does not accept the field");
+  }
+  for (const [name, value] of Object.entries(added)) edits.set(name, JSON.stringify(value));
 }
 
 /** Members that a host takes in its URL if its envelope removes them from the body. */

@@ -125,10 +125,8 @@ export class NativeLane implements Lane {
     if (!seen) throw invalidAnswer(attempt.target);
     if (seen.error) throw asFailure(seen.error);
     recordUsage(seen, attempt);
-    const headers = {
-      ...passedHeaders(this.#codec.address, response, this.#attempt.target),
-      "content-type": "application/json",
-    };
+    const headers = passedHeaders(this.#codec.address, response, this.#attempt.target);
+    headers["content-type"] = "application/json";
     const opened = { kind: "json" as const, status: response.status, headers, body: bytes };
     const { stored } = this.#incoming;
     if (!stored || stored.keeperOf(attempt) === "none") return opened;

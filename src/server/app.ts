@@ -81,8 +81,7 @@ export function createApp(options: AppOptions) {
 
   const { names } = options;
   let lastKnown: string | undefined;
-  const foreignHost = (request: Request): GatewayError | undefined => {
-    const host = request.headers.get("host") ?? "";
+  const foreignHost = (host: string): GatewayError | undefined => {
     if (names === undefined || host === lastKnown) return undefined;
     if (!isKnownHost(host, names)) return unknownHost(host);
     lastKnown = host;
@@ -91,7 +90,8 @@ export function createApp(options: AppOptions) {
 
   /** Elysia's handler, after a check of host and target. */
   const fetch = (request: Request): Response | Promise<Response> => {
-    const fault = requestFault(request) ?? foreignHost(request);
+    const host = request.headers.get("host");
+    const fault = requestFault(request, host) ?? foreignHost(host ?? "");
     if (fault) return respondError(fault, codecOf(request), createRequestId());
     return app.fetch(request);
   };
@@ -121,11 +121,9 @@ const MAX_HOST_BYTES = 200;
 /** The last valid Host header: most requests have the same. */
 let lastHost: string | undefined;
 
-function requestFault(request: Request): GatewayError | undefined {
+function requestFault({ url }: Request, host: string | null): GatewayError | undefined {
   // A request target has no fragment (RFC 9112 3.2), and parsers would disagree about its path.
-  if (request.url.includes("#"))
-    return ambiguous("The path of the request must not contain a #; write it as %23.");
-  const host = request.headers.get("host");
+  if (url.includes("#")) return ambiguous("The path of the request must not contain a #; write it as %23.");
   if (host !== null && (host === lastHost || isHostHeader(host))) {
     lastHost = host;
     return undefined;

@@ -50,6 +50,7 @@ export function readBodyTo(
 }
 
 function checkContentType(type: string | null): void {
+  if (type === "application/json") return;
   const media = (type ?? "").split(";")[0]!.trim().toLowerCase();
   if (media === "application/json" || (media.startsWith("application/") && media.endsWith("+json"))) return;
   throw new GatewayError(

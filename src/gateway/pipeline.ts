@@ -13,6 +13,7 @@ import type { Deadline } from "./delivery/deadline.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
 import type { Lane, Opened, OpenedReceiver, Prepared } from "./lanes/lane.ts";
 import { isMissingPath } from "./lanes/missing-path.ts";
+import { discard } from "./lanes/read-answer.ts";
 import { opened, tell } from "./lanes/receive.ts";
 import { type HeadReceiver, sendTo } from "./lanes/send.ts";
 import { TranslatedLane } from "./lanes/translated.ts";
@@ -187,6 +188,8 @@ class Opening implements HeadReceiver {
   }
 
   head(response: UpstreamResponse): void {
+    // A part of weir has failed after the request was sent.
+    if (!this.#receiver) return void discard(response);
     try {
       if (!response.ok) return this.#later(this.#refused(response), () => this.begin(this.#lane));
       const adopting = adoptReported(response, this.#running, this.#gateway);

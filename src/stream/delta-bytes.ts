@@ -26,6 +26,21 @@ export class DeltaCounter {
     return bytes + this.#countEvent(start === 0 ? text : text.slice(start));
   }
 
+  /** Counts a string that was found already. */
+  add(written: string): void {
+    this.#most?.add(decoded(written));
+  }
+
+  /** The string of an event that is counted, if it has one of them. @param text one event */
+  stringOf(text: string): { from: number; to: number } | undefined {
+    const mark = this.#marks[this.#last]!;
+    const at = text.indexOf(mark);
+    if (at < 0 || text.includes(mark, at + mark.length)) return undefined;
+    const from = text.indexOf('"', at + mark.length) + 1;
+    const to = from + stringBytes(text, mark, undefined);
+    return to > from ? { from, to } : undefined;
+  }
+
   #countEvent(text: string): number {
     const marks = this.#marks;
     for (let tried = 0; tried < marks.length; tried++) {
@@ -38,6 +53,65 @@ export class DeltaCounter {
     return 0;
   }
 }
+
+/** A longer event is not remembered: thousands of streams remember one each. Characters. */
+const MAX_REMEMBERED = 4096;
+
+/**
+ * Events that are equal but for one string. Of an answer most are, so what the others hold besides their text was searched when the
+ * first of them came.
+ */
+export class EqualEvents {
+  readonly #counter: DeltaCounter;
+  /** An event without a mark, up to the text of its string, and from the quote behind it; empty: none is known. */
+  #before = "";
+  #behind = "";
+  /** Text in the events that the last `pass` has counted. Bytes. */
+  bytes = 0;
+
+  constructor(counter: DeltaCounter) {
+    this.#counter = counter;
+  }
+
+  /** Counts the events at the beginning of a text that are equal to the known one. @returns where the others begin */
+  pass(text: string): number {
+    const before = this.#before;
+    const behind = this.#behind;
+    this.bytes = 0;
+    let at = 0;
+    while (before !== "" && text.startsWith(before, at)) {
+      const from = at + before.length;
+      const to = text.indexOf('"', from);
+      // A quote that belongs to the text has a backslash before it.
+      if (to <= from || text.charCodeAt(to - 1) === BACKSLASH || !text.startsWith(behind, to)) break;
+      this.#counter.add(text.slice(from, to));
+      this.bytes += to - from;
+      at = to + behind.length;
+    }
+    return at;
+  }
+
+  /** Remembers the last event of a text, if one of its strings is counted. @param text complete events without a mark */
+  learn(text: string): void {
+    const start = text.lastIndexOf(BLANK_LINE, text.length - BLANK_LINE.length - 1);
+    const length = start < 0 ? text.length : text.length - start - BLANK_LINE.length;
+    if (length > MAX_REMEMBERED) return;
+    const event = length === text.length ? text : copyOf(text.slice(-length));
+    if (!event.endsWith(BLANK_LINE) || event.includes("\r")) return;
+    const string = this.#counter.stringOf(event);
+    if (!string) return;
+    this.#before = event.slice(0, string.from);
+    this.#behind = event.slice(string.to);
+  }
+}
+
+/** A part of a text keeps the whole text in memory. */
+function copyOf(latin: string): string {
+  return Buffer.from(latin, "latin1").toString("latin1");
+}
+
+/** Ends an event. */
+const BLANK_LINE = "\n\n";
 
 /** Precedes the data of an event, except at the beginning of the text. Strings in JSON contain no line breaks. */
 const DATA = "\ndata:";

@@ -5,7 +5,7 @@
 import type { Frame, StreamSummary, UsageRequest, StreamObserver } from "../core/format.ts";
 import { incompleteStream } from "../core/incomplete.ts";
 import { MostTokens } from "../core/tokens/most-tokens.ts";
-import { DeltaCounter } from "./delta-bytes.ts";
+import { DeltaCounter, EqualEvents } from "./delta-bytes.ts";
 import { eventsIn, lastEventEnd, parseFrames } from "./sse.ts";
 
 /** A longer event is passed on in parts, which limits the memory. Bytes. */
@@ -24,6 +24,7 @@ export class Tap {
   output = 0;
   readonly #most: MostTokens | undefined;
   readonly #deltas: DeltaCounter | undefined;
+  readonly #equal: EqualEvents | undefined;
   readonly #marks: RegExp;
   /** The same marks, to find each of them. */
   readonly #everyMark: RegExp;
@@ -42,6 +43,7 @@ export class Tap {
     this.#everyMark = everyMarkOf(watch);
     this.#most = counts ? new MostTokens() : undefined;
     this.#deltas = watch.deltas && new DeltaCounter(watch.deltas, this.#most);
+    this.#equal = this.#deltas && new EqualEvents(this.#deltas);
   }
 
   /** The most tokens that the output can be; 0 if they are not counted. */
@@ -56,15 +58,15 @@ export class Tap {
     if (end === 0) return this.#hold(chunk);
     const passed = this.#take(end === chunk.length ? chunk : chunk.subarray(0, end));
     if (end < chunk.length) this.#hold(chunk.subarray(end));
-    this.#read(this.midEvent ? behindFirstEvent(passed) : passed);
+    const isMarked = this.#read(this.midEvent ? behindFirstEvent(passed) : passed);
     this.midEvent = false;
-    return this.#wanted(passed);
+    return isMarked ? this.#wanted(passed) : passed;
   }
 
   /** Complete events without the one that the client did not request; undefined if no other is left. */
   #wanted(bytes: Uint8Array): Uint8Array | undefined {
     const unasked = this.#unasked;
-    if (!unasked || !this.#isMarked(bytes)) return bytes;
+    if (!unasked) return bytes;
     const kept: Uint8Array[] = [];
     let from = 0;
     for (const event of markedEvents(bytes, latin(bytes), this.#everyMark)) {
@@ -87,8 +89,7 @@ export class Tap {
     if (this.#heldBytes === 0) return undefined;
     const rest = this.#take(new Uint8Array(0));
     const event = Buffer.concat([rest, BLANK_LINE]);
-    this.#read(event);
-    return this.#wanted(event) === event ? rest : undefined;
+    return !this.#read(event) || this.#wanted(event) === event ? rest : undefined;
   }
 
   #hold(chunk: Uint8Array): Uint8Array | undefined {
@@ -126,11 +127,23 @@ export class Tap {
     return Uint8Array.of(before[before.length - 1]!, last[0]!);
   }
 
-  #read(bytes: Uint8Array): void {
-    const text = latin(bytes);
+  /** @returns whether an event may have a mark */
+  #read(bytes: Uint8Array): boolean {
+    const all = latin(bytes);
+    const equal = this.#equal;
+    const from = equal && this.started ? equal.pass(all) : 0;
+    if (from > 0) this.output += equal!.bytes;
+    if (from === all.length) return false;
+    const text = from === 0 ? all : all.slice(from);
     if (this.#deltas) this.output += this.#deltas.count(text);
-    if (!this.started) return this.#readFirst(bytes);
-    if (!this.#marks.test(text)) return;
+    const isMarked = this.#marks.test(text);
+    if (!this.started) this.#readFirst(bytes);
+    else if (isMarked) this.#readMarked(from === 0 ? bytes : bytes.subarray(from), text);
+    else equal?.learn(text);
+    return isMarked;
+  }
+
+  #readMarked(bytes: Uint8Array, text: string): void {
     for (const event of markedEvents(bytes, text, this.#everyMark))
       for (const frame of parseFrames(event)) this.watch.frame(frame, this.seen);
   }
@@ -152,10 +165,6 @@ export class Tap {
     const { terminator } = this.watch;
     if (!this.seen.terminated || terminator === undefined) return false;
     return parseFrames(Buffer.from(terminator)).some((end) => end.data === data.trim());
-  }
-
-  #isMarked(bytes: Uint8Array): boolean {
-    return this.#marks.test(latin(bytes));
   }
 }
 

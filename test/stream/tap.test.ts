@@ -97,6 +97,42 @@ test("an event that answers a question of weir's own is read and not passed on, 
   );
 });
 
+test("text is counted and marks are found at any chunking, also in events that are equal but for their text", () => {
+  const written = fc.constantFrom("a", "bcd", "", 'e\\"f', "é", "done", '\\"},\\"done\\":1');
+  const events = fc.array(
+    fc.oneof(
+      written.map((text) => ({ text, event: `data: {"delta":{"text":"${text}"},"n":0}\n\n` })),
+      written.map((text) => ({ text, event: `data: {"delta":{"text":"${text}"},"n":1}\n\n` })),
+      written.map((text) => ({ text, event: `event: x\r\ndata: {"delta":{"more":"${text}"}}\r\n\r\n` })),
+      fc
+        .constantFrom(": ping\n\n", 'data: {"done":1,"text":""}\n\n', "\n")
+        .map((event) => ({ text: "", event })),
+    ),
+  );
+  withinBudget(
+    fc.property(events, fc.array(fc.nat(), { maxLength: 8 }), fc.boolean(), (list, cuts, counts) => {
+      let ends = 0;
+      const counted: StreamObserver = {
+        marks: ['"done":1'],
+        deltas: ["text", "more"],
+        frame: ({ data }) => void (data.includes('"done":1') && ends++),
+        answer() {},
+      };
+      const all = bytes(`data: first\n\n${list.map(({ event }) => event).join("")}`);
+      const places = [...new Set(cuts.map((cut) => cut % (all.length + 1)))].sort((a, b) => a - b);
+      const chunks = [...places, all.length].map((to, index) => all.subarray(places[index - 1] ?? 0, to));
+      const tap = new Tap(counted, undefined, counts);
+      const passed = [...chunks.map((chunk) => tap.push(chunk)), tap.rest()].filter(
+        (one) => one !== undefined,
+      );
+      expect(Buffer.concat(passed)).toEqual(Buffer.from(all));
+      expect(tap.output).toBe(list.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0));
+      expect(ends).toBe(list.filter(({ event }) => event.includes('"done":1')).length);
+      expect(tap.outputTokens > 0).toBe(counts && list.some(({ text }) => text !== ""));
+    }),
+  );
+});
+
 test("a chunk without bytes changes nothing", () => {
   const { out, tap } = relay(["data: done\n", "", "\n"].map(bytes));
   expect([out, tap.seen.terminated]).toEqual(["data: done\n\n", true]);

@@ -1,46 +1,127 @@
-/** How large a request is, for the estimate of its cost. It is read from the parsed body: a spelling of JSON changes nothing. */
+/** How large a request is, for the estimate of its cost. It is that of the parsed body: a spelling of JSON changes nothing. */
 import type { EmbedInput } from "../core/embed.ts";
+import type { ClientRoutes } from "../core/format.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import type { RequestSize } from "../core/ledger.ts";
-import type { MediaMember, SizeMembers } from "../core/size-members.ts";
-import { IMAGE_TOKENS } from "../core/tokens/image-tokens.ts";
-import { MostTokens, type TextTokens } from "../core/tokens/most-tokens.ts";
+import { Recent } from "../core/recent.ts";
+import type { SizeMembers } from "../core/size-members.ts";
+import { hashOf, type Layout, layoutOf, type Member } from "../stream/outline/layout.ts";
+import { CUT_SHORT } from "../stream/outline/outline.ts";
+import type { Span } from "../stream/scan.ts";
+import { Content } from "./request-content.ts";
 import type { CallCodec, Incoming } from "./types.ts";
 
 /** Parts of a request that are read. */
-export type Sized = Pick<Incoming, "body"> & {
-  stored?: Pick<NonNullable<Incoming["stored"]>, "added">;
-  format: { client: Pick<CallCodec, "facts"> };
-};
-
-/** The most tokens of a document that a provider fetches. */
-const DOCUMENT_TOKENS = 160_000;
-/** Characters of base64 for a token of a document, of audio or of video. */
-const CHARACTERS_PER_TOKEN = 20;
-const SEALED_CHARACTERS_PER_TOKEN = 2;
-/** Quotes, colon and comma around a member; the quotes and the comma of an element. */
-const MEMBER_TOKENS = 3;
-const ELEMENT_TOKENS = 1;
+export type Sized = Pick<Incoming, "body"> &
+  Partial<Pick<Incoming, "bytes" | "call">> & {
+    stored?: Pick<NonNullable<Incoming["stored"]>, "added">;
+    format: { client: Pick<CallCodec, "facts"> & { routes?: Pick<ClientRoutes, "address"> } };
+  };
 
 /** @param sized `stored`: what weir adds to the request */
-export function sizeOf({ body, stored, format: { client } }: Sized): RequestSize {
-  const size = client.facts.size ?? NO_MEMBERS;
-  const content = new Content(size);
-  content.read(body);
+export function sizeOf(sized: Sized): RequestSize {
+  const { bytes, stored, format } = sized;
+  const size = format.client.facts.size ?? NO_MEMBERS;
+  const parts = bytes && partsOf(bytes, sized, size);
+  const content = parts?.content ?? new Content(size);
+  const body = parts?.short ?? sized.body;
+  if (!parts) content.read(body);
   for (const item of stored?.added ?? []) content.read(item);
-  const { tools } = content;
   return {
     text: content.text,
     structure: content.structure,
     mediaTokens: content.media,
-    hasTools: tools.length > 0,
+    hasTools: content.hasTools,
     hasServerTools:
-      (size.serverMembers?.some((name) => body[name] !== undefined) ?? false) ||
-      tools.some((tool) => isServerTool(tool, size)),
+      content.hasServerTools || (size.serverMembers?.some((name) => body[name] !== undefined) ?? false),
     ...limitsIn(body, size),
     tier: wordIn(body, size.tier),
     speed: wordIn(body, size.speed),
   };
+}
+
+/** Blocks whose content is kept. A block has some kilobytes, and its content some hundred bytes. */
+const MOST_BLOCKS = 4096;
+/** The value of a member from this length on is a block, or a list of them. Bytes. */
+const LONG_VALUE = 1024;
+
+/** The content of blocks, by their hash and what else decides it: a conversation repeats its blocks with every turn. */
+const known = new Recent<Content>(MOST_BLOCKS);
+
+/** A body without its long strings, and the content of the whole body. */
+interface Parts {
+  short: JsonObject;
+  content: Content;
+}
+
+/**
+ * Reads a body member by member, long ones block by block, so that only new blocks are parsed.
+ * @returns undefined for a body that has to be read as a whole
+ */
+function partsOf(bytes: Uint8Array, { call, format }: Sized, size: SizeMembers): Parts | undefined {
+  const layout = layoutOf(bytes);
+  const { address } = format.client.routes ?? {};
+  if (!layout || (address && !call)) return undefined;
+  const content = new Content(size);
+  // The URL says these members, whatever the body says of them.
+  const fromUrl: JsonObject = address ? { model: call!.model, stream: call!.stream } : {};
+  const members = layout.members.filter(({ name }) => !Object.hasOwn(fromUrl, name));
+  if (members.some(({ name }) => content.isMedia(name))) return undefined;
+  content.read(fromUrl);
+  const short = { ...layout.short, ...fromUrl };
+  for (const member of members) readMember(member, layout, content, size, call?.principal?.id ?? "");
+  for (const name of [size.tier, size.speed])
+    if (name !== undefined && short[name] === CUT_SHORT)
+      short[name] = valueIn(
+        layout,
+        members.find((member) => member.name === name)!,
+      );
+  return { short, content };
+}
+
+/** @param caller whose blocks are found again: how fast one is counted says nothing of the prompts of others */
+function readMember(
+  member: Member,
+  layout: Layout,
+  content: Content,
+  size: SizeMembers,
+  caller: string,
+): void {
+  const { name, start, end } = member;
+  content.readName(name);
+  if (end - start < LONG_VALUE) return content.readValue(name, valueIn(layout, member));
+  const isList = layout.isList(member);
+  const context = contextOf(name, isList, size, caller);
+  const counted = (hash: bigint, read: (part: Content) => void) => {
+    const key = hash ^ context;
+    const found = known.get(key);
+    if (found) return content.add(found);
+    const part = new Content(size);
+    read(part);
+    content.add(known.put(key, part));
+  };
+  if (!isList)
+    return counted(hashOf(layout.bytes, member), (part) => part.readValue(name, valueIn(layout, member)));
+  for (const block of layout.blocksOf(member))
+    counted(block.hash, (part) => part.readValue(name, JSON.parse(`[${textIn(layout, block)}]`) as Json));
+}
+
+/** What decides the content of a block beside its bytes. */
+function contextOf(name: string, isList: boolean, size: SizeMembers, caller: string): bigint {
+  let number = numbers.get(size);
+  if (number === undefined) numbers.set(size, (number = ++formats));
+  return Bun.hash.xxHash3(`${number} ${isList} ${name.length} ${name} ${caller}`);
+}
+
+let formats = 0;
+const numbers = new WeakMap<SizeMembers, number>();
+
+function textIn({ bytes }: Layout, { start, end }: Span): string {
+  return bytes.toString("utf8", start, end);
+}
+
+function valueIn(layout: Layout, span: Span): Json {
+  return JSON.parse(textIn(layout, span)) as Json;
 }
 
 /** The size of a request for embeddings. It has no output. */
@@ -76,156 +157,4 @@ function isPositive(value: Json | undefined): value is number {
 function wordIn(body: JsonObject, name: string | undefined): string | undefined {
   const value = name === undefined ? undefined : body[name];
   return typeof value === "string" ? value : undefined;
-}
-
-/** A tool that the provider runs, or one that holds such tools. */
-function isServerTool(tool: Json, size: SizeMembers): boolean {
-  if (!isObject(tool)) return false;
-  const { type } = tool;
-  if (typeof type === "string" && size.serverToolTypes.some((beginning) => type.startsWith(beginning)))
-    return true;
-  if (size.serverToolKeys?.some((beginning) => Object.keys(tool).some((name) => name.startsWith(beginning))))
-    return true;
-  return toolsIn(tool, size).some((each) => isServerTool(each, size));
-}
-
-function toolsIn(object: JsonObject, { tools }: SizeMembers): readonly Json[] {
-  return tools.flatMap((name) => (object[name] === undefined ? [] : listOf(object[name])));
-}
-
-function listOf(value: Json): readonly Json[] {
-  return Array.isArray(value) ? value : [value];
-}
-
-/** Media and opaque members by name, made once for each format. */
-interface Named {
-  tools: ReadonlySet<string>;
-  media: ReadonlyMap<string, MediaMember>;
-  opaque: ReadonlySet<string>;
-}
-
-const named = new WeakMap<SizeMembers, Named>();
-
-function namedOf(size: SizeMembers): Named {
-  let found = named.get(size);
-  if (!found) {
-    const { media = {}, opaque = [], tools } = size;
-    found = {
-      tools: new Set(tools),
-      media: new Map(Object.entries(media)),
-      opaque: new Set([...opaque, ...tools]),
-    };
-    named.set(size, found);
-  }
-  return found;
-}
-
-/** Most names of members whose count is kept, and the longest of them: clients choose names too. Characters. */
-const MOST_NAMES = 1024;
-const LONGEST_NAME = 32;
-
-/** Names of members, which requests repeat, and what each counts. */
-const countedNames = new Map<string, MostTokens>();
-
-function countOfName(name: string): MostTokens {
-  const known = countedNames.get(name);
-  if (known) return known;
-  const count = new MostTokens();
-  count.add(name);
-  if (countedNames.size < MOST_NAMES && name.length <= LONGEST_NAME) countedNames.set(name, count);
-  return count;
-}
-
-/** Sums what the values of a body have of each kind. The order of members does not change the sums. */
-class Content {
-  structure = 0;
-  media = 0;
-  /** Tools at any depth, but not in what is opaque. */
-  readonly tools: Json[] = [];
-  readonly #text = new MostTokens();
-  readonly #named: Named;
-
-  constructor(size: SizeMembers) {
-    this.#named = namedOf(size);
-  }
-
-  get text(): TextTokens {
-    const { words, digits, signs, scripts } = this.#text;
-    return { words, digits, signs, scripts };
-  }
-
-  read(value: Json): void {
-    this.#read(value, "", "", undefined, false);
-  }
-
-  /**
-   * @param name of the member whose value it is, or holds it in a list @param holder the member that holds its object
-   * @param owner its object
-   */
-  #read(value: Json, name: string, holder: string, owner: JsonObject | undefined, isOpaque: boolean): void {
-    if (typeof value === "string") {
-      const member = isOpaque ? undefined : this.#named.media.get(name);
-      if (member && owner && isMedia(member, holder, owner)) this.#addMedia(value, member, owner);
-      else this.#addText(value);
-    } else if (typeof value === "number") this.#addText(String(value));
-    else if (Array.isArray(value)) {
-      this.structure += value.length * ELEMENT_TOKENS;
-      for (const element of value) this.#read(element, name, holder, owner, isOpaque);
-    } else if (value !== null && typeof value === "object")
-      for (const inner in value) {
-        this.structure += MEMBER_TOKENS;
-        this.#text.addCounted(countOfName(inner));
-        if (!isOpaque && this.#named.tools.has(inner)) this.tools.push(...listOf(value[inner]!));
-        // A string in `inner` is in the object that `name` holds.
-        this.#read(value[inner]!, inner, name, value, isOpaque || this.#named.opaque.has(inner));
-      }
-    else this.structure += ELEMENT_TOKENS;
-  }
-
-  #addText(value: string): void {
-    this.#text.next();
-    this.#text.add(value);
-  }
-
-  #addMedia(value: string, { as, binary, most = DOCUMENT_TOKENS }: MediaMember, owner: JsonObject): void {
-    if (as === "sealed") {
-      this.media += Math.ceil(value.length / SEALED_CHARACTERS_PER_TOKEN);
-      return;
-    }
-    const url = as === "link" ? undefined : DATA_URL.exec(value);
-    if (url) return this.#addData(value.slice(url[0].length), url[1]!, binary);
-    if (as === "data") return this.#addData(value, typeBeside(owner), binary);
-    this.media += most;
-  }
-
-  /** @param type the media type; empty if it is not known */
-  #addData(base64: string, type: string, binary = false): void {
-    if (IMAGE_TYPE.test(type) || IMAGES.some((beginning) => base64.startsWith(beginning)))
-      this.media += IMAGE_TOKENS;
-    else if (binary || BINARY_TYPE.test(type) || BINARIES.some((beginning) => base64.startsWith(beginning)))
-      this.media += Math.ceil(base64.length / CHARACTERS_PER_TOKEN);
-    else this.#addText(Buffer.from(base64, "base64").toString());
-  }
-}
-
-/** Matches the part of a data URL before its base64. */
-const DATA_URL = /^data:([^,]*?);base64,/i;
-const IMAGE_TYPE = /^image\//i;
-const BINARY_TYPE = /^(?:audio|video)\/|^application\/pdf\b/i;
-/** Beginnings of images in base64: PNG, JPEG, GIF, WebP. */
-const IMAGES: readonly string[] = ["iVBOR", "/9j/", "R0lGOD", "UklGR"];
-/** PDF, and archives such as documents of an office. */
-const BINARIES: readonly string[] = ["JVBER", "UEsDB"];
-
-/** In these members the type of base64 is beside it. */
-const TYPES: readonly string[] = ["media_type", "mimeType", "mime_type"];
-
-function typeBeside(owner: JsonObject): string {
-  const found = TYPES.map((name) => owner[name]).find((type) => typeof type === "string");
-  return typeof found === "string" ? found : "";
-}
-
-function isMedia(member: MediaMember, holder: string, owner: JsonObject): boolean {
-  if (member.in && !member.in.includes(holder)) return false;
-  return member.type === undefined || owner["type"] === member.type;
 }

@@ -33,8 +33,10 @@ export class RequestBody {
     if (this.#outline && this.#outline.members > MAX_MEMBERS) throw tooManyMembers();
     const short = this.#outline && parseJson(this.#outline.text);
     // Fewer members than in the outline: a member occurs twice.
-    if (isObject(short) && countOf(short) === this.#outline!.members) this.short = short;
-    else this.json;
+    if (isObject(short) && countOf(short) === this.#outline!.members) {
+      this.short = short;
+      this.#outline!.keepLayout(short);
+    } else this.json;
     if (this.short?.["model"] === CUT_SHORT) checkModel(bytes, this.spanOf("model"));
   }
 

@@ -7,6 +7,8 @@ import { geminiFormat } from "../../src/formats/gemini/index.ts";
 import { ollamaFormat } from "../../src/formats/ollama/index.ts";
 import { createMessagesFormat } from "../../src/formats/messages/index.ts";
 import { responsesFormat } from "../../src/formats/responses/index.ts";
+import { RequestBody } from "../../src/server/request-body.ts";
+import { layoutOf } from "../../src/stream/outline/layout.ts";
 import { scanBody } from "../../src/stream/scan.ts";
 
 const messages = createMessagesFormat({ systemTurns: "merge" } as never);
@@ -154,6 +156,29 @@ describe("hashes of sections", () => {
     expect([other[0] === same[0], other[1] === same[1]]).toEqual([false, true]);
     expect(hashes([{ ...TURNS[0], role: "assistant" }])[0]).not.toBe(same[0]);
     expect(hashes(TURNS.toReversed())).toEqual(same.toReversed());
+  });
+
+  test("are the same in blocks of a body, whose hashes weir finds again, and in a body without blocks", () => {
+    const texts = (at: number) => [{ type: "text", text: `Turn ${at}`, ...(at % 5 === 0 && mark) }];
+    const turns = Array.from({ length: 530 }, (_, at) => ({
+      role: at < 2 ? "system" : "user",
+      content: texts(at),
+    }));
+    for (const length of [0, 1, 2, 3, 100, 101, 102, 300, 511, 512, 530])
+      for (const indent of [0, 2]) {
+        const body = {
+          messages: turns.slice(0, length),
+          tools: [...TOOLS, { ...mark, name: "a".repeat(5_000) }],
+        };
+        const bytes = new TextEncoder().encode(JSON.stringify(body, null, indent));
+        const read = new RequestBody(bytes, 100);
+        expect(layoutOf(bytes)).toBeDefined();
+        const find = (found: Uint8Array) =>
+          chatCompletionsFormat.client!.facts.promptSections!({
+            ...{ headers: new Headers(), bytes: found, spanOf: (name: string) => read.spanOf(name) },
+          });
+        expect(find(bytes)).toEqual(find(bytes.slice()));
+      }
   });
 
   test("end after 512 sections", () => {

@@ -5,6 +5,8 @@
 import type { SessionSource } from "../../core/format.ts";
 import type { PromptPart, PromptSections } from "../../core/prompt-sections.ts";
 import { hashSection, SECTION_BYTES } from "../../core/section-hash.ts";
+import { Recent } from "../../core/recent.ts";
+import { type Block, type Layout, layoutOf } from "../../stream/outline/layout.ts";
 import { elementsIn } from "../../stream/outline/outline.ts";
 import { elementsOf, isSpace, type Span } from "../../stream/scan.ts";
 
@@ -18,6 +20,8 @@ export interface PromptMembers {
 
 /** Further sections are not compared. */
 const MAX_SECTIONS = 512;
+/** Blocks whose hashes are kept. A block has some kilobytes, and its hashes some hundred bytes. */
+const MOST_BLOCKS = 4096;
 /** Where a message says its role and how its content begins, and where it ends. Bytes. */
 const EDGE = 96;
 const OPEN_BRACKET = 0x5b;
@@ -29,6 +33,9 @@ const HEAD_ROLE = /"role"\s*:\s*"(?:system|developer)"/;
  */
 const LIST_BEGINS = /("content"\s*:\s*)\[\s*\{\s*"type"\s*:\s*"text"\s*,\s*"text"\s*:\s*(?=")/;
 const LIST_ENDS = /"(\s*\}\s*\])((?:\s*,\s*"role"\s*:\s*"\w*")?\s*\})$/;
+
+/** Hashes of the sections in blocks of lists, by the hash of the block: a conversation repeats its blocks with every turn. */
+const known = new Recent<Uint8Array>(MOST_BLOCKS);
 
 /** @returns undefined for a request without turns */
 export function sectionsOf(source: SessionSource, members: PromptMembers): PromptSections | undefined {
@@ -47,13 +54,13 @@ export function sectionsOf(source: SessionSource, members: PromptMembers): Promp
 
 class SectionHashes {
   readonly #bytes: Buffer;
+  readonly #layout: Layout | undefined;
   readonly #hashes = Buffer.allocUnsafe(MAX_SECTIONS * SECTION_BYTES);
-  readonly #marks: readonly Span[];
   count = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#marks = cacheMarksIn(this.#bytes);
+    this.#layout = layoutOf(bytes);
   }
 
   get all(): Uint8Array {
@@ -65,45 +72,85 @@ class SectionHashes {
    * @returns number of elements at the beginning that belong to the head by their role
    */
   addMember(name: string, span: Span, parts: PromptPart[]): number {
-    const room = MAX_SECTIONS - this.count;
+    const before = this.count;
     if (this.#bytes[span.start] !== OPEN_BRACKET) {
-      if (room === 0) return 0;
-      this.#add(span);
+      if (before === MAX_SECTIONS) return 0;
+      this.#add(hashesOf(this.#bytes, [span]));
       parts.push([name, 0]);
       return 0;
     }
-    const elements = (elementsIn(this.#bytes, span) ?? [...elementsOf(this.#bytes, span)]).slice(0, room);
-    for (const element of elements) this.#add(element);
-    if (elements.length > 0) parts.push([name, elements.length]);
-    const firstOther = elements.findIndex((element) => !HEAD_ROLE.test(this.#beginningOf(element)));
-    return firstOther < 0 ? elements.length : firstOther;
+    const headElements = this.#layout
+      ? this.#addBlocks(this.#layout.blocksOf(span))
+      : this.#addElements(span);
+    const added = this.count - before;
+    if (added > 0) parts.push([name, added]);
+    return Math.min(headElements, added);
   }
 
-  #add(section: Span): void {
-    const hash = hashSection(this.#canonical(section));
-    this.#hashes.writeBigUInt64BE(hash, this.count * SECTION_BYTES);
-    this.count++;
+  /** @returns number of elements at the beginning that belong to the head */
+  #addBlocks(blocks: readonly Block[]): number {
+    for (const block of blocks) {
+      if (this.count === MAX_SECTIONS) break;
+      this.#add(known.get(block.hash) ?? known.put(block.hash, hashesOf(this.#bytes, block.elements)));
+    }
+    let head = 0;
+    for (const { elements } of blocks) {
+      const leading = this.#leadingIn(elements);
+      head += leading;
+      if (leading < elements.length) break;
+    }
+    return head;
   }
 
-  /** The bytes of a section without what clients change from turn to turn without a change of its content. */
-  #canonical(section: Span): Uint8Array {
-    const marks = spansIn(this.#marks, section);
-    const whole = this.#bytes.subarray(section.start, section.end);
-    const text = marks.length === 0 ? whole : without(this.#bytes, section, marks);
-    const begins = LIST_BEGINS.exec(text.toString("latin1", 0, EDGE));
-    const ends = begins && LIST_ENDS.exec(text.toString("latin1", Math.max(0, text.length - EDGE)));
-    if (!begins || !ends) return text;
-    const [opening, content] = begins;
-    return Buffer.concat([
-      text.subarray(0, begins.index + content!.length),
-      text.subarray(begins.index + opening!.length, text.length - ends[1]!.length - ends[2]!.length),
-      text.subarray(text.length - ends[2]!.length),
-    ]);
+  #addElements(span: Span): number {
+    const elements = elementsIn(this.#bytes, span) ?? [...elementsOf(this.#bytes, span)];
+    this.#add(hashesOf(this.#bytes, elements.slice(0, MAX_SECTIONS - this.count)));
+    return this.#leadingIn(elements);
+  }
+  #add(hashes: Uint8Array): void {
+    const added = hashes.subarray(0, (MAX_SECTIONS - this.count) * SECTION_BYTES);
+    this.#hashes.set(added, this.count * SECTION_BYTES);
+    this.count += added.length / SECTION_BYTES;
   }
 
-  #beginningOf({ start, end }: Span): string {
-    return this.#bytes.toString("latin1", start, Math.min(end, start + EDGE));
+  /** Number of elements that belong to the head, before the first that does not. */
+  #leadingIn(elements: readonly Span[]): number {
+    const other = elements.findIndex((element) => !HEAD_ROLE.test(beginningOf(this.#bytes, element)));
+    return other < 0 ? elements.length : other;
   }
+}
+
+/** The hashes of sections that follow one another. */
+function hashesOf(bytes: Buffer, sections: readonly Span[]): Uint8Array {
+  const hashes = Buffer.alloc(sections.length * SECTION_BYTES);
+  if (sections.length === 0) return hashes;
+  const marks = cacheMarksIn(bytes, { start: sections[0]!.start, end: sections.at(-1)!.end });
+  for (const [at, section] of sections.entries())
+    hashes.writeBigUInt64BE(hashSection(canonical(bytes, section, marks)), at * SECTION_BYTES);
+  return hashes;
+}
+
+/**
+ * The bytes of a section without what clients change from turn to turn without a change of its content.
+ * @param all the marks in a range around the section
+ */
+function canonical(bytes: Buffer, section: Span, all: readonly Span[]): Uint8Array {
+  const marks = all.length === 0 ? all : spansIn(all, section);
+  const whole = bytes.subarray(section.start, section.end);
+  const text = marks.length === 0 ? whole : without(bytes, section, marks);
+  const begins = LIST_BEGINS.exec(text.toString("latin1", 0, EDGE));
+  const ends = begins && LIST_ENDS.exec(text.toString("latin1", Math.max(0, text.length - EDGE)));
+  if (!begins || !ends) return text;
+  const [opening, content] = begins;
+  return Buffer.concat([
+    text.subarray(0, begins.index + content!.length),
+    text.subarray(begins.index + opening!.length, text.length - ends[1]!.length - ends[2]!.length),
+    text.subarray(text.length - ends[2]!.length),
+  ]);
+}
+
+function beginningOf(bytes: Buffer, { start, end }: Span): string {
+  return bytes.toString("latin1", start, Math.min(end, start + EDGE));
 }
 
 /** The part of a range without some ranges in it. */
@@ -126,11 +173,16 @@ const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Finds the members by which a client marks what a provider shall cache. @returns their ranges with the comma before each, or after the first member of an object; sorted */
-function cacheMarksIn(bytes: Buffer): Span[] {
+/**
+ * Finds the members by which a client marks what a provider shall cache.
+ * @returns their ranges with the comma before each, or after the first member of an object; sorted
+ */
+function cacheMarksIn(whole: Buffer, { start, end }: Span): Span[] {
   const found: Span[] = [];
+  // What is searched ends with the range; its offsets are those of the whole.
+  const bytes = whole.subarray(0, end);
   for (const name of NAMES)
-    for (let at = bytes.indexOf(name, 0, "latin1"); at >= 0; at = bytes.indexOf(name, at + 1, "latin1")) {
+    for (let at = bytes.indexOf(name, start, "latin1"); at >= 0; at = bytes.indexOf(name, at + 1, "latin1")) {
       const mark = markAround(bytes, at, at + name.length);
       if (mark) found.push(mark);
     }

@@ -4,7 +4,9 @@
  * numbers, names and every string that a rule could compare are the same. A `~` replaces a string whose syntax was checked; an
  * element is omitted from a top-level list only if the list keeps an equal one.
  */
+import type { JsonObject } from "../../core/json.ts";
 import { type Span, trimmed } from "../scan.ts";
+import { keepLayout, LEAST_LAID_OUT } from "./layout.ts";
 import { OUTLINE_WASM } from "./outline-wasm.ts";
 
 export interface Outline {
@@ -14,6 +16,8 @@ export interface Outline {
   members: number;
   /** The range of a top-level member's value in the body, in bytes (end exclusive). */
   spanOf(name: string): Span | undefined;
+  /** Keeps the layout of the body for `layoutOf`. @param short the parsed text; no member is there twice */
+  keepLayout(short: JsonObject): void;
 }
 
 /**
@@ -34,8 +38,9 @@ interface Exports {
   outline(text: number, end: number, copy: number, mark: number, deepest: number): number;
 }
 
-/** Index of the number of marks in the module's memory, in words of four bytes. */
+/** Indexes of the number of marks, and of the ends of elements, in the module's memory, in words of four bytes. */
 const MARKS_AT = 256 >> 2;
+const ENDS_AT = 260 >> 2;
 /** Offset of the text in the module's memory. */
 const TEXT_AT = 336;
 /** Zero bytes after the text, and free space after the copy. */
@@ -43,6 +48,9 @@ const SLACK = 64;
 /** Maximum number of top-level separators; the parser handles a body with more. The module has the same constant. */
 const MOST_MARKS = 4096;
 const MARK_BYTES = 8;
+/** Maximum number of elements of top-level lists whose ends are known. The module has the same constant. */
+const MOST_ENDS = 4096;
+const END_BYTES = 4;
 /** No limit of the nesting. */
 const DEEPEST = 0x7fffffff;
 
@@ -97,11 +105,16 @@ function start(): Machine | null {
 export function outline(body: Uint8Array, maxDepth: number): Outline | undefined {
   const found = run(body, maxDepth);
   if (!found) return undefined;
-  const { bytes, copy, length, marks } = found;
+  const { bytes, copy, length, marks, ends } = found;
   const text = bytes.toString("utf8", copy, copy + length);
   // Marks are byte offsets.
   const latin = text.length === length ? text : bytes.toString("latin1", copy, copy + length);
-  return { text, members: marks.length >> 2, spanOf: (name) => findMember(name, body, latin, marks) };
+  return {
+    text,
+    members: marks.length >> 2,
+    spanOf: (name) => findMember(name, body, latin, marks),
+    keepLayout: (short) => ends && keepLayout(body, short, { marks, ends }),
+  };
 }
 
 /**
@@ -132,6 +145,8 @@ interface Run {
   length: number;
   /** Two offsets for each separator of the outermost level, and for its closing bracket: in the outline and in the text. */
   marks: Int32Array;
+  /** The offset of each comma and closing bracket of the lists on the second level; undefined for too many, and of a short text. */
+  ends: Int32Array | undefined;
 }
 
 function run(text: Uint8Array, maxDepth: number): Run | undefined {
@@ -141,14 +156,22 @@ function run(text: Uint8Array, maxDepth: number): Run | undefined {
   const end = TEXT_AT + text.length;
   const copy = align(end + SLACK);
   const mark = align(copy + text.length + SLACK);
-  machine.makeRoom(mark + MOST_MARKS * MARK_BYTES);
+  const ends = mark + MOST_MARKS * MARK_BYTES;
+  machine.makeRoom(ends + MOST_ENDS * END_BYTES);
   const { bytes, words } = machine;
   bytes.set(text, TEXT_AT);
   bytes.fill(0, end, copy);
   const length = machine.outline(TEXT_AT, end, copy, mark, maxDepth);
   if (length < 0) return undefined;
   const marks = words.slice(mark >> 2, (mark >> 2) + words[MARKS_AT]! * 2);
-  return { bytes, copy, length, marks };
+  const count = words[ENDS_AT]!;
+  return {
+    ...{ bytes, copy, length, marks },
+    ends:
+      count > MOST_ENDS || text.length < LEAST_LAID_OUT
+        ? undefined
+        : words.slice(ends >> 2, (ends >> 2) + count),
+  };
 }
 
 /**

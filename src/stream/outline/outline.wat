@@ -64,13 +64,17 @@
 
   ;; text, end: range of the text. copy: offset of the copy; it needs the length of the text and 32 more bytes.
   ;; mark: offset of the marks: for each colon, comma and closing bracket of the outermost level, its positions in the copy
-  ;; and in the text; at most 4096 pairs, whose number is stored at 256. deepest: maximum nesting depth.
+  ;; and in the text; at most 4096 pairs, whose number is stored at 256. Behind their room, which is 32768 bytes, are the positions
+  ;; in the text of each comma and closing bracket of a list that is a member of the outermost level; the first 4096, and the number
+  ;; of all is stored at 260. deepest: maximum nesting depth.
   ;; Returns the length of the copy, or -1 for an invalid string, and when there are too many levels or marks.
   (func (export "outline")
     (param $text i32) (param $end i32) (param $copy i32) (param $mark i32) (param $deepest i32)
     (result i32)
     (local $at i32) (local $out i32) (local $byte i32) (local $class i32) (local $depth i32) (local $level i32)
     (local $marks i32)
+    ;; Where the next mark of a list is written, and how many there are.
+    (local $part i32) (local $parts i32)
     ;; Start of the current element, if its list is a member of the outermost level; 0 elsewhere.
     (local $element i32)
     (local $start i32) (local $length i32)
@@ -92,6 +96,7 @@
     (local.set $below-letters (i8x16.splat (i32.const 94)))
     (local.set $at (local.get $text))
     (local.set $out (local.get $copy))
+    (local.set $part (i32.add (local.get $mark) (i32.const 32768)))
     (block $done
       (loop $outside
         (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
@@ -129,6 +134,11 @@
                 (br $outside)))
             (br_if $outside (i32.eqz (local.get $element)))
             (if (i32.eq (local.get $byte) (i32.const 58)) (then (return (i32.const -1))))
+            (if (i32.lt_u (local.get $parts) (i32.const 4096))
+              (then
+                (i32.store (local.get $part) (i32.sub (i32.sub (local.get $at) (local.get $text)) (i32.const 1)))
+                (local.set $part (i32.add (local.get $part) (i32.const 4)))))
+            (local.set $parts (i32.add (local.get $parts) (i32.const 1)))
             ;; After an element of a list. An object equal to a kept one is removed with the comma before it: the parser and the
             ;; rules would judge both alike.
             (local.set $length
@@ -273,6 +283,7 @@
         (local.set $out (i32.add (local.get $out) (i32.const 2)))
         (br $outside)))
     (i32.store (i32.const 256) (local.get $marks))
+    (i32.store (i32.const 260) (local.get $parts))
     (i32.sub (local.get $out) (local.get $copy)))
 
   ;; One bit for each byte that cannot follow a backslash in an escape: tables for both halves of a valid byte share a bit.

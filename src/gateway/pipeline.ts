@@ -231,7 +231,14 @@ class Opening implements HeadReceiver {
 
   /** Goes on with what a promise brings. */
   #later<Value>(pending: Promise<Value>, goOn: (value: Value) => void): void {
-    pending.then(goOn).catch((thrown: unknown) => this.failed(thrown));
+    const fail = (thrown: unknown) => this.failed(thrown);
+    pending.then((value) => {
+      try {
+        goOn(value);
+      } catch (thrown) {
+        fail(thrown);
+      }
+    }, fail);
   }
 
   /** Decides how the request is sent again. @throws GatewayError if it is not */

@@ -22,7 +22,7 @@ import { AllowedMethods } from "./operation.ts";
 import { listOperations } from "./operations.ts";
 import { createRequestId, respondError } from "./respond.ts";
 import { servedRoutes } from "./served-routes.ts";
-import type { RouteContext } from "./routes/call-route.ts";
+import type { RouteContext } from "./routes/generate.ts";
 
 export interface AppOptions extends RouteContext {
   /** Headers of calls that features declare. Default: none. */

@@ -7,7 +7,7 @@ import { BODY, MODEL } from "./errors.ts";
 import { MODELS_ENDPOINT, type MakePlain } from "./model-operations.ts";
 import type { ClientFormat, NamedSchema, Operation } from "./operation.ts";
 import { readBody } from "./read-body.ts";
-import type { RouteContext } from "./routes/call-route.ts";
+import type { RouteContext } from "./routes/generate.ts";
 import { findModel } from "./routes/models.ts";
 
 export function localOperations(

@@ -29,7 +29,7 @@ import {
 } from "./parameters.ts";
 import { createRequestId, respondJson } from "./respond.ts";
 import { explainRoute } from "./routes/explain.ts";
-import type { RouteContext } from "./routes/call-route.ts";
+import type { RouteContext } from "./routes/generate.ts";
 import { compactRoute, countRoute, embedRoute, generateRoute, streamRoute } from "./routes/generate.ts";
 import { plainRoute } from "./routes/plain.ts";
 import { storedRoute } from "./routes/stored.ts";

@@ -7,7 +7,7 @@ import { assertScope } from "../key-scope.ts";
 import { readBody } from "../read-body.ts";
 import { withoutAddress } from "../url-address.ts";
 import { createRequestId, respondError, respondJson } from "../respond.ts";
-import type { RouteContext } from "./call-route.ts";
+import type { RouteContext } from "./generate.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
 

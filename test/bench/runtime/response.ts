@@ -9,6 +9,7 @@ const FIVE: Record<string, string> = {
   "x-weir-lane": "native",
 };
 const shared = new Headers(FIVE);
+const changed = new Headers(FIVE);
 const bytes = Buffer.from(END);
 let count = 0;
 
@@ -34,5 +35,10 @@ await compare("a handler that answers with", {
     response.headers.set("x-request-id", `req_${count}`);
     response.headers.set("request-id", `req_${count++}`);
     return response;
+  }),
+  "the same two, set on the shared `Headers` before": handled(() => {
+    changed.set("x-request-id", `req_${count}`);
+    changed.set("request-id", `req_${count++}`);
+    return new Response(END, { headers: changed });
   }),
 });

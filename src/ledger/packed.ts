@@ -1,24 +1,32 @@
 /** Batches of records as bytes: so they are made once, and can be read from the memory of a worker that has died. */
 import type { PriceRule } from "./charge.ts";
-import type { CallRecord, RecordBatch, Spend } from "./record.ts";
+import { readPacked } from "./record-reader.ts";
+import type { CallRecord, Entry, RecordBatch, Spend } from "./record.ts";
 
 /** A batch as the worker sends it. */
 export interface PackedBatch extends Pick<RecordBatch, "seq" | "spends" | "dropped"> {
-  /** Entries as JSON in UTF-8, with commas between them. */
+  /** See ./layout.ts. */
   entries: Uint8Array;
 }
 
-/** The record of a call, or a rule that the charges of later records refer to. */
-export type Entry = CallRecord | { price: PriceRule };
-
 const fromUtf8 = new TextDecoder();
 
+/** @throws Error if the bytes are no batch */
 export function unpack({ entries, ...batch }: PackedBatch): RecordBatch {
   return { ...batch, ...readEntries(entries) };
 }
 
+/** @throws Error if the bytes are no batch */
 export function readEntries(bytes: Uint8Array): Pick<RecordBatch, "calls" | "prices"> {
-  const entries = JSON.parse(`[${fromUtf8.decode(bytes)}]`) as Entry[];
+  return divide(readPacked(bytes));
+}
+
+/** Reads entries of format 1, which were JSON with commas between them. @throws Error if they are not */
+export function readFormerEntries(bytes: Uint8Array): Pick<RecordBatch, "calls" | "prices"> {
+  return divide(JSON.parse(`[${fromUtf8.decode(bytes)}]`) as Entry[]);
+}
+
+function divide(entries: readonly Entry[]): Pick<RecordBatch, "calls" | "prices"> {
   const calls: CallRecord[] = [];
   const prices: PriceRule[] = [];
   for (const entry of entries)

@@ -9,16 +9,18 @@ import type { Margin } from "./margins.ts";
 import type { Nano } from "./money.ts";
 
 /**
- * Number of the format of records and of the messages with them. It is raised with each change that another version of weir
- * would misread: who reads another number refuses it.
+ * Number of the format of records in batches, and of the messages with them. It is raised with each change that another version of
+ * weir would misread: who reads another number refuses it. Batches of format 1 were JSON.
  */
-export const RECORD_FORMAT = 1;
+export const RECORD_FORMAT = 2;
+/** The same for records as JSON, which commits on a disk have. */
+export const TEXT_FORMAT = 1;
 
 /** Why records of another format are refused, as a clause. */
-export function formatFault(format: unknown): string | undefined {
-  if (format === RECORD_FORMAT) return undefined;
-  const age = typeof format === "number" && format > RECORD_FORMAT ? "a newer" : "another";
-  return `written by ${age} version of weir (format ${String(format)}; this version reads ${RECORD_FORMAT})`;
+export function formatFault(format: unknown, known = RECORD_FORMAT): string | undefined {
+  if (format === known) return undefined;
+  const age = typeof format === "number" && format > known ? "a newer" : "another";
+  return `written by ${age} version of weir (format ${String(format)}; this version reads ${known})`;
 }
 
 /** Longest text in a record that a provider chose. Characters. */
@@ -88,6 +90,9 @@ export interface CallRecord {
   attempts: readonly AttemptRecord[];
 }
 
+/** The record of a call, or a rule that the charges of later records refer to. */
+export type Entry = CallRecord | { price: PriceRule };
+
 const MEMBERS: Record<Exclude<keyof CallRecord, "upstreamId">, true> = {
   id: true,
   startedAt: true,
@@ -109,11 +114,11 @@ const MEMBERS: Record<Exclude<keyof CallRecord, "upstreamId">, true> = {
   finish: true,
   session: true,
   client: true,
-  losses: true,
-  unstored: true,
   prompt: true,
-  cacheBreak: true,
+  losses: true,
   attempts: true,
+  unstored: true,
+  cacheBreak: true,
 };
 
 /** The members of a record that are no columns. */

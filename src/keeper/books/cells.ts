@@ -20,13 +20,15 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { type Cells, localCells, readRegion, Slots } from "../../ledger/cells.ts";
-import { readEntries } from "../../ledger/packed.ts";
+import { readEntries, readFormerEntries } from "../../ledger/packed.ts";
 import { RECORD_FORMAT, type RecordBatch } from "../../ledger/record.ts";
 
 const COUNT = 4_096;
 const KIND = "weir cells";
 /** At most 16 bytes. The second number is that of the records. */
 const MARK = `${KIND} 2.${RECORD_FORMAT}`;
+/** Of the version before, whose batches are JSON: its workers may have died before an upgrade. */
+const FORMER_MARK = `${KIND} 2.1`;
 const BOOT_AT = 16;
 const LIFE_AT = 64;
 const LIFE_BYTES = 36;
@@ -125,7 +127,9 @@ export function readCells(file: string): LeftCells | undefined {
   const bytes = readBytes(file, 0, REGIONS_AT);
   if (!bytes) return undefined;
   const boot = bootId();
-  if (bytes.byteLength < REGIONS_AT || markOf(bytes) !== MARK) return undefined;
+  const mark = markOf(bytes);
+  if (bytes.byteLength < REGIONS_AT || !isReadable(mark)) return undefined;
+  const read = mark === MARK ? readEntries : readFormerEntries;
   if (bytes.toString("utf8", BOOT_AT, BOOT_AT + boot.length) !== boot) return undefined;
   const left = new Map<string, number>();
   for (let cell = 0; cell < COUNT; cell++) {
@@ -137,14 +141,18 @@ export function readCells(file: string): LeftCells | undefined {
   return {
     life: bytes.toString("latin1", LIFE_AT, LIFE_AT + LIFE_BYTES),
     leftOf: (account) => left.get(digestOf(account).toString("hex")),
-    batches: () => readBatches(readBytes(file, REGIONS_AT, REGIONS * REGION_BYTES) ?? Buffer.alloc(0)),
+    batches: () => readBatches(readBytes(file, REGIONS_AT, REGIONS * REGION_BYTES) ?? Buffer.alloc(0), read),
   };
 }
 
 /** Whether another version of weir wrote the file. */
 export function isForeign(file: string): boolean {
   const mark = markOf(readBytes(file, 0, BOOT_AT) ?? Buffer.alloc(0));
-  return mark.startsWith(KIND) && mark !== MARK;
+  return mark.startsWith(KIND) && !isReadable(mark);
+}
+
+function isReadable(mark: string): boolean {
+  return mark === MARK || mark === FORMER_MARK;
 }
 
 function markOf(bytes: Buffer): string {
@@ -165,13 +173,13 @@ function readBytes(file: string, start: number, length: number): Buffer | undefi
   }
 }
 
-function readBatches(regions: Buffer): Omit<RecordBatch, "spends">[] {
+function readBatches(regions: Buffer, read: typeof readEntries): Omit<RecordBatch, "spends">[] {
   const batches: Omit<RecordBatch, "spends">[] = [];
   for (let at = 0; at + REGION_BYTES <= regions.length; at += REGION_BYTES) {
     const found = readRegion(regions.subarray(at, at + REGION_BYTES));
     if (!found) continue;
     try {
-      batches.push({ seq: found.seq, ...readEntries(found.entries) });
+      batches.push({ seq: found.seq, ...read(found.entries) });
     } catch {
       // Another program has written to the file. What the calls cost is assumed.
     }

@@ -4,10 +4,11 @@
  */
 import type { BooksChannel } from "../channel.ts";
 import type { Charge, PriceRule } from "../charge.ts";
-import type { Entry, PackedBatch } from "../packed.ts";
+import type { PackedBatch } from "../packed.ts";
 import type { CallRecord, Spend } from "../record.ts";
 import type { Share } from "./share.ts";
-import { openRegion, REGION_HEADER, setUsed } from "../cells.ts";
+import { Entries } from "./entries.ts";
+import { RecordWriter } from "./record-writer.ts";
 
 /** Longest wait of a record. Milliseconds. */
 const BATCH_MS = 50;
@@ -28,6 +29,7 @@ export class Outbox {
   /** Regions that no batch is in. */
   readonly #free: Buffer[];
   #entries: Entries;
+  readonly #writer = new RecordWriter((words, length) => this.#entries.add(words, length));
   #dirty: Share[] = [];
   /** Rules that no batch has yet. */
   #prices: PriceRule[] = [];
@@ -64,9 +66,8 @@ export class Outbox {
     else {
       this.#waiting++;
       this.#entries.records++;
-      for (const price of this.#prices) this.#add({ price });
-      this.#prices = [];
-      this.#add(call);
+      if (this.#prices.length > 0) this.#writePrices();
+      this.#writer.record(call);
       if (this.#entries.records >= BATCH_RECORDS || this.#entries.isFull) this.flush();
     }
     this.#schedule();
@@ -79,8 +80,9 @@ export class Outbox {
     this.#prices.push(rule);
   }
 
-  #add(entry: Entry): void {
-    this.#entries.add(JSON.stringify(entry));
+  #writePrices(): void {
+    for (const price of this.#prices) this.#writer.json({ price });
+    this.#prices = [];
   }
 
   spend(share: Share, { state, cost }: Charge, held: number): void {
@@ -118,6 +120,7 @@ export class Outbox {
   }
 
   #begin(): Entries {
+    this.#writer.begin();
     return new Entries(this.#seq + 1, this.#free.pop());
   }
 
@@ -153,59 +156,4 @@ function takeSpend(share: Share): Spend {
   share.spent = share.assumed = share.overrun = 0;
   share.isDirty = false;
   return { account, spent, assumed, overrun };
-}
-
-/** Bytes of UTF-8 of one UTF-16 code unit, at most. */
-const MAX_UNIT_BYTES = 3;
-const COMMA = 0x2c;
-
-const utf8 = new TextEncoder();
-
-/** The entries of one batch, written as bytes when they are made. */
-export class Entries {
-  /** Memory that the keeper can read after this process has died; absent while all of it is in use. */
-  readonly region: Buffer | undefined;
-  /** Records among the entries. */
-  records = 0;
-  #end = REGION_HEADER;
-  /** Entries for which the region has no room. */
-  #more: string[] = [];
-
-  /** @param seq number of the batch */
-  constructor(seq: number, region: Buffer | undefined) {
-    this.region = region;
-    if (region) openRegion(region, seq);
-  }
-
-  get isEmpty(): boolean {
-    return this.#end === REGION_HEADER && this.#more.length === 0;
-  }
-
-  /** The last entry was too long for the rest of the region. */
-  get isFull(): boolean {
-    return this.region !== undefined && this.#more.length > 0;
-  }
-
-  /** @param text JSON */
-  add(text: string): void {
-    const { region } = this;
-    const end = this.#end;
-    if (!region || this.#more.length > 0 || region.length - end <= text.length * MAX_UNIT_BYTES) {
-      this.#more.push(text);
-      return;
-    }
-    let at = end;
-    if (end > REGION_HEADER) region[at++] = COMMA;
-    at += region.write(text, at, "utf8");
-    this.#end = at;
-    setUsed(region, at);
-  }
-
-  /** A copy of the entries, with commas between them, in memory of its own: other threads get whole buffers. */
-  copy(): Uint8Array {
-    const written = this.region?.subarray(REGION_HEADER, this.#end);
-    if (this.#more.length === 0) return new Uint8Array(written ?? []);
-    const start = written && written.length > 0 ? `${written.toString("utf8")},` : "";
-    return utf8.encode(start + this.#more.join(","));
-  }
 }

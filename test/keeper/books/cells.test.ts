@@ -11,9 +11,12 @@ import {
   isForeign,
   readCells,
 } from "../../../src/keeper/books/cells.ts";
+import { openRegion, REGION_HEADER, setUsed } from "../../../src/ledger/cells.ts";
 import { RECORD_FORMAT } from "../../../src/ledger/record.ts";
 import { readEntries } from "../../../src/ledger/packed.ts";
-import { Entries } from "../../../src/ledger/worker/outbox.ts";
+import { Entries } from "../../../src/ledger/worker/entries.ts";
+import { RecordWriter } from "../../../src/ledger/worker/record-writer.ts";
+import { callRecord } from "../../helpers/telemetry.ts";
 
 setDefaultTimeout(120_000);
 
@@ -25,15 +28,18 @@ test("the cells of a process that was killed have the values and batches that it
   await Bun.write(
     script,
     `import { createCells } from ${JSON.stringify(join(import.meta.dir, "../../../src/keeper/books/cells.ts"))};
-     import { Entries } from ${JSON.stringify(join(import.meta.dir, "../../../src/ledger/worker/outbox.ts"))};
+     import { Entries } from ${JSON.stringify(join(import.meta.dir, "../../../src/ledger/worker/entries.ts"))};
+     import { RecordWriter } from ${JSON.stringify(join(import.meta.dir, "../../../src/ledger/worker/record-writer.ts"))};
+     import { callRecord } from ${JSON.stringify(join(import.meta.dir, "../../helpers/telemetry.ts"))};
      const cells = createCells(${JSON.stringify(folder)});
      const cell = cells.reserve("b:one@0")!;
      for (let n = 1; n <= 50_000; n++) cells.values[cell] = n;
      cells.values[cells.reserve("b:two@0")!] = 7;
      for (let seq = 1; seq <= 2; seq++) {
        const entries = new Entries(seq, cells.regions[seq % 2]);
-       entries.add(JSON.stringify({ price: { ref: "rule-" + seq } }));
-       for (let n = 0; n < 100; n++) entries.add(JSON.stringify({ id: "req_é" + n }));
+       const writer = new RecordWriter((words, length) => entries.add(words, length));
+       writer.json({ price: { ref: "rule-" + seq } });
+       for (let n = 0; n < 100; n++) writer.record(callRecord({ id: "req_é" + n, model: "model-" + (n % 3) }));
      }
      process.kill(process.pid, "SIGKILL");`,
   );
@@ -51,7 +57,7 @@ test("the cells of a process that was killed have the values and batches that it
     [1, 100, [{ ref: "rule-1" }]],
     [2, 100, [{ ref: "rule-2" }]],
   ]);
-  expect(batches[1]!.calls[99]!.id).toBe("req_é99");
+  expect(batches[1]!.calls[99]).toEqual(callRecord({ id: "req_é99", model: "model-0" }));
   // The next keeper finds what is left taken over, and the batches still there.
   emptyCells(file);
   const again = readCells(file!)!;
@@ -59,19 +65,33 @@ test("the cells of a process that was killed have the values and batches that it
   rmSync(file!);
 });
 
-test("entries that a region has no room for are kept, and the batch is full", () => {
-  const entries = new Entries(1, Buffer.alloc(100));
-  for (const n of [1, 2]) entries.add(JSON.stringify({ id: `req_${n}` }));
-  expect(entries.isFull).toBe(false);
-  entries.add(JSON.stringify({ id: "x".repeat(40) }));
-  expect(entries.isFull).toBe(true);
-  entries.add(JSON.stringify({ id: "req_4" }));
-  expect(readEntries(entries.copy()).calls.map(({ id }) => id)).toEqual([
-    "req_1",
-    "req_2",
-    "x".repeat(40),
-    "req_4",
+test("a batch is full before its region is, and entries that it has no room for are kept", () => {
+  const entries = new Entries(1, Buffer.from(new ArrayBuffer(4096)));
+  const writer = new RecordWriter((words, length) => entries.add(words, length));
+  const ids = Array.from({ length: 40 }, (_, n) => `req_${n}`);
+  const full = ids.filter((id) => {
+    writer.record(callRecord({ id }));
+    return entries.isFull;
+  });
+  // Most records are in the region when the batch is full.
+  expect([full.length > 10, full.length < 35]).toEqual([true, true]);
+  expect(readEntries(entries.copy()).calls.map(({ id }) => id)).toEqual(ids);
+});
+
+test("batches that a worker of the version before has left are read", () => {
+  const cells = createCells(folder);
+  const bytes = readFileSync(cells.file!);
+  bytes.fill(0, 0, 16).write("weir cells 2.1");
+  const text = `${JSON.stringify({ price: { ref: "rule" } })},${JSON.stringify({ id: "req_é" })}`;
+  const region = bytes.subarray(bytes.length - 64 * 1024);
+  openRegion(region, 3);
+  setUsed(region, REGION_HEADER + region.write(text, REGION_HEADER));
+  writeFileSync(cells.file!, bytes);
+  expect(isForeign(cells.file!)).toBe(false);
+  expect(readCells(cells.file!)!.batches()).toMatchObject([
+    { seq: 3, calls: [{ id: "req_é" }], prices: [{ ref: "rule" }] },
   ]);
+  cells.close();
 });
 
 test("a released cell is 0 and is used again", () => {

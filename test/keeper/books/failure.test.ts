@@ -1,4 +1,5 @@
 /** A store that cannot be used for a while: nothing is lost or booked twice, and what was granted is enough to go on. */
+import { RECORD_FORMAT } from "../../../src/ledger/record.ts";
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -221,14 +222,14 @@ test("the records of a worker of a newer version are refused by name, and other 
   const { books } = await openBooks({ store, clock });
   const declared = declaredOf([budgetOf({ limit: 100_000 })]);
   const worker = new TestWorker(books, 1, declared);
-  const newer = new TestWorker(books, 2, declared, undefined, 2);
+  const newer = new TestWorker(books, 2, declared, undefined, RECORD_FORMAT + 1);
   await clock.advance(1);
   newer.record(3);
   worker.record(2);
   await clock.advance(2_000);
   expect([worker.unstored, newer.unstored]).toEqual([0, 1]);
-  const why =
-    "the records of worker 2 are written by a newer version of weir (format 2; this version reads 1)";
+  const formats = `format ${RECORD_FORMAT + 1}; this version reads ${RECORD_FORMAT}`;
+  const why = `the records of worker 2 are written by a newer version of weir (${formats})`;
   expect(newer.heard).toContainEqual({ kind: "store", fault: why });
   expect(worker.heard).toContainEqual({
     ...{ kind: "report", level: "fault" },

@@ -8,8 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 import type { BooksUp } from "../../../src/ledger/messages.ts";
-import { type CallRecord, RECORD_FORMAT } from "../../../src/ledger/record.ts";
-import { Entries } from "../../../src/ledger/worker/outbox.ts";
+import { RECORD_FORMAT } from "../../../src/ledger/record.ts";
+import { Entries } from "../../../src/ledger/worker/entries.ts";
+import { RecordWriter } from "../../../src/ledger/worker/record-writer.ts";
+import { attemptRecord, callRecord } from "../../helpers/telemetry.ts";
 import { budgetOf, declaredOf, openBooks, TestClock, TestWorker } from "./simulation.ts";
 
 setDefaultTimeout(120_000);
@@ -20,13 +22,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ONE = "b:one@0";
 const COST = 600;
 
-const call = {
-  ...{ id: "req_late", startedAt: 1, ms: 1, format: "chat-completions", model: "mock/chat", stream: false },
-  ...{ status: 200, outcome: "complete" },
-  attempts: [
-    { provider: "mock", model: "chat", charge: { cost: COST, state: "known" }, held: 1_000, accounts: [ONE] },
-  ],
-} as unknown as CallRecord;
+const call = callRecord({
+  id: "req_late",
+  attempts: [attemptRecord({ charge: { cost: COST, state: "metered" }, held: 1_000, accounts: [ONE] })],
+});
 
 /** What arrives from the worker before and after the keeper finds that it is dead. */
 const ORDERS: Readonly<Record<string, { before: number; after: number; endsFirst?: boolean }>> = {
@@ -58,7 +57,8 @@ for (const [name, { before, after, endsFirst = false }] of Object.entries(ORDERS
     worker.disconnect();
     await first.store.close();
     worker.settle(ONE, 1_000, COST);
-    new Entries(1, worker.cells.regions[0]).add(JSON.stringify(call));
+    const entries = new Entries(1, worker.cells.regions[0]);
+    new RecordWriter((words, length) => entries.add(words, length)).record(call);
     const hello: BooksUp = {
       kind: "hello",
       format: RECORD_FORMAT,

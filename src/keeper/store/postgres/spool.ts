@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { openDatabase } from "../database.ts";
 import { readNumber } from "../migrations.ts";
-import { formatFault, RECORD_FORMAT } from "../../../ledger/record.ts";
+import { formatFault, TEXT_FORMAT } from "../../../ledger/record.ts";
 import type { Commit } from "../store.ts";
 
 const MIGRATIONS: readonly string[] = [
@@ -30,12 +30,12 @@ export interface Spooled {
 }
 
 function write(commit: Commit): string {
-  return JSON.stringify({ ...commit, format: RECORD_FORMAT });
+  return JSON.stringify({ ...commit, format: TEXT_FORMAT });
 }
 
 function read({ number, text }: Row): Spooled {
-  const { format = RECORD_FORMAT, ...commit } = JSON.parse(text) as Commit & { format?: number };
-  const fault = formatFault(format);
+  const { format = TEXT_FORMAT, ...commit } = JSON.parse(text) as Commit & { format?: number };
+  const fault = formatFault(format, TEXT_FORMAT);
   return { number, commit, ...(fault !== undefined && { fault }) };
 }
 

@@ -2,7 +2,7 @@
 import type { Usage } from "../../core/events.ts";
 import { CHARGE_STATES, PRICE_DOUBTS } from "../../ledger/charge.ts";
 import { type AttemptRecord, type CallRecord, FORMER_MEMBERS, RECORD_MEMBERS } from "../../ledger/record.ts";
-import { callerOf, errorOf, type Names, targetOf } from "../store/names.ts";
+import { accountsOf, callerOf, errorOf, type Names, targetOf } from "../store/names.ts";
 import type { SqlValue } from "../store/sql.ts";
 import { packDetail } from "./detail.ts";
 
@@ -111,7 +111,7 @@ export function callRow(number: number, call: CallRecord, names: Names): SqlValu
     sum(attempts, ({ held }) => held),
     last ? CHARGE_STATES.indexOf(last.charge.state) : null,
     last?.charge.price === undefined ? null : names.price(last.charge.price),
-    single ? names.id("accounts", JSON.stringify(single.accounts)) : null,
+    single ? names.id("accounts", accountsOf(single)) : null,
     detailOf(call, single) ?? null,
   ];
 }
@@ -134,7 +134,7 @@ export function chargeRows(number: number, { attempts }: CallRecord, names: Name
     CHARGE_STATES.indexOf(attempt.charge.state),
     attempt.charge.price === undefined ? null : names.price(attempt.charge.price),
     attempt.charge.doubt ?? null,
-    names.id("accounts", JSON.stringify(attempt.accounts)),
+    names.id("accounts", accountsOf(attempt)),
   ]);
 }
 

@@ -23,6 +23,8 @@ const NO_TARGET = 0;
 export class RollUps {
   readonly #names: Names;
   readonly #hours = new Map<string, Row>();
+  /** The row that was asked for last: calls of one moment are much alike. */
+  #last: Row | undefined;
 
   constructor(names: Names) {
     this.#names = names;
@@ -63,7 +65,7 @@ export class RollUps {
   async write(sql: Sql): Promise<void> {
     const days = new Map<string, Row>();
     for (const { start, caller, target, sums } of this.#hours.values()) {
-      const day = rowOf(days, Math.floor(start / DAY_MS) * DAY_MS, caller, target);
+      const day = rowOf(days, Math.floor(start / DAY_MS) * DAY_MS, caller, target).sums;
       for (const column of SUMS) day[column] += sums[column];
     }
     await writeRows(sql, "use_hour", "hour", this.#hours);
@@ -71,18 +73,22 @@ export class RollUps {
   }
 
   #sums(hour: number, caller: number, target: number): Sums {
-    return rowOf(this.#hours, hour, caller, target);
+    const last = this.#last;
+    if (last?.caller === caller && last.target === target && last.start === hour) return last.sums;
+    const row = rowOf(this.#hours, hour, caller, target);
+    this.#last = row;
+    return row.sums;
   }
 }
 
-function rowOf(rows: Map<string, Row>, start: number, caller: number, target: number): Sums {
+function rowOf(rows: Map<string, Row>, start: number, caller: number, target: number): Row {
   const key = `${start} ${caller} ${target}`;
   let row = rows.get(key);
   if (!row) {
     const sums = Object.fromEntries(SUMS.map((column) => [column, 0])) as Sums;
     rows.set(key, (row = { start, caller, target, sums }));
   }
-  return row.sums;
+  return row;
 }
 
 async function writeRows(

@@ -3,19 +3,56 @@ import type { PriceRule } from "../../ledger/charge.ts";
 import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
 import type { Sql } from "./sql.ts";
 
-/** `caller`, `target` and `accounts` are JSON arrays: see {@link callerOf}, {@link targetOf}. */
+/** `caller`, `target` and `accounts` are JSON arrays: see {@link callerOf}, {@link targetOf}, {@link accountsOf}. */
 export type NameKind =
   "model" | "format" | "client" | "error" | "finish" | "tier" | "caller" | "target" | "accounts";
 
 /** Most names in memory. Clients choose some of them. */
 const KNOWN = 50_000;
 
-export function callerOf({ key, path, tags }: Pick<CallRecord, "key" | "path" | "tags">): string {
-  return JSON.stringify([key ?? "", path ?? "/", tags ?? []]);
+type Caller = Pick<CallRecord, "key" | "path" | "tags">;
+type Target = Pick<AttemptRecord, "provider" | "deployment" | "model">;
+
+/** Most names of each kind whose text is remembered, and the longest of them. Characters. */
+const REMEMBERED = 1_000;
+const LONGEST = 512;
+const callers = new Map<string, Caller & { name: string }>();
+const targets = new Map<string, Map<string, Target & { name: string }>>();
+const accounts = new WeakMap<readonly string[], string>();
+
+/** Calls of one key mostly have one path and one list of tags: see `sharedList` of ../../ledger/record-reader.ts. */
+export function callerOf({ key, path, tags }: Caller): string {
+  const known = callers.get(key ?? "");
+  if (known && known.path === path && known.tags === tags) return known.name;
+  const name = JSON.stringify([key ?? "", path ?? "/", tags ?? []]);
+  if (name.length > LONGEST) return name;
+  if (callers.size >= REMEMBERED) callers.clear();
+  callers.set(key ?? "", { key, path, tags, name });
+  return name;
 }
 
-export function targetOf({ provider, deployment, model }: AttemptRecord): string {
-  return JSON.stringify([provider, deployment, model]);
+export function targetOf({ provider, deployment, model }: Target): string {
+  const known = targets.get(deployment)?.get(model);
+  if (known && known.provider === provider) return known.name;
+  const name = JSON.stringify([provider, deployment, model]);
+  if (name.length > LONGEST) return name;
+  let models = targets.get(deployment);
+  if (!models || models.size >= REMEMBERED) {
+    if (targets.size >= REMEMBERED) targets.clear();
+    targets.set(deployment, (models = new Map()));
+  }
+  models.set(model, { provider, deployment, model, name });
+  return name;
+}
+
+/** The accounts of an attempt. Attempts of one batch with the same accounts have the same list. */
+export function accountsOf({ accounts: list }: Pick<AttemptRecord, "accounts">): string {
+  const known = accounts.get(list);
+  if (known !== undefined) return known;
+  const name = JSON.stringify(list);
+  // Others can be changed.
+  if (Object.isFrozen(list)) accounts.set(list, name);
+  return name;
 }
 
 /** The caller that has the sums of keys whose calls were removed. */
@@ -80,7 +117,7 @@ export class Names {
       if (call.finish !== undefined) add("finish", call.finish);
       for (const attempt of call.attempts) {
         add("target", targetOf(attempt));
-        add("accounts", JSON.stringify(attempt.accounts));
+        add("accounts", accountsOf(attempt));
         if (attempt.usage.tier !== undefined) add("tier", attempt.usage.tier);
       }
     }

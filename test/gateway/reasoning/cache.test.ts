@@ -181,3 +181,18 @@ test("what the client kept of a provider that does not sign is not replaced by a
   expect(request.turns[0]?.blocks[0]).toEqual(own);
   expect(request.turns[0]?.blocks.length).toBe(2);
 });
+
+test("of two calls with one id, the one that is left is still found when the other is forgotten", () => {
+  const cache = new ReasoningCache(25);
+  const call = callOf("a");
+  const blocks = [{ block: signed[0]! }];
+  const toolCall = (input: string) => ({ id: "call_1", name: "f", input });
+  cache.remember(call, toolCall('{"n":1}'), blocks);
+  // Together they are more than the cache holds: the older one goes.
+  cache.remember(call, toolCall('{"n":2}'), blocks);
+  expect(cache.size).toBe(1);
+  expect(cache.recall(call, toolCall('{"n":1}'))).toEqual([]);
+  expect(cache.recall(call, toolCall('{"n":2}'))).toEqual(blocks);
+  cache.remember(call, { ...toolCall("{}"), id: "call_2" }, blocks);
+  expect(cache.recall(call, toolCall('{"n":2}'))).toEqual([]);
+});

@@ -1,5 +1,6 @@
 /** The process of the keeper, a child of the supervisor: its life from its own side. */
 import { exitProcess } from "../process/exit.ts";
+import { shrinkAfterStart } from "../process/shrink.ts";
 import { listenKeeper } from "../keeper/process.ts";
 import { type OfFeatures, openKeeper } from "../run/keeper.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
@@ -31,5 +32,6 @@ export async function runKeeper([socket = ""]: readonly string[], own: OfFeature
     if (process.connected) process.send?.(message);
   };
   send({ kind: "ready", table: "" });
+  shrinkAfterStart();
   setInterval(() => send({ kind: "alive" }), HEARTBEAT_MS);
 }

@@ -4,6 +4,7 @@ import { loadConfig, type LoadOptions, reloadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { exitProcess, guardProcess } from "../process/exit.ts";
 import { isFetchLimited, replaceProcess } from "../process/reexec.ts";
+import { shrinkAfterStart } from "../process/shrink.ts";
 import type { RunningWeir } from "../run/running-weir.ts";
 import type { StartOptions } from "../run/running-weir.ts";
 import { stateHome } from "../run/home.ts";
@@ -124,6 +125,7 @@ async function serveHere(
     },
   });
   surviveFaults(weir);
+  shrinkAfterStart();
   const books = await weir.books().catch(async (cause: unknown) => {
     await weir.stop();
     throw cause;

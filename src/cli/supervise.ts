@@ -4,6 +4,7 @@
  */
 import type { LoadedConfig } from "../config/load.ts";
 import { exitProcess } from "../process/exit.ts";
+import { shrinkAfterStart } from "../process/shrink.ts";
 import { writeTo } from "../run/log-writer.ts";
 import { createLogger } from "../server/log.ts";
 import { lockPort, lockState } from "./lock.ts";
@@ -110,6 +111,7 @@ class Supervisor {
     this.#keeper.start();
     // The other workers start when the first one listens, so that an error in the config is printed once.
     this.#start(1);
+    shrinkAfterStart();
     const code = await this.#ended.promise;
     this.#file?.remove();
     await this.#services.stop();

@@ -1,4 +1,5 @@
 /** The threads of weir, which its only worker starts: the keeper, and the reader of its books. The thread's side. */
+import { shrinkAfterStart } from "../process/shrink.ts";
 import type { ReaderAsk, ReaderData } from "./store/reader-thread.ts";
 import { type WorkerConnection, Keeper, type OpenedBooks } from "./keeper.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
@@ -43,6 +44,7 @@ function startKeeper({ open }: Opening, openBooks: Open): (message: unknown) => 
   const send = (message: FromThread) => self.postMessage(message);
   const keeper = new Keeper(open, openBooks(open));
   const connection: WorkerConnection = keeper.connect(send);
+  shrinkAfterStart();
   return (received) => {
     const message = received as ToKeeper | { close: true };
     if (!("close" in message)) return connection.receive(message);

@@ -5,7 +5,7 @@
 
 /** Takes the bytes of an answer. */
 export interface Outlet {
-  /** Asks for more when these bytes are accepted: at once, for a socket with room. */
+  /** Asks for more when these bytes are accepted. */
   write(bytes: Uint8Array): void;
   /** Ends the body regularly. */
   end(): void;
@@ -79,11 +79,13 @@ class SocketOutlet implements Outlet, Bun.DirectUnderlyingSource<Uint8Array> {
     if (!this.#isOpen) return;
     const written = this.#sink.write(bytes) as number | Promise<number>;
     this.#isUnsent = true;
-    if (typeof written === "number") return this.#more();
-    this.#flush();
-    // The buffer of the socket is full.
-    const more = () => this.#more();
-    written.then(more, more);
+    if (typeof written !== "number") {
+      // The buffer of the socket is full.
+      this.#flush();
+      written.then(this.#more, this.#more);
+    } else if (this.#isPulling) this.#wants = true;
+    // Later, because a source that gives a piece to several clients must not be asked for the next one before all have it.
+    else queueMicrotask(this.#more);
   }
 
   end(): void {
@@ -107,7 +109,7 @@ class SocketOutlet implements Outlet, Bun.DirectUnderlyingSource<Uint8Array> {
   }
 
   /** Asks until nothing comes at once: what came together is sent together, and pieces that are here need no recursion. */
-  #more(): void {
+  readonly #more = (): void => {
     this.#wants = true;
     if (this.#isPulling) return;
     this.#isPulling = true;
@@ -117,7 +119,7 @@ class SocketOutlet implements Outlet, Bun.DirectUnderlyingSource<Uint8Array> {
     }
     this.#isPulling = false;
     this.#flush();
-  }
+  };
 
   #flush(): void {
     if (!this.#isUnsent || !this.#isOpen) return;

@@ -1,7 +1,6 @@
 /** Listens with Bun's server, whose limits weir replaces by its own. */
 import type { Secret } from "../core/secret.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
-import { inTurns } from "./turns.ts";
 
 export interface ListenOptions {
   host: string;
@@ -97,7 +96,7 @@ function serve({ host, port, shared, certificate, unix, fetch, onFault }: Listen
     idleTimeout: IDLE_SECONDS,
     // The development error page would show messages and source code.
     development: false,
-    fetch: inTurns(fetch),
+    fetch: (request: Request) => fetch(request),
     error: onFault,
   };
   if (unix) {

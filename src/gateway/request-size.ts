@@ -5,8 +5,7 @@ import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import type { RequestSize } from "../core/ledger.ts";
 import { Recent } from "../core/recent.ts";
 import type { SizeMembers } from "../core/size-members.ts";
-import { hashOf, type Layout, layoutOf, type Member } from "../stream/outline/layout.ts";
-import { CUT_SHORT } from "../stream/outline/outline.ts";
+import { CUT_SHORT, hashOf, type Layout, layoutOf, type Member } from "../stream/outline/layout.ts";
 import type { Span } from "../stream/scan.ts";
 import { Content } from "./request-content.ts";
 import type { CallCodec, Incoming } from "./types.ts";
@@ -89,7 +88,7 @@ function readMember(
 ): void {
   const { name, start, end } = member;
   content.readName(name);
-  if (end - start < LONG_VALUE) return content.readValue(name, valueIn(layout, member));
+  if (end - start < LONG_VALUE) return content.readValue(name, shortValueIn(layout, member));
   const isList = layout.isList(member);
   const context = contextOf(name, isList, size, caller);
   const counted = (hash: bigint, read: (part: Content) => void) => {
@@ -118,6 +117,13 @@ const numbers = new WeakMap<SizeMembers, number>();
 
 function textIn({ bytes }: Layout, { start, end }: Span): string {
   return bytes.toString("utf8", start, end);
+}
+
+/** Numbers, words and short strings are the same in the shortened body. */
+function shortValueIn(layout: Layout, member: Member): Json {
+  const value = layout.short[member.name]!;
+  const isSame = typeof value === "string" ? value !== CUT_SHORT : typeof value !== "object";
+  return isSame ? value : valueIn(layout, member);
 }
 
 function valueIn(layout: Layout, span: Span): Json {

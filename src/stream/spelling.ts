@@ -1,5 +1,7 @@
 /** Searches in JSON that no spelling escapes. */
 
+import { layoutOf } from "./outline/layout.ts";
+
 /** Begins the escapes of the characters of ASCII, as digits behind it from 2 to 7. */
 const ESCAPE = Buffer.from("\\u00");
 const TWO = 0x32;
@@ -10,9 +12,10 @@ const SEVEN = 0x37;
  * true, the parsed value decides.
  * @param text printable ASCII without a slash or a backslash
  */
-export function mayHold({ buffer, byteOffset, byteLength }: Uint8Array, text: string | Buffer): boolean {
-  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+export function mayHold(body: Uint8Array, text: string | Buffer): boolean {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (bytes.includes(text)) return true;
+  if (layoutOf(body)?.hasEscapes === false) return false;
   for (let at = bytes.indexOf(ESCAPE); at >= 0; at = bytes.indexOf(ESCAPE, at + ESCAPE.length)) {
     const digit = bytes[at + ESCAPE.length] ?? 0;
     if (digit >= TWO && digit <= SEVEN) return true;

@@ -1,5 +1,7 @@
 /** A search that no spelling of JSON escapes. */
 import { expect, test } from "bun:test";
+import { RequestBody } from "../../src/server/request-body.ts";
+import { layoutOf } from "../../src/stream/outline/layout.ts";
 import { mayHold } from "../../src/stream/spelling.ts";
 import { spell } from "../helpers/spellings.ts";
 import { randomOf } from "../helpers/text-kinds.ts";
@@ -18,4 +20,20 @@ test("what JSON parses to a text is found in every spelling", () => {
 test("texts without it are passed over, also with escapes of other characters", () => {
   for (const text of ['{"a":"caf\\u00e9 \\u4e2d \\n \\u001b"}', '{"type":"item_referenc"}', "{}", "\\u00"])
     expect([text, mayHold(Buffer.from(text), MARK)]).toEqual([text, false]);
+});
+
+test("a body whose outline says that it has no escapes is searched no less", () => {
+  const random = randomOf(3);
+  for (let round = 0; round < 50; round++) {
+    const body = { input: [{ id: "x".repeat(5_000), type: MARK }], model: "m" };
+    for (const written of [spell(body, random), JSON.stringify(body).replace(MARK, "item\\u005freference")]) {
+      const { bytes } = new RequestBody(Buffer.from(written), 100);
+      expect([layoutOf(bytes) !== undefined, mayHold(bytes, MARK)]).toEqual([true, true]);
+    }
+  }
+  const without = new RequestBody(
+    Buffer.from(JSON.stringify({ model: "m", input: "x\n".repeat(5_000) })),
+    100,
+  );
+  expect([layoutOf(without.bytes)?.hasEscapes, mayHold(without.bytes, MARK)]).toEqual([false, false]);
 });

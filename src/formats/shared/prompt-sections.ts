@@ -34,8 +34,15 @@ const HEAD_ROLE = /"role"\s*:\s*"(?:system|developer)"/;
 const LIST_BEGINS = /("content"\s*:\s*)\[\s*\{\s*"type"\s*:\s*"text"\s*,\s*"text"\s*:\s*(?=")/;
 const LIST_ENDS = /"(\s*\}\s*\])((?:\s*,\s*"role"\s*:\s*"\w*")?\s*\})$/;
 
-/** Hashes of the sections in blocks of lists, by the hash of the block: a conversation repeats its blocks with every turn. */
-const known = new Recent<Uint8Array>(MOST_BLOCKS);
+/** Elements of a list that follow one another. */
+interface Sections {
+  hashes: Uint8Array;
+  /** Number of those before the first that does not belong to the head. */
+  leading: number;
+}
+
+/** The sections in blocks of lists, by the hash of the block: a conversation repeats its blocks with every turn. */
+const known = new Recent<Sections>(MOST_BLOCKS);
 
 /** @returns undefined for a request without turns */
 export function sectionsOf(source: SessionSource, members: PromptMembers): PromptSections | undefined {
@@ -89,23 +96,23 @@ class SectionHashes {
 
   /** @returns number of elements at the beginning that belong to the head */
   #addBlocks(blocks: readonly Block[]): number {
+    let head = 0;
+    let isHead = true;
     for (const block of blocks) {
       if (this.count === MAX_SECTIONS) break;
-      this.#add(known.get(block.hash) ?? known.put(block.hash, hashesOf(this.#bytes, block.elements)));
-    }
-    let head = 0;
-    for (const { elements } of blocks) {
-      const leading = this.#leadingIn(elements);
-      head += leading;
-      if (leading < elements.length) break;
+      const sections = known.get(block.hash) ?? known.put(block.hash, this.#read(block.elements));
+      this.#add(sections.hashes);
+      if (isHead) head += sections.leading;
+      isHead &&= sections.leading === block.count;
     }
     return head;
   }
 
   #addElements(span: Span): number {
     const elements = elementsIn(this.#bytes, span) ?? [...elementsOf(this.#bytes, span)];
-    this.#add(hashesOf(this.#bytes, elements.slice(0, MAX_SECTIONS - this.count)));
-    return this.#leadingIn(elements);
+    const { hashes, leading } = this.#read(elements.slice(0, MAX_SECTIONS - this.count));
+    this.#add(hashes);
+    return leading;
   }
   #add(hashes: Uint8Array): void {
     const added = hashes.subarray(0, (MAX_SECTIONS - this.count) * SECTION_BYTES);
@@ -113,10 +120,9 @@ class SectionHashes {
     this.count += added.length / SECTION_BYTES;
   }
 
-  /** Number of elements that belong to the head, before the first that does not. */
-  #leadingIn(elements: readonly Span[]): number {
+  #read(elements: readonly Span[]): Sections {
     const other = elements.findIndex((element) => !HEAD_ROLE.test(beginningOf(this.#bytes, element)));
-    return other < 0 ? elements.length : other;
+    return { hashes: hashesOf(this.#bytes, elements), leading: other < 0 ? elements.length : other };
   }
 }
 

@@ -5,7 +5,8 @@
 import type { SessionSource } from "../../core/format.ts";
 import type { Json } from "../../core/json.ts";
 import { parseJson } from "../../core/json.ts";
-import { elementsOf } from "../../stream/scan.ts";
+import { layoutOf } from "../../stream/outline/layout.ts";
+import { elementsOf, type Span } from "../../stream/scan.ts";
 
 /** Headers in which agents name their session (Claude Code, Codex, opencode and others). */
 const SESSION_HEADERS = [
@@ -49,10 +50,17 @@ const CACHE_MARK = /,?\s*"cache_control"\s*:\s*\{[^}]*\}/g;
 export function firstUserText({ bytes, spanOf }: SessionSource, list: string): string | undefined {
   const messages = spanOf(list);
   if (!messages) return undefined;
-  for (const { start, end } of elementsOf(bytes, messages))
+  for (const { start, end } of firstElements(bytes, messages))
     if (isUser(bytes, start, end))
       return withoutMarks(textOf(bytes, start, Math.min(end, start + PREFIX_BYTES)));
   return undefined;
+}
+
+/** The elements of a list, of one that weir has read already without another search. */
+function* firstElements(bytes: Uint8Array, list: Span): Generator<Span> {
+  const layout = layoutOf(bytes);
+  if (!layout) return yield* elementsOf(bytes, list);
+  for (const block of layout.blocksOf(list)) yield* block.elements;
 }
 
 function withoutMarks(text: string): string {

@@ -15,6 +15,10 @@ const BLOCK = 4096;
 /** A shorter body has no layout: it costs little to read as a whole. Bytes. */
 export const LEAST_LAID_OUT = 4096;
 
+/** Replacement for a string in the outline. */
+export const CUT_SHORT = "~";
+const NUMBER = /^\d/;
+
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
@@ -34,6 +38,8 @@ export interface Offsets {
   marks: Int32Array;
   /** The commas and the closing brackets of top-level lists. */
   ends: Int32Array;
+  /** A string has a letter that is spelled as a `\u` escape. */
+  hasEscapes: boolean;
 }
 
 /** Keeps the layout of a valid body as long as its bytes. */
@@ -59,11 +65,16 @@ class Layout {
   get members(): Member[] {
     const { marks } = this.#offsets;
     const members: Member[] = [];
+    const names = Object.keys(this.short);
+    // A long name is shortened, and names that are numbers are in front of others.
+    const areWhole = !names.some((name) => name === CUT_SHORT || NUMBER.test(name));
     let begin = this.bytes.indexOf(OPEN_BRACE) + 1;
     for (let at = 0; at + 3 < marks.length; at += 4) {
-      const [colon, end] = [marks[at + 1]!, marks[at + 3]!];
-      members.push({ name: this.#nameIn(begin, colon), ...trimmed(this.bytes, colon + 1, end) });
-      begin = end + 1;
+      const colon = marks[at + 1]!;
+      const { start, end } = trimmed(this.bytes, colon + 1, marks[at + 3]!);
+      const name = areWhole ? names[at >> 2]! : this.#nameIn(begin, colon);
+      members.push({ name, start, end });
+      begin = marks[at + 3]! + 1;
     }
     return members;
   }
@@ -71,6 +82,11 @@ class Layout {
   #nameIn(start: number, end: number): string {
     const text = this.bytes.toString("utf8", start, end);
     return text.includes("\\") ? (JSON.parse(text) as string) : text.trim().slice(1, -1);
+  }
+
+  /** Whether a string has a letter that is spelled as a `\u` escape. */
+  get hasEscapes(): boolean {
+    return this.#offsets.hasEscapes;
   }
 
   isList({ start }: Span): boolean {

@@ -28,7 +28,7 @@ export interface Outline {
 export const LONGEST_KEPT = 32;
 
 /** Replacement for other strings. */
-export const CUT_SHORT = "~";
+export { CUT_SHORT } from "./layout.ts";
 
 /** Larger bodies are parsed instead, because the module never frees memory. Bytes. */
 const LARGEST = 4 * 1024 * 1024;
@@ -41,6 +41,8 @@ interface Exports {
 /** Indexes of the number of marks, and of the ends of elements, in the module's memory, in words of four bytes. */
 const MARKS_AT = 256 >> 2;
 const ENDS_AT = 260 >> 2;
+/** Index of whether a string has a letter spelled as a \\u escape. */
+const ESCAPES_AT = 328 >> 2;
 /** Offset of the text in the module's memory. */
 const TEXT_AT = 336;
 /** Zero bytes after the text, and free space after the copy. */
@@ -105,7 +107,7 @@ function start(): Machine | null {
 export function outline(body: Uint8Array, maxDepth: number): Outline | undefined {
   const found = run(body, maxDepth);
   if (!found) return undefined;
-  const { bytes, copy, length, marks, ends } = found;
+  const { bytes, copy, length, marks, ends, hasEscapes } = found;
   const text = bytes.toString("utf8", copy, copy + length);
   // Marks are byte offsets.
   const latin = text.length === length ? text : bytes.toString("latin1", copy, copy + length);
@@ -113,7 +115,7 @@ export function outline(body: Uint8Array, maxDepth: number): Outline | undefined
     text,
     members: marks.length >> 2,
     spanOf: (name) => findMember(name, body, latin, marks),
-    keepLayout: (short) => ends && keepLayout(body, short, { marks, ends }),
+    keepLayout: (short) => ends && keepLayout(body, short, { marks, ends, hasEscapes }),
   };
 }
 
@@ -147,6 +149,8 @@ interface Run {
   marks: Int32Array;
   /** The offset of each comma and closing bracket of the lists on the second level; undefined for too many, and of a short text. */
   ends: Int32Array | undefined;
+  /** A string has a letter that is spelled as an escape. */
+  hasEscapes: boolean;
 }
 
 function run(text: Uint8Array, maxDepth: number): Run | undefined {
@@ -166,7 +170,7 @@ function run(text: Uint8Array, maxDepth: number): Run | undefined {
   const marks = words.slice(mark >> 2, (mark >> 2) + words[MARKS_AT]! * 2);
   const count = words[ENDS_AT]!;
   return {
-    ...{ bytes, copy, length, marks },
+    ...{ bytes, copy, length, marks, hasEscapes: words[ESCAPES_AT] !== 0 },
     ends:
       count > MOST_ENDS || text.length < LEAST_LAID_OUT
         ? undefined

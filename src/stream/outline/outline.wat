@@ -66,7 +66,7 @@
   ;; mark: offset of the marks: for each colon, comma and closing bracket of the outermost level, its positions in the copy
   ;; and in the text; at most 4096 pairs, whose number is stored at 256. Behind their room, which is 32768 bytes, are the positions
   ;; in the text of each comma and closing bracket of a list that is a member of the outermost level; the first 4096, and the number
-  ;; of all is stored at 260. deepest: maximum nesting depth.
+  ;; of all is stored at 260. At 328 is whether a string has a \u escape. deepest: maximum nesting depth.
   ;; Returns the length of the copy, or -1 for an invalid string, and when there are too many levels or marks.
   (func (export "outline")
     (param $text i32) (param $end i32) (param $copy i32) (param $mark i32) (param $deepest i32)
@@ -80,6 +80,8 @@
     (local $start i32) (local $length i32)
     ;; Number of bytes in a string that only result from spelling letters as \u escapes.
     (local $spelled i32)
+    ;; Whether any string has such letters.
+    (local $letters i32)
     (local $low v128) (local $high v128)
     ;; Splatted bytes. Bytes from the space on have at least one of three bits; from the underscore on almost all are letters.
     (local $quotes v128) (local $backslashes v128) (local $from-space v128) (local $below-letters v128)
@@ -238,6 +240,7 @@
                     (i32.const 2)))
               (then (return (i32.const -1))))
             (local.set $spelled (i32.add (local.get $spelled) (i32.const 5)))
+            (local.set $letters (i32.const 1))
             (local.set $carried (i32.const 0))
             (local.set $at (i32.add (local.get $at) (i32.const 5)))
             (br $inside)))
@@ -284,6 +287,7 @@
         (br $outside)))
     (i32.store (i32.const 256) (local.get $marks))
     (i32.store (i32.const 260) (local.get $parts))
+    (i32.store (i32.const 328) (local.get $letters))
     (i32.sub (local.get $out) (local.get $copy)))
 
   ;; One bit for each byte that cannot follow a backslash in an escape: tables for both halves of a valid byte share a bit.

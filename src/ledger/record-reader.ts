@@ -64,8 +64,8 @@ class BatchReader {
   #at = 0;
 
   constructor(given: Uint8Array) {
-    // Numbers of 8 bytes are read at multiples of 8 only.
-    const bytes = given.byteOffset % UNIT === 0 ? given : given.slice();
+    // Numbers of 8 bytes are read at multiples of 8 only. The slice of a Buffer is no copy.
+    const bytes = given.byteOffset % UNIT === 0 ? given : new Uint8Array(given);
     const { buffer, byteOffset, length } = bytes;
     if (length % UNIT !== 0) throw new Error("the batch has no whole entries");
     this.#bytes = Buffer.from(buffer, byteOffset, length);

@@ -142,7 +142,9 @@ function attendSocket<To extends object, From>(
   socket.on("data", (chunk) => {
     try {
       frames.push(chunk as Buffer);
-    } catch {
+    } catch (error) {
+      // The other side connects again, perhaps with the same bytes: without this line nobody would see why.
+      process.stderr.write(`weir closed a connection between its processes: ${String(error)}\n`);
       socket.destroy();
     }
   });

@@ -173,9 +173,10 @@ test("damaged bytes are an error, or records of other texts, and never an endles
 
 test("bytes at any place of memory are read", () => {
   const bytes = pack([WHOLE]);
-  const moved = new Uint8Array(bytes.length + 3);
-  moved.set(bytes, 3);
-  expect(readEntries(moved.subarray(3)).calls).toEqual([WHOLE]);
+  for (const moved of [new Uint8Array(bytes.length + 3), Buffer.alloc(bytes.length + 3)]) {
+    moved.set(bytes, 3);
+    expect(readEntries(moved.subarray(3)).calls).toEqual([WHOLE]);
+  }
 });
 
 /** A generator of numbers below a limit. */

@@ -1,6 +1,7 @@
 /** Listens with Bun's server, whose limits weir replaces by its own. */
 import type { Secret } from "../core/secret.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
+import { inTurns } from "./turns.ts";
 
 export interface ListenOptions {
   host: string;
@@ -96,7 +97,7 @@ function serve({ host, port, shared, certificate, unix, fetch, onFault }: Listen
     idleTimeout: IDLE_SECONDS,
     // The development error page would show messages and source code.
     development: false,
-    fetch: (request: Request) => fetch(request),
+    fetch: inTurns(fetch),
     error: onFault,
   };
   if (unix) {

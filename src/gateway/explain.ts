@@ -123,7 +123,10 @@ async function endOf({ provider, model }: Target, { catalog }: PrepareContext): 
 async function foresee(options: ExplainOptions, call: Call, context: PrepareContext): Promise<Foreseen> {
   const { format } = options;
   const { registry } = context;
-  const incoming: Incoming = withModelSettings({ ...options, call }, registry);
+  const { model, stream } = call;
+  // Of a call, the URL says both.
+  const body = format.client.routes.address ? { ...options.body, model, stream } : options.body;
+  const incoming: Incoming = withModelSettings({ ...options, body, call }, registry);
   if (format.client.beside.stored) await findStored(incoming, context);
   const { stored } = incoming;
   const whole = planFor(call, call.routedModel ?? call.model, registry, format.id);

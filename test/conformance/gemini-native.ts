@@ -161,4 +161,4 @@ function isRefused(recording: Recording): boolean {
 }
 
 /** An error is the last record; comments may follow. */
-const ENDS_IN_ERROR = /data: \{"error":\{.*\r?\n\r?\n(:\n\n)*$/;
+const ENDS_IN_ERROR = /data: \{"error":\{.*\r?\n\r?\n((:|\{"error":\{.*)\n\n)*$/;

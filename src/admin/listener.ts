@@ -34,7 +34,7 @@ export function startAdmin(
   const hasAdmin = settings.declaresKeys || books.policy().keys.some(isActiveAdmin);
   if (!isLoopback(host) && isKnown && !hasAdmin)
     throw new Error(
-      `admin.host ${host} can be reached by other machines, which requires an admin key; set adminKeys in the config, or create one with: weir admin key create NAME`,
+      `admin.host ${host} can be reached by other machines, which requires an admin key; set admin.keys in the config, or create one with: weir admin key create NAME`,
     );
   const always = [host, ...(isLoopback(host) ? [] : [hostname()])];
   const sessions = new Sessions();

@@ -77,8 +77,17 @@ function valueAt(config: unknown, path: readonly string[]): unknown {
 
 /** Keys are shown by name, file modes in octal. Secrets print themselves as `***`. */
 function shown(name: string, value: unknown): unknown {
-  if (name === "keys" || name === "adminKeys") return (value as { name: string }[]).map((key) => key.name);
+  if (name === "keys" || name === "adminKeys") return namesOf(value);
+  if (name === "admin" && hasKeys(value)) return { ...value, keys: namesOf(value.keys) };
   return name === "listen.mode" ? `0${(value as number).toString(8)}` : value;
+}
+
+function hasKeys(value: unknown): value is { keys: unknown } {
+  return typeof value === "object" && value !== null && "keys" in value;
+}
+
+function namesOf(keys: unknown): string[] {
+  return (keys as readonly { name: string }[]).map(({ name }) => name);
 }
 
 function asText(name: string, value: unknown): string {

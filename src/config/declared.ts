@@ -19,9 +19,10 @@ import { ConfigError, type Path } from "./error.ts";
 import type { BudgetOptions, KeyOptions, RateOptions, WrittenSubject } from "./sections/budgets.ts";
 import type { Config } from "./schema.ts";
 import type { AdminKey, GatewayKey } from "./sections/keys.ts";
+import { adminKeysOf } from "./sections/operator.ts";
 
 type Declaring = Pick<Config, "keys" | "budgets" | "rates"> &
-  Partial<Pick<Config, "adminKeys" | "keyBudgets" | "modelSets">>;
+  Partial<Pick<Config, "admin" | "adminKeys" | "keyBudgets" | "modelSets">>;
 /** An error at a path. */
 type Fail = (path: Path, clause: string) => ConfigError;
 
@@ -35,9 +36,7 @@ export function declaredBy(config: Declaring, locate: (path: Path) => string = (
   const fail: Fail = (path, clause) => new ConfigError(locate(path), clause, path);
   const names = new Set(config.keys.map(({ name }) => name));
   const keys = config.keys.map((key, index) => keyEntry(key, ["keys", index], fail));
-  const adminKeys = (config.adminKeys ?? []).map((key, index) =>
-    adminKeyEntry(key, ["adminKeys", index], fail),
-  );
+  const adminKeys = adminKeysOf(config).map(({ key, at }) => adminKeyEntry(key, at, fail));
   const budgets = Object.entries(config.budgets).map(([name, options]) => {
     const path = ["budgets", name];
     assertName(name, path, fail);

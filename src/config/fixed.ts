@@ -8,7 +8,7 @@ export const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   listen: ({ listen }) => `${listen.unix} ${listen.mode}`,
   tls: ({ tls }) => tls.cert !== undefined,
   state: ({ state }) => state,
-  admin: ({ admin }) => JSON.stringify(admin),
+  admin: ({ admin }) => (admin === "off" ? admin : JSON.stringify({ ...admin, keys: undefined })),
   metrics: ({ metrics: { keys, maxSeries } }) => `${keys} ${maxSeries}`,
   responses: ({ responses: { store, answerBytes, answerItems, fileBytes } }) =>
     [store, answerBytes, answerItems, fileBytes].join(),

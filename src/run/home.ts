@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
+import { adminKeysOf } from "../config/sections/operator.ts";
 import { STORE_DEFAULTS } from "../config/sections/store.ts";
 import { Secret } from "../core/secret.ts";
 import { cellsFolder } from "../keeper/books/cells.ts";
@@ -120,7 +121,7 @@ function adminSettings(config: Config, credential: string | undefined): AdminSet
   const { host = "127.0.0.1", port = free } = admin;
   const names = adminNames(config);
   const { keys } = storeGroup(config);
-  const declaresKeys = config.adminKeys.length > 0;
+  const declaresKeys = adminKeysOf(config).length > 0;
   const rest = { names, credential, version: VERSION, keys, metrics, declaresKeys };
   return { host, ...(port !== undefined && { port }), ...rest };
 }

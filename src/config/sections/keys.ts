@@ -1,9 +1,9 @@
 /** Keys of clients and of the admin API. */
-import { Type } from "@sinclair/typebox";
+import { type ArrayOptions, Type } from "@sinclair/typebox";
 import { isTakenBy, likeness, nameFault, normalName } from "../../core/name.ts";
 import { Secret } from "../../core/secret.ts";
 import type { KeyOption } from "../../ledger/keys/option.ts";
-import { ConfigError, type Fault, faultAt, type Path } from "../error.ts";
+import { ConfigError, type Fault, faultAt, type Path, writePath } from "../error.ts";
 import { section } from "../section.ts";
 import { keyOptions, type KeyOptions, writtenOptions } from "./budgets.ts";
 import { CLOSED, oneOf } from "./kinds.ts";
@@ -69,56 +69,78 @@ export interface AdminKey {
   expires?: string;
 }
 
+/** Shorter texts of keys for the admin API are refused: such a key is worth more guesses than one for calls. Characters. */
+const SHORTEST_ADMIN_KEY = 16;
+
+const adminKey = Type.Object(
+  {
+    name: Type.String({ description: "Name of the key's owner." }),
+    key: Type.Optional(
+      Type.String({
+        writeOnly: true,
+        description: `The key itself, at least ${SHORTEST_ADMIN_KEY} characters; \`\${file:PATH}\` reads it from a file.`,
+      }),
+    ),
+    sha256: Type.Optional(
+      Type.String({
+        writeOnly: true,
+        pattern: "^[0-9a-fA-F]{64}$",
+        "x-expects": "64 hexadecimal digits",
+        description: "The SHA-256 digest of the key.",
+      }),
+    ),
+    role: Type.Optional(oneOf(["admin", "read"], { description: "Default `read`." })),
+    path: Type.Optional(Type.String({ description: "It sees and changes only this path and below." })),
+    expires: Type.Optional(Type.String({ description: "Its last day, or a time." })),
+  },
+  CLOSED,
+);
+
+/** The schema of a list of keys for the admin API. */
+export const adminKeyList = (options: ArrayOptions) =>
+  Type.Unsafe<readonly AdminKey[]>(Type.Array(adminKey, options));
+
 export const adminKeys = section(
   "adminKeys",
-  Type.Unsafe<readonly AdminKey[]>(
-    Type.Array(
-      Type.Object(
+  adminKeyList({
+    default: [],
+    examples: [
+      [
         {
-          name: Type.String({ description: "Name of the key's owner." }),
-          key: Type.Optional(Type.String({ writeOnly: true, description: "The key itself." })),
-          sha256: Type.Optional(
-            Type.String({
-              writeOnly: true,
-              pattern: "^[0-9a-fA-F]{64}$",
-              "x-expects": "64 hexadecimal digits",
-              description: "The SHA-256 digest of the key.",
-            }),
-          ),
-          role: Type.Optional(oneOf(["admin", "read"], { description: "Default `read`." })),
-          path: Type.Optional(Type.String({ description: "It sees and changes only this path and below." })),
-          expires: Type.Optional(Type.String({ description: "Its last day, or a time." })),
+          name: "prometheus",
+          sha256: "6bdf6d1e8d6bbc0d0e5bb8e0ab2a5c2f4b5c8d5b1a0b3d9a1c6d9e7f20415a3c",
         },
-        CLOSED,
-      ),
-      {
-        default: [],
-        examples: [
-          [
-            {
-              name: "prometheus",
-              sha256: "6bdf6d1e8d6bbc0d0e5bb8e0ab2a5c2f4b5c8d5b1a0b3d9a1c6d9e7f20415a3c",
-            },
-          ],
-        ],
-        description:
-          "Keys for the admin API and `/metrics`: `{name, key}` or `{name, sha256}`, with `role: admin` or `read` (default), `path` and `expires`.",
-      },
-    ),
-  ),
+      ],
+    ],
+    description:
+      "Further keys for the admin API and `/metrics`, as `admin.keys` has them. Several files of a config may each have some.",
+  }),
   {
     readsSecrets: true,
-    settle: (written, { locate }) => readKeys(written as readonly KeyEntry[], locate, "adminKeys"),
-    agrees: (list, config) => twinFaults(list, keys.of(config)),
+    settle: (written, { locate }) => readAdminKeys(written, locate, ["adminKeys"]),
+    agrees: (list, config) => twinFaults(list, ["adminKeys"], config),
   },
 );
 
-/** A key for calls is none for the admin API. */
-function twinFaults(adminKeys: readonly AdminKey[], keys: readonly GatewayKey[]): Fault[] {
-  const names = new Map(keys.map(({ sha256, name }) => [sha256, name]));
-  return adminKeys.flatMap(({ sha256 }, index) => {
+/**
+ * @param written keys as the file contains them @param locate position of an entry @param at path of the list
+ * @throws ConfigError as {@link readKeys}, and for a key that is short
+ */
+export function readAdminKeys(
+  written: readonly unknown[],
+  locate: (path: Path) => string,
+  at: Path,
+): readonly AdminKey[] {
+  return readKeys(written as readonly KeyEntry[], locate, { at, shortest: SHORTEST_ADMIN_KEY });
+}
+
+/** A key for calls is none for the admin API. @param at path of the list */
+export function twinFaults(list: readonly AdminKey[], at: Path, config: object): Fault[] {
+  const names = new Map(keys.of(config).map(({ sha256, name }) => [sha256, name]));
+  return list.flatMap(({ sha256 }, index) => {
+    const path = [...at, index];
     const twin = names.get(sha256);
-    return faultAt(["adminKeys", index], twin && `adminKeys[${index}] is the same key as ${twin} of keys`);
+    return faultAt(path, twin && `${writePath(path)} is the same key as ${twin} of keys`);
   });
 }
 
@@ -151,15 +173,23 @@ const FILLER = /^((sk-)?x{3,}|[.*]+|12345\d*)$/i;
 /** Characters that an HTTP header transports unchanged: visible ASCII. */
 const VISIBLE = /^[\x21-\x7e]+$/;
 
+/** Rules of a list of keys. */
+interface ListRules {
+  /** Path of the list. */
+  at?: Path;
+  /** Characters that the text of a key has at least. */
+  shortest?: number;
+}
+
 /**
- * @param locate position of an entry @param option the list that has the entries
- * @throws ConfigError on empty, placeholder and repeated keys, and on keys that no header can carry. The message never
+ * @param locate position of an entry
+ * @throws ConfigError on empty, placeholder, short and repeated keys, and on keys that no header can carry. The message never
  * contains the key.
  */
 export function readKeys(
   entries: readonly KeyEntry[],
   locate: (path: Path) => string,
-  option = "keys",
+  { at = ["keys"], shortest = 1 }: ListRules = {},
 ): GatewayKey[] {
   /** Index by name. */
   const names = new Map<string, number>();
@@ -169,9 +199,9 @@ export function readKeys(
   const found = new Map<string, GatewayKey>();
   entries.forEach((entry, index) => {
     const fail: Fail = (clause, member) => {
-      const path =
-        typeof entry === "string" || member === undefined ? [option, index] : [option, index, member];
-      return new ConfigError(locate(path), `${option}[${index}] ${clause}`, path);
+      const place = [...at, index];
+      const path = typeof entry === "string" || member === undefined ? place : [...place, member];
+      return new ConfigError(locate(path), `${writePath(place)} ${clause}`, path);
     };
     const written: Partial<Exclude<KeyEntry, string>> = typeof entry === "string" ? splitKey(entry) : entry;
     const name = normalName(written.name ?? freeName(names, index));
@@ -181,10 +211,10 @@ export function readKeys(
     if (like !== undefined && like !== name && isTakenBy(name, like))
       throw fail(`has the name ${name}, which looks like ${like}, the name of another key`, "name");
     if (names.has(name)) {
-      const other = locate([option, names.get(name)!]);
+      const other = locate([...at, names.get(name)!]);
       throw fail(`has the name ${name}, which the key at ${other} already has`, "name");
     }
-    const sha256 = digestOf(written, fail);
+    const sha256 = digestOf(written, shortest, fail);
     const twin = found.get(sha256);
     if (twin !== undefined) throw fail(`is the same key as ${twin.name}`);
     names.set(name, index);
@@ -199,7 +229,7 @@ type Fail = (clause: string, member?: "name" | "key" | "sha256") => ConfigError;
 
 const EMPTY_DIGEST = new Secret("").digest();
 
-function digestOf({ key, sha256 }: { key?: string; sha256?: string }, fail: Fail): string {
+function digestOf({ key, sha256 }: { key?: string; sha256?: string }, shortest: number, fail: Fail): string {
   if ((key === undefined) === (sha256 === undefined)) throw fail("must have either key or sha256");
   if (sha256?.toLowerCase() === EMPTY_DIGEST) throw fail("is the digest of an empty key", "sha256");
   if (sha256 !== undefined) return sha256.toLowerCase();
@@ -209,6 +239,11 @@ function digestOf({ key, sha256 }: { key?: string; sha256?: string }, fail: Fail
     throw fail("must consist of visible ASCII characters, because it is sent in a header", "key");
   if (isPlaceholder(text))
     throw fail("is a placeholder; generate a key, for example with openssl rand -hex 32", "key");
+  if (text.length < shortest)
+    throw fail(
+      `has fewer than ${shortest} characters; generate a key, for example with openssl rand -hex 32`,
+      "key",
+    );
   return new Secret(text).digest();
 }
 

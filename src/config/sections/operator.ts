@@ -1,9 +1,10 @@
 /** The admin API and the metrics. */
 import { hostNameFaults } from "../address.ts";
-import { type Fault, faultAt } from "../error.ts";
+import { type Fault, faultAt, type Path } from "../error.ts";
 import { section } from "../section.ts";
 import { type Static, Type } from "@sinclair/typebox";
-import { CLOSED, oneOf } from "./kinds.ts";
+import { type AdminKey, adminKeyList, adminKeys, readAdminKeys, twinFaults } from "./keys.ts";
+import { CLOSED } from "./kinds.ts";
 
 const adminListener = Type.Object(
   {
@@ -12,6 +13,12 @@ const adminListener = Type.Object(
     names: Type.Optional(
       Type.Array(Type.String(), {
         description: "Host names by which clients reach it, besides those of `names`.",
+      }),
+    ),
+    keys: Type.Optional(
+      adminKeyList({
+        description:
+          "Keys for it and for `/metrics`: `{name, key}` or `{name, sha256}`, with `role: admin` or `read` (default), `path` and `expires`.",
       }),
     ),
   },
@@ -23,14 +30,53 @@ export const admin = section(
   Type.Unsafe<"off" | Static<typeof adminListener>>(
     Type.Union([Type.Literal("off"), adminListener], {
       default: {},
-      "x-expects": "off, or a group of `host`, `port` and `names`",
+      "x-expects": "off, or a group of `host`, `port`, `names` and `keys`",
       examples: [{ host: "127.0.0.1", port: 9348 }],
       description:
-        "The listener of the admin API and of `/metrics`. Default: `host: 127.0.0.1` and port 9348, or a free port if that is taken. A configured port that is taken stops the start. An address that other machines can reach requires an admin key; `names` lists further host names by which clients reach it. `off`: no listener.",
+        "The listener of the admin API and of `/metrics`. Default: `host: 127.0.0.1` and port 9348, or a free port if that is taken. A configured port that is taken stops the start. An address that other machines can reach requires an admin key; `names` lists further host names by which clients reach it, `keys` its keys. `off`: no listener.",
     }),
   ),
-  { agrees: (value) => (value === "off" ? [] : hostNameFaults(["admin", "names"], value.names ?? [])) },
+  {
+    readsSecrets: true,
+    settle: (written, { locate }) =>
+      written === "off" || written.keys === undefined
+        ? written
+        : { ...written, keys: readAdminKeys(written.keys, locate, KEYS) },
+    agrees: (value, config) =>
+      value === "off"
+        ? []
+        : [...hostNameFaults(["admin", "names"], value.names ?? []), ...keyFaults(value.keys ?? [], config)],
+  },
 );
+
+const KEYS = ["admin", "keys"];
+
+/** A key has one place in the config. */
+function keyFaults(list: readonly AdminKey[], config: object): Fault[] {
+  const others = adminKeys.of(config);
+  const repeated = list.flatMap(({ name, sha256 }, index) => {
+    const path = [...KEYS, index];
+    const twin = others.find((other) => other.sha256 === sha256);
+    const namesake = others.find((other) => other.name === name);
+    return [
+      ...faultAt(path, twin && `admin.keys[${index}] is the same key as ${twin.name} of adminKeys`),
+      ...faultAt(path, namesake && `admin.keys[${index}] has the name ${name}, which a key of adminKeys has`),
+    ];
+  });
+  return [...twinFaults(list, KEYS, config), ...repeated];
+}
+
+/** The keys for the admin API, of both lists, each with its path in the config. */
+export function adminKeysOf(config: {
+  admin?: Static<typeof admin.schema>;
+  adminKeys?: readonly AdminKey[];
+}): { key: AdminKey; at: Path }[] {
+  const own = config.admin === "off" ? [] : (config.admin?.keys ?? []);
+  return [
+    ...own.map((key, index) => ({ key, at: [...KEYS, index] })),
+    ...(config.adminKeys ?? []).map((key, index) => ({ key, at: ["adminKeys", index] })),
+  ];
+}
 
 export const metrics = section(
   "metrics",

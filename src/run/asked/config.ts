@@ -6,6 +6,7 @@ import { FIXED } from "../../config/fixed.ts";
 import { maskTexts } from "../../config/mask-text.ts";
 import type { Options } from "../../config/options.ts";
 import { CORE_OPTIONS, type Config } from "../../config/schema.ts";
+import { adminKeysOf } from "../../config/sections/operator.ts";
 import type { ConfigSource, EffectiveConfig, Reloaded } from "../../operator/config.ts";
 import type { Frozen } from "../../operator/contract.ts";
 import type { Inspected } from "./inspected.ts";
@@ -78,16 +79,17 @@ interface OptionValue {
 function optionsOf(config: Config, { list }: Options): OptionValue[] {
   return list.map(({ path, schema }) => ({
     path: path.join("."),
-    value: plain(LISTS_OF_KEYS.includes(path[0]!) ? keysAt(config, path[0]!) : valueAt(config, path)),
+    value: plain(withoutDigests(valueAt(config, path), path[0]!)),
     standard: plain(schema["default"]),
   }));
 }
 
-const LISTS_OF_KEYS = ["keys", "adminKeys"];
-
-/** The keys of an option without their digests. */
-function keysAt({ keys, adminKeys }: Config, option: string): object[] {
-  return (option === "keys" ? keys : adminKeys).map(({ sha256: _, ...key }) => key);
+/** The value of an option; keys in it have no digests. */
+function withoutDigests(value: unknown, option: string): unknown {
+  const listed = (keys: unknown) => (keys as { sha256: string }[]).map(({ sha256: _, ...key }) => key);
+  if (option === "keys" || option === "adminKeys") return listed(value);
+  const hasKeys = option === "admin" && typeof value === "object" && value !== null && "keys" in value;
+  return hasKeys && value.keys !== undefined ? { ...value, keys: listed(value.keys) } : value;
 }
 
 function plain(value: unknown): unknown {
@@ -113,8 +115,8 @@ async function readSource({ config, settings }: Inspected): Promise<Frozen<Confi
   const written = await settings.reread?.((name) => names.add(name)).catch(() => undefined);
   if (!written) for (const name of config.include) names.add(name);
   const configs = [config, ...(written ? [written.config] : [])];
-  const digests = configs.flatMap(({ keys, adminKeys }) =>
-    [...keys, ...adminKeys].map(({ sha256 }) => sha256),
+  const digests = configs.flatMap((one) =>
+    [...one.keys, ...adminKeysOf(one).map(({ key }) => key)].map(({ sha256 }) => sha256),
   );
   const found = [...names].flatMap((name) => readFile(name, name === file));
   const texts = maskTexts(

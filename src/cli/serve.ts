@@ -12,6 +12,7 @@ import { type Command, configOptions, type Context, SERVE_FLAGS } from "./comman
 import { lockOnly, lockPath, lockState } from "./lock.ts";
 import { createCredential, RunFile } from "../run/run-file.ts";
 import { FIXED } from "../config/fixed.ts";
+import { type StopTimes, stopTimes } from "../config/sections/stopping.ts";
 import { watchRunner } from "./runner.ts";
 import { Services } from "./services.ts";
 import { Signals } from "./signals.ts";
@@ -120,7 +121,7 @@ async function serveHere(
     // A worker that starts again belongs to a gateway that was announced.
     announces: worker?.isRestart !== true,
     onListening(stop) {
-      ending = new Ending(stop, () => (reloader?.config ?? config).graceMs);
+      ending = new Ending(stop, () => stopTimes(reloader?.config ?? config));
       signals?.onEnd((name) => (client ? client.signal(name) : ending?.signal()));
     },
   });
@@ -140,14 +141,14 @@ async function serveHere(
       ...(weir.admin && "url" in weir.admin && { admin: weir.admin.url }),
       announced: () => weir.announce(),
       reload: () => reloads.reload(),
-      drain: () => ends.drain(),
+      drain: (delayMs) => ends.drain({ delayMs }),
       signal: () => ends.signal(),
     });
   else {
     const isForClient = variant?.client !== undefined;
     standAlone(weir, { table, credential, isForClient, signals }, reloads, ends, context);
     client = variant?.client?.(weir.url);
-    void client?.exited.then((code) => ends.drain(code));
+    void client?.exited.then((code) => ends.drain({ code }));
   }
   return ends.ended;
 }
@@ -206,24 +207,24 @@ class Reloader {
 /** Ends this process: drains its calls, then exits. */
 class Ending {
   readonly #stop: RunningWeir["stop"];
-  readonly #graceMs: () => number;
+  readonly #times: () => StopTimes;
   readonly #ended = Promise.withResolvers<number>();
   #draining = false;
 
-  constructor(stop: RunningWeir["stop"], graceMs: () => number) {
+  constructor(stop: RunningWeir["stop"], times: () => StopTimes) {
     this.#stop = stop;
-    this.#graceMs = graceMs;
+    this.#times = times;
   }
 
   get ended(): Promise<number> {
     return this.#ended.promise;
   }
 
-  /** @param code exit code */
-  drain(code = 0): void {
+  /** @param code exit code @param delayMs how long it still takes calls */
+  drain({ code = 0, delayMs = 0 } = {}): void {
     if (this.#draining) return;
     this.#draining = true;
-    void this.#stop(this.#graceMs()).then(() => {
+    void this.#stop(this.#times().graceMs, delayMs).then(() => {
       this.#ended.resolve(code);
       exitProcess(code);
     });
@@ -232,7 +233,7 @@ class Ending {
   /** The first signal drains, the second exits at once. */
   signal(): void {
     if (this.#draining) exitProcess(1);
-    this.drain();
+    this.drain({ delayMs: this.#times().delayMs });
   }
 }
 

@@ -3,6 +3,7 @@
  * them. It serves no requests itself, so that very little in it can fail.
  */
 import type { LoadedConfig } from "../config/load.ts";
+import { type StopTimes, stopTimes } from "../config/sections/stopping.ts";
 import { exitProcess } from "../process/exit.ts";
 import { shrinkAfterStart } from "../process/shrink.ts";
 import { writeTo } from "../run/log-writer.ts";
@@ -66,7 +67,7 @@ class Supervisor {
   #reloads = Promise.resolve();
   /** Number of reloads so far. */
   #reloaded = 0;
-  #graceMs: number;
+  #times: StopTimes;
   #code = 0;
   #file: RunFile | undefined;
   /** URL of the admin API, and the credential with which it starts. */
@@ -81,7 +82,7 @@ class Supervisor {
     const pretty = config.log.format === "pretty" || (config.log.format === "auto" && process.stdout.isTTY);
     this.#options = options;
     this.#port = port;
-    this.#graceMs = config.graceMs;
+    this.#times = stopTimes(config);
     this.#log = createLogger({
       format: pretty ? "pretty" : "json",
       level: config.log.level,
@@ -101,8 +102,8 @@ class Supervisor {
   }
 
   async run(): Promise<number> {
-    process.on("SIGTERM", () => this.#stop());
-    process.on("SIGINT", () => this.#stop());
+    process.on("SIGTERM", () => this.#stop(0, this.#times.delayMs));
+    process.on("SIGINT", () => this.#stop(0, this.#times.delayMs));
     process.on("SIGHUP", () => void (this.#reloads = this.#reloads.then(() => this.#reload())));
     process.on("uncaughtException", (fault) => this.#log.fault("the supervisor failed", fault));
     process.on("unhandledRejection", (fault) => this.#log.fault("the supervisor failed", fault));
@@ -233,13 +234,13 @@ class Supervisor {
     return [...this.#workers.values()].some(({ serves }) => serves);
   }
 
-  /** The first call drains the workers, the second kills them. */
-  #stop(code = 0): void {
+  /** The first call drains the workers, the second kills them. @param delayMs how long they still take calls */
+  #stop(code = 0, delayMs = 0): void {
     if (this.#stopping) return this.#kill();
     this.#stopping = true;
     this.#code = code;
-    for (const worker of this.#workers.values()) worker.stop();
-    setTimeout(() => this.#kill(), this.#graceMs + KILL_AFTER_MS);
+    for (const worker of this.#workers.values()) worker.stop(delayMs);
+    setTimeout(() => this.#kill(), delayMs + this.#times.graceMs + KILL_AFTER_MS);
     this.#endIfAllHave();
   }
 
@@ -271,7 +272,7 @@ class Supervisor {
         if (outcome.kind === "refused") throw new Error(outcome.message);
         if (outcome.kind === "reloaded") taken.push(worker.number);
       }
-      this.#graceMs = config.graceMs;
+      this.#times = stopTimes(config);
       const message = "the configuration was reloaded";
       this.#log.info(message, {});
       this.#file?.recordReload({ ok: true, message });

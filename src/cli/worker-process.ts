@@ -124,9 +124,9 @@ export class WorkerProcess {
     this.#send(service);
   }
 
-  /** Drains and ends the worker. A worker that does not listen yet is killed. */
-  stop(): void {
-    if (!this.#serves || !this.#send({ kind: "stop" })) this.kill();
+  /** Drains and ends the worker. A worker that does not listen yet is killed. @param delayMs how long it still takes calls */
+  stop(delayMs = 0): void {
+    if (!this.#serves || !this.#send({ kind: "stop", delayMs })) this.kill();
   }
 
   kill(): void {

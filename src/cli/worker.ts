@@ -36,7 +36,9 @@ export type FromWorker =
 
 export type ToWorker =
   /** `announced`: all workers serve, and other commands find the gateway. */
-  | { kind: "reload" | "stop" | "announced" }
+  | { kind: "reload" | "announced" }
+  /** `delayMs`: how long the worker still takes calls. */
+  | { kind: "stop"; delayMs: number }
   /** Where the process of a feature listens, or why it cannot. */
   | { kind: "service"; name: string; path: string }
   | { kind: "service"; name: string; fault: string };
@@ -72,8 +74,8 @@ export interface WorkerDuties {
   announced(this: void): void;
   /** @throws Error with one sentence */
   reload(this: void): Promise<void>;
-  /** Ends the process once its calls have ended. May be called more than once. */
-  drain(this: void): void;
+  /** Ends the process once its calls have ended. May be called more than once. @param delayMs how long it still takes calls */
+  drain(this: void, delayMs?: number): void;
   /** Handles SIGTERM or SIGINT when the supervisor no longer exists. */
   signal(this: void): void;
 }
@@ -107,11 +109,11 @@ export function followSupervisor(): Supervised {
   // A listener for messages keeps the process alive, so it is added only after a successful start.
   const begin = (given: WorkerDuties) => {
     duties = given;
-    process.on("disconnect", given.drain);
+    process.on("disconnect", () => given.drain());
     process.on("message", (message: ToWorker) => {
       if (message.kind === "service") return services.receive(message);
+      if (message.kind === "stop") return given.drain(message.delayMs);
       const { kind } = message;
-      if (kind === "stop") return given.drain();
       if (kind === "announced") return given.announced();
       given.reload().then(
         () => send({ kind: "reloaded" }),

@@ -90,7 +90,7 @@ function* load({ sections = [], flags = {}, env, cwd, onFile }: LoadOptions): Sl
     sources[path.join(".")] = { layer: "file", at: document!.locateAll(path) };
   }
   const locate = (path: Path) => locateIn(path, sources, added, document);
-  const config = settle(withoutSets(values), { options, sources, locate, document, cwd });
+  const config = settle(withoutSets(values), { options, sources, locate, document, cwd, env });
   assertSafe(config, hasStore(config, env), locate);
   declaredBy(config, locate);
   const disagreements = options.sections.flatMap(
@@ -174,12 +174,13 @@ interface Layered {
   locate(path: Path): string;
   document: FoundDocument | undefined;
   cwd: string;
+  env: Environment;
 }
 
 /** Turns written values into the config: each section settles its own. */
 function settle(
   values: Readonly<Record<string, unknown>>,
-  { options, sources, locate, document, cwd }: Layered,
+  { options, sources, locate, document, cwd, env }: Layered,
 ): Config {
   const folder = document?.folder ?? cwd;
   const settling: Settling = {
@@ -187,6 +188,8 @@ function settle(
     folderOf: (option) => (sources[option] && layersOver(sources[option]) ? cwd : folder),
     originOf: (option) => sources[option]?.layer,
     locate,
+    isInKubernetes: env["KUBERNETES_SERVICE_HOST"] !== undefined,
+    values,
   };
   const settled = options.sections.flatMap((section) => {
     const value = values[section.name];

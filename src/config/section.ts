@@ -16,6 +16,10 @@ export interface Settling {
   originOf(option: string): "flag" | "environment" | "file" | "default" | undefined;
   /** Position of a value in messages: `weir.yaml:7`. */
   locate(path: Path): string;
+  /** The process runs in a pod of Kubernetes. */
+  readonly isInKubernetes: boolean;
+  /** The values of all sections, before they settle. */
+  readonly values: WrittenConfig;
 }
 
 /** Rules that a schema cannot express. Methods, so that sections of different schemas fit into one list. */

@@ -92,10 +92,10 @@ export interface RunningWeir {
    */
   reload(settings: Settings): Promise<void>;
   /**
-   * Refuses new connections and lets calls in flight finish. After `graceMs` weir ends the remaining ones with an error in the
-   * client's format.
+   * Goes on to take calls for `delayMs`, while `/health` answers 503, then refuses new connections and lets calls in flight finish.
+   * After `graceMs` weir ends the remaining ones with an error in the client's format.
    */
-  stop(graceMs?: number): Promise<void>;
+  stop(graceMs?: number, delayMs?: number): Promise<void>;
   /** `/health` says `ok` from now on: signals are handled, and other commands find this gateway. */
   announce(): void;
   /** Logs a fault that belongs to no call. */

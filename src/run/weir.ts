@@ -35,6 +35,13 @@ export function startWeir(options: StartOptions): Promise<RunningWeir> {
   return Weir.start(options);
 }
 
+/** The client sends its next call on a new connection, which leads to a process that does not stop. */
+async function closesAfter(answered: Response | Promise<Response>): Promise<Response> {
+  const response = await answered;
+  response.headers.set("connection", "close");
+  return response;
+}
+
 class Weir implements RunningWeir {
   readonly #options: StartOptions;
   /** Parts that watch something, until the gateway stops. */
@@ -128,7 +135,10 @@ class Weir implements RunningWeir {
       port: config.port,
       shared: this.#options.worker !== undefined,
       certificate: this.#certificate,
-      fetch: first.watch((request) => this.#now.app.fetch(request)),
+      fetch: first.watch((request) => {
+        const answered = this.#now.app.fetch(request);
+        return this.#isDraining ? closesAfter(answered) : answered;
+      }),
       onFault: (fault) => {
         logger.fault("the server failed outside a route", fault);
         return respondError(GatewayError.from(fault), this.#now.app.neutral, createRequestId());
@@ -246,10 +256,11 @@ class Weir implements RunningWeir {
     this.#report();
   }
 
-  readonly stop = async (graceMs = 0): Promise<void> => {
+  readonly stop = async (graceMs = 0, delayMs = 0): Promise<void> => {
     const { clock, parts } = this.#lasting;
     const listener = this.#listener!;
     this.#isDraining = true;
+    if (delayMs > 0) await Bun.sleep(delayMs);
     parts.stop();
     const finished = listener.stop(graceMs === 0);
     const inTime = graceMs === 0 || (await endsWithin(finished, graceMs));

@@ -6,10 +6,11 @@ import { aliases, fallbacks, modelSets, models, routes, routing } from "./models
 import { admin, metrics } from "./operator.ts";
 import { plugins } from "./plugins.ts";
 import { prices } from "./prices.ts";
-import { graceMs, include, log, workers } from "./process.ts";
+import { include, log, workers } from "./process.ts";
 import { providers } from "./providers.ts";
 import { limits, messages, responses, strict, timeouts } from "./requests.ts";
 import { circuitBreaker, retries } from "./retries.ts";
+import { graceMs, stop } from "./stopping.ts";
 import { cluster, state, store } from "./store.ts";
 
 export const CORE = [
@@ -49,6 +50,7 @@ export const CORE = [
   store,
   cluster,
   workers,
+  stop,
   graceMs,
   strict,
 ] as const;

@@ -1,7 +1,7 @@
 /** Files of the config, the log, and the processes of weir. */
 import { Type } from "@sinclair/typebox";
 import { section } from "../section.ts";
-import { CLOSED, milliseconds, oneOf } from "./kinds.ts";
+import { CLOSED, oneOf } from "./kinds.ts";
 
 export const include = section(
   "include",
@@ -48,12 +48,4 @@ export const workers = section(
     "x-flag": "--workers",
     "x-env": "WEIR_WORKERS",
   }),
-);
-
-export const graceMs = section(
-  "graceMs",
-  milliseconds(
-    30_000,
-    "How long calls in flight may continue after SIGTERM, in milliseconds. Then weir ends them with an error.",
-  ),
 );

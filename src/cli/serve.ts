@@ -12,6 +12,8 @@ import { type Command, configOptions, type Context, SERVE_FLAGS } from "./comman
 import { lockOnly, lockPath, lockState } from "./lock.ts";
 import { createCredential, RunFile } from "../run/run-file.ts";
 import { FIXED } from "../config/fixed.ts";
+import { WatchedFiles } from "../config/watched.ts";
+import { watchConfig } from "./watch-config.ts";
 import { type StopTimes, stopTimes } from "../config/sections/stopping.ts";
 import { watchRunner } from "./runner.ts";
 import { Services } from "./services.ts";
@@ -26,10 +28,12 @@ export const serve: Command = {
   words: [],
   flags: SERVE_FLAGS,
   async run(context) {
-    const settings = readSettings(context);
+    const watched = new WatchedFiles();
+    const settings = readSettings(context, watched);
     // Plugins may send any number of requests with `fetch`.
     if (existsSync(settings.config.plugins.dir)) replaceProcess();
     const workers = wantedWorkers(settings.config);
+    if (context.env[WORKER] === undefined && settings.config.watch === "on") watchConfig(context, watched);
     if (context.env[WORKER] === undefined && workers > 1)
       return supervise({
         ...settings,
@@ -69,8 +73,8 @@ export function serveVariant(context: Context, variant: ServeVariant): Promise<n
   return serveHere({ ...settings, config }, context, variant);
 }
 
-function readSettings(context: Context) {
-  const loaded = loadConfig(configOptions(context));
+function readSettings(context: Context, watched?: WatchedFiles) {
+  const loaded = loadConfig({ ...configOptions(context), watched });
   const reread = (onFile?: LoadOptions["onFile"]) => reloadConfig({ ...configOptions(context), onFile });
   return { ...loaded, env: context.env, reread };
 }

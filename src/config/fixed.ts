@@ -7,6 +7,7 @@ export const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   workers: ({ workers }) => workers,
   listen: ({ listen }) => `${listen.unix} ${listen.mode}`,
   tls: ({ tls }) => tls.cert !== undefined,
+  watch: ({ watch }) => watch,
   state: ({ state }) => state,
   admin: ({ admin }) => (admin === "off" ? admin : JSON.stringify({ ...admin, keys: undefined })),
   metrics: ({ metrics: { keys, maxSeries } }) => `${keys} ${maxSeries}`,

@@ -10,6 +10,7 @@ import { mergeFiles, type MergedDocument } from "./merge.ts";
 import { substituteAll } from "./read.ts";
 import { findFaults, memberOf, throwFirst } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
+import type { WatchedFiles } from "./watched.ts";
 
 /** Most files of one config. */
 const MAX_FILES = 1_000;
@@ -30,6 +31,8 @@ export interface ReadOptions {
   schema: TSchema;
   /** Called with the name of each file before it is read, so also with that of a broken one. */
   onFile?: ((name: string) => void) | undefined;
+  /** Takes the files before they are read, those of secrets too. */
+  watched?: WatchedFiles | undefined;
 }
 
 /**
@@ -68,6 +71,7 @@ class Reader {
   *read({ file, real, chain, fail }: Wanted): Sliced<void> {
     const name = this.#nameOf(file);
     this.#options.onFile?.(name);
+    this.#options.watched?.add(file);
     // A start without a config file does not load the YAML parser. Reading is synchronous, so an import would be too late.
     const { readDocument } = require("./document.ts") as typeof import("./document.ts");
     const document = yield* readDocument(file, name, fail);
@@ -89,6 +93,7 @@ class Reader {
     { folder, chain, at, deny }: { folder: string; chain: readonly string[]; at: string; deny: Fail },
   ): Sliced<void> {
     const isPattern = entry.includes("*");
+    if (isPattern) this.#options.watched?.addPattern(resolve(folder, entry), () => found(entry, folder));
     for (const file of isPattern ? matching(entry, folder, deny) : [plainPath(entry, folder, deny)]) {
       const fail: Fail = (clause) => deny(`the file ${this.#nameOf(file)} ${clause}`);
       const real = realPath(file, fail);
@@ -119,10 +124,11 @@ class Reader {
 /** The file's value with references replaced, after the checks that need no other file. */
 function* check(
   { value, locate }: ConfigDocument,
-  { env: environment, schema }: ReadOptions,
+  { env: environment, schema, watched }: ReadOptions,
   folder: string,
 ): Sliced<Record<string, unknown>> {
-  const replaced = substituteAll(value, schema, { environment, folder }, locate) as Record<string, unknown>;
+  const sources = { environment, folder, onSecret: watched && ((file: string) => watched.add(file)) };
+  const replaced = substituteAll(value, schema, sources, locate) as Record<string, unknown>;
   yield;
   throwFirst(findFaults(schema, replaced), locate);
   yield;
@@ -136,14 +142,18 @@ function plainPath(entry: string, folder: string, deny: Fail): string {
 
 /** The files that a pattern matches, in the order of their paths. `*` is part of a name, `**` any folders. */
 function matching(pattern: string, folder: string, deny: Fail): string[] {
+  const files = found(pattern, folder);
+  if (files.length === 0) throw deny(`no file matches ${pattern}; create one, or remove the entry`);
+  return files;
+}
+
+function found(pattern: string, folder: string): string[] {
   const glob = new Bun.Glob(pattern.replace(/[?[\]{}!\\]/g, "\\$&"));
   // Files that a container gets from a config map are symbolic links, which `onlyFiles` would leave out.
-  const found = [...glob.scanSync({ cwd: folder, onlyFiles: false, followSymlinks: true })];
-  const files = found
+  return [...glob.scanSync({ cwd: folder, onlyFiles: false, followSymlinks: true })]
     .map((name) => resolve(folder, name))
-    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isDirectory() !== true);
-  if (files.length === 0) throw deny(`no file matches ${pattern}; create one, or remove the entry`);
-  return files.sort();
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isDirectory() !== true)
+    .sort();
 }
 
 /** The path without symbolic links. @throws what `fail` makes if the file cannot be found; without `fail` undefined */

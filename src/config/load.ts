@@ -15,6 +15,7 @@ import type { Addition, Settling } from "./section.ts";
 import { readTextAs, readVariable } from "./variables.ts";
 import { findFaults, nameOf, throwFirst } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
+import type { WatchedFiles } from "./watched.ts";
 import { writtenFaults } from "./written-faults.ts";
 
 /** The layer that set a value. */
@@ -49,6 +50,8 @@ export interface LoadOptions {
   cwd: string;
   /** Called with the name of each file of the config before it is read, so also with that of a broken one. */
   onFile?: ((name: string) => void) | undefined;
+  /** Takes all files that the config consists of or names, each before it is read. */
+  watched?: WatchedFiles | undefined;
 }
 
 /** The name of the config file, unless `--config` or `WEIR_CONFIG` names another. */
@@ -64,11 +67,13 @@ export function reloadConfig(options: LoadOptions): Promise<LoadedConfig> {
   return inSlices(load(options));
 }
 
-function* load({ sections = [], flags = {}, env, cwd, onFile }: LoadOptions): Sliced<LoadedConfig> {
+function* load({ sections = [], flags = {}, env, cwd, onFile, watched }: LoadOptions): Sliced<LoadedConfig> {
   const options = optionsWith(sections);
   const file = findFile(flags, env, cwd);
   const document =
-    file === undefined ? undefined : yield* readFiles(file, { env, cwd, schema: options.file, onFile });
+    file === undefined
+      ? undefined
+      : yield* readFiles(file, { env, cwd, schema: options.file, onFile, watched });
   const written = document?.value ?? {};
   if (document) throwFirst(writtenFaults(options, written), document.locate, document.files);
   yield;
@@ -97,7 +102,17 @@ function* load({ sections = [], flags = {}, env, cwd, onFile }: LoadOptions): Sl
     (section) => section.agrees?.(section.of(config), config) ?? [],
   );
   throwFirst(disagreements, locate, document?.files);
+  watchNamed(config, watched);
   return { config, file: document?.name, sources: deepFreeze(sources), locate, options };
+}
+
+/** Files that a config names, which are read after it. */
+function watchNamed({ tls, providers, plugins }: Config, watched: WatchedFiles | undefined): void {
+  if (!watched) return;
+  const certificates = [tls, ...Object.values(providers).map((provider) => provider.tls ?? {})];
+  for (const path of certificates.flatMap((files) => Object.values(files) as unknown[]))
+    if (typeof path === "string") watched.add(path);
+  watched.addFolder(plugins.dir);
 }
 
 /** Members of groups whose schema does not list them, as the options of plugins. */

@@ -11,6 +11,8 @@ export interface Sources {
   environment: Environment;
   /** Folder that relative paths of secret files are relative to. */
   folder: string;
+  /** Called with the absolute path of each secret file before it is read. */
+  onSecret?: ((file: string) => void) | undefined;
 }
 
 /** The option whose text is substituted, for messages. */
@@ -37,7 +39,7 @@ export function substitute(text: string, sources: Sources, { at, path, secret }:
       if (escaped !== undefined) return escaped;
       if (file !== undefined) {
         if (!secret) throw fail("${file:} is allowed only for secrets: an apiKey, a gateway key or a header");
-        return readSecret(file, sources.folder, fail);
+        return readSecret(file, sources, fail);
       }
       if (name === undefined) throw fail("${ must be followed by a variable name and }");
       const value = sources.environment[name];
@@ -48,11 +50,17 @@ export function substitute(text: string, sources: Sources, { at, path, secret }:
   );
 }
 
-function readSecret(file: string, folder: string, fail: (clause: string) => ConfigError): string {
+function readSecret(
+  file: string,
+  { folder, onSecret }: Sources,
+  fail: (clause: string) => ConfigError,
+): string {
   if (file === "") throw fail("${file: must be followed by a file path and }");
+  const path = resolve(folder, file);
+  onSecret?.(path);
   let bytes: Uint8Array;
   try {
-    bytes = readFileSync(resolve(folder, file));
+    bytes = readFileSync(path);
   } catch (error) {
     throw fail(`the secret file ${file} cannot be read (${describeFileError(error)})`);
   }

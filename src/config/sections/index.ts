@@ -6,7 +6,7 @@ import { aliases, fallbacks, modelSets, models, routes, routing } from "./models
 import { admin, metrics } from "./operator.ts";
 import { plugins } from "./plugins.ts";
 import { prices } from "./prices.ts";
-import { include, log, workers } from "./process.ts";
+import { include, log, watch, workers } from "./process.ts";
 import { providers } from "./providers.ts";
 import { limits, messages, responses, strict, timeouts } from "./requests.ts";
 import { circuitBreaker, retries } from "./retries.ts";
@@ -15,6 +15,7 @@ import { cluster, state, store } from "./store.ts";
 
 export const CORE = [
   include,
+  watch,
   host,
   port,
   names,

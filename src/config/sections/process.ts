@@ -49,3 +49,15 @@ export const workers = section(
     "x-env": "WEIR_WORKERS",
   }),
 );
+
+export const watch = section(
+  "watch",
+  oneOf(["auto", "on", "off"], {
+    default: "auto",
+    description:
+      "Whether weir reloads by itself, within seconds, when a file that the config is made of changes: config files, files of secrets, certificates, plugins. `auto`: in Kubernetes. With `off`, `weir reload` does it.",
+  }),
+  {
+    settle: (value, { isInKubernetes }) => (value === "auto" ? (isInKubernetes ? "on" : "off") : value),
+  },
+);

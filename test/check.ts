@@ -38,6 +38,7 @@ const TESTS = [
   "test/cli/types.test.ts",
   "test/cli/man.test.ts",
   "test/delivery/archive.test.ts",
+  "test/deploy",
 ];
 
 /** Runs a command of Bun. @returns what it printed, once it ended, and whether it failed */
@@ -65,7 +66,7 @@ const results = await Promise.all([
   run(
     ...["test", "--only-failures", "--parallel=4", "--no-isolate", "--timeout", "600000"],
     ...["--path-ignore-patterns", "**/*.slow.test.ts"],
-    ...TESTS.filter((path) => !isPart || !/^test\/(documents|delivery)/.test(path)),
+    ...TESTS.filter((path) => !isPart || !/^test\/(documents|delivery|deploy)/.test(path)),
   ),
 ]);
 process.exit(results.includes(true) ? 1 : 0);

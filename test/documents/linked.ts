@@ -180,6 +180,18 @@ export const CHECKED: readonly Checked[] = [
     ...{ document: "src/cli/README.md", language: "ini" },
     why: "needs systemd; test/readme.test.ts has it verified",
   },
+  ...["sh", "yml", "sql"].map((language) => ({
+    ...{ document: ".github/deploy/kubernetes.md", language },
+    why: "needs a cluster; test/deploy/manifests.test.ts compares its secret, test/deploy/chart.slow.test.ts renders the chart",
+  })),
+  ...["sh", "ini"].map((language) => ({
+    ...{ document: ".github/deploy/systemd.md", language },
+    why: "needs systemd; test/readme.test.ts has the unit verified",
+  })),
+  ...["compose", "proxies"].map((page) => ({
+    ...{ document: `.github/deploy/${page}.md`, language: "sh" },
+    why: "needs root or docker; test/deploy/compose.test.ts makes the secrets",
+  })),
   {
     ...{ document: "src/cli/clients/README.md", language: "python" },
     why: "needs large packages; test/clients/tools.sh installs them and runs it",
@@ -222,7 +234,7 @@ export function checkBlock({ language, code }: Block, why: string): string[] {
     .map(([file]) => `${file} is not there`);
   if (language === "toml") Bun.TOML.parse(code);
   else if (language === "json") JSON.parse(code);
-  else if (code.includes("uses: ")) Bun.YAML.parse(code);
+  else if (language === "yml" || code.includes("uses: ")) Bun.YAML.parse(code);
   else if (language === "ini") wrong.push(...wrongCommands(code.replaceAll(/^Exec\w+=/gm, "")));
   else if (language === "python" && !code.includes("127.0.0.1:9347")) wrong.push("it does not ask weir");
   else if (language === "sh") wrong.push(...wrongCommands(code), ...wrongShell(code));

@@ -10,7 +10,7 @@ export const ROOT = resolve(import.meta.dir, "../..");
 /** Paths of all documents, relative to the root of the repository. */
 export const DOCUMENTS: readonly string[] = [
   "*.md",
-  ".github/*.md",
+  ".github/**/*.md",
   "plugins/**/*.md",
   "src/**/*.md",
   "test/**/*.md",

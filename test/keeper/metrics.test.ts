@@ -97,6 +97,19 @@ test("a scrape is valid Prometheus text, and all its families are in the list of
   expect(valueOf(families, "weir_breaker_state", { provider: "mock", deployment: "mock/a" })).toBe(2);
 });
 
+test("a gateway without calls in flight says so, before its first call and after its last", () => {
+  const metrics = new Metrics(OPTIONS);
+  const inflightOf = (...inflight: { deployment: string; calls: number }[]) => {
+    const state = { inflight, breakers: [], memory: 1, loopLag: 0 };
+    const text = metrics.text({ workers: [{ worker: "1", state }], budgets: [], waiting: 0 });
+    return text.split("\n").filter((line) => line.startsWith("weir_inflight"));
+  };
+  expect(inflightOf()).toEqual(['weir_inflight{provider="",deployment=""} 0']);
+  const busy = inflightOf({ deployment: "mock/a", calls: 2 });
+  expect(busy).toEqual(['weir_inflight{provider="mock",deployment="mock/a"} 2']);
+  expect(inflightOf()).toEqual(['weir_inflight{provider="mock",deployment="mock/a"} 0']);
+});
+
 test("counters equal the sums of the records", () => {
   const metrics = new Metrics(OPTIONS);
   const states = ["metered", "reported", "estimated", "assumed", "unpriced", "free"] as const;

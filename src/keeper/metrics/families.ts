@@ -72,7 +72,11 @@ export const STATES = {
     ["provider", "deployment"],
     "Circuit breaker: 0 closed, 1 half-open, 2 open; the worst of all workers.",
   ),
-  inflight: gauge("weir_inflight", ["provider", "deployment"], "Calls in flight in all workers."),
+  inflight: gauge(
+    "weir_inflight",
+    ["provider", "deployment"],
+    "Calls in flight in all workers; 0 without labels before the first call.",
+  ),
   budgetDollars: gauge(
     "weir_budget_dollars",
     ["budget", "part"],

@@ -64,6 +64,8 @@ export class Metrics {
   /** `provider/model` of what has answered: a name that a client made up has no series. */
   readonly #targets = new Set<string>();
   readonly #lags = new Map<string, number>();
+  /** Deployments at which calls were in flight; the operator names them all. */
+  readonly #used = new Set<string>();
   /** The newest life of each worker. */
   readonly #lives = new Map<string, string>();
 
@@ -204,9 +206,18 @@ export class Metrics {
       gauges.push({ family: STATES.memory, labels: ["keeper"], value: process.memoryUsage.rss() });
     for (const [deployment, value] of breakers)
       gauges.push({ family: STATES.breaker, labels: [providerOf(deployment), deployment], value });
-    for (const [deployment, value] of inflight)
-      gauges.push({ family: STATES.inflight, labels: [providerOf(deployment), deployment], value });
-    return gauges;
+    return [...gauges, ...this.#inflightOf(inflight)];
+  }
+
+  /** A scaler has to tell a gateway without calls from one that it does not know: each has at least one series. */
+  #inflightOf(inflight: ReadonlyMap<string, number>): Gauge[] {
+    for (const deployment of inflight.keys()) this.#used.add(deployment);
+    if (this.#used.size === 0) return [{ family: STATES.inflight, labels: ["", ""], value: 0 }];
+    return [...this.#used].map((deployment) => ({
+      family: STATES.inflight,
+      labels: [providerOf(deployment), deployment],
+      value: inflight.get(deployment) ?? 0,
+    }));
   }
 
   /** Budgets beyond their share of the series are added up under `other`, without a ratio. */

@@ -72,15 +72,16 @@ export function startPod({ resources, machine, isSeparate, secrets, config, root
   const log: string[] = [];
   for (const stream of [child.stdout, child.stderr]) void readInto(stream, log);
   const url = `http://${machine.address}:${ports.http}`;
-  let isReady = false;
   return {
     ...pod,
     ...{ url, admin: `http://${machine.address}:${ports.admin}`, log, exited: child.exited },
     async ready() {
       const { periodSeconds, failureThreshold, httpGet } = container.startupProbe;
       const asks = async () => (await fetch(url + httpGet.path).catch(() => undefined))?.status === 200;
-      isReady = await until(
-        async () => child.exitCode !== null || (await asks()),
+      // Another program may answer at the address.
+      const listens = () => log.some((line) => line.includes("listening on"));
+      const isReady = await until(
+        async () => child.exitCode !== null || (listens() && (await asks())),
         periodSeconds * failureThreshold * 1_000,
       );
       if (!isReady || child.exitCode !== null) throw new Error(`The pod is not ready:\n${log.join("\n")}`);

@@ -94,6 +94,12 @@ describe.skipIf(missingPostgres !== undefined)("two pods on an empty database", 
   test("start at once, have their keys, metrics and console without a command, and reload a swapped config map", async () => {
     const [first, second] = (await start(await server.createDatabase(), machines.slice(0, 2))) as [Pod, Pod];
     for (const pod of [first, second]) {
+      if (pod.isConfined) {
+        const status = await Bun.file(`/proc/${pod.pid}/status`).text();
+        expect(status).toMatch(/^Uid:\s+65532\s+65532\s/m);
+        expect(status).toMatch(/^CapBnd:\s+0+$/m);
+        expect(await Bun.file(`/proc/${pod.pid}/mounts`).text()).toMatch(/^\S+ \/ \S+ ro[, ]/m);
+      }
       expect((await call(pod.url, "mock/chat")).status).toBe(200);
       expect((await asks(`${pod.admin}/admin/v1/keys`, ADMIN)).status).toBe(200);
       const metrics = await asks(`${pod.admin}/metrics`, METRICS);

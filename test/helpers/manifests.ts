@@ -58,12 +58,13 @@ export interface LocalPod {
 /**
  * @param folder where the volumes are made
  * @param secrets values of the secret
+ * @param options `change` edits weir.yaml; `group` is that of the files of the secret, which else belong to this user
  */
 export function localPod(
   resources: Iterable<Resource>,
   folder: string,
   secrets: Record<string, string>,
-  change = (weirYaml: string): string => weirYaml,
+  { change = (text) => text, group }: { change?: (text: string) => string; group?: number } = {},
 ): LocalPod {
   const all = [...resources];
   const { containers, volumes } = ofKind(all, "Deployment").spec.template.spec;
@@ -78,7 +79,11 @@ export function localPod(
   for (const { name, emptyDir } of volumes) if (emptyDir) mkdirSync(at(name), { recursive: true });
   const texts = ofKind(all, "ConfigMap").data!;
   const config = new Volume(at("config"), { ...texts, "weir.yaml": change(texts["weir.yaml"]!) });
-  const volume = new Volume(at("secrets"), secrets);
+  const { secret } = volumes.find(({ name }: { name: string }) => name === "secrets");
+  const volume = new Volume(at("secrets"), secrets, {
+    mode: secret.defaultMode,
+    ...(group !== undefined && { group }),
+  });
   const local = (text: string) =>
     [...paths.values()].some((path) => text.startsWith(path)) ? folder + text : text;
   const written = (container.env ?? []) as { name: string; value?: string }[];

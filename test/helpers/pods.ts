@@ -1,5 +1,5 @@
 /** Pods of the plain manifests on this machine: the container's command as rendered, in a network of its own where that is allowed. */
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parse as parseYaml, stringify } from "yaml";
 import { PROGRAM } from "./command.ts";
@@ -14,6 +14,10 @@ export interface Pod extends LocalPod {
   /** Base URL of the admin API. */
   admin: string;
   log: string[];
+  /** Process id of the first process of the container. */
+  pid: number;
+  /** It runs as the user of the container on a root that it cannot write to; else as who runs the tests. */
+  isConfined: boolean;
   exited: Promise<number>;
   /** SIGTERM, and SIGKILL when the pod's time is over, as the kubelet does it. @returns whether it ended by itself, and after how long */
   terminate(): Promise<{ code: number; ms: number }>;
@@ -44,20 +48,23 @@ export function startPod({ resources, machine, isSeparate, secrets, config, root
   const spec = ofKind(resources, "Deployment").spec.template.spec;
   const [container] = spec.containers;
   const ports = isSeparate ? { http: 9347, admin: 9348 } : { http: freePort(), admin: freePort() };
-  const pod = localPod(resources, folder, secrets, (text) => {
+  const { runAsUser: user, runAsGroup: group, fsGroup } = spec.securityContext;
+  const change = (text: string) => {
     const value = { ...(parseYaml(text) as Record<string, any>), ...config };
     return stringify({ ...value, port: ports.http, admin: { ...value["admin"], port: ports.admin } });
+  };
+  const pod = localPod(resources, folder, secrets, {
+    change,
+    ...(canConfine && { group: fsGroup as number }),
   });
   const [data, tmp] = [join(folder, "data"), join(folder, "tmp")];
-  const { runAsUser: user, runAsGroup: group } = spec.securityContext;
   if (canConfine) Bun.spawnSync(["chown", "-R", `${user}:${group}`, data, tmp]);
-  for (const name of readdirSync(pod.secrets.folder)) chmodSync(pod.secrets.path(name), 0o444);
   const program = [...PROGRAM, ...pod.args];
   // Mounts of their own stay writable when the root is not.
   const confined = [
     ...["unshare", "--mount", "sh", "-ec"],
     `mount --bind "$0" "$0" && mount --bind "$1" "$1" && mount -o remount,bind,ro / && shift && exec "$@"`,
-    ...[data, tmp, "setpriv", `--reuid=${user}`, `--regid=${group}`, "--clear-groups", "--no-new-privs"],
+    ...[data, tmp, "setpriv", `--reuid=${user}`, `--regid=${group}`, `--groups=${fsGroup}`, "--no-new-privs"],
     ...["--bounding-set=-all", "--", ...program],
   ];
   const child = Bun.spawn([...machine.command, ...(canConfine ? confined : program)], {
@@ -74,7 +81,14 @@ export function startPod({ resources, machine, isSeparate, secrets, config, root
   const url = `http://${machine.address}:${ports.http}`;
   return {
     ...pod,
-    ...{ url, admin: `http://${machine.address}:${ports.admin}`, log, exited: child.exited },
+    ...{
+      url,
+      admin: `http://${machine.address}:${ports.admin}`,
+      log,
+      pid: child.pid,
+      isConfined: canConfine,
+      exited: child.exited,
+    },
     async ready() {
       const { periodSeconds, failureThreshold, httpGet } = container.startupProbe;
       const asks = async () => (await fetch(url + httpGet.path).catch(() => undefined))?.status === 200;

@@ -1,5 +1,7 @@
 /** A volume of Kubernetes with the files of a config map or a secret, which changes as the kubelet changes it. */
 import {
+  chmodSync,
+  chownSync,
   mkdirSync,
   readdirSync,
   readlinkSync,
@@ -13,12 +15,21 @@ import { join } from "node:path";
 /** The link that all files of a volume lead through. */
 const DATA = "..data";
 
+export interface VolumeOptions {
+  /** Mode of the files. */
+  mode?: number;
+  /** Group of the files, as `fsGroup` of a pod sets it; only root can do that. */
+  group?: number;
+}
+
 export class Volume {
   readonly folder: string;
+  readonly #options: VolumeOptions;
   #version = 0;
 
-  constructor(folder: string, files: Readonly<Record<string, string>>) {
+  constructor(folder: string, files: Readonly<Record<string, string>>, options: VolumeOptions = {}) {
     this.folder = folder;
+    this.#options = options;
     mkdirSync(folder, { recursive: true });
     this.swap(files);
   }
@@ -33,8 +44,15 @@ export class Volume {
    */
   swap(files: Readonly<Record<string, string>>): void {
     const made = `..2026_11_27_17_00_0${this.#version++}.${process.pid}`;
+    const { mode = 0o644, group } = this.#options;
     mkdirSync(this.path(made));
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(this.path(made), name), text);
+    chmodSync(this.path(made), 0o755);
+    for (const [name, text] of Object.entries(files)) {
+      const file = join(this.path(made), name);
+      writeFileSync(file, text);
+      if (group !== undefined) chownSync(file, 0, group);
+      chmodSync(file, mode);
+    }
     const before = this.#current();
     symlinkSync(made, this.path("..data_tmp"));
     renameSync(this.path("..data_tmp"), this.path(DATA));

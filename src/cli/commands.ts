@@ -19,6 +19,7 @@ import { reload } from "./reload.ts";
 import { serve } from "./serve.ts";
 import { status } from "./status.ts";
 import { stop } from "./stop.ts";
+import { upgrade } from "./upgrade/command.ts";
 import { version } from "./version.ts";
 
 /** The commands of weir with those of features. */
@@ -44,6 +45,7 @@ function coreCommands(
     status,
     stop,
     reload,
+    upgrade,
     health,
     check,
     models,

@@ -4,7 +4,7 @@ import { shrinkAfterStart } from "../process/shrink.ts";
 import { listenKeeper } from "../keeper/process.ts";
 import { type OfFeatures, openKeeper } from "../run/keeper.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
-import { type FromWorker, HEARTBEAT_MS, KEEPER_SETTINGS, type ToWorker } from "./worker.ts";
+import { built, type FromWorker, HEARTBEAT_MS, KEEPER_SETTINGS, type ToWorker, WAITS } from "./worker.ts";
 
 /** Interval at which a keeper without a supervisor looks whether a worker is still connected. Milliseconds. */
 const LOOK_MS = 100;
@@ -14,23 +14,30 @@ export async function runKeeper([socket = ""]: readonly string[], own: OfFeature
   const settings = JSON.parse(process.env[KEEPER_SETTINGS] ?? "{}") as KeeperSettings;
   delete process.env[KEEPER_SETTINGS];
   // Signals may reach the whole process group. Workers still store answers while they drain, so the supervisor ends the keeper.
-  for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, () => {});
+  for (const name of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2"] as const) process.on(name, () => {});
+  const send = (message: FromWorker) => {
+    if (process.connected) process.send?.(message);
+  };
+  if (process.env[WAITS] !== undefined) {
+    // They take most of the time of a start.
+    await own.tables();
+    await built(send);
+    if (!process.connected) return exitProcess(0);
+  }
   const keeper = await listenKeeper(socket, settings, openKeeper(settings, true, own));
   let isEnding = false;
-  const end = () => {
+  const end = (how: "close" | "pass" = "close") => {
     if (isEnding) return;
     isEnding = true;
-    void keeper.close().finally(() => exitProcess(0));
+    void keeper[how]().finally(() => exitProcess(0));
   };
   const endAfterWorkers = () => setInterval(() => keeper.connections === 0 && end(), LOOK_MS);
   process.on("message", ({ kind }: ToWorker) => {
     if (kind === "stop") end();
+    if (kind === "pass") end("pass");
   });
   process.on("disconnect", endAfterWorkers);
   if (!process.connected) endAfterWorkers();
-  const send = (message: FromWorker) => {
-    if (process.connected) process.send?.(message);
-  };
   send({ kind: "ready", table: "" });
   shrinkAfterStart();
   setInterval(() => send({ kind: "alive" }), HEARTBEAT_MS);

@@ -1,5 +1,5 @@
 /** A process beside the workers that must run: it is started again when it ends or hangs, after a delay that grows while it does not start. */
-import { sentence } from "./worker.ts";
+import { sentence, WAITS } from "./worker.ts";
 import { type OtherMessage, type ProcessProgram, WorkerProcess } from "./worker-process.ts";
 
 /** Delay before a restart, doubled up to the longest while the process does not come up. Milliseconds. */
@@ -23,7 +23,8 @@ export interface KeptOptions {
 
 export class KeptProcess {
   readonly #options: KeptOptions;
-  readonly #stopped = Promise.withResolvers<void>();
+  #stopped = Promise.withResolvers<void>();
+  #waiting: PromiseWithResolvers<void> | undefined;
   #process: WorkerProcess | undefined;
   #pause = PAUSE_MS;
   #isStopping = false;
@@ -32,10 +33,30 @@ export class KeptProcess {
     this.#options = options;
   }
 
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** Starts it as far as it comes without what another process still has. @returns when it waits for {@link go} */
+  prepare(): Promise<void> {
+    this.#waiting = Promise.withResolvers<void>();
+    this.start();
+    return this.#waiting.promise;
+  }
+
+  /** Lets it go on. From now on it starts at once where it is started again. */
+  go(): void {
+    this.#waiting = undefined;
+    this.#process?.go();
+  }
+
+  /** Starts it, also when it was stopped before. */
   start(): void {
+    this.#isStopping = false;
     try {
-      this.#process = new WorkerProcess(0, this.#options.program(), {
+      this.#process = new WorkerProcess(0, this.#program(), {
         onReady: () => (this.#pause = PAUSE_MS),
+        onBuilt: () => this.#waiting?.resolve(),
         onEnd: (how) => this.#onEnd(how),
         onMessage: (message) => this.#options.onMessage?.(message),
       });
@@ -55,13 +76,20 @@ export class KeptProcess {
     this.#process?.kill();
   }
 
-  async stop(): Promise<void> {
+  /** @param how `pass`: a process of another gateway takes over what it has */
+  async stop(how: "stop" | "pass" = "stop"): Promise<void> {
     this.#isStopping = true;
     if (!this.#process || this.#process.ended) return;
+    this.#stopped = Promise.withResolvers();
     const timer = setTimeout(() => this.#process?.kill(), this.#options.stopMs);
-    this.#process.stop();
+    this.#process[how]();
     await this.#stopped.promise;
     clearTimeout(timer);
+  }
+
+  #program(): ProcessProgram {
+    const program = this.#options.program();
+    return this.#waiting ? { ...program, env: { ...program.env, [WAITS]: "1" } } : program;
   }
 
   #onEnd(how: string): void {

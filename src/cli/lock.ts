@@ -2,7 +2,7 @@
  * A lock for the state folder, and one for each address and port, held for the life of the process. Workers share a port with SO_REUSEPORT, so the system
  * would let a second gateway share it too, and each would get part of the other's calls.
  */
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { listenFault } from "../server/listen.ts";
@@ -20,6 +20,12 @@ export interface Holder {
 const ANSWER_MS = 1_000;
 /** Maximum number of ports that are tried to find a free one. */
 const TRIES = 20;
+/** A gateway that follows another one on its port waits this long for the lock, and tries it so often. Milliseconds. */
+const FOLLOW_MS = 5_000;
+const TRY_MS = 10;
+
+/** Give up the locks of addresses that this process holds. */
+const unlocks = new Set<() => void>();
 
 /**
  * Locks a port and checks that no other process listens on it.
@@ -64,12 +70,38 @@ export async function lockPath(path: string, env: Environment): Promise<void> {
  */
 export function lockState(home: StateHome): StateHome {
   if (home.kind !== "folder") return home;
-  const holder = lockFile(join(home.folder, "weir.lock"));
+  const holder = lockFile(stateLock(home.folder));
   if (!holder) return home;
   const fault = `${home.folder} is in use by ${describe(holder)}`;
   if (home.named)
     throw new Error(`the state folder ${fault}; stop that process or name another folder with --state`);
   return { kind: "memory", why: fault };
+}
+
+/** Gives up the locks of addresses, for a gateway that follows this one there. */
+export function unlockAddresses(): void {
+  for (const unlock of unlocks) unlock();
+  unlocks.clear();
+}
+
+/** Locks the port of a gateway that gives its lock up now. @throws Error with one sentence that names another process */
+export async function lockAfter(host: string, port: number, env: Environment): Promise<void> {
+  for (const until = performance.now() + FOLLOW_MS; performance.now() < until; await Bun.sleep(TRY_MS))
+    if ((await lock(nameOf(host, port), env)) === undefined) return;
+  await lockOnly(host, port, env);
+}
+
+/** Takes the lock of the state folder from the gateway that this one follows. */
+export function takeState(home: StateHome): void {
+  if (home.kind !== "folder") return;
+  const path = stateLock(home.folder);
+  const own = writeOwn(path);
+  renameSync(own, path);
+  removeAtExit(path);
+}
+
+function stateLock(folder: string): string {
+  return join(folder, "weir.lock");
 }
 
 function describe({ pid }: Holder): string {
@@ -84,7 +116,11 @@ function nameOf(host: string, port: number): string {
 async function lock(name: string, env: Environment): Promise<Holder | undefined> {
   if (process.platform === "linux") return lockSocket(`\0weir:${name}`);
   const folder = runFolder(env);
-  return folder === undefined ? undefined : lockFile(join(folder, `${name.replace(/[^\w.]/g, "_")}.lock`));
+  if (folder === undefined) return undefined;
+  const path = join(folder, `${name.replace(/[^\w.]/g, "_")}.lock`);
+  const holder = lockFile(path);
+  if (!holder) unlocks.add(() => removeOwn(path));
+  return holder;
 }
 
 /** An abstract unix socket as lock: the system removes it when its process ends. The holder answers with its process id. */
@@ -97,7 +133,10 @@ export function lockSocket(path: string): Promise<Holder | undefined> {
   server.on("error", ({ code }: NodeJS.ErrnoException) =>
     resolve(code === "EADDRINUSE" ? askHolder(path) : undefined),
   );
-  server.listen(path, () => resolve(undefined));
+  server.listen(path, () => {
+    unlocks.add(() => server.close());
+    resolve(undefined);
+  });
   server.unref();
   return promise;
 }
@@ -120,14 +159,13 @@ function askHolder(path: string): Promise<Holder> {
 
 /** A lock file with the process id, for systems without abstract sockets. A file whose process has ended is replaced. */
 export function lockFile(path: string): Holder | undefined {
-  const own = `${path}.${process.pid}`;
-  writeFileSync(own, JSON.stringify({ pid: process.pid, began: beginningOf(process.pid) }), { mode: 0o600 });
+  const own = writeOwn(path);
   try {
     // A link is atomic: the file appears with its content or not at all.
     for (let tries = 0; tries < 3; tries++) {
       try {
         linkSync(own, path);
-        process.on("exit", () => rmSync(path, { force: true }));
+        removeAtExit(path);
         return undefined;
       } catch (cause) {
         if ((cause as NodeJS.ErrnoException).code !== "EEXIST") return undefined;
@@ -140,6 +178,22 @@ export function lockFile(path: string): Holder | undefined {
   } finally {
     rmSync(own, { force: true });
   }
+}
+
+/** @returns the path of a file beside it, with this process as holder */
+function writeOwn(path: string): string {
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, JSON.stringify({ pid: process.pid, began: beginningOf(process.pid) }), { mode: 0o600 });
+  return own;
+}
+
+function removeAtExit(path: string): void {
+  process.on("exit", () => removeOwn(path));
+}
+
+/** A gateway that follows this one may have taken the lock. */
+function removeOwn(path: string): void {
+  if (readHolder(path)?.pid === process.pid) rmSync(path, { force: true });
 }
 
 function readHolder(path: string): Holder | undefined {

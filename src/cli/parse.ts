@@ -134,8 +134,8 @@ function otherWord(word: string, commands: readonly Command[]): string {
   const found = OTHER_WORDS.find(([words]) => words.includes(word));
   const hints = [...named, ...(found ? [found[1]] : [])];
   if (hints.length > 0) return `; weir has ${hints.join(", and ")}`;
-  if (!["upgrade", "update", "self-update"].includes(word)) return "";
-  return "; install the new version over this one, then weir stop and weir serve";
+  if (!["update", "self-update"].includes(word)) return "";
+  return "; install the new version over this one, then weir upgrade";
 }
 
 function assertKnown(

@@ -10,16 +10,22 @@ import { beginningOf } from "../run/run-file.ts";
 const MARK = "npm_lifecycle_event";
 const LOOK_MS = 1_000;
 
-interface Ancestor {
+export interface Ancestor {
   pid: number;
   /** Its start time, which tells it from a later process with the same id. */
   began: string;
 }
 
-/** @param onGone called once when the runner, or a process between it and this one, has ended */
-export function watchRunner(env: Readonly<Record<string, string | undefined>>, onGone: () => void): void {
-  if (!env[MARK]) return;
-  const ancestors = runnerAncestors();
+/**
+ * @param onGone called once when the runner, or a process between it and this one, has ended
+ * @param ancestors the runner, and the processes up to it
+ */
+export function watchRunner(
+  env: Readonly<Record<string, string | undefined>>,
+  onGone: () => void,
+  ancestors: readonly Ancestor[] = runnerAncestors(env),
+): void {
+  if (ancestors.length === 0) return;
   const timer = setInterval(() => {
     if (ancestors.every(isAlive)) return;
     clearInterval(timer);
@@ -28,8 +34,9 @@ export function watchRunner(env: Readonly<Record<string, string | undefined>>, o
   timer.unref();
 }
 
-/** From the parent up to the runner, which is the first process without the mark. Without /proc, only the parent. */
-function runnerAncestors(): Ancestor[] {
+/** From the parent up to the runner, which is the first process without the mark; none without a runner. Without /proc, only the parent. */
+export function runnerAncestors(env: Readonly<Record<string, string | undefined>>): Ancestor[] {
+  if (!env[MARK]) return [];
   const found: Ancestor[] = [];
   for (let pid = process.ppid; pid > 1; pid = parentOf(pid)) {
     found.push({ pid, began: began(pid) });

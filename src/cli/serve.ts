@@ -20,7 +20,8 @@ import { Services } from "./services.ts";
 import { Signals } from "./signals.ts";
 import { startTable } from "./start-table.ts";
 import { supervise } from "./supervise.ts";
-import { followSupervisor, KEEPER, sentence, wantedWorkers, WORKER, workerOf } from "./worker.ts";
+import { Heir } from "./upgrade/heir.ts";
+import { followSupervisor, sentence, tellFailure, wantedWorkers, WORKER, workerOf } from "./worker.ts";
 
 export const serve: Command = {
   name: "serve",
@@ -28,22 +29,27 @@ export const serve: Command = {
   words: [],
   flags: SERVE_FLAGS,
   async run(context) {
-    const watched = new WatchedFiles();
-    const settings = readSettings(context, watched);
-    // Plugins may send any number of requests with `fetch`.
-    if (existsSync(settings.config.plugins.dir)) replaceProcess();
-    const workers = wantedWorkers(settings.config);
-    if (context.env[WORKER] === undefined && settings.config.watch === "on") watchConfig(context, watched);
-    if (context.env[WORKER] === undefined && workers > 1)
-      return supervise({
-        ...settings,
-        workers,
-        read: () => readSettings(context),
-        printError: context.printError,
-      });
-    return serveHere(settings, context);
+    try {
+      return await runServe(context);
+    } catch (cause) {
+      tellFailure(sentence(cause));
+      throw cause;
+    }
   },
 };
+
+async function runServe(context: Context): Promise<number> {
+  const heir = await Heir.meet(context.env);
+  const watched = new WatchedFiles();
+  const settings = readSettings(context, watched);
+  // Plugins may send any number of requests with `fetch`.
+  if (existsSync(settings.config.plugins.dir) && !heir) replaceProcess();
+  const workers = wantedWorkers(settings.config);
+  if (context.env[WORKER] === undefined && settings.config.watch === "on") watchConfig(context, watched);
+  if (context.env[WORKER] !== undefined || (workers === 1 && !heir)) return serveHere(settings, context);
+  const { printError } = context;
+  return supervise({ ...settings, workers, heir, read: () => readSettings(context), printError });
+}
 
 /** Additions of another command to `weir serve`. It runs in one process. */
 export interface ServeVariant {
@@ -122,6 +128,7 @@ async function serveHere(
     workers: [...context.workers, ...(variant?.workers ?? [])],
     // With several processes the supervisor starts the keeper and has made the credential.
     adminCredential: credential,
+    ...(worker?.waits && supervised && { onBuilt: supervised.built }),
     // A worker that starts again belongs to a gateway that was announced.
     announces: worker?.isRestart !== true,
     onListening(stop) {
@@ -143,7 +150,10 @@ async function serveHere(
     supervised.begin({
       table,
       ...(weir.admin && "url" in weir.admin && { admin: weir.admin.url }),
+      ...(books.fault !== undefined && { fault: books.fault }),
       announced: () => weir.announce(),
+      leave: () => weir.leave(),
+      steer: async (how, newest) => (await import("../process/steering.ts")).steer(weir.port, how, newest),
       reload: () => reloads.reload(),
       drain: (delayMs) => ends.drain({ delayMs }),
       signal: () => ends.signal(),

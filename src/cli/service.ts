@@ -22,7 +22,7 @@ export async function runService(
   const { folder } = JSON.parse(process.env[SERVICE_SETTINGS] ?? "{}") as ServiceSettings;
   delete process.env[SERVICE_SETTINGS];
   // Signals may reach the whole process group, while workers still need the process for their calls: the owner ends it.
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2"] as const) process.on(signal, () => {});
   const send = (message: ToOwner | FromWorker) => {
     if (process.connected) process.send?.(message);
   };

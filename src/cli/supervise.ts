@@ -2,21 +2,27 @@
  * The supervisor of several workers: starts them on one port, restarts a worker that ends or hangs, stops and reloads all of
  * them. It serves no requests itself, so that very little in it can fail.
  */
+import { existsSync } from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
 import { type StopTimes, stopTimes } from "../config/sections/stopping.ts";
 import { exitProcess } from "../process/exit.ts";
 import { shrinkAfterStart } from "../process/shrink.ts";
 import { writeTo } from "../run/log-writer.ts";
 import { createLogger } from "../server/log.ts";
-import { lockPort, lockState } from "./lock.ts";
+import { lockPort, lockState, takeState, unlockAddresses } from "./lock.ts";
 import { keeperSettings, type StateHome, stateHome } from "../run/home.ts";
 import { Services } from "./services.ts";
 import { socketPath } from "./socket-path.ts";
 import { SupervisedKeeper } from "./supervised-keeper.ts";
 import { watchPauses } from "./pauses.ts";
 import { createCredential, RunFile } from "../run/run-file.ts";
-import { watchRunner } from "./runner.ts";
-import { CELLS, HOME, KEEPER, RESTART, sentence, WORKER } from "./worker.ts";
+import { Restarts } from "./restarts.ts";
+import { type Ancestor, runnerAncestors, watchRunner } from "./runner.ts";
+import { Following } from "./upgrade/following.ts";
+import { type Heir, storeOf } from "./upgrade/heir.ts";
+import type { Owner } from "./upgrade/succession.ts";
+import { Upgrades } from "./upgrade/upgrades.ts";
+import { CELLS, HOME, KEEPER, RESTART, sentence, WAITS, WORKER } from "./worker.ts";
 import { type ProcessProgram, WorkerProcess } from "./worker-process.ts";
 
 export interface SuperviseOptions extends Pick<LoadedConfig, "config"> {
@@ -25,17 +31,14 @@ export interface SuperviseOptions extends Pick<LoadedConfig, "config"> {
   /** Reads the config again. @throws ConfigError */
   read(): Pick<LoadedConfig, "config">;
   printError(text: string): void;
+  /** The bond with the gateway that this one follows. */
+  heir?: Heir | undefined;
 }
 
 /** The gateway exits when this many workers in a row ended before they served, and no other one serves. */
 const MOST_FAILED_STARTS = 5;
 /** A worker that served at least this long did not fail soon after its start. Milliseconds. */
 const STABLE_MS = 500;
-/** Time in which a failure soon after the start counts as recent. Milliseconds. */
-const RECENT_MS = 10_000;
-/** Delay before the first restart, doubled with each recent failure. Milliseconds. */
-const PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 5_000;
 /** A worker that still runs this long after the grace period is killed. Milliseconds. */
 const KILL_AFTER_MS = 900;
 /** Maximum time for a killed worker to end. Milliseconds. */
@@ -43,11 +46,11 @@ const GONE_MS = 50;
 
 /** Ends the process with its exit code. @throws Error with one sentence when the port is not available */
 export async function supervise(options: SuperviseOptions): Promise<number> {
-  const { host, port } = options.config;
-  const lock = await lockPort(host, port, options.env);
-  const home = lockState(stateHome(options.config, options.env));
-  const supervisor = new Supervisor(options, lock.port, home);
-  return supervisor.run();
+  const { config, env, heir } = options;
+  const wanted = stateHome(config, env);
+  if (heir) return new Supervisor(options, heir.estate.port, heir.homeFor(config, wanted)).run();
+  const lock = await lockPort(config.host, config.port, env);
+  return new Supervisor(options, lock.port, lockState(wanted)).run();
 }
 
 class Supervisor {
@@ -59,8 +62,7 @@ class Supervisor {
   readonly #ended = Promise.withResolvers<number>();
   /** Workers in a row that ended before they served. */
   #failedStarts = 0;
-  /** When workers ended soon after their start, or could not be started; monotonic milliseconds. */
-  #failures: number[] = [];
+  readonly #restarts = new Restarts();
   #announced = false;
   #stopping = false;
   /** Reloads run one after another. */
@@ -72,16 +74,22 @@ class Supervisor {
   #file: RunFile | undefined;
   /** URL of the admin API, and the credential with which it starts. */
   #admin: string | undefined;
-  readonly #credential = createCredential();
+  readonly #credential: string;
   readonly #keeper: SupervisedKeeper;
+  readonly #ancestors: readonly Ancestor[];
+  readonly #upgrades: Upgrades;
+  /** Absent in a gateway that follows none. */
+  readonly #following: Following | undefined;
   readonly #home: StateHome;
   readonly #services: Services;
 
   constructor(options: SuperviseOptions, port: number, home: StateHome) {
-    const { config } = options;
+    const { config, env, heir } = options;
     const pretty = config.log.format === "pretty" || (config.log.format === "auto" && process.stdout.isTTY);
     this.#options = options;
     this.#port = port;
+    this.#credential = heir?.estate.credential ?? createCredential();
+    this.#ancestors = heir?.estate.ancestors ?? runnerAncestors(env);
     this.#times = stopTimes(config);
     this.#log = createLogger({
       format: pretty ? "pretty" : "json",
@@ -90,15 +98,19 @@ class Supervisor {
     });
     this.#home = home;
     this.#services = new Services({
-      ...{ home, env: options.env },
+      ...{ home, env },
       fault: (text) => this.#log.fault(text),
       info: (text) => this.#log.info(text, {}),
     });
     this.#keeper = new SupervisedKeeper(
-      socketPath("keeper", home, options.env),
+      socketPath("keeper", home, env),
       keeperSettings(home, config, this.#credential),
       (text) => this.#log.fault(text),
     );
+    const isAdminFree = config.admin !== "off" && config.admin.port === undefined;
+    if (heir?.estate.admin !== undefined && isAdminFree) this.#keeper.keepAdminAt(heir.estate.admin);
+    this.#following = heir && this.#follow(heir);
+    this.#upgrades = new Upgrades(this.#owner(), heir?.closed);
   }
 
   async run(): Promise<number> {
@@ -107,9 +119,10 @@ class Supervisor {
     process.on("SIGHUP", () => void (this.#reloads = this.#reloads.then(() => this.#reload())));
     process.on("uncaughtException", (fault) => this.#log.fault("the supervisor failed", fault));
     process.on("unhandledRejection", (fault) => this.#log.fault("the supervisor failed", fault));
-    watchRunner(this.#options.env, () => this.#stop());
+    process.on("SIGUSR2", () => void (this.#reloads = this.#reloads.then(() => this.#upgrade())));
+    watchRunner(this.#options.env, () => this.#stop(), this.#ancestors);
     this.#checkWorkers();
-    this.#keeper.start();
+    if (!this.#following) this.#keeper.start();
     // The other workers start when the first one listens, so that an error in the config is printed once.
     this.#start(1);
     shrinkAfterStart();
@@ -126,8 +139,11 @@ class Supervisor {
     const reloaded = this.#reloaded;
     try {
       const worker: WorkerProcess = new WorkerProcess(number, this.#program(number), {
-        onReady: (table, admin) => {
+        onBuilt: () => void this.#following?.inherit(worker),
+        onReady: (table, admin, fault) => {
           if (admin !== undefined) this.#onAdmin(admin);
+          if (this.#following?.isOpen && fault !== undefined)
+            return this.#fail(`the books cannot be opened: ${fault}`);
           this.#onReady(worker, table, isFirstStart);
           if (reloaded !== this.#reloaded) void this.#catchUp(worker);
         },
@@ -136,7 +152,7 @@ class Supervisor {
       });
       this.#workers.set(number, worker);
     } catch (cause) {
-      this.#addFailure();
+      this.#restarts.addFailure();
       this.#log.fault(`worker ${number} could not be started; weir retries: ${sentence(cause)}`);
       this.#startLater(number);
     }
@@ -149,6 +165,7 @@ class Supervisor {
         [WORKER]: `${number}:${this.#port}${this.#announced ? `:${RESTART}` : ""}`,
         [KEEPER]: this.#keeper.socket,
         [HOME]: JSON.stringify(this.#home),
+        ...(this.#following?.hasStore === false && { [WAITS]: "1" }),
         ...(this.#keeper.cells !== undefined && { [CELLS]: this.#keeper.cells }),
       },
     };
@@ -162,23 +179,14 @@ class Supervisor {
     }
   }
 
-  #addFailure(): void {
-    const now = performance.now();
-    this.#failures = [...this.#failures.filter((at) => now - at < RECENT_MS), now];
-  }
-
-  /** Starts a worker after a delay that each recent failure doubles. */
   #startLater(number: number): void {
-    const now = performance.now();
-    const recent = this.#failures.filter((at) => now - at < RECENT_MS).length;
-    const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, recent - 1));
     setTimeout(() => {
       if (!this.#stopping) this.#start(number);
-    }, pause);
+    }, this.#restarts.pause);
   }
 
   #onReady(worker: WorkerProcess, table: string, isFirstStart: boolean): void {
-    const { workers, printError, env } = this.#options;
+    const { workers } = this.#options;
     this.#failedStarts = 0;
     if (!isFirstStart) this.#log.info(`worker ${worker.number} is serving`, { process: String(worker.pid) });
     if (this.#announced) worker.announce();
@@ -187,11 +195,73 @@ class Supervisor {
       for (let number = 2; number <= workers; number++) this.#start(number);
     if ([...this.#workers.values()].filter(({ serves }) => serves).length < workers) return;
     this.#announced = true;
+    if (this.#following) void this.#following.succeed(() => this.#announce(table));
+    else this.#announce(table);
+  }
+
+  #announce(table: string): void {
+    const { workers, printError, env } = this.#options;
     this.#file = RunFile.write(this.#port, env, { report: (sentence) => this.#log.fault(sentence) });
     if (this.#admin !== undefined)
       this.#file?.recordAdmin({ url: this.#admin, credential: this.#credential });
     for (const each of this.#workers.values()) each.announce();
     printError(table.replace("\n", ` with ${workers} workers\n`));
+  }
+
+  /** Gives up before it serves. */
+  #fail(message: string): void {
+    this.#following?.tell(message);
+    this.#stop(1);
+  }
+
+  /** Another gateway takes this one's place. */
+  async #upgrade(): Promise<void> {
+    if (this.#stopping || !this.#announced) return;
+    const outcome = await this.#upgrades.run(this.#file?.path);
+    if (!outcome.ok) this.#file?.recordUpgrade(outcome);
+    if (outcome.ok) this.#log.info(outcome.message, {});
+    else this.#log.fault(outcome.message);
+  }
+
+  #follow(heir: Heir): Following {
+    const { config, env } = this.#options;
+    return new Following({
+      ...{ heir, keeper: this.#keeper, home: this.#home, host: config.host, port: this.#port, env },
+      workers: this.#workers,
+      report: (text) => this.#log.fault(text),
+      fail: (message) => this.#fail(message),
+    });
+  }
+
+  /** What an upgrade does with this gateway. */
+  #owner(): Owner {
+    const supervisor = this;
+    return {
+      get graceMs() {
+        return supervisor.#times.graceMs;
+      },
+      estate: () => ({
+        ...{ pid: process.pid, host: this.#options.config.host, port: this.#port, home: this.#home },
+        store: storeOf(this.#home, this.#options.config),
+        sockets: [this.#keeper.socket, ...(this.#options.heir?.estate.sockets ?? [])].filter(existsSync),
+        ...(this.#admin !== undefined && { admin: this.#admin }),
+        ...{ credential: this.#credential, ancestors: this.#ancestors },
+      }),
+      passKeeper: () => this.#keeper.pass(),
+      takeKeeperBack: () => {
+        takeState(this.#home);
+        this.#keeper.start();
+      },
+      leave: () => {
+        unlockAddresses();
+        this.#file?.leave();
+        for (const worker of this.#workers.values()) worker.leave();
+      },
+      drain: (graceMs) => {
+        this.#times = { ...this.#times, graceMs };
+        if (!this.#stopping) this.#stop();
+      },
+    };
   }
 
   #onAdmin(url: string): void {
@@ -201,6 +271,7 @@ class Supervisor {
 
   #onEnd(worker: WorkerProcess, how: string, code: number | null): void {
     if (this.#stopping) return this.#endIfAllHave();
+    if (this.#following?.isOpen) return this.#fail(worker.failure ?? `worker ${worker.number} ${how}`);
     // A worker that ends by itself before the first one serves has printed why; one that weir killed because it hangs was logged.
     const isKilled = code === null && !worker.isKilled;
     if (!this.#announced && !this.#serves() && !isKilled) return this.#stop(code || 1);
@@ -210,7 +281,7 @@ class Supervisor {
       this.#log.fault(`${what}; workers end faster than weir can restart them`);
       return this.#stop(1);
     }
-    if (worker.servedMs < STABLE_MS) this.#addFailure();
+    if (worker.servedMs < STABLE_MS) this.#restarts.addFailure();
     this.#log.fault(`${what}; weir restarts it`);
     this.#startLater(worker.number);
   }

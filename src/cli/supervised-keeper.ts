@@ -46,6 +46,25 @@ export class SupervisedKeeper {
     this.#process.start();
   }
 
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** Starts it as far as it comes without the store, which the keeper of another gateway has. */
+  prepare(): Promise<void> {
+    return this.#process.prepare();
+  }
+
+  /** The store is free: the keeper opens it. */
+  go(): void {
+    this.#process.go();
+  }
+
+  /** Ends the keeper for that of another gateway, while workers run. {@link start} takes it back. */
+  pass(): Promise<void> {
+    return this.#process.stop("pass");
+  }
+
   /** Kills a keeper that hangs. @param wasPaused the supervisor itself was paused, so that heartbeats may be late */
   check(wasPaused: boolean): void {
     this.#process.check(wasPaused);

@@ -1,6 +1,7 @@
 /** A worker or keeper process from the supervisor's side: start, heartbeats, messages. Every wait has a timeout. */
 import type { Subprocess } from "bun";
 import { programCommand } from "../process/program.ts";
+import type { Steer } from "../process/steering.ts";
 import type { FromWorker, ToWorker } from "./worker.ts";
 
 /** Result of a reload. `ended`: the worker ended; its restart reads the new config. */
@@ -15,8 +16,10 @@ export interface ProcessProgram {
 }
 
 export interface WorkerEvents {
-  /** The worker listens. */
-  onReady(table: string, admin?: string): void;
+  /** The worker listens. @param fault why the store of the books is not open, in one sentence */
+  onReady(table: string, admin?: string, fault?: string): void;
+  /** It waits for {@link WorkerProcess.go}. */
+  onBuilt?(): void;
   /** @param how clause for a message: `ended with code 1` */
   onEnd(how: string, code: number | null): void;
   /** Another message that answers nothing. */
@@ -30,6 +33,8 @@ export type OtherMessage = Extract<FromWorker, { kind: "service" | "log" | "grou
 const SILENCE_MS = 8_000;
 /** Maximum time from the start of a worker until it listens, including the preflight of plugins. Milliseconds. */
 const START_MS = 60_000;
+/** Maximum time in which a worker says which processes get new connections. Milliseconds. */
+const STEER_MS = 2_000;
 /** Maximum duration of a worker's reload; shorter than the time `weir reload` waits. Milliseconds. */
 const RELOAD_MS = 45_000;
 
@@ -40,6 +45,8 @@ export class WorkerProcess {
   #servesSince: number | undefined;
   #ended = false;
   #isKilled = false;
+  #failure: string | undefined;
+  #steered: ((fault: string | undefined) => void) | undefined;
   /** Time of the start or of the last heartbeat; monotonic milliseconds. */
   #heardAt = performance.now();
   /** Takes the outcome of a running reload. */
@@ -86,6 +93,11 @@ export class WorkerProcess {
     return this.#isKilled;
   }
 
+  /** Why it ended before it was ready, as far as it could say; one sentence. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
   /** Why the worker counts as hanging, as a clause; undefined while it does not. */
   get hang(): string | undefined {
     if (this.#ended) return undefined;
@@ -119,6 +131,30 @@ export class WorkerProcess {
     this.#send({ kind: "announced" });
   }
 
+  /** Lets a process go on that waits. */
+  go(): void {
+    this.#send({ kind: "go" });
+  }
+
+  /** Tells the worker that another process gets new connections. */
+  leave(): void {
+    this.#send({ kind: "leave" });
+  }
+
+  /** Ends a keeper for that of another gateway. */
+  pass(): void {
+    if (!this.#serves || !this.#send({ kind: "pass" })) this.kill();
+  }
+
+  /** @returns why new connections go where they went before, in one sentence; undefined if they do not */
+  steer(how: Steer, newest: number): Promise<string | undefined> {
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    this.#steered = resolve;
+    const timer = setTimeout(() => resolve("the worker did not answer in time"), STEER_MS);
+    if (!this.#send({ kind: "steer", how, newest })) resolve("the worker has ended");
+    return promise.finally(() => clearTimeout(timer));
+  }
+
   /** Tells the worker where the process of a feature listens. */
   tellService(service: Extract<ToWorker, { kind: "service" }>): void {
     this.#send(service);
@@ -139,10 +175,13 @@ export class WorkerProcess {
     this.#heardAt = performance.now();
     if (message.kind === "alive") return;
     if (message.kind === "reloaded" || message.kind === "refused") return this.#answer?.(message);
+    if (message.kind === "built") return events.onBuilt?.();
+    if (message.kind === "failed") return void (this.#failure = message.message);
+    if (message.kind === "steered") return this.#steered?.(message.fault);
     if (message.kind !== "ready") return events.onMessage?.(message);
     this.#serves = true;
     this.#servesSince = performance.now();
-    events.onReady(message.table, message.admin);
+    events.onReady(message.table, message.admin, message.fault);
   }
 
   /** @returns whether the message was sent */

@@ -14,8 +14,11 @@ export interface BooksKeeper {
   open(): void;
   /** @param send sends a message to the worker */
   connect(send: (message: BooksDown) => void): BooksConnection;
-  /** Commits what has arrived and returns what was not used. */
-  close(): Promise<void>;
+  /**
+   * Commits what has arrived and returns what was not used.
+   * @param passes the next keeper of the store follows while workers run: they keep what they were granted, and tell it
+   */
+  close(passes?: boolean): Promise<void>;
 }
 
 export interface BooksConnection {
@@ -102,9 +105,24 @@ export class Keeper {
   }
 
   async close(): Promise<void> {
+    const { books, parts } = await this.#end();
+    await Promise.all([books?.close(), ...parts.map((part) => part.close?.())]);
+  }
+
+  /**
+   * Ends for the next keeper of the store, while workers run.
+   * @param hangUp ends their connections: what they send from then on is for the next keeper
+   */
+  async pass(hangUp: () => void): Promise<void> {
+    const { books, parts } = await this.#end();
+    hangUp();
+    await Promise.all([books?.close(true), ...parts.map((part) => part.close?.())]);
+  }
+
+  async #end(): Promise<{ books: BooksKeeper | undefined; parts: KeeperPart[] }> {
     const { books, admin, parts = new Map<string, KeeperPart>() } = await this.#opened;
     admin?.stop();
     await this.#answers?.close();
-    await Promise.all([books?.close(), ...[...parts.values()].map((part) => part.close?.())]);
+    return { books, parts: [...parts.values()] };
   }
 }

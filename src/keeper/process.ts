@@ -10,6 +10,8 @@ export interface ListeningKeeper {
   readonly connections: number;
   /** Commits what has arrived, closes the file and ends all connections. */
   close(): Promise<void>;
+  /** The same for the next keeper of the store, while workers run. */
+  pass(): Promise<void>;
 }
 
 /**
@@ -33,6 +35,10 @@ export async function listenKeeper(
       socket.refuse();
       await keeper.close();
       socket.close();
+    },
+    async pass() {
+      socket.refuse();
+      await keeper.pass(() => socket.close());
     },
   };
 }

@@ -36,6 +36,8 @@ export interface RunEntry {
   isForClient?: true;
   /** Result of the last reload; `count` increases with each. */
   reload?: SignalOutcome & { count: number };
+  /** Result of the last upgrade that failed: after one that did not, the file is that of another process. */
+  upgrade?: SignalOutcome & { count: number };
   admin?: AdminAccess;
 }
 
@@ -57,14 +59,16 @@ function isFull(cause: unknown): boolean {
 }
 
 export class RunFile {
-  readonly #path: string;
+  readonly path: string;
   readonly #entry: RunEntry;
 
   readonly #report: (sentence: string) => void;
   #retry: Timer | undefined;
+  /** Another gateway has written its own file in place of this one. */
+  #isLost = false;
 
   private constructor(path: string, entry: RunEntry, report: (sentence: string) => void) {
-    this.#path = path;
+    this.path = path;
     this.#entry = entry;
     this.#report = report;
     this.#save(true);
@@ -100,6 +104,18 @@ export class RunFile {
     this.#save();
   }
 
+  /** Records that an upgrade failed. */
+  recordUpgrade(outcome: SignalOutcome): void {
+    this.#entry.upgrade = { ...outcome, count: (this.#entry.upgrade?.count ?? 0) + 1 };
+    this.#save();
+  }
+
+  /** Leaves the file to the gateway that follows this one. */
+  leave(): void {
+    clearTimeout(this.#retry);
+    this.#isLost = true;
+  }
+
   /** Records where the admin API listens, and the credential of this run. */
   recordAdmin(admin: AdminAccess): void {
     this.#entry.admin = admin;
@@ -108,22 +124,23 @@ export class RunFile {
 
   remove(): void {
     clearTimeout(this.#retry);
-    rmSync(this.#path, { force: true });
+    if (!this.#isLost) rmSync(this.path, { force: true });
   }
 
   /** @throws Error of the file system at the first save, unless there is only no room */
   #save(isFirst = false): void {
-    const fresh = `${this.#path}.new`;
+    if (this.#isLost) return;
+    const fresh = `${this.path}.new`;
     try {
       // The file is renamed into place, so that no reader sees a partial file.
       writeFileSync(fresh, JSON.stringify(this.#entry), { mode: 0o600 });
-      renameSync(fresh, this.#path);
+      renameSync(fresh, this.path);
     } catch (cause) {
       rmSync(fresh, { force: true });
       if (isFirst && !isFull(cause)) throw cause;
       return this.#saveLater(cause);
     }
-    if (this.#retry) this.#report(`${this.#path} is written: other commands find this gateway`);
+    if (this.#retry) this.#report(`${this.path} is written: other commands find this gateway`);
     clearTimeout(this.#retry);
     this.#retry = undefined;
   }
@@ -131,7 +148,7 @@ export class RunFile {
   #saveLater(cause: unknown): void {
     if (!this.#retry)
       this.#report(
-        `${this.#path} cannot be written (${describeFileError(cause)}), so that other commands do not find this gateway; weir tries again`,
+        `${this.path} cannot be written (${describeFileError(cause)}), so that other commands do not find this gateway; weir tries again`,
       );
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.#save(), RETRY_MS);

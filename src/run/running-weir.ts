@@ -47,6 +47,8 @@ export interface StartOptions extends Settings {
   announces?: boolean;
   /** Called when the gateway listens, before this promise resolves. @param stop as that of {@link RunningWeir} */
   onListening?(this: void, stop: RunningWeir["stop"]): void;
+  /** Called when the parts of the config are built; the gateway then waits, before it asks the keeper and listens. */
+  onBuilt?(this: void): Promise<void>;
   /** Plugins of the command that starts the gateway, after the built-in ones. */
   plugins?: readonly Plugin[];
 }
@@ -91,6 +93,8 @@ export interface RunningWeir {
    * @throws Error with one sentence; then the previous settings are still active
    */
   reload(settings: Settings): Promise<void>;
+  /** Another process takes new connections: clients are asked to leave theirs with the next answer. */
+  leave(): void;
   /**
    * Goes on to take calls for `delayMs`, while `/health` answers 503, then refuses new connections and lets calls in flight finish.
    * After `graceMs` weir ends the remaining ones with an error in the client's format.
@@ -107,6 +111,8 @@ export interface RunningWeir {
 export interface OpenedBooks {
   /** Where they are kept: `in /var/lib/weir/weir.db`. */
   place: string;
+  /** Why the store is not open, in one sentence. */
+  fault?: string;
   /** Number of keys that admit calls, of the config and of the store; undefined while the store is not open. */
   keys: number | undefined;
   /** Calls need no key. */

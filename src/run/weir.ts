@@ -117,9 +117,11 @@ class Weir implements RunningWeir {
   async #open(): Promise<Listener> {
     const { config, locate } = this.#options;
     const { keeper, keeping, keys, isChecked } = this.#lasting;
+    const built = this.#build(this.#options);
+    if (this.#options.onBuilt) await built.then(this.#options.onBuilt);
     // Both at once: the keeper opens its files while plugins load.
     const [serving] = await Promise.all([
-      this.#build(this.#options),
+      built,
       isChecked && checkKeeper({ keeper, keeping, config, keys, locate }),
     ]);
     const { unix, mode } = config.listen;
@@ -232,7 +234,8 @@ class Weir implements RunningWeir {
     const { isDoubted } = keyring;
     const forms = this.#now.life.credentials?.map(({ name }) => name) ?? [];
     const isOpen = keyring.isOpen && forms.length === 0;
-    return { place: describeBooks(home, config, fault), keys: valid, isOpen, isDoubted, forms };
+    const place = describeBooks(home, config, fault);
+    return { place, ...(fault !== undefined && { fault }), keys: valid, isOpen, isDoubted, forms };
   }
 
   async reload(settings: Settings): Promise<void> {
@@ -254,6 +257,10 @@ class Weir implements RunningWeir {
     next.serveStored(this.#lasting, true);
     this.#lasting.parts.serve(settings.config);
     this.#report();
+  }
+
+  leave(): void {
+    this.#listener!.leave();
   }
 
   readonly stop = async (graceMs = 0, delayMs = 0): Promise<void> => {

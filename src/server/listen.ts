@@ -31,9 +31,13 @@ export class Listener {
   #server: Server;
   /** Servers with an earlier certificate, until their last call has ended. */
   readonly #earlier = new Set<Server>();
+  #isLeaving = false;
 
   /** @throws Error with one sentence if weir cannot listen on the address */
-  constructor(options: ListenOptions) {
+  constructor(given: ListenOptions) {
+    const fetch = (request: Request) =>
+      this.#isLeaving ? lastOf(given.fetch(request)) : given.fetch(request);
+    const options = { ...given, fetch };
     this.#server = listen(options);
     this.#options = { ...options, port: this.port };
   }
@@ -74,10 +78,21 @@ export class Listener {
     setTimeout(stop, HANDOVER_MS).unref();
   }
 
+  /** From now on each answer is the last one of its connection: the client opens the next one at another process. */
+  leave(): void {
+    this.#isLeaving = true;
+  }
+
   /** Refuses new connections. @param now aborts running requests @returns when the last connection has closed */
   async stop(now: boolean): Promise<void> {
     await Promise.all([this.#server, ...this.#earlier].map((server) => server.stop(now)));
   }
+}
+
+async function lastOf(answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer;
+  response.headers.set("connection", "close");
+  return response;
 }
 
 type Server = ReturnType<typeof serve>;

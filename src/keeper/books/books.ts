@@ -161,18 +161,17 @@ export class Books implements BooksKeeper {
     };
   }
 
-  /** Returns what no worker has, writes what has arrived, and closes the store. */
-  async close(): Promise<void> {
+  /** Returns what no worker has, writes what has arrived, and closes the store. @param passes see {@link BooksKeeper.close} */
+  async close(passes = false): Promise<void> {
     this.#closed = true;
-    this.#peers.buryAll();
-    this.#recovery?.end();
+    if (!passes) (this.#peers.buryAll(), this.#recovery?.end());
     this.#tidying?.stop();
     const late = Promise.withResolvers<void>();
     const cancel = this.#clock.after(CLOSE_MS, late.resolve);
     await Promise.race([this.#recorder.flush(), late.promise]);
     cancel();
     // After a failed commit the cells say what was free.
-    if (this.#recorder.isEmpty) this.#accounts?.close();
+    if (this.#recorder.isEmpty && !passes) this.#accounts?.close();
     await this.store.close();
   }
 

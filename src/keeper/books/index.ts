@@ -50,9 +50,9 @@ export async function openBooks(
         },
       };
     },
-    async close() {
+    async close(passes) {
       await upkeep.close();
-      await books.close();
+      await books.close(passes);
     },
   };
   const host = hostOf(books, upkeep, folder);

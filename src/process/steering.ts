@@ -1,0 +1,139 @@
+/**
+ * Says which processes of those that share a port get its new connections. Linux gives each listener a part of them, and resets
+ * those in the queue of a listener that closes. So before the processes of one gateway close theirs, all new connections must go
+ * to the processes of the next one. A filter at the port does that: a program of four instructions in the system's packet filter
+ * (BPF), which names a listener by its place among those of the port.
+ */
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/**
+ * `spread`: to all of the newest listeners. `one`: to the first of them, whose place stays the same while earlier ones close, if
+ * these are not more. `free`: as without a filter.
+ */
+export type Steer = "spread" | "one" | "free";
+
+/** Constants of Linux. */
+const SOL_SOCKET = 1;
+const SO_ATTACH_REUSEPORT_CBPF = 51;
+const SO_DETACH_REUSEPORT_BPF = 68;
+const LISTENING = "0A";
+
+/** Instructions of the packet filter: load a random number, keep its remainder, add, and answer with the result. */
+const LOAD = 0x20;
+const RANDOM = 0xfffff000 + 56;
+const REMAINDER = 0x94;
+const ADD = 0x04;
+const ANSWER = 0x16;
+
+/** Names of the C library: those of glibc and of musl. */
+const LIBRARIES = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
+
+/** Before the filter is removed, earlier listeners have so long to close. */
+const LOOKS = 50;
+const LOOK_MS = 20;
+
+interface Listening {
+  address: string;
+  inode: string;
+}
+
+/** A listener of this process, among all of its port. */
+interface Own {
+  fd: number;
+  /** Number of listeners at the same address and port, of all processes. */
+  listeners: number;
+}
+
+/**
+ * Steers the new connections of a port on which this process listens.
+ * @param newest number of listeners that get them: the last ones that began to listen
+ * @throws Error with one sentence where the system cannot do it
+ */
+export async function steer(port: number, how: Steer, newest: number): Promise<void> {
+  let own = ownListener(port);
+  // Without the filter, earlier listeners would get connections again.
+  for (let looks = 0; how === "free" && own && own.listeners > newest && looks < LOOKS; looks++) {
+    await Bun.sleep(LOOK_MS);
+    own = ownListener(port);
+  }
+  if (!own) throw new Error(`this process does not listen on port ${port}`);
+  if (how === "free") return setOption(own.fd, SO_DETACH_REUSEPORT_BPF, new Uint8Array(4));
+  const first = own.listeners - newest;
+  if (first <= 0) return;
+  const count = how === "one" ? 1 : newest;
+  const program = instructions([
+    [LOAD, RANDOM],
+    [REMAINDER, count],
+    [ADD, first],
+    [ANSWER, 0],
+  ]);
+  const { ptr } = await import("bun:ffi");
+  const head = new DataView(new ArrayBuffer(16));
+  head.setUint16(0, program.byteLength / 8, true);
+  head.setBigUint64(8, BigInt(ptr(program)), true);
+  await setOption(own.fd, SO_ATTACH_REUSEPORT_CBPF, new Uint8Array(head.buffer));
+}
+
+function instructions(list: readonly (readonly [code: number, value: number])[]): Uint8Array {
+  const view = new DataView(new ArrayBuffer(list.length * 8));
+  for (const [index, [code, value]] of list.entries()) {
+    view.setUint16(index * 8, code, true);
+    view.setUint32(index * 8 + 4, value, true);
+  }
+  return new Uint8Array(view.buffer);
+}
+
+/** @throws Error with one sentence */
+async function setOption(fd: number, option: number, value: Uint8Array): Promise<void> {
+  const { dlopen, ptr } = await import("bun:ffi");
+  const args = ["i32", "i32", "i32", "ptr", "u32"] as const;
+  for (const library of LIBRARIES) {
+    let opened;
+    try {
+      opened = dlopen(library, { setsockopt: { args, returns: "i32" } });
+    } catch {
+      continue;
+    }
+    const code = opened.symbols.setsockopt(fd, SOL_SOCKET, option, ptr(value), value.byteLength);
+    opened.close();
+    if (code === 0) return;
+    throw new Error("the system does not let weir say which process gets new connections");
+  }
+  throw new Error("the C library cannot be loaded");
+}
+
+function ownListener(port: number): Own | undefined {
+  if (process.platform !== "linux") return undefined;
+  const all = ["tcp", "tcp6"].flatMap((table) => listenersIn(`/proc/self/net/${table}`, port));
+  const sockets = new Map(ownSockets());
+  for (const { address, inode } of all) {
+    const fd = sockets.get(`socket:[${inode}]`);
+    if (fd !== undefined) return { fd, listeners: all.filter((one) => one.address === address).length };
+  }
+  return undefined;
+}
+
+/** A row begins with its number, the own address in hexadecimal, the other address and the state; the tenth column is the inode. */
+function listenersIn(table: string, port: number): Listening[] {
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  try {
+    return readFileSync(table, "latin1")
+      .split("\n")
+      .map((row) => row.trim().split(/\s+/))
+      .filter(([, address = "", , state]) => state === LISTENING && address.endsWith(ending))
+      .map(([, address = "", , , , , , , , inode = ""]) => ({ address: `${table} ${address}`, inode }));
+  } catch {
+    return [];
+  }
+}
+
+function ownSockets(): [link: string, fd: number][] {
+  return readdirSync("/proc/self/fd").flatMap((fd): [string, number][] => {
+    try {
+      return [[readlinkSync(`/proc/self/fd/${fd}`), Number(fd)]];
+    } catch {
+      // It was closed meanwhile.
+      return [];
+    }
+  });
+}

@@ -188,9 +188,11 @@ export function built(send: (message: FromWorker) => void): Promise<void> {
   return promise;
 }
 
-/** Tells the process that has started this one why it ends, if it listens. */
+/** Tells the process that has started this one why it ends, if it listens. Nothing else comes from it then. */
 export function tellFailure(message: string): void {
-  if (process.connected) process.send?.({ kind: "failed", message } satisfies FromWorker);
+  if (!process.connected) return;
+  process.send?.({ kind: "failed", message } satisfies FromWorker);
+  process.disconnect?.();
 }
 
 /** Asks the supervisor for the processes of features. What is asked before the worker is ready waits for that. */

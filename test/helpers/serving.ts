@@ -22,6 +22,8 @@ export interface Serving {
   configure(text: string): void;
   /** Runs another command of weir beside it. */
   run(...args: string[]): { code: number; output: string };
+  /** The same, while this process goes on. */
+  runBeside(...args: string[]): Promise<{ code: number; output: string }>;
   /** Process ids of all its children. */
   children(): number[];
   /** Process ids of its workers. */
@@ -113,6 +115,11 @@ export async function serve({
     run(...args) {
       const ran = Bun.spawnSync([...program, ...args], options);
       return { code: ran.exitCode, output: ran.stdout.toString() + ran.stderr.toString() };
+    },
+    async runBeside(...args) {
+      const ran = Bun.spawn([...program, ...args], { ...options, stdout: "pipe", stderr: "pipe" });
+      const texts = [new Response(ran.stdout).text(), new Response(ran.stderr).text()];
+      return { code: await ran.exited, output: (await Promise.all(texts)).join("") };
     },
     children: () => childrenOf(child.pid),
     workers: () => childrenOf(child.pid).filter(isWorker),

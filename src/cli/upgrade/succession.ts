@@ -74,7 +74,6 @@ class StartedHeir {
   readonly #child: Subprocess;
   readonly #heard = new Map<FromHeir["kind"], PromiseWithResolvers<void>>();
   readonly #failed = Promise.withResolvers<never>();
-  #why: string | undefined;
   #keeper: number | undefined;
 
   /** @throws Error with one sentence when the executable cannot be started */
@@ -89,9 +88,7 @@ class StartedHeir {
         ipc: (message: FromHeir) => this.#take(message),
         onExit: (_, code, signal) => {
           const how = signal === null ? `with code ${code}` : `by signal ${signal}`;
-          this.#failed.reject(
-            new Error(this.#why ?? `the new gateway ended ${how} before it served; see its log`),
-          );
+          this.#failed.reject(new Error(`the new gateway ended ${how} before it served; see its log`));
         },
       });
     } catch (cause) {
@@ -135,7 +132,7 @@ class StartedHeir {
   }
 
   #take(message: FromHeir): void {
-    if (message.kind === "failed") this.#why = message.message;
+    if (message.kind === "failed") this.#failed.reject(new Error(message.message));
     else if (message.kind === "keeper") this.#keeper = message.pid;
     else this.#of(message.kind).resolve();
   }

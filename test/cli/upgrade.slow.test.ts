@@ -1,0 +1,193 @@
+/** Another process takes the place of a running gateway: under load, and where it cannot. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { readRunFile } from "../../src/run/run-file.ts";
+import { type RunningBooks, startBooks } from "../books/running.ts";
+import { completion, COST, USAGE } from "../books/stress.ts";
+import { IS_LONG } from "../helpers/effort.ts";
+import { ask, until } from "../helpers/serving.ts";
+import { SteadyLoad } from "../helpers/steady-load.ts";
+import { json, paced, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
+
+/** Upgrades, one after another. */
+const UPGRADES = IS_LONG ? 10 : 3;
+/** Streams of ten seconds. */
+const PIECES = 100;
+const PIECE_MS = 100;
+/** Kept connections are served on for five seconds after an upgrade. */
+const LEAVE_MS = 5_500;
+
+let running: RunningBooks | undefined;
+let provider: Upstream | undefined;
+
+afterEach(async () => {
+  running?.run("stop");
+  await running?.end();
+  await provider?.stop();
+  running = provider = undefined;
+});
+
+const port = ({ url }: { url: string }) => Number(new URL(url).port);
+
+const entryOf = (weir: RunningBooks) => readRunFile(join(weir.folder, "run/weir", `${port(weir)}.json`));
+
+/** A provider whose answers cost {@link COST} each, and that counts them. */
+function startProvider(): { upstream: Upstream; answers(): number } {
+  let answers = 0;
+  const upstream = startUpstream((request) => {
+    if (request.path.endsWith("/models")) return json({ object: "list", data: [] });
+    answers++;
+    const { stream } = JSON.parse(request.body.toString()) as { stream?: boolean };
+    return stream ? sse(paced(pieces(), PIECE_MS)) : json(completion());
+  });
+  return { upstream, answers: () => answers };
+}
+
+function pieces(): string[] {
+  const chunk = (delta: object, rest: object = {}) => ({
+    ...{ id: "c1", object: "chat.completion.chunk", created: 1, model: "m" },
+    choices: [{ index: 0, delta, finish_reason: null }],
+    ...rest,
+  });
+  const usage = { ...chunk({}), choices: [], usage: USAGE };
+  const end = { ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+  const words = Array.from({ length: PIECES }, (_, at) => chunk({ content: `word ${at} ` }));
+  return [...[...words, end, usage].map((frame) => `data: ${JSON.stringify(frame)}\n\n`), "data: [DONE]\n\n"];
+}
+
+async function start(
+  workers: number,
+  config: object = {},
+  plugins: Record<string, string> = {},
+): Promise<RunningBooks> {
+  const { upstream, answers } = startProvider();
+  provider = upstream;
+  running = await startBooks({
+    workers,
+    plugins,
+    config: {
+      graceMs: 30_000,
+      providers: {
+        host: { baseUrl: `${upstream.url}/v1`, apiKey: "sk-x", speaks: "chat-completions", models: ["m"] },
+      },
+      prices: { "host/*": { input: 1, output: 2 } },
+      ...config,
+    },
+  });
+  return Object.assign(running, { answers });
+}
+
+describe("under load", () => {
+  test(`${UPGRADES} upgrades refuse no connection and cut no answer, and the books are equal to the provider's`, async () => {
+    const weir = (await start(2)) as RunningBooks & { answers(): number };
+    const key = weir.createKey("loaded", "--budget", "1000", "--hard");
+    const models = { call: "host/m", stream: "host/m" };
+    const load = new SteadyLoad({ port: port(weir), key, models, fresh: 60, kept: 10, streams: 20 });
+    const seen = new Set([entryOf(weir)!.pid]);
+    for (let number = 0; number < UPGRADES; number++) {
+      await Bun.sleep(2_000);
+      expect(await weir.runBeside("upgrade", "--port", String(port(weir)))).toMatchObject({ code: 0 });
+      seen.add(entryOf(weir)!.pid);
+      expect(weir.run("serve", "--port", String(port(weir))).output).toContain(
+        `in use by another weir process (pid ${entryOf(weir)!.pid})`,
+      );
+      await Bun.sleep(LEAVE_MS);
+    }
+    const counted = await load.stop();
+    expect(seen.size).toBe(UPGRADES + 1);
+    expect(counted).toMatchObject({ refused: 0, cut: 0, others: [] });
+    expect(counted.streamed).toBeGreaterThanOrEqual(20);
+    expect(counted.answered).toBe(weir.answers());
+    const { pid } = entryOf(weir)!;
+    expect(await until(() => !weir.children().includes(pid) || weir.children().length <= 1, 40_000)).toBe(
+      true,
+    );
+    await Bun.sleep(500);
+    const access = entryOf(weir)!.admin!;
+    expect(access.url).toBe(weir.admin.url);
+    const [window] = (await weir.budget("loaded")).windows;
+    expect(window).toMatchObject({ spent: counted.answered * COST, assumed: 0, overrun: 0 });
+  }, 900_000);
+});
+
+/** Ends the process that loads it, if `holds`: an expression over `process.env`. */
+const killing = (holds: string) => `import { existsSync } from "node:fs";
+import { definePlugin } from "weir";
+if (process.argv.includes("serve") && existsSync("kills") && (${holds}))
+  Bun.spawnSync(["kill", "-KILL", String(process.pid)]);
+export default definePlugin({ name: "killing", hooks: {} });`;
+
+describe("an upgrade that fails leaves the gateway as it was", () => {
+  /** Makes an upgrade that fails. @returns what it printed */
+  async function fail(weir: RunningBooks, ...args: string[]): Promise<string> {
+    const before = entryOf(weir)!;
+    const { code, output } = await weir.runBeside("upgrade", ...args);
+    expect(code).toBe(1);
+    expect(output).toContain("the upgrade failed; the gateway runs on as before: ");
+    expect(entryOf(weir)).toMatchObject({ pid: before.pid, admin: before.admin });
+    for (let n = 0; n < 10; n++) expect((await ask(weir.url, "mock/chat")).status).toBe(200);
+    // The keeper writes, and workers hear of it.
+    const name = `model-${crypto.randomUUID()}`;
+    expect(weir.run("models", "add", name, "mock/chat")).toMatchObject({ code: 0 });
+    expect(await until(async () => (await ask(weir.url, name)).status === 200)).toBe(true);
+    return output;
+  }
+
+  const open = { admin: {}, log: { level: "warn" } };
+
+  test("a config with a fault", async () => {
+    const weir = await start(2, open);
+    weir.configure("providers: 7\n");
+    expect(await fail(weir)).toMatch(/providers.*weir\.yaml|weir\.yaml.*providers/);
+  }, 300_000);
+
+  test("a file that does not exist, and one that is no gateway", async () => {
+    const weir = await start(2, open);
+    expect(await fail(weir, "--executable", "/nonexistent/weir")).toContain(
+      "/nonexistent/weir cannot be started",
+    );
+    expect(await fail(weir, "--executable", "/bin/false")).toContain("ended with code 1 before it served");
+  }, 300_000);
+
+  test("what a running gateway cannot change", async () => {
+    const weir = await start(2, open);
+    const address = port(weir);
+    weir.configure(JSON.stringify({ host: "127.0.0.2" }));
+    expect(await fail(weir)).toContain("the host would change from 127.0.0.1 to 127.0.0.2");
+    weir.configure(JSON.stringify({ store: "postgres://nobody@127.0.0.1:1/none" }));
+    expect(await fail(weir, "--port", String(address))).toContain("the store would change");
+  }, 300_000);
+
+  test("a worker that is killed before the store passes, and one that is killed after it", async () => {
+    const weir = await start(2, open, { "killing.ts": killing("true") });
+    await Bun.write(join(weir.folder, "kills"), "");
+    expect(await fail(weir)).toContain("worker 1 ended by signal SIGKILL");
+    rmSync(join(weir.folder, "kills"));
+    await weir.end();
+    running = undefined;
+    const other = await start(2, open, {
+      "killing.ts": killing('process.env["WEIR_WORKER"]?.startsWith("2:")'),
+    });
+    await Bun.write(join(other.folder, "kills"), "");
+    expect(await fail(other)).toContain("worker 2 ended by signal SIGKILL");
+    rmSync(join(other.folder, "kills"));
+    // What failed before is tried again.
+    expect(await other.runBeside("upgrade")).toMatchObject({ code: 0 });
+  }, 300_000);
+});
+
+test("a signal upgrades too, and the next gateway has the flags of the command", async () => {
+  const weir = await start(2, { log: { level: "warn" } });
+  const before = entryOf(weir)!.pid;
+  process.kill(before, "SIGUSR2");
+  expect(await until(() => entryOf(weir)!.pid !== before, 60_000)).toBe(true);
+  const second = entryOf(weir)!.pid;
+  expect(await weir.runBeside("upgrade", "--workers", "3")).toMatchObject({ code: 0 });
+  const third = entryOf(weir)!.pid;
+  expect(third).not.toBe(second);
+  expect(readFileSync(`/proc/${third}/cmdline`, "latin1")).toContain("--workers=3");
+  // The first gateway ends, and with it nothing of those that follow.
+  expect(await weir.exited).toBe(0);
+  expect((await ask(weir.url, "mock/chat")).status).toBe(200);
+}, 300_000);

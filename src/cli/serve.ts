@@ -3,13 +3,14 @@ import { existsSync } from "node:fs";
 import { loadConfig, type LoadOptions, reloadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { exitProcess, guardProcess } from "../process/exit.ts";
+import { notifyManager } from "../process/notify.ts";
 import { isFetchLimited, replaceProcess } from "../process/reexec.ts";
 import { shrinkAfterStart } from "../process/shrink.ts";
 import type { RunningWeir } from "../run/running-weir.ts";
 import type { StartOptions } from "../run/running-weir.ts";
-import { stateHome } from "../run/home.ts";
+import { type StateHome, stateHome } from "../run/home.ts";
 import { type Command, configOptions, type Context, SERVE_FLAGS } from "./command.ts";
-import { lockOnly, lockPath, lockState } from "./lock.ts";
+import { lockOnly, lockPath, lockPort, lockState } from "./lock.ts";
 import { createCredential, RunFile } from "../run/run-file.ts";
 import { FIXED } from "../config/fixed.ts";
 import { WatchedFiles } from "../config/watched.ts";
@@ -21,6 +22,7 @@ import { Signals } from "./signals.ts";
 import { startTable } from "./start-table.ts";
 import { supervise } from "./supervise.ts";
 import { Heir } from "./upgrade/heir.ts";
+import { ownerAlone, Upgrades } from "./upgrade/upgrades.ts";
 import { followSupervisor, sentence, tellFailure, wantedWorkers, WORKER, workerOf } from "./worker.ts";
 
 export const serve: Command = {
@@ -95,8 +97,11 @@ async function serveHere(
   const supervised = worker && followSupervisor();
   const signals = worker ? undefined : new Signals();
   const { config } = settings;
+  const sharesPort = mayBeFollowed(config) && !worker && !variant;
+  let { port } = config;
   if (config.listen.unix !== undefined) await lockPath(config.listen.unix, context.env);
-  else if (!worker && config.port !== 0) await lockOnly(config.host, config.port, context.env);
+  else if (sharesPort) ({ port } = await lockPort(config.host, port, context.env));
+  else if (!worker && port !== 0) await lockOnly(config.host, port, context.env);
   const home = worker ? worker.home : lockState(stateHome(config, context.env));
   const { startWeir } = await import("../run/weir.ts");
   let weir: RunningWeir | undefined;
@@ -114,7 +119,8 @@ async function serveHere(
     });
   weir = await startWeir({
     ...settings,
-    config: worker ? { ...config, port: worker.port } : config,
+    config: { ...config, port: worker?.port ?? port },
+    sharesPort,
     terminal: process.stdout.isTTY,
     worker: worker?.number,
     keeper: worker && worker.keeper,
@@ -160,7 +166,8 @@ async function serveHere(
     });
   else {
     const isForClient = variant?.client !== undefined;
-    standAlone(weir, { table, credential, isForClient, signals }, reloads, ends, context);
+    const parts = { weir, config, home, credential, reloads, ends, signals };
+    standAlone({ ...parts, table, isForClient, isFollowed: sharesPort }, context);
     client = variant?.client?.(weir.url);
     void client?.exited.then((code) => ends.drain({ code }));
   }
@@ -234,11 +241,11 @@ class Ending {
     return this.#ended.promise;
   }
 
-  /** @param code exit code @param delayMs how long it still takes calls */
-  drain({ code = 0, delayMs = 0 } = {}): void {
+  /** @param code exit code @param delayMs how long it still takes calls @param graceMs default: that of the config */
+  drain({ code = 0, delayMs = 0, graceMs = this.#times().graceMs } = {}): void {
     if (this.#draining) return;
     this.#draining = true;
-    void this.#stop(this.#times().graceMs, delayMs).then(() => {
+    void this.#stop(graceMs, delayMs).then(() => {
       this.#ended.resolve(code);
       exitProcess(code);
     });
@@ -251,26 +258,33 @@ class Ending {
   }
 }
 
+/** Whether another gateway can take the place of one process: it listens on the same port meanwhile. */
+function mayBeFollowed({ listen }: Config): boolean {
+  return process.platform === "linux" && listen.unix === undefined;
+}
+
 interface StandAlone {
+  weir: RunningWeir;
+  config: Config;
+  home: StateHome;
   table: string;
   credential: string;
   isForClient: boolean;
+  isFollowed: boolean;
+  reloads: Reloader;
+  ends: Ending;
   /** Absent in a worker. */
   signals: Signals | undefined;
 }
 
-function standAlone(
-  weir: RunningWeir,
-  { table, credential, isForClient, signals }: StandAlone,
-  reloader: Reloader,
-  ending: Ending,
-  context: Context,
-): void {
+function standAlone(alone: StandAlone, context: Context): void {
+  const { weir, table, credential, isForClient, reloads: reloader, ends: ending, signals } = alone;
   watchRunner(context.env, () => ending.drain());
   const file = RunFile.write(weir.port, context.env, {
     isForClient,
     report: (sentence) => weir.fault(sentence),
   });
+  if (!isForClient) takeUpgrades(alone, file, context);
   if (weir.admin && "url" in weir.admin) file?.recordAdmin({ url: weir.admin.url, credential });
   signals?.onReload(() => {
     if (isForClient) return signals.pass("SIGHUP");
@@ -290,7 +304,31 @@ function standAlone(
   process.on("exit", () => file?.remove());
   // Who asked /health can use the other commands now, and send signals.
   weir.announce();
+  void notifyManager(context.env, "READY=1");
   context.printError(table);
+}
+
+/** SIGUSR2 lets another gateway take the place of this one, or says why none can. */
+function takeUpgrades(alone: StandAlone, file: RunFile | undefined, { env }: Context): void {
+  const { weir, ends, isFollowed, reloads, signals } = alone;
+  const none = {
+    ok: false,
+    message: "only a gateway of weir serve that listens on a port of Linux can be upgraded",
+  };
+  let upgrades: Upgrades | undefined;
+  if (isFollowed) {
+    const graceMs = () => reloads.config.graceMs;
+    const drain = (graceMs: number) => ends.drain({ graceMs });
+    upgrades = new Upgrades(ownerAlone({ ...alone, env, file, graceMs, drain }), undefined);
+  }
+  let last = Promise.resolve();
+  const upgrade = async () => {
+    const outcome = (await upgrades?.run(file?.path)) ?? none;
+    if (!outcome.ok) file?.recordUpgrade(outcome);
+    if (outcome.ok) weir.info(outcome.message);
+    else weir.fault(outcome.message);
+  };
+  signals?.onUpgrade(() => void (last = last.then(upgrade)));
 }
 
 /** Logs unhandled rejections and exceptions: one must not end the process with all its streams. */

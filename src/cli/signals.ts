@@ -7,9 +7,11 @@ const ENDING = ["SIGTERM", "SIGINT"] as const;
 export class Signals {
   #end: ((name: NodeJS.Signals) => void) | undefined;
   #reload: (() => void) | undefined;
+  #upgrade: (() => void) | undefined;
   #isReloadWanted = false;
 
   constructor() {
+    process.on("SIGUSR2", () => this.#upgrade?.());
     for (const name of ENDING)
       process.on(name, () => {
         if (this.#end) this.#end(name);
@@ -30,6 +32,11 @@ export class Signals {
   /** Handles another signal like SIGTERM. */
   pass(name: NodeJS.Signals): void {
     this.#end?.(name);
+  }
+
+  /** Takes SIGUSR2 from now on. */
+  onUpgrade(handle: () => void): void {
+    this.#upgrade = handle;
   }
 
   /** Takes SIGHUP from now on; one that came before is handled now. */

@@ -6,10 +6,11 @@ import { existsSync } from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
 import { type StopTimes, stopTimes } from "../config/sections/stopping.ts";
 import { exitProcess } from "../process/exit.ts";
+import { notifyManager } from "../process/notify.ts";
 import { shrinkAfterStart } from "../process/shrink.ts";
 import { writeTo } from "../run/log-writer.ts";
 import { createLogger } from "../server/log.ts";
-import { lockPort, lockState, takeState, unlockAddresses } from "./lock.ts";
+import { lockPort, lockState, takeState } from "./lock.ts";
 import { keeperSettings, type StateHome, stateHome } from "../run/home.ts";
 import { Services } from "./services.ts";
 import { socketPath } from "./socket-path.ts";
@@ -21,7 +22,7 @@ import { type Ancestor, runnerAncestors, watchRunner } from "./runner.ts";
 import { Following } from "./upgrade/following.ts";
 import { type Heir, storeOf } from "./upgrade/heir.ts";
 import type { Owner } from "./upgrade/succession.ts";
-import { Upgrades } from "./upgrade/upgrades.ts";
+import { leaveTo, Upgrades } from "./upgrade/upgrades.ts";
 import { CELLS, HOME, KEEPER, RESTART, sentence, WAITS, WORKER } from "./worker.ts";
 import { type ProcessProgram, WorkerProcess } from "./worker-process.ts";
 
@@ -205,7 +206,9 @@ class Supervisor {
     if (this.#admin !== undefined)
       this.#file?.recordAdmin({ url: this.#admin, credential: this.#credential });
     for (const each of this.#workers.values()) each.announce();
-    printError(table.replace("\n", ` with ${workers} workers\n`));
+    // A service manager hears it from the gateway that it has started.
+    if (!this.#following) void notifyManager(env, "READY=1");
+    printError(workers === 1 ? table : table.replace("\n", ` with ${workers} workers\n`));
   }
 
   /** Gives up before it serves. */
@@ -252,9 +255,8 @@ class Supervisor {
         takeState(this.#home);
         this.#keeper.start();
       },
-      leave: () => {
-        unlockAddresses();
-        this.#file?.leave();
+      leave: (pid) => {
+        leaveTo(pid, this.#file, this.#options.env);
         for (const worker of this.#workers.values()) worker.leave();
       },
       drain: (graceMs) => {

@@ -69,7 +69,19 @@ export class KeeperClient {
    */
   start(): Promise<string | undefined> {
     const started = this.answers.start();
-    this.#link ??= this.#connect({
+    this.#link ??= this.#connect(this.#events());
+    return started;
+  }
+
+  /** Another keeper gets the store: that of this process commits and ends, before the link to the other one opens. */
+  async relink(connect: Connect): Promise<void> {
+    const link = this.#link;
+    if (link) await (link.pass ? link.pass() : link.close());
+    this.#link = connect(this.#events());
+  }
+
+  #events(): LinkEvents {
+    return {
       up: (fault) => {
         this.#isUp = this.#wasUp = true;
         this.#answerEvents?.up(fault);
@@ -95,8 +107,7 @@ export class KeeperClient {
         }
         this.#booksEvents?.message(books);
       },
-    });
-    return started;
+    };
   }
 
   /** Why the store of the books cannot be used, in one sentence; absent while it is not known, or can be used. */

@@ -20,3 +20,13 @@ export function keepInThread(
 export function keepInProcess(path: string, options: KeeperClientOptions = {}): KeeperClient {
   return new KeeperClient(socketLink(path), options);
 }
+
+/** The keeper of this process ends for one in another process. @param path path of its socket, which need not be there yet */
+export function passToProcess(client: KeeperClient, path: string): Promise<void> {
+  return client.relink(socketLink(path));
+}
+
+/** The reverse of {@link passToProcess}. */
+export function takeBack(client: KeeperClient, settings: KeeperSettings): Promise<void> {
+  return client.relink(threadLink(settings));
+}

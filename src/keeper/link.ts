@@ -6,6 +6,8 @@ export interface Link {
   /** Sends a message; only while the link is up. */
   send(message: ToKeeper): void;
   close(): Promise<void>;
+  /** Ends a keeper of this process for the next one of its store, see `Keeper.pass`; absent where another process has the keeper. */
+  pass?(): Promise<void>;
 }
 
 export interface LinkEvents {

@@ -51,16 +51,22 @@ export function threadLink(first: KeeperSettings, after?: Promise<void>): Connec
       return started;
     }
 
+    async function end(message: { close: true } | { pass: true }): Promise<void> {
+      isClosing = true;
+      if (!thread) return;
+      const timer = setTimeout(closed.resolve, CLOSE_MS);
+      thread.post(message);
+      await closed.promise;
+      clearTimeout(timer);
+      thread.terminate();
+    }
+
     return {
       send: (message) => void (thread ? thread.post(message) : waiting.push(message)),
-      async close() {
-        isClosing = true;
-        if (!thread) return;
-        const timer = setTimeout(closed.resolve, CLOSE_MS);
-        thread.post({ close: true });
-        await closed.promise;
-        clearTimeout(timer);
-        thread.terminate();
+      close: () => end({ close: true }),
+      async pass() {
+        await end({ pass: true });
+        events.down();
       },
     };
   };

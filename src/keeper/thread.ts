@@ -5,8 +5,8 @@ import { type WorkerConnection, Keeper, type OpenedBooks } from "./keeper.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
 import type { KeeperHello, KeeperSettings } from "./settings.ts";
 
-/** `open` is the first message, `close` the last one. */
-export type ToThread = ToKeeper | Opening | { close: true };
+/** `open` is the first message, `close` or `pass` the last one. */
+export type ToThread = ToKeeper | Opening | { close: true } | { pass: true };
 export type FromThread = FromKeeper | KeeperHello | { closed: true };
 
 interface Opening {
@@ -46,7 +46,9 @@ function startKeeper({ open }: Opening, openBooks: Open): (message: unknown) => 
   const connection: WorkerConnection = keeper.connect(send);
   shrinkAfterStart();
   return (received) => {
-    const message = received as ToKeeper | { close: true };
+    const message = received as Exclude<ToThread, Opening>;
+    if ("pass" in message)
+      return void keeper.pass(() => connection.ended()).finally(() => send({ closed: true }));
     if (!("close" in message)) return connection.receive(message);
     connection.ended();
     void keeper.close().finally(() => send({ closed: true }));

@@ -5,7 +5,7 @@ import { encodeFrame, FrameReader } from "./frames.ts";
 
 /** Delay before the first attempt to connect again, doubled with each failure. Milliseconds. */
 const FIRST_MS = 10;
-const LONGEST_MS = 500;
+const LONGEST_MS = 100;
 
 /** A peer that does not read this much is disconnected. Bytes. */
 const MAX_UNREAD = 512 * 1024 * 1024;

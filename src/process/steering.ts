@@ -5,6 +5,7 @@
  * (BPF), which names a listener by its place among those of the port.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { withLibrary } from "./library.ts";
 
 /**
  * `spread`: to all of the newest listeners. `one`: to the first of them, whose place stays the same while earlier ones close, if
@@ -24,9 +25,6 @@ const RANDOM = 0xfffff000 + 56;
 const REMAINDER = 0x94;
 const ADD = 0x04;
 const ANSWER = 0x16;
-
-/** Names of the C library: those of glibc and of musl. */
-const LIBRARIES = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
 
 /** Before the filter is removed, earlier listeners have so long to close. */
 const LOOKS = 50;
@@ -85,21 +83,10 @@ function instructions(list: readonly (readonly [code: number, value: number])[])
 
 /** @throws Error with one sentence */
 async function setOption(fd: number, option: number, value: Uint8Array): Promise<void> {
-  const { dlopen, ptr } = await import("bun:ffi");
-  const args = ["i32", "i32", "i32", "ptr", "u32"] as const;
-  for (const library of LIBRARIES) {
-    let opened;
-    try {
-      opened = dlopen(library, { setsockopt: { args, returns: "i32" } });
-    } catch {
-      continue;
-    }
-    const code = opened.symbols.setsockopt(fd, SOL_SOCKET, option, ptr(value), value.byteLength);
-    opened.close();
-    if (code === 0) return;
-    throw new Error("the system does not let weir say which process gets new connections");
-  }
-  throw new Error("the C library cannot be loaded");
+  const code = await withLibrary((library, ptr) =>
+    library.setsockopt(fd, SOL_SOCKET, option, ptr(value), value.byteLength),
+  );
+  if (code !== 0) throw new Error("the system does not let weir say which process gets new connections");
 }
 
 function ownListener(port: number): Own | undefined {

@@ -13,6 +13,7 @@ import { ReplicaViews } from "../keeper/replica-views.ts";
 import type { GatewayAddress } from "../ledger/messages.ts";
 import { WorkerLedger } from "../ledger/worker/ledger.ts";
 import { WorkerMeter } from "../ledger/worker/meter.ts";
+import { type AdminState, withPortOf } from "../operator/settings.ts";
 import { createRequestId } from "../server/respond.ts";
 import { ServiceLines } from "../service/lines.ts";
 import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
@@ -192,6 +193,18 @@ export class Lasting {
       ...(this.storesAnswers && { answers: keeper.answers }),
       ...{ ledger, health, clock, reasoning, backlog },
     };
+  }
+
+  /** The keeper of this process ends for one in another process. @param path path of its socket, which need not be there yet */
+  async passKeeper(path: string): Promise<void> {
+    await (await import("../keeper/index.ts")).passToProcess(this.keeper, path);
+  }
+
+  /** The reverse of {@link passKeeper}. @param state where the admin API was */
+  async takeKeeperBack(state: AdminState | undefined): Promise<void> {
+    const { admin } = this.keeping;
+    const settings = { ...this.keeping, ...(admin && state && { admin: withPortOf(admin, state) }) };
+    await (await import("../keeper/index.ts")).takeBack(this.keeper, settings);
   }
 
   /** Answers the keeper's questions from now on. */

@@ -33,6 +33,8 @@ export interface StartOptions extends Settings {
   terminal?: boolean;
   /** The number of this process if several share the port. */
   worker?: number;
+  /** Another gateway may follow this one on its port, and listens there before this one ends. */
+  sharesPort?: boolean;
   /** The keeper's process; without it the keeper is a thread of this process. */
   keeper?: KeeperAddress;
   /** Starts the processes of features. Default: there are none, and an ask for one fails. */
@@ -95,6 +97,10 @@ export interface RunningWeir {
   reload(settings: Settings): Promise<void>;
   /** Another process takes new connections: clients are asked to leave theirs with the next answer. */
   leave(): void;
+  /** The keeper of this process ends for one in another process. @param socket path of its socket, which need not be there yet */
+  passKeeper(socket: string): Promise<void>;
+  /** The reverse of {@link passKeeper}. */
+  takeKeeperBack(): Promise<void>;
   /**
    * Goes on to take calls for `delayMs`, while `/health` answers 503, then refuses new connections and lets calls in flight finish.
    * After `graceMs` weir ends the remaining ones with an error in the client's format.

@@ -135,7 +135,7 @@ class Weir implements RunningWeir {
       ...(unix !== undefined && { unix: { path: unix, mode } }),
       host: config.host,
       port: config.port,
-      shared: this.#options.worker !== undefined,
+      shared: this.#options.worker !== undefined || this.#options.sharesPort === true,
       certificate: this.#certificate,
       fetch: first.watch((request) => {
         const answered = this.#now.app.fetch(request);
@@ -261,6 +261,14 @@ class Weir implements RunningWeir {
 
   leave(): void {
     this.#listener!.leave();
+  }
+
+  passKeeper(socket: string): Promise<void> {
+    return this.#lasting.passKeeper(socket);
+  }
+
+  takeKeeperBack(): Promise<void> {
+    return this.#lasting.takeKeeperBack(this.#admin);
   }
 
   readonly stop = async (graceMs = 0, delayMs = 0): Promise<void> => {

@@ -26,7 +26,7 @@ afterEach(async () => {
   await running?.end();
   await provider?.stop();
   running = provider = undefined;
-});
+}, 120_000);
 
 const port = ({ url }: { url: string }) => Number(new URL(url).port);
 
@@ -176,6 +176,23 @@ describe("an upgrade that fails leaves the gateway as it was", () => {
     expect(await other.runBeside("upgrade")).toMatchObject({ code: 0 });
   }, 300_000);
 });
+
+test("a gateway of one process takes its keeper back", async () => {
+  const plugin = killing('process.env["WEIR_WORKER"]?.startsWith("2:")');
+  const weir = await start(1, { admin: {}, log: { level: "warn" } }, { "killing.ts": plugin });
+  const { pid, admin } = entryOf(weir)!;
+  await Bun.write(join(weir.folder, "kills"), "");
+  const { code, output } = await weir.runBeside("upgrade", "--workers", "2");
+  expect({ code, output }).toMatchObject({ code: 1 });
+  expect(output).toContain("worker 2 ended by signal SIGKILL");
+  expect(entryOf(weir)).toMatchObject({ pid, admin });
+  expect(weir.run("models", "add", "later", "mock/chat")).toMatchObject({ code: 0 });
+  expect(await until(async () => (await ask(weir.url, "later")).status === 200)).toBe(true);
+  expect(await weir.runBeside("upgrade")).toMatchObject({ code: 0 });
+  expect((await ask(weir.url, "later")).status).toBe(200);
+  expect(await weir.exited).toBe(0);
+  expect((await ask(weir.url, "later")).status).toBe(200);
+}, 300_000);
 
 test("a signal upgrades too, and the next gateway has the flags of the command", async () => {
   const weir = await start(2, { log: { level: "warn" } });

@@ -27,9 +27,9 @@ export interface Owner {
   /** Commits and ends the keeper. */
   passKeeper(): Promise<void>;
   /** Starts the keeper again. */
-  takeKeeperBack(): void;
-  /** The next gateway serves: gives up the locks and asks clients to leave. */
-  leave(): void;
+  takeKeeperBack(): void | Promise<void>;
+  /** The next gateway serves: gives up the locks and asks clients to leave. @param pid process id of the next one */
+  leave(pid: number): void;
   /** Closes the listeners, and ends the gateway when its answers have ended. @param graceMs maximum time for that */
   drain(graceMs: number): void;
 }
@@ -51,10 +51,10 @@ export async function handOver(owner: Owner, order: Order): Promise<void> {
     await heir.hear("serving", SERVE_MS);
   } catch (cause) {
     await heir.end(owner.graceMs + END_MS);
-    if (hasPassed) owner.takeKeeperBack();
+    if (hasPassed) await owner.takeKeeperBack();
     throw cause;
   }
-  owner.leave();
+  owner.leave(heir.pid);
   heir.send({ kind: "released" });
   void depart(owner, heir);
 }
@@ -94,6 +94,10 @@ class StartedHeir {
     } catch (cause) {
       throw new Error(`${executable} cannot be started: ${sentence(cause)}`, { cause });
     }
+  }
+
+  get pid(): number {
+    return this.#child.pid;
   }
 
   send(message: ToHeir): void {

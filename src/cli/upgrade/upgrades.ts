@@ -1,8 +1,68 @@
 /** The upgrades of a gateway: at most one at a time, and none that cannot succeed. */
-import type { SignalOutcome } from "../../run/run-file.ts";
+import { rmSync } from "node:fs";
+import type { Config } from "../../config/schema.ts";
+import type { StateHome } from "../../run/home.ts";
+import { isService, notifyManager } from "../../process/notify.ts";
+import type { RunFile, SignalOutcome } from "../../run/run-file.ts";
+import type { RunningWeir } from "../../run/running-weir.ts";
+import { takeState, unlockAddresses } from "../lock.ts";
+import { runnerAncestors } from "../runner.ts";
+import { socketPath } from "../socket-path.ts";
 import { sentence } from "../worker.ts";
+import { storeOf } from "./heir.ts";
 import { takeOrder } from "./order.ts";
 import { handOver, type Owner } from "./succession.ts";
+
+/** The only process of a gateway, where an upgrade changes it. */
+export interface Alone {
+  weir: RunningWeir;
+  config: Config;
+  home: StateHome;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Credential of the run. */
+  credential: string;
+  /** Absent where it cannot be written. */
+  file: RunFile | undefined;
+  graceMs(): number;
+  /** Ends the process when its answers have ended. */
+  drain(graceMs: number): void;
+}
+
+/** What an upgrade does with a gateway of one process. The next one has its keeper in a process, as one with several workers. */
+export function ownerAlone({ weir, config, home, env, credential, file, graceMs, drain }: Alone): Owner {
+  let socket: string | undefined;
+  const ancestors = runnerAncestors(env);
+  const path = () => (socket ??= socketPath("keeper", home, env));
+  process.on("exit", () => socket !== undefined && rmSync(socket, { force: true }));
+  return {
+    get graceMs() {
+      return graceMs();
+    },
+    estate: () => ({
+      ...{ pid: process.pid, host: config.host, port: weir.port, home, store: storeOf(home, config) },
+      sockets: [path()],
+      ...(weir.admin && "url" in weir.admin && { admin: weir.admin.url }),
+      ...{ credential, ancestors },
+    }),
+    passKeeper: () => weir.passKeeper(path()),
+    async takeKeeperBack() {
+      takeState(home);
+      await weir.takeKeeperBack();
+    },
+    leave(pid) {
+      leaveTo(pid, file, env);
+      weir.leave();
+    },
+    drain,
+  };
+}
+
+/** The locks, the run file and the service are those of the next gateway. @param pid its process id */
+export function leaveTo(pid: number, file: RunFile | undefined, env: Alone["env"]): void {
+  unlockAddresses();
+  file?.leave();
+  void notifyManager(env, `MAINPID=${pid}`);
+}
 
 export class Upgrades {
   readonly #owner: Owner;
@@ -23,6 +83,10 @@ export class Upgrades {
       if (process.pid === 1)
         throw new Error(
           "weir is the first process of its container, which ends with it; replace the container",
+        );
+      if (isService(process.env) && !process.env["NOTIFY_SOCKET"])
+        throw new Error(
+          "systemd takes the end of this process for the end of the service; the unit needs Type=notify",
         );
       await this.#before;
       await handOver(this.#owner, order);

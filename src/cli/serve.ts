@@ -318,7 +318,7 @@ function takeUpgrades(alone: StandAlone, file: RunFile | undefined, { env }: Con
   let upgrades: Upgrades | undefined;
   if (isFollowed) {
     const graceMs = () => reloads.config.graceMs;
-    const drain = (graceMs: number) => ends.drain({ graceMs });
+    const drain = (ms: number) => ends.drain({ graceMs: ms });
     upgrades = new Upgrades(ownerAlone({ ...alone, env, file, graceMs, drain }), undefined);
   }
   let last = Promise.resolve();

@@ -53,6 +53,8 @@ export interface OpenedBooks {
 export class Keeper {
   readonly #answers: AnswerKeeper | SharedAnswers | undefined;
   readonly #opened: Promise<OpenedBooks>;
+  /** Workers that are connected. */
+  readonly #senders = new Set<(message: FromKeeper) => void>();
 
   /**
    * @param opened the start of a gateway waits for the answers, and must not wait for the code of the books
@@ -74,6 +76,7 @@ export class Keeper {
   connect(send: (message: FromKeeper | KeeperHello) => void): WorkerConnection {
     const fault = this.#answers?.open();
     send({ hello: true, ...(fault !== undefined && { fault }) });
+    this.#senders.add(send);
     const connected = this.#opened.then(({ books, admin, parts = [] }) => ({
       books: books?.connect((message) => send({ books: message })),
       leave: admin?.tell((state) => send({ admin: state })),
@@ -95,6 +98,7 @@ export class Keeper {
         else send({ number: message.number, error: "the keeper stores no answers" });
       },
       ended: () => {
+        this.#senders.delete(send);
         void connected.then(({ books, leave, parts }) => {
           for (const part of parts.values()) part?.ended();
           leave?.();
@@ -115,6 +119,7 @@ export class Keeper {
    */
   async pass(hangUp: () => void): Promise<void> {
     const { books, parts } = await this.#end();
+    if (books) for (const send of this.#senders) send({ books: { kind: "passes" } });
     hangUp();
     await Promise.all([books?.close(true), ...parts.map((part) => part.close?.())]);
   }

@@ -74,6 +74,8 @@ export type BooksDown =
   | { kind: "stored"; seq: number }
   /** Something for the log, sent to one worker: a budget has reached a percentage, the store cannot be written. */
   | { kind: "report"; level: "fault" | "info"; text: string }
+  /** The keeper ends for the next one of its store, which is about to start. */
+  | { kind: "passes" }
   /** Whether the keeper can write to its store: after `hello`, and at each change. `fault`: one sentence. */
   | { kind: "store"; fault?: string }
   /** Amounts that the estimates of targets lack. */

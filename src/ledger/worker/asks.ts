@@ -134,6 +134,11 @@ export class Asks {
     for (const [number, { needs }] of this.#asks) this.#channel.send({ kind: "ask", number, needs });
   }
 
+  /** The next keeper is about to start. */
+  passes(): void {
+    this.#wasUp = false;
+  }
+
   #patience(): number {
     if (this.#channel.isUp) return BUSY_MS;
     return this.#wasUp ? AWAY_MS : START_MS;

@@ -328,6 +328,8 @@ export class WorkerLedger implements Ledger {
         return this.#asks.refuse(message.number, message.refusals);
       case "recall":
         return this.#shares.recall(message.account, message.number);
+      case "passes":
+        return this.#asks.passes();
       case "stored":
         this.#hasStore = true;
         return this.#outbox.stored(message.seq);

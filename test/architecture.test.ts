@@ -261,6 +261,21 @@ const RULES: readonly Rule[] = [
     because: "exec serves as weir serve does, with a client that it points at the gateway",
   },
   {
+    from: "src/features/identity/",
+    may: [
+      ...FACES,
+      "src/admin/",
+      "src/cli/",
+      "src/config/",
+      "src/gateway/credentials.ts",
+      "src/keeper/store/",
+      "src/ledger/",
+      "src/operator/",
+    ],
+    because:
+      "tokens name callers with paths and scopes as keys have, and the operator manages people beside keys",
+  },
+  {
     from: "src/features/model-endings/",
     may: [...FACES, "src/config/"],
     because: "it names the models of the config with their places",

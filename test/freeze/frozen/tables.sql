@@ -79,9 +79,6 @@ CREATE TABLE models (id TEXT PRIMARY KEY, name TEXT NOT NULL, spec TEXT NOT NULL
 -- books, SQLite, 5
 ALTER TABLE audit ADD COLUMN previous TEXT; ALTER TABLE audit ADD COLUMN hash TEXT;
 
--- books, SQLite, 6
-SELECT 1;
-
 -- books, PostgreSQL, 1
 
 CREATE TABLE meta (name TEXT PRIMARY KEY, value bigint NOT NULL) ;
@@ -163,8 +160,27 @@ CREATE TABLE models (id TEXT PRIMARY KEY, name TEXT NOT NULL, spec TEXT NOT NULL
 -- books, PostgreSQL, 5
 ALTER TABLE audit ADD COLUMN previous TEXT; ALTER TABLE audit ADD COLUMN hash TEXT;
 
--- books, PostgreSQL, 6
-SELECT 1;
+-- identity, sqlite, 1
+
+-- People and workloads that weir has seen, or that an operator has named. name, email: empty after they were forgotten.
+CREATE TABLE identity_people (id TEXT PRIMARY KEY, issuer TEXT NOT NULL, subject TEXT NOT NULL, name TEXT NOT NULL, email TEXT,
+  email_verified INTEGER NOT NULL, path TEXT NOT NULL, source TEXT NOT NULL, created INTEGER NOT NULL, seen INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+-- What every worker must know: of people whom their tokens alone do not describe, and of tokens that were revoked.
+CREATE TABLE identity_access (id TEXT PRIMARY KEY, status TEXT NOT NULL, path TEXT, grants TEXT NOT NULL, not_before INTEGER NOT NULL,
+  cut INTEGER NOT NULL, version INTEGER NOT NULL, deleted_at INTEGER) STRICT, WITHOUT ROWID;
+CREATE INDEX identity_access_version ON identity_access (version);
+
+
+-- identity, postgres, 1
+
+-- People and workloads that weir has seen, or that an operator has named. name, email: empty after they were forgotten.
+CREATE TABLE identity_people (id TEXT PRIMARY KEY, issuer TEXT NOT NULL, subject TEXT NOT NULL, name TEXT NOT NULL, email TEXT,
+  email_verified bigint NOT NULL, path TEXT NOT NULL, source TEXT NOT NULL, created bigint NOT NULL, seen bigint NOT NULL) ;
+-- What every worker must know: of people whom their tokens alone do not describe, and of tokens that were revoked.
+CREATE TABLE identity_access (id TEXT PRIMARY KEY, status TEXT NOT NULL, path TEXT, grants TEXT NOT NULL, not_before bigint NOT NULL,
+  cut bigint NOT NULL, version bigint NOT NULL, deleted_at bigint) ;
+CREATE INDEX identity_access_version ON identity_access (version);
+
 
 -- prompt-cache, sqlite, 1
 

@@ -1,0 +1,103 @@
+/** The issuers of a config, as tokens are checked against them. */
+import type { Scopes } from "../../ledger/policy.ts";
+import type { Wanted } from "./claims.ts";
+import type { GroupRule, Role } from "./groups.ts";
+import { ALGORITHMS, type IdentityConfig, type IssuerConfig, type ProviderConfig } from "./schema.ts";
+
+/** What weir accepts of an issuer, and what it makes of it. An issuer may have several, for different audiences or claims. */
+export interface Entry {
+  /** As records and metrics name it. */
+  readonly name: string;
+  readonly issuer: string;
+  readonly jwks?: string;
+  readonly audiences: readonly string[];
+  readonly algorithms: ReadonlySet<string>;
+  readonly wanted: Readonly<Record<string, Wanted>>;
+  /** Claim with the permanent id. */
+  readonly subject: string;
+  /** Claims with the name, the first that is there counts, and the one with the groups. */
+  readonly names: readonly string[];
+  readonly groups: string;
+  readonly rules: readonly GroupRule[];
+  /** Template of the path. */
+  readonly path: string;
+  readonly scopes: Scopes;
+  readonly acceptsIdTokens: boolean;
+  /** Milliseconds. */
+  readonly maxAgeMs?: number;
+  readonly lifetimeMs: number;
+  /** Its claims alone decide who may use models: it names no people of groups, but jobs and workloads. */
+  readonly isForWorkloads: boolean;
+}
+
+const DEFAULT_NAMES = ["name", "preferred_username", "email"];
+const DEFAULT_PATH = "/people/{email_local}";
+const DAY_MS = 86_400_000;
+
+/** The issuers whose tokens calls may send: those with an audience. */
+export function entriesOf({ providers, jwt }: IdentityConfig): Entry[] {
+  const ofProviders = Object.entries(providers).flatMap(([name, provider]) =>
+    provider.audience === undefined ? [] : [providerEntry(name, provider)],
+  );
+  return [...ofProviders, ...jwt.map(issuerEntry)];
+}
+
+/** @param provider its audience may be absent: then no token of calls has one */
+export function providerEntry(name: string, provider: ProviderConfig): Entry {
+  return {
+    ...commonOf(provider),
+    name,
+    wanted: provider.require ?? {},
+    path: provider.map?.path ?? DEFAULT_PATH,
+    isForWorkloads: false,
+  };
+}
+
+function issuerEntry(entry: IssuerConfig): Entry {
+  return {
+    ...commonOf(entry),
+    name: entry.name ?? new URL(entry.issuer).host,
+    wanted: entry.when ?? {},
+    path: entry.path,
+    isForWorkloads: entry.groups === undefined,
+  };
+}
+
+function commonOf(entry: ProviderConfig | IssuerConfig) {
+  const {
+    issuer,
+    jwks,
+    audience,
+    algorithms,
+    subject,
+    groups = {},
+    scopes = {},
+    map,
+    idTokens,
+    maxAge,
+    lifetime,
+  } = entry;
+  return {
+    issuer,
+    ...(jwks !== undefined && { jwks }),
+    audiences: audience === undefined ? [] : [audience].flat(),
+    algorithms: new Set<string>(algorithms ?? ALGORITHMS),
+    subject: subject ?? "sub",
+    names: map?.name === undefined ? DEFAULT_NAMES : [map.name],
+    groups: map?.groups ?? "groups",
+    rules: Object.entries(groups).flatMap(([name, grants]) =>
+      Object.entries(grants).map(([role, on]) => ({ name, role: role as Role, on: on as string })),
+    ),
+    scopes,
+    acceptsIdTokens: idTokens ?? false,
+    ...(maxAge !== undefined && { maxAgeMs: durationMs(maxAge) }),
+    lifetimeMs: lifetime === undefined ? DAY_MS : durationMs(lifetime),
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS };
+
+/** @param text such as `15m` */
+export function durationMs(text: string): number {
+  return Number(text.slice(0, -1)) * UNITS[text.at(-1)!]!;
+}

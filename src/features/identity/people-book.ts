@@ -1,0 +1,98 @@
+/** People in the store: whom weir has seen, and what an operator has decided about them. */
+import type { ChangeRows, KeeperHost } from "../../keeper/seams.ts";
+import type { Sql } from "../../keeper/store/sql.ts";
+import type { Actor } from "../../keeper/store/store.ts";
+import type { Grant } from "./groups.ts";
+import type { SeenPerson } from "./messages.ts";
+import type { AccessRow } from "./people.ts";
+
+/** The actor of entries that weir makes by itself. */
+const SELF: Actor = { actor: "identity" };
+
+/** A person as the operator sees it. */
+export interface PersonRow {
+  readonly id: string;
+  readonly issuer: string;
+  readonly subject: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly email_verified: number | string;
+  readonly path: string;
+  readonly source: string;
+  readonly created: number | string;
+  readonly seen: number | string;
+}
+
+export type Access = Omit<AccessRow, "id" | "grants"> & { readonly grants: readonly Grant[] };
+
+const NONE: Access = { status: "active", path: null, grants: [], not_before: 0, cut: 0 };
+
+export class PeopleBook {
+  readonly #host: Pick<KeeperHost, "change">;
+
+  constructor(host: Pick<KeeperHost, "change">) {
+    this.#host = host;
+  }
+
+  /** Writes down people who were seen. */
+  async note(people: readonly SeenPerson[]): Promise<void> {
+    // Nodes that write the same rows in different orders would wait for each other.
+    const sorted = [...people].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const [only] = sorted.length === 1 ? sorted : [];
+    await this.#host.change(SELF, "people seen", only ? `people/${only.id}` : "people", async (sql) => {
+      for (const person of sorted) await writeSeen(sql, person);
+      return { before: null, after: { people: sorted.length } };
+    });
+  }
+
+  /**
+   * Changes what weir knows of a person or of a token beside its claims.
+   * @param change makes the new values of the former ones
+   */
+  async decide(
+    actor: Actor,
+    action: string,
+    id: string,
+    change: (former: Access) => Access,
+  ): Promise<Access> {
+    let made = NONE;
+    const work: ChangeRows = async (sql, version) => {
+      const former = await readAccess(sql, id);
+      made = change(former);
+      const { status, path, grants, not_before, cut } = made;
+      await sql.run(
+        `INSERT INTO identity_access (id, status, path, grants, not_before, cut, version) VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (id) DO UPDATE SET status = excluded.status, path = excluded.path, grants = excluded.grants,
+         not_before = excluded.not_before, cut = excluded.cut, version = excluded.version, deleted_at = NULL`,
+        [id, status, path, JSON.stringify(grants), not_before, cut, version],
+      );
+      return { before: former, after: made };
+    };
+    await this.#host.change(actor, action, `people/${id}`, work);
+    return made;
+  }
+}
+
+async function readAccess(sql: Sql, id: string): Promise<Access> {
+  const [row] = await sql.all<AccessRow>(
+    "SELECT status, path, grants, not_before, cut FROM identity_access WHERE id = $1 AND deleted_at IS NULL",
+    [id],
+  );
+  return row ? accessOf(row) : NONE;
+}
+
+/** A row with numbers and grants in place of texts. */
+export function accessOf({ status, path, grants, not_before, cut }: Omit<AccessRow, "id">): Access {
+  const list = JSON.parse(grants) as readonly Grant[];
+  return { status, path, grants: list, not_before: Number(not_before), cut: Number(cut) };
+}
+
+async function writeSeen(sql: Sql, person: SeenPerson): Promise<void> {
+  const { id, issuer, subject, name, email, isEmailVerified, path, at } = person;
+  await sql.run(
+    `INSERT INTO identity_people (id, issuer, subject, name, email, email_verified, path, source, created, seen)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 'token', $8, $8) ON CONFLICT (id) DO UPDATE SET name = excluded.name,
+     email = excluded.email, email_verified = excluded.email_verified, path = excluded.path, seen = excluded.seen`,
+    [id, issuer, subject, name, email ?? null, isEmailVerified ? 1 : 0, path, at],
+  );
+}

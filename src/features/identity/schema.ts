@@ -1,0 +1,207 @@
+/** The schema of the section: issuers of tokens, and what weir grants to those whom they name. */
+import { type Static, Type } from "@sinclair/typebox";
+import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
+
+/** Algorithms that an entry without `algorithms` accepts. */
+export const ALGORITHMS = [
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+] as const;
+
+const text = (description: string) => Type.String({ description });
+
+const wanted = (description: string) =>
+  Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Union(
+        [
+          Type.String(),
+          Type.Number(),
+          Type.Boolean(),
+          Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), { minItems: 1 }),
+        ],
+        { "x-expects": "a text, a number, true or false, or a list of them" },
+      ),
+      { description },
+    ),
+  );
+
+const texts = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String(), { minItems: 1, "x-expects": "a list of at least one text", description }),
+  );
+
+const group = Type.Object(
+  Object.fromEntries(
+    ["viewer", "member", "manager", "admin", "auditor"].map((role) => [
+      role,
+      Type.Optional(
+        text(`The path on which the group is ${role}; \`{1}\` is what the first \`*\` stands for.`),
+      ),
+    ]),
+  ),
+  CLOSED,
+);
+
+const duration = (description: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: "^[1-9]\\d{0,5}[smhd]$",
+      "x-expects": "a duration such as 90s, 15m, 1h or 30d",
+      description,
+    }),
+  );
+
+const scopes = Type.Object(
+  {
+    models: texts("The models, by any of their names; `*` stands for any text."),
+    providers: texts("The providers, fallbacks included."),
+    endpoints: texts(
+      "What they may call: ids of client formats, `embeddings`, `count`, `models`, `explain`.",
+    ),
+    addresses: texts("Addresses or blocks of clients: `10.0.0.0/8`."),
+    maxTokens: Type.Optional(Type.Integer({ minimum: 1, description: "Most output tokens of one call." })),
+  },
+  CLOSED,
+);
+
+/** What providers and other issuers have in common. */
+const common = {
+  issuer: text("As the claim `iss` has it, to the last slash. `http://` only for addresses of this machine."),
+  jwks: Type.Optional(
+    text(
+      "Address of the public keys, or a file with them. Default: the one that the issuer's metadata names.",
+    ),
+  ),
+  algorithms: Type.Optional(
+    Type.Array(oneOf(ALGORITHMS, {}), { minItems: 1, description: "Default: all that are listed here." }),
+  ),
+  subject: Type.Optional(
+    text("Claim with the permanent id of a person or workload. Default `sub`; Entra's is `oid`."),
+  ),
+  groups: Type.Optional(
+    Type.Record(Type.String(), group, {
+      description:
+        "What groups are granted, by name: `{member: /teams/{1}}`. `*` in the name stands for any text. Members, managers and admins may use models.",
+    }),
+  ),
+  scopes: Type.Optional(scopes),
+  idTokens: Type.Optional(
+    Type.Boolean({
+      description: "Whether calls may send ID tokens too, which are meant for a sign-in. Default false.",
+    }),
+  ),
+  maxAge: duration("A token is refused this long after it was issued, whatever its end says."),
+  lifetime: duration("Tokens that are valid for longer are refused. Default `24h`."),
+};
+
+const map = {
+  name: Type.Optional(
+    text("Claim with the name of the person. Default: `name`, else `preferred_username`, `email`."),
+  ),
+  groups: Type.Optional(
+    text("Claim with the groups: a name, or a pointer such as `/realm_access/roles`. Default `groups`."),
+  ),
+};
+
+const provider = Type.Object(
+  {
+    ...common,
+    audience: Type.Optional(
+      Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1 })], {
+        "x-expects": "a text, or a list of texts",
+        description: "Calls may send access tokens of the provider for this audience. Absent: no calls.",
+      }),
+    ),
+    require: wanted("Claims that must have these values: `{email_verified: true, hd: corp.example}`."),
+    map: Type.Optional(
+      Type.Object(
+        {
+          ...map,
+          path: Type.Optional(text("Path of a person, with claims: default `/people/{email_local}`.")),
+        },
+        CLOSED,
+      ),
+    ),
+  },
+  CLOSED,
+);
+
+const issuer = Type.Object(
+  {
+    name: Type.Optional(text("As records name it: `jwt/NAME`. Default: the host of the issuer.")),
+    ...common,
+    audience: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1 })], {
+      "x-expects": "a text, or a list of texts",
+      description: "What the claim `aud` must contain.",
+    }),
+    when: wanted('Claims that must have these values: `{repository_owner: corp, ref: "refs/heads/*"}`.'),
+    path: text(
+      "Path at which calls are booked, with claims: `/ci/{repository}`, `/k8s/{/kubernetes.io/namespace}`.",
+    ),
+    map: Type.Optional(Type.Object(map, CLOSED)),
+  },
+  CLOSED,
+);
+
+export const identity = Type.Object(
+  {
+    providers: Type.Record(Type.String(), provider, {
+      default: {},
+      propertyNames: { pattern: "^[a-z][a-z0-9-]{0,31}$" },
+      examples: [
+        {
+          okta: {
+            issuer: "https://corp.okta.com/oauth2/default",
+            audience: "api://weir",
+            groups: { "team-*": { member: "/teams/{1}" } },
+          },
+        },
+      ],
+      description: "Providers of OpenID Connect that know your people, by name.",
+    }),
+    jwt: Type.Array(issuer, {
+      default: [],
+      examples: [
+        [
+          {
+            issuer: "https://token.actions.githubusercontent.com",
+            audience: "weir",
+            when: { repository_owner: "corp" },
+            path: "/ci/{repository}",
+          },
+        ],
+      ],
+      description: "Issuers whose tokens calls may send as they send a key: of CI, of clusters, of clouds.",
+    }),
+    unknown: oneOf(["refuse", "create"], {
+      default: "refuse",
+      description:
+        "What happens to people whom no group lets use models. `create`: they may, if their path is below `create.under`.",
+    }),
+    create: Type.Object(
+      {
+        under: Type.String({
+          default: "/people",
+          description: "Where people may appear that no group lets use models, if `unknown` is `create`.",
+        }),
+      },
+      CLOSED,
+    ),
+    strict: Type.Boolean({
+      default: false,
+      description:
+        "Whether tokens are refused while a worker has not heard for 5 s who is suspended, because the keeper is away.",
+    }),
+  },
+  {
+    ...CLOSED,
+    description:
+      "Calls with tokens of your identity provider, your CI or your cluster, instead of keys. Off while `providers` and `jwt` are empty.",
+  },
+);
+
+export type IdentityConfig = Static<typeof identity>;
+export type ProviderConfig = IdentityConfig["providers"][string];
+export type IssuerConfig = IdentityConfig["jwt"][number];

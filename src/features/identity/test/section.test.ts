@@ -1,0 +1,106 @@
+/** The section of the config: what is accepted, and the sentences for what is not. */
+import { expect, test } from "bun:test";
+import { entriesOf } from "../entries.ts";
+import { faultOf, loadSection } from "./support/load.ts";
+
+const JWT = { issuer: "https://idp.example", audience: "weir", path: "/ci/{sub}" };
+
+test("without issuers identity is off", () => {
+  expect(loadSection({})).toEqual({
+    ...{ providers: {}, jwt: [], unknown: "refuse", create: { under: "/people" }, strict: false },
+  } as never);
+});
+
+const FAULTS: readonly [string, object, RegExp][] = [
+  [
+    "http elsewhere",
+    { jwt: [{ ...JWT, issuer: "http://idp.example" }] },
+    /issuer must begin with https.*jwt\[0\]\.issuer/,
+  ],
+  ["no scheme", { jwt: [{ ...JWT, issuer: "idp.example" }] }, /issuer must be a URL/],
+  ["a password", { jwt: [{ ...JWT, issuer: "https://a:b@idp.example" }] }, /must not contain a user name/],
+  ["a query", { jwt: [{ ...JWT, issuer: "https://idp.example?x=1" }] }, /must not have a query/],
+  ["no audience", { jwt: [{ issuer: JWT.issuer, path: JWT.path }] }, /audience/],
+  ["an empty audience", { jwt: [{ ...JWT, audience: [" "] }] }, /audience is empty/],
+  ["keys over http", { jwt: [{ ...JWT, jwks: "http://idp.example/keys" }] }, /jwks must begin with https/],
+  ["two key sets of one issuer", { jwt: [JWT, { ...JWT, jwks: "keys.json" }] }, /jwks differs/],
+  ["alg none", { jwt: [{ ...JWT, algorithms: ["none"] }] }, /algorithms/],
+  ["alg HS256", { jwt: [{ ...JWT, algorithms: ["HS256"] }] }, /algorithms/],
+  ["no path", { jwt: [{ issuer: JWT.issuer, audience: "weir" }] }, /path/],
+  ["a claim chooses the tree", { jwt: [{ ...JWT, path: "/{sub}/x" }] }, /begin with a part that is no claim/],
+  ["a claim as the whole path", { jwt: [{ ...JWT, path: "/{sub}" }] }, /begin with a part that is no claim/],
+  ["a path without a slash", { jwt: [{ ...JWT, path: "ci/{sub}" }] }, /path must begin with a slash/],
+  [
+    "GitHub for everybody",
+    { jwt: [{ ...JWT, issuer: "https://token.actions.githubusercontent.com" }] },
+    /everybody can get a token.*repository_owner/,
+  ],
+  [
+    "GitHub by a claim that says nothing",
+    {
+      jwt: [
+        { ...JWT, issuer: "https://token.actions.githubusercontent.com", when: { ref: "refs/heads/main" } },
+      ],
+    },
+    /everybody/,
+  ],
+  ["GitLab for everybody", { jwt: [{ ...JWT, issuer: "https://gitlab.com" }] }, /everybody/],
+  [
+    "Google for everybody",
+    { providers: { google: { issuer: "https://accounts.google.com", audience: "x" } } },
+    /everybody.*require/,
+  ],
+  ["a group without a role", { jwt: [{ ...JWT, groups: { a: {} } }] }, /needs a role/],
+  ["an unknown role", { jwt: [{ ...JWT, groups: { a: { owner: "/" } } }] }, /owner/],
+  ["{1} without a star", { jwt: [{ ...JWT, groups: { a: { member: "/x/{1}" } } }] }, /has no \*/],
+  [
+    "a group on no path",
+    { jwt: [{ ...JWT, groups: { a: { member: "x" } } }] },
+    /member must begin with a slash/,
+  ],
+  ["no duration", { jwt: [{ ...JWT, maxAge: "1 hour" }] }, /maxAge/],
+  [
+    "models that are no names",
+    { jwt: [{ ...JWT, scopes: { models: ["a b"] } }] },
+    /scopes: models must contain/,
+  ],
+  ["an unknown option", { jwt: [{ ...JWT, audiense: "x" }] }, /audiense/],
+  ["a wrong word", { unknown: "allow" }, /unknown/],
+  ["create at the root", { create: { under: "/" } }, /under must be below/],
+  ["a provider with a wrong name", { providers: { "My Okta": { issuer: "https://x.example" } } }, /My Okta/],
+];
+
+test.each(FAULTS)("%s is refused with a sentence that says where", (_, identity, expected) => {
+  const fault = faultOf(identity);
+  expect(fault).toMatch(expected);
+  expect(fault).toStartWith("weir.yaml:1: ");
+});
+
+test("what is accepted: http on this machine, a file of keys beside the config, GitHub with an owner", () => {
+  const section = loadSection({
+    providers: { okta: { issuer: "https://corp.okta.com/oauth2/default", audience: ["a", "b"] } },
+    jwt: [
+      { ...JWT, issuer: "http://127.0.0.1:1/realms/x", jwks: "keys.json", maxAge: "15m", lifetime: "2d" },
+      { ...JWT, issuer: "http://localhost:1" },
+      {
+        ...JWT,
+        issuer: "https://token.actions.githubusercontent.com",
+        when: { repository_owner: "corp" },
+        name: "github",
+      },
+      { ...JWT, issuer: "https://token.actions.githubusercontent.com", when: { sub: ["a", "b"] } },
+    ],
+  });
+  const entries = entriesOf(section);
+  expect(entries.map(({ name }) => name)).toEqual([
+    "okta",
+    "127.0.0.1:1",
+    "localhost:1",
+    "github",
+    "token.actions.githubusercontent.com",
+  ]);
+  expect(entries[1]!.jwks).toMatch(/^\/.*\/keys\.json$/);
+  expect([entries[1]!.maxAgeMs, entries[1]!.lifetimeMs, entries[2]!.lifetimeMs]).toEqual([
+    900_000, 172_800_000, 86_400_000,
+  ]);
+});

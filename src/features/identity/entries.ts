@@ -2,7 +2,8 @@
 import type { Scopes } from "../../ledger/policy.ts";
 import type { Wanted } from "./claims.ts";
 import type { GroupRule, Role } from "./groups.ts";
-import { ALGORITHMS, type IdentityConfig, type IssuerConfig, type ProviderConfig } from "./schema.ts";
+import { ALGORITHMS, type IdentityConfig, type IssuerConfig, type ProviderConfig } from "./declarations.ts";
+import { nameOf } from "./section.ts";
 
 /** What weir accepts of an issuer, and what it makes of it. An issuer may have several, for different audiences or claims. */
 export interface Entry {
@@ -56,7 +57,7 @@ export function providerEntry(name: string, provider: ProviderConfig): Entry {
 function issuerEntry(entry: IssuerConfig): Entry {
   return {
     ...commonOf(entry),
-    name: entry.name ?? new URL(entry.issuer).host,
+    name: nameOf(entry),
     wanted: entry.when ?? {},
     path: entry.path,
     isForWorkloads: entry.groups === undefined,

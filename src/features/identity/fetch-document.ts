@@ -1,5 +1,5 @@
 /** Asks an issuer: one request, without redirects, with limits on time and size. */
-import { isLoopback } from "../../core/host-names.ts";
+import { addressFault } from "./section.ts";
 import { MAX_BYTES } from "./tokens/key-set.ts";
 
 /** Longest time of a request. Milliseconds. */
@@ -13,16 +13,6 @@ export interface FetchedDocument {
 
 /** @param init `method`, `headers` and `body` @throws Error with a clause that names neither query nor credentials */
 export type FetchDocument = (url: string, init?: RequestInit) => Promise<FetchedDocument>;
-
-/** A clause that states the fault of an address of an issuer; undefined when there is none. */
-export function addressFault(text: string): string | undefined {
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol)) return "must be a URL that begins with https://";
-  if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
-  if (url.hash !== "") return "must not have a fragment";
-  if (url.protocol === "https:" || isLoopback(url.hostname)) return undefined;
-  return "must begin with https://; http:// is for addresses of this machine only";
-}
 
 export const fetchDocument: FetchDocument = async (url, init = {}) => {
   const fault = addressFault(url);

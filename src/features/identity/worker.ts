@@ -1,149 +1,28 @@
-/** The part in each process that serves calls: who asks with a token. */
-import type { Channel } from "../../core/channel.ts";
-import type { Replica } from "../../core/replica.ts";
-import type { Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
-import { type Identified } from "./callers.ts";
-import { type Entry, entriesOf } from "./entries.ts";
-import { fetchDocument } from "./fetch-document.ts";
-import { TokenForm } from "./form.ts";
-import { Known } from "./known.ts";
-import type { IdentityUp, SeenPerson } from "./messages.ts";
-import type { AccessRow } from "./people.ts";
-import { refusalOf } from "./refusals.ts";
-import type { IdentityConfig } from "./schema.ts";
-import { identitySection, isOn } from "./section.ts";
-import type { TokenFault } from "./tokens/fault.ts";
-import { KeySource } from "./tokens/key-source.ts";
+/** The part in each process that serves calls. Its code is loaded when a config first names issuers whose tokens calls may send. */
+import type { WorkerHost, WorkerPart } from "../../gateway/seams.ts";
+import type { TokenCalls } from "./calls.ts";
+import { identitySection, issuersOf } from "./section.ts";
 
-/** Of refusals for one reason, one in this time is logged. Milliseconds. */
-const LOG_MS = 10_000;
-/** How often the keeper is told of the same person. Milliseconds. */
-const TELL_MS = 3_600_000;
-const MOST_TOLD = 100_000;
-
-export const start = (host: WorkerHost): WorkerPart => new IdentityWorker(host);
-
-class IdentityWorker implements WorkerPart {
-  readonly #host: WorkerHost;
-  /** Keys of issuers survive a reload. By issuer and address. */
-  #sources = new Map<string, KeySource>();
-  #rows: Replica<AccessRow> | undefined;
-  #form: TokenForm | undefined;
-  readonly #logged = new Map<string, { at: number; more: number }>();
-  readonly #told = new Map<string, number>();
-  readonly #keeper: Channel<IdentityUp, never>;
-
-  constructor(host: WorkerHost) {
-    this.#host = host;
-    this.#keeper = host.channel();
-  }
-
-  seams(config: object): Seams | undefined {
-    const section = identitySection.of(config);
-    const entries = entriesOf(section);
-    if (!isOn(section) || entries.length === 0) {
-      this.#form = undefined;
-      this.stop();
-      return undefined;
-    }
-    this.#rows ??= this.#listen();
-    const now = Date.now;
-    const byIssuer = Map.groupBy(entries, ({ issuer }) => issuer);
-    this.#form = new TokenForm(this.#host, {
-      entries: byIssuer,
-      sources: this.#sourcesOf(byIssuer),
-      rules: section.unknown === "create" ? { createUnder: section.create.under } : {},
-      known: new Known(this.#rows, section.strict, now),
-      seen: (entry, identified) => this.#tell(entry, identified),
-      refused: (issuer, fault) => this.#log(issuer, fault),
-      now,
-    });
-    return { credentials: [this.#form] };
-  }
-
-  startLines(config: object): readonly string[] {
-    return lineOf(identitySection.of(config));
-  }
-
-  stop(): void {
-    for (const source of this.#sources.values()) source.stop();
-    this.#sources = new Map();
-  }
-
-  /** @returns by issuer */
-  #sourcesOf(byIssuer: ReadonlyMap<string, readonly Entry[]>): ReadonlyMap<string, KeySource> {
-    const earlier = this.#sources;
-    this.#sources = new Map();
-    const sources = new Map<string, KeySource>();
-    for (const [issuer, [entry]] of byIssuer) {
-      const { jwks } = entry!;
-      const name = `${issuer} ${jwks ?? ""}`;
-      const source = earlier.get(name) ?? this.#sourceOf(issuer, jwks);
-      earlier.delete(name);
-      this.#sources.set(name, source);
-      sources.set(issuer, source);
-      source.start();
-    }
-    for (const unused of earlier.values()) unused.stop();
-    return sources;
-  }
-
-  #sourceOf(issuer: string, jwks: string | undefined): KeySource {
-    const { isFirst, fault } = this.#host;
-    return new KeySource({
-      ...{ issuer, fetchDocument, now: Date.now },
-      ...(jwks !== undefined && { jwks }),
-      // Each process asks for itself; one says what all find.
-      fault: (sentence) => isFirst && fault(sentence),
-    });
-  }
-
-  #listen(): Replica<AccessRow> {
-    const rows = this.#host.replica<AccessRow>("identity_access");
-    rows.listen((ids) => {
-      this.#form?.forget(new Set(ids));
-      for (const id of ids) {
-        this.#told.delete(id);
-        this.#end(id, rows.get(id));
+export function start(host: WorkerHost): WorkerPart {
+  let calls: TokenCalls | undefined;
+  return {
+    async seams(config) {
+      const section = identitySection.of(config);
+      if (issuersOf(section).length === 0) {
+        calls?.stop();
+        return undefined;
       }
-    });
-    return rows;
-  }
-
-  /** Ends the running calls of a person who was suspended with `cut`. */
-  #end(id: string, row: AccessRow | undefined): void {
-    if (!row || row.status === "active" || Number(row.cut) !== 1) return;
-    const reason = refusalOf({ reason: row.status === "revoked" ? "revoked" : "suspended" });
-    this.#host.clock.end(reason, ({ principal }) => principal?.person === id);
-  }
-
-  /** Tells the keeper of a person, which keeps names for the operator. */
-  #tell(entry: Entry, { person, subject, name, email, isEmailVerified, path }: Identified): void {
-    const at = Date.now();
-    if (at - (this.#told.get(person) ?? -Infinity) < TELL_MS) return;
-    if (this.#told.size >= MOST_TOLD) this.#told.clear();
-    this.#told.set(person, at);
-    const { issuer } = entry;
-    const seen: SeenPerson = { id: person, issuer, subject, name, isEmailVerified, path, at };
-    this.#keeper.send({ seen: { ...seen, ...(email !== undefined && { email }) } });
-  }
-
-  #log(issuer: string, { reason, message }: TokenFault): void {
-    const name = `${issuer} ${reason}`;
-    const at = Date.now();
-    const last = this.#logged.get(name);
-    if (last && at - last.at < LOG_MS) {
-      last.more++;
-      return;
-    }
-    this.#logged.set(name, { at, more: 0 });
-    const more = last && last.more > 0 ? ` (${last.more} more since the last line)` : "";
-    this.#host.info(`identity: a token of ${issuer} was refused: ${message}${more}`);
-  }
-}
-
-/** The line of the start table. */
-function lineOf(section: IdentityConfig): string[] {
-  const names = entriesOf(section).map(({ name }) => name);
-  return names.length === 0 ? [] : [`tokens: of ${[...new Set(names)].join(", ")}`];
+      const [{ TokenCalls }, { entriesOf }] = await Promise.all([
+        import("./calls.ts"),
+        import("./entries.ts"),
+      ]);
+      calls ??= new TokenCalls(host);
+      return calls.seams(section, entriesOf(section));
+    },
+    startLines(config) {
+      const issuers = issuersOf(identitySection.of(config));
+      return issuers.length === 0 ? [] : [`tokens: of ${[...new Set(issuers)].join(", ")}`];
+    },
+    stop: () => calls?.stop(),
+  };
 }

@@ -1,6 +1,7 @@
 /** The keys of an issuer as they change: fetched, kept, renewed in the background, and used for a while when the issuer is away. */
 import { parseJson, isObject } from "../../../core/json.ts";
-import { addressFault, type FetchDocument, type FetchedDocument, placeOf } from "../fetch-document.ts";
+import { type FetchDocument, type FetchedDocument, placeOf } from "../fetch-document.ts";
+import { addressFault } from "../section.ts";
 import { shown, TokenFault } from "./fault.ts";
 import { KeySet } from "./key-set.ts";
 import type { Token } from "./token.ts";

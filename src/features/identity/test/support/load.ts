@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../../../config/load.ts";
-import type { IdentityConfig } from "../../schema.ts";
+import type { IdentityConfig } from "../../declarations.ts";
 import { identitySection } from "../../section.ts";
 
 /** @throws ConfigError */

@@ -22,6 +22,8 @@ export interface KeeperHost {
    * @throws what `work` throws, and StoreLost; then nothing is changed
    */
   change(this: void, actor: Actor, action: string, subject: string, work: ChangeRows): Promise<void>;
+  /** Waits until all workers of all nodes have taken over what was changed before. @returns whether they have, within some seconds */
+  settled(this: void): Promise<boolean>;
   /** Name of a key by its id; the id, if the books do not know it. */
   keyName(this: void, id: string): string;
   /** Adds to a counter of the feature. @param labels values in the order of the metric's labels @param amount 0 makes the series */

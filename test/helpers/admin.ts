@@ -32,6 +32,7 @@ await keeperPartsOf(FEATURES, {
   report: () => {},
   change: async () => {},
   note: async () => {},
+  settled: async () => true,
   keyName: (id) => id,
   count: () => {},
   observe: () => {},

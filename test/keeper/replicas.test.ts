@@ -152,7 +152,7 @@ test("a worker without the keeper keeps its rows, and says that they may be old"
   worker.down();
   expect([worker.view.isComplete, worker.view.isCurrent, worker.shown()]).toEqual([true, false, "a=Anna"]);
   table.fault = new Error("the store is away");
-  await replicas.refresh();
+  expect(replicas.refresh()).rejects.toThrow("the store is away");
   expect(faults).toEqual(["the rows of roster_people cannot be read: the store is away"]);
   table.fault = undefined;
   table.set("b", "Bea");

@@ -141,7 +141,7 @@ export class Books implements BooksKeeper {
   async refresh(): Promise<void> {
     this.#changed(this.#policy.load(await this.store.policy()));
     this.reporter.closed(this.store.closedBecause);
-    this.observers.refreshed();
+    await this.observers.refreshed();
   }
 
   connect(send: (message: BooksDown) => void): BooksConnection {
@@ -208,7 +208,7 @@ export class Books implements BooksKeeper {
     this.#opened.resolve();
     this.reporter.store(undefined);
     this.reporter.closed(this.store.closedBecause);
-    this.observers.refreshed();
+    await this.observers.refreshed().catch((fault: unknown) => this.#onStore(fault));
   }
 
   /** @returns undefined for a worker of another version, whose messages would be misread, and for one that is dead */

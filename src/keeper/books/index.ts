@@ -4,6 +4,7 @@ import type { BooksKeeper } from "../keeper.ts";
 import type { ChangeRows, KeeperHost, NamedTables } from "../seams.ts";
 import { IN_MEMORY, isPostgres, type StoreSettings } from "../settings.ts";
 import { Replicas } from "./replicas.ts";
+import { KEYS } from "./returns.ts";
 import { Books } from "./books.ts";
 import { Queries } from "./queries.ts";
 import { sqliteStore } from "../store/sqlite-store.ts";
@@ -57,7 +58,7 @@ export async function openBooks(
   };
   const host = hostOf(books, upkeep, folder);
   const replicas = new Replicas(tables, (report) => upkeep.reports.read(report), host.report);
-  books.observers.add({ refreshed: () => void replicas.refresh() });
+  books.observers.add({ refreshed: () => replicas.refresh() });
   return { keeper, books, upkeep, host, replicas };
 }
 
@@ -67,6 +68,7 @@ export function hostOf(books: Books, upkeep: Upkeep, folder?: string): KeeperHos
     ...(folder !== undefined && { folder }),
     report: (sentence) => books.reporter.other(sentence),
     change: (actor, action, subject, work) => changeRows(books, actor, action, subject, work),
+    settled: async () => (await books.returns.settleAll(KEYS)) === undefined,
     note: (...entry) => upkeep.reports.note(...entry),
     keyName: (id) => books.policy.keys.find((key) => key.id === id)?.name ?? id,
     count: (metric, labels, value) => books.observers.counted([{ metric, series: [{ labels, value }] }]),

@@ -9,7 +9,7 @@ export interface BooksObserver {
   /** The config of the workers, after each start and reload. */
   settings(settings: BookSettings): void;
   /** The store is open, or keys, budgets, limits, or rows of features in it may have changed. */
-  refreshed(): void;
+  refreshed(): void | Promise<void>;
   records(batch: RecordBatch, worker: number): void;
   /** A worker has connected; a life may connect again. */
   worker(worker: number, life: string): void;
@@ -40,8 +40,9 @@ export class Observers implements BooksObserver {
     for (const observer of this.#observers) observer.settings?.(settings);
   }
 
-  refreshed(): void {
-    for (const observer of this.#observers) observer.refreshed?.();
+  /** Resolves when all observers have told the workers what they found. */
+  async refreshed(): Promise<void> {
+    await Promise.all(this.#observers.map((observer) => observer.refreshed?.()));
   }
 
   records(batch: RecordBatch, worker: number): void {

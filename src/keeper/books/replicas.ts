@@ -16,8 +16,8 @@ export class Replicas implements KeeperPart<ReplicaUp, ReplicaDown> {
   readonly #read: Read;
   readonly #report: (sentence: string) => void;
   readonly #workers = new Set<Send>();
-  /** Reads run one after another. */
-  #last = Promise.resolve();
+  /** Reads run one after another. It is never rejected. */
+  #last: Promise<unknown> = Promise.resolve();
 
   /** @param report logs why the store could not be read */
   constructor(tables: readonly NamedTables[], read: Read, report: (sentence: string) => void) {
@@ -26,11 +26,15 @@ export class Replicas implements KeeperPart<ReplicaUp, ReplicaDown> {
     this.#report = report;
   }
 
-  /** The store is open, or something in it may have changed. */
+  /**
+   * The store is open, or something in it may have changed. When it resolves, all workers were sent what has.
+   * @throws what a read throws: workers may have older rows
+   */
   refresh(): Promise<void> {
     if (this.#tables.length === 0) return Promise.resolve();
-    this.#last = this.#last.then(() => this.#refresh());
-    return this.#last;
+    const refreshed = this.#last.then(() => this.#refresh());
+    this.#last = refreshed.catch(() => {});
+    return refreshed;
   }
 
   connect(send: Send): PartConnection<ReplicaUp> {
@@ -52,6 +56,7 @@ export class Replicas implements KeeperPart<ReplicaUp, ReplicaDown> {
         if (message) for (const send of this.#workers) send(message);
       } catch (cause) {
         this.#report(`the rows of ${table.name} cannot be read: ${describeStoreFailure(cause)}`);
+        throw cause;
       }
   }
 }

@@ -1,7 +1,7 @@
 /** Identity: calls with tokens of people's identity providers, of CI and of clusters. */
 import type { Feature } from "../../feature/feature.ts";
-import type { KeeperHost, KeeperPart } from "../../keeper/seams.ts";
 import { client, person, personName, via } from "./columns.ts";
+import { peopleCommands } from "./flags.ts";
 import { tokensChecked } from "./metrics.ts";
 import { identitySection } from "./section.ts";
 
@@ -11,6 +11,8 @@ export const identity: Feature = {
   columns: [person, personName, via, client],
   metrics: [tokensChecked],
   tables: () => import("./tables.ts"),
+  commands: peopleCommands,
+  admin: () => import("./admin.ts"),
   worker: () => import("./worker.ts"),
-  keeper: () => import("./keeper.ts") as Promise<{ start(host: KeeperHost): KeeperPart }>,
+  keeper: () => import("./keeper.ts"),
 };

@@ -9,29 +9,39 @@ import type { AccessRow } from "./people.ts";
 /** The actor of entries that weir makes by itself. */
 const SELF: Actor = { actor: "identity" };
 
-/** A person as the operator sees it. */
-export interface PersonRow {
-  readonly id: string;
-  readonly issuer: string;
-  readonly subject: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly email_verified: number | string;
-  readonly path: string;
-  readonly source: string;
-  readonly created: number | string;
-  readonly seen: number | string;
-}
-
 export type Access = Omit<AccessRow, "id" | "grants"> & { readonly grants: readonly Grant[] };
 
-const NONE: Access = { status: "active", path: null, grants: [], not_before: 0, cut: 0 };
+/** Nothing is known besides the token. */
+export const NONE: Access = { status: "active", path: null, grants: [], not_before: 0, cut: 0 };
 
 export class PeopleBook {
-  readonly #host: Pick<KeeperHost, "change">;
+  readonly #host: Pick<KeeperHost, "change" | "settled">;
 
-  constructor(host: Pick<KeeperHost, "change">) {
+  constructor(host: Pick<KeeperHost, "change" | "settled">) {
     this.#host = host;
+  }
+
+  /** Whether all workers have taken over what was decided before. */
+  settled(): Promise<boolean> {
+    return this.#host.settled();
+  }
+
+  /** Writes down one person. @param source how weir learned of it */
+  async add(person: SeenPerson, source: string): Promise<void> {
+    await this.#host.change(SELF, "person added", `people/${person.id}`, async (sql) => {
+      await writeSeen(sql, person, source);
+      return { before: null, after: { source } };
+    });
+  }
+
+  /** Wipes name and address. The subject stays: without it the person would come back as another one. */
+  async forget(id: string): Promise<void> {
+    await this.#host.change(SELF, "person forgotten", `people/${id}`, async (sql) => {
+      await sql.run("UPDATE identity_people SET name = '', email = NULL, email_verified = 0 WHERE id = $1", [
+        id,
+      ]);
+      return { before: null, after: null };
+    });
   }
 
   /** Writes down people who were seen. */
@@ -40,7 +50,7 @@ export class PeopleBook {
     const sorted = [...people].sort((a, b) => (a.id < b.id ? -1 : 1));
     const [only] = sorted.length === 1 ? sorted : [];
     await this.#host.change(SELF, "people seen", only ? `people/${only.id}` : "people", async (sql) => {
-      for (const person of sorted) await writeSeen(sql, person);
+      for (const person of sorted) await writeSeen(sql, person, "token");
       return { before: null, after: { people: sorted.length } };
     });
   }
@@ -87,12 +97,12 @@ export function accessOf({ status, path, grants, not_before, cut }: Omit<AccessR
   return { status, path, grants: list, not_before: Number(not_before), cut: Number(cut) };
 }
 
-async function writeSeen(sql: Sql, person: SeenPerson): Promise<void> {
+async function writeSeen(sql: Sql, person: SeenPerson, source: string): Promise<void> {
   const { id, issuer, subject, name, email, isEmailVerified, path, at } = person;
   await sql.run(
     `INSERT INTO identity_people (id, issuer, subject, name, email, email_verified, path, source, created, seen)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, 'token', $8, $8) ON CONFLICT (id) DO UPDATE SET name = excluded.name,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $9, $8, $8) ON CONFLICT (id) DO UPDATE SET name = excluded.name,
      email = excluded.email, email_verified = excluded.email_verified, path = excluded.path, seen = excluded.seen`,
-    [id, issuer, subject, name, email ?? null, isEmailVerified ? 1 : 0, path, at],
+    [id, issuer, subject, name, email ?? null, isEmailVerified ? 1 : 0, path, at, source],
   );
 }

@@ -2,4 +2,9 @@
 import { Slot } from "../../core/slot.ts";
 import type { PeopleBook } from "./people-book.ts";
 
-export const peopleBook = new Slot<PeopleBook>();
+export interface OfferedPart {
+  /** Loads the code that changes people. */
+  book(): Promise<PeopleBook>;
+}
+
+export const keeperPart = new Slot<OfferedPart>();

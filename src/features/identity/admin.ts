@@ -1,0 +1,166 @@
+/** Operations on people and tokens. */
+import type { AdminBooks } from "../../admin/books.ts";
+import type { Caller } from "../../admin/callers.ts";
+import { actorOf } from "../../admin/entries.ts";
+import { type AdminRequest, answers, type OwnOperations } from "../../admin/operation.ts";
+import { isWithin, pathFault } from "../../ledger/keys/path.ts";
+import { AdminError, conflict, invalid, notFound } from "../../operator/errors.ts";
+import {
+  addPerson,
+  changePerson,
+  forgetPerson,
+  getPerson,
+  listPeople,
+  type Person,
+  revokeToken,
+} from "./contracts.ts";
+import type { Grant, Role } from "./groups.ts";
+import { personId, tokenId } from "./people.ts";
+import type { Access, PeopleBook } from "./people-book.ts";
+import { findPerson, listPersons, type PersonEntry } from "./people-reports.ts";
+import { keeperPart } from "./slots.ts";
+
+type Given = Pick<AdminRequest, "books" | "caller">;
+
+const operations = [
+  answers(listPeople, async ({ books, caller, query }) => {
+    const { limit, after, q } = query;
+    const found = await books.read((sql) => listPersons(sql, { within: caller.path, q, limit, after }));
+    const people = found.slice(0, limit).map(viewOf);
+    return { json: { people, ...(found.length > limit && { next: people.at(-1)!.id }) } };
+  }),
+  answers(getPerson, async (given) => ({ json: viewOf(await expectPerson(given, given.params.id)) })),
+  answers(addPerson, async (given) => {
+    const { books, caller, body, now } = given;
+    const { issuer, subject, name = "", path, grants } = body;
+    expectPath(caller, path, "/path");
+    expectGrants(caller, grants);
+    const id = personId(issuer, subject);
+    if (await books.read((sql) => findPerson(sql, id)))
+      throw conflict(`There is already a person with this issuer and subject: ${id}.`, "/subject");
+    const book = await bookOf(books);
+    await book.add({ id, issuer, subject, name, isEmailVerified: false, path, at: now }, "operator");
+    await book.decide(actorOf(caller), "add person", id, (former) => ({
+      ...former,
+      path,
+      grants: withHand(former.grants, grants),
+    }));
+    return confirmed(given, book, id);
+  }),
+  answers(changePerson, async (given) => {
+    const { caller, params, body, now } = given;
+    const person = await expectPerson(given, params.id);
+    const { status, cut = false, path, grants, revokeTokens } = body;
+    if (path) expectPath(caller, path, "/path");
+    if (grants) expectGrants(caller, grants);
+    const book = await bookOf(given.books);
+    await book.decide(
+      actorOf(caller),
+      status === "suspended" ? "suspend person" : "change person",
+      person.id,
+      (former) => ({
+        status: status ?? former.status,
+        path: path === undefined ? former.path : path,
+        grants: grants ? withHand(former.grants, grants) : former.grants,
+        // A token of this very second may be one of those that were stolen.
+        not_before: revokeTokens ? Math.floor(now / 1_000) + 1 : former.not_before,
+        cut: status === "suspended" && cut ? 1 : 0,
+      }),
+    );
+    return confirmed(given, book, person.id);
+  }),
+  answers(forgetPerson, async (given) => {
+    const { caller, params } = given;
+    const { id } = await expectPerson(given, params.id);
+    const book = await bookOf(given.books);
+    await book.forget(id);
+    await book.decide(actorOf(caller), "forget person", id, (former) => ({
+      ...{ path: former.path, grants: [], not_before: former.not_before },
+      ...{ status: "deleted", cut: 1 },
+    }));
+    return confirmed(given, book, id);
+  }),
+  answers(revokeToken, async ({ books, caller, body }) => {
+    const id = tokenId(body.issuer, body.jti);
+    const book = await bookOf(books);
+    await book.decide(actorOf(caller), "revoke token", id, (former) => ({
+      ...former,
+      status: "revoked",
+      cut: 1,
+    }));
+    await expectConfirmed(book);
+    return { json: { id } };
+  }),
+];
+
+export const admin: OwnOperations = { after: ["importKeys", "listKeys"], operations };
+
+/** The answer to a change, when all workers know it. */
+async function confirmed(given: Given, book: PeopleBook, id: string) {
+  await expectConfirmed(book);
+  return { json: viewOf(await expectPerson(given, id)) };
+}
+
+/** @throws AdminError 503 */
+async function expectConfirmed(book: PeopleBook): Promise<void> {
+  if (await book.settled()) return;
+  throw new AdminError(
+    503,
+    "person_not_confirmed",
+    "The change is stored, but a worker of this or of another gateway has not confirmed it, and may admit calls by what was before; send the request again to wait for it.",
+  );
+}
+
+/** Finds a person that the caller sees: by id, else by name, address or subject. @throws AdminError 404, 409 */
+async function expectPerson({ books, caller }: Given, named: string): Promise<PersonEntry> {
+  const byId = named.startsWith("per_") ? await books.read((sql) => findPerson(sql, named)) : undefined;
+  if (byId && isWithin(pathOf(byId), caller.path)) return byId;
+  const matching = await books.read((sql) =>
+    listPersons(sql, { within: caller.path, named, limit: 1, after: undefined, q: undefined }),
+  );
+  const [found, second] = matching;
+  if (!found) throw notFound("person", named);
+  if (second) throw conflict(`Several people are named ${JSON.stringify(named)}; use the id of one.`);
+  return found;
+}
+
+/** @throws AdminError 400, 403 */
+function expectPath({ path: own }: Caller, path: string, at: string): void {
+  const fault = pathFault(path);
+  if (fault !== undefined) throw invalid(`The path ${fault}.`, at);
+  if (!isWithin(path, own))
+    throw new AdminError(403, "not_permitted", `This key may act only on ${own} and below.`, { path: at });
+}
+
+/** A grant never exceeds what the granter has. @throws AdminError 400, 403 */
+function expectGrants(caller: Caller, grants: readonly { on: string }[]): void {
+  for (const [index, { on }] of grants.entries()) expectPath(caller, on, `/grants/${index}/on`);
+}
+
+function withHand(former: readonly Grant[], grants: readonly { role: Role; on: string }[]): Grant[] {
+  return [
+    ...former.filter(({ source }) => source !== "hand"),
+    ...grants.map((grant) => ({ ...grant, source: "hand" })),
+  ];
+}
+
+const pathOf = ({ path, access }: PersonEntry) => access.path ?? path;
+
+function viewOf(entry: PersonEntry): Person {
+  const { id, issuer, subject, name, email, isEmailVerified, source, createdAt, seenAt, access } = entry;
+  const { status, grants, not_before: notBefore } = access as Access & { status: Person["status"] };
+  return {
+    ...{ id, issuer, subject, name, isEmailVerified },
+    ...(email !== undefined && { email }),
+    ...{ path: pathOf(entry), isPathSet: access.path !== null, status, grants: [...grants], source },
+    ...(Number(notBefore) > 0 && { tokensFrom: Number(notBefore) * 1_000 }),
+    ...{ createdAt, seenAt },
+  };
+}
+
+/** @throws AdminError 503 while the part in the keeper does not run */
+function bookOf({ offers }: AdminBooks): Promise<PeopleBook> {
+  const part = keeperPart.get(offers);
+  if (part) return part.book();
+  throw new AdminError(503, "store_failed", "People cannot be changed: the keeper has not started.");
+}

@@ -1,0 +1,78 @@
+/** The commands on people and tokens. */
+import { type CommandHead, CONNECT_FLAGS, type Flag, JSON_FLAG, YES_FLAG } from "../../cli/command.ts";
+
+const GRANT: Flag = {
+  name: "--grant",
+  value: "GRANTS",
+  help: "roles on paths: member:/eng,viewer:/ (roles: viewer, member, manager, admin, auditor); none: no grants",
+};
+const PATH: Flag = { name: "--path", value: "PATH", help: "where its calls are booked" };
+const PERSON = { name: "PERSON" };
+const COMMON = [JSON_FLAG, ...CONNECT_FLAGS];
+
+type Name = Exclude<keyof typeof import("./cli.ts"), "prototype">;
+const code = (name: Name) => async () => (await import("./cli.ts"))[name];
+
+export const peopleCommands: readonly CommandHead[] = [
+  {
+    name: "people list",
+    after: ["keys import", "keys list"],
+    summary: "list people and workloads that use tokens; with TEXT, those whose name, address or id has it",
+    words: [{ name: "TEXT", optional: true }],
+    flags: COMMON,
+    run: code("list"),
+  },
+  {
+    name: "people add",
+    after: ["people list"],
+    summary: "let somebody use models before the first token",
+    words: [{ name: "ISSUER" }, { name: "SUBJECT" }],
+    flags: [PATH, { name: "--name", value: "NAME", help: "name for people" }, GRANT, ...COMMON],
+    run: code("add"),
+  },
+  {
+    name: "people grant",
+    after: ["people add"],
+    summary: "change the grants by hand of a person, or where its calls are booked",
+    words: [PERSON],
+    flags: [GRANT, { ...PATH, help: "where its calls are booked; none: as its tokens say" }, ...COMMON],
+    run: code("grant"),
+  },
+  {
+    name: "people suspend",
+    after: ["people grant"],
+    summary: "admit no call of a person any more",
+    words: [PERSON],
+    flags: [{ name: "--cut", help: "end its running calls, too" }, ...COMMON],
+    run: code("suspend"),
+  },
+  {
+    name: "people restore",
+    after: ["people suspend"],
+    summary: "admit calls of a suspended person again",
+    words: [PERSON],
+    flags: COMMON,
+    run: code("restore"),
+  },
+  {
+    name: "people forget",
+    after: ["people restore"],
+    summary: "wipe name and address of a person; its calls stay",
+    words: [PERSON],
+    flags: [YES_FLAG, ...COMMON],
+    run: code("forget"),
+  },
+  {
+    name: "tokens revoke",
+    after: ["people forget"],
+    summary: "refuse the tokens of a person that were issued up to now, or one token",
+    words: [],
+    flags: [
+      { name: "--person", value: "PERSON", help: "id, name, address or subject" },
+      { name: "--issuer", value: "URL", help: "issuer of one token, as its claim iss has it" },
+      { name: "--jti", value: "ID", help: "id of one token, its claim jti" },
+      ...COMMON,
+    ],
+    run: code("revoke"),
+  },
+];

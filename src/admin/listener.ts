@@ -86,6 +86,7 @@ async function load(
   return new AdminServer({
     ...options,
     operations: listOperations(version, columns, keyOptions, operations),
+    pages: operations,
   });
 }
 

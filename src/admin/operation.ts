@@ -12,6 +12,7 @@ import type { KeyOption } from "../ledger/keys/option.ts";
 import type { AdminBooks } from "./books.ts";
 import type { Caller } from "./callers.ts";
 import type { OwnHosts } from "./guard.ts";
+import type { OwnPages, OwnSession } from "./own-pages.ts";
 import type { Sessions } from "./session/sessions.ts";
 import type { WrongTries } from "./wrong-tries.ts";
 
@@ -21,7 +22,7 @@ export interface AdminOperation extends Contract {
 }
 
 /** Operations of a feature. */
-export interface OwnOperations {
+export interface OwnOperations extends OwnPages {
   /** Ids of operations: they follow the first of them that the build has in the OpenAPI document. */
   readonly after: readonly string[];
   readonly operations: readonly AdminOperation[];
@@ -46,6 +47,8 @@ export interface AdminRequest {
   own: OwnHosts;
   sessions: Sessions;
   tries: WrongTries;
+  /** The session of a feature that the caller has. */
+  session?: OwnSession;
   /** The options of keys in this build. */
   keyOptions?: readonly KeyOption[];
   /** The client has disconnected. */

@@ -11,6 +11,7 @@ import { digestOf, isMade } from "../ledger/keys/form.ts";
 import { expectConsole, readCookie } from "./session/cookie.ts";
 import { Sessions } from "./session/sessions.ts";
 import type { AdminOperation, AdminRequest, Reply } from "./operation.ts";
+import type { OwnPages, OwnSession } from "./own-pages.ts";
 import { readBody, readQuery } from "./read-request.ts";
 import { type Found, Router } from "./router.ts";
 import { WrongTries } from "./wrong-tries.ts";
@@ -22,6 +23,8 @@ export interface AdminServerOptions {
   own(): OwnHosts;
   /** Default: none. */
   sessions?: Sessions;
+  /** Pages and sessions of features. Default: none. */
+  pages?: readonly OwnPages[];
   /** SHA-256 of the credential in the run file. It gives access on loopback. */
   runDigest?: string;
   /** Logs a fault of weir. */
@@ -63,7 +66,13 @@ export class AdminServer {
   async #answer(request: Request, address: string): Promise<Response> {
     // Before the URL is read: with an odd Host it cannot be parsed.
     guardHost(request, this.#options.own());
-    const { pathname, searchParams } = new URL(request.url);
+    const url = new URL(request.url);
+    const { pathname, searchParams } = url;
+    const { books, pages = [] } = this.#options;
+    for (const own of pages) {
+      const page = own.page?.(request, { url, books, address });
+      if (page) return page;
+    }
     if (pathname === "/console" || pathname.startsWith("/console/")) {
       // Links from other pages may open the console: its files are the same for everybody.
       const { consoleAnswer } = await import("./console/files.ts");
@@ -71,7 +80,8 @@ export class AdminServer {
     }
     guard(request, this.#options.own());
     const found = this.#router.find(request.method === "HEAD" ? "GET" : request.method, pathname);
-    const caller = this.#authorize(request, address, found);
+    const session = await this.#ownSession(request, address);
+    const caller = this.#authorize(request, address, found, session);
     if (found === undefined) throw new AdminError(404, "not_found", "There is nothing at this path.");
     if ("allow" in found)
       throw new AdminError(405, "method_not_allowed", `This path accepts ${found.allow}.`, {
@@ -79,7 +89,6 @@ export class AdminServer {
       });
     const { operation, params } = found;
     const { query, body, bodyOptional = false } = operation;
-    const { books } = this.#options;
     const given: AdminRequest = {
       books,
       caller,
@@ -91,8 +100,9 @@ export class AdminServer {
       own: this.#options.own(),
       sessions: this.#sessions,
       tries: this.#tries,
+      ...(session && { session }),
       signal: request.signal,
-      isAllowed: () => "caller" in (this.#present(request, address) ?? {}),
+      isAllowed: () => (session ? session.isCurrent() : "caller" in (this.#present(request, address) ?? {})),
     };
     if (operation.needs.role !== "admin" || operation.alone)
       return respond(operation, await operation.handle(given));
@@ -123,12 +133,13 @@ export class AdminServer {
   }
 
   /** @throws AdminError 401, 403 or 429 */
-  #authorize(request: Request, address: string, found: Found): Caller {
+  #authorize(request: Request, address: string, found: Found, session: OwnSession | undefined): Caller {
     const needs = found && "operation" in found ? found.operation.needs : UNKNOWN_PATH;
     const visitor = anonymous(address);
     // A wrong key does not count where none is needed.
     if (needs.role === "none") return visitor;
-    const known = this.#present(request, address);
+    const operation = found && "operation" in found ? found.operation : { id: "", needs };
+    const known = session ? { caller: session.callerOf(operation) } : this.#present(request, address);
     const isLocal = isLoopback(this.#options.own().host);
     if (known === undefined && refusalOf(needs, visitor, isLocal) === undefined) return visitor;
     const caller = this.#expectCaller(known, address, request);
@@ -136,6 +147,16 @@ export class AdminServer {
     if (refusal !== undefined) throw new AdminError(403, "forbidden", refusal);
     if (isBySession(request) && !isReading(request)) expectConsole(request.headers);
     return caller;
+  }
+
+  /** The session of a feature; a key in the request wins over it. */
+  async #ownSession(request: Request, address: string): Promise<OwnSession | undefined> {
+    if (!isBySession(request)) return undefined;
+    for (const own of this.#options.pages ?? []) {
+      const session = await own.session?.(request, this.#options.books, address);
+      if (session) return session;
+    }
+    return undefined;
   }
 
   /** Who has the key of a request, or the session of its cookie. @returns undefined if it has neither */

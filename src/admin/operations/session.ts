@@ -11,7 +11,8 @@ type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now" | "own" |
 
 export const sessionOperations = [
   answers(getSession, async (given) => {
-    const { headers, own, sessions, books, caller, now } = given;
+    const { headers, own, sessions, books, caller, now, session } = given;
+    if (session) return { json: await sessionOf(given, caller, session.until) };
     const secret = readCookie(headers, own.port);
     const found = secret && sessions.find(secret, { address: caller.address, policy: books.policy(), now });
     // A key in the request wins over a cookie.
@@ -29,7 +30,8 @@ export const sessionOperations = [
       headers: { "set-cookie": cookieOf(secret, given.own.port) },
     };
   }),
-  answers(signOut, ({ headers, own, sessions }) => {
+  answers(signOut, async ({ headers, own, sessions, session }) => {
+    if (session) return { json: {}, headers: { "set-cookie": await session.end() } };
     const secret = readCookie(headers, own.port);
     if (secret !== undefined) sessions.end(secret);
     return { json: {}, headers: { "set-cookie": cookieOf("", own.port) } };

@@ -93,7 +93,24 @@ const operations = [
   }),
 ];
 
-export const admin: OwnOperations = { after: ["importKeys", "listKeys"], operations };
+/** Paths of pages. */
+const PAGES = /^\/auth(\/|$)|^\/console\/me$/;
+
+export const admin: OwnOperations = {
+  after: ["importKeys", "listKeys"],
+  operations,
+  page(request, asked) {
+    if (!PAGES.test(asked.url.pathname)) return undefined;
+    const signIn = keeperPart.get(asked.books.offers)?.signIn();
+    return signIn?.then(async (found) => (await found.page(request, asked)) ?? noPage());
+  },
+  async session(request, books, address) {
+    if (request.headers.get("cookie") === null) return undefined;
+    return (await keeperPart.get(books.offers)?.signIn())?.session(request, books, address);
+  },
+};
+
+const noPage = () => new Response("not found", { status: 404 });
 
 /** The answer to a change, when all workers know it. */
 async function confirmed(given: Given, book: PeopleBook, id: string) {

@@ -30,9 +30,9 @@ export class TokenCalls {
   readonly #told = new Map<string, number>();
   readonly #keeper: Channel<IdentityUp, never>;
 
-  constructor(host: WorkerHost) {
+  constructor(host: WorkerHost, keeper: Channel<IdentityUp, never>) {
     this.#host = host;
-    this.#keeper = host.channel();
+    this.#keeper = keeper;
   }
 
   /** @param entries at least one */

@@ -1,6 +1,6 @@
 /** The schema of the section: issuers of tokens, and what weir grants to those whom they name. */
 import { type Static, Type } from "@sinclair/typebox";
-import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
+import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
 
 /** Algorithms that an entry without `algorithms` accepts. */
 export const ALGORITHMS = [
@@ -114,6 +114,11 @@ const provider = Type.Object(
         description: "Calls may send access tokens of the provider for this audience. Absent: no calls.",
       }),
     ),
+    client: Type.Optional(
+      text("Id of weir at the provider. With `secret` and `identity.url` people sign in to the console."),
+    ),
+    secret: Type.Optional(secret("Secret of weir at the provider.")),
+    ask: texts("Scopes that weir asks for. Default `openid`, `profile`, `email`."),
     require: wanted("Claims that must have these values: `{email_verified: true, hd: corp.example}`."),
     map: Type.Optional(
       Type.Object(
@@ -189,6 +194,18 @@ export const identity = Type.Object(
       },
       CLOSED,
     ),
+    url: Type.Optional(
+      text(
+        "Public address of the admin listener, where people sign in to the console: `https://weir.corp.example`.",
+      ),
+    ),
+    session: Type.String({
+      default: "12h",
+      pattern: "^[1-9]\\d{0,5}[smhd]$",
+      "x-expects": "a duration such as 8h",
+      description:
+        "How long somebody who signed in stays signed in. After two hours without use a session ends, too.",
+    }),
     strict: Type.Boolean({
       default: false,
       description:

@@ -1,6 +1,7 @@
 /** The issuers of a config, as tokens are checked against them. */
 import type { Scopes } from "../../ledger/policy.ts";
 import type { Wanted } from "./claims.ts";
+import { durationMs } from "./duration.ts";
 import type { GroupRule, Role } from "./groups.ts";
 import { ALGORITHMS, type IdentityConfig, type IssuerConfig, type ProviderConfig } from "./declarations.ts";
 import { nameOf } from "./section.ts";
@@ -44,7 +45,7 @@ export function entriesOf({ providers, jwt }: IdentityConfig): Entry[] {
 }
 
 /** @param provider its audience may be absent: then no token of calls has one */
-export function providerEntry(name: string, provider: ProviderConfig): Entry {
+export function providerEntry(name: string, provider: Omit<ProviderConfig, "secret">): Entry {
   return {
     ...commonOf(provider),
     name,
@@ -64,7 +65,7 @@ function issuerEntry(entry: IssuerConfig): Entry {
   };
 }
 
-function commonOf(entry: ProviderConfig | IssuerConfig) {
+function commonOf(entry: Omit<ProviderConfig, "secret"> | IssuerConfig) {
   const {
     issuer,
     jwks,
@@ -94,11 +95,4 @@ function commonOf(entry: ProviderConfig | IssuerConfig) {
     ...(maxAge !== undefined && { maxAgeMs: durationMs(maxAge) }),
     lifetimeMs: lifetime === undefined ? DAY_MS : durationMs(lifetime),
   };
-}
-
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS };
-
-/** @param text such as `15m` */
-export function durationMs(text: string): number {
-  return Number(text.slice(0, -1)) * UNITS[text.at(-1)!]!;
 }

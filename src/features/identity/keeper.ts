@@ -2,6 +2,8 @@
 import type { KeeperHost, KeeperPart } from "../../keeper/seams.ts";
 import type { IdentityUp, SeenPerson } from "./messages.ts";
 import type { PeopleBook } from "./people-book.ts";
+import type { SignInSettings } from "./sign-in/settings.ts";
+import type { SignIn } from "./sign-in/sign-in.ts";
 import { keeperPart } from "./slots.ts";
 
 /** Most people that wait to be written down; they are seen again. */
@@ -11,7 +13,8 @@ const MOST_AT_ONCE = 200;
 export function start(host: KeeperHost): KeeperPart<IdentityUp> {
   let loaded: Promise<PeopleBook> | undefined;
   const book = () => (loaded ??= import("./people-book.ts").then(({ PeopleBook }) => new PeopleBook(host)));
-  keeperPart.set(host.offers, { book });
+  const signIn = new SignInPart(host, book);
+  keeperPart.set(host.offers, { book, signIn: () => signIn.current() });
   const waiting = new Map<string, SeenPerson>();
   let isWriting = false;
   const write = async () => {
@@ -31,11 +34,52 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp> {
   };
   return {
     connect: () => ({
-      receive({ seen }) {
+      receive(message) {
+        if ("signIn" in message) return signIn.configure(message.signIn);
+        const { seen } = message;
         if (waiting.size < MOST_WAITING) waiting.set(seen.id, seen);
         void write();
       },
       ended() {},
     }),
+    close: () => signIn.configure(undefined),
   };
+}
+
+/** How people sign in, as the workers said last. */
+class SignInPart {
+  readonly #host: KeeperHost;
+  readonly #book: () => Promise<PeopleBook>;
+  #settings: SignInSettings | undefined;
+  #written = "";
+  #loaded: Promise<SignIn> | undefined;
+
+  constructor(host: KeeperHost, book: () => Promise<PeopleBook>) {
+    this.#host = host;
+    this.#book = book;
+  }
+
+  configure(settings: SignInSettings | undefined): void {
+    const written = JSON.stringify(settings) ?? "";
+    if (written === this.#written) return;
+    this.#written = written;
+    this.#settings = settings;
+    void this.#loaded?.then((former) => former.stop());
+    this.#loaded = undefined;
+  }
+
+  current(): Promise<SignIn> | undefined {
+    const settings = this.#settings;
+    return settings && (this.#loaded ??= this.#load(settings));
+  }
+
+  async #load(settings: SignInSettings): Promise<SignIn> {
+    const [{ SignIn }, { SessionBook }, people] = await Promise.all([
+      import("./sign-in/sign-in.ts"),
+      import("./sign-in/session-book.ts"),
+      this.#book(),
+    ]);
+    const host = this.#host;
+    return new SignIn({ host, settings, people, sessions: new SessionBook(host), now: Date.now });
+  }
 }

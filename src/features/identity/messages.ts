@@ -1,4 +1,5 @@
 /** What workers tell the keeper. */
+import type { SignInSettings } from "./sign-in/settings.ts";
 
 /** A person or workload whose token was verified. */
 export interface SeenPerson {
@@ -13,6 +14,7 @@ export interface SeenPerson {
   readonly at: number;
 }
 
-export interface IdentityUp {
-  readonly seen: SeenPerson;
-}
+export type IdentityUp =
+  | { readonly seen: SeenPerson }
+  /** How people sign in, by the config that serves; absent: they do not. */
+  | { readonly signIn: SignInSettings | undefined };

@@ -1,4 +1,5 @@
 /** People in the store: whom weir has seen, and what an operator has decided about them. */
+import type { AdminBooks } from "../../admin/books.ts";
 import type { ChangeRows, KeeperHost } from "../../keeper/seams.ts";
 import type { Sql } from "../../keeper/store/sql.ts";
 import type { Actor } from "../../keeper/store/store.ts";
@@ -19,6 +20,11 @@ export class PeopleBook {
 
   constructor(host: Pick<KeeperHost, "change" | "settled">) {
     this.#host = host;
+  }
+
+  /** What is known of a person beside its tokens. */
+  accessOf(books: Pick<AdminBooks, "read">, id: string): Promise<Access> {
+    return books.read((sql) => readAccess(sql, id));
   }
 
   /** Whether all workers have taken over what was decided before. */

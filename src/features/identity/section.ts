@@ -72,7 +72,7 @@ const PUBLIC: readonly { readonly issuer: RegExp; readonly claims: readonly stri
   },
 ];
 
-function identityFaults({ providers = {}, jwt = [], create }: Partial<IdentityConfig>): Fault[] {
+function identityFaults({ url, providers = {}, jwt = [], create }: Partial<IdentityConfig>): Fault[] {
   const named = Object.entries(providers).map(([name, one]) => ({
     at: ["identity", "providers", name],
     one,
@@ -80,6 +80,7 @@ function identityFaults({ providers = {}, jwt = [], create }: Partial<IdentityCo
   const listed = jwt.map((one, index) => ({ at: ["identity", "jwt", index], one }));
   const under = create?.under;
   return [
+    ...faultAt(["identity", "url"], url && prefixed("url", issuerFault(url))),
     ...faultAt(
       ["identity", "create", "under"],
       under && prefixed("under", pathFault(under) ?? rootFault(under)),
@@ -92,6 +93,7 @@ function identityFaults({ providers = {}, jwt = [], create }: Partial<IdentityCo
           : `the name of a provider must consist of small letters, digits and dashes, but is ${JSON.stringify(at[2])}`,
       ),
       ...commonFaults(at, one),
+      ...signInFaults(at, one, url),
       ...templateFaults([...at, "map", "path"], one.map?.path),
       ...publicFaults([...at, "require"], one.issuer, one.require),
     ]),
@@ -123,6 +125,19 @@ function commonFaults(
     ...faultAt([...at, "scopes"], scopes && prefixed("scopes:", scopesFault(scopes)?.clause)),
     ...Object.entries(groups).flatMap(([name, grants]) => groupFaults([...at, "groups", name], name, grants)),
   ];
+}
+
+/** To sign in somebody, weir needs all three. */
+function signInFaults(at: Path, { client, secret }: ProviderConfig, url: string | undefined): Fault[] {
+  if (client === undefined && secret === undefined) return [];
+  if (client === undefined)
+    return faultAt([...at, "secret"], "secret needs client, the id of weir at the provider");
+  if (secret === undefined)
+    return faultAt([...at, "client"], "client needs secret, which the provider gives with it");
+  return faultAt(
+    [...at, "client"],
+    url === undefined ? "client needs identity.url, to which the provider sends people back" : undefined,
+  );
 }
 
 /** An issuer has no query (OpenID Connect Discovery 4.1). */

@@ -1,10 +1,13 @@
 /** What the part in the keeper gives to the operations of the admin API. */
 import { Slot } from "../../core/slot.ts";
+import type { SignIn } from "./sign-in/sign-in.ts";
 import type { PeopleBook } from "./people-book.ts";
 
 export interface OfferedPart {
   /** Loads the code that changes people. */
   book(): Promise<PeopleBook>;
+  /** Loads the code that signs people in; undefined while no config wants it. */
+  signIn(): Promise<SignIn> | undefined;
 }
 
 export const keeperPart = new Slot<OfferedPart>();

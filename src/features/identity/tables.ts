@@ -11,9 +11,16 @@ CREATE TABLE identity_access (id TEXT PRIMARY KEY, status TEXT NOT NULL, path TE
 CREATE INDEX identity_access_version ON identity_access (version);
 `;
 
+const SESSIONS = `
+-- People who are signed in. hash: of the secret in the cookie. sid: the session's name at the provider.
+CREATE TABLE identity_sessions (hash TEXT PRIMARY KEY, person TEXT NOT NULL, provider TEXT NOT NULL, sid TEXT, created {INT} NOT NULL,
+  until_at {INT} NOT NULL, address TEXT NOT NULL) {KEYED};
+CREATE INDEX identity_sessions_person ON identity_sessions (person);
+`;
+
 export const tables: FeatureTables = {
-  migrations: [FIRST],
-  copied: ["identity_people", "identity_access"],
+  migrations: [FIRST, SESSIONS],
+  copied: ["identity_people", "identity_access", "identity_sessions"],
   recovered: ["identity_people", "identity_access"],
   replicas: ["identity_access"],
 };

@@ -1,10 +1,22 @@
 /** The part in each process that serves calls. Its code is loaded when a config first names issuers whose tokens calls may send. */
 import type { WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import type { TokenCalls } from "./calls.ts";
+import type { IdentityConfig } from "./declarations.ts";
+import type { IdentityUp } from "./messages.ts";
 import { identitySection, issuersOf } from "./section.ts";
+import type { SignInSettings } from "./sign-in/settings.ts";
 
 export function start(host: WorkerHost): WorkerPart {
   let calls: TokenCalls | undefined;
+  let signIn: SignInSettings | undefined;
+  let wasSent = false;
+  const keeper = host.channel<IdentityUp, never>();
+  const send = () => {
+    if (!keeper.isUp || (signIn === undefined && !wasSent)) return;
+    wasSent = true;
+    keeper.send({ signIn });
+  };
+  keeper.listen({ up: send, down: () => {}, message: () => {} });
   return {
     async seams(config) {
       const section = identitySection.of(config);
@@ -16,8 +28,15 @@ export function start(host: WorkerHost): WorkerPart {
         import("./calls.ts"),
         import("./entries.ts"),
       ]);
-      calls ??= new TokenCalls(host);
+      calls ??= new TokenCalls(host, keeper);
       return calls.seams(section, entriesOf(section));
+    },
+    serves(config) {
+      const section = identitySection.of(config);
+      void settingsOf(section).then((settings) => {
+        signIn = settings;
+        send();
+      });
     },
     startLines(config) {
       const issuers = issuersOf(identitySection.of(config));
@@ -25,4 +44,10 @@ export function start(host: WorkerHost): WorkerPart {
     },
     stop: () => calls?.stop(),
   };
+}
+
+async function settingsOf(section: IdentityConfig): Promise<SignInSettings | undefined> {
+  if (section.url === undefined) return undefined;
+  const { signInSettings } = await import("./sign-in/settings.ts");
+  return signInSettings(section);
 }

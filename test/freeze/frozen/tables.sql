@@ -171,6 +171,14 @@ CREATE TABLE identity_access (id TEXT PRIMARY KEY, status TEXT NOT NULL, path TE
 CREATE INDEX identity_access_version ON identity_access (version);
 
 
+-- identity, sqlite, 2
+
+-- People who are signed in. hash: of the secret in the cookie. sid: the session's name at the provider.
+CREATE TABLE identity_sessions (hash TEXT PRIMARY KEY, person TEXT NOT NULL, provider TEXT NOT NULL, sid TEXT, created INTEGER NOT NULL,
+  until_at INTEGER NOT NULL, address TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX identity_sessions_person ON identity_sessions (person);
+
+
 -- identity, postgres, 1
 
 -- People and workloads that weir has seen, or that an operator has named. name, email: empty after they were forgotten.
@@ -180,6 +188,14 @@ CREATE TABLE identity_people (id TEXT PRIMARY KEY, issuer TEXT NOT NULL, subject
 CREATE TABLE identity_access (id TEXT PRIMARY KEY, status TEXT NOT NULL, path TEXT, grants TEXT NOT NULL, not_before bigint NOT NULL,
   cut bigint NOT NULL, version bigint NOT NULL, deleted_at bigint) ;
 CREATE INDEX identity_access_version ON identity_access (version);
+
+
+-- identity, postgres, 2
+
+-- People who are signed in. hash: of the secret in the cookie. sid: the session's name at the provider.
+CREATE TABLE identity_sessions (hash TEXT PRIMARY KEY, person TEXT NOT NULL, provider TEXT NOT NULL, sid TEXT, created bigint NOT NULL,
+  until_at bigint NOT NULL, address TEXT NOT NULL) ;
+CREATE INDEX identity_sessions_person ON identity_sessions (person);
 
 
 -- prompt-cache, sqlite, 1

@@ -1,0 +1,32 @@
+/** Pages and sessions of features on the admin listener, beside the API. */
+import type { Contract } from "../operator/contract.ts";
+import type { AdminBooks } from "./books.ts";
+import type { Caller } from "./callers.ts";
+
+/** What a page is asked with; its host was checked. */
+export interface AskedPage {
+  readonly url: URL;
+  readonly books: AdminBooks;
+  /** Of the client. */
+  readonly address: string;
+}
+
+/** A session that a feature has begun. */
+export interface OwnSession {
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  /** Whether it goes on, as far as is known without waiting: for answers that last. */
+  isCurrent(): boolean;
+  /** The caller of an operation; one without a role, if the session permits it to none. */
+  callerOf(operation: Pick<Contract, "id" | "needs">): Caller;
+  /** Ends it. @returns the header `set-cookie` of the answer */
+  end(): Promise<string>;
+}
+
+/** What a feature serves on the listener. */
+export interface OwnPages {
+  /** @returns undefined for a path that is none of its own */
+  page?(request: Request, asked: AskedPage): Promise<Response> | undefined;
+  /** Who has the session of a request's cookie; asked for requests without a key. */
+  session?(request: Request, books: AdminBooks, address: string): Promise<OwnSession | undefined>;
+}

@@ -1,0 +1,143 @@
+/** Sessions of people in the store: they survive a restart, and all nodes know them. */
+import type { AdminBooks } from "../../../admin/books.ts";
+import type { KeeperHost } from "../../../keeper/seams.ts";
+import type { Actor } from "../../../keeper/store/store.ts";
+import { digestOf } from "../../../ledger/keys/form.ts";
+import { type Grant } from "../groups.ts";
+import { type AccessRow, grantsIn } from "../people.ts";
+import { randomText } from "./attempt.ts";
+
+/** A session that is not used ends, in each node by its own clock. Milliseconds. */
+const IDLE_MS = 7_200_000;
+/** How long a node believes what it has read of a session. Milliseconds. */
+const FRESH_MS = 900;
+const MOST_KNOWN = 10_000;
+
+export interface Session {
+  readonly person: string;
+  readonly name: string;
+  readonly provider: string;
+  readonly until: number;
+  /** Where the person's own calls are booked. */
+  readonly path: string;
+  readonly grants: readonly Grant[];
+}
+
+interface Row {
+  readonly person: string;
+  readonly name: string;
+  readonly provider: string;
+  readonly until_at: number | string;
+  readonly path: string;
+  readonly own_path: string | null;
+  readonly status: AccessRow["status"] | null;
+  readonly grants: string | null;
+}
+
+interface Known {
+  session: Session | undefined;
+  readAt: number;
+  usedAt: number;
+}
+
+export class SessionBook {
+  readonly #host: Pick<KeeperHost, "change">;
+  readonly #known = new Map<string, Known>();
+
+  constructor(host: Pick<KeeperHost, "change">) {
+    this.#host = host;
+  }
+
+  /** @returns the secret of a new session */
+  async begin(
+    actor: Actor,
+    {
+      person,
+      provider,
+      sid,
+      until,
+      now,
+    }: { person: string; provider: string; sid: string | undefined; until: number; now: number },
+  ): Promise<string> {
+    const secret = randomText();
+    await this.#host.change(actor, "sign in", `people/${person}`, async (sql) => {
+      await sql.run("DELETE FROM identity_sessions WHERE until_at < $1", [now]);
+      await sql.run(
+        `INSERT INTO identity_sessions (hash, person, provider, sid, created, until_at, address) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+        [digestOf(secret), person, provider, sid ?? null, now, until, actor.address ?? ""],
+      );
+      return { before: null, after: { provider } };
+    });
+    return secret;
+  }
+
+  /** Who has a session. What another node has ended is ended here within a second. */
+  async find(books: AdminBooks, secret: string, now: number): Promise<Session | undefined> {
+    if (secret.length !== 43) return undefined;
+    const hash = digestOf(secret);
+    const known = this.#known.get(hash);
+    if (known && now - known.readAt < FRESH_MS) return this.#used(known, now);
+    const session = await this.#read(books, hash, now);
+    const found = { session, readAt: now, usedAt: known?.usedAt ?? now };
+    this.#known.delete(hash);
+    this.#known.set(hash, found);
+    if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.keys().next().value!);
+    return this.#used(found, now);
+  }
+
+  /** Whether a session that was found goes on; what is older than a second is read again for the next question. */
+  isCurrent(books: AdminBooks, secret: string, now: number): boolean {
+    const known = this.#known.get(digestOf(secret));
+    if (!known || now - known.readAt >= FRESH_MS) void this.find(books, secret, now).catch(() => {});
+    return known?.session !== undefined && now < known.session.until;
+  }
+
+  /** Ends the session with a secret. */
+  async end(actor: Actor, secret: string): Promise<void> {
+    const hash = digestOf(secret);
+    await this.#delete(actor, "sign out", "hash = $1", [hash]);
+  }
+
+  /** Ends sessions of a person, or the one that the provider names so. */
+  async endAt(provider: string, { person, sid }: { person?: string; sid?: string }): Promise<void> {
+    const [condition, value] = sid === undefined ? ["person = $2", person!] : ["sid = $2", sid];
+    await this.#delete(
+      { actor: "identity" },
+      "signed out by the provider",
+      `provider = $1 AND ${condition}`,
+      [provider, value],
+    );
+  }
+
+  async #delete(actor: Actor, action: string, condition: string, values: readonly string[]): Promise<void> {
+    await this.#host.change(actor, action, "sessions", async (sql) => {
+      const ended = await sql.run(`DELETE FROM identity_sessions WHERE ${condition}`, values);
+      return { before: null, after: { ended } };
+    });
+    this.#known.clear();
+  }
+
+  #used(known: Known, now: number): Session | undefined {
+    if (known.session === undefined || known.session.until <= now || now - known.usedAt > IDLE_MS)
+      return undefined;
+    known.usedAt = now;
+    return known.session;
+  }
+
+  #read(books: AdminBooks, hash: string, now: number): Promise<Session | undefined> {
+    return books.read(async (sql) => {
+      const [row] = await sql.all<Row>(
+        `SELECT s.person, p.name, s.provider, s.until_at, p.path, a.path AS own_path, a.status, a.grants FROM identity_sessions s
+         JOIN identity_people p ON p.id = s.person LEFT JOIN identity_access a ON a.id = s.person AND a.deleted_at IS NULL
+         WHERE s.hash = $1 AND s.until_at > $2`,
+        [hash, now],
+      );
+      if (!row || (row.status !== null && row.status !== "active")) return undefined;
+      const { person, name, provider, path, own_path: ownPath, grants } = row;
+      return {
+        ...{ person, name, provider, until: Number(row.until_at), path: ownPath ?? path },
+        grants: grants === null ? [] : grantsIn({ grants }),
+      };
+    });
+  }
+}

@@ -1,0 +1,45 @@
+/** What the keeper needs to sign people in. Plain JSON: workers send it over the private link, and the keeper does not store it. */
+import type { IdentityConfig, ProviderConfig } from "../declarations.ts";
+import { durationMs } from "../duration.ts";
+
+export interface SignInProvider {
+  readonly name: string;
+  /** The options, without the secret. */
+  readonly options: Omit<ProviderConfig, "secret">;
+  readonly client: string;
+  readonly secret: string;
+  readonly scopes: readonly string[];
+}
+
+export interface SignInSettings {
+  /** Public address, without a slash at the end. */
+  readonly url: string;
+  readonly providers: readonly SignInProvider[];
+  readonly sessionMs: number;
+  /** People may sign in whom no group grants a role, below this path; absent: they may not. */
+  readonly createUnder?: string;
+}
+
+const DEFAULT_SCOPES = ["openid", "profile", "email"];
+
+/** @returns undefined if no provider signs people in */
+export function signInSettings({
+  url,
+  providers,
+  session,
+  unknown,
+  create,
+}: IdentityConfig): SignInSettings | undefined {
+  const found = Object.entries(providers).flatMap(([name, { secret, ...options }]) => {
+    const { client, ask = DEFAULT_SCOPES } = options;
+    if (client === undefined || secret === undefined) return [];
+    return [{ name, options, client, scopes: ask, secret: secret.reveal() }];
+  });
+  if (url === undefined || found.length === 0) return undefined;
+  return {
+    url: url.replace(/\/$/, ""),
+    providers: found,
+    sessionMs: durationMs(session),
+    ...(unknown === "create" && { createUnder: create.under }),
+  };
+}

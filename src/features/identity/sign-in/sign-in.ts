@@ -1,0 +1,261 @@
+/** Signs people in to the console: the way to the provider and back, sessions, and the page of a person about itself. */
+import type { AdminBooks } from "../../../admin/books.ts";
+import type { AskedPage, OwnSession } from "../../../admin/own-pages.ts";
+import type { KeeperHost } from "../../../keeper/seams.ts";
+import { formatNano } from "../../../ledger/money.ts";
+import { fetchDocument } from "../fetch-document.ts";
+import type { PeopleBook } from "../people-book.ts";
+import { byHand } from "../people.ts";
+import { callerWith } from "../roles.ts";
+import { TokenFault } from "../tokens/fault.ts";
+import { ATTEMPT_MS, ownTarget } from "./attempt.ts";
+import { cookieIn, type CookieNames, cookieNames, setCookie } from "./cookies.ts";
+import { awayPage, causeOf, HEADERS, mePage, type OwnUse, page, refusedPage, signInPage } from "./pages.ts";
+import { Provider, type SignedIn } from "./provider.ts";
+import { type Session, SessionBook } from "./session-book.ts";
+import type { SignInSettings } from "./settings.ts";
+
+export interface SignInOptions {
+  readonly host: KeeperHost;
+  readonly settings: SignInSettings;
+  readonly people: PeopleBook;
+  readonly sessions: SessionBook;
+  now(): number;
+}
+
+/** Attempts that have come back, so that none comes back twice. */
+const MOST_USED = 10_000;
+const LOGIN_PATH = /^\/auth\/(login|callback|backchannel)\/([a-z][a-z0-9-]{0,31})$/;
+
+export class SignIn {
+  readonly #options: SignInOptions;
+  readonly #providers: ReadonlyMap<string, Provider>;
+  readonly #cookies: CookieNames;
+  readonly #used = new Map<string, number>();
+
+  constructor(options: SignInOptions) {
+    const { settings, host, now } = options;
+    this.#options = options;
+    this.#cookies = cookieNames(settings.url);
+    this.#providers = new Map(
+      settings.providers.map((provider) => {
+        const callback = `${settings.url}/auth/callback/${provider.name}`;
+        return [provider.name, new Provider({ provider, callback, fetchDocument, now, fault: host.report })];
+      }),
+    );
+  }
+
+  stop(): void {
+    for (const provider of this.#providers.values()) provider.stop();
+  }
+
+  /** @returns undefined for a path that is none of its pages */
+  page(request: Request, asked: AskedPage): Promise<Response> | undefined {
+    const { pathname } = asked.url;
+    if (pathname === "/auth" || pathname === "/auth/") return this.#choose(asked);
+    if (pathname === "/console/me") return this.#me(request, asked);
+    if (pathname === "/auth/logout") return this.#logout(request, asked);
+    const [, what, name = ""] = LOGIN_PATH.exec(pathname) ?? [];
+    const provider = this.#providers.get(name);
+    if (what === undefined) return undefined;
+    if (!provider) return Promise.resolve(page("There is no such provider", "", 404));
+    if (what === "login") return this.#login(request, asked, provider);
+    return what === "callback"
+      ? this.#callback(request, asked, provider)
+      : this.#backchannel(request, provider);
+  }
+
+  /** Who has the session of a request's cookie. */
+  async session(request: Request, books: AdminBooks, address: string): Promise<OwnSession | undefined> {
+    const secret = cookieIn(request.headers, this.#cookies.session);
+    const { sessions, now } = this.#options;
+    const session = secret === undefined ? undefined : await sessions.find(books, secret, now());
+    if (!session) return undefined;
+    const { grants, person, until } = session;
+    return {
+      until,
+      isCurrent: () => sessions.isCurrent(books, secret!, now()),
+      callerOf: (operation) => callerWith(grants, person, address, operation),
+      end: async () => {
+        await sessions.end({ actor: person, address }, secret!);
+        return setCookie(this.#cookies, this.#cookies.session, "", 0);
+      },
+    };
+  }
+
+  async #choose({ url }: AskedPage): Promise<Response> {
+    const to = ownTarget(url.searchParams.get("to"), this.#options.settings.url);
+    const hint = this.#cookies.isSecure
+      ? ""
+      : "<p><small>This address has no TLS: sign in from this machine only.</small></p>";
+    return signInPage([...this.#providers.keys()], to, hint);
+  }
+
+  async #login(request: Request, { url }: AskedPage, provider: Provider): Promise<Response> {
+    if (request.method !== "GET") return notAllowed("GET");
+    const to = ownTarget(url.searchParams.get("to"), this.#options.settings.url);
+    try {
+      const { location, attempt } = await provider.begin(to, url.searchParams.get("prompt"));
+      const sealed = await provider.sealer.seal(attempt);
+      const cookie = setCookie(this.#cookies, this.#loginCookie(attempt.state), sealed, ATTEMPT_MS / 1_000);
+      return new Response(null, { status: 303, headers: { ...HEADERS, location, "set-cookie": cookie } });
+    } catch (cause) {
+      this.#options.host.report(`identity: ${provider.name} cannot sign anybody in: ${causeOf(cause)}`);
+      return awayPage(provider.name);
+    }
+  }
+
+  async #callback(
+    request: Request,
+    { url, address, books }: AskedPage,
+    provider: Provider,
+  ): Promise<Response> {
+    if (request.method !== "GET") return notAllowed("GET");
+    const state = url.searchParams.get("state") ?? "";
+    const name = this.#loginCookie(state);
+    const cleared = setCookie(this.#cookies, name, "", 0);
+    const id = /^[\w-]{8}/.exec(state)?.[0] ?? "none";
+    try {
+      const attempt = await this.#attemptOf(request, url.searchParams, provider, name);
+      const signedIn = await provider.finish(url.searchParams, attempt);
+      const until = this.#options.now() + this.#options.settings.sessionMs;
+      const secret = await this.#enter(signedIn, provider, address, until, books);
+      const headers = new Headers({ ...HEADERS, location: attempt.to });
+      headers.append(
+        "set-cookie",
+        setCookie(this.#cookies, this.#cookies.session, secret, this.#options.settings.sessionMs / 1_000),
+      );
+      headers.append("set-cookie", cleared);
+      return new Response(null, { status: 303, headers });
+    } catch (cause) {
+      this.#options.host.report(
+        `identity: sign-in ${id} at ${provider.name} from ${address} was refused: ${causeOf(cause)}`,
+      );
+      const refused = refusedPage(id);
+      refused.headers.append("set-cookie", cleared);
+      return refused;
+    }
+  }
+
+  /** @throws TokenFault for a callback that no attempt of this browser has asked for */
+  async #attemptOf(request: Request, query: URLSearchParams, provider: Provider, name: string) {
+    for (const parameter of new Set(query.keys()))
+      if (query.getAll(parameter).length > 1)
+        throw new TokenFault("malformed", `the callback has ${parameter} twice`);
+    const sealed = cookieIn(request.headers, name);
+    if (sealed === undefined) throw new TokenFault("claims", "the browser has no cookie of this attempt");
+    const attempt = await provider.sealer.unseal(sealed);
+    if (!attempt || attempt.provider !== provider.name)
+      throw new TokenFault("claims", "the cookie is not one of this provider's attempts");
+    const state = query.get("state") ?? "";
+    if (!isEqual(attempt.state, state)) throw new TokenFault("claims", "state is not that of the cookie");
+    const { now } = this.#options;
+    for (const [used, at] of this.#used) if (now() - at > ATTEMPT_MS) this.#used.delete(used);
+    if (this.#used.has(state)) throw new TokenFault("claims", "the attempt has come back already");
+    this.#used.set(state, now());
+    if (this.#used.size > MOST_USED) this.#used.delete(this.#used.keys().next().value!);
+    return attempt;
+  }
+
+  /** Writes down who has signed in, and begins a session. @throws TokenFault for somebody who may not */
+  async #enter(
+    signedIn: SignedIn,
+    { name }: Provider,
+    address: string,
+    until: number,
+    books: AdminBooks,
+  ): Promise<string> {
+    const { people, sessions, settings, now } = this.#options;
+    const { person, groups, path } = signedIn;
+    const { createUnder } = settings;
+    const before = await people.accessOf(books, person);
+    if (before.status !== "active") throw new TokenFault("suspended", `${person} is ${before.status}`);
+    const grants = [...signedIn.grants, ...byHand(before.grants)];
+    const isGuest = createUnder !== undefined && path.startsWith(`${createUnder}/`);
+    if (grants.length === 0 && !isGuest)
+      throw new TokenFault(
+        "unknown-person",
+        `no group of ${person} has a role (${(groups ?? []).slice(0, 20).join(", ")})`,
+      );
+    const { issuer } = settings.providers.find((one) => one.name === name)!.options;
+    const { subject, name: shownName, email, isEmailVerified, sid } = signedIn;
+    const seen = { id: person, issuer, subject, name: shownName, isEmailVerified, path, at: now() };
+    await people.add({ ...seen, ...(email !== undefined && { email }) }, "sign-in");
+    const actor = { actor: person, address };
+    await people.decide(actor, "sign in", person, (former) => ({
+      ...former,
+      grants: [...signedIn.grants, ...byHand(former.grants)],
+    }));
+    return sessions.begin(actor, { person, provider: name, sid, until, now: now() });
+  }
+
+  async #me(request: Request, { books }: AskedPage): Promise<Response> {
+    const secret = cookieIn(request.headers, this.#cookies.session);
+    const { sessions, now } = this.#options;
+    const session = secret === undefined ? undefined : await sessions.find(books, secret, now());
+    if (!session)
+      return new Response(null, {
+        status: 303,
+        headers: { ...HEADERS, location: "/auth/?to=%2Fconsole%2Fme" },
+      });
+    const gateway = (await books.gateway.reach())?.url ?? "http://127.0.0.1:9347";
+    return mePage(session, await this.#useOf(books, session), gateway);
+  }
+
+  /** What the calls at a person's path have used this month. */
+  async #useOf(books: AdminBooks, { path }: Session): Promise<OwnUse | undefined> {
+    const today = new Date(this.#options.now());
+    const from = Date.UTC(today.getUTCFullYear(), today.getUTCMonth());
+    const { total } = await books.usage({ from, within: path, by: [] });
+    return { calls: total.calls, dollars: formatNano(total.cost) };
+  }
+
+  /** A page of another site cannot send it: `SameSite` keeps the cookie back, and the origin is checked. */
+  async #logout(request: Request, { books, address }: AskedPage): Promise<Response> {
+    if (request.method !== "POST") return notAllowed("POST");
+    const origin = request.headers.get("origin");
+    if (origin !== new URL(this.#options.settings.url).origin)
+      return page("This form is of another page", "", 403);
+    const session = await this.session(request, books, address);
+    const cookie = session ? await session.end() : setCookie(this.#cookies, this.#cookies.session, "", 0);
+    return new Response(null, {
+      status: 303,
+      headers: { ...HEADERS, location: "/auth/", "set-cookie": cookie },
+    });
+  }
+
+  /** The provider says that somebody has signed out there. */
+  async #backchannel(request: Request, provider: Provider): Promise<Response> {
+    if (request.method !== "POST") return notAllowed("POST");
+    try {
+      const text = (await request.text()).slice(0, 20_000);
+      const { sub, sid } = await provider.loggedOut(new URLSearchParams(text).get("logout_token") ?? "");
+      const person = sub === undefined ? undefined : provider.personOf(sub);
+      await this.#options.sessions.endAt(provider.name, {
+        ...(person && { person }),
+        ...(sid !== undefined && { sid }),
+      });
+      return new Response(null, { status: 200, headers: HEADERS });
+    } catch (cause) {
+      this.#options.host.report(
+        `identity: a logout token of ${provider.name} was refused: ${causeOf(cause)}`,
+      );
+      return Response.json({ error: "invalid_request" }, { status: 400, headers: HEADERS });
+    }
+  }
+
+  /** Each attempt has a cookie of its own, so that two tabs do not disturb each other. */
+  #loginCookie(state: string): string {
+    const name = /^[\w-]{8}/.exec(state)?.[0] ?? "none";
+    return `${this.#cookies.login}-${name}`;
+  }
+}
+
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && crypto.timingSafeEqual(a, b);
+}
+
+function notAllowed(allow: string): Response {
+  return new Response(null, { status: 405, headers: { ...HEADERS, allow } });
+}

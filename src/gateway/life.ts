@@ -16,9 +16,11 @@ export function compose(parts: readonly LivePart[]): Life {
   const refused = parts.flatMap(({ seams }) => seams.refused ?? []);
   const sent = parts.flatMap(({ seams }) => seams.sent ?? []);
   const credentials = parts.flatMap(({ seams }) => seams.credentials ?? []);
+  const routes = parts.flatMap(({ seams }) => seams.routes ?? []);
   const around = aroundAll(parts);
   return {
     ...(credentials.length > 0 && { credentials }),
+    ...(routes.length > 0 && { routes }),
     ...(around && { around }),
     ...(refused.length > 0 && {
       refused: (arrival, status) => {

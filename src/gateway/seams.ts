@@ -28,6 +28,8 @@ export type AroundPlace = (typeof PLACES)[number];
 export interface Seams {
   /** Forms of credentials beside keys: who asks. */
   readonly credentials?: readonly CredentialForm[];
+  /** Operations of its own, which check by themselves who asks. */
+  readonly routes?: readonly OwnRoute[];
   /** Runs around the opening of an answer. */
   readonly around?: { readonly at: AroundPlace; readonly run: Around };
   /** Hooks as a plugin has them. They run in front of those of plugins, in the same sandbox. */
@@ -36,6 +38,17 @@ export interface Seams {
   readonly refused?: (arrival: Arrival, status: number) => void;
   /** The bytes of an attempt are with the transport, and the provider works on them. */
   readonly sent?: Sent;
+}
+
+/** An operation of a part: it is no call, and answers in its own way. */
+export interface OwnRoute {
+  readonly method: "GET" | "POST";
+  /** Without parameters. */
+  readonly path: string;
+  /** `operationId` of the OpenAPI document. */
+  readonly id: string;
+  readonly summary: string;
+  handle(request: Request): Response | Promise<Response>;
 }
 
 /** A config, and what is known about the models that it serves. */
@@ -197,6 +210,7 @@ export type Open = (entry: Entry) => Promise<Opened>;
 /** The seams of all parts as one. A member is absent if no part uses its seam. */
 export interface Life {
   readonly credentials?: readonly CredentialForm[];
+  readonly routes?: readonly OwnRoute[];
   readonly around?: (entry: Entry, open: Open) => Promise<Opened>;
   readonly refused?: (arrival: Arrival, status: number) => void;
   readonly sent?: Sent;

@@ -111,12 +111,8 @@ export function standingOf(
   known: AccessRow | undefined,
   revoked: AccessRow | undefined,
 ): Standing {
-  const { groups, issuedAt, subject } = identified;
-  if (revoked) throw new TokenFault("revoked", "it was revoked");
-  if (known && known.status !== "active")
-    throw new TokenFault("suspended", `${shown(subject)} is ${known.status}`);
-  if (known && issuedAt < Number(known.not_before))
-    throw new TokenFault("revoked", `the tokens of ${shown(subject)} that were issued before were revoked`);
+  const { groups, subject } = identified;
+  expectAdmitted(identified, known, revoked);
   const kept = known ? grantsIn(known) : [];
   // Groups of the token are newer than those of the last sign-in.
   const grants = groups ? [...identified.grants, ...byHand(kept)] : kept;
@@ -129,6 +125,19 @@ export function standingOf(
     "unknown-person",
     `no group of ${shown(subject)} lets use models${groups ? ` (${shown(groups.slice(0, 20))})` : ""}`,
   );
+}
+
+/** @throws TokenFault for a person who is suspended, and a token that was revoked */
+export function expectAdmitted(
+  { subject, issuedAt }: Pick<Identified, "subject" | "issuedAt">,
+  known: AccessRow | undefined,
+  revoked: AccessRow | undefined,
+): void {
+  if (revoked) throw new TokenFault("revoked", "it was revoked");
+  if (known && known.status !== "active")
+    throw new TokenFault("suspended", `${shown(subject)} is ${known.status}`);
+  if (known && issuedAt < Number(known.not_before))
+    throw new TokenFault("revoked", `the tokens of ${shown(subject)} that were issued before were revoked`);
 }
 
 /** A claim that is a text, for people. */

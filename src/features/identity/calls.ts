@@ -8,6 +8,8 @@ import { fetchDocument } from "./fetch-document.ts";
 import { TokenForm } from "./form.ts";
 import { Known } from "./known.ts";
 import type { IdentityUp, SeenPerson } from "./messages.ts";
+import { exchangeRoutes } from "./own/exchange.ts";
+import { OwnTokens } from "./own/own-tokens.ts";
 import type { AccessRow } from "./people.ts";
 import { refusalOf } from "./refusals.ts";
 import type { IdentityConfig } from "./declarations.ts";
@@ -26,6 +28,7 @@ export class TokenCalls {
   #sources = new Map<string, KeySource>();
   #rows: Replica<AccessRow> | undefined;
   #form: TokenForm | undefined;
+  #own: { readonly name: string; readonly tokens: OwnTokens } | undefined;
   readonly #logged = new Map<string, { at: number; more: number }>();
   readonly #told = new Map<string, number>();
   readonly #keeper: Channel<IdentityUp, never>;
@@ -40,7 +43,9 @@ export class TokenCalls {
     this.#rows ??= this.#listen();
     const now = Date.now;
     const byIssuer = Map.groupBy(entries, ({ issuer }) => issuer);
-    this.#form = new TokenForm(this.#host, {
+    const own = this.#ownTokens(section);
+    const form = new TokenForm(this.#host, {
+      ...(own && { own }),
       entries: byIssuer,
       sources: this.#sourcesOf(byIssuer),
       rules: section.unknown === "create" ? { createUnder: section.create.under } : {},
@@ -49,7 +54,18 @@ export class TokenCalls {
       refused: (issuer, fault) => this.#log(issuer, fault),
       now,
     });
-    return { credentials: [this.#form] };
+    this.#form = form;
+    return { credentials: [form], ...(own && { routes: exchangeRoutes(own, form) }) };
+  }
+
+  /** Its keys are derived once for each address and secret. */
+  #ownTokens({ url, tokens }: IdentityConfig): OwnTokens | undefined {
+    const secret = tokens.secret?.reveal();
+    if (url === undefined || secret === undefined) return undefined;
+    const issuer = url.replace(/\/$/, "");
+    const name = `${issuer} ${secret}`;
+    if (this.#own?.name !== name) this.#own = { name, tokens: new OwnTokens(issuer, secret, Date.now) };
+    return this.#own.tokens;
   }
 
   /** No config names an issuer any more, or the gateway stops. */

@@ -206,6 +206,16 @@ export const identity = Type.Object(
       description:
         "How long somebody who signed in stays signed in. After two hours without use a session ends, too.",
     }),
+    tokens: Type.Object(
+      {
+        secret: Type.Optional(
+          secret(
+            "At least 32 random characters, the same in all gateways: `openssl rand -hex 32`. With it and `url`, `POST /oauth/token` exchanges a token of an issuer for one of weir that is valid for an hour at most.",
+          ),
+        ),
+      },
+      { ...CLOSED, description: "weir's own tokens." },
+    ),
     strict: Type.Boolean({
       default: false,
       description:

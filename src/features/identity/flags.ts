@@ -63,8 +63,27 @@ export const peopleCommands: readonly CommandHead[] = [
     run: code("forget"),
   },
   {
-    name: "tokens revoke",
+    name: "token",
     after: ["people forget"],
+    summary: "print a token of the gateway at URL, in exchange for that of this job or workload",
+    words: [{ name: "URL" }],
+    flags: [
+      { name: "--file", value: "PATH", help: "file with the token of the workload", completes: "file" },
+      { name: "--env", value: "NAME", help: "variable with the token of the job, as of GitLab" },
+      {
+        name: "--audience",
+        value: "TEXT",
+        help: "in a job of GitHub Actions: audience of its token (default weir)",
+      },
+      { name: "--scope", value: "SCOPE", help: "only some models: models:gpt-5-mini" },
+      { name: "--expires", value: "TIME", help: "how long it is valid: 15m (default and most: 1h)" },
+      JSON_FLAG,
+    ],
+    run: () => import("./token-cli.ts"),
+  },
+  {
+    name: "tokens revoke",
+    after: ["token"],
     summary: "refuse the tokens of a person that were issued up to now, or one token",
     words: [],
     flags: [

@@ -1,13 +1,23 @@
 /** The form of credentials: tokens of the issuers in the config. */
-import type { Principal } from "../../core/principal.ts";
+import type { Caller, Principal } from "../../core/principal.ts";
 import { GatewayError } from "../../core/error.ts";
 import { parseJson, isObject } from "../../core/json.ts";
 import type { CredentialForm } from "../../gateway/credentials.ts";
 import type { WorkerHost } from "../../gateway/seams.ts";
-import { type Identified, identify, type Rules, standingOf } from "./callers.ts";
+import type { Scopes } from "../../ledger/policy.ts";
+import {
+  expectAdmitted,
+  type Identified,
+  identify,
+  type Rules,
+  type Standing,
+  standingOf,
+} from "./callers.ts";
 import { noteFacts } from "./columns.ts";
 import type { Entry } from "./entries.ts";
 import type { Known } from "./known.ts";
+import { type OwnTokens, restricted } from "./own/own-tokens.ts";
+import { tokenId } from "./people.ts";
 import { tokensChecked } from "./metrics.ts";
 import { refusalOf } from "./refusals.ts";
 import { shown, TokenFault } from "./tokens/fault.ts";
@@ -20,6 +30,7 @@ const REFUSED_MS = 5_000;
 /** Most tokens in memory. */
 const MOST_KEPT = 100_000;
 const MOST_REFUSED = 10_000;
+const MOST_SCOPES = 1_000;
 
 /** A token that was verified. */
 interface Kept {
@@ -34,6 +45,8 @@ export interface FormOptions {
   readonly sources: ReadonlyMap<string, KeySource>;
   readonly rules: Rules;
   readonly known: Known;
+  /** Absent: weir makes no tokens. */
+  readonly own?: OwnTokens;
   /** A person was identified by a token, for the first time in a while. */
   seen(entry: Entry, identified: Identified): void;
   /** Logs why a token was refused. */
@@ -50,6 +63,7 @@ export class TokenForm implements CredentialForm {
   readonly #kept = new Map<string, Kept>();
   readonly #refused = new Map<string, { readonly error: GatewayError; readonly until: number }>();
   readonly #pending = new Map<string, Promise<Principal>>();
+  readonly #scopes = new Map<string, Scopes>();
   readonly #digest = Buffer.alloc(32);
 
   constructor(host: Pick<WorkerHost, "principal" | "meter">, options: FormOptions) {
@@ -78,6 +92,29 @@ export class TokenForm implements CredentialForm {
     return found;
   }
 
+  /**
+   * Whom a token of an issuer admits, for one of weir's own in exchange.
+   * @throws GatewayError as {@link check}
+   */
+  async exchange(text: string): Promise<Admitted> {
+    const { entries, refused, known } = this.#options;
+    let name = "unknown";
+    try {
+      if (known.isTooOld()) throw new TokenFault("unavailable", "the keeper is away");
+      const issuer = issuerIn(text);
+      const own = entries.get(issuer) ?? [];
+      name = own[0]?.name ?? name;
+      if (own.length === 0)
+        throw new TokenFault("issuer", `its iss is ${shown(issuer)}, which no option names`);
+      return await this.#identified(readToken(text), issuer, own);
+    } catch (thrown) {
+      if (!(thrown instanceof TokenFault)) throw thrown;
+      this.#host.meter.add(tokensChecked, [name, thrown.reason]);
+      refused(name, thrown);
+      throw refusalOf(thrown);
+    }
+  }
+
   /** What the store knows of people or tokens has changed: they are looked at anew with their next call. */
   forget(ids: ReadonlySet<string>): void {
     for (const [digest, { principal, token }] of this.#kept)
@@ -95,6 +132,11 @@ export class TokenForm implements CredentialForm {
     let name = "unknown";
     try {
       const issuer = issuerIn(text);
+      const { own } = this.#options;
+      if (own && issuer === own.url) {
+        name = "weir";
+        return await this.#own(own, text, digest);
+      }
       const entries = this.#options.entries.get(issuer) ?? [];
       name = entries[0]?.name ?? name;
       if (entries.length === 0)
@@ -119,33 +161,87 @@ export class TokenForm implements CredentialForm {
     entries: readonly Entry[],
     digest: string,
   ): Promise<Principal> {
+    const { entry, identified, standing } = await this.#identified(token, issuer, entries);
+    const { person, token: id, until, name, client } = identified;
+    const caller = { id: person, person, name, path: standing.path, until, scopes: entry.scopes };
+    return this.#keep(digest, { ...caller, via: `jwt/${entry.name}` }, client, id);
+  }
+
+  async #identified(token: Token, issuer: string, entries: readonly Entry[]): Promise<Admitted> {
     const { sources, known, rules, now, seen } = this.#options;
     if (!entries.some(({ algorithms }) => algorithms.has(token.alg)))
       throw new TokenFault("algorithm", `its alg is ${token.alg}, which no entry of its issuer accepts`);
     await sources.get(issuer)!.verify(token);
     await known.ready();
     const { entry, identified } = identify(token, entries, now());
-    const { person, token: tokenId, until, name, client } = identified;
-    const standing = standingOf(
-      identified,
-      entry,
-      rules,
-      known.get(person),
-      tokenId === undefined ? undefined : known.get(tokenId),
-    );
-    const caller = { id: person, person, name, path: standing.path, until, scopes: entry.scopes };
+    const { person, token: id } = identified;
+    const revoked = id === undefined ? undefined : known.get(id);
+    const standing = standingOf(identified, entry, rules, known.get(person), revoked);
+    seen(entry, identified);
+    return { entry, identified, standing };
+  }
+
+  /** One of weir's own tokens. */
+  async #own(own: OwnTokens, text: string, digest: string): Promise<Principal> {
+    const { known, entries } = this.#options;
+    const {
+      person,
+      name,
+      path,
+      entry: admittedBy,
+      models,
+      client,
+      jti,
+      issuedAt,
+      until,
+    } = await own.read(readToken(text));
+    await known.ready();
+    const entry = [...entries.values()].flat().find((one) => one.name === admittedBy);
+    if (!entry)
+      throw new TokenFault(
+        "condition",
+        `it was made for a token of ${shown(admittedBy)}, which no option names any more`,
+      );
+    const id = tokenId(own.url, jti);
+    const row = known.get(person);
+    expectAdmitted({ subject: person, issuedAt }, row, known.get(id));
+    const scopes = this.#restricted(entry, models);
+    const caller = { id: person, person, name, path: row?.path ?? path, until, scopes };
+    return this.#keep(digest, { ...caller, via: `weir/${entry.name}` }, client, id);
+  }
+
+  #keep(
+    digest: string,
+    caller: Caller & { until: number },
+    client: string | undefined,
+    token: string | undefined,
+  ): Principal {
+    const { now } = this.#options;
     const earlier = this.#kept.get(digest)?.principal;
     // The ledger remembers for each object which budgets count it.
-    const principal =
-      earlier?.path === standing.path && earlier.until === until
-        ? earlier
-        : this.#host.principal({ ...caller, via: `jwt/${entry.name}` });
-    noteFacts(principal, { name, ...(client !== undefined && { client }) });
-    const keptUntil = Math.min(now() + KEPT_MS, until);
-    put(this.#kept, digest, { principal, token: tokenId, until: keptUntil }, MOST_KEPT);
-    seen(entry, identified);
+    const isSame = earlier?.path === caller.path && earlier.until === caller.until;
+    const principal = isSame ? earlier! : this.#host.principal(caller);
+    noteFacts(principal, { name: caller.name, ...(client !== undefined && { client }) });
+    const until = Math.min(now() + KEPT_MS, caller.until);
+    put(this.#kept, digest, { principal, token, until }, MOST_KEPT);
     return principal;
   }
+
+  /** Callers that share their scopes share what is prepared from them. */
+  #restricted({ name, scopes }: Entry, models: readonly string[] | undefined): Scopes {
+    if (!models) return scopes;
+    const key = JSON.stringify([name, models]);
+    const found = this.#scopes.get(key) ?? restricted(scopes, models);
+    put(this.#scopes, key, found, MOST_SCOPES);
+    return found;
+  }
+}
+
+/** A token that was verified, and whom it admits. */
+export interface Admitted {
+  readonly entry: Entry;
+  readonly identified: Identified;
+  readonly standing: Standing;
 }
 
 /** The issuer that a token names, before anything of it is trusted. @throws TokenFault */

@@ -72,7 +72,7 @@ const PUBLIC: readonly { readonly issuer: RegExp; readonly claims: readonly stri
   },
 ];
 
-function identityFaults({ url, providers = {}, jwt = [], create }: Partial<IdentityConfig>): Fault[] {
+function identityFaults({ url, providers = {}, jwt = [], create, tokens }: Partial<IdentityConfig>): Fault[] {
   const named = Object.entries(providers).map(([name, one]) => ({
     at: ["identity", "providers", name],
     one,
@@ -81,6 +81,7 @@ function identityFaults({ url, providers = {}, jwt = [], create }: Partial<Ident
   const under = create?.under;
   return [
     ...faultAt(["identity", "url"], url && prefixed("url", issuerFault(url))),
+    ...tokenFaults(tokens as { secret?: string } | undefined, url),
     ...faultAt(
       ["identity", "create", "under"],
       under && prefixed("under", pathFault(under) ?? rootFault(under)),
@@ -125,6 +126,18 @@ function commonFaults(
     ...faultAt([...at, "scopes"], scopes && prefixed("scopes:", scopesFault(scopes)?.clause)),
     ...Object.entries(groups).flatMap(([name, grants]) => groupFaults([...at, "groups", name], name, grants)),
   ];
+}
+
+/** The secret makes the keys of tokens: a guessed one would make anybody anyone. */
+function tokenFaults({ secret }: { secret?: string } = {}, url: string | undefined): Fault[] {
+  if (secret === undefined) return [];
+  const at = ["identity", "tokens", "secret"];
+  if (secret.length < 32)
+    return faultAt(at, "secret must have at least 32 characters; make one with: openssl rand -hex 32");
+  return faultAt(
+    at,
+    url === undefined ? "secret needs identity.url, which names the issuer of the tokens" : undefined,
+  );
 }
 
 /** To sign in somebody, weir needs all three. */

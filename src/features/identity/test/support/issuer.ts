@@ -83,7 +83,7 @@ export class Issuer {
   /** Answers late. Milliseconds. */
   delayMs = 0;
   /** Further routes, such as those of a sign-in. */
-  answer: ((request: Request, url: URL) => Response | Promise<Response> | undefined) | undefined;
+  answer: ((request: Request, url: URL) => Response | undefined | Promise<Response | undefined>) | undefined;
   readonly #server: Bun.Server<undefined>;
 
   private constructor(keys: SigningKey[], path: string) {

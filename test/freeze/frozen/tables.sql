@@ -79,6 +79,9 @@ CREATE TABLE models (id TEXT PRIMARY KEY, name TEXT NOT NULL, spec TEXT NOT NULL
 -- books, SQLite, 5
 ALTER TABLE audit ADD COLUMN previous TEXT; ALTER TABLE audit ADD COLUMN hash TEXT;
 
+-- books, SQLite, 6
+SELECT 1;
+
 -- books, PostgreSQL, 1
 
 CREATE TABLE meta (name TEXT PRIMARY KEY, value bigint NOT NULL) ;
@@ -159,6 +162,9 @@ CREATE TABLE models (id TEXT PRIMARY KEY, name TEXT NOT NULL, spec TEXT NOT NULL
 
 -- books, PostgreSQL, 5
 ALTER TABLE audit ADD COLUMN previous TEXT; ALTER TABLE audit ADD COLUMN hash TEXT;
+
+-- books, PostgreSQL, 6
+SELECT 1;
 
 -- identity, sqlite, 1
 

@@ -231,6 +231,8 @@ class Ending {
   readonly #times: () => StopTimes;
   readonly #ended = Promise.withResolvers<number>();
   #draining = false;
+  /** Called when this begins. */
+  onDrain: (() => void) | undefined;
 
   constructor(stop: RunningWeir["stop"], times: () => StopTimes) {
     this.#stop = stop;
@@ -245,6 +247,7 @@ class Ending {
   drain({ code = 0, delayMs = 0, graceMs = this.#times().graceMs } = {}): void {
     if (this.#draining) return;
     this.#draining = true;
+    this.onDrain?.();
     void this.#stop(graceMs, delayMs).then(() => {
       this.#ended.resolve(code);
       exitProcess(code);
@@ -321,6 +324,7 @@ function takeUpgrades(alone: StandAlone, file: RunFile | undefined, { env }: Con
     const drain = (ms: number) => ends.drain({ graceMs: ms });
     upgrades = new Upgrades(ownerAlone({ ...alone, env, file, graceMs, drain }), undefined);
   }
+  ends.onDrain = () => upgrades?.abort();
   let last = Promise.resolve();
   const upgrade = async () => {
     const outcome = (await upgrades?.run(file?.path)) ?? none;

@@ -311,6 +311,7 @@ class Supervisor {
   #stop(code = 0, delayMs = 0): void {
     if (this.#stopping) return this.#kill();
     this.#stopping = true;
+    this.#upgrades.abort();
     this.#code = code;
     for (const worker of this.#workers.values()) worker.stop(delayMs);
     setTimeout(() => this.#kill(), delayMs + this.#times.graceMs + KILL_AFTER_MS);

@@ -177,6 +177,27 @@ describe("an upgrade that fails leaves the gateway as it was", () => {
   }, 300_000);
 });
 
+test.each([2, 1])(
+  "a gateway of %d workers that is told to end meanwhile is followed by none",
+  async (workers) => {
+    // Loading it takes a while.
+    const slow = `import { existsSync } from "node:fs";
+import { definePlugin } from "weir";
+if (existsSync("slow")) await Bun.sleep(3_000);
+export default definePlugin({ name: "slow", hooks: {} });`;
+    const weir = await start(workers, { log: { level: "warn" } }, { "slow.ts": slow });
+    await Bun.write(join(weir.folder, "slow"), "");
+    const upgraded = weir.runBeside("upgrade");
+    expect(await until(() => weir.children().length > (workers === 1 ? 0 : workers + 1), 20_000)).toBe(true);
+    weir.signal("SIGTERM");
+    expect(await upgraded).toMatchObject({ code: 1 });
+    expect(await weir.exited).toBe(0);
+    await Bun.sleep(500);
+    expect(weir.run("status").output).toContain("no gateway of this user is running");
+  },
+  300_000,
+);
+
 test("a gateway of one process takes its keeper back", async () => {
   const plugin = killing('process.env["WEIR_WORKER"]?.startsWith("2:")');
   const weir = await start(1, { admin: {}, log: { level: "warn" } }, { "killing.ts": plugin });

@@ -36,11 +36,13 @@ export interface Owner {
 
 /**
  * Starts the executable that is on the disk now, and hands over.
+ * @param ended this gateway is told to end: the next one must not start
  * @returns when the next gateway serves; this one then ends by itself
  * @throws Error with one sentence; this gateway then goes on as before
  */
-export async function handOver(owner: Owner, order: Order): Promise<void> {
+export async function handOver(owner: Owner, order: Order, ended: AbortSignal): Promise<void> {
   const heir = new StartedHeir(order);
+  ended.addEventListener("abort", () => heir.giveUp("the running gateway was told to end"), { once: true });
   let hasPassed = false;
   try {
     heir.send({ kind: "estate", estate: owner.estate() });
@@ -100,6 +102,11 @@ class StartedHeir {
     return this.#child.pid;
   }
 
+  /** Whoever waits for it fails. */
+  giveUp(message: string): void {
+    this.#failed.reject(new Error(message));
+  }
+
   send(message: ToHeir): void {
     try {
       this.#child.send(message);
@@ -136,7 +143,7 @@ class StartedHeir {
   }
 
   #take(message: FromHeir): void {
-    if (message.kind === "failed") this.#failed.reject(new Error(message.message));
+    if (message.kind === "failed") this.giveUp(message.message);
     else if (message.kind === "keeper") this.#keeper = message.pid;
     else this.#of(message.kind).resolve();
   }

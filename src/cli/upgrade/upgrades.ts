@@ -67,12 +67,18 @@ export function leaveTo(pid: number, file: RunFile | undefined, env: Alone["env"
 export class Upgrades {
   readonly #owner: Owner;
   readonly #before: Promise<void> | undefined;
+  readonly #ended = new AbortController();
   #hasLeft = false;
 
   /** @param before the gateway that this one follows does not listen any more */
   constructor(owner: Owner, before: Promise<void> | undefined) {
     this.#owner = owner;
     this.#before = before;
+  }
+
+  /** The gateway is told to end: one that is about to take its place must not. */
+  abort(): void {
+    this.#ended.abort();
   }
 
   /** @param runFile path of the run file, beside which an order may lie */
@@ -89,7 +95,7 @@ export class Upgrades {
           "systemd takes the end of this process for the end of the service; the unit needs Type=notify",
         );
       await this.#before;
-      await handOver(this.#owner, order);
+      await handOver(this.#owner, order, this.#ended.signal);
       this.#hasLeft = true;
       return {
         ok: true,

@@ -17,7 +17,7 @@ import { clientCodecOf } from "./choose-format.ts";
 import { misrouted } from "./misrouted.ts";
 import type { DeclaredRoute } from "./openapi.ts";
 import { keyHeadersOf, openApiDocument, routePath, schemasOf } from "./openapi.ts";
-import type { ClientFormat, Schema } from "./operation.ts";
+import type { ClientFormat, Operation, Schema } from "./operation.ts";
 import { AllowedMethods } from "./operation.ts";
 import { listOperations } from "./operations.ts";
 import { createRequestId, respondError } from "./respond.ts";
@@ -48,7 +48,10 @@ export function createApp(options: AppOptions) {
   const codecOf = (request: Request) => clientCodecOf(formats, request, pathOf(request), methods.paths);
   let known: JsonObject | undefined;
   const document = () => (known ??= describeApi());
-  const operations = listOperations(formats, { ...options, headers, codecOf, document });
+  const operations: readonly Operation[] = [
+    ...listOperations(formats, { ...options, headers, codecOf, document }),
+    ...(life.routes ?? []).map((route) => ({ ...route, access: "anyone" as const, formats, errors: [] })),
+  ];
   const methods = new AllowedMethods(operations);
 
   // Elysia searches the path from the 7th character of the URL, or with this option from the 11th: `https://` is longer.

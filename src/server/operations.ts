@@ -112,9 +112,6 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
       () => health(state(), version, context.degraded?.() ?? []),
     ),
     ...helloOperations(formats, version, plain),
-    ...(context.life.routes ?? []).map((route) =>
-      plain({ ...route, access: "anyone", errors: [] }, route.handle),
-    ),
   ];
 }
 

@@ -11,6 +11,7 @@ import type { IdentityUp, SeenPerson } from "./messages.ts";
 import { exchangeRoutes } from "./own/exchange.ts";
 import { OwnTokens } from "./own/own-tokens.ts";
 import type { AccessRow } from "./people.ts";
+import { durationMs } from "./section.ts";
 import { refusalOf } from "./refusals.ts";
 import type { IdentityConfig } from "./declarations.ts";
 import type { TokenFault } from "./tokens/fault.ts";
@@ -63,8 +64,9 @@ export class TokenCalls {
     const secret = tokens.secret?.reveal();
     if (url === undefined || secret === undefined) return undefined;
     const issuer = url.replace(/\/$/, "");
-    const name = `${issuer} ${secret}`;
-    if (this.#own?.name !== name) this.#own = { name, tokens: new OwnTokens(issuer, secret, Date.now) };
+    const name = `${issuer} ${secret} ${tokens.access}`;
+    if (this.#own?.name !== name)
+      this.#own = { name, tokens: new OwnTokens(issuer, secret, Date.now, durationMs(tokens.access)) };
     return this.#own.tokens;
   }
 

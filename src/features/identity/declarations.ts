@@ -213,6 +213,12 @@ export const identity = Type.Object(
             "At least 32 random characters, the same in all gateways: `openssl rand -hex 32`. With it and `url`, `POST /oauth/token` exchanges a token of an issuer for one of weir that is valid for an hour at most.",
           ),
         ),
+        access: Type.String({
+          default: "1h",
+          pattern: "^[1-9]\\d{0,5}[smh]$",
+          "x-expects": "a duration such as 15m, at most 1h",
+          description: "How long a token is valid if the request does not say, and at most.",
+        }),
       },
       { ...CLOSED, description: "weir's own tokens." },
     ),

@@ -1,10 +1,9 @@
 /** The issuers of a config, as tokens are checked against them. */
 import type { Scopes } from "../../ledger/policy.ts";
 import type { Wanted } from "./claims.ts";
-import { durationMs } from "./duration.ts";
 import type { GroupRule, Role } from "./groups.ts";
 import { ALGORITHMS, type IdentityConfig, type IssuerConfig, type ProviderConfig } from "./declarations.ts";
-import { nameOf } from "./section.ts";
+import { durationMs, nameOf } from "./section.ts";
 
 /** What weir accepts of an issuer, and what it makes of it. An issuer may have several, for different audiences or claims. */
 export interface Entry {

@@ -81,7 +81,7 @@ function identityFaults({ url, providers = {}, jwt = [], create, tokens }: Parti
   const under = create?.under;
   return [
     ...faultAt(["identity", "url"], url && prefixed("url", issuerFault(url))),
-    ...tokenFaults(tokens as { secret?: string } | undefined, url),
+    ...tokenFaults(tokens as { secret?: string; access?: string } | undefined, url),
     ...faultAt(
       ["identity", "create", "under"],
       under && prefixed("under", pathFault(under) ?? rootFault(under)),
@@ -129,7 +129,12 @@ function commonFaults(
 }
 
 /** The secret makes the keys of tokens: a guessed one would make anybody anyone. */
-function tokenFaults({ secret }: { secret?: string } = {}, url: string | undefined): Fault[] {
+function tokenFaults(
+  { secret, access }: { secret?: string; access?: string } = {},
+  url: string | undefined,
+): Fault[] {
+  if (access !== undefined && durationMs(access) > 3_600_000)
+    return faultAt(["identity", "tokens", "access"], "access must be at most 1h");
   if (secret === undefined) return [];
   const at = ["identity", "tokens", "secret"];
   if (secret.length < 32)
@@ -200,4 +205,11 @@ function keyFaults(entries: readonly { at: Path; one: { issuer: string; jwks?: s
       isOther ? `jwks differs from that of another entry with the issuer ${issuer}` : undefined,
     );
   });
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** @param text such as `15m` */
+export function durationMs(text: string): number {
+  return Number(text.slice(0, -1)) * UNITS[text.at(-1)!]!;
 }

@@ -2,9 +2,8 @@
 import { isObject, parseJson } from "../../core/json.ts";
 import { textOf } from "../../cli/books/values.ts";
 import { type Context, UsageError } from "../../cli/command.ts";
-import { durationMs } from "./duration.ts";
 import { fetchDocument, placeOf } from "./fetch-document.ts";
-import { addressFault } from "./section.ts";
+import { addressFault, durationMs } from "./section.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const JWT = "urn:ietf:params:oauth:token-type:jwt";

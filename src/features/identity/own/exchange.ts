@@ -3,7 +3,7 @@ import { GatewayError } from "../../../core/error.ts";
 import type { OwnRoute } from "../../../gateway/seams.ts";
 import { excessOf, scopesFault } from "../../../ledger/keys/scopes.ts";
 import type { TokenForm } from "../form.ts";
-import { LONGEST_MS, modelsIn, type OwnTokens } from "./own-tokens.ts";
+import { modelsIn, type OwnTokens } from "./own-tokens.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
@@ -85,7 +85,7 @@ async function exchange(request: Request, own: OwnTokens, form: TokenForm): Prom
   const { entry, identified, standing } = await form.exchange(subject);
   const scope = text("scope");
   const models = scope === undefined ? undefined : modelsOf(scope, entry.scopes);
-  const seconds = secondsOf(text("expires_in"));
+  const seconds = secondsOf(text("expires_in"), own.longestMs / 1_000);
   const { person, name, client } = identified;
   const facts = {
     ...{ person, name, path: standing.path, entry: entry.name },
@@ -113,8 +113,7 @@ function modelsOf(scope: string, permitted: Parameters<typeof excessOf>[1]): rea
   return models;
 }
 
-function secondsOf(text: string | undefined): number {
-  const longest = LONGEST_MS / 1_000;
+function secondsOf(text: string | undefined, longest: number): number {
   if (text === undefined) return longest;
   const seconds = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (seconds < 1 || seconds > longest)

@@ -7,7 +7,7 @@ import type { Token } from "../tokens/token.ts";
 import { TokenKeys } from "./token-keys.ts";
 
 /** Longest life of a token. Milliseconds. */
-export const LONGEST_MS = 3_600_000;
+const LONGEST_MS = 3_600_000;
 
 /** What a token says besides its registered claims. */
 export interface OwnFacts {
@@ -32,11 +32,14 @@ export interface OwnToken extends OwnFacts {
 export class OwnTokens {
   /** Issuer and audience. */
   readonly url: string;
+  /** How long tokens are valid at most. Milliseconds. */
+  readonly longestMs: number;
   readonly keys: TokenKeys;
   readonly #now: () => number;
 
-  constructor(url: string, secret: string, now: () => number) {
+  constructor(url: string, secret: string, now: () => number, longestMs = LONGEST_MS) {
     this.url = url;
+    this.longestMs = longestMs;
     this.keys = new TokenKeys(secret, now);
     this.#now = now;
   }

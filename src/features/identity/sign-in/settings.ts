@@ -1,6 +1,6 @@
 /** What the keeper needs to sign people in. Plain JSON: workers send it over the private link, and the keeper does not store it. */
 import type { IdentityConfig, ProviderConfig } from "../declarations.ts";
-import { durationMs } from "../duration.ts";
+import { durationMs } from "../section.ts";
 
 export interface SignInProvider {
   readonly name: string;

@@ -8,7 +8,7 @@ const JWT = { issuer: "https://idp.example", audience: "weir", path: "/ci/{sub}"
 test("without issuers identity is off", () => {
   expect(loadSection({})).toEqual({
     ...{ providers: {}, jwt: [], unknown: "refuse", create: { under: "/people" }, strict: false },
-    ...{ session: "12h", tokens: {} },
+    ...{ session: "12h", tokens: { access: "1h" } },
   } as never);
 });
 
@@ -67,6 +67,20 @@ const FAULTS: readonly [string, object, RegExp][] = [
   ],
   ["an unknown option", { jwt: [{ ...JWT, audiense: "x" }] }, /audiense/],
   ["a wrong word", { unknown: "allow" }, /unknown/],
+  ["a short secret", { url: "https://weir.example", tokens: { secret: "short" } }, /at least 32 characters/],
+  ["a secret without an address", { tokens: { secret: "x".repeat(40) } }, /secret needs identity.url/],
+  ["a day for a token", { tokens: { access: "5h" } }, /access must be at most 1h/],
+  [
+    "a client without a secret",
+    { providers: { x: { issuer: "https://x.example", client: "c" } } },
+    /client needs secret/,
+  ],
+  [
+    "a client without an address",
+    { providers: { x: { issuer: "https://x.example", client: "c", secret: "s" } } },
+    /client needs identity.url/,
+  ],
+  ["an address over http", { url: "http://weir.example" }, /url must begin with https/],
   ["create at the root", { create: { under: "/" } }, /under must be below/],
   ["a provider with a wrong name", { providers: { "My Okta": { issuer: "https://x.example" } } }, /My Okta/],
 ];

@@ -29,6 +29,8 @@ const KEPT_MS = 300_000;
 const REFUSED_MS = 5_000;
 /** Most tokens in memory. */
 const MOST_KEPT = 100_000;
+const MOST_RECENT = 1_000;
+const RECENT_LENGTH = 4_096;
 const MOST_REFUSED = 10_000;
 const MOST_SCOPES = 1_000;
 
@@ -61,6 +63,8 @@ export class TokenForm implements CredentialForm {
   readonly #options: FormOptions;
   /** By the digest of the whole token: no two tokens share an entry. */
   readonly #kept = new Map<string, Kept>();
+  /** Those that were used last, by their whole text: a hash costs more than the comparison. */
+  readonly #recent = new Map<string, Kept>();
   readonly #refused = new Map<string, { readonly error: GatewayError; readonly until: number }>();
   readonly #pending = new Map<string, Promise<Principal>>();
   readonly #scopes = new Map<string, Scopes>();
@@ -78,11 +82,16 @@ export class TokenForm implements CredentialForm {
   check(text: string): Principal | Promise<Principal> {
     const { known, now } = this.#options;
     if (known.isTooOld()) throw refusalOf({ reason: "unavailable" });
+    const recent = this.#recent.get(text);
+    if (recent && now() < recent.until) return recent.principal;
     Bun.SHA256.hash(text, this.#digest);
     const digest = this.#digest.toString("latin1");
     const kept = this.#kept.get(digest);
     const at = now();
-    if (kept && at < kept.until) return kept.principal;
+    if (kept && at < kept.until) {
+      if (text.length <= RECENT_LENGTH) put(this.#recent, text, kept, MOST_RECENT);
+      return kept.principal;
+    }
     const refused = this.#refused.get(digest);
     if (refused && at < refused.until) throw refused.error;
     const pending = this.#pending.get(digest);
@@ -117,6 +126,7 @@ export class TokenForm implements CredentialForm {
 
   /** What the store knows of people or tokens has changed: they are looked at anew with their next call. */
   forget(ids: ReadonlySet<string>): void {
+    this.#recent.clear();
     for (const [digest, { principal, token }] of this.#kept)
       if (ids.has(principal.person!) || (token !== undefined && ids.has(token))) this.#kept.delete(digest);
     this.#refused.clear();

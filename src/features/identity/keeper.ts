@@ -9,6 +9,7 @@ import { keeperPart } from "./slots.ts";
 /** Most people that wait to be written down; they are seen again. */
 const MOST_WAITING = 10_000;
 const MOST_AT_ONCE = 200;
+const MOST_KNOWN = 100_000;
 
 export function start(host: KeeperHost): KeeperPart<IdentityUp> {
   let loaded: Promise<PeopleBook> | undefined;
@@ -16,6 +17,8 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp> {
   const signIn = new SignInPart(host, book);
   keeperPart.set(host.offers, { book, signIn: () => signIn.current() });
   const waiting = new Map<string, SeenPerson>();
+  /** What was written down of people since the start. */
+  const known = new Map<string, string>();
   let isWriting = false;
   const write = async () => {
     if (isWriting) return;
@@ -24,7 +27,10 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp> {
       while (waiting.size > 0) {
         const people = [...waiting.values()].slice(0, MOST_AT_ONCE);
         for (const { id } of people) waiting.delete(id);
-        await (await book()).note(people);
+        await (await book()).note(people).catch((cause: unknown) => {
+          for (const { id } of people) known.delete(id);
+          throw cause;
+        });
       }
     } catch (cause) {
       host.report(`identity: people who were seen could not be written down: ${(cause as Error).message}`);
@@ -37,7 +43,13 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp> {
       receive(message) {
         if ("signIn" in message) return signIn.configure(message.signIn);
         const { seen } = message;
-        if (waiting.size < MOST_WAITING) waiting.set(seen.id, seen);
+        const { at: _, ...facts } = seen;
+        const written = JSON.stringify(facts);
+        // All workers tell of the same people: an entry of the audit log for each time would bury the others.
+        if (known.get(seen.id) === written || waiting.size >= MOST_WAITING) return;
+        if (known.size >= MOST_KNOWN) known.clear();
+        known.set(seen.id, written);
+        waiting.set(seen.id, seen);
         void write();
       },
       ended() {},

@@ -5,6 +5,8 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { blockOf } from "../helpers/documents.ts";
+import { environmentIn } from "../helpers/environment.ts";
 import { plainManifests } from "../helpers/manifests.ts";
 import { type Machine, makeMachines } from "../helpers/namespaces.ts";
 import { type Pod, podsRoot, startPod } from "../helpers/pods.ts";
@@ -90,9 +92,25 @@ async function recorded({ admin }: Pod): Promise<number> {
   return ((await answer.json()) as { total: { calls: number } }).total.calls;
 }
 
+/** Makes a role and a database by the statements of the page, under names that are free. @returns the URL of the role */
+function createAsTold(): string {
+  const told = blockOf(".github/deploy/kubernetes.md", "sql", "CREATE ROLE")
+    .replace("CREATE ROLE weir", "CREATE ROLE told")
+    .replaceAll(/(DATABASE|\\connect) weir/g, "$1 told")
+    .replace("AUTHORIZATION weir", "AUTHORIZATION told");
+  const { exitCode, stderr } = Bun.spawnSync(
+    ["psql", "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", server.url],
+    { stdin: new Blob([told]) as never, env: environmentIn(root) },
+  );
+  expect({ exitCode, said: stderr.toString() }).toEqual({ exitCode: 0, said: "" });
+  const url = new URL(server.url);
+  [url.username, url.pathname] = ["told", "/told"];
+  return url.href;
+}
+
 describe.skipIf(missingPostgres !== undefined)("two pods on an empty database", () => {
   test("start at once, have their keys, metrics and console without a command, and reload a swapped config map", async () => {
-    const [first, second] = (await start(await server.createDatabase(), machines.slice(0, 2))) as [Pod, Pod];
+    const [first, second] = (await start(createAsTold(), machines.slice(0, 2))) as [Pod, Pod];
     for (const pod of [first, second]) {
       if (pod.isConfined) {
         const status = await Bun.file(`/proc/${pod.pid}/status`).text();

@@ -5,6 +5,10 @@ import { StoreLost } from "../store.ts";
 /** SQLSTATE of a server that ends, starts, has no room for a connection, or is a read-only copy; `08` are broken connections. */
 const LOST_STATES: readonly string[] = ["57P01", "57P02", "57P03", "53300", "25006"];
 
+/** Why weir does not use a connection that has lost its settings. */
+export const POOLED =
+  "a pooler is in between that drops the settings of connections, such as pgbouncer; name the server itself in store, as weir has a pool of its own";
+
 interface Fault {
   /** Of Bun's client: `ERR_POSTGRES_…`. */
   code?: unknown;
@@ -27,6 +31,8 @@ export function sentenceOf(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (errno === "28P01" || errno === "28000") return `PostgreSQL refused the login: ${message}`;
   if (errno === "3D000") return `PostgreSQL has no such database: ${message}`;
+  if (errno === "08P01" && message.includes("startup parameter"))
+    return `PostgreSQL cannot be used: ${POOLED}`;
   if (isLoss(cause)) return `PostgreSQL cannot be reached: ${message} (${String(errno ?? code)})`;
   return `PostgreSQL failed: ${message}`;
 }

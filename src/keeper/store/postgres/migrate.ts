@@ -4,6 +4,7 @@ import { assertTables, dueOf, FEATURE_VERSIONS } from "../migrations.ts";
 import type { NamedTables } from "../../seams.ts";
 import { typesOf } from "../schema.ts";
 import type { Postgres } from "./driver.ts";
+import { POOLED } from "./faults.ts";
 
 /** Of the lock that nodes take which start at the same time. */
 const LOCK = 0x77_65_69_72;
@@ -72,13 +73,25 @@ function dueIn(...given: Parameters<typeof dueOf>): readonly string[] {
   }
 }
 
+interface Facts {
+  exists: number;
+  may: number;
+  role: string;
+  database: string;
+  path: string;
+  timeout: string;
+}
+
 /** A role may own the schema without the right to create one, which even `IF NOT EXISTS` needs. */
 async function makeSchema(sql: Sql): Promise<void> {
-  const [row] = await sql.all<{ exists: number; may: number; role: string; database: string }>(
+  const [row] = await sql.all<Facts>(
     `SELECT to_regnamespace('weir') IS NOT NULL AS exists, current_user::text AS role, current_database()::text AS database,
-       has_database_privilege(current_database(), 'CREATE') AS may`,
+       has_database_privilege(current_database(), 'CREATE') AS may,
+       current_setting('search_path') AS path, current_setting('statement_timeout') AS timeout`,
   );
-  const { exists, may, role, database } = row!;
+  const { exists, may, role, database, path, timeout } = row!;
+  // A pooler that gives one connection to several clients would also lose the notices between nodes, without a word.
+  if (!path.startsWith("weir") || timeout === "0") throw new Error(`PostgreSQL cannot be used: ${POOLED}`);
   if (exists === 1) return;
   if (may === 0)
     throw new Error(

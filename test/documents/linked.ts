@@ -188,10 +188,14 @@ export const CHECKED: readonly Checked[] = [
     ...{ document: ".github/deploy/systemd.md", language },
     why: "needs systemd; test/readme.test.ts has the unit verified",
   })),
-  ...["compose", "proxies"].map((page) => ({
-    ...{ document: `.github/deploy/${page}.md`, language: "sh" },
-    why: "needs root or docker; test/deploy/compose.test.ts makes the secrets",
-  })),
+  {
+    ...{ document: ".github/deploy/compose.md", language: "sh" },
+    why: "needs docker; test/deploy/compose.test.ts makes the secrets and loads the config",
+  },
+  {
+    ...{ document: ".github/deploy/proxies.md", language: "sh" },
+    why: "needs root; test/deploy/proxies.slow.test.ts runs nginx and Caddy with the files",
+  },
   {
     ...{ document: "src/cli/clients/README.md", language: "python" },
     why: "needs large packages; test/clients/tools.sh installs them and runs it",

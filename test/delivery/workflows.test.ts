@@ -137,6 +137,7 @@ const SHELL_FILES = [...new Glob(".github/**/*.sh").scanSync({ cwd: ROOT, dot: t
 
 test("the shell scripts of the repository parse, and shellcheck finds nothing", () => {
   expect(SHELL_FILES.sort()).toEqual([
+    ".github/deploy/render.sh",
     ".github/image/publish.sh",
     ".github/install.sh",
     ".github/workflows/ask.sh",

@@ -182,7 +182,7 @@ export const CHECKED: readonly Checked[] = [
   },
   ...["sh", "yml", "sql"].map((language) => ({
     ...{ document: ".github/deploy/kubernetes.md", language },
-    why: "needs a cluster; test/deploy/manifests.test.ts compares its secret, test/deploy/chart.slow.test.ts renders the chart",
+    why: "needs a cluster; test/deploy/kubernetes-page.slow.test.ts runs it with stand-ins, test/deploy/rolling.slow.test.ts the SQL",
   })),
   ...["sh", "ini"].map((language) => ({
     ...{ document: ".github/deploy/systemd.md", language },

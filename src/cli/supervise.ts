@@ -98,15 +98,12 @@ class Supervisor {
       write: writeTo(process.stdout),
     });
     this.#home = home;
-    this.#services = new Services({
-      ...{ home, env },
-      fault: (text) => this.#log.fault(text),
-      info: (text) => this.#log.info(text, {}),
-    });
+    const fault = (text: string) => this.#log.fault(text);
+    this.#services = new Services({ home, env, fault, info: (text) => this.#log.info(text, {}) });
     this.#keeper = new SupervisedKeeper(
       socketPath("keeper", home, env),
       keeperSettings(home, config, this.#credential),
-      (text) => this.#log.fault(text),
+      fault,
     );
     const isAdminFree = config.admin !== "off" && config.admin.port === undefined;
     if (heir?.estate.admin !== undefined && isAdminFree) this.#keeper.keepAdminAt(heir.estate.admin);
@@ -115,11 +112,11 @@ class Supervisor {
   }
 
   async run(): Promise<number> {
-    process.on("SIGTERM", () => this.#stop(0, this.#times.delayMs));
-    process.on("SIGINT", () => this.#stop(0, this.#times.delayMs));
+    const stop = () => this.#stop(0, this.#times.delayMs);
+    process.on("SIGTERM", stop).on("SIGINT", stop);
     process.on("SIGHUP", () => void (this.#reloads = this.#reloads.then(() => this.#reload())));
-    process.on("uncaughtException", (fault) => this.#log.fault("the supervisor failed", fault));
-    process.on("unhandledRejection", (fault) => this.#log.fault("the supervisor failed", fault));
+    const failed = (fault: unknown) => this.#log.fault("the supervisor failed", fault);
+    process.on("uncaughtException", failed).on("unhandledRejection", failed);
     process.on("SIGUSR2", () => void (this.#reloads = this.#reloads.then(() => this.#upgrade())));
     watchRunner(this.#options.env, () => this.#stop(), this.#ancestors);
     this.#checkWorkers();

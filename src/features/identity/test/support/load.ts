@@ -6,12 +6,12 @@ import { loadConfig } from "../../../../config/load.ts";
 import type { IdentityConfig } from "../../declarations.ts";
 import { identitySection } from "../../section.ts";
 
-/** @throws ConfigError */
-export function loadSection(identity: object): IdentityConfig {
+/** @param env for variables in it @throws ConfigError */
+export function loadSection(identity: object, env: Readonly<Record<string, string>> = {}): IdentityConfig {
   const cwd = mkdtempSync(join(tmpdir(), "weir-identity-"));
   try {
     writeFileSync(join(cwd, "weir.yaml"), JSON.stringify({ identity }));
-    return identitySection.of(loadConfig({ env: {}, cwd, sections: [identitySection] }).config);
+    return identitySection.of(loadConfig({ env, cwd, sections: [identitySection] }).config);
   } finally {
     rmSync(cwd, { recursive: true });
   }

@@ -1,9 +1,9 @@
-/** Claims as identity providers write them, by their documentation, with the options of weir for them. */
+/** Claims as identity providers write them, by their documentation. The options of weir for them are in ../../vendors.md. */
 
 interface Vendor {
+  /** Its heading in the document. */
+  readonly heading: string;
   readonly name: string;
-  /** Members of the entry beside `issuer`. */
-  readonly entry: Readonly<Record<string, unknown>>;
   readonly claims: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
   /** What weir makes of it. */
@@ -12,15 +12,8 @@ interface Vendor {
 
 export const VENDORS: readonly Vendor[] = [
   {
+    heading: "Entra",
     name: "Entra, access token of version 2",
-    entry: {
-      subject: "oid",
-      audience: "11111111-2222-3333-4444-555555555555",
-      when: { tid: "99999999-8888-7777-6666-555555555555" },
-      path: "/people/{preferred_username}",
-      map: { groups: "roles" },
-      groups: { "llm-users": { member: "/eng" } },
-    },
     claims: {
       ...{
         aud: "11111111-2222-3333-4444-555555555555",
@@ -48,12 +41,8 @@ export const VENDORS: readonly Vendor[] = [
     },
   },
   {
+    heading: "Okta",
     name: "Okta, custom authorization server",
-    entry: {
-      audience: "api://weir",
-      path: "/people/{email_local}",
-      groups: { "team-*": { member: "/teams/{1}" } },
-    },
     claims: {
       ...{
         ver: 1,
@@ -73,13 +62,8 @@ export const VENDORS: readonly Vendor[] = [
     expected: { path: "/people/alice", name: "Alice@corp.example", client: "0oa1client" },
   },
   {
+    heading: "Google",
     name: "Google, ID token of a service account",
-    entry: {
-      audience: "https://weir.corp.example",
-      idTokens: true,
-      when: { hd: "corp.example" },
-      path: "/people/{email_local}",
-    },
     claims: {
       ...{ aud: "https://weir.corp.example", azp: "108200000000000000001", sub: "108200000000000000001" },
       ...{ email: "ci@corp.example", email_verified: true, hd: "corp.example" },
@@ -87,13 +71,8 @@ export const VENDORS: readonly Vendor[] = [
     expected: { path: "/people/ci", name: "ci@corp.example", client: "108200000000000000001" },
   },
   {
+    heading: "Keycloak",
     name: "Keycloak, access token",
-    entry: {
-      audience: "weir",
-      path: "/people/{preferred_username}",
-      map: { groups: "/realm_access/roles" },
-      groups: { "llm-*": { member: "/{1}" } },
-    },
     claims: {
       ...{
         aud: ["account", "weir"],
@@ -110,13 +89,8 @@ export const VENDORS: readonly Vendor[] = [
     expected: { path: "/people/alice", name: "Alice Miller", client: "weir-cli" },
   },
   {
+    heading: "Auth0",
     name: "Auth0, access token with a trailing slash",
-    entry: {
-      audience: "https://weir.corp.example/api",
-      path: "/people/{/https:~1~1corp.example~1handle}",
-      map: { groups: "https://corp.example/roles" },
-      groups: { writers: { member: "/writers" } },
-    },
     claims: {
       ...{
         aud: ["https://weir.corp.example/api", "https://corp.eu.auth0.com/userinfo"],
@@ -130,12 +104,8 @@ export const VENDORS: readonly Vendor[] = [
     expected: { path: "/people/alice", name: "auth0|5f7c8ec7", client: "client1" },
   },
   {
+    heading: "GitHub Actions",
     name: "GitHub Actions",
-    entry: {
-      audience: "weir",
-      when: { repository_owner: "corp", ref: "refs/heads/*" },
-      path: "/ci/{repository}",
-    },
     claims: {
       ...{
         jti: "j1",
@@ -161,12 +131,8 @@ export const VENDORS: readonly Vendor[] = [
     expected: { path: "/ci/corp_app", name: "repo:corp/app:ref:refs/heads/main" },
   },
   {
+    heading: "GitLab",
     name: "GitLab, id_tokens",
-    entry: {
-      audience: "weir",
-      when: { namespace_path: "corp", ref_protected: "true" },
-      path: "/ci/{project_path}",
-    },
     claims: {
       ...{
         sub: "project_path:corp/app:ref_type:branch:ref:main",
@@ -179,11 +145,8 @@ export const VENDORS: readonly Vendor[] = [
     expected: { path: "/ci/corp_app", name: "project_path:corp/app:ref_type:branch:ref:main" },
   },
   {
+    heading: "Kubernetes",
     name: "Kubernetes, projected token",
-    entry: {
-      audience: "weir",
-      path: "/k8s/{/kubernetes.io/namespace}/{/kubernetes.io/serviceaccount/name}",
-    },
     claims: {
       ...{ aud: ["weir"], sub: "system:serviceaccount:shop:worker" },
       "kubernetes.io": {

@@ -5,7 +5,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { section } from "../../src/config/section.ts";
-import { column } from "../../src/core/column.ts";
 import { GatewayError } from "../../src/core/error.ts";
 import type { Principal } from "../../src/core/principal.ts";
 import type { Feature } from "../../src/feature/feature.ts";
@@ -52,18 +51,6 @@ const tokenSection = section(
     { additionalProperties: false, description: "Tokens of a test." },
   ),
 );
-
-const person = column({
-  name: "person",
-  schema: Type.String({ description: "The person who asked." }),
-  of: ({ principal }) => principal?.person,
-});
-
-const via = column({
-  name: "via",
-  schema: Type.String({ description: "How the person asked." }),
-  of: ({ principal }) => principal?.via,
-});
 
 /** Between two looks at the file of the revoked tokens. Milliseconds. */
 const LOOK_MS = 100;
@@ -137,6 +124,6 @@ function start(host: WorkerHost): WorkerPart {
 }
 
 export const tokens: Feature = {
-  ...{ name: "tokens", section: tokenSection, columns: [person, via] },
+  ...{ name: "tokens", section: tokenSection },
   worker: async () => ({ start }),
 };

@@ -54,7 +54,7 @@ const HELP = `bun run bench [options]
   --soak MINUTES    how long the soak goes on (default 3)
   --json FILE       where the figures go (default dist/bench.json)
   --from FILE       takes the figures of an earlier run instead of measuring
-  --readme          writes the table into test/bench/README.md
+  --readme          writes the tables of what was measured into test/bench/README.md
 
 The key of the load is "${KEY}". Upstream and load need a C compiler; without nginx its rows stay empty.`;
 
@@ -91,10 +91,11 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
 
 try {
   const results = values.from ? ((await Bun.file(values.from).json()) as Results) : await measureAll();
-  const text = writeResults(results);
+  const parts = writeResults(results);
   if (!values.from) await Bun.write(values.json, `${JSON.stringify(results, null, 2)}\n`);
-  if (values.readme) await Bun.write(join(ROOT, README), withPart(README, "bench", text));
-  console.log(text);
+  if (values.readme)
+    for (const [name, text] of parts) await Bun.write(join(ROOT, README), withPart(README, name, text));
+  console.log([...parts.values()].join("\n\n"));
   if (results.hotPath && results.hotPath.worse.length > 0) process.exitCode = 1;
 } finally {
   rig.stop();

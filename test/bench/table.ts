@@ -5,13 +5,35 @@ import type { HotFigures, HotPath } from "./hot-path.ts";
 import { HOT_GOALS } from "./hot-goals.ts";
 import { showRatio } from "./ratios.ts";
 
-export function writeResults(results: Results): string {
-  return [
+/** Members of results that other groups than the hot path measure. */
+const OTHERS = [
+  ...(["calls", "streams", "memory", "unread", "startMs", "burstSeconds"] as const),
+  ...(["soak", "workers", "transports", "responses", "books", "slowDisk"] as const),
+];
+
+/** The parts of README.md that a run has figures for, by their name. */
+export function writeResults(results: Results): ReadonlyMap<string, string> {
+  const parts = new Map<string, string>();
+  const { hotPath } = results;
+  if (hotPath) parts.set("hot", [whereOf(results), ...hotPathTables(hotPath)].join("\n\n"));
+  if (!hotPath || OTHERS.some((name) => results[name] !== undefined))
+    parts.set("bench", writeOthers(results));
+  return parts;
+}
+
+function whereOf(results: Results): string {
+  return (
     `Measured on ${results.date}: ${results.machine}; medians of ${results.rounds}; ` +
-      `${results.pinned ? "gateway on one core, upstream and load on the other" : "not pinned to cores"}. ` +
-      `Load average ${results.load.map((value) => value.toFixed(1)).join(" at the start and ")} at the end. ` +
-      "Figures drift on a shared machine; the ratios are of one run.",
-    ...(results.hotPath ? hotPathTables(results.hotPath) : []),
+    `${results.pinned ? "gateway on one core, upstream and load on the other" : "not pinned to cores"}. ` +
+    `Load average ${results.load.map((value) => value.toFixed(1)).join(" at the start and ")} at the end. ` +
+    "Figures drift on a shared machine; the ratios are of one run."
+  );
+}
+
+/** Everything but the hot path. */
+function writeOthers(results: Results): string {
+  return [
+    whereOf(results),
     goalsTable(results),
     ...(results.calls ? [callsTable(results)] : []),
     ...(results.streams ? [streamsTable(results)] : []),

@@ -44,7 +44,7 @@ test.each([
   ["start", "weir serve"],
   ["ps", "weir status"],
   ["down", "weir stop"],
-  ["upgrade", "install the new version"],
+  ["update", "install the new version"],
   ["init", "weir config init"],
 ])("the word %s of other tools is answered with what weir has", (word, hint) => {
   expect(() => parse([word], COMMANDS)).toThrow(hint);

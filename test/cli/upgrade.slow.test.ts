@@ -6,7 +6,7 @@ import { readRunFile } from "../../src/run/run-file.ts";
 import { type RunningBooks, startBooks } from "../books/running.ts";
 import { completion, COST, USAGE } from "../books/stress.ts";
 import { IS_LONG } from "../helpers/effort.ts";
-import { ask, until } from "../helpers/serving.ts";
+import { ask, freePort, until } from "../helpers/serving.ts";
 import { SteadyLoad } from "../helpers/steady-load.ts";
 import { json, paced, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
 
@@ -68,6 +68,8 @@ async function start(
     plugins,
     config: {
       graceMs: 30_000,
+      // A gateway of another test may take the usual port while the keeper passes.
+      admin: { port: freePort() },
       providers: {
         host: { baseUrl: `${upstream.url}/v1`, apiKey: "sk-x", speaks: "chat-completions", models: ["m"] },
       },

@@ -21,7 +21,7 @@ export const person = column({
   schema: Type.String({ description: "Id of the person or workload who asked with a token." }),
   of: ({ principal }) => principal?.person,
   fact: { label: "Person", text: (id) => id, find: (id) => id },
-  filter: { value: "ID", help: "calls of this person or workload" },
+  filter: { value: "PERSON", help: "calls of this person or workload" },
 });
 
 export const personName = column({

@@ -69,7 +69,7 @@ export const peopleCommands: readonly CommandHead[] = [
     words: [{ name: "URL" }],
     flags: [
       { name: "--file", value: "PATH", help: "file with the token of the workload", completes: "file" },
-      { name: "--env", value: "NAME", help: "variable with the token of the job, as of GitLab" },
+      { name: "--variable", value: "NAME", help: "variable with the token of the job, as of GitLab" },
       {
         name: "--audience",
         value: "TEXT",

@@ -41,15 +41,15 @@ export async function run(context: Context): Promise<number> {
 /** The token of this job or workload. @throws Error with one sentence, UsageError */
 async function subjectToken({ flags, env }: Context): Promise<string> {
   const file = textOf(flags, "--file");
-  const variable = textOf(flags, "--env");
+  const variable = textOf(flags, "--variable");
   if (file !== undefined && variable !== undefined)
-    throw new UsageError("token takes either --file or --env");
+    throw new UsageError("token takes either --file or --variable");
   if (file !== undefined) return expectText(await readFile(file), `the file ${file}`);
   if (variable !== undefined) return expectText(env[variable] ?? "", `the variable ${variable}`);
   const { ACTIONS_ID_TOKEN_REQUEST_URL: address, ACTIONS_ID_TOKEN_REQUEST_TOKEN: bearer } = env;
   if (!address || !bearer)
     throw new UsageError(
-      "token needs the token of this job or workload: --file PATH or --env NAME; a job of GitHub Actions needs `permissions: id-token: write` instead",
+      "token needs the token of this job or workload: --file PATH or --variable NAME; a job of GitHub Actions needs `permissions: id-token: write` instead",
     );
   const asked = new URL(address);
   asked.searchParams.set("audience", textOf(flags, "--audience") ?? "weir");

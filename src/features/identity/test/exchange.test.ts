@@ -253,7 +253,7 @@ test("weir token gets one by a file, by a variable and as a job of GitHub Action
   const byFile = await command([gateway.url, "--file", file, "--expires", "15m"]);
   expect([byFile.code, byFile.err]).toEqual([0, ""]);
   expect((await whoIs(byFile.out)).path).toBe("/k8s/shop/w");
-  const byEnv = await command([gateway.url, "--env", "CI_TOKEN", "--json"], { CI_TOKEN: await ofJob() });
+  const byEnv = await command([gateway.url, "--variable", "CI_TOKEN", "--json"], { CI_TOKEN: await ofJob() });
   expect(JSON.parse(byEnv.out)).toMatchObject({ token_type: "Bearer", expires_in: 3600 });
   // GitHub gives a job the address and a bearer token.
   github.answer = async (request, url) =>

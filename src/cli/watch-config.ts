@@ -1,4 +1,4 @@
-/** Reloads the gateway by itself when a file of its config changes: in a pod nobody sends it a signal. */
+/** Reloads the gateway by itself when a file of its config changes: in a pod no operator sends it a signal. */
 import { reloadConfig } from "../config/load.ts";
 import { WatchedFiles } from "../config/watched.ts";
 import { signalProcess } from "../process/exit.ts";

@@ -182,7 +182,7 @@ export function built(send: (message: FromWorker) => void): Promise<void> {
     resolve();
   };
   process.on("message", take);
-  // Without a supervisor nobody needs this process.
+  // Without a supervisor no process uses this one.
   process.on("disconnect", () => resolve());
   send({ kind: "built" });
   return promise;

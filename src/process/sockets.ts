@@ -143,7 +143,7 @@ function attendSocket<To extends object, From>(
     try {
       frames.push(chunk as Buffer);
     } catch (error) {
-      // The other side connects again, perhaps with the same bytes: without this line nobody would see why.
+      // The other side connects again, perhaps with the same bytes: without this line the operator would not see why.
       process.stderr.write(`weir closed a connection between its processes: ${String(error)}\n`);
       socket.destroy();
     }

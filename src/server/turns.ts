@@ -39,7 +39,7 @@ export function inTurns(fetch: Fetch): Fetch {
     }
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     waiting.push(() => {
-      // Nobody is told later that the client has left.
+      // The runtime reports later only to a listener: a client that has already left needs no call.
       if (request.signal.aborted) return resolve(new Response(null, { status: 499 }));
       try {
         resolve(fetch(request));

@@ -36,7 +36,7 @@ export interface Owner {
 
 /**
  * Starts the executable that is on the disk now, and hands over.
- * @param ended this gateway is told to end: the next one must not start
+ * @param ended this gateway got the signal to end: the next one must not start
  * @returns when the next gateway serves; this one then ends by itself
  * @throws Error with one sentence; this gateway then goes on as before
  */
@@ -102,7 +102,7 @@ class StartedHeir {
     return this.#child.pid;
   }
 
-  /** Whoever waits for it fails. */
+  /** Callers that wait for it get this error. */
   giveUp(message: string): void {
     this.#failed.reject(new Error(message));
   }

@@ -76,7 +76,7 @@ export class Upgrades {
     this.#before = before;
   }
 
-  /** The gateway is told to end: one that is about to take its place must not. */
+  /** The gateway got the signal to end: one that is about to take its place must not start. */
   abort(): void {
     this.#ended.abort();
   }

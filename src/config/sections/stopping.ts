@@ -5,7 +5,7 @@ import { CLOSED, milliseconds } from "./kinds.ts";
 
 /** Kubernetes waits this long before it takes a pod that stops out of its endpoints, or longer. Milliseconds. */
 const DELAY_IN_CLUSTER_MS = 5_000;
-/** Kubernetes kills a pod 30 s after SIGTERM, unless it is told otherwise. The whole stop takes less. Milliseconds. */
+/** Kubernetes kills a pod 30 s after SIGTERM, unless the pod sets another time. The whole stop takes less. Milliseconds. */
 const STOP_IN_CLUSTER_MS = 25_000;
 /** What comes after the grace period at most: errors reach the clients, the keeper closes its files. Milliseconds. */
 const REST_MS = 4_000;

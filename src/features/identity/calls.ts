@@ -19,7 +19,7 @@ import { KeySource } from "./tokens/key-source.ts";
 
 /** Of refusals for one reason, one in this time is logged. Milliseconds. */
 const LOG_MS = 10_000;
-/** How often the keeper is told of the same person. Milliseconds. */
+/** How often a worker tells the keeper of the same person. Milliseconds. */
 const TELL_MS = 86_400_000;
 const MOST_TOLD = 100_000;
 

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { column } from "../../core/column.ts";
 import type { Principal } from "../../core/principal.ts";
 
-/** What a principal of this feature has besides its members. Permissions are shared, so it is noted there by nobody else. */
+/** What a principal of this feature has besides its members. Permissions are shared between principals, so this is not in them. */
 export interface CallerFacts {
   /** Name of the person, and of the program that got the token. */
   readonly name: string;

@@ -39,8 +39,6 @@ export function inTurns(fetch: Fetch): Fetch {
     }
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     waiting.push(() => {
-      // The runtime reports later only to a listener: a client that has already left needs no call.
-      if (request.signal.aborted) return resolve(new Response(null, { status: 499 }));
       try {
         resolve(fetch(request));
       } catch (thrown) {

@@ -260,6 +260,8 @@ class Serving implements OpenedReceiver {
     this.#deadline = deadline;
     this.#resolve = resolve;
     this.#reject = reject;
+    // A client that left while its request waited for its turn is not reported to a later listener.
+    if (request.signal.aborted) this.handleEvent();
   }
 
   begin(): void {

@@ -1,6 +1,7 @@
 /** The schema of the section: issuers of tokens, and what weir grants to those whom they name. */
 import { type Static, Type } from "@sinclair/typebox";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
+import { clients } from "./clients.ts";
 
 /** Algorithms that an entry without `algorithms` accepts. */
 export const ALGORITHMS = [
@@ -222,6 +223,7 @@ export const identity = Type.Object(
       },
       { ...CLOSED, description: "weir's own tokens." },
     ),
+    clients,
     strict: Type.Boolean({
       default: false,
       description:

@@ -5,6 +5,7 @@ import { section } from "../../config/section.ts";
 import { isLoopback } from "../../core/host-names.ts";
 import { pathFault } from "../../ledger/keys/path.ts";
 import { scopesFault } from "../../ledger/keys/scopes.ts";
+import { claudeCodeFaults } from "./claude-code/section.ts";
 import { type IdentityConfig, identity, type IssuerConfig, type ProviderConfig } from "./declarations.ts";
 
 export const identitySection = section("identity", identity, {
@@ -72,7 +73,8 @@ const PUBLIC: readonly { readonly issuer: RegExp; readonly claims: readonly stri
   },
 ];
 
-function identityFaults({ url, providers = {}, jwt = [], create, tokens }: Partial<IdentityConfig>): Fault[] {
+function identityFaults(written: Partial<IdentityConfig>): Fault[] {
+  const { url, providers = {}, jwt = [], create, tokens, clients } = written;
   const named = Object.entries(providers).map(([name, one]) => ({
     at: ["identity", "providers", name],
     one,
@@ -82,6 +84,7 @@ function identityFaults({ url, providers = {}, jwt = [], create, tokens }: Parti
   return [
     ...faultAt(["identity", "url"], url && prefixed("url", issuerFault(url))),
     ...tokenFaults(tokens as { secret?: string; access?: string } | undefined, url),
+    ...claudeCodeFaults(clients),
     ...faultAt(
       ["identity", "create", "under"],
       under && prefixed("under", pathFault(under) ?? rootFault(under)),

@@ -9,6 +9,7 @@ test("without issuers identity is off", () => {
   expect(loadSection({})).toEqual({
     ...{ providers: {}, jwt: [], unknown: "refuse", create: { under: "/people" }, strict: false },
     ...{ session: "12h", tokens: { access: "1h" } },
+    clients: { "claude-code": true, mcp: true, dcr: false },
   } as never);
 });
 
@@ -65,6 +66,22 @@ const FAULTS: readonly [string, object, RegExp][] = [
     { jwt: [{ ...JWT, scopes: { models: ["a b"] } }] },
     /scopes: models must contain/,
   ],
+  [
+    "settings of no path",
+    { clients: { "claude-code": { settings: { eng: {} } } } },
+    /a path of settings must begin with a slash/,
+  ],
+  [
+    "a tag with a colon",
+    { clients: { "claude-code": { tag: "a:b" } } },
+    /tag must begin with a letter or digit/,
+  ],
+  [
+    "telemetry over http",
+    { clients: { "claude-code": { telemetry: "http://otel.example" } } },
+    /telemetry must begin with https/,
+  ],
+  ["clients in words", { clients: { "claude-code": "yes" } }, /claude-code must be true, false or a group/],
   ["an unknown option", { jwt: [{ ...JWT, audiense: "x" }] }, /audiense/],
   ["a wrong word", { unknown: "allow" }, /unknown/],
   ["a short secret", { url: "https://weir.example", tokens: { secret: "short" } }, /at least 32 characters/],

@@ -22,6 +22,14 @@ export interface KeeperHost {
    * @throws what `work` throws, and StoreLost; then nothing is changed
    */
   change(this: void, actor: Actor, action: string, subject: string, work: ChangeRows): Promise<void>;
+  /** Reads rows of the feature. */
+  read<Value>(this: void, work: (sql: Sql) => Promise<Value>): Promise<Value>;
+  /**
+   * Changes rows of the feature that nobody has decided and no worker holds, in one transaction, which PostgreSQL may repeat: the
+   * audit log has no entry of it.
+   * @throws what `work` throws, and StoreLost; then nothing is changed
+   */
+  write<Value>(this: void, work: (sql: Sql) => Promise<Value>): Promise<Value>;
   /** Waits until all workers of all nodes have taken over what was changed before. @returns whether they have, within some seconds */
   settled(this: void): Promise<boolean>;
   /** Name of a key by its id; the id, if the books do not know it. */

@@ -31,6 +31,8 @@ const OFFERS = {};
 await keeperPartsOf(FEATURES, {
   report: () => {},
   change: async () => {},
+  read: () => Promise.reject(new Error("there is no store")),
+  write: () => Promise.reject(new Error("there is no store")),
   note: async () => {},
   settled: async () => true,
   keyName: (id) => id,

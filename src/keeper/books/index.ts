@@ -68,6 +68,8 @@ export function hostOf(books: Books, upkeep: Upkeep, folder?: string): KeeperHos
     ...(folder !== undefined && { folder }),
     report: (sentence) => books.reporter.other(sentence),
     change: (actor, action, subject, work) => changeRows(books, actor, action, subject, work),
+    read: (work) => upkeep.reports.read(work),
+    write: (work) => books.store.change((outer) => outer.transaction(work)),
     settled: async () => (await books.returns.settleAll(KEYS)) === undefined,
     note: (...entry) => upkeep.reports.note(...entry),
     keyName: (id) => books.policy.keys.find((key) => key.id === id)?.name ?? id,

@@ -48,7 +48,8 @@ export interface OwnRoute {
   /** `operationId` of the OpenAPI document. */
   readonly id: string;
   readonly summary: string;
-  handle(request: Request): Response | Promise<Response>;
+  /** @param address of the client */
+  handle(request: Request, address: string): Response | Promise<Response>;
 }
 
 /** A config, and what is known about the models that it serves. */

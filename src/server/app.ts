@@ -8,6 +8,7 @@ import { Elysia } from "elysia";
 import type { CallHeader } from "../core/call-header.ts";
 import { GatewayError } from "../core/error.ts";
 import type { Format } from "../core/format.ts";
+import type { OwnRoute } from "../gateway/seams.ts";
 import { isHostHeader, isKnownHost } from "../core/host-names.ts";
 import type { JsonObject } from "../core/json.ts";
 import { limitText } from "../core/printable.ts";
@@ -50,7 +51,7 @@ export function createApp(options: AppOptions) {
   const document = () => (known ??= describeApi());
   const operations: readonly Operation[] = [
     ...listOperations(formats, { ...options, headers, codecOf, document }),
-    ...(life.routes ?? []).map((route) => ({ ...route, access: "anyone" as const, formats, errors: [] })),
+    ...ownOperations(life.routes, formats, options),
   ];
   const methods = new AllowedMethods(operations);
 
@@ -99,6 +100,19 @@ export function createApp(options: AppOptions) {
     return app.fetch(request);
   };
   return { fetch: withCors(options.cors, fetch), neutral: formats[0]!.client, routes: () => routesOf(app) };
+}
+
+/** The operations of features. They check by themselves who asks. */
+function ownOperations(
+  routes: readonly OwnRoute[] = [],
+  formats: readonly ClientFormat[],
+  { address }: Pick<AppOptions, "address">,
+): Operation[] {
+  return routes.map((route) => ({
+    ...route,
+    ...{ access: "anyone" as const, formats, errors: [] },
+    handle: (request) => route.handle(request, address(request)),
+  }));
 }
 
 /**

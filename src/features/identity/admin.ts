@@ -95,11 +95,16 @@ const operations = [
 
 /** Paths of pages. */
 const PAGES = /^\/auth(\/|$)|^\/console\/me$/;
+const OAUTH_PAGES = /^\/device$|^\/oauth\/|^\/\.well-known\//;
 
 export const admin: OwnOperations = {
   after: ["importKeys", "listKeys"],
   operations,
   page(request, asked) {
+    if (OAUTH_PAGES.test(asked.url.pathname)) {
+      const browser = keeperPart.get(asked.books.offers)?.browser();
+      return browser?.then(async (found) => (await found?.page(request, asked)) ?? noPage());
+    }
     if (!PAGES.test(asked.url.pathname)) return undefined;
     const signIn = keeperPart.get(asked.books.offers)?.signIn();
     return signIn?.then(async (found) => (await found.page(request, asked)) ?? noPage());

@@ -117,10 +117,20 @@ export function standingOf(
   // Groups of the token are newer than those of the last sign-in.
   const grants = groups ? [...identified.grants, ...byHand(kept)] : kept;
   const path = known?.path ?? identified.path;
-  if (entry.isForWorkloads || mayUseModels(grants)) return { path, grants };
-  const { createUnder } = rules;
-  if (createUnder !== undefined && path !== createUnder && isWithin(path, createUnder))
-    return { path, grants };
+  if (!entry.isForWorkloads) expectMember(subject, grants, path, rules, groups);
+  return { path, grants };
+}
+
+/** @param groups for the log @throws TokenFault if the person may not use models */
+export function expectMember(
+  subject: string,
+  grants: readonly Grant[],
+  path: string,
+  { createUnder }: Rules,
+  groups?: readonly string[],
+): void {
+  if (mayUseModels(grants)) return;
+  if (createUnder !== undefined && path !== createUnder && isWithin(path, createUnder)) return;
   throw new TokenFault(
     "unknown-person",
     `no group of ${shown(subject)} lets use models${groups ? ` (${shown(groups.slice(0, 20))})` : ""}`,

@@ -3,18 +3,20 @@ import type { Channel } from "../../core/channel.ts";
 import type { Replica } from "../../core/replica.ts";
 import type { Seams, WorkerHost } from "../../gateway/seams.ts";
 import type { Identified } from "./callers.ts";
-import type { Entry } from "./entries.ts";
+import type { Asks } from "./asks.ts";
+import { entriesOf, type Entry, ownEntriesOf } from "./entries.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import { TokenForm } from "./form.ts";
 import { Known } from "./known.ts";
-import type { IdentityUp, SeenPerson } from "./messages.ts";
-import { exchangeRoutes } from "./own/exchange.ts";
+import type { IdentityDown, IdentityUp, SeenPerson } from "./messages.ts";
 import { OwnTokens } from "./own/own-tokens.ts";
+import { oauthRoutes } from "./own/routes.ts";
 import type { AccessRow } from "./people.ts";
 import { durationMs } from "./section.ts";
 import { refusalOf } from "./refusals.ts";
 import type { IdentityConfig } from "./declarations.ts";
 import type { TokenFault } from "./tokens/fault.ts";
+import { signInSettings } from "./sign-in/settings.ts";
 import { KeySource } from "./tokens/key-source.ts";
 
 /** Of refusals for one reason, one in this time is logged. Milliseconds. */
@@ -32,21 +34,23 @@ export class TokenCalls {
   #own: { readonly name: string; readonly tokens: OwnTokens } | undefined;
   readonly #logged = new Map<string, { at: number; more: number }>();
   readonly #told = new Map<string, number>();
-  readonly #keeper: Channel<IdentityUp, never>;
+  readonly #keeper: Channel<IdentityUp, IdentityDown>;
+  readonly #asks: Asks;
 
-  constructor(host: WorkerHost, keeper: Channel<IdentityUp, never>) {
+  constructor(host: WorkerHost, keeper: Channel<IdentityUp, IdentityDown>, asks: Asks) {
     this.#host = host;
     this.#keeper = keeper;
+    this.#asks = asks;
   }
 
-  /** @param entries at least one */
-  seams(section: IdentityConfig, entries: readonly Entry[]): Seams {
+  seams(section: IdentityConfig): Seams {
     this.#rows ??= this.#listen();
     const now = Date.now;
+    const entries = entriesOf(section);
     const byIssuer = Map.groupBy(entries, ({ issuer }) => issuer);
     const own = this.#ownTokens(section);
     const form = new TokenForm(this.#host, {
-      ...(own && { own }),
+      ...(own && { own: { tokens: own, entries: ownEntriesOf(section) } }),
       entries: byIssuer,
       sources: this.#sourcesOf(byIssuer),
       rules: section.unknown === "create" ? { createUnder: section.create.under } : {},
@@ -56,7 +60,9 @@ export class TokenCalls {
       now,
     });
     this.#form = form;
-    return { credentials: [form], ...(own && { routes: exchangeRoutes(own, form) }) };
+    if (!own) return { credentials: [form] };
+    const signsIn = signInSettings(section)?.tokens;
+    return { credentials: [form], routes: oauthRoutes({ own, form, signsIn, asks: this.#asks }) };
   }
 
   /** Its keys are derived once for each address and secret. */

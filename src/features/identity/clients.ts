@@ -43,6 +43,12 @@ export const clients = Type.Object(
       default: true,
       description: "Whether MCP clients may sign in that name themselves by an address (CIMD).",
     }),
+    hosts: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          "Hosts, with a port if it is not 443, whose documents of clients may be at addresses of this network: `tools.corp.example`. Others must be public.",
+      }),
+    ),
     dcr: Type.Boolean({
       default: false,
       description: "Whether clients may register themselves (RFC 7591).",

@@ -220,6 +220,12 @@ export const identity = Type.Object(
           "x-expects": "a duration such as 15m, at most 1h",
           description: "How long a token is valid if the request does not say, and at most.",
         }),
+        refresh: Type.String({
+          default: "30d",
+          pattern: "^[1-9]\\d{0,5}[smhd]$",
+          "x-expects": "a duration such as 12h or 30d",
+          description: "How long a program of a person may go without asking for the next token.",
+        }),
       },
       { ...CLOSED, description: "weir's own tokens." },
     ),

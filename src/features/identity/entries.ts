@@ -43,6 +43,12 @@ export function entriesOf({ providers, jwt }: IdentityConfig): Entry[] {
   return [...ofProviders, ...jwt.map(issuerEntry)];
 }
 
+/** By name: those for whose people and workloads weir makes tokens of its own. */
+export function ownEntriesOf({ providers, jwt }: IdentityConfig): ReadonlyMap<string, Entry> {
+  const ofProviders = Object.entries(providers).map(([name, provider]) => providerEntry(name, provider));
+  return new Map([...ofProviders, ...jwt.map(issuerEntry)].map((entry) => [entry.name, entry]));
+}
+
 /** @param provider its audience may be absent: then no token of calls has one */
 export function providerEntry(name: string, provider: Omit<ProviderConfig, "secret">): Entry {
   return {

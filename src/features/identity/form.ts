@@ -7,6 +7,7 @@ import type { WorkerHost } from "../../gateway/seams.ts";
 import type { Scopes } from "../../ledger/policy.ts";
 import {
   expectAdmitted,
+  expectMember,
   type Identified,
   identify,
   type Rules,
@@ -17,7 +18,7 @@ import { noteFacts } from "./columns.ts";
 import type { Entry } from "./entries.ts";
 import type { Known } from "./known.ts";
 import { type OwnTokens, restricted } from "./own/own-tokens.ts";
-import { tokenId } from "./people.ts";
+import { grantsIn, tokenId } from "./people.ts";
 import { tokensChecked } from "./metrics.ts";
 import { refusalOf } from "./refusals.ts";
 import { shown, TokenFault } from "./tokens/fault.ts";
@@ -37,7 +38,8 @@ const MOST_SCOPES = 1_000;
 /** A token that was verified. */
 interface Kept {
   readonly principal: Principal;
-  readonly token: string | undefined;
+  /** Ids of what may be revoked: the token, and the family of tokens to which it belongs. */
+  readonly ids: readonly string[];
   readonly until: number;
 }
 
@@ -47,14 +49,16 @@ export interface FormOptions {
   readonly sources: ReadonlyMap<string, KeySource>;
   readonly rules: Rules;
   readonly known: Known;
-  /** Absent: weir makes no tokens. */
-  readonly own?: OwnTokens;
+  /** Absent: weir makes no tokens. `entries`: by name, those for whose people and workloads it makes them. */
+  readonly own?: { readonly tokens: OwnTokens; readonly entries: ReadonlyMap<string, Entry> };
   /** A person was identified by a token, for the first time in a while. */
   seen(entry: Entry, identified: Identified): void;
   /** Logs why a token was refused. */
   refused(issuer: string, fault: TokenFault): void;
   now(): number;
 }
+
+type Own = NonNullable<FormOptions["own"]>;
 
 export class TokenForm implements CredentialForm {
   readonly name = "tokens of issuers";
@@ -127,8 +131,8 @@ export class TokenForm implements CredentialForm {
   /** What the store knows of people or tokens has changed: they are looked at anew with their next call. */
   forget(ids: ReadonlySet<string>): void {
     this.#recent.clear();
-    for (const [digest, { principal, token }] of this.#kept)
-      if (ids.has(principal.person!) || (token !== undefined && ids.has(token))) this.#kept.delete(digest);
+    for (const [digest, { principal, ids: own }] of this.#kept)
+      if (ids.has(principal.person!) || own.some((id) => ids.has(id))) this.#kept.delete(digest);
     this.#refused.clear();
   }
 
@@ -143,7 +147,7 @@ export class TokenForm implements CredentialForm {
     try {
       const issuer = issuerIn(text);
       const { own } = this.#options;
-      if (own && issuer === own.url) {
+      if (own && issuer === own.tokens.url) {
         name = "weir";
         return await this.#own(own, text, digest);
       }
@@ -174,7 +178,8 @@ export class TokenForm implements CredentialForm {
     const { entry, identified, standing } = await this.#identified(token, issuer, entries);
     const { person, token: id, until, name, client } = identified;
     const caller = { id: person, person, name, path: standing.path, until, scopes: entry.scopes };
-    return this.#keep(digest, { ...caller, via: `jwt/${entry.name}` }, client, id);
+    const ids = id === undefined ? [] : [id];
+    return this.#keep(digest, { ...caller, via: `jwt/${entry.name}` }, client, ids);
   }
 
   async #identified(token: Token, issuer: string, entries: readonly Entry[]): Promise<Admitted> {
@@ -192,39 +197,34 @@ export class TokenForm implements CredentialForm {
   }
 
   /** One of weir's own tokens. */
-  async #own(own: OwnTokens, text: string, digest: string): Promise<Principal> {
-    const { known, entries } = this.#options;
-    const {
-      person,
-      name,
-      path,
-      entry: admittedBy,
-      models,
-      client,
-      jti,
-      issuedAt,
-      until,
-    } = await own.read(readToken(text));
+  async #own({ tokens, entries }: Own, text: string, digest: string): Promise<Principal> {
+    const { known, rules } = this.#options;
+    const token = await tokens.read(readToken(text));
+    const { person, name, path, models, client, jti, family, until } = token;
     await known.ready();
-    const entry = [...entries.values()].flat().find((one) => one.name === admittedBy);
+    const entry = entries.get(token.entry);
     if (!entry)
       throw new TokenFault(
         "condition",
-        `it was made for a token of ${shown(admittedBy)}, which no option names any more`,
+        `it was made for a token of ${shown(token.entry)}, which no option names any more`,
       );
-    const id = tokenId(own.url, jti);
+    const ids = [tokenId(tokens.url, jti), ...(family === undefined ? [] : [family])];
     const row = known.get(person);
-    expectAdmitted({ subject: person, issuedAt }, row, known.get(id));
+    const revoked = ids.map((id) => known.get(id)).find((one) => one !== undefined);
+    expectAdmitted({ subject: person, issuedAt: token.issuedAt }, row, revoked);
+    const own = row?.path ?? path;
+    // Who signed in has a role as long as a group or an operator gives one.
+    if (family !== undefined) expectMember(person, row ? grantsIn(row) : [], own, rules);
     const scopes = this.#restricted(entry, models);
-    const caller = { id: person, person, name, path: row?.path ?? path, until, scopes };
-    return this.#keep(digest, { ...caller, via: `weir/${entry.name}` }, client, id);
+    const caller = { id: person, person, name, path: own, until, scopes };
+    return this.#keep(digest, { ...caller, via: `weir/${entry.name}` }, client, ids);
   }
 
   #keep(
     digest: string,
     caller: Caller & { until: number },
     client: string | undefined,
-    token: string | undefined,
+    ids: readonly string[],
   ): Principal {
     const { now } = this.#options;
     const earlier = this.#kept.get(digest)?.principal;
@@ -233,7 +233,7 @@ export class TokenForm implements CredentialForm {
     const principal = isSame ? earlier! : this.#host.principal(caller);
     noteFacts(principal, { name: caller.name, ...(client !== undefined && { client }) });
     const until = Math.min(now() + KEPT_MS, caller.until);
-    put(this.#kept, digest, { principal, token, until }, MOST_KEPT);
+    put(this.#kept, digest, { principal, ids, until }, MOST_KEPT);
     return principal;
   }
 

@@ -1,6 +1,9 @@
 /** The part in the keeper: writes down whom workers have seen, and what operators decide. Its code is loaded when it is used first. */
 import type { KeeperHost, KeeperPart } from "../../keeper/seams.ts";
-import type { IdentityUp, SeenPerson } from "./messages.ts";
+import type { IdentityAsk, IdentityDown, IdentityUp, OAuthAnswer, SeenPerson } from "./messages.ts";
+import type { AuthorizationServer } from "./own/authorization-server.ts";
+import type { OAuthBrowser } from "./own/browser.ts";
+import type { AuthorizationSettings } from "./own/settings.ts";
 import type { PeopleBook } from "./people-book.ts";
 import type { SignInSettings } from "./sign-in/settings.ts";
 import type { SignIn } from "./sign-in/sign-in.ts";
@@ -11,11 +14,11 @@ const MOST_WAITING = 10_000;
 const MOST_AT_ONCE = 200;
 const MOST_KNOWN = 100_000;
 
-export function start(host: KeeperHost): KeeperPart<IdentityUp> {
+export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
   let loaded: Promise<PeopleBook> | undefined;
   const book = () => (loaded ??= import("./people-book.ts").then(({ PeopleBook }) => new PeopleBook(host)));
   const signIn = new SignInPart(host, book);
-  keeperPart.set(host.offers, { book, signIn: () => signIn.current() });
+  keeperPart.set(host.offers, { book, signIn: () => signIn.current(), browser: () => signIn.browser() });
   const waiting = new Map<string, SeenPerson>();
   /** What was written down of people since the start. */
   const known = new Map<string, string>();
@@ -39,9 +42,13 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp> {
     }
   };
   return {
-    connect: () => ({
+    connect: (send) => ({
       receive(message) {
         if ("signIn" in message) return signIn.configure(message.signIn);
+        if ("ask" in message) {
+          const { number, ask } = message;
+          return void signIn.answer(ask).then((answer) => send({ number, answer }));
+        }
         const { seen } = message;
         const { at: _, ...facts } = seen;
         const written = JSON.stringify(facts);
@@ -58,6 +65,11 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp> {
   };
 }
 
+interface Programs {
+  readonly server: AuthorizationServer;
+  readonly browser: OAuthBrowser;
+}
+
 /** How people sign in, as the workers said last. */
 class SignInPart {
   readonly #host: KeeperHost;
@@ -65,6 +77,7 @@ class SignInPart {
   #settings: SignInSettings | undefined;
   #written = "";
   #loaded: Promise<SignIn> | undefined;
+  #server: Promise<Programs> | undefined;
 
   constructor(host: KeeperHost, book: () => Promise<PeopleBook>) {
     this.#host = host;
@@ -78,11 +91,53 @@ class SignInPart {
     this.#settings = settings;
     void this.#loaded?.then((former) => former.stop());
     this.#loaded = undefined;
+    this.#server = undefined;
   }
 
   current(): Promise<SignIn> | undefined {
     const settings = this.#settings;
     return settings && (this.#loaded ??= this.#load(settings));
+  }
+
+  async browser(): Promise<OAuthBrowser | undefined> {
+    return (await this.#programs())?.browser;
+  }
+
+  /** The answer to a question of a worker; undefined if there is none at the moment. */
+  async answer({ oauth }: IdentityAsk): Promise<OAuthAnswer | undefined> {
+    try {
+      return await (await this.#programs())?.server.answer(oauth);
+    } catch (cause) {
+      this.#host.report(`identity: a request for a token failed: ${(cause as Error).message}`);
+      return undefined;
+    }
+  }
+
+  #programs(): Promise<Programs | undefined> {
+    const tokens = this.#settings?.tokens;
+    if (!this.#settings || !tokens) return Promise.resolve(undefined);
+    return (this.#server ??= this.#loadServer(this.#settings, tokens));
+  }
+
+  async #loadServer(settings: SignInSettings, tokens: AuthorizationSettings): Promise<Programs> {
+    const [{ AuthorizationServer }, { OAuthBrowser }, people] = await Promise.all([
+      import("./own/authorization-server.ts"),
+      import("./own/browser.ts"),
+      this.#book(),
+    ]);
+    const host = this.#host;
+    const { createUnder } = settings;
+    const server = new AuthorizationServer({
+      ...{ host, people, settings: tokens, now: Date.now, recheck: async () => "none" },
+      ...(createUnder !== undefined && { createUnder }),
+    });
+    const signIn = await this.current()!;
+    const browser = new OAuthBrowser({
+      ...{ server, settings: tokens, note: host.note, now: Date.now },
+      who: (request, asked) => signIn.browser(request, asked),
+      signIn: (to) => signIn.location(to),
+    });
+    return { server, browser };
   }
 
   async #load(settings: SignInSettings): Promise<SignIn> {

@@ -1,4 +1,4 @@
-/** What workers tell the keeper. */
+/** What workers tell the keeper, and what it answers. */
 import type { SignInSettings } from "./sign-in/settings.ts";
 
 /** A person or workload whose token was verified. */
@@ -17,4 +17,35 @@ export interface SeenPerson {
 export type IdentityUp =
   | { readonly seen: SeenPerson }
   /** How people sign in, by the config that serves; absent: they do not. */
-  | { readonly signIn: SignInSettings | undefined };
+  | { readonly signIn: SignInSettings | undefined }
+  | { readonly number: number; readonly ask: IdentityAsk };
+
+/** A question; its one member says what it is about. */
+export interface IdentityAsk {
+  readonly oauth: OAuthAsk;
+}
+
+/** A request to one of the endpoints, as a worker or the admin listener read it. */
+export interface OAuthAsk {
+  readonly endpoint: "device" | "token" | "revoke" | "register";
+  /** Parameters of the form. */
+  readonly form?: readonly (readonly [string, string])[];
+  /** Body of a registration. */
+  readonly text?: string;
+  /** Of the client. */
+  readonly address: string;
+}
+
+/** What an endpoint answers. */
+export interface OAuthAnswer {
+  readonly status: number;
+  /** Undefined: an empty body. */
+  readonly body?: object;
+}
+
+/** The answer to a question of a worker. */
+export interface IdentityDown {
+  readonly number: number;
+  /** Undefined: there is none at the moment. */
+  readonly answer: OAuthAnswer | undefined;
+}

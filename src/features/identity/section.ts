@@ -22,6 +22,12 @@ export function issuersOf({ providers, jwt }: IdentityConfig): string[] {
   return [...ofProviders, ...jwt.map(nameOf)];
 }
 
+/** Whether calls may send tokens: of an issuer, or weir's own of people who sign in. */
+export function admitsTokens(section: IdentityConfig): boolean {
+  const signsIn = Object.values(section.providers).some(({ client }) => client !== undefined);
+  return issuersOf(section).length > 0 || (signsIn && section.tokens.secret !== undefined);
+}
+
 /** As records name an issuer. */
 export function nameOf({ name, issuer }: IssuerConfig): string {
   return name ?? new URL(issuer).host;

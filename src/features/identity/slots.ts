@@ -1,5 +1,6 @@
 /** What the part in the keeper gives to the operations of the admin API. */
 import { Slot } from "../../core/slot.ts";
+import type { OAuthBrowser } from "./own/browser.ts";
 import type { SignIn } from "./sign-in/sign-in.ts";
 import type { PeopleBook } from "./people-book.ts";
 
@@ -8,6 +9,8 @@ export interface OfferedPart {
   book(): Promise<PeopleBook>;
   /** Loads the code that signs people in; undefined while no config wants it. */
   signIn(): Promise<SignIn> | undefined;
+  /** Loads the pages of the authorization server; undefined while no config wants it. */
+  browser(): Promise<OAuthBrowser | undefined>;
 }
 
 export const keeperPart = new Slot<OfferedPart>();

@@ -1,5 +1,6 @@
 /** The tables of people in the store of the books. */
 import type { FeatureTables } from "../../keeper/seams.ts";
+import { AUTHORIZATION, AUTHORIZATION_TABLES } from "./own/tables.ts";
 
 const FIRST = `
 -- People and workloads that weir has seen, or that an operator has named. name, email: empty after they were forgotten.
@@ -19,8 +20,8 @@ CREATE INDEX identity_sessions_person ON identity_sessions (person);
 `;
 
 export const tables: FeatureTables = {
-  migrations: [FIRST, SESSIONS],
-  copied: ["identity_people", "identity_access", "identity_sessions"],
+  migrations: [FIRST, SESSIONS, AUTHORIZATION],
+  copied: ["identity_people", "identity_access", "identity_sessions", ...AUTHORIZATION_TABLES],
   recovered: ["identity_people", "identity_access"],
   replicas: ["identity_access"],
 };

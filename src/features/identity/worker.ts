@@ -2,34 +2,33 @@
 import type { WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import type { TokenCalls } from "./calls.ts";
 import type { IdentityConfig } from "./declarations.ts";
-import type { IdentityUp } from "./messages.ts";
-import { identitySection, issuersOf } from "./section.ts";
+import { Asks } from "./asks.ts";
+import type { IdentityDown, IdentityUp } from "./messages.ts";
+import { admitsTokens, identitySection, issuersOf } from "./section.ts";
 import type { SignInSettings } from "./sign-in/settings.ts";
 
 export function start(host: WorkerHost): WorkerPart {
   let calls: TokenCalls | undefined;
   let signIn: SignInSettings | undefined;
   let wasSent = false;
-  const keeper = host.channel<IdentityUp, never>();
+  const keeper = host.channel<IdentityUp, IdentityDown>();
+  const asks = new Asks(keeper);
   const send = () => {
     if (!keeper.isUp || (signIn === undefined && !wasSent)) return;
     wasSent = true;
     keeper.send({ signIn });
   };
-  keeper.listen({ up: send, down: () => {}, message: () => {} });
+  keeper.listen({ up: send, down: () => asks.lost(), message: (answer) => asks.received(answer) });
   return {
     async seams(config) {
       const section = identitySection.of(config);
-      if (issuersOf(section).length === 0) {
+      if (!admitsTokens(section)) {
         calls?.stop();
         return undefined;
       }
-      const [{ TokenCalls }, { entriesOf }] = await Promise.all([
-        import("./calls.ts"),
-        import("./entries.ts"),
-      ]);
-      calls ??= new TokenCalls(host, keeper);
-      return calls.seams(section, entriesOf(section));
+      const { TokenCalls } = await import("./calls.ts");
+      calls ??= new TokenCalls(host, keeper, asks);
+      return calls.seams(section);
     },
     serves(config) {
       const section = identitySection.of(config);

@@ -3,7 +3,8 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { Scopes } from "../../../ledger/policy.ts";
 import { checkAudience, checkTimes, subjectOf } from "../tokens/check-claims.ts";
 import { shown, TokenFault } from "../tokens/fault.ts";
-import type { Token } from "../tokens/token.ts";
+import { readToken, type Token } from "../tokens/token.ts";
+import { modelsIn } from "./scope.ts";
 import { TokenKeys } from "./token-keys.ts";
 
 /** Longest life of a token. Milliseconds. */
@@ -17,11 +18,17 @@ export interface OwnFacts {
   /** Name of the entry that admitted the token it was exchanged for. */
   readonly entry: string;
   readonly client?: string;
-  /** Models to which it is restricted, besides the scopes of the entry. */
-  readonly models?: readonly string[];
+  /** What it is for; absent: all that the entry permits. */
+  readonly scope?: string;
+  /** Default: the address of weir. */
+  readonly audience?: string;
+  /** Of a person who has signed in: the tokens of one approval. Absent: it was exchanged for a token of the issuer. */
+  readonly family?: string;
 }
 
-export interface OwnToken extends OwnFacts {
+export interface OwnToken extends Omit<OwnFacts, "audience"> {
+  /** Models to which it is restricted, besides the scopes of the entry. */
+  readonly models?: readonly string[];
   readonly jti: string;
   /** Seconds since 1970. */
   readonly issuedAt: number;
@@ -45,13 +52,16 @@ export class OwnTokens {
   }
 
   /** @param ms how long it is valid */
-  async make({ person, models, client, ...facts }: OwnFacts, ms: number): Promise<string> {
+  async make(
+    { person, scope, client, audience = this.url, ...facts }: OwnFacts,
+    ms: number,
+  ): Promise<string> {
     const { kid, privateKey } = await this.keys.current();
     const now = Math.floor(this.#now() / 1_000);
     const claims = {
-      ...{ iss: this.url, aud: this.url, sub: person, iat: now, exp: now + Math.floor(ms / 1_000) },
+      ...{ iss: this.url, aud: audience, sub: person, iat: now, exp: now + Math.floor(ms / 1_000) },
       ...{ jti: crypto.randomUUID(), ...(client !== undefined && { client_id: client }) },
-      ...(models && { scope: models.map((model) => `models:${model}`).join(" ") }),
+      ...(scope !== undefined && { scope }),
       weir: facts,
     };
     const parts = [{ alg: "ES256", typ: "at+jwt", kid }, claims];
@@ -81,21 +91,26 @@ export class OwnTokens {
       ...(models && { models }),
     };
   }
+
+  /** The family of a token, also of one that has expired. @returns undefined for a text that is none of weir's tokens */
+  async familyOf(text: string): Promise<string | undefined> {
+    try {
+      const token = readToken(text);
+      await (await this.keys.set()).verify(token);
+      return factsIn(token.claims)?.family;
+    } catch (thrown) {
+      if (thrown instanceof TokenFault) return undefined;
+      throw thrown;
+    }
+  }
 }
 
-function factsIn({ weir }: JsonObject): Pick<OwnFacts, "name" | "path" | "entry"> | undefined {
+function factsIn({ weir }: JsonObject): Pick<OwnFacts, "name" | "path" | "entry" | "family"> | undefined {
   if (!isObject(weir)) return undefined;
-  const { name, path, entry } = weir;
+  const { name, path, entry, family } = weir;
   return typeof name === "string" && typeof path === "string" && typeof entry === "string"
-    ? { name, path, entry }
+    ? { name, path, entry, ...(typeof family === "string" && { family }) }
     : undefined;
-}
-
-/** The models of a scope: `models:gpt-5-mini models:claude-*`. @returns undefined for a scope that says something else */
-export function modelsIn(scope: string): readonly string[] | undefined {
-  const words = scope.split(" ").filter((word) => word !== "");
-  const models = words.flatMap((word) => (word.startsWith("models:") ? [word.slice("models:".length)] : []));
-  return models.length > 0 && models.length === words.length ? models : undefined;
 }
 
 /** The scopes of an entry, restricted to models. */

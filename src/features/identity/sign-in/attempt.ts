@@ -19,6 +19,8 @@ export interface Attempt {
 export const ATTEMPT_MS = 600_000;
 
 const NONCE_BYTES = 12;
+/** Longest own path: the request of a program for a code is one. */
+const MOST_TARGET = 2_000;
 
 /** 256 random bits. */
 export function randomText(): string {
@@ -69,10 +71,15 @@ async function keyFrom(secret: string): Promise<CryptoKey> {
 /** A path of weir's own, whatever the text is: no other host, no other scheme. */
 export function ownTarget(text: string | null, url: string): string {
   const fallback = "/console";
-  if (text === null || text.length > 1_000 || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes("\\"))
+  if (
+    text === null ||
+    text.length > MOST_TARGET ||
+    !/^\/(?![/\\])[\x21-\x7e]*$/.test(text) ||
+    text.includes("\\")
+  )
     return fallback;
   const target = URL.parse(text, url);
   if (!target || target.origin !== new URL(url).origin) return fallback;
-  const isConsole = target.pathname === "/console" || target.pathname.startsWith("/console/");
-  return isConsole ? target.pathname + target.search : fallback;
+  const isOwn = /^\/(console(\/|$)|device$|oauth\/authorize$)/.test(target.pathname);
+  return isOwn ? target.pathname + target.search : fallback;
 }

@@ -1,5 +1,6 @@
 /** What the keeper needs to sign people in. Plain JSON: workers send it over the private link, and the keeper does not store it. */
 import type { IdentityConfig, ProviderConfig } from "../declarations.ts";
+import { type AuthorizationSettings, authorizationSettings } from "../own/settings.ts";
 import { durationMs } from "../section.ts";
 
 export interface SignInProvider {
@@ -18,25 +19,24 @@ export interface SignInSettings {
   readonly sessionMs: number;
   /** People may sign in whom no group grants a role, below this path; absent: they may not. */
   readonly createUnder?: string;
+  /** How programs of people get tokens; absent: they do not. */
+  readonly tokens?: AuthorizationSettings;
 }
 
 const DEFAULT_SCOPES = ["openid", "profile", "email"];
 
 /** @returns undefined if no provider signs people in */
-export function signInSettings({
-  url,
-  providers,
-  session,
-  unknown,
-  create,
-}: IdentityConfig): SignInSettings | undefined {
+export function signInSettings(section: IdentityConfig): SignInSettings | undefined {
+  const { url, providers, session, unknown, create } = section;
   const found = Object.entries(providers).flatMap(([name, { secret, ...options }]) => {
     const { client, ask = DEFAULT_SCOPES } = options;
     if (client === undefined || secret === undefined) return [];
     return [{ name, options, client, scopes: ask, secret: secret.reveal() }];
   });
   if (url === undefined || found.length === 0) return undefined;
+  const tokens = authorizationSettings(section);
   return {
+    ...(tokens && { tokens }),
     url: url.replace(/\/$/, ""),
     providers: found,
     sessionMs: durationMs(session),

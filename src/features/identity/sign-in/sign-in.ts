@@ -83,6 +83,21 @@ export class SignIn {
     };
   }
 
+  /** Whose browser asks, with something that only its session has. */
+  async browser(request: Request, { books }: AskedPage) {
+    const secret = cookieIn(request.headers, this.#cookies.session);
+    const { sessions, now } = this.#options;
+    const session = secret === undefined ? undefined : await sessions.find(books, secret, now());
+    return session && { session, binding: secret! };
+  }
+
+  /** Where somebody signs in who comes back to an own path then: at the provider, if there is one only. */
+  location(to: string): string {
+    const [only, second] = this.#providers.keys();
+    const page = only !== undefined && second === undefined ? `/auth/login/${only}` : "/auth/";
+    return `${page}?to=${encodeURIComponent(to)}`;
+  }
+
   async #choose({ url }: AskedPage): Promise<Response> {
     const to = ownTarget(url.searchParams.get("to"), this.#options.settings.url);
     const hint = this.#cookies.isSecure

@@ -11,13 +11,13 @@ export interface FetchedDocument {
   readonly headers: Headers;
 }
 
-/** @param init `method`, `headers` and `body` @throws Error with a clause that names neither query nor credentials */
+/** @param init `method`, `headers`, `body`, and a `signal` in place of the usual time @throws Error with a clause that names neither query nor credentials */
 export type FetchDocument = (url: string, init?: RequestInit) => Promise<FetchedDocument>;
 
 export const fetchDocument: FetchDocument = async (url, init = {}) => {
   const fault = addressFault(url);
   if (fault !== undefined) throw new Error(`the address ${placeOf(url)} ${fault}`);
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = init.signal ?? AbortSignal.timeout(TIMEOUT_MS);
   let response: Response;
   try {
     response = await fetch(url, { ...init, redirect: "manual", signal });
@@ -25,8 +25,7 @@ export const fetchDocument: FetchDocument = async (url, init = {}) => {
   } catch (cause) {
     if (cause instanceof TooLarge) throw new Error(`${placeOf(url)} answers more than ${MAX_BYTES} bytes`);
     const { name, code } = cause as { name?: string; code?: unknown };
-    if (name === "TimeoutError")
-      throw new Error(`${placeOf(url)} does not answer within ${TIMEOUT_MS / 1_000} s`);
+    if (name === "TimeoutError") throw new Error(`${placeOf(url)} does not answer in time`);
     throw new Error(`${placeOf(url)} cannot be reached${typeof code === "string" ? ` (${code})` : ""}`);
   }
 };

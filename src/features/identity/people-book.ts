@@ -16,15 +16,20 @@ export type Access = Omit<AccessRow, "id" | "grants"> & { readonly grants: reado
 export const NONE: Access = { status: "active", path: null, grants: [], not_before: 0, cut: 0 };
 
 export class PeopleBook {
-  readonly #host: Pick<KeeperHost, "change" | "settled">;
+  readonly #host: Pick<KeeperHost, "change" | "settled" | "read">;
 
-  constructor(host: Pick<KeeperHost, "change" | "settled">) {
+  constructor(host: Pick<KeeperHost, "change" | "settled" | "read">) {
     this.#host = host;
   }
 
   /** What is known of a person beside its tokens. */
   accessOf(books: Pick<AdminBooks, "read">, id: string): Promise<Access> {
     return books.read((sql) => readAccess(sql, id));
+  }
+
+  /** The same, where there are no books of the admin API. */
+  known(id: string): Promise<Access> {
+    return this.#host.read((sql) => readAccess(sql, id));
   }
 
   /** Whether all workers have taken over what was decided before. */
@@ -46,6 +51,7 @@ export class PeopleBook {
       await sql.run("UPDATE identity_people SET name = '', email = NULL, email_verified = 0 WHERE id = $1", [
         id,
       ]);
+      await sql.run("DELETE FROM identity_provider_tokens WHERE person = $1", [id]);
       return { before: null, after: null };
     });
   }

@@ -1,6 +1,7 @@
 /** The tables of people in the store of the books. */
 import type { FeatureTables } from "../../keeper/seams.ts";
 import { AUTHORIZATION, AUTHORIZATION_TABLES } from "./own/tables.ts";
+import { REFRESH_TOKENS } from "./sign-in/refresh-tables.ts";
 
 const FIRST = `
 -- People and workloads that weir has seen, or that an operator has named. name, email: empty after they were forgotten.
@@ -20,8 +21,11 @@ CREATE INDEX identity_sessions_person ON identity_sessions (person);
 `;
 
 export const tables: FeatureTables = {
-  migrations: [FIRST, SESSIONS, AUTHORIZATION],
-  copied: ["identity_people", "identity_access", "identity_sessions", ...AUTHORIZATION_TABLES],
+  migrations: [FIRST, SESSIONS, AUTHORIZATION, REFRESH_TOKENS],
+  copied: [
+    ...["identity_people", "identity_access", "identity_sessions", "identity_provider_tokens"],
+    ...AUTHORIZATION_TABLES,
+  ],
   recovered: ["identity_people", "identity_access"],
   replicas: ["identity_access"],
 };

@@ -3,6 +3,7 @@
  * and weir stores nothing for somebody who only opens the page.
  */
 import { isObject, parseJson } from "../../../core/json.ts";
+import { Sealer } from "./sealer.ts";
 
 export interface Attempt {
   readonly provider: string;
@@ -18,7 +19,6 @@ export interface Attempt {
 
 export const ATTEMPT_MS = 600_000;
 
-const NONCE_BYTES = 12;
 /** Longest own path: the request of a program for a code is one. */
 const MOST_TARGET = 2_000;
 
@@ -28,44 +28,22 @@ export function randomText(): string {
 }
 
 /** Seals attempts with a key that follows from the secret which all nodes share with the provider. */
-export class Sealer {
-  readonly #key: Promise<CryptoKey>;
+export class AttemptSealer {
+  readonly #sealer: Sealer;
 
   constructor(secret: string) {
-    this.#key = keyFrom(secret);
+    this.#sealer = new Sealer(secret, "attempts to sign in");
   }
 
-  async seal(attempt: Attempt): Promise<string> {
-    const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
-    const plain = new TextEncoder().encode(JSON.stringify(attempt));
-    const sealed = await crypto.subtle.encrypt({ name: "AES-GCM", iv }, await this.#key, plain);
-    return Buffer.concat([iv, new Uint8Array(sealed)]).toString("base64url");
+  seal(attempt: Attempt): Promise<string> {
+    return this.#sealer.seal(JSON.stringify(attempt));
   }
 
   /** @returns undefined for a text that no node has sealed */
   async unseal(text: string): Promise<Attempt | undefined> {
-    const bytes = new Uint8Array(Buffer.from(text, "base64url"));
-    if (bytes.length <= NONCE_BYTES) return undefined;
-    try {
-      const iv = bytes.subarray(0, NONCE_BYTES);
-      const plain = await crypto.subtle.decrypt(
-        { name: "AES-GCM", iv },
-        await this.#key,
-        bytes.subarray(NONCE_BYTES),
-      );
-      const attempt = parseJson(new TextDecoder().decode(plain));
-      return isObject(attempt) ? (attempt as unknown as Attempt) : undefined;
-    } catch {
-      return undefined;
-    }
+    const attempt = parseJson((await this.#sealer.unseal(text)) ?? "");
+    return isObject(attempt) ? (attempt as unknown as Attempt) : undefined;
   }
-}
-
-async function keyFrom(secret: string): Promise<CryptoKey> {
-  const encode = (text: string) => new TextEncoder().encode(text);
-  const base = await crypto.subtle.importKey("raw", encode(secret), "HKDF", false, ["deriveKey"]);
-  const how = { name: "HKDF", hash: "SHA-256", salt: encode("weir"), info: encode("attempts to sign in") };
-  return crypto.subtle.deriveKey(how, base, { name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
 }
 
 /** A path of weir's own, whatever the text is: no other host, no other scheme. */

@@ -1,21 +1,21 @@
 /** A provider of OpenID Connect: the way to it, and what it says when somebody comes back. */
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
-import { claimOf, expectClaims } from "../claims.ts";
+import { claimOf, expectClaims, type Wanted } from "../claims.ts";
 import { type Identified, personIn } from "../callers.ts";
 import { type Entry, providerEntry } from "../entries.ts";
-import { type FetchDocument, type FetchedDocument, placeOf } from "../fetch-document.ts";
+import type { FetchDocument } from "../fetch-document.ts";
+import { type Grant, grantsOf, groupsIn } from "../groups.ts";
 import { addressFault } from "../section.ts";
 import { personId } from "../people.ts";
+import { subjectOf } from "../tokens/check-claims.ts";
 import { shown, TokenFault } from "../tokens/fault.ts";
-import { fetchMetadata, KeySource } from "../tokens/key-source.ts";
-import { readToken, type Token } from "../tokens/token.ts";
-import { type Attempt, ATTEMPT_MS, randomText, Sealer } from "./attempt.ts";
+import { KeySource } from "../tokens/key-source.ts";
+import { readToken } from "../tokens/token.ts";
+import { type Attempt, ATTEMPT_MS, AttemptSealer, randomText } from "./attempt.ts";
+import { expectIdToken, type ExpectedToken, expectOwn } from "./id-token.ts";
+import { Metadata } from "./metadata.ts";
 import type { SignInProvider } from "./settings.ts";
-
-/** Algorithms of ID tokens. */
-const ALGORITHMS = new Set(["RS256", "PS256", "ES256", "ES384", "EdDSA"]);
-const METADATA_MS = 3_600_000;
-const SKEW_MS = 60_000;
+import { GrantRefused, type ProviderTokens, TokenEndpoint } from "./token-endpoint.ts";
 
 export interface ProviderOptions {
   readonly provider: SignInProvider;
@@ -28,24 +28,27 @@ export interface ProviderOptions {
 }
 
 /** Who has signed in. */
-export type SignedIn = Omit<Identified, "until"> & { readonly sid?: string };
+export type SignedIn = Omit<Identified, "until"> & { readonly sid?: string; readonly refreshToken?: string };
 
 export class Provider {
   readonly name: string;
-  readonly sealer: Sealer;
+  readonly sealer: AttemptSealer;
   readonly #options: ProviderOptions;
   readonly #entry: Entry;
   readonly #keys: KeySource;
-  #metadata: { readonly value: JsonObject; readonly at: number } | undefined;
+  readonly #metadata: Metadata;
+  readonly #tokens: TokenEndpoint;
 
   constructor(options: ProviderOptions) {
     const { provider, fetchDocument, now, fault } = options;
     this.#options = options;
     this.name = provider.name;
-    this.sealer = new Sealer(provider.secret);
+    this.sealer = new AttemptSealer(provider.secret);
     this.#entry = providerEntry(provider.name, provider.options);
     const { issuer, jwks } = provider.options;
     this.#keys = new KeySource({ issuer, fetchDocument, now, fault, ...(jwks !== undefined && { jwks }) });
+    this.#metadata = new Metadata({ issuer, fetchDocument, now });
+    this.#tokens = new TokenEndpoint(this.#metadata, provider);
   }
 
   stop(): void {
@@ -60,7 +63,7 @@ export class Provider {
       ...{ to, at: now() },
     };
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(attempt.verifier));
-    const location = new URL(await this.#endpoint("authorization_endpoint"));
+    const location = new URL(await this.#metadata.endpoint("authorization_endpoint"));
     const query = {
       ...{
         client_id: provider.client,
@@ -81,34 +84,65 @@ export class Provider {
    * @param query of the callback, in which `state` was compared with that of the attempt @throws TokenFault
    */
   async finish(query: URLSearchParams, attempt: Attempt): Promise<SignedIn> {
-    const { issuer } = this.#options.provider.options;
-    if (this.#options.now() - attempt.at > ATTEMPT_MS)
+    const { now, callback } = this.#options;
+    if (now() - attempt.at > ATTEMPT_MS)
       throw new TokenFault("expired", "the attempt is older than 10 minutes");
-    const named = query.get("iss");
-    const metadata = await this.#readMetadata();
-    if (
-      named === null ? metadata["authorization_response_iss_parameter_supported"] === true : named !== issuer
-    )
-      throw new TokenFault(
-        "issuer",
-        `the callback names the issuer ${shown(named)}, expected ${shown(issuer)}`,
-      );
-    const error = query.get("error");
-    if (error !== null)
+    const code = await this.#codeIn(query);
+    const { verifier, nonce } = attempt;
+    const tokens = await this.#tokens.ask({
+      ...{ grant_type: "authorization_code", code, redirect_uri: callback, code_verifier: verifier },
+    });
+    const { idToken, accessToken, refreshToken } = tokens;
+    if (idToken === undefined) throw new TokenFault("claims", "the token endpoint gives no ID token");
+    const said = await this.#claimsIn(idToken, accessToken);
+    if (said["nonce"] !== nonce)
       throw new TokenFault(
         "claims",
-        `the provider answered ${shown(error)}: ${shown(query.get("error_description"))}`,
+        `its nonce is ${shown(said["nonce"])}, which is not that of the attempt`,
       );
-    const code = query.get("code");
-    if (code === null || code === "") throw new TokenFault("claims", "the callback has no code");
-    const { idToken, accessToken } = await this.#exchange(code, attempt);
-    const token = readToken(idToken);
-    await this.#keys.verify(token);
-    await this.#checkIdToken(token, attempt, accessToken);
-    const claims = { ...(await this.#userinfo(token.claims, accessToken)), ...token.claims };
+    const claims = { ...(await this.#userinfo(said["sub"], accessToken)), ...said };
     expectClaims(claims, this.#entry.wanted);
     const sid = claimOf(claims, "sid");
-    return { ...personIn(claims, this.#entry), ...(typeof sid === "string" && { sid }) };
+    return {
+      ...personIn(claims, this.#entry),
+      ...(typeof sid === "string" && { sid }),
+      ...(refreshToken !== undefined && { refreshToken }),
+    };
+  }
+
+  /** New tokens for a refresh token. The provider may have replaced it by the one in the answer. @throws TokenFault, GrantRefused */
+  refresh(refreshToken: string, signal: AbortSignal): Promise<ProviderTokens> {
+    return this.#tokens.ask({ grant_type: "refresh_token", refresh_token: refreshToken }, signal);
+  }
+
+  /**
+   * What new tokens say of a person who has signed in before.
+   * @returns grants of its groups; undefined if the provider does not tell them there
+   * @throws GrantRefused if the person would not be signed in any more, TokenFault if the provider did not say so
+   */
+  async grantsIn(
+    { idToken, accessToken }: ProviderTokens,
+    person: string,
+    signal: AbortSignal,
+  ): Promise<readonly Grant[] | undefined> {
+    const { wanted, subject, issuer, rules, groups: claim } = this.#entry;
+    const said = idToken === undefined ? {} : await this.#claimsIn(idToken, accessToken);
+    const claims = { ...(await this.#userinfo(said["sub"], accessToken, signal)), ...said };
+    // Without an ID token some claims may be missing that it had; those that are there count.
+    const isWhole = idToken !== undefined;
+    if (!isWhole && claimOf(claims, subject) === undefined) return undefined;
+    if (personId(issuer, subjectOf(claims, subject)) !== person)
+      throw new GrantRefused("the provider answers with the tokens of somebody else");
+    const present: [string, Wanted][] = Object.entries(wanted).filter(
+      ([name]) => isWhole || claimOf(claims, name) !== undefined,
+    );
+    try {
+      expectClaims(claims, Object.fromEntries(present));
+    } catch (cause) {
+      throw new GrantRefused((cause as Error).message);
+    }
+    const groups = groupsIn(claims, claim);
+    return groups || isWhole ? grantsOf(groups ?? [], rules) : undefined;
   }
 
   /** The person or session that a logout token of the provider ends (OpenID Connect Back-Channel Logout 2.6). @throws TokenFault */
@@ -116,7 +150,7 @@ export class Provider {
     const token = readToken(text);
     await this.#keys.verify(token);
     const { claims } = token;
-    this.#expectOwn(token);
+    expectOwn(token, this.#expected);
     const events = claims["events"];
     if (!isObject(events) || !Object.hasOwn(events, "http://schemas.openid.net/event/backchannel-logout"))
       throw new TokenFault("type", "it is no logout token");
@@ -135,7 +169,7 @@ export class Provider {
 
   /** Where the provider ends its own session; undefined if it does not say. */
   async logoutLocation(back: string): Promise<string | undefined> {
-    const address = (await this.#readMetadata())["end_session_endpoint"];
+    const address = (await this.#metadata.read())["end_session_endpoint"];
     if (typeof address !== "string" || addressFault(address) !== undefined) return undefined;
     const location = new URL(address);
     location.searchParams.set("client_id", this.#options.provider.client);
@@ -143,137 +177,62 @@ export class Provider {
     return location.href;
   }
 
-  async #exchange(
-    code: string,
-    { verifier }: Attempt,
-  ): Promise<{ idToken: string; accessToken: string | undefined }> {
-    const { provider, callback } = this.#options;
-    const { client, secret } = provider;
-    const methods = (await this.#readMetadata())["token_endpoint_auth_methods_supported"];
-    const isInBody =
-      Array.isArray(methods) &&
-      methods.includes("client_secret_post") &&
-      !methods.includes("client_secret_basic");
-    const form = new URLSearchParams({
-      ...{ grant_type: "authorization_code", code, redirect_uri: callback, code_verifier: verifier },
-      ...(isInBody && { client_id: client, client_secret: secret }),
-    });
-    // RFC 6749 2.3.1: both parts are form-encoded first.
-    const pair = [client, secret]
-      .map((text) => new URLSearchParams({ x: text }).toString().slice(2))
-      .join(":");
-    const answer = await this.#ask(await this.#endpoint("token_endpoint"), {
-      method: "POST",
-      headers: {
-        ...{ accept: "application/json", "content-type": "application/x-www-form-urlencoded" },
-        ...(!isInBody && { authorization: `Basic ${Buffer.from(pair).toString("base64")}` }),
-      },
-      body: form.toString(),
-    });
-    const body = parseJson(answer.text);
-    if (answer.status !== 200 || !isObject(body))
+  /** @throws TokenFault */
+  async #codeIn(query: URLSearchParams): Promise<string> {
+    const { issuer } = this.#options.provider.options;
+    const named = query.get("iss");
+    const metadata = await this.#metadata.read();
+    if (
+      named === null ? metadata["authorization_response_iss_parameter_supported"] === true : named !== issuer
+    )
+      throw new TokenFault(
+        "issuer",
+        `the callback names the issuer ${shown(named)}, expected ${shown(issuer)}`,
+      );
+    const error = query.get("error");
+    if (error !== null)
       throw new TokenFault(
         "claims",
-        `the token endpoint answers ${answer.status} ${shown(isObject(body) ? body["error"] : undefined)}`,
+        `the provider answered ${shown(error)}: ${shown(query.get("error_description"))}`,
       );
-    const { id_token: idToken, access_token: accessToken } = body;
-    if (typeof idToken !== "string") throw new TokenFault("claims", "the token endpoint gives no ID token");
-    return { idToken, accessToken: typeof accessToken === "string" ? accessToken : undefined };
+    const code = query.get("code");
+    if (code === null || code === "") throw new TokenFault("claims", "the callback has no code");
+    return code;
   }
 
-  async #checkIdToken(token: Token, { nonce }: Attempt, accessToken: string | undefined): Promise<void> {
-    const { claims, alg } = token;
-    this.#expectOwn(token);
-    if (claims["nonce"] !== nonce)
-      throw new TokenFault(
-        "claims",
-        `its nonce is ${shown(claims["nonce"])}, which is not that of the attempt`,
-      );
-    const { exp } = claims;
-    if (typeof exp !== "number" || exp * 1_000 <= this.#options.now())
-      throw new TokenFault("expired", `its exp is ${shown(exp)}`);
-    const hash = claims["at_hash"];
-    if (hash !== undefined && accessToken !== undefined && hash !== (await accessHash(accessToken, alg)))
-      throw new TokenFault("claims", "its at_hash is not that of the access token");
+  /** The claims of an ID token. @throws TokenFault */
+  async #claimsIn(idToken: string, accessToken: string | undefined): Promise<JsonObject> {
+    const token = readToken(idToken);
+    await this.#keys.verify(token);
+    await expectIdToken(token, this.#expected, accessToken);
+    return token.claims;
   }
 
-  /** What ID tokens and logout tokens have in common. @throws TokenFault */
-  #expectOwn({ claims, alg }: Token): void {
+  get #expected(): ExpectedToken {
     const { now, provider } = this.#options;
     const { client, options } = provider;
-    const named = this.#metadata?.value["id_token_signing_alg_values_supported"];
-    if (
-      !ALGORITHMS.has(alg) ||
-      !this.#entry.algorithms.has(alg) ||
-      (Array.isArray(named) && !named.includes(alg))
-    )
-      throw new TokenFault("algorithm", `its alg is ${alg}`);
-    if (claims["iss"] !== options.issuer)
-      throw new TokenFault("issuer", `its iss is ${shown(claims["iss"])}, expected ${shown(options.issuer)}`);
-    const { aud, azp, iat } = claims;
-    const audiences = Array.isArray(aud) ? aud : [aud];
-    if (!audiences.includes(client))
-      throw new TokenFault("audience", `its aud is ${shown(aud)}, expected ${shown(client)}`);
-    if ((audiences.length > 1 || azp !== undefined) && azp !== client)
-      throw new TokenFault("audience", `its azp is ${shown(azp)}, expected ${shown(client)}`);
-    if (
-      typeof iat !== "number" ||
-      Math.abs(iat * 1_000 - now()) > ATTEMPT_MS ||
-      iat * 1_000 - now() > SKEW_MS
-    )
-      throw new TokenFault("time", `its iat is ${shown(iat)}`);
-    const { nbf } = claims;
-    if (nbf !== undefined && (typeof nbf !== "number" || nbf * 1_000 - now() > SKEW_MS))
-      throw new TokenFault("time", `its nbf is ${shown(nbf)}`);
+    const { algorithms } = this.#entry;
+    return { client, issuer: options.issuer, algorithms, now: now(), metadata: this.#metadata.known };
   }
 
-  /** Claims that the provider gives only there: many leave e-mail and groups out of the ID token. */
-  async #userinfo(claims: JsonObject, accessToken: string | undefined): Promise<JsonObject> {
-    const { userinfo_endpoint: address } = await this.#readMetadata();
+  /**
+   * Claims that the provider gives only there: many leave e-mail and groups out of the ID token.
+   * @param sub of the ID token; undefined: there is none
+   */
+  async #userinfo(sub: unknown, accessToken: string | undefined, signal?: AbortSignal): Promise<JsonObject> {
+    const { userinfo_endpoint: address } = await this.#metadata.read();
     if (address === undefined || accessToken === undefined) return {};
     const headers = { accept: "application/json", authorization: `Bearer ${accessToken}` };
-    const answer = await this.#ask(await this.#endpoint("userinfo_endpoint"), { headers });
+    const endpoint = await this.#metadata.endpoint("userinfo_endpoint");
+    const answer = await this.#metadata.ask(endpoint, { headers, ...(signal && { signal }) });
     const found = parseJson(answer.text);
     if (answer.status !== 200 || !isObject(found))
       throw new TokenFault("claims", `the userinfo endpoint answers ${answer.status}`);
-    if (typeof found["sub"] !== "string" || found["sub"] !== claims["sub"])
+    if (typeof found["sub"] !== "string" || (sub !== undefined && found["sub"] !== sub))
       throw new TokenFault(
         "claims",
-        `the userinfo has the sub ${shown(found["sub"])}, the ID token ${shown(claims["sub"])}`,
+        `the userinfo has the sub ${shown(found["sub"])}, the ID token ${shown(sub)}`,
       );
     return found;
   }
-
-  async #ask(address: string, init: RequestInit): Promise<FetchedDocument> {
-    return this.#options.fetchDocument(address, init).catch((cause: Error) => {
-      throw new TokenFault("unavailable", cause.message);
-    });
-  }
-
-  async #endpoint(name: string): Promise<string> {
-    const address = (await this.#readMetadata())[name];
-    const fault = typeof address === "string" ? addressFault(address) : "is missing";
-    if (fault !== undefined) throw new TokenFault("unavailable", `${name} in the metadata ${fault}`);
-    return address as string;
-  }
-
-  async #readMetadata(): Promise<JsonObject> {
-    const { now, provider, fetchDocument } = this.#options;
-    const kept = this.#metadata;
-    if (kept && now() - kept.at < METADATA_MS) return kept.value;
-    try {
-      const value = (await fetchMetadata(provider.options.issuer, fetchDocument)) as JsonObject;
-      this.#metadata = { value, at: now() };
-      return value;
-    } catch (cause) {
-      throw new TokenFault("unavailable", `${placeOf(provider.options.issuer)}: ${(cause as Error).message}`);
-    }
-  }
-}
-
-/** OpenID Connect Core 3.1.3.6: half of the hash that belongs to the algorithm. */
-async function accessHash(accessToken: string, alg: string): Promise<string> {
-  const hash = alg === "EdDSA" ? "SHA-512" : `SHA-${alg.slice(2)}`;
-  const digest = new Uint8Array(await crypto.subtle.digest(hash, new TextEncoder().encode(accessToken)));
-  return Buffer.from(digest.subarray(0, digest.length / 2)).toString("base64url");
 }

@@ -21,6 +21,8 @@ export interface Session {
   /** Where the person's own calls are booked. */
   readonly path: string;
   readonly grants: readonly Grant[];
+  /** When the provider said last that the person may sign in; absent: weir cannot ask it. */
+  readonly checkedAt?: number;
 }
 
 interface Row {
@@ -32,6 +34,7 @@ interface Row {
   readonly own_path: string | null;
   readonly status: AccessRow["status"] | null;
   readonly grants: string | null;
+  readonly checked_at: number | string | null;
 }
 
 interface Known {
@@ -109,6 +112,11 @@ export class SessionBook {
     );
   }
 
+  /** Ends all sessions of a person. @param action why, for the audit log */
+  async endOf(person: string, action: string): Promise<void> {
+    await this.#delete({ actor: "identity" }, action, "person = $1", [person]);
+  }
+
   async #delete(actor: Actor, action: string, condition: string, values: readonly string[]): Promise<void> {
     await this.#host.change(actor, action, "sessions", async (sql) => {
       const ended = await sql.run(`DELETE FROM identity_sessions WHERE ${condition}`, values);
@@ -127,16 +135,19 @@ export class SessionBook {
   #read(books: AdminBooks, hash: string, now: number): Promise<Session | undefined> {
     return books.read(async (sql) => {
       const [row] = await sql.all<Row>(
-        `SELECT s.person, p.name, s.provider, s.until_at, p.path, a.path AS own_path, a.status, a.grants FROM identity_sessions s
-         JOIN identity_people p ON p.id = s.person LEFT JOIN identity_access a ON a.id = s.person AND a.deleted_at IS NULL
+        `SELECT s.person, p.name, s.provider, s.until_at, p.path, a.path AS own_path, a.status, a.grants, t.checked_at
+         FROM identity_sessions s JOIN identity_people p ON p.id = s.person
+         LEFT JOIN identity_access a ON a.id = s.person AND a.deleted_at IS NULL
+         LEFT JOIN identity_provider_tokens t ON t.person = s.person AND t.provider = s.provider
          WHERE s.hash = $1 AND s.until_at > $2`,
         [hash, now],
       );
       if (!row || (row.status !== null && row.status !== "active")) return undefined;
-      const { person, name, provider, path, own_path: ownPath, grants } = row;
+      const { person, name, provider, path, own_path: ownPath, grants, checked_at: checkedAt } = row;
       return {
         ...{ person, name, provider, until: Number(row.until_at), path: ownPath ?? path },
         grants: grants === null ? [] : grantsIn({ grants }),
+        ...(checkedAt !== null && { checkedAt: Number(checkedAt) }),
       };
     });
   }

@@ -12,6 +12,9 @@ import { ATTEMPT_MS, ownTarget } from "./attempt.ts";
 import { cookieIn, type CookieNames, cookieNames, setCookie } from "./cookies.ts";
 import { awayPage, causeOf, HEADERS, mePage, type OwnUse, page, refusedPage, signInPage } from "./pages.ts";
 import { Provider, type SignedIn } from "./provider.ts";
+import { Recheck } from "./recheck.ts";
+import { RefreshBook } from "./refresh-book.ts";
+import { Sealer } from "./sealer.ts";
 import { type Session, SessionBook } from "./session-book.ts";
 import type { SignInSettings } from "./settings.ts";
 
@@ -32,9 +35,11 @@ export class SignIn {
   readonly #providers: ReadonlyMap<string, Provider>;
   readonly #cookies: CookieNames;
   readonly #used = new Map<string, number>();
+  /** Asks providers whether people may still sign in. */
+  readonly recheck: Recheck;
 
   constructor(options: SignInOptions) {
-    const { settings, host, now } = options;
+    const { settings, host, people, sessions, now } = options;
     this.#options = options;
     this.#cookies = cookieNames(settings.url);
     this.#providers = new Map(
@@ -43,6 +48,14 @@ export class SignIn {
         return [provider.name, new Provider({ provider, callback, fetchDocument, now, fault: host.report })];
       }),
     );
+    const providers = new Map(
+      settings.providers.map(({ name, secret }) => [
+        name,
+        { provider: this.#providers.get(name)!, sealer: new Sealer(secret, "refresh tokens") },
+      ]),
+    );
+    const book = new RefreshBook(host);
+    this.recheck = new Recheck({ book, people, sessions, providers, now, fault: host.report });
   }
 
   stop(): void {
@@ -67,17 +80,20 @@ export class SignIn {
 
   /** Who has the session of a request's cookie. */
   async session(request: Request, books: AdminBooks, address: string): Promise<OwnSession | undefined> {
-    const secret = cookieIn(request.headers, this.#cookies.session);
+    const found = await this.#found(request, books);
+    if (!found) return undefined;
+    const { secret, session } = found;
     const { sessions, now } = this.#options;
-    const session = secret === undefined ? undefined : await sessions.find(books, secret, now());
-    if (!session) return undefined;
     const { grants, person, until } = session;
     return {
       until,
-      isCurrent: () => sessions.isCurrent(books, secret!, now()),
+      isCurrent: () => {
+        void this.recheck.admits(session).catch(() => {});
+        return sessions.isCurrent(books, secret, now());
+      },
       callerOf: (operation) => callerWith(grants, person, address, operation),
       end: async () => {
-        await sessions.end({ actor: person, address }, secret!);
+        await sessions.end({ actor: person, address }, secret);
         return setCookie(this.#cookies, this.#cookies.session, "", 0);
       },
     };
@@ -85,10 +101,8 @@ export class SignIn {
 
   /** Whose browser asks, with something that only its session has. */
   async browser(request: Request, { books }: AskedPage) {
-    const secret = cookieIn(request.headers, this.#cookies.session);
-    const { sessions, now } = this.#options;
-    const session = secret === undefined ? undefined : await sessions.find(books, secret, now());
-    return session && { session, binding: secret! };
+    const found = await this.#found(request, books);
+    return found && { session: found.session, binding: found.secret };
   }
 
   /** Where somebody signs in who comes back to an own path then: at the provider, if there is one only. */
@@ -96,6 +110,18 @@ export class SignIn {
     const [only, second] = this.#providers.keys();
     const page = only !== undefined && second === undefined ? `/auth/login/${only}` : "/auth/";
     return `${page}?to=${encodeURIComponent(to)}`;
+  }
+
+  /** The session of a request's cookie, if its provider is one of the config and still knows the person. */
+  async #found(
+    request: Request,
+    books: AdminBooks,
+  ): Promise<{ secret: string; session: Session } | undefined> {
+    const secret = cookieIn(request.headers, this.#cookies.session);
+    const { sessions, now } = this.#options;
+    const session = secret === undefined ? undefined : await sessions.find(books, secret, now());
+    if (!session || !this.#providers.has(session.provider)) return undefined;
+    return (await this.recheck.admits(session)) ? { secret: secret!, session } : undefined;
   }
 
   async #choose({ url }: AskedPage): Promise<Response> {
@@ -201,13 +227,12 @@ export class SignIn {
       ...former,
       grants: [...signedIn.grants, ...byHand(former.grants)],
     }));
+    await this.recheck.keep({ person, provider: name }, signedIn.refreshToken);
     return sessions.begin(actor, { person, provider: name, sid, until, now: now() });
   }
 
   async #me(request: Request, { books }: AskedPage): Promise<Response> {
-    const secret = cookieIn(request.headers, this.#cookies.session);
-    const { sessions, now } = this.#options;
-    const session = secret === undefined ? undefined : await sessions.find(books, secret, now());
+    const { session } = (await this.#found(request, books)) ?? {};
     if (!session)
       return new Response(null, {
         status: 303,

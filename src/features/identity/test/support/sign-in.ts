@@ -30,11 +30,32 @@ interface Granted {
   broken: Broken;
 }
 
+/** How a provider treats refresh tokens. */
+export interface Refreshing {
+  /** Whether a sign-in gives one, a new one replaces it, and the answer has an ID token. */
+  isGiven: boolean;
+  rotates: boolean;
+  hasIdToken: boolean;
+  /** Claims of the ID token then, and of the userinfo. */
+  claims: Record<string, unknown>;
+  userinfo: Record<string, unknown>;
+  /** In place of the answer. */
+  answer?: { status: number; body: unknown };
+  delayMs: number;
+}
+
 /** Lets an issuer answer at its token and userinfo endpoints. */
 export class FakeSignIn {
   readonly codes = new Map<string, Granted>();
   /** Why the provider would have refused the exchange. */
   readonly faults: string[] = [];
+  readonly refreshing: Refreshing = {
+    ...{ isGiven: false, rotates: true, hasIdToken: true },
+    ...{ claims: {}, userinfo: {}, delayMs: 0 },
+  };
+  /** The refresh tokens that are worth something, by their subjects, and those that were used. */
+  readonly refreshTokens = new Map<string, string>();
+  readonly spent: string[] = [];
   #number = 0;
   #last: Broken = {};
 
@@ -65,6 +86,7 @@ export class FakeSignIn {
 
   async #token(request: Request): Promise<Response> {
     const form = new URLSearchParams(await request.text());
+    if (form.get("grant_type") === "refresh_token") return this.#refresh(form.get("refresh_token") ?? "");
     const granted = this.codes.get(form.get("code") ?? "");
     this.codes.delete(form.get("code") ?? "");
     const refuse = (fault: string) => {
@@ -103,6 +125,33 @@ export class FakeSignIn {
       token_type: "Bearer",
       expires_in: 300,
       id_token: idToken,
+      ...(this.refreshing.isGiven && {
+        refresh_token: this.giveRefreshToken(String(broken.claims?.["sub"] ?? usual.sub)),
+      }),
+    });
+  }
+
+  giveRefreshToken(subject: string): string {
+    const token = `refresh-${++this.#number}-planted`;
+    this.refreshTokens.set(token, subject);
+    return token;
+  }
+
+  async #refresh(token: string): Promise<Response> {
+    const { rotates, hasIdToken, claims, userinfo, answer, delayMs } = this.refreshing;
+    this.spent.push(token);
+    if (delayMs > 0) await Bun.sleep(delayMs);
+    if (answer) return Response.json(answer.body, { status: answer.status });
+    const sub = this.refreshTokens.get(token);
+    if (sub === undefined) return Response.json({ error: "invalid_grant" }, { status: 400 });
+    if (rotates) this.refreshTokens.delete(token);
+    this.#last = { userinfo: { sub, ...userinfo } };
+    const now = Math.floor(Date.now() / 1_000);
+    const usual = { iss: this.issuer.url, aud: CLIENT.id, sub, iat: now, exp: now + 300 };
+    return Response.json({
+      ...{ access_token: "opaque-access", token_type: "Bearer", expires_in: 300 },
+      ...(hasIdToken && { id_token: await this.issuer.keys[0]!.sign({ ...usual, ...claims }) }),
+      ...(rotates && { refresh_token: this.giveRefreshToken(sub) }),
     });
   }
 

@@ -167,6 +167,9 @@ export interface AdminBooks {
     next?: string;
   }>;
 
+  /** Adds an entry to the audit log. */
+  note(actor: Actor, action: string, subject: string, facts?: unknown): Promise<void>;
+
   store(): Promise<StoreInfo>;
   /** Writes a copy of the store. @param path absolute @throws Error with one sentence */
   backup(path: string, actor: Actor): Promise<{ bytes: number }>;

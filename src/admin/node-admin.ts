@@ -212,6 +212,10 @@ export class NodeAdmin implements AdminBooks {
     return report;
   }
 
+  note(...entry: Parameters<AdminBooks["note"]>): Promise<void> {
+    return this.#read((reports) => reports.note(...entry));
+  }
+
   auditLog(query: { limit: number; after?: string }) {
     return this.#read((reports) => reports.auditLog(query));
   }

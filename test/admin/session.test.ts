@@ -62,6 +62,12 @@ describe("a sign-in link", () => {
     expect((await signIn(given, { key: "wrong" })).status).toBe(429);
   });
 
+  test("signs in while the store fails", async () => {
+    const given = fakeAdmin();
+    given.books.note = () => Promise.reject(new Error("the store failed"));
+    expect((await signIn(given, { token: await tokenOf(given) })).status).toBe(200);
+  });
+
   test("is made by admins of the whole gateway alone", async () => {
     const { send, addKey } = fakeAdmin();
     for (const key of [addKey("admin", "/eng"), addKey("read")])
@@ -83,10 +89,13 @@ describe("a session", () => {
     const headers = { ...FROM_CONSOLE, cookie };
     const made = await send("POST", "/admin/v1/keys", { key: null, body: { name: "a" }, headers });
     expect(made.status).toBe(201);
-    expect(given.books.log.at(-1)).toMatchObject({ actor: "console" });
+    const [begun, added] = given.books.log;
+    expect(begun).toMatchObject({ actor: "console", subject: "sign in console", after: { by: "link" } });
+    expect(added).toMatchObject({ actor: "console" });
     const out = await send("DELETE", "/admin/v1/session", { key: null, headers });
     expect(out.headers.get("set-cookie")).toContain("Max-Age=0");
     expect((await read(cookie)).status).toBe(401);
+    expect(given.books.log.at(-1)).toMatchObject({ actor: "console", subject: "sign out console" });
     const other = await signedIn(given);
     given.wait(HOURS_12);
     expect((await read(other)).status).toBe(401);

@@ -214,6 +214,10 @@ export class FakeBooks implements AdminBooks {
   }
 
   audit = async () => ({ holds: true, checks: [{ name: "sums", holds: true, detail: "0 = 0" }] });
+  async note(actor: Actor, action: string, subject: string, facts?: unknown) {
+    this.#note(actor, action, subject, undefined, facts);
+  }
+
   auditLog = async () => ({ entries: this.log });
   store = async () => ({ kind: "memory" as const, place: "memory", bytes: 0, calls: 0, waiting: 0 });
 

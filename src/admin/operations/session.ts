@@ -25,15 +25,20 @@ export const sessionOperations = [
     if ((token === undefined) === (key === undefined)) throw invalid("Give either a token or a key.");
     const begun = token === undefined ? byKey(given, key!) : byLink(given, token);
     const { caller, secret, until } = begun;
+    await noted(given, caller, "sign in", { by: token === undefined ? "key" : "link" });
     return {
       json: await sessionOf(given, caller, until),
       headers: { "set-cookie": cookieOf(secret, given.own.port) },
     };
   }),
-  answers(signOut, async ({ headers, own, sessions, session }) => {
+  answers(signOut, async (given) => {
+    const { headers, own, sessions, session, caller } = given;
     if (session) return { json: {}, headers: { "set-cookie": await session.end() } };
     const secret = readCookie(headers, own.port);
-    if (secret !== undefined) sessions.end(secret);
+    if (secret !== undefined) {
+      sessions.end(secret);
+      await noted(given, caller, "sign out");
+    }
     return { json: {}, headers: { "set-cookie": cookieOf("", own.port) } };
   }),
   answers(makeSignInLink, ({ sessions, now, headers }) => {
@@ -41,6 +46,13 @@ export const sessionOperations = [
     return { json: { url: `http://${headers.get("host")}/console#t=${token}`, expiresAt: until } };
   }),
 ];
+
+/** Adds an entry to the audit log. People get in also while the store fails: then the log of the gateway has it. */
+async function noted({ books }: Given, { actor, address }: Caller, action: string, facts?: object) {
+  await books
+    .note({ actor, address }, action, "console", facts)
+    .catch((cause: unknown) => books.report(`${action} of ${actor} is in no audit log`, cause));
+}
 
 interface Begun {
   caller: Caller;

@@ -28,6 +28,8 @@ export interface OwnOperations extends OwnPages {
   readonly operations: readonly AdminOperation[];
   /** Values of columns in the answer of `getCall` that the store of the books does not have. */
   ofCall?(books: AdminBooks, id: string): object | undefined;
+  /** The path at which a subject of the audit log lies, if it is one of the feature: `people/per_…`. */
+  placeOf?(books: AdminBooks, subject: string): Promise<string | undefined>;
 }
 
 /** The operations of a feature, with its name. */

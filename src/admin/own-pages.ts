@@ -11,6 +11,15 @@ export interface AskedPage {
   readonly address: string;
 }
 
+/** What of a request says whether somebody may make it. */
+export interface AskedRequest {
+  readonly books: AdminBooks;
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  /** As the contract describes it. */
+  readonly body: unknown;
+}
+
 /** A session that a feature has begun. */
 export interface OwnSession {
   /** Milliseconds since 1970. */
@@ -19,6 +28,12 @@ export interface OwnSession {
   isCurrent(): boolean;
   /** The caller of an operation; one without a role, if the session permits it to none. */
   callerOf(operation: Pick<Contract, "id" | "needs">): Caller;
+  /**
+   * The caller of one request to an operation that {@link callerOf} permits: what the request wants may be beyond some of the rights.
+   * Asked in line with other writes.
+   * @throws AdminError if the request is beyond all of them
+   */
+  callerFor?(operation: Pick<Contract, "id" | "needs">, request: AskedRequest): Promise<Caller>;
   /** Ends it. @returns the header `set-cookie` of the answer */
   end(): Promise<string>;
 }

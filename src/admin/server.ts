@@ -105,7 +105,7 @@ export class AdminServer {
       isAllowed: () => (session ? session.isCurrent() : "caller" in (this.#present(request, address) ?? {})),
     };
     if (operation.needs.role !== "admin" || operation.alone)
-      return respond(operation, await operation.handle(given));
+      return respond(operation, await handled(operation, given));
     return answerOf(await this.#write(operation, given, pathname));
   }
 
@@ -116,7 +116,7 @@ export class AdminServer {
       this.#writing = done.promise;
       await earlier;
       try {
-        return packed(operation, await operation.handle({ ...given, now: this.#now() }));
+        return packed(operation, await handled(operation, { ...given, now: this.#now() }));
       } finally {
         done.resolve();
       }
@@ -144,7 +144,8 @@ export class AdminServer {
     if (known === undefined && refusalOf(needs, visitor, isLocal) === undefined) return visitor;
     const caller = this.#expectCaller(known, address, request);
     const refusal = refusalOf(needs, caller, isLocal);
-    if (refusal !== undefined) throw new AdminError(403, "forbidden", refusal);
+    if (refusal !== undefined)
+      throw new AdminError(403, "forbidden", session ? "None of your roles permits this." : refusal);
     if (isBySession(request) && !isReading(request)) expectConsole(request.headers);
     return caller;
   }
@@ -192,6 +193,11 @@ export class AdminServer {
   #now(): number {
     return this.#options.now?.() ?? Date.now();
   }
+}
+
+async function handled(operation: AdminOperation, given: AdminRequest): Promise<Reply> {
+  const caller = await given.session?.callerFor?.(operation, given);
+  return operation.handle(caller ? { ...given, caller } : given);
 }
 
 function unauthorized(message: string): AdminError {

@@ -125,7 +125,9 @@ export const auditLog = contract({
   path: "/admin/v1/audit/log",
   id: "auditLog",
   summary: "Who changed what, the newest first",
-  needs: { role: "read", on: "gateway" },
+  description:
+    "A key on a path sees changes of what lies there and below, and its own. A page may have fewer entries than `limit` although more follow.",
+  needs: { role: "read", on: "path" },
   query: request(PAGE),
   answer: { name: "AuditLog", schema: AuditLog },
 });

@@ -1,7 +1,8 @@
 /** The books themselves: the proof that they agree, the log of changes, invoices, the store. */
 import { readAccount } from "../../ledger/record.ts";
+import { seenEntries } from "../audit-entries.ts";
 import { actorOf, findKey } from "../entries.ts";
-import { answers } from "../operation.ts";
+import { type AdminOperation, answers, type OwnOperations } from "../operation.ts";
 import {
   auditBooks,
   auditLog,
@@ -15,9 +16,10 @@ import {
   releaseBudgets,
 } from "../../operator/books.ts";
 
-export const bookOperations = [
+/** @param own of features */
+export const bookOperations = (own: readonly OwnOperations[]): readonly AdminOperation[] => [
   answers(auditBooks, async ({ books }) => ({ json: await books.audit() })),
-  answers(auditLog, async ({ books, query }) => ({ json: await books.auditLog(query) })),
+  answers(auditLog, async (given) => ({ json: await seenEntries(given, given.query, own) })),
   answers(listAssumptions, async ({ books, query }) => {
     const names = new Map(books.policy().budgets.map(({ id, name }) => [id, name]));
     const { entries, ...rest } = await books.assumptions(query);

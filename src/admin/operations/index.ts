@@ -62,7 +62,7 @@ export function listOperations(
     ...providerOperations,
     ...configOperations,
     ...nameOperations,
-    ...bookOperations,
+    ...bookOperations(own),
     ...gatewayOperations(() => openApiDocument(operations, version)),
   ];
   const operations = withOwn(core, own);

@@ -14,12 +14,14 @@ import {
   type Person,
   revokeToken,
 } from "./contracts.ts";
-import type { Grant, Role } from "./groups.ts";
+import type { Grant } from "./groups.ts";
+import { rolesToGive } from "./mandate.ts";
 import { personId, tokenId } from "./people.ts";
 import type { Access, PeopleBook } from "./people-book.ts";
 import { findPerson, listPersons, type PersonEntry } from "./people-reports.ts";
 import { keeperPart } from "./slots.ts";
 
+type GivenGrant = Pick<Grant, "role" | "on">;
 type Given = Pick<AdminRequest, "books" | "caller">;
 
 const operations = [
@@ -34,7 +36,7 @@ const operations = [
     const { books, caller, body, now } = given;
     const { issuer, subject, name = "", path, grants } = body;
     expectPath(caller, path, "/path");
-    expectGrants(caller, grants);
+    expectGrants(caller, grants, []);
     const id = personId(issuer, subject);
     if (await books.read((sql) => findPerson(sql, id)))
       throw conflict(`There is already a person with this issuer and subject: ${id}.`, "/subject");
@@ -43,7 +45,7 @@ const operations = [
     await book.decide(actorOf(caller), "add person", id, (former) => ({
       ...former,
       path,
-      grants: withHand(former.grants, grants),
+      grants: withHand(caller, former.grants, grants),
     }));
     return confirmed(given, book, id);
   }),
@@ -52,7 +54,8 @@ const operations = [
     const person = await expectPerson(given, params.id);
     const { status, cut = false, path, grants, revokeTokens } = body;
     if (path) expectPath(caller, path, "/path");
-    if (grants) expectGrants(caller, grants);
+    if (grants) expectGrants(caller, grants, person.access.grants);
+    if (status !== undefined || path !== undefined || revokeTokens) expectPower(caller, person);
     const book = await bookOf(given.books);
     await book.decide(
       actorOf(caller),
@@ -61,7 +64,7 @@ const operations = [
       (former) => ({
         status: status ?? former.status,
         path: path === undefined ? former.path : path,
-        grants: grants ? withHand(former.grants, grants) : former.grants,
+        grants: grants ? withHand(caller, former.grants, grants) : former.grants,
         // A token of this very second may be one of those that were stolen.
         not_before: revokeTokens ? Math.floor(now / 1_000) + 1 : former.not_before,
         cut: status === "suspended" && cut ? 1 : 0,
@@ -71,7 +74,9 @@ const operations = [
   }),
   answers(forgetPerson, async (given) => {
     const { caller, params } = given;
-    const { id } = await expectPerson(given, params.id);
+    const person = await expectPerson(given, params.id);
+    const { id } = person;
+    expectPower(caller, person);
     const book = await bookOf(given.books);
     await book.forget(id);
     await book.decide(actorOf(caller), "forget person", id, (former) => ({
@@ -100,6 +105,11 @@ const OAUTH_PAGES = /^\/device$|^\/oauth\/|^\/\.well-known\//;
 export const admin: OwnOperations = {
   after: ["importKeys", "listKeys"],
   operations,
+  async placeOf(books, subject) {
+    const [table, id = ""] = subject.split("/");
+    const person = table === "people" ? await books.read((sql) => findPerson(sql, id)) : undefined;
+    return person && pathOf(person);
+  },
   page(request, asked) {
     if (OAUTH_PAGES.test(asked.url.pathname)) {
       const browser = keeperPart.get(asked.books.offers)?.browser();
@@ -154,15 +164,41 @@ function expectPath({ path: own }: Caller, path: string, at: string): void {
     throw new AdminError(403, "not_permitted", `This key may act only on ${own} and below.`, { path: at });
 }
 
-/** A grant never exceeds what the granter has. @throws AdminError 400, 403 */
-function expectGrants(caller: Caller, grants: readonly { on: string }[]): void {
-  for (const [index, { on }] of grants.entries()) expectPath(caller, on, `/grants/${index}/on`);
+/** A grant never exceeds what the granter has; one that is there may stay. @throws AdminError 400, 403 */
+function expectGrants(caller: Caller, grants: readonly GivenGrant[], former: readonly Grant[]): void {
+  for (const [index, grant] of grants.entries()) {
+    if (former.some((one) => isSame(one, grant))) continue;
+    expectPath(caller, grant.on, `/grants/${index}/on`);
+    if (rolesToGive(caller).includes(grant.role)) continue;
+    const path = `/grants/${index}/role`;
+    throw new AdminError(403, "not_permitted", "A manager grants the roles member and viewer only.", {
+      path,
+    });
+  }
 }
 
-function withHand(former: readonly Grant[], grants: readonly { role: Role; on: string }[]): Grant[] {
+/** Who could not give somebody its roles can take nothing from it, either. @throws AdminError 403 */
+function expectPower(caller: Caller, { access }: PersonEntry): void {
+  const beyond = access.grants.find(
+    (grant) => grant.role !== "viewer" && grant.role !== "member" && !mayGive(caller, grant),
+  );
+  if (!beyond) return;
+  const sentence = `The person is ${beyond.role} on ${beyond.on}, which is beyond your rights.`;
+  throw new AdminError(403, "not_permitted", sentence);
+}
+
+const mayGive = (caller: Caller, { role, on }: GivenGrant) =>
+  rolesToGive(caller).includes(role) && isWithin(on, caller.path);
+
+const isSame = (one: GivenGrant, other: GivenGrant) => one.role === other.role && one.on === other.on;
+
+/** Grants by hand that the caller could not give stay as they are. */
+function withHand(caller: Caller, former: readonly Grant[], grants: readonly GivenGrant[]): Grant[] {
+  const kept = former.filter((grant) => grant.source !== "hand" || !mayGive(caller, grant));
+  const isKept = (grant: GivenGrant) => kept.some((one) => one.source === "hand" && isSame(one, grant));
   return [
-    ...former.filter(({ source }) => source !== "hand"),
-    ...grants.map((grant) => ({ ...grant, source: "hand" })),
+    ...kept,
+    ...grants.filter((grant) => !isKept(grant)).map((grant) => ({ ...grant, source: "hand" })),
   ];
 }
 

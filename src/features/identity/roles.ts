@@ -1,42 +1,105 @@
 /** What people with roles may do in the admin API. */
 import type { Caller } from "../../admin/callers.ts";
-import type { Needs } from "../../operator/contract.ts";
-import type { Grant, Role } from "./groups.ts";
+import type { AskedRequest, OwnSession } from "../../admin/own-pages.ts";
+import type { Scopes } from "../../ledger/policy.ts";
+import type { Contract } from "../../operator/contract.ts";
+import type { Grant } from "./groups.ts";
+import { expectManaged, noteManager } from "./mandate.ts";
+import { type Permitted, ROLE_TABLE } from "./role-table.ts";
 
-/** Reading that only admins may do besides: what calls contain. */
-const OF_AUDITORS = new Set(["getCallBody"]);
+/** A person in the admin API. */
+export interface Acting {
+  readonly person: string;
+  readonly address: string;
+  readonly grants: readonly Grant[];
+  /** Keys that it makes as a manager can do no more. */
+  readonly scopes: Scopes;
+}
 
-/**
- * The roles that may use an operation. Members use models and see themselves; the admin API is not for them. Managers read: an
- * operation that changes keys could make one for the admin API.
- */
-function rolesFor({ id, needs }: { id: string; needs: Needs }): readonly Role[] {
-  if (needs.role === "admin") {
-    return OF_AUDITORS.has(id) ? ["admin", "auditor"] : ["admin"];
-  }
-  return ["admin", "manager", "viewer", "auditor"];
+type Table = Readonly<Record<string, Permitted>>;
+type Operation = Pick<Contract, "id" | "needs">;
+
+/** A path that does not exist. Everybody with a role may learn that. */
+const NO_OPERATION = "";
+const ANYONE: Permitted = { roles: ["viewer", "manager", "admin", "auditor"] };
+
+/** The rights of a session. */
+export function rightsOf(
+  acting: Acting,
+  table: Table = ROLE_TABLE,
+): Required<Pick<OwnSession, "callerOf" | "callerFor">> {
+  return {
+    callerOf: (operation) => callerWith(acting, operation, table),
+    callerFor: (operation, request) => callerFor(acting, operation, request, table),
+  };
 }
 
 /**
  * The caller of an operation: of the grants that permit it, the one on the widest path counts.
  * @returns a caller without a role, if none does
  */
-export function callerWith(
-  grants: readonly Grant[],
-  person: string,
-  address: string,
-  operation: { id: string; needs: Needs },
+function callerWith(acting: Acting, operation: Operation, table: Table): Caller {
+  const [widest] = fitting(acting, operation, table);
+  return widest ? callerBy(acting, operation, widest) : nobody(acting);
+}
+
+/**
+ * The caller of one request: a manager may do less than an operation could, so the next grant counts where the widest does not permit
+ * this request.
+ * @throws AdminError why the widest does not
+ */
+async function callerFor(
+  acting: Acting,
+  operation: Operation,
+  request: AskedRequest,
+  table: Table,
+): Promise<Caller> {
+  const narrow = table[operation.id]?.narrow;
+  let refused: unknown;
+  for (const grant of fitting(acting, operation, table)) {
+    const caller = callerBy(acting, operation, grant);
+    if (narrow === undefined || grant.role !== "manager") return caller;
+    noteManager(caller);
+    try {
+      await expectManaged(narrow, operation.id, { ...request, caller });
+      return caller;
+    } catch (thrown) {
+      refused ??= thrown;
+    }
+  }
+  if (refused !== undefined) throw refused;
+  return nobody(acting);
+}
+
+/** The grants that permit an operation, the widest first, and of one path that of an admin. */
+function fitting({ grants }: Acting, { id, needs }: Operation, table: Table): Grant[] {
+  const { roles } = id === NO_OPERATION ? ANYONE : (table[id] ?? { roles: [] });
+  return grants
+    .filter(({ role, on }) => roles.includes(role) && (needs.on === "path" || on === "/"))
+    .sort(
+      (a, b) =>
+        depthOf(a.on) - depthOf(b.on) ||
+        (a.on < b.on ? -1 : Number(a.on > b.on)) ||
+        Number(b.role === "admin") - Number(a.role === "admin"),
+    );
+}
+
+function callerBy(
+  { person, address, grants, scopes }: Acting,
+  { needs }: Operation,
+  { role, on }: Grant,
 ): Caller {
-  const roles = rolesFor(operation);
-  const fitting = grants.filter(
-    ({ role, on }) => roles.includes(role) && (operation.needs.on === "path" || on === "/"),
-  );
-  const [widest] = [...fitting].sort((a, b) => depthOf(a.on) - depthOf(b.on) || (a.on < b.on ? -1 : 1));
-  const common = { actor: person, address, scopes: {} };
-  if (!widest) return { ...common, role: "none", path: "/" };
-  const isAdmin =
-    operation.needs.role === "admin" || fitting.some(({ role, on }) => role === "admin" && on === widest.on);
-  return { ...common, role: isAdmin ? "admin" : "read", path: widest.on };
+  // The console shows to whom it may offer changes.
+  const mayChange = grants.some((one) => one.on === on && (one.role === "admin" || one.role === "manager"));
+  return {
+    ...{ actor: person, address, path: on },
+    role: needs.role === "admin" || mayChange ? "admin" : "read",
+    scopes: role === "admin" ? {} : scopes,
+  };
+}
+
+function nobody({ person, address }: Acting): Caller {
+  return { actor: person, address, role: "none", path: "/", scopes: {} };
 }
 
 const depthOf = (path: string) => (path === "/" ? 0 : path.split("/").length);

@@ -6,7 +6,7 @@ import { formatNano } from "../../../ledger/money.ts";
 import { fetchDocument } from "../fetch-document.ts";
 import type { PeopleBook } from "../people-book.ts";
 import { byHand } from "../people.ts";
-import { callerWith } from "../roles.ts";
+import { rightsOf } from "../roles.ts";
 import { TokenFault } from "../tokens/fault.ts";
 import { ATTEMPT_MS, ownTarget } from "./attempt.ts";
 import { cookieIn, type CookieNames, cookieNames, setCookie } from "./cookies.ts";
@@ -85,13 +85,14 @@ export class SignIn {
     const { secret, session } = found;
     const { sessions, now } = this.#options;
     const { grants, person, until } = session;
+    const { options } = this.#options.settings.providers.find(({ name }) => name === session.provider) ?? {};
     return {
       until,
       isCurrent: () => {
         void this.recheck.admits(session).catch(() => {});
         return sessions.isCurrent(books, secret, now());
       },
-      callerOf: (operation) => callerWith(grants, person, address, operation),
+      ...rightsOf({ person, address, grants, scopes: options?.scopes ?? {} }),
       end: async () => {
         await sessions.end({ actor: person, address }, secret);
         return setCookie(this.#cookies, this.#cookies.session, "", 0);

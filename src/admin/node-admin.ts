@@ -10,6 +10,7 @@ import { PriceBook } from "../ledger/prices/book.ts";
 import { whatIf } from "../ledger/prices/whatif.ts";
 import { describeStoreFailure } from "../keeper/store/database.ts";
 import type { Books } from "../keeper/books/books.ts";
+import type { BudgetAccount } from "../keeper/books/budget-account.ts";
 import { type BudgetGauge, Metrics } from "../keeper/metrics/metrics.ts";
 import type { Upkeep } from "../keeper/store/upkeep.ts";
 import type { Report, Reports } from "../keeper/reports/reports.ts";
@@ -18,7 +19,7 @@ import { usedOf } from "../keeper/reports/used-targets.ts";
 import { nodeModels } from "./node-models.ts";
 import { KEYS } from "../keeper/books/returns.ts";
 import { grantedBy } from "../keeper/books/shares.ts";
-import type { Actor } from "../keeper/store/store.ts";
+import type { AccountRow, Actor } from "../keeper/store/store.ts";
 import { Workers } from "../keeper/books/workers.ts";
 
 export interface NodeAdminOptions {
@@ -43,8 +44,9 @@ export class NodeAdmin implements AdminBooks {
   readonly gateway: Workers;
   readonly models = nodeModels((write) => this.#change((books) => books.store.change(write)));
   #proof: BooksCondition["proof"];
-  /** Size of the store at the last look, which a scrape does not wait for. */
+  /** Size of the store, and accounts that other nodes share, at the last look, which a scrape does not wait for. */
   #bytes: number | undefined;
+  #stored: readonly AccountRow[] = [];
 
   constructor(options: NodeAdminOptions) {
     const { books, metrics, version, isProcess } = options;
@@ -123,11 +125,21 @@ export class NodeAdmin implements AdminBooks {
   accounts(): Promise<readonly AccountFigures[]> {
     return this.#try(async () => {
       const { books } = this.#options;
-      const rows = new Map((await books.store.accounts(Date.now())).map((row) => [row.account, row]));
-      for (const account of books.accounts?.budgets.values() ?? []) rows.set(account.id, account.row);
+      const rows = this.#newest(await books.store.accounts(Date.now()));
       const granted = grantedBy(books);
-      return [...rows.values()].map((row) => ({ ...row, held: granted(row.account).held }));
+      return rows.map((row) => ({ ...row, held: granted(row.account).held }));
     });
+  }
+
+  /** Other nodes book too: what this node knows of a window is its state at the last draw. */
+  #newest(stored: readonly AccountRow[]): AccountRow[] {
+    const { accounts, store } = this.#options.books;
+    const rows = new Map(stored.map((row) => [row.account, row]));
+    for (const account of accounts?.budgets.values() ?? []) {
+      const row = store.isShared ? rows.get(account.id) : undefined;
+      rows.set(account.id, row ? account.rowWith(row, true) : account.row);
+    }
+    return [...rows.values()];
   }
 
   rates(): Promise<readonly RateFigures[]> {
@@ -271,6 +283,11 @@ export class NodeAdmin implements AdminBooks {
       ({ bytes }) => (this.#bytes = bytes),
       () => {},
     );
+    if (books.store.isShared)
+      void Promise.try(() => books.store.accounts(Date.now())).then(
+        (rows) => (this.#stored = rows),
+        () => {},
+      );
     return this.#metrics.text({
       workers: books.workers.map(({ worker, state }) => ({
         worker: String(worker),
@@ -293,13 +310,13 @@ export class NodeAdmin implements AdminBooks {
   #budgets(): BudgetGauge[] {
     const now = Date.now();
     const granted = grantedBy(this.#options.books);
-    const open = [...(this.#options.books.accounts?.budgets.values() ?? [])].filter(
+    const open = this.#newest(this.#stored).filter(
       ({ startsAt, endsAt = Infinity }) => startsAt <= now && now < endsAt,
     );
     return this.policy().budgets.map(({ id, name, limit, alerts }) => {
-      const account = open.find(({ budget }) => budget.id === id);
-      const { spent, assumed, overrun } = account?.row ?? { spent: 0, assumed: 0, overrun: 0 };
-      return { name, limit, alerts, spent, assumed, overrun, held: account ? granted(account.id).held : 0 };
+      const row = open.find(({ budget }) => budget === id);
+      const { spent, assumed, overrun } = row ?? { spent: 0, assumed: 0, overrun: 0 };
+      return { name, limit, alerts, spent, assumed, overrun, held: row ? granted(row.account).held : 0 };
     });
   }
 

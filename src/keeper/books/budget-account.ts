@@ -261,18 +261,23 @@ export class BudgetAccount implements Account {
    * @param isShared other nodes may have taken back what they had assumed
    */
   drawn(amount: Nano, row: AccountRow, isShared: boolean): void {
+    this.#row = this.rowWith(row, isShared);
+    this.own += amount;
+    this.free += amount;
+  }
+
+  /** The account by a row of the store and by what this node has booked since; parameters as of {@link drawn}. */
+  rowWith(row: AccountRow, isShared: boolean): AccountRow {
     const before = this.#row;
     const spent = Math.max(row.spent, before.spent);
     const assumed = isShared ? row.assumed : Math.max(row.assumed, before.assumed);
     const booked = spent - row.spent + assumed - row.assumed;
-    this.#row = {
+    return {
       ...row,
       ...{ spent, assumed, granted: Math.max(0, row.granted - booked) },
       overrun: Math.max(row.overrun, before.overrun),
       alerted: Math.max(row.alerted, before.alerted),
     };
-    this.own += amount;
-    this.free += amount;
   }
 
   refusal(): Refusal {

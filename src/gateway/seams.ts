@@ -55,7 +55,7 @@ export interface OwnRoute {
 /** A config, and what is known about the models that it serves. */
 export interface Served {
   readonly config: object;
-  readonly catalog: Pick<ModelCatalog, "known">;
+  readonly catalog: Pick<ModelCatalog, "known" | "list">;
 }
 
 /** The gateway as a part of a process that serves calls may use it. */

@@ -8,6 +8,8 @@ import { entriesOf, type Entry, ownEntriesOf } from "./entries.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import { TokenForm } from "./form.ts";
 import { Known } from "./known.ts";
+import { claudeCodeRoutes } from "./claude-code/routes.ts";
+import { claudeCodeOf } from "./claude-code/section.ts";
 import type { IdentityDown, IdentityUp, SeenPerson } from "./messages.ts";
 import { OwnTokens } from "./own/own-tokens.ts";
 import { oauthRoutes } from "./own/routes.ts";
@@ -62,7 +64,12 @@ export class TokenCalls {
     this.#form = form;
     if (!own) return { credentials: [form] };
     const signsIn = signInSettings(section)?.tokens;
-    return { credentials: [form], routes: oauthRoutes({ own, form, signsIn, asks: this.#asks }) };
+    const claudeCode = claudeCodeOf(section);
+    const routes = [
+      ...oauthRoutes({ own, form, signsIn, asks: this.#asks }),
+      ...(claudeCode ? claudeCodeRoutes(claudeCode, form, this.#host) : []),
+    ];
+    return { credentials: [form], routes };
   }
 
   /** Its keys are derived once for each address and secret. */

@@ -17,6 +17,7 @@ const LAST_DAYS: Record<string, string> = {
 };
 
 const catalog = {
+  list: async () => [],
   known: async (id: string) => {
     const day = LAST_DAYS[id];
     const facts: ModelFacts = day === undefined ? {} : { deprecatedOn: day };

@@ -12,6 +12,8 @@ import { keeperPart } from "./slots.ts";
 /** Most people that wait to be written down; they are seen again. */
 const MOST_WAITING = 10_000;
 const MOST_AT_ONCE = 200;
+/** How old the answer of a provider may be when a program of a person gets its next token. Milliseconds. */
+const RECHECK_MS = 10_000;
 const MOST_KNOWN = 100_000;
 
 export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
@@ -127,11 +129,12 @@ class SignInPart {
     ]);
     const host = this.#host;
     const { createUnder } = settings;
+    const signIn = await this.current()!;
     const server = new AuthorizationServer({
-      ...{ host, people, settings: tokens, now: Date.now, recheck: async () => "none" },
+      ...{ host, people, settings: tokens, now: Date.now },
+      recheck: (person, provider) => signIn.recheck.check(person, provider, { olderThanMs: RECHECK_MS }),
       ...(createUnder !== undefined && { createUnder }),
     });
-    const signIn = await this.current()!;
     const browser = new OAuthBrowser({
       ...{ server, settings: tokens, note: host.note, now: Date.now },
       who: (request, asked) => signIn.browser(request, asked),

@@ -13,6 +13,7 @@ import { Mac } from "./mac.ts";
 import { answerOf, Form, OAuthError } from "./oauth.ts";
 import { OwnTokens } from "./own-tokens.ts";
 import { Programs } from "./programs.ts";
+import type { Checked } from "../sign-in/recheck.ts";
 import { Attempts } from "./attempts.ts";
 import { grantedScope } from "./scope.ts";
 import type { AuthorizationSettings } from "./settings.ts";
@@ -24,7 +25,7 @@ const MOST_DEVICES = 30;
 const MOST_REFUSED = 60;
 
 /** Whether the provider still knows a person: asked when a program gets its next token. */
-export type Recheck = (person: string, provider: string) => Promise<"ok" | "refused" | "away" | "none">;
+export type Recheck = (person: string, provider: string) => Promise<Checked>;
 
 export interface AuthorizationOptions {
   readonly host: KeeperHost;
@@ -171,6 +172,12 @@ export class AuthorizationServer {
       await this.#families.revoke({ actor: "identity", address }, family.id, "refused by the provider");
       throw refused("The provider does not know the person any more; sign in again.");
     }
+    if (state === "away")
+      throw new OAuthError(
+        "temporarily_unavailable",
+        "The provider does not answer; retry in a minute.",
+        503,
+      );
     const next = await this.#families.rotate(token);
     if (next === undefined) throw refused("The refresh token is not valid any more; sign in again.");
     return this.#answer(family, next, person);

@@ -115,14 +115,14 @@ test("a person gets the document, and 304 only for a condition", async () => {
 });
 
 test("scopes become the list of models, unless the settings have one", async () => {
-  const scoped = await tokenOf("bob", { models: ["host/a", "claude-sonnet-4-5"] });
+  const scoped = await tokenOf("bob", { scope: "models:host/a models:claude-sonnet-4-5" });
   expect(((await (await ask(scoped)).json()) as any).settings.availableModels).toEqual([
     "claude-sonnet-4-5",
     "host/a",
   ]);
-  const written = await tokenOf("carol", { path: "/eng", models: ["host/a"] });
+  const written = await tokenOf("carol", { path: "/eng", scope: "models:host/a" });
   expect(((await (await ask(written)).json()) as any).settings.availableModels).toEqual(["opus"]);
-  const only = await tokenOf("dora", { path: "/ops", models: ["host/*"] });
+  const only = await tokenOf("dora", { path: "/ops", scope: "models:host/*" });
   expect(((await (await ask(only)).json()) as any).settings).toEqual({
     availableModels: ["a", "b"],
   });

@@ -50,7 +50,11 @@ export class WorldBooks extends FakeBooks {
   constructor(store: SqlStore) {
     super();
     this.#store = store;
-    keeperPart.set(this.offers, { book: async () => this.people, signIn: () => undefined });
+    keeperPart.set(this.offers, {
+      book: async () => this.people,
+      signIn: () => undefined,
+      browser: async () => undefined,
+    });
   }
 
   readonly people = new PeopleBook({
@@ -58,6 +62,7 @@ export class WorldBooks extends FakeBooks {
       this.#store.change((outer) =>
         outer.transaction(async (sql) => void (await work(sql, await nextVersion(sql)))),
       ),
+    read: (work) => this.read(work),
     settled: async () => true,
   });
 

@@ -63,10 +63,27 @@ export const peopleCommands: readonly CommandHead[] = [
     run: code("forget"),
   },
   {
-    name: "token",
+    name: "login",
     after: ["people forget"],
-    summary: "print a token of the gateway at URL, in exchange for that of this job or workload",
+    summary: "sign in at the gateway at URL as a person, in a browser",
     words: [{ name: "URL" }],
+    flags: [{ name: "--scope", value: "SCOPE", help: "only some models: models:gpt-5-mini" }],
+    run: async () => (await import("./login/login-cli.ts")).login,
+  },
+  {
+    name: "logout",
+    after: ["login"],
+    summary: "end that sign-in, and its tokens",
+    words: [{ name: "URL" }],
+    flags: [],
+    run: async () => (await import("./login/login-cli.ts")).logout,
+  },
+  {
+    name: "token",
+    after: ["logout"],
+    summary:
+      "print a token of the gateway at URL: of who is signed in, or for the token of a job or workload",
+    words: [{ name: "URL", optional: true }],
     flags: [
       { name: "--file", value: "PATH", help: "file with the token of the workload", completes: "file" },
       { name: "--variable", value: "NAME", help: "variable with the token of the job, as of GitLab" },

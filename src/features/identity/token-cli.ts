@@ -1,19 +1,31 @@
-/** `weir token URL`: gets a token of weir for the token of this job or workload, and prints it. */
+/** `weir token`: prints a token of weir, of who is signed in, or for the token of this job or workload. */
 import { isObject, parseJson } from "../../core/json.ts";
 import { textOf } from "../../cli/books/values.ts";
 import { type Context, UsageError } from "../../cli/command.ts";
 import { fetchDocument, placeOf } from "./fetch-document.ts";
-import { addressFault, durationMs } from "./section.ts";
+import { gatewayUrl, onlyLogin, tokenOfLogin } from "./login/login-cli.ts";
+import { durationMs } from "./section.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const JWT = "urn:ietf:params:oauth:token-type:jwt";
 
 /** @returns the exit code */
 export async function run(context: Context): Promise<number> {
-  const { words, flags, print } = context;
-  const url = (words[0] ?? "").replace(/\/$/, "");
-  const fault = addressFault(url);
-  if (fault !== undefined) throw new UsageError(`the address of the gateway ${fault}`);
+  const { words, flags, env, print } = context;
+  const url = words[0] === undefined ? await onlyLogin(env) : gatewayUrl(words[0]);
+  if (!hasSubject(context)) {
+    for (const name of ["--scope", "--expires", "--audience"])
+      if (flags[name] !== undefined)
+        throw new UsageError(`token takes ${name} only with the token of a job or workload`);
+    const { accessToken: access_token, until } = await tokenOfLogin(url, env);
+    const expires_in = Math.floor((until - Date.now()) / 1_000);
+    print(
+      flags["--json"]
+        ? JSON.stringify({ access_token, token_type: "Bearer", expires_in }, null, 2)
+        : access_token,
+    );
+    return 0;
+  }
   const [scope, expires] = [textOf(flags, "--scope"), textOf(flags, "--expires")];
   const form = new URLSearchParams({
     ...{ grant_type: GRANT, subject_token_type: JWT, subject_token: await subjectToken(context) },
@@ -38,6 +50,12 @@ export async function run(context: Context): Promise<number> {
   return 0;
 }
 
+/** Whether there is a token of a job or workload; else the person counts who is signed in. */
+function hasSubject({ flags, env }: Context): boolean {
+  const isNamed = flags["--file"] !== undefined || flags["--variable"] !== undefined;
+  return isNamed || env["ACTIONS_ID_TOKEN_REQUEST_URL"] !== undefined;
+}
+
 /** The token of this job or workload. @throws Error with one sentence, UsageError */
 async function subjectToken({ flags, env }: Context): Promise<string> {
   const file = textOf(flags, "--file");
@@ -48,9 +66,7 @@ async function subjectToken({ flags, env }: Context): Promise<string> {
   if (variable !== undefined) return expectText(env[variable] ?? "", `the variable ${variable}`);
   const { ACTIONS_ID_TOKEN_REQUEST_URL: address, ACTIONS_ID_TOKEN_REQUEST_TOKEN: bearer } = env;
   if (!address || !bearer)
-    throw new UsageError(
-      "token needs the token of this job or workload: --file PATH or --variable NAME; a job of GitHub Actions needs `permissions: id-token: write` instead",
-    );
+    throw new UsageError("a job of GitHub Actions needs `permissions: id-token: write` for a token");
   const asked = new URL(address);
   asked.searchParams.set("audience", textOf(flags, "--audience") ?? "weir");
   const answer = await fetchDocument(asked.href, { headers: { authorization: `Bearer ${bearer}` } });

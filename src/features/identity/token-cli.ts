@@ -53,7 +53,7 @@ export async function run(context: Context): Promise<number> {
 /** Whether there is a token of a job or workload; else the person counts who is signed in. */
 function hasSubject({ flags, env }: Context): boolean {
   const isNamed = flags["--file"] !== undefined || flags["--variable"] !== undefined;
-  return isNamed || env["ACTIONS_ID_TOKEN_REQUEST_URL"] !== undefined;
+  return isNamed || env["GITHUB_ACTIONS"] === "true" || env["ACTIONS_ID_TOKEN_REQUEST_URL"] !== undefined;
 }
 
 /** The token of this job or workload. @throws Error with one sentence, UsageError */

@@ -70,7 +70,10 @@ export const logout = {
 export async function tokenOfLogin(url: string, env: Context["env"]): Promise<Login> {
   const file = loginsFile(env);
   const known = (await readLogins(file)).get(url);
-  if (!known) throw new Error(`nobody is signed in at ${url}; sign in with: weir login ${url}`);
+  if (!known)
+    throw new Error(
+      `nobody is signed in at ${url}; sign in with: weir login ${url}, or name the token of a job or workload by --file or --variable`,
+    );
   if (known.until - Date.now() > LEAST_LEFT_MS) return known;
   const { token } = await endpointsOf(url);
   const form = { grant_type: "refresh_token", refresh_token: known.refreshToken, client_id: CLIENT };

@@ -271,7 +271,7 @@ test("weir token gets one by a file, by a variable and as a job of GitHub Action
     1,
     expect.stringContaining("gives no token: The token is not valid"),
   ]);
-  const without = await command([gateway.url]);
+  const without = await command([gateway.url], { GITHUB_ACTIONS: "true" });
   expect([without.code, without.err]).toEqual([2, expect.stringContaining("id-token: write")]);
   const insecure = await command(["http://weir.corp.example", "--file", file]);
   expect([insecure.code, insecure.err]).toEqual([2, expect.stringContaining("must begin with https://")]);

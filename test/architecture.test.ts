@@ -173,6 +173,7 @@ const RULES: readonly Rule[] = [
       "src/stream/",
       "src/documents/texts.ts",
       "src/ledger/keys/addresses.ts",
+      "src/process/unlisten.ts",
       "elysia",
       "@sinclair/typebox",
       "node:crypto",

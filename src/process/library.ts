@@ -8,6 +8,7 @@ const FUNCTIONS = {
   socket: { args: ["i32", "i32", "i32"], returns: "i32" },
   sendto: { args: ["i32", "ptr", "usize", "i32", "ptr", "u32"], returns: "i64" },
   close: { args: ["i32"], returns: "i32" },
+  dup2: { args: ["i32", "i32"], returns: "i32" },
 } as const;
 
 /** @param use gets the functions, and one that gives the address of bytes @throws Error with one sentence where there is no library */

@@ -4,8 +4,8 @@
  * to the processes of the next one. A filter at the port does that: a program of four instructions in the system's packet filter
  * (BPF), which names a listener by its place among those of the port.
  */
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { withLibrary } from "./library.ts";
+import { ownSockets, socketsAt } from "./socket-table.ts";
 
 /**
  * `spread`: to all of the newest listeners. `one`: to the first of them, whose place stays the same while earlier ones close, if
@@ -17,7 +17,6 @@ export type Steer = "spread" | "one" | "free";
 const SOL_SOCKET = 1;
 const SO_ATTACH_REUSEPORT_CBPF = 51;
 const SO_DETACH_REUSEPORT_BPF = 68;
-const LISTENING = "0A";
 
 /** Instructions of the packet filter: load a random number, keep its remainder, add, and answer with the result. */
 const LOAD = 0x20;
@@ -29,11 +28,6 @@ const ANSWER = 0x16;
 /** Before the filter is removed, earlier listeners have so long to close. */
 const LOOKS = 50;
 const LOOK_MS = 20;
-
-interface Listening {
-  address: string;
-  inode: string;
-}
 
 /** A listener of this process, among all of its port. */
 interface Own {
@@ -91,36 +85,11 @@ async function setOption(fd: number, option: number, value: Uint8Array): Promise
 
 function ownListener(port: number): Own | undefined {
   if (process.platform !== "linux") return undefined;
-  const all = ["tcp", "tcp6"].flatMap((table) => listenersIn(`/proc/self/net/${table}`, port));
-  const sockets = new Map(ownSockets());
+  const all = socketsAt(port, "listening");
+  const sockets = ownSockets();
   for (const { address, inode } of all) {
-    const fd = sockets.get(`socket:[${inode}]`);
+    const fd = sockets.get(inode);
     if (fd !== undefined) return { fd, listeners: all.filter((one) => one.address === address).length };
   }
   return undefined;
-}
-
-/** A row begins with its number, the own address in hexadecimal, the other address and the state; the tenth column is the inode. */
-function listenersIn(table: string, port: number): Listening[] {
-  const ending = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
-  try {
-    return readFileSync(table, "latin1")
-      .split("\n")
-      .map((row) => row.trim().split(/\s+/))
-      .filter(([, address = "", , state]) => state === LISTENING && address.endsWith(ending))
-      .map(([, address = "", , , , , , , , inode = ""]) => ({ address: `${table} ${address}`, inode }));
-  } catch {
-    return [];
-  }
-}
-
-function ownSockets(): [link: string, fd: number][] {
-  return readdirSync("/proc/self/fd").flatMap((fd): [string, number][] => {
-    try {
-      return [[readlinkSync(`/proc/self/fd/${fd}`), Number(fd)]];
-    } catch {
-      // It was closed meanwhile.
-      return [];
-    }
-  });
 }

@@ -35,13 +35,6 @@ export function startWeir(options: StartOptions): Promise<RunningWeir> {
   return Weir.start(options);
 }
 
-/** The client sends its next call on a new connection, which leads to a process that does not stop. */
-async function closesAfter(answered: Response | Promise<Response>): Promise<Response> {
-  const response = await answered;
-  response.headers.set("connection", "close");
-  return response;
-}
-
 class Weir implements RunningWeir {
   readonly #options: StartOptions;
   /** Parts that watch something, until the gateway stops. */
@@ -137,10 +130,7 @@ class Weir implements RunningWeir {
       port: config.port,
       shared: this.#options.worker !== undefined || this.#options.sharesPort === true,
       certificate: this.#certificate,
-      fetch: first.watch((request) => {
-        const answered = this.#now.app.fetch(request);
-        return this.#isDraining ? closesAfter(answered) : answered;
-      }),
+      fetch: first.watch((request) => this.#now.app.fetch(request)),
       onFault: (fault) => {
         logger.fault("the server failed outside a route", fault);
         return respondError(GatewayError.from(fault), this.#now.app.neutral, createRequestId());
@@ -275,6 +265,7 @@ class Weir implements RunningWeir {
     const { clock, parts } = this.#lasting;
     const listener = this.#listener!;
     this.#isDraining = true;
+    listener.leave();
     if (delayMs > 0) await Bun.sleep(delayMs);
     parts.stop();
     const finished = listener.stop(graceMs === 0);

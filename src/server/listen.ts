@@ -22,6 +22,13 @@ export interface ListenOptions {
  */
 const IDLE_SECONDS = 65;
 
+/**
+ * A client that has kept a connection because an answer said so may send its next request in this time; it is answered, and is the
+ * last one. Longer than the idle time of the proxies for which weir has files. Milliseconds.
+ */
+const LINGER_MS = 2_500;
+const LOOK_MS = 50;
+
 /** How long two servers listen on the port while weir replaces the certificate. Milliseconds. */
 const HANDOVER_MS = 100;
 
@@ -32,6 +39,10 @@ export class Listener {
   /** Servers with an earlier certificate, until their last call has ended. */
   readonly #earlier = new Set<Server>();
   #isLeaving = false;
+  /** Answers run that have told their clients to keep the connection. */
+  #isBusy = false;
+  #isOver = false;
+  readonly #port: number;
 
   /** @throws Error with one sentence if weir cannot listen on the address */
   constructor(given: ListenOptions) {
@@ -39,11 +50,12 @@ export class Listener {
       this.#isLeaving ? lastOf(given.fetch(request)) : given.fetch(request);
     const options = { ...given, fetch };
     this.#server = listen(options);
-    this.#options = { ...options, port: this.port };
+    this.#port = this.#server.port ?? 0;
+    this.#options = { ...options, port: this.#port };
   }
 
   get port(): number {
-    return this.#server.port ?? 0;
+    return this.#port;
   }
 
   /** Address of the client; empty after it has disconnected. */
@@ -80,12 +92,35 @@ export class Listener {
 
   /** From now on each answer is the last one of its connection: the client opens the next one at another process. */
   leave(): void {
+    if (!this.#isLeaving) this.#isBusy = this.#pending > 0;
     this.#isLeaving = true;
   }
 
   /** Refuses new connections. @param now aborts running requests @returns when the last connection has closed */
   async stop(now: boolean): Promise<void> {
-    await Promise.all([this.#server, ...this.#earlier].map((server) => server.stop(now)));
+    this.leave();
+    this.#isOver ||= now;
+    if (!this.#isOver && this.#isBusy) await this.#linger();
+    await Promise.all(this.#servers.map((server) => server.stop(now)));
+  }
+
+  /** Waits for the next request of clients whose connections were to stay, until all are gone. */
+  async #linger(): Promise<void> {
+    if (this.#options.unix) return;
+    const { hasConnections, stopListening } = await import("../process/unlisten.ts");
+    if (!(await stopListening(this.#port))) return;
+    for (let idle = 0; idle < LINGER_MS && !this.#isOver; idle = this.#pending > 0 ? 0 : idle + LOOK_MS) {
+      if (this.#pending === 0 && !hasConnections(this.#port)) return;
+      await Bun.sleep(LOOK_MS);
+    }
+  }
+
+  get #pending(): number {
+    return this.#servers.reduce((sum, { pendingRequests }) => sum + pendingRequests, 0);
+  }
+
+  get #servers(): Server[] {
+    return [this.#server, ...this.#earlier];
   }
 }
 

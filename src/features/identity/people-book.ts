@@ -5,7 +5,7 @@ import type { Sql } from "../../keeper/store/sql.ts";
 import type { Actor } from "../../keeper/store/store.ts";
 import type { Grant } from "./groups.ts";
 import type { SeenPerson } from "./messages.ts";
-import type { AccessRow } from "./people.ts";
+import { type AccessRow, byHand } from "./people.ts";
 
 /** The actor of entries that weir makes by itself. */
 const SELF: Actor = { actor: "identity" };
@@ -16,9 +16,9 @@ export type Access = Omit<AccessRow, "id" | "grants"> & { readonly grants: reado
 export const NONE: Access = { status: "active", path: null, grants: [], not_before: 0, cut: 0 };
 
 export class PeopleBook {
-  readonly #host: Pick<KeeperHost, "change" | "settled" | "read">;
+  readonly #host: Pick<KeeperHost, "change" | "settled" | "read" | "write">;
 
-  constructor(host: Pick<KeeperHost, "change" | "settled" | "read">) {
+  constructor(host: Pick<KeeperHost, "change" | "settled" | "read" | "write">) {
     this.#host = host;
   }
 
@@ -43,6 +43,26 @@ export class PeopleBook {
       await writeSeen(sql, person, source);
       return { before: null, after: { source } };
     });
+  }
+
+  /** Writes down somebody who was perhaps there before. The audit log has the first time. */
+  async met(person: SeenPerson, source: string): Promise<void> {
+    const [row] = await this.#host.read((sql) =>
+      sql.all("SELECT id FROM identity_people WHERE id = $1", [person.id]),
+    );
+    if (!row) return this.add(person, source);
+    await this.#host.write((sql) => writeSeen(sql, person, source));
+  }
+
+  /** The groups of a person grant this from now on; grants by hand stay. Without a change the audit log has no entry. */
+  async regroup(actor: Actor, id: string, grants: readonly Grant[]): Promise<void> {
+    const withGroups = (former: Access): Access => ({
+      ...former,
+      grants: [...grants, ...byHand(former.grants)],
+    });
+    const known = await this.known(id);
+    if (isSame(known.grants, withGroups(known).grants)) return;
+    await this.decide(actor, "groups of the provider", id, withGroups);
   }
 
   /** Wipes name and address. The subject stays: without it the person would come back as another one. */
@@ -93,6 +113,12 @@ export class PeopleBook {
     await this.#host.change(actor, action, `people/${id}`, work);
     return made;
   }
+}
+
+function isSame(one: readonly Grant[], other: readonly Grant[]): boolean {
+  const textOf = (grants: readonly Grant[]) =>
+    JSON.stringify(grants.map(({ role, on, source }) => JSON.stringify([role, on, source])).sort());
+  return textOf(one) === textOf(other);
 }
 
 async function readAccess(sql: Sql, id: string): Promise<Access> {

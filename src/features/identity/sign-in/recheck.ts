@@ -2,9 +2,7 @@
  * Asks providers whether people may still sign in. Who has a refresh token there is asked about from time to time: when the provider
  * refuses it, the sessions and tokens of that person end; else its groups are those of the answer.
  */
-import type { Access, PeopleBook } from "../people-book.ts";
-import { byHand } from "../people.ts";
-import type { Grant } from "../groups.ts";
+import type { PeopleBook } from "../people-book.ts";
 import type { Provider } from "./provider.ts";
 import type { Claimed, Holder, RefreshBook } from "./refresh-book.ts";
 import type { Sealer } from "./sealer.ts";
@@ -33,7 +31,7 @@ export type Checked = "ok" | "refused" | "away" | "none";
 
 export interface RecheckOptions {
   readonly book: RefreshBook;
-  readonly people: Pick<PeopleBook, "known" | "decide">;
+  readonly people: Pick<PeopleBook, "regroup" | "decide">;
   readonly sessions: Pick<SessionBook, "endOf">;
   readonly providers: ReadonlyMap<string, RecheckedProvider>;
   now(): number;
@@ -158,16 +156,7 @@ export class Recheck {
     signal: AbortSignal,
   ): Promise<void> {
     const grants = await provider.grantsIn(tokens, person, signal);
-    if (!grants) return;
-    const { people } = this.#options;
-    const withGroups = (former: Access): Access => ({
-      ...former,
-      grants: [...grants, ...byHand(former.grants)],
-    });
-    const known = await people.known(person);
-    // An entry of the audit log for each check would bury the others.
-    if (isSame(known.grants, withGroups(known).grants)) return;
-    await people.decide({ actor: "identity" }, "groups of the provider", person, withGroups);
+    if (grants) await this.#options.people.regroup({ actor: "identity" }, person, grants);
   }
 
   /** The person is gone there: deprovisioned, or signed out everywhere. */
@@ -206,12 +195,6 @@ const nameOf = ({ person, provider }: Holder) => `${person} ${provider}`;
 /** A number from 0 to 1 that a person keeps. */
 function shareOf(person: string): number {
   return Number.parseInt(person.slice(-6), 16) / 0xffffff || 0;
-}
-
-function isSame(one: readonly Grant[], other: readonly Grant[]): boolean {
-  const textOf = (grants: readonly Grant[]) =>
-    JSON.stringify(grants.map(({ role, on, source }) => JSON.stringify([role, on, source])).sort());
-  return textOf(one) === textOf(other);
 }
 
 function note(map: Map<string, number>, name: string, at: number): void {

@@ -14,6 +14,7 @@ import { awayPage, causeOf, HEADERS, mePage, type OwnUse, page, refusedPage, sig
 import { Provider, type SignedIn } from "./provider.ts";
 import { Recheck } from "./recheck.ts";
 import { RefreshBook } from "./refresh-book.ts";
+import { RefusalNotes } from "./refusals.ts";
 import { Sealer } from "./sealer.ts";
 import { type Session, SessionBook } from "./session-book.ts";
 import type { SignInSettings } from "./settings.ts";
@@ -35,6 +36,7 @@ export class SignIn {
   readonly #providers: ReadonlyMap<string, Provider>;
   readonly #cookies: CookieNames;
   readonly #used = new Map<string, number>();
+  readonly #refusals: RefusalNotes;
   /** Asks providers whether people may still sign in. */
   readonly recheck: Recheck;
 
@@ -42,6 +44,7 @@ export class SignIn {
     const { settings, host, people, sessions, now } = options;
     this.#options = options;
     this.#cookies = cookieNames(settings.url);
+    this.#refusals = new RefusalNotes(host, now);
     this.#providers = new Map(
       settings.providers.map((provider) => {
         const callback = `${settings.url}/auth/callback/${provider.name}`;
@@ -173,6 +176,7 @@ export class SignIn {
       this.#options.host.report(
         `identity: sign-in ${id} at ${provider.name} from ${address} was refused: ${causeOf(cause)}`,
       );
+      this.#refusals.add({ attempt: id, provider: provider.name, address, cause });
       const refused = refusedPage(id);
       refused.headers.append("set-cookie", cleared);
       return refused;
@@ -222,12 +226,9 @@ export class SignIn {
     const { issuer } = settings.providers.find((one) => one.name === name)!.options;
     const { subject, name: shownName, email, isEmailVerified, sid } = signedIn;
     const seen = { id: person, issuer, subject, name: shownName, isEmailVerified, path, at: now() };
-    await people.add({ ...seen, ...(email !== undefined && { email }) }, "sign-in");
+    await people.met({ ...seen, ...(email !== undefined && { email }) }, "sign-in");
     const actor = { actor: person, address };
-    await people.decide(actor, "sign in", person, (former) => ({
-      ...former,
-      grants: [...signedIn.grants, ...byHand(former.grants)],
-    }));
+    await people.regroup(actor, person, signedIn.grants);
     await this.recheck.keep({ person, provider: name }, signedIn.refreshToken);
     return sessions.begin(actor, { person, provider: name, sid, until, now: now() });
   }

@@ -448,6 +448,30 @@ test("broken callbacks: all are refused, with one page that says nothing", async
   expect(log).not.toContain("opaque-access");
 });
 
+test("the audit log has who came and went, and who was refused, without what they sent", async () => {
+  const browser = new Browser(admin);
+  const carol = {
+    claims: { sub: "carol-1" },
+    userinfo: { sub: "carol-1", name: "Carol", email: "carol@corp.example", groups: ["readers"] },
+  };
+  await browser.signIn(provider, carol);
+  await browser.go("/auth/logout", { method: "POST", headers: { origin: admin } });
+  await browser.signIn(provider, carol);
+  const entries = JSON.parse(gateway.run("audit", "log", "--last", "200", "--json").output) as any[];
+  const id = personId(issuer.url, "carol-1");
+  const ofCarol = entries.filter(({ actor, subject }) => actor === id || subject === `people/${id}`);
+  expect(ofCarol.map(({ action }) => action).reverse()).toEqual([
+    ...["person added", "groups of the provider", "sign in", "sign out", "sign in"],
+  ]);
+  const refused = entries.filter(({ action }) => action === "sign-in refused");
+  expect(refused.length).toBeLessThanOrEqual(10);
+  expect(refused[0]).toMatchObject({ subject: "sign-in/corp", address: "127.0.0.1" });
+  expect(Object.keys(refused.at(-1).after).sort()).toContain("reason");
+  const text = JSON.stringify(entries);
+  for (const planted of ["eyJ", "opaque-access", CLIENT.secret, ...browser.cookies.values()])
+    expect(text).not.toContain(planted);
+});
+
 test("an attempt comes back once, also with a fresh code", async () => {
   const browser = new Browser(admin);
   const away = await browser.go("/auth/login/corp");

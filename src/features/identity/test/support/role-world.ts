@@ -63,6 +63,7 @@ export class WorldBooks extends FakeBooks {
         outer.transaction(async (sql) => void (await work(sql, await nextVersion(sql)))),
       ),
     read: (work) => this.read(work),
+    write: (work) => this.#store.change((outer) => outer.transaction(work)),
     settled: async () => true,
   });
 

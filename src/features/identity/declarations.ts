@@ -126,6 +126,13 @@ const provider = Type.Object(
         {
           ...map,
           path: Type.Optional(text("Path of a person, with claims: default `/people/{email_local}`.")),
+          graph: Type.Optional(
+            Type.Union([Type.Boolean(), Type.String()], {
+              "x-expects": "true or false, or an address",
+              description:
+                "Whether a sign-in asks Microsoft Graph for the ids of somebody's groups where Entra leaves them out of a token, which happens beyond 200; an address for a national cloud: `https://graph.microsoft.us`. Default false: such a sign-in is refused.",
+            }),
+          ),
         },
         CLOSED,
       ),

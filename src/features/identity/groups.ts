@@ -23,7 +23,7 @@ export interface GroupRule {
 
 /** Longest name of a group that weir looks at, and most groups of a person. */
 const MAX_NAME = 256;
-const MAX_GROUPS = 2_000;
+export const MAX_GROUPS = 2_000;
 
 /**
  * The names of the groups in a claim: a list, or one text with commas between them.
@@ -35,7 +35,7 @@ export function groupsIn(claims: JsonObject, claim: string): readonly string[] |
     if (isOverage(claims, claim))
       throw new TokenFault(
         "claims",
-        `it has too many groups: the issuer left out the claim ${claim}; let it send only the groups that are assigned to the application`,
+        `it has too many groups: the issuer left out the claim ${claim}; let it send only the groups that are assigned to the application, or set map.graph for the sign-in`,
       );
     return undefined;
   }
@@ -45,7 +45,7 @@ export function groupsIn(claims: JsonObject, claim: string): readonly string[] |
 }
 
 /** Entra leaves groups out of a token beyond 200, and says where they are. */
-function isOverage(claims: JsonObject, claim: string): boolean {
+export function isOverage(claims: JsonObject, claim: string): boolean {
   const names = claims["_claim_names"];
   return (
     claims["hasgroups"] === true ||

@@ -6,6 +6,7 @@ import { isLoopback } from "../../core/host-names.ts";
 import { pathFault } from "../../ledger/keys/path.ts";
 import { scopesFault } from "../../ledger/keys/scopes.ts";
 import { claudeCodeFaults } from "./claude-code/section.ts";
+import { graphFault } from "./sign-in/graph-address.ts";
 import { type IdentityConfig, identity, type IssuerConfig, type ProviderConfig } from "./declarations.ts";
 
 export const identitySection = section("identity", identity, {
@@ -105,6 +106,7 @@ function identityFaults(written: Partial<IdentityConfig>): Fault[] {
       ...commonFaults(at, one),
       ...signInFaults(at, one, url),
       ...templateFaults([...at, "map", "path"], one.map?.path),
+      ...graphFaults([...at, "map", "graph"], one),
       ...publicFaults([...at, "require"], one.issuer, one.require),
     ]),
     ...listed.flatMap(({ at, one }) => [
@@ -180,6 +182,19 @@ function groupFaults(at: Path, name: string, grants: Readonly<Record<string, str
       return faultAt([...at, role], `${role} has {1}, but the name of the group has no *`);
     return faultAt([...at, role], prefixed(role, pathFault(on.replaceAll("{1}", "a"))));
   });
+}
+
+/** Only a sign-in has a token for Graph, and groups at Graph have no pointer. */
+function graphFaults(at: Path, { client, map = {} }: ProviderConfig): Fault[] {
+  const { graph, groups = "groups" } = map;
+  if (graph === undefined || graph === false) return [];
+  if (typeof graph === "string" && graphFault(graph) !== undefined)
+    return faultAt(at, `graph ${graphFault(graph)}`);
+  if (groups !== "groups") return faultAt(at, "graph is for the claim groups, but map.groups names another");
+  return faultAt(
+    at,
+    client === undefined ? "graph needs client, because only a sign-in asks Graph" : undefined,
+  );
 }
 
 function templateFaults(at: Path, template: string | undefined): Fault[] {

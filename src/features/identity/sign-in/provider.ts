@@ -4,7 +4,7 @@ import { claimOf, expectClaims, type Wanted } from "../claims.ts";
 import { type Identified, personIn } from "../callers.ts";
 import { type Entry, providerEntry } from "../entries.ts";
 import type { FetchDocument } from "../fetch-document.ts";
-import { type Grant, grantsOf, groupsIn } from "../groups.ts";
+import { type Grant, grantsOf, groupsIn, isOverage } from "../groups.ts";
 import { addressFault } from "../section.ts";
 import { personId } from "../people.ts";
 import { subjectOf } from "../tokens/check-claims.ts";
@@ -13,6 +13,8 @@ import { KeySource } from "../tokens/key-source.ts";
 import { readToken } from "../tokens/token.ts";
 import { type Attempt, ATTEMPT_MS, AttemptSealer, randomText } from "./attempt.ts";
 import { expectIdToken, type ExpectedToken, expectOwn } from "./id-token.ts";
+import { groupsAtGraph } from "./graph.ts";
+import { graphAddress } from "./graph-address.ts";
 import { Metadata } from "./metadata.ts";
 import type { SignInProvider } from "./settings.ts";
 import { GrantRefused, type ProviderTokens, TokenEndpoint } from "./token-endpoint.ts";
@@ -100,7 +102,10 @@ export class Provider {
         "claims",
         `its nonce is ${shown(said["nonce"])}, which is not that of the attempt`,
       );
-    const claims = { ...(await this.#userinfo(said["sub"], accessToken)), ...said };
+    const claims = await this.#withGroups(
+      { ...(await this.#userinfo(said["sub"], accessToken)), ...said },
+      accessToken,
+    );
     expectClaims(claims, this.#entry.wanted);
     const sid = claimOf(claims, "sid");
     return {
@@ -141,7 +146,7 @@ export class Provider {
     } catch (cause) {
       throw new GrantRefused((cause as Error).message);
     }
-    const groups = groupsIn(claims, claim);
+    const groups = groupsIn(await this.#withGroups(claims, accessToken, signal), claim);
     return groups || isWhole ? grantsOf(groups ?? [], rules) : undefined;
   }
 
@@ -213,6 +218,19 @@ export class Provider {
     const { client, options } = provider;
     const { algorithms } = this.#entry;
     return { client, issuer: options.issuer, algorithms, now: now(), metadata: this.#metadata.known };
+  }
+
+  /** The claims, with the groups of Graph where Entra has left them out. @throws TokenFault */
+  async #withGroups(
+    claims: JsonObject,
+    accessToken: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<JsonObject> {
+    const address = graphAddress(this.#options.provider.options.map?.graph);
+    const { groups: claim, rules } = this.#entry;
+    const isThere = claimOf(claims, claim) !== undefined;
+    if (address === undefined || rules.length === 0 || isThere || !isOverage(claims, claim)) return claims;
+    return { ...claims, [claim]: await groupsAtGraph(this.#metadata, address, accessToken, signal) };
   }
 
   /**

@@ -56,6 +56,8 @@ export class FakeSignIn {
   /** The refresh tokens that are worth something, by their subjects, and those that were used. */
   readonly refreshTokens = new Map<string, string>();
   readonly spent: string[] = [];
+  /** Answers as Microsoft Graph. */
+  graph: ((request: Request, url: URL) => Response) | undefined;
   #number = 0;
   #last: Broken = {};
 
@@ -63,6 +65,7 @@ export class FakeSignIn {
     issuer.answer = (request, url) => {
       if (url.pathname.endsWith("/token")) return this.#token(request);
       if (url.pathname.endsWith("/userinfo")) return this.#userinfo(request);
+      if (url.pathname.startsWith("/v1.0/")) return this.graph?.(request, url);
       return undefined;
     };
   }

@@ -119,6 +119,23 @@ const provider = Type.Object(
       text("Id of weir at the provider. With `secret` and `identity.url` people sign in to the console."),
     ),
     secret: Type.Optional(secret("Secret of weir at the provider.")),
+    method: Type.Optional(
+      oneOf(["basic", "post", "private_key_jwt"], {
+        description:
+          "How weir says who it is at the token endpoint: with `secret` in a header or in the form, or with a text that `key` signs. Default: `basic`, unless the provider's metadata names `client_secret_post` without it.",
+      }),
+    ),
+    key: Type.Optional(
+      secret(
+        "Private key of weir for the method `private_key_jwt`, as PEM or JWK: EC of the curve P-256, or RSA. The provider has the public one.",
+      ),
+    ),
+    par: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether weir sends its requests to the provider by itself first (RFC 9126), so that no browser can change them. Default: where the provider's metadata demands it.",
+      }),
+    ),
     ask: texts("Scopes that weir asks for. Default `openid`, `profile`, `email`."),
     require: wanted("Claims that must have these values: `{email_verified: true, hd: corp.example}`."),
     map: Type.Optional(

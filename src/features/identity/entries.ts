@@ -50,7 +50,7 @@ export function ownEntriesOf({ providers, jwt }: IdentityConfig): ReadonlyMap<st
 }
 
 /** @param provider its audience may be absent: then no token of calls has one */
-export function providerEntry(name: string, provider: Omit<ProviderConfig, "secret">): Entry {
+export function providerEntry(name: string, provider: Omit<ProviderConfig, "secret" | "key">): Entry {
   return {
     ...commonOf(provider),
     name,
@@ -70,7 +70,7 @@ function issuerEntry(entry: IssuerConfig): Entry {
   };
 }
 
-function commonOf(entry: Omit<ProviderConfig, "secret"> | IssuerConfig) {
+function commonOf(entry: Omit<ProviderConfig, "secret" | "key"> | IssuerConfig) {
   const {
     issuer,
     jwks,

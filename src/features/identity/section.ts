@@ -6,7 +6,7 @@ import { isLoopback } from "../../core/host-names.ts";
 import { pathFault } from "../../ledger/keys/path.ts";
 import { scopesFault } from "../../ledger/keys/scopes.ts";
 import { claudeCodeFaults } from "./claude-code/section.ts";
-import { graphFault } from "./sign-in/graph-address.ts";
+import { signInFaults } from "./sign-in/section.ts";
 import { type IdentityConfig, identity, type IssuerConfig, type ProviderConfig } from "./declarations.ts";
 
 export const identitySection = section("identity", identity, {
@@ -106,7 +106,6 @@ function identityFaults(written: Partial<IdentityConfig>): Fault[] {
       ...commonFaults(at, one),
       ...signInFaults(at, one, url),
       ...templateFaults([...at, "map", "path"], one.map?.path),
-      ...graphFaults([...at, "map", "graph"], one),
       ...publicFaults([...at, "require"], one.issuer, one.require),
     ]),
     ...listed.flatMap(({ at, one }) => [
@@ -156,19 +155,6 @@ function tokenFaults(
   );
 }
 
-/** To sign in somebody, weir needs all three. */
-function signInFaults(at: Path, { client, secret }: ProviderConfig, url: string | undefined): Fault[] {
-  if (client === undefined && secret === undefined) return [];
-  if (client === undefined)
-    return faultAt([...at, "secret"], "secret needs client, the id of weir at the provider");
-  if (secret === undefined)
-    return faultAt([...at, "client"], "client needs secret, which the provider gives with it");
-  return faultAt(
-    [...at, "client"],
-    url === undefined ? "client needs identity.url, to which the provider sends people back" : undefined,
-  );
-}
-
 /** An issuer has no query (OpenID Connect Discovery 4.1). */
 function issuerFault(issuer: string): string | undefined {
   return addressFault(issuer) ?? (issuer.includes("?") ? "must not have a query" : undefined);
@@ -182,19 +168,6 @@ function groupFaults(at: Path, name: string, grants: Readonly<Record<string, str
       return faultAt([...at, role], `${role} has {1}, but the name of the group has no *`);
     return faultAt([...at, role], prefixed(role, pathFault(on.replaceAll("{1}", "a"))));
   });
-}
-
-/** Only a sign-in has a token for Graph, and groups at Graph have no pointer. */
-function graphFaults(at: Path, { client, map = {} }: ProviderConfig): Fault[] {
-  const { graph, groups = "groups" } = map;
-  if (graph === undefined || graph === false) return [];
-  if (typeof graph === "string" && graphFault(graph) !== undefined)
-    return faultAt(at, `graph ${graphFault(graph)}`);
-  if (groups !== "groups") return faultAt(at, "graph is for the claim groups, but map.groups names another");
-  return faultAt(
-    at,
-    client === undefined ? "graph needs client, because only a sign-in asks Graph" : undefined,
-  );
 }
 
 function templateFaults(at: Path, template: string | undefined): Fault[] {

@@ -50,7 +50,7 @@ export class Provider {
     const { issuer, jwks } = provider.options;
     this.#keys = new KeySource({ issuer, fetchDocument, now, fault, ...(jwks !== undefined && { jwks }) });
     this.#metadata = new Metadata({ issuer, fetchDocument, now });
-    this.#tokens = new TokenEndpoint(this.#metadata, provider);
+    this.#tokens = new TokenEndpoint(this.#metadata, provider, now);
   }
 
   stop(): void {
@@ -77,7 +77,8 @@ export class Provider {
       ...{ state: attempt.state, nonce: attempt.nonce },
       ...(prompt !== null && /^[a-z_ ]{1,60}$/.test(prompt) && { prompt }),
     };
-    for (const [name, value] of Object.entries(query)) location.searchParams.set(name, value);
+    for (const [name, value] of Object.entries(await this.#tokens.push(query)))
+      location.searchParams.set(name, value);
     return { location: location.href, attempt };
   }
 

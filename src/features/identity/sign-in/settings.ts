@@ -5,9 +5,10 @@ import { durationMs } from "../section.ts";
 
 export interface SignInProvider {
   readonly name: string;
-  /** The options, without the secret. */
-  readonly options: Omit<ProviderConfig, "secret">;
+  /** The options, without secrets. */
+  readonly options: Omit<ProviderConfig, "secret" | "key">;
   readonly client: string;
+  /** Of weir at the provider, or its private key if the method is `private_key_jwt`. What weir seals for the provider follows from it. */
   readonly secret: string;
   readonly scopes: readonly string[];
 }
@@ -28,10 +29,11 @@ const DEFAULT_SCOPES = ["openid", "profile", "email"];
 /** @returns undefined if no provider signs people in */
 export function signInSettings(section: IdentityConfig): SignInSettings | undefined {
   const { url, providers, session, unknown, create } = section;
-  const found = Object.entries(providers).flatMap(([name, { secret, ...options }]) => {
+  const found = Object.entries(providers).flatMap(([name, { secret, key, ...options }]) => {
     const { client, ask = DEFAULT_SCOPES } = options;
-    if (client === undefined || secret === undefined) return [];
-    return [{ name, options, client, scopes: ask, secret: secret.reveal() }];
+    const own = key ?? secret;
+    if (client === undefined || own === undefined) return [];
+    return [{ name, options, client, scopes: ask, secret: own.reveal() }];
   });
   if (url === undefined || found.length === 0) return undefined;
   const tokens = authorizationSettings(section);

@@ -56,6 +56,10 @@ export class FakeSignIn {
   /** The refresh tokens that are worth something, by their subjects, and those that were used. */
   readonly refreshTokens = new Map<string, string>();
   readonly spent: string[] = [];
+  /** Whether a request says that it is weir, in place of the secret in a header. */
+  identifies: ((request: Request, form: URLSearchParams) => boolean) | undefined;
+  /** Requests that were sent ahead of the browser. */
+  readonly pushed = new Map<string, URLSearchParams>();
   /** Answers as Microsoft Graph. */
   graph: ((request: Request, url: URL) => Response) | undefined;
   #number = 0;
@@ -65,6 +69,7 @@ export class FakeSignIn {
     issuer.answer = (request, url) => {
       if (url.pathname.endsWith("/token")) return this.#token(request);
       if (url.pathname.endsWith("/userinfo")) return this.#userinfo(request);
+      if (url.pathname.endsWith("/par")) return this.#push(request);
       if (url.pathname.startsWith("/v1.0/")) return this.graph?.(request, url);
       return undefined;
     };
@@ -72,7 +77,8 @@ export class FakeSignIn {
 
   /** Signs in a person who is at the provider already. @returns query of the way back */
   consent(location: string, broken: Broken): URLSearchParams {
-    const query = new URL(location).searchParams;
+    const brought = new URL(location).searchParams;
+    const query = this.pushed.get(brought.get("request_uri") ?? "") ?? brought;
     const code = `code-${++this.#number}`;
     this.codes.set(code, {
       ...{
@@ -97,12 +103,7 @@ export class FakeSignIn {
       return Response.json({ error: "invalid_grant" }, { status: 400 });
     };
     if (!granted) return refuse("no such code");
-    const pair = Buffer.from(
-      request.headers.get("authorization")?.slice("Basic ".length) ?? "",
-      "base64",
-    ).toString();
-    const [id, secret] = pair.split(":").map((text) => decodeURIComponent(text.replaceAll("+", " ")));
-    if (id !== CLIENT.id || secret !== CLIENT.secret) return refuse("not the client");
+    if (!this.#isClient(request, form)) return refuse("not the client");
     const verifier = form.get("code_verifier") ?? "";
     const challenge = new Bun.CryptoHasher("sha256").update(verifier).digest("base64url");
     if (challenge !== granted.challenge) return refuse("wrong verifier");
@@ -132,6 +133,22 @@ export class FakeSignIn {
         refresh_token: this.giveRefreshToken(String(broken.claims?.["sub"] ?? usual.sub)),
       }),
     });
+  }
+
+  #isClient(request: Request, form: URLSearchParams): boolean {
+    if (this.identifies) return this.identifies(request, form);
+    const header = request.headers.get("authorization")?.slice("Basic ".length) ?? "";
+    const pair = Buffer.from(header, "base64").toString();
+    const [id, secret] = pair.split(":").map((text) => decodeURIComponent(text.replaceAll("+", " ")));
+    return id === CLIENT.id && secret === CLIENT.secret;
+  }
+
+  async #push(request: Request): Promise<Response> {
+    const form = new URLSearchParams(await request.text());
+    if (!this.#isClient(request, form)) return Response.json({ error: "invalid_client" }, { status: 401 });
+    const uri = `urn:ietf:params:oauth:request_uri:${++this.#number}`;
+    this.pushed.set(uri, form);
+    return Response.json({ request_uri: uri, expires_in: 60 }, { status: 201 });
   }
 
   giveRefreshToken(subject: string): string {

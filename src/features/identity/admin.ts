@@ -101,6 +101,7 @@ const operations = [
 /** Paths of pages. */
 const PAGES = /^\/auth(\/|$)|^\/console\/me$/;
 const OAUTH_PAGES = /^\/device$|^\/oauth\/|^\/\.well-known\//;
+const SCIM = /^\/scim\/v2(\/|$)/;
 
 export const admin: OwnOperations = {
   after: ["importKeys", "listKeys"],
@@ -115,6 +116,7 @@ export const admin: OwnOperations = {
       const browser = keeperPart.get(asked.books.offers)?.browser();
       return browser?.then(async (found) => (await found?.page(request, asked)) ?? noPage());
     }
+    if (SCIM.test(asked.url.pathname)) return keeperPart.get(asked.books.offers)?.scim.answer(request, asked);
     if (!PAGES.test(asked.url.pathname)) return undefined;
     const signIn = keeperPart.get(asked.books.offers)?.signIn();
     return signIn?.then(async (found) => (await found.page(request, asked)) ?? noPage());
@@ -145,7 +147,7 @@ async function expectConfirmed(book: PeopleBook): Promise<void> {
 
 /** Finds a person that the caller sees: by id, else by name, address or subject. @throws AdminError 404, 409 */
 async function expectPerson({ books, caller }: Given, named: string): Promise<PersonEntry> {
-  const byId = named.startsWith("per_") ? await books.read((sql) => findPerson(sql, named)) : undefined;
+  const byId = /^(per|wait)_/.test(named) ? await books.read((sql) => findPerson(sql, named)) : undefined;
   if (byId && isWithin(pathOf(byId), caller.path)) return byId;
   const matching = await books.read((sql) =>
     listPersons(sql, { within: caller.path, named, limit: 1, after: undefined, q: undefined }),

@@ -5,7 +5,7 @@ import { isWithin, pathFault } from "../../ledger/keys/path.ts";
 import { claimOf, expectClaims, pathFrom } from "./claims.ts";
 import type { Entry } from "./entries.ts";
 import { type Grant, grantsOf, groupsIn, mayUseModels } from "./groups.ts";
-import { type AccessRow, byHand, grantsIn, personId, tokenId } from "./people.ts";
+import { type AccessRow, besideTokens, grantsIn, personId, tokenId } from "./people.ts";
 import { checkAudience, checkTimes, checkType, subjectOf } from "./tokens/check-claims.ts";
 import { shown, TokenFault } from "./tokens/fault.ts";
 import type { Token } from "./tokens/token.ts";
@@ -115,7 +115,7 @@ export function standingOf(
   expectAdmitted(identified, known, revoked);
   const kept = known ? grantsIn(known) : [];
   // Groups of the token are newer than those of the last sign-in.
-  const grants = groups ? [...identified.grants, ...byHand(kept)] : kept;
+  const grants = groups ? [...identified.grants, ...besideTokens(kept)] : kept;
   const path = known?.path ?? identified.path;
   if (!entry.isForWorkloads) expectMember(subject, grants, path, rules, groups);
   return { path, grants };

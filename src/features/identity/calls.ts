@@ -14,6 +14,7 @@ import type { IdentityDown, IdentityUp, SeenPerson } from "./messages.ts";
 import { OwnTokens } from "./own/own-tokens.ts";
 import { oauthRoutes } from "./own/routes.ts";
 import type { AccessRow } from "./people.ts";
+import { scimProvider } from "./scim/options.ts";
 import { durationMs } from "./section.ts";
 import { refusalOf } from "./refusals.ts";
 import type { IdentityConfig } from "./declarations.ts";
@@ -57,7 +58,8 @@ export class TokenCalls {
       sources: this.#sourcesOf(byIssuer),
       rules: section.unknown === "create" ? { createUnder: section.create.under } : {},
       known: new Known(this.#rows, section.strict, now),
-      seen: (entry, identified) => this.#tell(entry, identified),
+      ...(section.link === "email" && linkedIssuer(section)),
+      seen: (entry, identified, waits) => this.#tell(entry, identified, waits),
       refused: (issuer, fault) => this.#log(issuer, fault),
       now,
     });
@@ -138,14 +140,15 @@ export class TokenCalls {
   }
 
   /** Tells the keeper of a person, which keeps names for the operator. */
-  #tell(entry: Entry, { person, subject, name, email, isEmailVerified, path }: Identified): void {
+  #tell(entry: Entry, identified: Identified, waits: boolean): void {
+    const { person, subject, name, email, isEmailVerified, path } = identified;
     const at = Date.now();
-    if (at - (this.#told.get(person) ?? -Infinity) < TELL_MS) return;
+    if (!waits && at - (this.#told.get(person) ?? -Infinity) < TELL_MS) return;
     if (this.#told.size >= MOST_TOLD) this.#told.clear();
     this.#told.set(person, at);
     const { issuer } = entry;
     const seen: SeenPerson = { id: person, issuer, subject, name, isEmailVerified, path, at };
-    this.#keeper.send({ seen: { ...seen, ...(email !== undefined && { email }) } });
+    this.#keeper.send({ seen: { ...seen, ...(email !== undefined && { email }), ...(waits && { waits }) } });
   }
 
   #log(issuer: string, { reason, message }: TokenFault): void {
@@ -160,4 +163,10 @@ export class TokenCalls {
     const more = last && last.more > 0 ? ` (${last.more} more since the last line)` : "";
     this.#host.info(`identity: a token of ${issuer} was refused: ${message}${more}`);
   }
+}
+
+/** The issuer of the people whom SCIM manages. */
+function linkedIssuer({ scim, providers }: IdentityConfig): { linked?: string } {
+  const name = scimProvider(scim.provider, providers);
+  return name === undefined ? {} : { linked: providers[name]!.issuer };
 }

@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
 import { clients } from "./clients.ts";
+import { scim } from "./scim/options.ts";
 
 /** Algorithms that an entry without `algorithms` accepts. */
 export const ALGORITHMS = [
@@ -254,6 +255,13 @@ export const identity = Type.Object(
       { ...CLOSED, description: "weir's own tokens." },
     ),
     clients,
+    scim,
+    link: Type.Optional(
+      oneOf(["email"], {
+        description:
+          "`email`: a user of SCIM without `externalId` is the person of the provider whose verified address is the user's. Default: nobody.",
+      }),
+    ),
     strict: Type.Boolean({
       default: false,
       description:

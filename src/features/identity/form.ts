@@ -21,6 +21,7 @@ import { type OwnTokens, restricted } from "./own/own-tokens.ts";
 import { grantsIn, tokenId } from "./people.ts";
 import { tokensChecked } from "./metrics.ts";
 import { refusalOf } from "./refusals.ts";
+import { joinedRow, waitingFor } from "./scim/waiting.ts";
 import { shown, TokenFault } from "./tokens/fault.ts";
 import type { KeySource } from "./tokens/key-source.ts";
 import { isTokenShaped, readToken, type Token } from "./tokens/token.ts";
@@ -38,7 +39,7 @@ const MOST_SCOPES = 1_000;
 /** A token that was verified. */
 interface Kept {
   readonly principal: Principal;
-  /** Ids of what may be revoked: the token, and the family of tokens to which it belongs. */
+  /** Ids of what may be revoked: the token, and the family of tokens to which it belongs; and under which a user of SCIM may wait. */
   readonly ids: readonly string[];
   readonly until: number;
 }
@@ -51,8 +52,10 @@ export interface FormOptions {
   readonly known: Known;
   /** Absent: weir makes no tokens. `entries`: by name, those for whose people and workloads it makes them. */
   readonly own?: { readonly tokens: OwnTokens; readonly entries: ReadonlyMap<string, Entry> };
-  /** A person was identified by a token, for the first time in a while. */
-  seen(entry: Entry, identified: Identified): void;
+  /** Issuer whose people may be users of SCIM that wait for a verified address; absent: none. */
+  readonly linked?: string;
+  /** A person was identified by a token. @param waits a user of SCIM waits for it */
+  seen(entry: Entry, identified: Identified, waits: boolean): void;
   /** Logs why a token was refused. */
   refused(issuer: string, fault: TokenFault): void;
   now(): number;
@@ -175,15 +178,15 @@ export class TokenForm implements CredentialForm {
     entries: readonly Entry[],
     digest: string,
   ): Promise<Principal> {
-    const { entry, identified, standing } = await this.#identified(token, issuer, entries);
+    const { entry, identified, standing, waiting } = await this.#identified(token, issuer, entries);
     const { person, token: id, until, name, client } = identified;
     const caller = { id: person, person, name, path: standing.path, until, scopes: entry.scopes };
-    const ids = id === undefined ? [] : [id];
+    const ids = [id, waiting].filter((one) => one !== undefined);
     return this.#keep(digest, { ...caller, via: `jwt/${entry.name}` }, client, ids);
   }
 
   async #identified(token: Token, issuer: string, entries: readonly Entry[]): Promise<Admitted> {
-    const { sources, known, rules, now, seen } = this.#options;
+    const { sources, known, rules, now, seen, linked } = this.#options;
     if (!entries.some(({ algorithms }) => algorithms.has(token.alg)))
       throw new TokenFault("algorithm", `its alg is ${token.alg}, which no entry of its issuer accepts`);
     await sources.get(issuer)!.verify(token);
@@ -191,9 +194,13 @@ export class TokenForm implements CredentialForm {
     const { entry, identified } = identify(token, entries, now());
     const { person, token: id } = identified;
     const revoked = id === undefined ? undefined : known.get(id);
-    const standing = standingOf(identified, entry, rules, known.get(person), revoked);
-    seen(entry, identified);
-    return { entry, identified, standing };
+    const waiting = issuer === linked ? waitingFor(issuer, identified) : undefined;
+    const user = waiting === undefined ? undefined : known.get(waiting);
+    const own = known.get(person);
+    const row = user ? { id: person, ...joinedRow(own, user) } : own;
+    const standing = standingOf(identified, entry, rules, row, revoked);
+    seen(entry, identified, user !== undefined);
+    return { entry, identified, standing, waiting };
   }
 
   /** One of weir's own tokens. */
@@ -252,6 +259,8 @@ export interface Admitted {
   readonly entry: Entry;
   readonly identified: Identified;
   readonly standing: Standing;
+  /** Under which a user of SCIM may wait for the person. */
+  readonly waiting: string | undefined;
 }
 
 /** The issuer that a token names, before anything of it is trusted. @throws TokenFault */

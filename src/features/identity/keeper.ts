@@ -5,6 +5,7 @@ import type { AuthorizationServer } from "./own/authorization-server.ts";
 import type { OAuthBrowser } from "./own/browser.ts";
 import type { AuthorizationSettings } from "./own/settings.ts";
 import type { PeopleBook } from "./people-book.ts";
+import { ScimPart } from "./scim/part.ts";
 import type { SignInSettings } from "./sign-in/settings.ts";
 import type { SignIn } from "./sign-in/sign-in.ts";
 import { keeperPart } from "./slots.ts";
@@ -19,8 +20,10 @@ const MOST_KNOWN = 100_000;
 export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
   let loaded: Promise<PeopleBook> | undefined;
   const book = () => (loaded ??= import("./people-book.ts").then(({ PeopleBook }) => new PeopleBook(host)));
-  const signIn = new SignInPart(host, book);
-  keeperPart.set(host.offers, { book, signIn: () => signIn.current(), browser: () => signIn.browser() });
+  const scim = new ScimPart(host);
+  const signIn = new SignInPart(host, book, scim);
+  const browser = () => signIn.browser();
+  keeperPart.set(host.offers, { book, signIn: () => signIn.current(), browser, scim });
   const waiting = new Map<string, SeenPerson>();
   /** What was written down of people since the start. */
   const known = new Map<string, string>();
@@ -32,10 +35,13 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
       while (waiting.size > 0) {
         const people = [...waiting.values()].slice(0, MOST_AT_ONCE);
         for (const { id } of people) waiting.delete(id);
-        await (await book()).note(people).catch((cause: unknown) => {
+        try {
+          await (await book()).note(people);
+          await scim.join(people);
+        } catch (cause) {
           for (const { id } of people) known.delete(id);
           throw cause;
-        });
+        }
       }
     } catch (cause) {
       host.report(`identity: people who were seen could not be written down: ${(cause as Error).message}`);
@@ -46,7 +52,8 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
   return {
     connect: (send) => ({
       receive(message) {
-        if ("signIn" in message) return signIn.configure(message.signIn);
+        if ("signIn" in message) return signIn.configure(message.signIn ?? undefined);
+        if ("scim" in message) return scim.configure(message.scim ?? undefined);
         if ("ask" in message) {
           const { number, ask } = message;
           return void signIn.answer(ask).then((answer) => send({ number, answer }));
@@ -55,7 +62,7 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
         const { at: _, ...facts } = seen;
         const written = JSON.stringify(facts);
         // All workers tell of the same people: an entry of the audit log for each time would bury the others.
-        if (known.get(seen.id) === written || waiting.size >= MOST_WAITING) return;
+        if ((known.get(seen.id) === written && !seen.waits) || waiting.size >= MOST_WAITING) return;
         if (known.size >= MOST_KNOWN) known.clear();
         known.set(seen.id, written);
         waiting.set(seen.id, seen);
@@ -76,14 +83,16 @@ interface Programs {
 class SignInPart {
   readonly #host: KeeperHost;
   readonly #book: () => Promise<PeopleBook>;
+  readonly #scim: ScimPart;
   #settings: SignInSettings | undefined;
   #written = "";
   #loaded: Promise<SignIn> | undefined;
   #server: Promise<Programs> | undefined;
 
-  constructor(host: KeeperHost, book: () => Promise<PeopleBook>) {
+  constructor(host: KeeperHost, book: () => Promise<PeopleBook>, scim: ScimPart) {
     this.#host = host;
     this.#book = book;
+    this.#scim = scim;
   }
 
   configure(settings: SignInSettings | undefined): void {
@@ -150,6 +159,7 @@ class SignInPart {
       this.#book(),
     ]);
     const host = this.#host;
-    return new SignIn({ host, settings, people, sessions: new SessionBook(host), now: Date.now });
+    const join = (person: SeenPerson) => this.#scim.join([person]);
+    return new SignIn({ host, settings, people, sessions: new SessionBook(host), join, now: Date.now });
   }
 }

@@ -1,4 +1,5 @@
 /** What workers tell the keeper, and what it answers. */
+import type { ScimSettings } from "./scim/settings.ts";
 import type { SignInSettings } from "./sign-in/settings.ts";
 
 /** A person or workload whose token was verified. */
@@ -12,12 +13,16 @@ export interface SeenPerson {
   readonly path: string;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** A user of SCIM waits for the verified address of the person. */
+  readonly waits?: true;
 }
 
 export type IdentityUp =
   | { readonly seen: SeenPerson }
-  /** How people sign in, by the config that serves; absent: they do not. */
-  | { readonly signIn: SignInSettings | undefined }
+  /** How people sign in, by the config that serves; null: they do not. JSON has no undefined. */
+  | { readonly signIn: SignInSettings | null }
+  /** How SCIM is served; null: not at all. */
+  | { readonly scim: ScimSettings | null }
   | { readonly number: number; readonly ask: IdentityAsk };
 
 /** A question; its one member says what it is about. */

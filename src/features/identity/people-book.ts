@@ -5,7 +5,7 @@ import type { Sql } from "../../keeper/store/sql.ts";
 import type { Actor } from "../../keeper/store/store.ts";
 import type { Grant } from "./groups.ts";
 import type { SeenPerson } from "./messages.ts";
-import { type AccessRow, byHand } from "./people.ts";
+import { type AccessRow, besideTokens } from "./people.ts";
 
 /** The actor of entries that weir makes by itself. */
 const SELF: Actor = { actor: "identity" };
@@ -58,7 +58,7 @@ export class PeopleBook {
   async regroup(actor: Actor, id: string, grants: readonly Grant[]): Promise<void> {
     const withGroups = (former: Access): Access => ({
       ...former,
-      grants: [...grants, ...byHand(former.grants)],
+      grants: [...grants, ...besideTokens(former.grants)],
     });
     const known = await this.known(id);
     if (isSame(known.grants, withGroups(known).grants)) return;
@@ -108,6 +108,9 @@ export class PeopleBook {
          not_before = excluded.not_before, cut = excluded.cut, version = excluded.version, deleted_at = NULL`,
         [id, status, path, JSON.stringify(grants), not_before, cut, version],
       );
+      // Whom an operator has suspended, SCIM does not restore.
+      if (status === "suspended")
+        await sql.run("UPDATE identity_scim_users SET held = 0 WHERE person = $1", [id]);
       return { before: former, after: made };
     };
     await this.#host.change(actor, action, `people/${id}`, work);

@@ -47,7 +47,7 @@ export function grantsIn({ grants }: Pick<AccessRow, "grants">): Grant[] {
   });
 }
 
-/** Grants that a person did not get from groups. */
-export function byHand(grants: readonly Grant[]): Grant[] {
-  return grants.filter(({ source }) => source === "hand");
+/** Grants that a person did not get from the groups of its tokens, and that new ones do not replace. */
+export function besideTokens(grants: readonly Grant[]): Grant[] {
+  return grants.filter(({ source }) => !source.startsWith("group:"));
 }

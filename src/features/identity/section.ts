@@ -7,6 +7,7 @@ import { pathFault } from "../../ledger/keys/path.ts";
 import { scopesFault } from "../../ledger/keys/scopes.ts";
 import { claudeCodeFaults } from "./claude-code/section.ts";
 import { signInFaults } from "./sign-in/section.ts";
+import { scimFaults } from "./scim/options.ts";
 import { type IdentityConfig, identity, type IssuerConfig, type ProviderConfig } from "./declarations.ts";
 
 export const identitySection = section("identity", identity, {
@@ -92,6 +93,7 @@ function identityFaults(written: Partial<IdentityConfig>): Fault[] {
     ...faultAt(["identity", "url"], url && prefixed("url", issuerFault(url))),
     ...tokenFaults(tokens as { secret?: string; access?: string } | undefined, url),
     ...claudeCodeFaults(clients),
+    ...scimFaults(written as Parameters<typeof scimFaults>[0]),
     ...faultAt(
       ["identity", "create", "under"],
       under && prefixed("under", pathFault(under) ?? rootFault(under)),

@@ -1,6 +1,7 @@
 /** What the part in the keeper gives to the operations of the admin API. */
 import { Slot } from "../../core/slot.ts";
 import type { OAuthBrowser } from "./own/browser.ts";
+import type { ScimPart } from "./scim/part.ts";
 import type { SignIn } from "./sign-in/sign-in.ts";
 import type { PeopleBook } from "./people-book.ts";
 
@@ -11,6 +12,7 @@ export interface OfferedPart {
   signIn(): Promise<SignIn> | undefined;
   /** Loads the pages of the authorization server; undefined while no config wants it. */
   browser(): Promise<OAuthBrowser | undefined>;
+  readonly scim: Pick<ScimPart, "answer" | "join">;
 }
 
 export const keeperPart = new Slot<OfferedPart>();

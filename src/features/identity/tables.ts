@@ -2,6 +2,7 @@
 import type { FeatureTables } from "../../keeper/seams.ts";
 import { AUTHORIZATION, AUTHORIZATION_TABLES } from "./own/tables.ts";
 import { REFRESH_TOKENS } from "./sign-in/refresh-tables.ts";
+import { SCIM, SCIM_TABLES } from "./scim/tables.ts";
 
 const FIRST = `
 -- People and workloads that weir has seen, or that an operator has named. name, email: empty after they were forgotten.
@@ -21,11 +22,12 @@ CREATE INDEX identity_sessions_person ON identity_sessions (person);
 `;
 
 export const tables: FeatureTables = {
-  migrations: [FIRST, SESSIONS, AUTHORIZATION, REFRESH_TOKENS],
+  migrations: [FIRST, SESSIONS, AUTHORIZATION, REFRESH_TOKENS, SCIM],
   copied: [
     ...["identity_people", "identity_access", "identity_sessions", "identity_provider_tokens"],
     ...AUTHORIZATION_TABLES,
+    ...SCIM_TABLES,
   ],
-  recovered: ["identity_people", "identity_access"],
+  recovered: ["identity_people", "identity_access", ...SCIM_TABLES],
   replicas: ["identity_access"],
 };

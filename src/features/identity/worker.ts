@@ -4,19 +4,22 @@ import type { TokenCalls } from "./calls.ts";
 import type { IdentityConfig } from "./declarations.ts";
 import { Asks } from "./asks.ts";
 import type { IdentityDown, IdentityUp } from "./messages.ts";
+import type { ScimSettings } from "./scim/settings.ts";
 import { admitsTokens, identitySection, issuersOf } from "./section.ts";
 import type { SignInSettings } from "./sign-in/settings.ts";
 
 export function start(host: WorkerHost): WorkerPart {
   let calls: TokenCalls | undefined;
   let signIn: SignInSettings | undefined;
+  let scim: ScimSettings | undefined;
   let wasSent = false;
   const keeper = host.channel<IdentityUp, IdentityDown>();
   const asks = new Asks(keeper);
   const send = () => {
-    if (!keeper.isUp || (signIn === undefined && !wasSent)) return;
+    if (!keeper.isUp || (signIn === undefined && scim === undefined && !wasSent)) return;
     wasSent = true;
-    keeper.send({ signIn });
+    keeper.send({ signIn: signIn ?? null });
+    keeper.send({ scim: scim ?? null });
   };
   keeper.listen({ up: send, down: () => asks.lost(), message: (answer) => asks.received(answer) });
   return {
@@ -32,8 +35,8 @@ export function start(host: WorkerHost): WorkerPart {
     },
     serves(config) {
       const section = identitySection.of(config);
-      void settingsOf(section).then((settings) => {
-        signIn = settings;
+      void Promise.all([settingsOf(section), scimOf(section)]).then((settings) => {
+        [signIn, scim] = settings;
         send();
       });
     },
@@ -49,4 +52,10 @@ async function settingsOf(section: IdentityConfig): Promise<SignInSettings | und
   if (section.url === undefined) return undefined;
   const { signInSettings } = await import("./sign-in/settings.ts");
   return signInSettings(section);
+}
+
+async function scimOf(section: IdentityConfig): Promise<ScimSettings | undefined> {
+  if (!section.scim.token) return undefined;
+  const { scimSettings } = await import("./scim/settings.ts");
+  return scimSettings(section);
 }

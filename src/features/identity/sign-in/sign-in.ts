@@ -4,8 +4,9 @@ import type { AskedPage, OwnSession } from "../../../admin/own-pages.ts";
 import type { KeeperHost } from "../../../keeper/seams.ts";
 import { formatNano } from "../../../ledger/money.ts";
 import { fetchDocument } from "../fetch-document.ts";
+import type { SeenPerson } from "../messages.ts";
 import type { PeopleBook } from "../people-book.ts";
-import { byHand } from "../people.ts";
+import { besideTokens } from "../people.ts";
 import { rightsOf } from "../roles.ts";
 import { TokenFault } from "../tokens/fault.ts";
 import { ATTEMPT_MS, ownTarget } from "./attempt.ts";
@@ -24,6 +25,8 @@ export interface SignInOptions {
   readonly settings: SignInSettings;
   readonly people: PeopleBook;
   readonly sessions: SessionBook;
+  /** Somebody signs in, who may be a user of SCIM that waits. */
+  join(person: SeenPerson): Promise<void>;
   now(): number;
 }
 
@@ -214,19 +217,21 @@ export class SignIn {
     const { people, sessions, settings, now } = this.#options;
     const { person, groups, path } = signedIn;
     const { createUnder } = settings;
+    const { issuer } = settings.providers.find((one) => one.name === name)!.options;
+    const { subject, name: shownName, email, isEmailVerified, sid } = signedIn;
+    const facts = { id: person, issuer, subject, name: shownName, isEmailVerified, path, at: now() };
+    const seen = { ...facts, ...(email !== undefined && { email }) };
+    await this.#options.join(seen);
     const before = await people.accessOf(books, person);
     if (before.status !== "active") throw new TokenFault("suspended", `${person} is ${before.status}`);
-    const grants = [...signedIn.grants, ...byHand(before.grants)];
+    const grants = [...signedIn.grants, ...besideTokens(before.grants)];
     const isGuest = createUnder !== undefined && path.startsWith(`${createUnder}/`);
     if (grants.length === 0 && !isGuest)
       throw new TokenFault(
         "unknown-person",
         `no group of ${person} has a role (${(groups ?? []).slice(0, 20).join(", ")})`,
       );
-    const { issuer } = settings.providers.find((one) => one.name === name)!.options;
-    const { subject, name: shownName, email, isEmailVerified, sid } = signedIn;
-    const seen = { id: person, issuer, subject, name: shownName, isEmailVerified, path, at: now() };
-    await people.met({ ...seen, ...(email !== undefined && { email }) }, "sign-in");
+    await people.met(seen, "sign-in");
     const actor = { actor: person, address };
     await people.regroup(actor, person, signedIn.grants);
     await this.recheck.keep({ person, provider: name }, signedIn.refreshToken);

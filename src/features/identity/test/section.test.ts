@@ -8,7 +8,7 @@ const JWT = { issuer: "https://idp.example", audience: "weir", path: "/ci/{sub}"
 test("without issuers identity is off", () => {
   expect(loadSection({})).toEqual({
     ...{ providers: {}, jwt: [], unknown: "refuse", create: { under: "/people" }, strict: false },
-    ...{ session: "12h", tokens: { access: "1h", refresh: "30d" } },
+    ...{ session: "12h", tokens: { access: "1h", refresh: "30d" }, scim: {} },
     clients: { "claude-code": true, mcp: true, dcr: false },
   } as never);
 });

@@ -50,11 +50,9 @@ export class WorldBooks extends FakeBooks {
   constructor(store: SqlStore) {
     super();
     this.#store = store;
-    keeperPart.set(this.offers, {
-      book: async () => this.people,
-      signIn: () => undefined,
-      browser: async () => undefined,
-    });
+    const scim = { answer: async () => new Response(), join: async () => {} };
+    const none = { signIn: () => undefined, browser: async () => undefined, scim };
+    keeperPart.set(this.offers, { book: async () => this.people, ...none });
   }
 
   readonly people = new PeopleBook({

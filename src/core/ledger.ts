@@ -5,6 +5,7 @@ import type { JsonObject } from "./json.ts";
 import type { Principal } from "./principal.ts";
 import type { TextTokens } from "./tokens/most-tokens.ts";
 import type { PromptSections } from "./prompt-sections.ts";
+import type { Standing } from "./standing.ts";
 
 /** A request before it is sent, for the estimate of its cost. */
 export interface RequestSize {
@@ -74,6 +75,11 @@ export interface Ledger {
    * @throws GatewayError `overloaded` if the figures cannot be read
    */
   describeKey?(principal: Principal): Promise<JsonObject>;
+  /**
+   * What a caller has used of its budgets, in numbers. @returns undefined if clients see no amounts
+   * @throws GatewayError as {@link describeKey}
+   */
+  standing?(principal: Principal): Promise<Standing | undefined>;
   /** Counts a call that reaches no provider for the rate limits on calls. It is not refused: it costs nothing. */
   count?(call: Call): void;
   /** The usage of an attempt without admission is charged all the same: nothing is held for it. */

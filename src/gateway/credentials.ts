@@ -35,7 +35,11 @@ export function assertApart(forms: readonly CredentialForm[]): void {
 export function assertCurrent(principal: Principal | undefined, now = Date.now()): void {
   if (principal?.until === undefined || now < principal.until) return;
   const sentence = `The credential expired on ${writeTime(principal.until)}; get a new one.`;
-  throw new GatewayError("authentication", sentence, { code: "credential_expired", ...CHALLENGE });
+  throw new GatewayError("authentication", sentence, {
+    code: "credential_expired",
+    shouldRetry: false,
+    ...CHALLENGE,
+  });
 }
 
 /** `2026-11-30 12:00 UTC`. */

@@ -3,7 +3,7 @@ import type { Deadline } from "./delivery/deadline.ts";
 import { holdHead } from "./delivery/held-stream.ts";
 import type { Opened, OpenedReceiver } from "./lanes/lane.ts";
 import { opened, tell } from "./lanes/receive.ts";
-import { type Entry, type Life, PLACES, type Seams } from "./seams.ts";
+import { type Entry, type Life, PLACES, type Seams, type Told } from "./seams.ts";
 
 /** The seams of one part, with the name that a fault says. */
 export interface LivePart {
@@ -17,11 +17,13 @@ export function compose(parts: readonly LivePart[]): Life {
   const sent = parts.flatMap(({ seams }) => seams.sent ?? []);
   const credentials = parts.flatMap(({ seams }) => seams.credentials ?? []);
   const routes = parts.flatMap(({ seams }) => seams.routes ?? []);
+  const told = parts.flatMap(({ seams }) => seams.told ?? []);
   const around = aroundAll(parts);
   return {
     ...(credentials.length > 0 && { credentials }),
     ...(routes.length > 0 && { routes }),
     ...(around && { around }),
+    ...(told.length > 0 && { told: tellAll(told) }),
     ...(refused.length > 0 && {
       refused: (arrival, status) => {
         for (const each of refused) each(arrival, status);
@@ -32,6 +34,13 @@ export function compose(parts: readonly LivePart[]): Life {
         for (const each of sent) each(running, incoming);
       },
     }),
+  };
+}
+
+function tellAll(all: readonly Told[]): Told {
+  return {
+    error: (call, error) => all.reduce((said, each) => each.error(call, said), error),
+    headers: (call, headers) => all.reduce((said, each) => each.headers(call, said), headers),
   };
 }
 

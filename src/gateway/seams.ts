@@ -3,6 +3,7 @@ import type { AnswerNotes } from "../core/answer-notes.ts";
 import type { Call } from "../core/call.ts";
 import type { Channel } from "../core/channel.ts";
 import type { Recorder } from "../core/column.ts";
+import type { GatewayError } from "../core/error.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Lines } from "../core/lines.ts";
@@ -34,11 +35,23 @@ export interface Seams {
   readonly around?: { readonly at: AroundPlace; readonly run: Around };
   /** Hooks as a plugin has them. They run in front of those of plugins, in the same sandbox. */
   readonly hooks?: Hooks;
+  /** What some callers' programs read of answers. */
+  readonly told?: Told;
   /** weir answers a request with an error, perhaps before anything was around it. @param status of the answer */
   readonly refused?: (arrival: Arrival, status: number) => void;
   /** The bytes of an attempt are with the transport, and the provider works on them. */
   readonly sent?: Sent;
 }
+
+/** Answers as some callers' programs read them. Called before an answer begins; what the books and the log have stays as it is. */
+export interface Told {
+  /** @returns the same error where nothing is to be said otherwise */
+  error(call: Call, error: GatewayError): GatewayError;
+  /** @param headers those of the answer, without the ones that answers share @returns the same headers for other callers */
+  headers(call: Call, headers: HeaderRecord): HeaderRecord;
+}
+
+type HeaderRecord = Readonly<Record<string, string>>;
 
 /** An operation of a part: it is no call, and answers in its own way. */
 export interface OwnRoute {
@@ -213,6 +226,7 @@ export interface Life {
   readonly credentials?: readonly CredentialForm[];
   readonly routes?: readonly OwnRoute[];
   readonly around?: (entry: Entry, open: Open) => Promise<Opened>;
+  readonly told?: Told;
   readonly refused?: (arrival: Arrival, status: number) => void;
   readonly sent?: Sent;
 }

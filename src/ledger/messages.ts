@@ -132,6 +132,8 @@ export interface KeyQuery {
   /** Id of the key; absent for a caller without one, whose calls have no sums of their own. */
   key?: string;
   accounts: readonly string[];
+  /** Whose costs of the day, the week and the month are wanted; then nothing is wanted of the key. */
+  path?: string;
 }
 
 /** Figures of one caller. */
@@ -142,6 +144,8 @@ export interface KeyFigures {
   from: number;
   /** The dearest first. */
   models: readonly ModelUse[];
+  /** Cost of the calls at the path and below since the beginning of the UTC day, week (Monday) and month. */
+  spent?: { readonly day: Nano; readonly week: Nano; readonly month: Nano };
 }
 
 /** Amounts in the unit of the account. */

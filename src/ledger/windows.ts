@@ -1,5 +1,6 @@
 /** When the window of a budget begins and ends. Pure calendar arithmetic. */
-import type { Budget } from "./policy.ts";
+import type { CapPeriod } from "../core/standing.ts";
+import type { Budget, Window } from "./policy.ts";
 
 /** Milliseconds since 1970; `endsAt` is the first moment of the next window, absent for `total`. */
 export interface WindowSpan {
@@ -30,6 +31,11 @@ export function windowAt({ window, zone }: Pick<Budget, "window" | "zone">, ms: 
     if (ms < endsAt) return { startsAt: startOf(zone, first), endsAt };
     first = next;
   }
+}
+
+/** As programs name how often a budget begins anew. */
+export function periodOf(window: Window): CapPeriod {
+  return window === "month" ? "monthly" : window === "week" ? "weekly" : "daily";
 }
 
 /** Whether `Intl` knows a zone by this name. */

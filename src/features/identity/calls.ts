@@ -10,6 +10,7 @@ import { TokenForm } from "./form.ts";
 import { Known } from "./known.ts";
 import { claudeCodeRoutes } from "./claude-code/routes.ts";
 import { claudeCodeOf } from "./claude-code/section.ts";
+import { told } from "./claude-code/told.ts";
 import type { IdentityDown, IdentityUp, SeenPerson } from "./messages.ts";
 import { OwnTokens } from "./own/own-tokens.ts";
 import { oauthRoutes } from "./own/routes.ts";
@@ -71,7 +72,7 @@ export class TokenCalls {
       ...oauthRoutes({ own, form, signsIn, asks: this.#asks }),
       ...(claudeCode ? claudeCodeRoutes(claudeCode, form, this.#host) : []),
     ];
-    return { credentials: [form], routes };
+    return { credentials: [form], routes, ...(claudeCode && { told }) };
   }
 
   /** Its keys are derived once for each address and secret. */

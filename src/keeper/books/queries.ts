@@ -1,5 +1,6 @@
 /** Answers what a worker asks for a client: the figures of the client's own key. */
 import type { AccountState, BooksDown, BooksUp, KeyFigures, KeyQuery } from "../../ledger/messages.ts";
+import { windowAt } from "../../ledger/windows.ts";
 import { describeFailure } from "../store/database.ts";
 import type { Books } from "./books.ts";
 import { BudgetAccount } from "./budget-account.ts";
@@ -48,9 +49,20 @@ export class Queries {
     this.#books.reporter.other(`the books cannot be read for a client: ${error}`);
   }
 
-  async #figures({ key, accounts }: KeyQuery): Promise<KeyFigures> {
-    const use = await this.#use(key);
-    return { accounts: await this.#accounts(accounts), ...use };
+  async #figures({ key, accounts, path }: KeyQuery): Promise<KeyFigures> {
+    const use = await this.#use(path === undefined ? key : undefined);
+    const spent = path === undefined ? undefined : await this.#spent(path);
+    return { accounts: await this.#accounts(accounts), ...use, ...(spent && { spent }) };
+  }
+
+  async #spent(path: string): Promise<NonNullable<KeyFigures["spent"]>> {
+    const now = this.#now();
+    const since = async (window: "day" | "week" | "month") => {
+      const from = windowAt({ window, zone: "UTC" }, now).startsAt;
+      return (await this.#reports.usage({ within: path, from, by: [] })).total.cost;
+    };
+    const [day, week, month] = await Promise.all([since("day"), since("week"), since("month")]);
+    return { day, week, month };
   }
 
   async #use(key: string | undefined): Promise<Pick<KeyFigures, "from" | "models">> {

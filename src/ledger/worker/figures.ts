@@ -6,9 +6,13 @@ import type {
   RateFigure,
   RateKind,
 } from "../../core/limit-figures.ts";
-import { formatNano } from "../money.ts";
+import type { Principal } from "../../core/principal.ts";
+import type { Cap } from "../../core/standing.ts";
+import { formatNano, toDollars } from "../money.ts";
 import type { RateUnit } from "../policy.ts";
 import type { Applied, Booking } from "./booking.ts";
+import { isOnKey, isOwn } from "./line.ts";
+import { periodOf } from "../windows.ts";
 import type { Share } from "./share.ts";
 
 /** Kind and length of the window of each unit. Milliseconds. */
@@ -49,6 +53,19 @@ export class CallLimits implements LimitSource {
     const figures = this.#read(now, forMany);
     if (figures && forMany) recent.set(applied, { figures, at: now });
     return figures;
+  }
+
+  caps(principal: Principal): readonly Cap[] {
+    if (!this.#tell) return [];
+    return this.#booking.shares.flatMap(({ line, known, left, held, endsAt }) => {
+      const { budget, mode, on, name } = line;
+      const isCap = budget && mode !== "watch" && on.kind !== "session" && isOnKey(on, principal);
+      if (!isCap || !known || !Number.isFinite(endsAt)) return [];
+      // Holds of running calls are no part of what is left, and are not spent yet.
+      const spent = toDollars(Math.max(0, known.limit - known.left - left - held));
+      const cap = { name, period: periodOf(budget.window), limit: toDollars(known.limit), spent };
+      return [{ ...cap, resetsAt: endsAt, isShared: !isOwn(on, principal) }];
+    });
   }
 
   #hasPlenty(): boolean {

@@ -5,7 +5,8 @@ import type { Charge } from "../charge.ts";
 import type { Short } from "./asks.ts";
 import type { Booking } from "./booking.ts";
 import type { Outbox } from "./outbox.ts";
-import type { Line } from "./share.ts";
+import type { Refusal } from "../messages.ts";
+import type { Line, Share } from "./share.ts";
 import type { Shares } from "./shares.ts";
 
 /**
@@ -58,6 +59,23 @@ export function shortsOf(booking: Booking, attempt: Attempt): Short[] {
     const isShort = share.line.mode === "soft" ? share.left <= 0 : share.left < need;
     return need > 0 && isShort ? [{ share, hold: need }] : [];
   });
+}
+
+/** The refusal that the client is told, and its line: of several budgets the one that resets last. @param refusals at least one */
+export function toldOf(
+  refusals: readonly Refusal[],
+  shares: readonly Share[],
+): { line: Line; refusal: Refusal } {
+  const found = refusals.flatMap((refusal) => {
+    const share = shares.find(({ account }) => account === refusal.account);
+    return share ? [{ line: share.line, refusal }] : [];
+  });
+  const [first = { line: shares[0]!.line, refusal: refusals[0]! }, ...others] = found;
+  if (first.line.unit !== "money") return first;
+  const resetOf = ({ refusal }: typeof first) => refusal.resetsAt ?? Infinity;
+  return others
+    .filter(({ line }) => line.unit === "money")
+    .reduce((last, other) => (resetOf(other) > resetOf(last) ? other : last), first);
 }
 
 /** Ends all holds but those of places. @param used the tokens that count for rate limits */

@@ -7,16 +7,11 @@ import type { Columns, Recorder } from "../../core/column.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { Admitted, Ledger, PromptSource } from "../../core/ledger.ts";
+import type { Standing } from "../../core/standing.ts";
 import { endsWithin } from "../../core/within.ts";
 import type { Cells } from "../cells.ts";
 import type { BooksChannel } from "../channel.ts";
-import {
-  type BookSettings,
-  type BooksDown,
-  MOST_RUNNING,
-  type Refusal,
-  type WorkerState,
-} from "../messages.ts";
+import type { BookSettings, BooksDown, Refusal, WorkerState } from "../messages.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared, Policy } from "../policy.ts";
 import { Asks } from "./asks.ts";
@@ -27,7 +22,7 @@ import { outputLimit } from "./estimate.ts";
 import { Estimates } from "./estimates.ts";
 import { describeBooking } from "./foresee.ts";
 import { CallLimits } from "./figures.ts";
-import { countCall, freePlaces, reportAll, settleAll, shortsOf, takeAll } from "./holds.ts";
+import { countCall, freePlaces, reportAll, settleAll, shortsOf, takeAll, toldOf } from "./holds.ts";
 import { Lines, type Prices } from "./lines.ts";
 import { Outbox } from "./outbox.ts";
 import { applyChanges } from "./policy-state.ts";
@@ -35,7 +30,7 @@ import { OwnKey } from "./own-key.ts";
 import { Queries } from "./queries.ts";
 import { Prompts, sessionOf } from "./prompts.ts";
 import { policyUnknown, refuse, unavailable } from "./refusal.ts";
-import { runningCallOf } from "./running.ts";
+import { runningCalls } from "./running.ts";
 import { isClosed, type LedgerSettings, type LossSettings, lossSettings } from "./settings.ts";
 import { settlementOf } from "./settlement.ts";
 import { Shares } from "./shares.ts";
@@ -181,13 +176,7 @@ export class WorkerLedger implements Ledger {
   }
 
   #refusalOf(refusals: readonly Refusal[], booking: Booking, tell: boolean) {
-    const found = refusals.find(({ account }) => booking.shares.some((share) => share.account === account));
-    const refusal = found ?? refusals[0]!;
-    const at = Math.max(
-      0,
-      booking.shares.findIndex(({ account }) => account === refusal.account),
-    );
-    const { line } = booking.shares[at]!;
+    const { line, refusal } = toldOf(refusals, booking.shares);
     return refuse(line, refusal, booking.need(line), tell);
   }
 
@@ -207,11 +196,20 @@ export class WorkerLedger implements Ledger {
   }
 
   async describeKey(principal: Principal): Promise<JsonObject> {
-    const { declared, settings } = this.#declaration;
-    const own = new OwnKey(principal, this.#policy ?? declared, Date.now(), declared.modelSets);
+    const own = this.#ownKey(principal);
+    return own.describe(await this.#queries.ask(principal, own.accounts), this.#declaration.settings.tell);
+  }
+
+  async standing(principal: Principal): Promise<Standing | undefined> {
+    if (!this.#declaration.settings.tell) return undefined;
+    const own = this.#ownKey(principal);
+    return own.standing(await this.#queries.ask(principal, own.accounts, principal.path));
+  }
+
+  #ownKey(principal: Principal): OwnKey {
+    const { declared } = this.#declaration;
     this.#outbox.flush();
-    const figures = await this.#queries.ask(principal, own.accounts);
-    return own.describe(figures, settings.tell);
+    return new OwnKey(principal, this.#policy ?? declared, Date.now(), declared.modelSets);
   }
 
   charge(attempt: Attempt): void {
@@ -265,9 +263,7 @@ export class WorkerLedger implements Ledger {
 
   /** Calls that run, as the console shows them: the longest of them. */
   running(calls: readonly Call[]): NonNullable<WorkerState["running"]> {
-    const longest = [...calls].sort((a, b) => a.startedAt - b.startedAt).slice(0, MOST_RUNNING);
-    const shown = longest.map((call) => runningCallOf(call, this.#clock.at(call.startedAt)));
-    return { total: calls.length, calls: shown };
+    return runningCalls(calls, (startedAt) => this.#clock.at(startedAt));
   }
 
   /** Answers a question of the keeper. */

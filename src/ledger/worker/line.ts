@@ -70,6 +70,11 @@ export function isOnKey(on: Subject, principal: Counted | undefined): boolean {
   return on.kind !== "model" && on.kind !== "provider" && applies(on, principal, NO_TARGET);
 }
 
+/** Whether a subject is not shared with callers of other paths. */
+export function isOwn({ kind, what }: Subject, { key, path }: Pick<Counted, "key" | "path">): boolean {
+  return kind === "key" ? what === key?.id : kind === "path" && what === path && path !== "/";
+}
+
 const NO_TARGET = { provider: { name: "" }, model: "" } as Target;
 
 function isBelow(path: string, above: string): boolean {

@@ -1,14 +1,16 @@
 /** The facts that a client may know of itself: its key, the limits and budgets that count its calls, and what it has used. */
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Principal } from "../../core/principal.ts";
+import type { Standing } from "../../core/standing.ts";
 import { type ModelSets, patternsOf } from "../../core/model-sets.ts";
 import { KEY_OPTIONS } from "../keys/options.ts";
 import type { AccountState, KeyFigures } from "../messages.ts";
 import { toDollars } from "../money.ts";
 import type { Budget, Declared, RateLimit, RateUnit, Scopes, Subject } from "../policy.ts";
 import { budgetAccount, rateAccount } from "../record.ts";
-import { windowAt } from "../windows.ts";
-import { isOnKey } from "./line.ts";
+import { periodOf, windowAt } from "../windows.ts";
+import { isOnKey, isOwn } from "./line.ts";
+import { unreadable } from "./queries.ts";
 
 interface CountedBudget {
   budget: Budget;
@@ -73,6 +75,21 @@ export class OwnKey {
     };
   }
 
+  /** @throws GatewayError `overloaded` if the keeper did not say what the caller has spent */
+  standing({ accounts, spent }: KeyFigures): Standing {
+    if (!spent) throw unreadable();
+    const states = new Map(accounts.map((state) => [state.account, state]));
+    const caps = this.#budgets.flatMap(({ budget, account, endsAt }) => {
+      const { name, on, window, limit } = budget;
+      if (endsAt === undefined || account === undefined || !isOnKey(on, this.#principal)) return [];
+      const used = toDollars(states.get(account)?.spent ?? 0);
+      const cap = { name, period: periodOf(window), limit: toDollars(limit), spent: used, resetsAt: endsAt };
+      return [{ ...cap, isShared: !this.#isOwn(on) }];
+    });
+    const { day, week, month } = spent;
+    return { caps, spent: { day: toDollars(day), week: toDollars(week), month: toDollars(month) } };
+  }
+
   /** Calls are booked to keys: a caller without one has no figures of its own. */
   #usage({ from, models }: KeyFigures) {
     return {
@@ -107,10 +124,8 @@ export class OwnKey {
     };
   }
 
-  /** A subject that is not shared with keys of other paths. */
-  #isOwn({ kind, what }: Subject): boolean {
-    const { key, path } = this.#principal;
-    return kind === "key" ? what === key?.id : kind === "path" && what === path && path !== "/";
+  #isOwn(on: Subject): boolean {
+    return isOwn(on, this.#principal);
   }
 }
 

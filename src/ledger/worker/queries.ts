@@ -12,7 +12,7 @@ type Answer = Extract<BooksDown, { kind: "answer" }>;
 export class Queries {
   readonly #channel: BooksChannel;
   readonly #waiting = new Map<number, { query: KeyQuery; end(answer: Answer | undefined): void }>();
-  /** By id of the caller. */
+  /** By the caller and what is asked of it. */
   readonly #asked = new Map<string, Promise<KeyFigures>>();
   #number = 0;
 
@@ -23,13 +23,20 @@ export class Queries {
   /**
    * A caller that asks again while the keeper reads its figures gets the same figures: it cannot cause more than one report at a
    * time.
+   * @param path where its costs are summed up; absent: they are not wanted
    * @throws GatewayError `overloaded` if the keeper does not answer in time, or cannot read its store
    */
-  ask({ id, key }: Pick<Principal, "id" | "key">, accounts: readonly string[]): Promise<KeyFigures> {
-    let asked = this.#asked.get(id);
+  ask(
+    { id, key }: Pick<Principal, "id" | "key">,
+    accounts: readonly string[],
+    path?: string,
+  ): Promise<KeyFigures> {
+    const name = JSON.stringify([id, path]);
+    let asked = this.#asked.get(name);
     if (!asked) {
-      asked = this.#ask({ what: "key", key: key?.id, accounts }).finally(() => this.#asked.delete(id));
-      this.#asked.set(id, asked);
+      const query: KeyQuery = { what: "key", key: key?.id, accounts, ...(path !== undefined && { path }) };
+      asked = this.#ask(query).finally(() => this.#asked.delete(name));
+      this.#asked.set(name, asked);
     }
     return asked;
   }
@@ -58,7 +65,7 @@ export class Queries {
 }
 
 /** The client does not learn why: the keeper's log has it. */
-function unreadable(): GatewayError {
+export function unreadable(): GatewayError {
   return new GatewayError("overloaded", "weir cannot read its books at the moment; retry in 5 s.", {
     code: "ledger_unavailable",
     retryAfter: 5,

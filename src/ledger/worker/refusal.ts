@@ -7,6 +7,7 @@ import { BUDGET_EXHAUSTED, LedgerRefusal, type RefusalReason } from "../../core/
 import type { Refusal } from "../messages.ts";
 import { formatNano, type Nano, toDollars } from "../money.ts";
 import type { RateUnit, Unreleased } from "../policy.ts";
+import { periodOf } from "../windows.ts";
 import { dependsOnTarget } from "./line.ts";
 import type { Line } from "./share.ts";
 
@@ -50,6 +51,11 @@ function overBudget(line: Line, refusal: Refusal, hold: Nano, tell: boolean): Le
     reason: "budget",
     perTarget: dependsOnTarget(line),
     use: onEmpty === "refuse" ? undefined : onEmpty.use,
+    budget: {
+      period: periodOf(line.budget!.window),
+      ...(resetsAt !== undefined && { resetsAt }),
+      ...(line.on.kind === "path" && { path: line.on.what }),
+    },
   });
 }
 

@@ -1,11 +1,20 @@
 /** A call that runs, as the console shows it. */
 import type { Call } from "../../core/call.ts";
 import { recordedName } from "../../core/printable.ts";
-import type { RunningCall } from "../messages.ts";
+import { MOST_RUNNING, type RunningCall, type WorkerState } from "../messages.ts";
 import { Booking } from "./booking.ts";
 
 /** Bytes of output that are about one token. */
 const TOKEN_BYTES = 4;
+
+/** The longest of the calls. @param timeOf milliseconds since 1970 of a monotonic time */
+export function runningCalls(
+  calls: readonly Call[],
+  timeOf: (startedAt: number) => number,
+): NonNullable<WorkerState["running"]> {
+  const longest = [...calls].sort((a, b) => a.startedAt - b.startedAt).slice(0, MOST_RUNNING);
+  return { total: calls.length, calls: longest.map((call) => runningCallOf(call, timeOf(call.startedAt))) };
+}
 
 /** @param beganAt milliseconds since 1970 */
 export function runningCallOf(call: Call, beganAt: number): RunningCall {

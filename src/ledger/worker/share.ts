@@ -71,6 +71,12 @@ export class Share {
     this.values[this.cell]! += amount;
   }
 
+  /** Takes back what the keeper is given: the account has it again. Negative after an overrun. */
+  giveBack(amount: number): void {
+    this.add(-amount);
+    if (this.known) this.known = { ...this.known, left: this.known.left + amount };
+  }
+
   /** Moves an amount from what is left to what is held. */
   hold(amount: number): void {
     const left = (this.values[this.cell]! -= amount);

@@ -66,7 +66,7 @@ export class Shares {
   recall(account: string, number?: number): void {
     const share = this.#byAccount.get(account);
     const amount = share?.left ?? 0;
-    share?.add(-amount);
+    share?.giveBack(amount);
     this.#channel.send({ kind: "return", account, amount, ...(number !== undefined && { number }) });
   }
 
@@ -77,7 +77,7 @@ export class Shares {
     share.least = left;
     if (!(amount > 0) || amount === Infinity || wanted > 0) return;
     if (line.mode === "watch" || !this.#channel.isUp) return;
-    share.add(-amount);
+    share.giveBack(amount);
     share.least = share.left;
     this.#channel.send({ kind: "return", account, amount, number: 0 });
   }

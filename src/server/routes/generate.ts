@@ -301,7 +301,8 @@ class Serving implements OpenedReceiver {
     const call = this.#call;
     try {
       const error = toClientError(call.abortReason ?? thrown, call);
-      const refusal = openError(error, format.client, call.id);
+      const told = context.life.told?.error(call, error) ?? error;
+      const refusal = { ...openError(told, format.client, call.id), error };
       context.life.refused?.(arrivalOf(this.#request, call, format.client, context), refusal.status);
       this.#resolve(this.#respond(refusal));
     } catch (fault) {
@@ -311,7 +312,10 @@ class Serving implements OpenedReceiver {
 
   #respond(opened: Opened): Response {
     const { format, context } = this.#served;
-    return respond(deliver(opened, this.#call, format.client, context.gateway), this.#call.id);
+    const call = this.#call;
+    const answer = deliver(opened, call, format.client, context.gateway);
+    const headers = context.life.told?.headers(call, answer.headers);
+    return respond(headers ? { ...answer, headers } : answer, call.id);
   }
 
   /** The client's connection is closed. */

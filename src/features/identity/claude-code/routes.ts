@@ -8,6 +8,7 @@ import type { TokenForm } from "../form.ts";
 import { answer, answered } from "./answers.ts";
 import { modelNames } from "./available-models.ts";
 import { isUnchanged, ManagedSettings } from "./managed-settings.ts";
+import { usageOf } from "./usage.ts";
 
 export function claudeCodeRoutes(config: ClaudeCodeConfig, form: TokenForm, host: WorkerHost): OwnRoute[] {
   const managed = new ManagedSettings(config.settings ?? {});
@@ -25,6 +26,16 @@ export function claudeCodeRoutes(config: ClaudeCodeConfig, form: TokenForm, host
           return isKnown
             ? new Response(null, { status: 304, headers: { etag } })
             : answer(body, 200, { etag });
+        }),
+    },
+    {
+      ...{ method: "GET", path: "/api/oauth/usage", id: "claudeCodeUsage" },
+      summary: "What the person who asks has spent, and the budgets that count it",
+      handle: (request) =>
+        answered(async () => {
+          const standing = await host.ledger.standing?.(await asking(request, form));
+          if (!standing) throw new GatewayError("not-found", "This gateway shows no amounts.");
+          return answer(JSON.stringify(usageOf(standing)));
         }),
     },
   ];

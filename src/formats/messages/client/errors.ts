@@ -1,7 +1,7 @@
 /** Encodes errors for Messages clients. */
 import type { ErrorKind, GatewayError } from "../../../core/error.ts";
 import { STATUS } from "../../../core/error.ts";
-import { BUDGET_EXHAUSTED } from "../../../core/refusal.ts";
+import { BUDGET_EXHAUSTED, SPEND_LIMIT_REACHED } from "../../../core/refusal.ts";
 import type { ErrorAnswer, Frame } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { retryHeaders } from "../../shared/error-envelope.ts";
@@ -54,6 +54,7 @@ function encodeBody(error: GatewayError, requestId: string): JsonObject {
 
 /** An exhausted budget of weir is no fault of billing: the vendor's word for it would end other calls of the client, too. */
 function wireOf({ kind, code }: GatewayError): { type: string; status?: number } {
+  if (code === SPEND_LIMIT_REACHED) return { type: WIRE.quota.type };
   return code === BUDGET_EXHAUSTED ? WIRE["rate-limited"] : WIRE[kind];
 }
 

@@ -187,6 +187,34 @@ CREATE INDEX identity_sessions_person ON identity_sessions (person);
 
 -- identity, sqlite, 3
 
+-- Devices that wait for a person. hash: of the device code. state: open, granted, spent or denied. family: once it is spent.
+CREATE TABLE identity_devices (hash TEXT PRIMARY KEY, user_code TEXT NOT NULL UNIQUE, client TEXT NOT NULL, scope TEXT NOT NULL,
+  state TEXT NOT NULL, person TEXT, provider TEXT, family TEXT, address TEXT NOT NULL, created INTEGER NOT NULL, until_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+-- Tokens that follow from one approval. audience: of their access tokens. reason: why they were revoked.
+CREATE TABLE identity_families (id TEXT PRIMARY KEY, person TEXT NOT NULL, provider TEXT NOT NULL, client TEXT NOT NULL, scope TEXT NOT NULL,
+  audience TEXT NOT NULL, created INTEGER NOT NULL, revoked INTEGER, reason TEXT) STRICT, WITHOUT ROWID;
+CREATE INDEX identity_families_person ON identity_families (person);
+-- hash: of the refresh token. used_at: when it was exchanged for the next one.
+CREATE TABLE identity_refresh (hash TEXT PRIMARY KEY, family TEXT NOT NULL, created INTEGER NOT NULL, used_at INTEGER, until_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX identity_refresh_family ON identity_refresh (family);
+-- hash: of the authorization code. family: once it was exchanged.
+CREATE TABLE identity_codes (hash TEXT PRIMARY KEY, client TEXT NOT NULL, redirect TEXT NOT NULL, challenge TEXT NOT NULL, person TEXT NOT NULL,
+  provider TEXT NOT NULL, scope TEXT NOT NULL, audience TEXT NOT NULL, until_at INTEGER NOT NULL, family TEXT) STRICT, WITHOUT ROWID;
+-- What people have permitted to programs.
+CREATE TABLE identity_consents (person TEXT NOT NULL, client TEXT NOT NULL, scope TEXT NOT NULL, until_at INTEGER NOT NULL,
+  PRIMARY KEY (person, client)) STRICT, WITHOUT ROWID;
+
+
+-- identity, sqlite, 4
+
+-- The newest refresh token that a provider gave weir for a person. sealed: the token, by a key that follows from the provider's secret.
+-- checked_at: when the provider said last that the person may sign in. claim, claim_until: who asks the provider at this moment.
+CREATE TABLE identity_provider_tokens (person TEXT NOT NULL, provider TEXT NOT NULL, sealed TEXT NOT NULL, checked_at INTEGER NOT NULL,
+  claim TEXT, claim_until INTEGER NOT NULL, PRIMARY KEY (person, provider)) STRICT, WITHOUT ROWID;
+
+
+-- identity, sqlite, 5
+
 CREATE TABLE identity_scim_users (id TEXT PRIMARY KEY, person TEXT, user_name TEXT NOT NULL UNIQUE, external_id TEXT UNIQUE,
   name TEXT NOT NULL, display TEXT, email TEXT, emails TEXT NOT NULL, active INTEGER NOT NULL, held INTEGER NOT NULL, document TEXT NOT NULL,
   created INTEGER NOT NULL, changed INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -220,6 +248,34 @@ CREATE INDEX identity_sessions_person ON identity_sessions (person);
 
 
 -- identity, postgres, 3
+
+-- Devices that wait for a person. hash: of the device code. state: open, granted, spent or denied. family: once it is spent.
+CREATE TABLE identity_devices (hash TEXT PRIMARY KEY, user_code TEXT NOT NULL UNIQUE, client TEXT NOT NULL, scope TEXT NOT NULL,
+  state TEXT NOT NULL, person TEXT, provider TEXT, family TEXT, address TEXT NOT NULL, created bigint NOT NULL, until_at bigint NOT NULL) ;
+-- Tokens that follow from one approval. audience: of their access tokens. reason: why they were revoked.
+CREATE TABLE identity_families (id TEXT PRIMARY KEY, person TEXT NOT NULL, provider TEXT NOT NULL, client TEXT NOT NULL, scope TEXT NOT NULL,
+  audience TEXT NOT NULL, created bigint NOT NULL, revoked bigint, reason TEXT) ;
+CREATE INDEX identity_families_person ON identity_families (person);
+-- hash: of the refresh token. used_at: when it was exchanged for the next one.
+CREATE TABLE identity_refresh (hash TEXT PRIMARY KEY, family TEXT NOT NULL, created bigint NOT NULL, used_at bigint, until_at bigint NOT NULL) ;
+CREATE INDEX identity_refresh_family ON identity_refresh (family);
+-- hash: of the authorization code. family: once it was exchanged.
+CREATE TABLE identity_codes (hash TEXT PRIMARY KEY, client TEXT NOT NULL, redirect TEXT NOT NULL, challenge TEXT NOT NULL, person TEXT NOT NULL,
+  provider TEXT NOT NULL, scope TEXT NOT NULL, audience TEXT NOT NULL, until_at bigint NOT NULL, family TEXT) ;
+-- What people have permitted to programs.
+CREATE TABLE identity_consents (person TEXT NOT NULL, client TEXT NOT NULL, scope TEXT NOT NULL, until_at bigint NOT NULL,
+  PRIMARY KEY (person, client)) ;
+
+
+-- identity, postgres, 4
+
+-- The newest refresh token that a provider gave weir for a person. sealed: the token, by a key that follows from the provider's secret.
+-- checked_at: when the provider said last that the person may sign in. claim, claim_until: who asks the provider at this moment.
+CREATE TABLE identity_provider_tokens (person TEXT NOT NULL, provider TEXT NOT NULL, sealed TEXT NOT NULL, checked_at bigint NOT NULL,
+  claim TEXT, claim_until bigint NOT NULL, PRIMARY KEY (person, provider)) ;
+
+
+-- identity, postgres, 5
 
 CREATE TABLE identity_scim_users (id TEXT PRIMARY KEY, person TEXT, user_name TEXT NOT NULL UNIQUE, external_id TEXT UNIQUE,
   name TEXT NOT NULL, display TEXT, email TEXT, emails TEXT NOT NULL, active bigint NOT NULL, held bigint NOT NULL, document TEXT NOT NULL,

@@ -4,54 +4,25 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { environmentIn } from "../../../../test/helpers/environment.ts";
-import { chatHost } from "../../../../test/helpers/gateway.ts";
-import { type Serving, serve, until } from "../../../../test/helpers/serving.ts";
-import { json, startUpstream, type Upstream } from "../../../../test/helpers/upstream.ts";
-import { CHAT_ANSWER } from "./support/answers.ts";
-import { Issuer } from "./support/issuer.ts";
-import { freePort } from "./support/ports.ts";
-import { formIn } from "./support/programs.ts";
-import { Browser, CLIENT, FakeSignIn } from "./support/sign-in.ts";
+import { type Serving, until } from "../../../../test/helpers/serving.ts";
+import { callWith, press, signedIn, type SigningGateway, startSigning } from "./support/signing-gateway.ts";
 
 setDefaultTimeout(120_000);
 
 const MAIN = resolve(import.meta.dir, "../../../main.ts");
 
-let issuer: Issuer;
-let provider: FakeSignIn;
+let world: SigningGateway;
 let gateway: Serving;
-let upstream: Upstream;
-let admin = "";
 let folder = "";
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "weir-login-"));
-  upstream = startUpstream(json(CHAT_ANSWER));
-  issuer = await Issuer.start("ES256");
-  provider = new FakeSignIn(issuer);
-  const port = freePort();
-  admin = `http://127.0.0.1:${port}`;
-  const corp = {
-    ...{ issuer: issuer.url, client: CLIENT.id, secret: CLIENT.secret },
-    groups: { users: { member: "/eng" } },
-  };
-  const tokens = { secret: "planted-secret-of-weirs-own-tokens-0001" };
-  gateway = await serve({
-    workers: 1,
-    config: JSON.stringify({
-      ...chatHost(upstream.url),
-      admin: { port },
-      identity: { url: admin, tokens, providers: { corp } },
-    }),
-  });
-  const isOn = async () => (await fetch(`${admin}/auth/`, { redirect: "manual" })).status === 200;
-  expect(await until(isOn)).toBe(true);
+  world = await startSigning();
+  ({ gateway } = world);
 });
 
 afterAll(async () => {
-  await gateway?.end();
-  await issuer?.stop();
-  upstream?.stop();
+  await world?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -75,22 +46,10 @@ const run = (...args: string[]) => start(...args).ended;
 async function decide(text: () => string, decision: string): Promise<void> {
   const page = () => /Open (\S+)/.exec(text())?.[1];
   expect(await until(async () => page() !== undefined)).toBe(true);
-  const browser = new Browser(admin);
-  await browser.signIn(provider, { userinfo: { groups: ["users"] } });
-  const { action, fields } = formIn(await (await browser.go(page()!.slice(admin.length))).text());
-  const body = new URLSearchParams({ ...fields, decision });
-  await browser.go(action, { method: "POST", body, headers: { origin: admin } });
+  await press(await signedIn(world), page()!.slice(world.admin.length), decision);
 }
 
-async function ask(token: string): Promise<number> {
-  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: "host/some-model", messages: [{ role: "user", content: "hi" }] }),
-  });
-  await answer.text();
-  return answer.status;
-}
+const ask = (token: string) => callWith(world, token);
 
 const FILE = () => join(folder, "weir/logins.json");
 
@@ -131,7 +90,7 @@ test("a person who denies, a gateway without sign-in and a wrong address end wit
   await decide(signing.text, "deny");
   const { code, err } = await signing.ended;
   expect([code, err]).toEqual([1, `weir: ${gateway.url} gives no token: The person has refused`]);
-  const other = await run("login", upstream.url);
+  const other = await run("login", world.upstream.url);
   expect([other.code, /lets no program sign in/.test(other.err)]).toEqual([1, true]);
   expect((await run("login", "http://weir.corp.example")).code).toBe(2);
   expect((await run("logout", gateway.url)).code).toBe(1);

@@ -1,74 +1,51 @@
 /** Programs of people over sockets: device codes, refresh, revocation, codes with PKCE, and what is refused. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { chatHost } from "../../../../test/helpers/gateway.ts";
-import { type Serving, serve, until } from "../../../../test/helpers/serving.ts";
-import { json, startUpstream, type Upstream } from "../../../../test/helpers/upstream.ts";
+import { type Serving, until } from "../../../../test/helpers/serving.ts";
 import { personId } from "../people.ts";
 import { readToken } from "../tokens/token.ts";
-import { CHAT_ANSWER } from "./support/answers.ts";
-import { freePort } from "./support/ports.ts";
-import { Issuer } from "./support/issuer.ts";
+import type { Issuer } from "./support/issuer.ts";
 import { formIn, type OAuthBody, oauth, pkce } from "./support/programs.ts";
-import { type Broken, Browser, CLIENT, FakeSignIn } from "./support/sign-in.ts";
+import { type Broken, Browser } from "./support/sign-in.ts";
+import {
+  ADMIN_KEY,
+  callWith,
+  press,
+  signedIn,
+  type SigningGateway,
+  startSigning,
+} from "./support/signing-gateway.ts";
 
 setDefaultTimeout(120_000);
 
-const ADMIN = "weir-planted-admin-0001";
 const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
+let world: SigningGateway;
 let issuer: Issuer;
-let provider: FakeSignIn;
 let gateway: Serving;
-let upstream: Upstream;
 let admin = "";
 /** Documents of programs, by path. */
 let documents: ReturnType<typeof Bun.serve>;
 const DOCUMENTS: Record<string, (url: string) => Response> = {};
 
 beforeAll(async () => {
-  upstream = startUpstream(json(CHAT_ANSWER));
-  issuer = await Issuer.start("ES256");
-  provider = new FakeSignIn(issuer);
   documents = Bun.serve({
     ...{ port: 0, hostname: "127.0.0.1" },
     fetch: (request) =>
       DOCUMENTS[new URL(request.url).pathname]?.(request.url) ?? new Response(null, { status: 404 }),
   });
-  const port = freePort();
-  admin = `http://127.0.0.1:${port}`;
-  gateway = await serve({
+  world = await startSigning({
     workers: 2,
-    config: JSON.stringify({
-      ...chatHost(upstream.url),
-      log: { format: "json" },
-      admin: { port },
-      state: "state",
-      adminKeys: [{ name: "boss", key: ADMIN, role: "admin" }],
-      identity: {
-        url: admin,
-        tokens: { secret: "planted-secret-of-weirs-own-tokens-0001" },
-        clients: { dcr: true, hosts: [`127.0.0.1:${documents.port}`] },
-        providers: {
-          corp: {
-            ...{ issuer: issuer.url, client: CLIENT.id, secret: CLIENT.secret },
-            groups: { users: { member: "/eng" }, readers: { viewer: "/" } },
-          },
-        },
-      },
-    }),
+    clients: { dcr: true, hosts: [`127.0.0.1:${documents.port}`] },
+    ask: ["openid", "offline_access"],
   });
-  const isOn = async () => (await fetch(`${admin}/auth/`, { redirect: "manual" })).status === 200;
-  expect(await until(isOn)).toBe(true);
+  ({ issuer, gateway, admin } = world);
 });
 
 afterAll(async () => {
-  await gateway?.end();
-  await issuer?.stop();
-  upstream?.stop();
+  await world?.stop();
   await documents?.stop(true);
 });
 
-const USER: Broken = { userinfo: { groups: ["users"] } };
 const READER: Broken = { claims: { sub: "rea-1" }, userinfo: { sub: "rea-1", groups: ["readers"] } };
 
 const token = (form: Record<string, string>) => oauth(`${gateway.url}/oauth/token`, form);
@@ -82,23 +59,6 @@ async function device(form: Record<string, string> = { surface: "claude_code" })
 const poll = ({ device_code: code }: OAuthBody) => token({ grant_type: DEVICE_GRANT, device_code: code! });
 const refresh = (refresh_token: string) => token({ grant_type: "refresh_token", refresh_token });
 
-async function signedIn(broken: Broken = USER): Promise<Browser> {
-  const browser = new Browser(admin);
-  expect((await browser.signIn(provider, broken)).status).toBe(303);
-  return browser;
-}
-
-/** Presses a button of the form on a page. */
-async function press(browser: Browser, page: string, decision: string, init: RequestInit = {}) {
-  const { action, fields } = formIn(await (await browser.go(page)).text());
-  return browser.go(action, {
-    method: "POST",
-    body: new URLSearchParams({ ...fields, decision }),
-    headers: { origin: admin },
-    ...init,
-  });
-}
-
 /** The whole way of a device. */
 async function connected(browser: Browser): Promise<OAuthBody> {
   const asked = await device();
@@ -109,18 +69,10 @@ async function connected(browser: Browser): Promise<OAuthBody> {
   return body;
 }
 
-async function ask(credential: string) {
-  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${credential}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: "host/some-model", messages: [{ role: "user", content: "hi" }] }),
-  });
-  await answer.text();
-  return answer.status;
-}
+const ask = (credential: string) => callWith(world, credential);
 
 test("a device gets tokens for who approves it, once, and the call is that person's", async () => {
-  const browser = await signedIn();
+  const browser = await signedIn(world);
   const asked = await device();
   expect(asked).toMatchObject({ expires_in: 600, interval: 5, verification_uri: `${admin}/device` });
   expect(asked.user_code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
@@ -153,14 +105,17 @@ test("a device gets tokens for who approves it, once, and the call is that perso
 });
 
 test("a denied device, an unknown and a wrong code get nothing; other sites press no button", async () => {
-  const browser = await signedIn();
+  const browser = await signedIn(world);
   const asked = await device();
   const foreign = await press(browser, `/device?user_code=${asked.user_code}`, "allow", {
     headers: { origin: "https://evil.example" },
   });
   expect(foreign.status).toBe(403);
   const page = formIn(await (await browser.go(`/device?user_code=${asked.user_code}`)).text());
-  const other = await signedIn({ claims: { sub: "bob-1" }, userinfo: { sub: "bob-1", groups: ["users"] } });
+  const other = await signedIn(world, {
+    claims: { sub: "bob-1" },
+    userinfo: { sub: "bob-1", groups: ["users"] },
+  });
   const stolen = await other.go(page.action, {
     method: "POST",
     body: new URLSearchParams({ ...page.fields, decision: "allow" }),
@@ -180,14 +135,14 @@ test("who may not use models lets no device in, and nobody without a session doe
     303,
     `/auth/login/corp?to=${encodeURIComponent(`/device?user_code=${asked.user_code}`)}`,
   ]);
-  const reader = await signedIn(READER);
+  const reader = await signedIn(world, READER);
   const refused = await press(reader, `/device?user_code=${asked.user_code}`, "allow");
   expect(refused.status).toBe(403);
   expect((await poll(asked)).body.error).toBe("authorization_pending");
 });
 
 test("a refresh token gives the next one: again the same to who lost the answer, at once and together", async () => {
-  const first = await connected(await signedIn());
+  const first = await connected(await signedIn(world));
   const both = await Promise.all([refresh(first.refresh_token!), refresh(first.refresh_token!)]);
   expect(both.map(({ status }) => status)).toEqual([200, 200]);
   expect(both[0]!.body.refresh_token).toBe(both[1]!.body.refresh_token!);
@@ -202,7 +157,7 @@ test("a refresh token gives the next one: again the same to who lost the answer,
 });
 
 test("a sign-out ends both tokens at once; a suspension ends them too, until it ends", async () => {
-  const browser = await signedIn();
+  const browser = await signedIn(world);
   const first = await connected(browser);
   const out = await oauth(`${gateway.url}/oauth/revoke`, { token: first.access_token! });
   expect(out.status).toBe(200);
@@ -213,7 +168,7 @@ test("a sign-out ends both tokens at once; a suspension ends them too, until it 
     (
       await fetch(`${admin}/admin/v1/people/${personId(issuer.url, "alice-1")}`, {
         method: "PATCH",
-        headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" },
         body: JSON.stringify({ status }),
       })
     ).status;
@@ -226,14 +181,28 @@ test("a sign-out ends both tokens at once; a suspension ends them too, until it 
   expect((await refresh(second.refresh_token!)).status).toBe(200);
 });
 
+test("who is gone at the provider gets no next token, and its calls end", async () => {
+  const carl = { claims: { sub: "carl-1" }, userinfo: { sub: "carl-1", groups: ["users"] } };
+  const { provider } = world;
+  provider.refreshing.isGiven = true;
+  const first = await connected(await signedIn(world, carl));
+  provider.refreshing.isGiven = false;
+  expect((await refresh(first.refresh_token!)).status).toBe(200);
+  provider.refreshTokens.clear();
+  await Bun.sleep(10_500);
+  const { status, body } = await refresh(first.refresh_token!);
+  expect([status, body.error]).toEqual([401, "invalid_grant"]);
+  expect(await until(async () => (await ask(first.access_token!)) !== 200, 2_000)).toBe(true);
+});
+
 test("a role that is gone ends the calls of tokens that were given before", async () => {
-  const browser = await signedIn();
+  const browser = await signedIn(world);
   const first = await connected(browser);
   expect(await ask(first.access_token!)).toBe(200);
-  await signedIn({ userinfo: { groups: ["readers"] } });
+  await signedIn(world, { userinfo: { groups: ["readers"] } });
   expect(await until(async () => (await ask(first.access_token!)) === 403, 2_000)).toBe(true);
   expect((await refresh(first.refresh_token!)).status).toBe(401);
-  await signedIn();
+  await signedIn(world);
 });
 
 /** The way of a program through the browser. @returns where the browser goes at the end */
@@ -258,7 +227,7 @@ async function register(metadata: object) {
 const REDIRECT = "http://127.0.0.1:33418/callback";
 
 test("a program that registered itself gets tokens by code and PKCE; consent is asked once", async () => {
-  const browser = await signedIn();
+  const browser = await signedIn(world);
   const { status, body: client } = await register({ client_name: "Tool <b>", redirect_uris: [REDIRECT] });
   expect([status, client.token_endpoint_auth_method]).toEqual([201, "none"]);
   const { verifier, challenge } = pkce();
@@ -295,7 +264,7 @@ test("a program that registered itself gets tokens by code and PKCE; consent is 
 });
 
 test("a token for another resource is no credential of models", async () => {
-  const browser = await signedIn();
+  const browser = await signedIn(world);
   const { body: client } = await register({ redirect_uris: [REDIRECT] });
   const { verifier, challenge } = pkce();
   const resource = `${admin}/mcp/tools`;
@@ -321,7 +290,7 @@ const WRONG_REQUESTS: readonly [string, Record<string, string>, string][] = [
 ];
 
 test("what is wrong with a request goes back to the program; an address that is not its own gets nothing", async () => {
-  const browser = await signedIn();
+  const browser = await signedIn(world);
   const { body: client } = await register({ redirect_uris: [REDIRECT, "cursor://weir/cb"] });
   const right = {
     ...{ response_type: "code", client_id: client.client_id!, redirect_uri: REDIRECT, state: "s" },
@@ -392,7 +361,7 @@ test("programs that cannot be trusted do not register", async () => {
 });
 
 test("a program is known by the document at its address, if that is right, small, quick and public", async () => {
-  const browser = await signedIn();
+  const browser = await signedIn(world);
   const base = `http://127.0.0.1:${documents.port}`;
   const serveDocument = (path: string, more: object = {}) => {
     DOCUMENTS[path] = (url) =>
@@ -459,7 +428,7 @@ test("metadata says what there is, at both listeners", async () => {
 });
 
 test("who guesses codes is stopped after five", async () => {
-  const browser = await signedIn();
+  const browser = await signedIn(world);
   const answers: number[] = [];
   for (let at = 0; at < 7; at++)
     answers.push((await browser.go(`/device?user_code=BCDF-GHJ${"KLMNPQR"[at]}`)).status);

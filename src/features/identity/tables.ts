@@ -1,7 +1,7 @@
 /** The tables of people in the store of the books. */
 import type { FeatureTables } from "../../keeper/seams.ts";
 import { AUTHORIZATION, AUTHORIZATION_TABLES } from "./own/tables.ts";
-import { REFRESH_TOKENS } from "./sign-in/refresh-tables.ts";
+import { ID_TOKENS, REFRESH_TOKENS } from "./sign-in/refresh-tables.ts";
 import { SCIM, SCIM_TABLES } from "./scim/tables.ts";
 
 const FIRST = `
@@ -22,7 +22,7 @@ CREATE INDEX identity_sessions_person ON identity_sessions (person);
 `;
 
 export const tables: FeatureTables = {
-  migrations: [FIRST, SESSIONS, AUTHORIZATION, REFRESH_TOKENS, SCIM],
+  migrations: [FIRST, SESSIONS, AUTHORIZATION, REFRESH_TOKENS, SCIM, ID_TOKENS],
   copied: [
     ...["identity_people", "identity_access", "identity_sessions", "identity_provider_tokens"],
     ...AUTHORIZATION_TABLES,

@@ -62,11 +62,12 @@ export interface OwnUse {
   readonly dollars: string;
 }
 
-/** The page of a person about itself. */
+/** The page of a person about itself. @param endSession where its provider ends its own session */
 export function mePage(
   { name, person, path, provider, until, grants }: Session,
   use: OwnUse | undefined,
   gateway: string,
+  endSession: string | undefined,
 ): Response {
   const rows = [
     ["Person", `${escaped(name)} <small>${escaped(person)}</small>`],
@@ -91,8 +92,13 @@ export function mePage(
     .join("");
   const setup = `<h2>Set up</h2><p>Where a program asks for a key, give it a token of your provider for this gateway.</p><pre>export OPENAI_BASE_URL=${escaped(gateway)}/v1
 export ANTHROPIC_BASE_URL=${escaped(gateway)}</pre>`;
-  const out = `<form method="post" action="/auth/logout"><button>Sign out</button></form>`;
-  return page("Your access", `<table>${table}</table><p><a href="/console">Console</a></p>${setup}${out}`);
+  const everywhere = `<button name="everywhere" value="1">Sign out at ${escaped(provider)} too</button>`;
+  const out = `<form method="post" action="/auth/logout"><button>Sign out</button> ${endSession === undefined ? "" : everywhere}</form>`;
+  const body = `<table>${table}</table><p><a href="/console">Console</a></p>${setup}${out}`;
+  // Browsers apply form-action to where the answer of a form sends them.
+  const policy =
+    endSession && POLICY.replace("form-action 'self'", `form-action 'self' ${new URL(endSession).origin}`);
+  return page("Your access", body, 200, policy ? { "content-security-policy": policy } : {});
 }
 
 /** Why a page could not be made, for the log. */

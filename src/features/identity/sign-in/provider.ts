@@ -30,7 +30,11 @@ export interface ProviderOptions {
 }
 
 /** Who has signed in. */
-export type SignedIn = Omit<Identified, "until"> & { readonly sid?: string; readonly refreshToken?: string };
+export type SignedIn = Omit<Identified, "until"> & {
+  readonly sid?: string;
+  readonly refreshToken?: string;
+  readonly idToken: string;
+};
 
 export class Provider {
   readonly name: string;
@@ -111,6 +115,7 @@ export class Provider {
     const sid = claimOf(claims, "sid");
     return {
       ...personIn(claims, this.#entry),
+      idToken,
       ...(typeof sid === "string" && { sid }),
       ...(refreshToken !== undefined && { refreshToken }),
     };
@@ -173,13 +178,26 @@ export class Provider {
     return personId(this.#options.provider.options.issuer, subject);
   }
 
-  /** Where the provider ends its own session; undefined if it does not say. */
-  async logoutLocation(back: string): Promise<string | undefined> {
-    const address = (await this.#metadata.read())["end_session_endpoint"];
-    if (typeof address !== "string" || addressFault(address) !== undefined) return undefined;
+  /** Where the provider ends its own sessions; undefined if it does not say, or is away. */
+  async endSession(): Promise<string | undefined> {
+    const metadata = this.#metadata.known ?? (await this.#metadata.read().catch(() => undefined));
+    const address = metadata?.["end_session_endpoint"];
+    return typeof address === "string" && addressFault(address) === undefined ? address : undefined;
+  }
+
+  /**
+   * The way to the end of the provider's session (OpenID Connect RP-Initiated Logout 1.0).
+   * @param back where the provider sends the browser then @param idToken of the sign-in, by which it knows the session
+   */
+  async logoutLocation(back: string, idToken: string | undefined): Promise<string | undefined> {
+    const address = await this.endSession();
+    if (address === undefined) return undefined;
     const location = new URL(address);
-    location.searchParams.set("client_id", this.#options.provider.client);
-    location.searchParams.set("post_logout_redirect_uri", back);
+    const query = {
+      ...{ client_id: this.#options.provider.client, post_logout_redirect_uri: back },
+      ...(idToken !== undefined && { id_token_hint: idToken }),
+    };
+    for (const [name, value] of Object.entries(query)) location.searchParams.set(name, value);
     return location.href;
   }
 

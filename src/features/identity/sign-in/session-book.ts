@@ -25,6 +25,17 @@ export interface Session {
   readonly checkedAt?: number;
 }
 
+export interface NewSession {
+  readonly person: string;
+  readonly provider: string;
+  /** As the provider names it. */
+  readonly sid: string | undefined;
+  readonly until: number;
+  readonly now: number;
+  /** Sealed. */
+  readonly idToken?: string;
+}
+
 interface Row {
   readonly person: string;
   readonly name: string;
@@ -44,30 +55,22 @@ interface Known {
 }
 
 export class SessionBook {
-  readonly #host: Pick<KeeperHost, "change">;
+  readonly #host: Pick<KeeperHost, "change" | "read">;
   readonly #known = new Map<string, Known>();
 
-  constructor(host: Pick<KeeperHost, "change">) {
+  constructor(host: Pick<KeeperHost, "change" | "read">) {
     this.#host = host;
   }
 
   /** @returns the secret of a new session */
-  async begin(
-    actor: Actor,
-    {
-      person,
-      provider,
-      sid,
-      until,
-      now,
-    }: { person: string; provider: string; sid: string | undefined; until: number; now: number },
-  ): Promise<string> {
+  async begin(actor: Actor, { person, provider, sid, until, now, idToken }: NewSession): Promise<string> {
     const secret = randomText();
     await this.#host.change(actor, "sign in", `people/${person}`, async (sql) => {
       await sql.run("DELETE FROM identity_sessions WHERE until_at < $1", [now]);
       await sql.run(
-        `INSERT INTO identity_sessions (hash, person, provider, sid, created, until_at, address) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-        [digestOf(secret), person, provider, sid ?? null, now, until, actor.address ?? ""],
+        `INSERT INTO identity_sessions (hash, person, provider, sid, created, until_at, address, id_token)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+        [digestOf(secret), person, provider, sid ?? null, now, until, actor.address ?? "", idToken ?? null],
       );
       return { before: null, after: { provider } };
     });
@@ -86,6 +89,16 @@ export class SessionBook {
     this.#known.set(hash, found);
     if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.keys().next().value!);
     return this.#used(found, now);
+  }
+
+  /** The sealed ID token of a session; undefined if there is none. */
+  async idTokenOf(secret: string): Promise<string | undefined> {
+    const [row] = await this.#host.read((sql) =>
+      sql.all<{ id_token: string | null }>("SELECT id_token FROM identity_sessions WHERE hash = $1", [
+        digestOf(secret),
+      ]),
+    );
+    return row?.id_token ?? undefined;
   }
 
   /** Whether a session that was found goes on; what is older than a second is read again for the next question. */

@@ -10,6 +10,7 @@ import { besideTokens } from "../people.ts";
 import { rightsOf } from "../roles.ts";
 import { TokenFault } from "../tokens/fault.ts";
 import { ATTEMPT_MS, ownTarget } from "./attempt.ts";
+import { formIn } from "./body.ts";
 import { cookieIn, type CookieNames, cookieNames, setCookie } from "./cookies.ts";
 import { awayPage, causeOf, HEADERS, mePage, type OwnUse, page, refusedPage, signInPage } from "./pages.ts";
 import { Provider, type SignedIn } from "./provider.ts";
@@ -32,6 +33,10 @@ export interface SignInOptions {
 
 /** Attempts that have come back, so that none comes back twice. */
 const MOST_USED = 10_000;
+/** Longest form that is read. Bytes. */
+const MOST_FORM = 20_000;
+/** A longer ID token is not kept: with it the way to the provider would be too long for browsers. Characters. */
+const MOST_ID_TOKEN = 6_000;
 const LOGIN_PATH = /^\/auth\/(login|callback|backchannel)\/([a-z][a-z0-9-]{0,31})$/;
 
 export class SignIn {
@@ -40,6 +45,8 @@ export class SignIn {
   readonly #cookies: CookieNames;
   readonly #used = new Map<string, number>();
   readonly #refusals: RefusalNotes;
+  /** By provider. */
+  readonly #idTokens: ReadonlyMap<string, Sealer>;
   /** Asks providers whether people may still sign in. */
   readonly recheck: Recheck;
 
@@ -53,6 +60,9 @@ export class SignIn {
         const callback = `${settings.url}/auth/callback/${provider.name}`;
         return [provider.name, new Provider({ provider, callback, fetchDocument, now, fault: host.report })];
       }),
+    );
+    this.#idTokens = new Map(
+      settings.providers.map(({ name, secret }) => [name, new Sealer(secret, "ID tokens")]),
     );
     const providers = new Map(
       settings.providers.map(({ name, secret }) => [
@@ -235,7 +245,11 @@ export class SignIn {
     const actor = { actor: person, address };
     await people.regroup(actor, person, signedIn.grants);
     await this.recheck.keep({ person, provider: name }, signedIn.refreshToken);
-    return sessions.begin(actor, { person, provider: name, sid, until, now: now() });
+    const { idToken } = signedIn;
+    const isKept = idToken.length <= MOST_ID_TOKEN;
+    const sealed = isKept ? await this.#idTokens.get(name)!.seal(idToken, person) : undefined;
+    const session = { person, provider: name, sid, until, now: now() };
+    return sessions.begin(actor, { ...session, ...(sealed !== undefined && { idToken: sealed }) });
   }
 
   async #me(request: Request, { books }: AskedPage): Promise<Response> {
@@ -246,7 +260,9 @@ export class SignIn {
         headers: { ...HEADERS, location: "/auth/?to=%2Fconsole%2Fme" },
       });
     const gateway = (await books.gateway.reach())?.url ?? "http://127.0.0.1:9347";
-    return mePage(session, await this.#useOf(books, session), gateway);
+    const { provider } = session;
+    const endSession = await this.#providers.get(provider)!.endSession();
+    return mePage(session, await this.#useOf(books, session), gateway, endSession);
   }
 
   /** What the calls at a person's path have used this month. */
@@ -263,20 +279,29 @@ export class SignIn {
     const origin = request.headers.get("origin");
     if (origin !== new URL(this.#options.settings.url).origin)
       return page("This form is of another page", "", 403);
-    const session = await this.session(request, books, address);
-    const cookie = session ? await session.end() : setCookie(this.#cookies, this.#cookies.session, "", 0);
-    return new Response(null, {
-      status: 303,
-      headers: { ...HEADERS, location: "/auth/", "set-cookie": cookie },
-    });
+    const isEverywhere = (await formIn(request, MOST_FORM))?.get("everywhere") === "1";
+    const found = await this.#found(request, books);
+    const location = (found && isEverywhere && (await this.#logoutLocation(found))) || "/auth/";
+    if (found) await this.#options.sessions.end({ actor: found.session.person, address }, found.secret);
+    const cookie = setCookie(this.#cookies, this.#cookies.session, "", 0);
+    return new Response(null, { status: 303, headers: { ...HEADERS, location, "set-cookie": cookie } });
+  }
+
+  /** The way to the end of the provider's own session. */
+  async #logoutLocation({ secret, session }: { secret: string; session: Session }) {
+    const { person, provider: name } = session;
+    const sealed = await this.#options.sessions.idTokenOf(secret);
+    const idToken = sealed && (await this.#idTokens.get(name)!.unseal(sealed, person));
+    const back = `${this.#options.settings.url}/auth/`;
+    return this.#providers.get(name)!.logoutLocation(back, idToken);
   }
 
   /** The provider says that somebody has signed out there. */
   async #backchannel(request: Request, provider: Provider): Promise<Response> {
     if (request.method !== "POST") return notAllowed("POST");
     try {
-      const text = (await request.text()).slice(0, 20_000);
-      const { sub, sid } = await provider.loggedOut(new URLSearchParams(text).get("logout_token") ?? "");
+      const form = await formIn(request, MOST_FORM);
+      const { sub, sid } = await provider.loggedOut(form?.get("logout_token") ?? "");
       const person = sub === undefined ? undefined : provider.personOf(sub);
       await this.#options.sessions.endAt(provider.name, {
         ...(person && { person }),

@@ -29,7 +29,10 @@ beforeAll(async () => {
   provider = new FakeSignIn(issuer);
   [foreign, rsa] = await Promise.all([SigningKey.make("first", "ES256"), SigningKey.make("rsa", "RS256")]);
   issuer.keys.push(rsa);
-  issuer.published.metadata = { authorization_response_iss_parameter_supported: true };
+  issuer.published.metadata = {
+    authorization_response_iss_parameter_supported: true,
+    end_session_endpoint: `${issuer.url}/end?tenant=1`,
+  };
   const port = freePort();
   admin = `http://127.0.0.1:${port}`;
   gateway = await serve({
@@ -209,6 +212,45 @@ test("sign-out ends the session; a copy of the cookie is worth nothing", async (
     headers: { "x-weir-console": "1", origin: admin },
   });
   expect([out.status, [...browser.cookies.keys()], (await session(browser)).status]).toEqual([200, [], 401]);
+});
+
+test("sign-out at the provider too: it learns by the ID token which session ends, and sends people back", async () => {
+  const browser = new Browser(admin);
+  let idToken = "";
+  await browser.signIn(provider, { idToken: (right) => (idToken = right) });
+  const me = await browser.go("/console/me");
+  expect(me.headers.get("content-security-policy")).toContain(`form-action 'self' ${issuer.url};`);
+  expect(await me.text()).toContain('name="everywhere"');
+  const body = new URLSearchParams({ everywhere: "1" });
+  const post = (from: Browser, origin = admin) =>
+    from.go("/auth/logout", { method: "POST", headers: { origin }, body });
+  expect((await post(browser, "http://evil.example")).status).toBe(403);
+  expect((await post(new Browser(admin))).headers.get("location")).toBe("/auth/");
+  const out = await post(browser);
+  const location = new URL(out.headers.get("location")!);
+  expect([out.status, location.origin + location.pathname]).toEqual([303, `${issuer.url}/end`]);
+  expect(Object.fromEntries(location.searchParams)).toEqual({
+    ...{ tenant: "1", client_id: CLIENT.id, id_token_hint: idToken },
+    post_logout_redirect_uri: `${admin}/auth/`,
+  });
+  expect([(await session(browser)).status, [...browser.cookies.keys()]]).toEqual([401, []]);
+});
+
+test("a form without an end is not read to its end", async () => {
+  const piece = new Uint8Array(10_000).fill(97);
+  let sent = 0;
+  const body = new ReadableStream({
+    async pull(controller) {
+      if (sent++ < 300) controller.enqueue(piece);
+      else controller.close();
+      await Bun.sleep(1);
+    },
+  });
+  const answer = await fetch(`${admin}/auth/backchannel/corp`, { method: "POST", body }).catch(
+    () => undefined,
+  );
+  expect([400, undefined]).toContain(answer?.status);
+  expect(sent).toBeLessThan(300);
 });
 
 test("a second sign-in begins a new session, and one that the browser brings is not taken over", async () => {

@@ -49,6 +49,8 @@ export interface AdminRequest {
   own: OwnHosts;
   sessions: Sessions;
   tries: WrongTries;
+  /** @throws AdminError 403 where keys are off */
+  expectKeys(): void;
   /** The session of a feature that the caller has. */
   session?: OwnSession;
   /** The options of keys in this build. */

@@ -42,6 +42,8 @@ export interface OwnSession {
 export interface OwnPages {
   /** @returns undefined for a path that is none of its own */
   page?(request: Request, asked: AskedPage): Promise<Response> | undefined;
+  /** Whether only sessions of features are callers: no key is. Links of the command line stay, and its own credential. */
+  refusesKeys?(books: AdminBooks): boolean;
   /** Who has the session of a request's cookie; asked for requests without a key. */
   session?(request: Request, books: AdminBooks, address: string): Promise<OwnSession | undefined>;
 }

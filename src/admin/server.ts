@@ -9,7 +9,7 @@ import { guard, guardHost, type OwnHosts } from "./guard.ts";
 import { type WriteAnswer, IdempotentAnswers } from "./idempotency.ts";
 import { digestOf, isMade } from "../ledger/keys/form.ts";
 import { expectConsole, readCookie } from "./session/cookie.ts";
-import { Sessions } from "./session/sessions.ts";
+import { CONSOLE, Sessions } from "./session/sessions.ts";
 import type { AdminOperation, AdminRequest, Reply } from "./operation.ts";
 import type { OwnPages, OwnSession } from "./own-pages.ts";
 import { readBody, readQuery } from "./read-request.ts";
@@ -100,6 +100,7 @@ export class AdminServer {
       own: this.#options.own(),
       sessions: this.#sessions,
       tries: this.#tries,
+      expectKeys: () => this.#expectKeys(),
       ...(session && { session }),
       signal: request.signal,
       isAllowed: () => (session ? session.isCurrent() : "caller" in (this.#present(request, address) ?? {})),
@@ -143,11 +144,21 @@ export class AdminServer {
     const isLocal = isLoopback(this.#options.own().host);
     if (known === undefined && refusalOf(needs, visitor, isLocal) === undefined) return visitor;
     const caller = this.#expectCaller(known, address, request);
+    const { actor } = caller;
+    // Programs that collect figures cannot sign in.
+    if (!session && actor !== RUN_FILE && actor !== CONSOLE && needs.role !== "scraper") this.#expectKeys();
     const refusal = refusalOf(needs, caller, isLocal);
     if (refusal !== undefined)
       throw new AdminError(403, "forbidden", session ? "None of your roles permits this." : refusal);
     if (isBySession(request) && !isReading(request)) expectConsole(request.headers);
     return caller;
+  }
+
+  /** @throws AdminError 403 where people sign in alone */
+  #expectKeys(): void {
+    const { books, pages = [] } = this.#options;
+    if (pages.some((own) => own.refusesKeys?.(books)))
+      throw new AdminError(403, "forbidden", "Keys are off here: sign in at /auth/.");
   }
 
   /** The session of a feature; a key in the request wins over it. */

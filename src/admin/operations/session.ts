@@ -7,7 +7,10 @@ import { getSession, makeSignInLink, type Session, signIn, signOut } from "../..
 import { cookieOf, expectConsole, readCookie } from "../session/cookie.ts";
 import type { Frozen } from "../../operator/contract.ts";
 
-type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now" | "own" | "sessions" | "tries">;
+type Given = Pick<
+  AdminRequest,
+  "books" | "caller" | "headers" | "now" | "own" | "sessions" | "tries" | "expectKeys"
+>;
 
 export const sessionOperations = [
   answers(getSession, async (given) => {
@@ -78,7 +81,8 @@ function byLink(given: Given, token: string): Begun {
 }
 
 /** @throws AdminError 401, 403, 429 */
-function byKey({ sessions, tries, caller: { address }, books, now }: Given, key: string): Begun {
+function byKey({ sessions, tries, caller: { address }, books, now, expectKeys }: Given, key: string): Begun {
+  expectKeys();
   const known = identify(key, books.policy(), undefined, address, now);
   // As for requests with a key: nobody guesses one that weir made.
   if (!("caller" in known) || !isMade(key)) tries.expectFew(address, now);

@@ -121,6 +121,7 @@ export const admin: OwnOperations = {
     const signIn = keeperPart.get(asked.books.offers)?.signIn();
     return signIn?.then(async (found) => (await found.page(request, asked)) ?? noPage());
   },
+  refusesKeys: ({ offers }) => keeperPart.get(offers)?.refusesKeys() ?? false,
   async session(request, books, address) {
     if (request.headers.get("cookie") === null) return undefined;
     return (await keeperPart.get(books.offers)?.signIn())?.session(request, books, address);

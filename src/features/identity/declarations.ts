@@ -262,6 +262,11 @@ export const identity = Type.Object(
           "`email`: a user of SCIM without `externalId` is the person of the provider whose verified address is the user's. Default: nobody.",
       }),
     ),
+    only: Type.Boolean({
+      default: false,
+      description:
+        "Whether people sign in alone: no key is good for the console and the admin API, metrics aside. The command line on this machine and the links of `weir console` stay.",
+    }),
     strict: Type.Boolean({
       default: false,
       description:

@@ -22,8 +22,10 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
   const book = () => (loaded ??= import("./people-book.ts").then(({ PeopleBook }) => new PeopleBook(host)));
   const scim = new ScimPart(host);
   const signIn = new SignInPart(host, book, scim);
-  const browser = () => signIn.browser();
-  keeperPart.set(host.offers, { book, signIn: () => signIn.current(), browser, scim });
+  keeperPart.set(host.offers, {
+    ...{ book, signIn: () => signIn.current(), browser: () => signIn.browser(), scim },
+    refusesKeys: () => signIn.refusesKeys,
+  });
   const waiting = new Map<string, SeenPerson>();
   /** What was written down of people since the start. */
   const known = new Map<string, string>();
@@ -103,6 +105,10 @@ class SignInPart {
     void this.#loaded?.then((former) => former.stop());
     this.#loaded = undefined;
     this.#server = undefined;
+  }
+
+  get refusesKeys(): boolean {
+    return this.#settings?.only === true;
   }
 
   current(): Promise<SignIn> | undefined {

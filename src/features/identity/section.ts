@@ -81,8 +81,17 @@ const PUBLIC: readonly { readonly issuer: RegExp; readonly claims: readonly stri
   },
 ];
 
+/** Nobody but the command line would have a way in. */
+function onlyFaults(only: boolean | undefined, providers: Readonly<Record<string, ProviderConfig>>): Fault[] {
+  const signsIn = Object.values(providers).some(({ client }) => client !== undefined);
+  return faultAt(
+    ["identity", "only"],
+    only === true && !signsIn ? "only needs a provider with client, at which people sign in" : undefined,
+  );
+}
+
 function identityFaults(written: Partial<IdentityConfig>): Fault[] {
-  const { url, providers = {}, jwt = [], create, tokens, clients } = written;
+  const { url, providers = {}, jwt = [], create, tokens, clients, only } = written;
   const named = Object.entries(providers).map(([name, one]) => ({
     at: ["identity", "providers", name],
     one,
@@ -91,6 +100,7 @@ function identityFaults(written: Partial<IdentityConfig>): Fault[] {
   const under = create?.under;
   return [
     ...faultAt(["identity", "url"], url && prefixed("url", issuerFault(url))),
+    ...onlyFaults(only, providers),
     ...tokenFaults(tokens as { secret?: string; access?: string } | undefined, url),
     ...claudeCodeFaults(clients),
     ...scimFaults(written as Parameters<typeof scimFaults>[0]),

@@ -10,6 +10,8 @@ export interface OfferedPart {
   book(): Promise<PeopleBook>;
   /** Loads the code that signs people in; undefined while no config wants it. */
   signIn(): Promise<SignIn> | undefined;
+  /** Whether people sign in alone: no key is a caller of the admin API. */
+  refusesKeys(): boolean;
   /** Loads the pages of the authorization server; undefined while no config wants it. */
   browser(): Promise<OAuthBrowser | undefined>;
   readonly scim: Pick<ScimPart, "answer" | "join">;

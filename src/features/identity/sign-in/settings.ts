@@ -18,6 +18,8 @@ export interface SignInSettings {
   readonly url: string;
   readonly providers: readonly SignInProvider[];
   readonly sessionMs: number;
+  /** No key is good for the console and the admin API. */
+  readonly only: boolean;
   /** People may sign in whom no group grants a role, below this path; absent: they may not. */
   readonly createUnder?: string;
   /** How programs of people get tokens; absent: they do not. */
@@ -28,7 +30,7 @@ const DEFAULT_SCOPES = ["openid", "profile", "email"];
 
 /** @returns undefined if no provider signs people in */
 export function signInSettings(section: IdentityConfig): SignInSettings | undefined {
-  const { url, providers, session, unknown, create } = section;
+  const { url, providers, session, unknown, create, only } = section;
   const found = Object.entries(providers).flatMap(([name, { secret, key, ...options }]) => {
     const { client, ask = DEFAULT_SCOPES } = options;
     const own = key ?? secret;
@@ -40,7 +42,7 @@ export function signInSettings(section: IdentityConfig): SignInSettings | undefi
   return {
     ...(tokens && { tokens }),
     url: url.replace(/\/$/, ""),
-    providers: found,
+    ...{ providers: found, only },
     sessionMs: durationMs(session),
     ...(unknown === "create" && { createUnder: create.under }),
   };

@@ -51,7 +51,7 @@ export class WorldBooks extends FakeBooks {
     super();
     this.#store = store;
     const scim = { answer: async () => new Response(), join: async () => {} };
-    const none = { signIn: () => undefined, browser: async () => undefined, scim };
+    const none = { signIn: () => undefined, browser: async () => undefined, refusesKeys: () => false, scim };
     keeperPart.set(this.offers, { book: async () => this.people, ...none });
   }
 

@@ -92,7 +92,7 @@ async function changeRows(
       await writeAudit(sql, now, actor, action, subject, before, after);
     }),
   );
-  await books.refresh();
+  await books.refreshShared();
 }
 
 async function openStore(

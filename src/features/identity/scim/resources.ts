@@ -16,7 +16,7 @@ export async function userResources(sql: Sql, rows: readonly UserRow[], base: st
     const own = (groups.get(row.id) ?? []).map(({ id, name }) => ({
       ...{ value: id, $ref: `${base}/Groups/${id}`, display: name, type: "direct" },
     }));
-    return resource("User", row, base, own.length > 0 ? { groups: own } : {});
+    return resource("User", row, base, own.length > 0 ? { groups: own } : undefined);
   });
 }
 
@@ -38,11 +38,16 @@ export async function groupResources(
       const type = id.startsWith("grp_") ? "Group" : "User";
       return { value: id, $ref: `${base}/${type}s/${id}`, type };
     });
-    return resource("Group", row, base, own.length > 0 ? { members: own } : {});
+    return resource("Group", row, base, own.length > 0 ? { members: own } : undefined);
   });
 }
 
-function resource(kind: Kind, row: UserRow | GroupRow, base: string, more: JsonObject): JsonObject {
+export function resource(
+  kind: Kind,
+  row: UserRow | GroupRow,
+  base: string,
+  more: JsonObject = {},
+): JsonObject {
   const document = JSON.parse(row.document) as JsonObject;
   const at = (ms: number | string) => new Date(Number(ms)).toISOString();
   return {

@@ -12,7 +12,7 @@ import { ScimFault } from "./fault.ts";
 import { GroupBook } from "./group-book.ts";
 import { listRows, queryOf } from "./list.ts";
 import { operationsIn } from "./patch.ts";
-import { groupResources, userResources } from "./resources.ts";
+import { groupResources, resource, userResources } from "./resources.ts";
 import { type GroupRow, rowsWith, type UserRow } from "./rows.ts";
 import { UserBook } from "./user-book.ts";
 
@@ -167,13 +167,16 @@ export class Scim {
     row: UserRow | GroupRow,
     status: number,
   ): Promise<Response> {
-    const [resource] = await asked.books.read((sql) =>
-      kind === "User"
-        ? userResources(sql, [row as UserRow], base)
-        : groupResources(sql, [row as GroupRow], base, wantsMembers(wanted)),
-    );
+    const read = () =>
+      asked.books.read((sql) =>
+        kind === "User"
+          ? userResources(sql, [row as UserRow], base)
+          : groupResources(sql, [row as GroupRow], base, wantsMembers(wanted)),
+      );
+    // A new user is in no group.
+    const [shown] = status === 201 && kind === "User" ? [resource(kind, row, base)] : await read();
     const location = `${base}/${kind}s/${row.id}`;
-    return json(status, selected(kind, resource!, wanted), status === 201 ? { location } : {});
+    return json(status, selected(kind, shown!, wanted), status === 201 ? { location } : {});
   }
 
   /** Waits for the workers after a change, also after one that changes nothing: it may repeat one that they have not confirmed. */

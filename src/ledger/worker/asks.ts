@@ -10,6 +10,11 @@ import type { Share } from "./share.ts";
 const AWAY_MS = 250;
 const BUSY_MS = 3000;
 const START_MS = 5000;
+/**
+ * While the keeper of another gateway takes over: on a machine that is busy it starts, opens the store and hears its workers in this
+ * time. Milliseconds.
+ */
+const PASS_MS = 15_000;
 /** A stream has output in reserve while it waits. Milliseconds. */
 export const STREAM_MS = 3000;
 
@@ -51,6 +56,8 @@ export class Asks {
   readonly #asks = new Map<number, Ask>();
   #number = 0;
   #wasUp = false;
+  /** The next keeper has answered nothing yet. */
+  #isPassing = false;
 
   /** @param shareOf the share to which a grant is added */
   constructor(channel: BooksChannel, shareOf: (account: string) => Share | undefined) {
@@ -94,6 +101,7 @@ export class Asks {
 
   /** A grant that comes too late for its call stays in the share. */
   grant(number: number, grants: readonly Grant[]): void {
+    this.#isPassing = false;
     for (const grant of grants) {
       const { account, amount } = grant;
       const share = this.#shareOf(account);
@@ -108,6 +116,7 @@ export class Asks {
   }
 
   refuse(number: number, refusals: readonly Refusal[]): void {
+    this.#isPassing = false;
     for (const refusal of refusals) {
       const share = this.#shareOf(refusal.account);
       if (share) note(share, refusal);
@@ -136,10 +145,11 @@ export class Asks {
 
   /** The next keeper is about to start. */
   passes(): void {
-    this.#wasUp = false;
+    this.#isPassing = true;
   }
 
   #patience(): number {
+    if (this.#isPassing) return PASS_MS;
     if (this.#channel.isUp) return BUSY_MS;
     return this.#wasUp ? AWAY_MS : START_MS;
   }

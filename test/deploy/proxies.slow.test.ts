@@ -3,17 +3,16 @@
  * restarted in turn under load lose no call. What is not installed is not tried: Debian has nginx; CADDY names caddy.
  */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FIRST } from "../helpers/certificates.ts";
 import { environmentIn } from "../helpers/environment.ts";
 import { DEPLOY } from "../helpers/manifests.ts";
+import { nginx, startNginx } from "../helpers/nginx.ts";
 import { freePort, serve, type Serving, until } from "../helpers/serving.ts";
 
 setDefaultTimeout(180_000);
 
-const nginx = Bun.which("nginx") ?? Bun.which("/usr/sbin/nginx");
 const caddy = process.env["CADDY"] ?? Bun.which("caddy");
 
 const KEY = "weir-test-app-key-0001";
@@ -24,12 +23,15 @@ const STREAMS = 3;
 
 const gateways = new Set<Serving>();
 let proxy: Bun.Subprocess | undefined;
+let stopNginx: (() => Promise<void>) | undefined;
 let folder = "";
 
 afterEach(async () => {
   proxy?.kill();
   await proxy?.exited;
   proxy = undefined;
+  await stopNginx?.();
+  stopNginx = undefined;
   for (const gateway of gateways) await gateway.end();
   gateways.clear();
   if (folder) rmSync(folder, { recursive: true, force: true });
@@ -41,32 +43,10 @@ async function gateway(port: number): Promise<Serving> {
   return running;
 }
 
-/** The file of the repository, with the addresses, the port and the certificate of this test. @returns the URL of the proxy */
-function startNginx(ports: readonly number[]): string {
-  folder = mkdtempSync(join(tmpdir(), "weir-nginx-"));
-  mkdirSync(join(folder, "tls"));
-  writeFileSync(join(folder, "tls/cert.pem"), FIRST.cert);
-  writeFileSync(join(folder, "tls/key.pem"), FIRST.key);
-  const port = freePort();
-  const text = readFileSync(join(DEPLOY, "nginx.conf"), "utf8")
-    .replace("127.0.0.1:9347", `127.0.0.1:${ports[0]}`)
-    .replace("127.0.0.1:9357", `127.0.0.1:${ports[1]}`)
-    .replace("listen 443 ssl", `listen 127.0.0.1:${port} ssl`)
-    .replaceAll("/etc/nginx/tls", join(folder, "tls"));
-  writeFileSync(join(folder, "weir.conf"), text);
-  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-    (name) => `${name}_temp_path ${folder}/${name};`,
-  );
-  const main = `pid ${folder}/pid; error_log ${folder}/error.log; worker_processes 1; daemon off; events {} http { access_log off; ${paths.join(" ")} include ${folder}/weir.conf; }`;
-  writeFileSync(join(folder, "nginx.conf"), main);
-  const flags = ["-p", folder, "-c", join(folder, "nginx.conf")];
-  const judged = Bun.spawnSync([nginx!, "-t", ...flags], { env: environmentIn(folder) });
-  expect({ code: judged.exitCode, said: /warn|emerg/.exec(judged.stderr.toString()) }).toEqual({
-    code: 0,
-    said: null,
-  });
-  proxy = Bun.spawn([nginx!, ...flags], { env: environmentIn(folder), stdout: "ignore", stderr: "ignore" });
-  return `https://127.0.0.1:${port}`;
+function nginxBefore(ports: readonly number[]): string {
+  const started = startNginx(ports);
+  stopNginx = started.stop;
+  return started.url;
 }
 
 function startCaddy(ports: readonly number[]): string {
@@ -103,7 +83,7 @@ function call(url: string, model: string, stream = false): Promise<Response> {
 }
 
 const PROXIES: [string, string | null, (ports: readonly number[]) => string][] = [
-  ["nginx", nginx, startNginx],
+  ["nginx", nginx, nginxBefore],
   ["caddy", caddy, startCaddy],
 ];
 

@@ -6,7 +6,10 @@ import { connect, type Socket } from "node:net";
 
 export interface SteadyOptions {
   port: number;
+  /** The key of all calls. */
   key?: string;
+  /** The key and the text of each call, in place of one key and one text for all. */
+  ask?(): { key: string; text: string };
   /** Model of the calls, and of the streams. */
   models: { call: string; stream: string };
   /** Calls a second, each on a connection of its own. */
@@ -149,13 +152,14 @@ export class SteadyLoad {
   }
 
   #request(stream: boolean, close: boolean): string {
-    const { key, models } = this.#options;
+    const { models, ask } = this.#options;
+    const { key, text } = ask?.() ?? { key: this.#options.key, text: "hello" };
     const model = stream ? models.stream : models.call;
     const body = JSON.stringify({
       model,
       stream,
       max_tokens: 500,
-      messages: [{ role: "user", content: "hello" }],
+      messages: [{ role: "user", content: text }],
     });
     return [
       "POST /v1/chat/completions HTTP/1.1",

@@ -8,10 +8,12 @@ import type { TokenForm } from "../form.ts";
 import { answer, answered } from "./answers.ts";
 import { modelNames } from "./available-models.ts";
 import { isUnchanged, ManagedSettings } from "./managed-settings.ts";
+import { SIGNALS, Telemetry } from "./telemetry.ts";
 import { usageOf } from "./usage.ts";
 
 export function claudeCodeRoutes(config: ClaudeCodeConfig, form: TokenForm, host: WorkerHost): OwnRoute[] {
   const managed = new ManagedSettings(config.settings ?? {});
+  const telemetry = new Telemetry(config, host);
   return [
     {
       ...{ method: "GET", path: "/managed/settings", id: "managedSettings" },
@@ -38,6 +40,19 @@ export function claudeCodeRoutes(config: ClaudeCodeConfig, form: TokenForm, host
           return answer(JSON.stringify(usageOf(standing)));
         }),
     },
+    ...SIGNALS.map((signal): OwnRoute => ({
+      ...{
+        method: "POST",
+        path: `/v1/${signal}`,
+        id: `claudeCode${signal[0]!.toUpperCase()}${signal.slice(1)}`,
+      },
+      summary: `Take the ${signal} that Claude Code exports (OTLP)`,
+      handle: (request) =>
+        answered(async () => {
+          await telemetry.take(signal, request, await asking(request, form));
+          return answer("{}");
+        }),
+    })),
   ];
 }
 

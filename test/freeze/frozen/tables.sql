@@ -215,6 +215,21 @@ CREATE TABLE identity_provider_tokens (person TEXT NOT NULL, provider TEXT NOT N
 
 -- identity, sqlite, 5
 
+CREATE TABLE identity_scim_users (id TEXT PRIMARY KEY, person TEXT, user_name TEXT NOT NULL UNIQUE, external_id TEXT UNIQUE,
+  name TEXT NOT NULL, display TEXT, email TEXT, emails TEXT NOT NULL, active INTEGER NOT NULL, held INTEGER NOT NULL, document TEXT NOT NULL,
+  created INTEGER NOT NULL, changed INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX identity_scim_users_person ON identity_scim_users (person);
+CREATE INDEX identity_scim_users_email ON identity_scim_users (email);
+CREATE TABLE identity_scim_groups (id TEXT PRIMARY KEY, name TEXT NOT NULL, external_id TEXT, folded TEXT NOT NULL UNIQUE,
+  document TEXT NOT NULL, created INTEGER NOT NULL, changed INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+-- member: a user or a group.
+CREATE TABLE identity_scim_members (grp TEXT NOT NULL, member TEXT NOT NULL, PRIMARY KEY (grp, member)) STRICT, WITHOUT ROWID;
+CREATE INDEX identity_scim_members_member ON identity_scim_members (member);
+CREATE INDEX identity_people_email ON identity_people (LOWER(email));
+
+
+-- identity, sqlite, 6
+
 -- id_token: the sealed ID token of the sign-in, by which the provider knows its own session at a sign-out.
 ALTER TABLE identity_sessions ADD COLUMN id_token TEXT;
 
@@ -267,6 +282,21 @@ CREATE TABLE identity_provider_tokens (person TEXT NOT NULL, provider TEXT NOT N
 
 
 -- identity, postgres, 5
+
+CREATE TABLE identity_scim_users (id TEXT PRIMARY KEY, person TEXT, user_name TEXT NOT NULL UNIQUE, external_id TEXT UNIQUE,
+  name TEXT NOT NULL, display TEXT, email TEXT, emails TEXT NOT NULL, active bigint NOT NULL, held bigint NOT NULL, document TEXT NOT NULL,
+  created bigint NOT NULL, changed bigint NOT NULL) ;
+CREATE INDEX identity_scim_users_person ON identity_scim_users (person);
+CREATE INDEX identity_scim_users_email ON identity_scim_users (email);
+CREATE TABLE identity_scim_groups (id TEXT PRIMARY KEY, name TEXT NOT NULL, external_id TEXT, folded TEXT NOT NULL UNIQUE,
+  document TEXT NOT NULL, created bigint NOT NULL, changed bigint NOT NULL) ;
+-- member: a user or a group.
+CREATE TABLE identity_scim_members (grp TEXT NOT NULL, member TEXT NOT NULL, PRIMARY KEY (grp, member)) ;
+CREATE INDEX identity_scim_members_member ON identity_scim_members (member);
+CREATE INDEX identity_people_email ON identity_people (LOWER(email));
+
+
+-- identity, postgres, 6
 
 -- id_token: the sealed ID token of the sign-in, by which the provider knows its own session at a sign-out.
 ALTER TABLE identity_sessions ADD COLUMN id_token TEXT;

@@ -7,8 +7,8 @@ const JWT = { issuer: "https://idp.example", audience: "weir", path: "/ci/{sub}"
 
 test("without issuers identity is off", () => {
   expect(loadSection({})).toEqual({
-    ...{ providers: {}, jwt: [], unknown: "refuse", create: { under: "/people" }, strict: false },
-    ...{ session: "12h", tokens: { access: "1h", refresh: "30d" }, scim: {} },
+    ...{ providers: {}, jwt: [], unknown: "refuse", create: { under: "/people" } },
+    ...{ session: "12h", tokens: { access: "1h", refresh: "30d" }, scim: {}, strict: false, only: false },
     clients: { "claude-code": true, mcp: true, dcr: false },
   } as never);
 });

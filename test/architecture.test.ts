@@ -132,7 +132,15 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/admin/",
-    may: ["src/core/", "src/ledger/", "src/operator/", "src/keeper/", "@sinclair/typebox", "node:"],
+    may: [
+      "src/core/",
+      "src/ledger/",
+      "src/operator/",
+      "src/keeper/",
+      "src/process/listeners.ts",
+      "@sinclair/typebox",
+      "node:",
+    ],
     because:
       "the operator's API reads and changes the books, which do not know it; it knows no format and no gateway",
   },
@@ -173,7 +181,7 @@ const RULES: readonly Rule[] = [
       "src/stream/",
       "src/documents/texts.ts",
       "src/ledger/keys/addresses.ts",
-      "src/process/unlisten.ts",
+      "src/process/listeners.ts",
       "elysia",
       "@sinclair/typebox",
       "node:crypto",

@@ -65,6 +65,11 @@ export class KeptProcess {
     }
   }
 
+  /** Lets a process of another gateway listen where this one does. */
+  share(): void {
+    this.#process?.share();
+  }
+
   /** Kills a process that hangs. @param wasPaused its owner was paused, so that heartbeats may be late */
   check(wasPaused: boolean): void {
     if (wasPaused) this.#process?.resetHeartbeat();

@@ -105,8 +105,7 @@ class Supervisor {
       keeperSettings(home, config, this.#credential),
       fault,
     );
-    const isAdminFree = config.admin !== "off" && config.admin.port === undefined;
-    if (heir?.estate.admin !== undefined && isAdminFree) this.#keeper.keepAdminAt(heir.estate.admin);
+    if (heir?.estate.admin !== undefined) this.#keeper.followAdmin(heir.estate.admin);
     this.#following = heir && this.#follow(heir);
     this.#upgrades = new Upgrades(this.#owner(), heir?.closed);
   }
@@ -247,6 +246,7 @@ class Supervisor {
         ...(this.#admin !== undefined && { admin: this.#admin }),
         ...{ credential: this.#credential, ancestors: this.#ancestors },
       }),
+      share: () => this.#keeper.share(),
       passKeeper: () => this.#keeper.pass(),
       takeKeeperBack: () => {
         takeState(this.#home);

@@ -42,6 +42,15 @@ export class SupervisedKeeper {
     if (admin) this.#settings = { ...this.#settings, admin: withPortOf(admin, { url }) };
   }
 
+  /** @param url of the admin API of the gateway that this one follows; the keeper listens there too, unless the config names another place */
+  followAdmin(url: string): void {
+    if (this.#settings.admin?.port === undefined) this.keepAdminAt(url);
+    const { admin } = this.#settings;
+    const { hostname, port } = new URL(url);
+    const isSame = admin?.port === Number(port) && [admin.host, `[${admin.host}]`].includes(hostname);
+    if (isSame) this.#settings = { ...this.#settings, admin: { ...admin, follows: true } };
+  }
+
   start(): void {
     this.#process.start();
   }
@@ -58,6 +67,11 @@ export class SupervisedKeeper {
   /** The store is free: the keeper opens it. */
   go(): void {
     this.#process.go();
+  }
+
+  /** The keeper of another gateway may listen where the admin API of this one does. */
+  share(): void {
+    this.#process.share();
   }
 
   /** Ends the keeper for that of another gateway, while workers run. {@link start} takes it back. */

@@ -141,6 +141,11 @@ export class WorkerProcess {
     this.#send({ kind: "leave" });
   }
 
+  /** Lets the keeper of another gateway listen where the admin API of this one does. */
+  share(): void {
+    this.#send({ kind: "share" });
+  }
+
   /** Ends a keeper for that of another gateway. */
   pass(): void {
     if (!this.#serves || !this.#send({ kind: "pass" })) this.kill();

@@ -50,9 +50,9 @@ export type FromWorker =
 export type ToWorker =
   /**
    * `announced`: all workers serve, and other commands find the gateway. `leave`: another process gets new connections. `pass`: the
-   * keeper ends for that of another gateway.
+   * keeper ends for that of another gateway. `share`: before that, the other keeper may listen where the admin API does.
    */
-  | { kind: "reload" | "announced" | "go" | "leave" | "pass" }
+  | { kind: "reload" | "announced" | "go" | "leave" | "pass" | "share" }
   /** `delayMs`: how long the worker still takes calls. */
   | { kind: "stop"; delayMs: number }
   /** Says which processes get new connections. `newest`: number of those that began to listen last. */

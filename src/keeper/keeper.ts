@@ -39,6 +39,10 @@ export interface AdminService {
   start(): void;
   /** @param receive gets the state when it is known, and each later one @returns function that ends this */
   tell(receive: (state: AdminState) => void): () => void;
+  /** Lets the next keeper listen at the same address. @throws Error with one sentence where the system cannot do it */
+  share(): Promise<void>;
+  /** The next keeper listens at the same address. @returns when running requests have ended, or have no more time */
+  leave(): Promise<void>;
   stop(): void;
 }
 
@@ -108,6 +112,11 @@ export class Keeper {
     };
   }
 
+  /** Before {@link pass}: the next keeper may listen where the admin API does. @throws Error with one sentence where it cannot */
+  async share(): Promise<void> {
+    await (await this.#opened).admin?.share();
+  }
+
   async close(): Promise<void> {
     const { books, parts } = await this.#end();
     await Promise.all([books?.close(), ...parts.map((part) => part.close?.())]);
@@ -118,6 +127,7 @@ export class Keeper {
    * @param hangUp ends their connections: what they send from then on is for the next keeper
    */
   async pass(hangUp: () => void): Promise<void> {
+    await (await this.#opened).admin?.leave();
     const { books, parts } = await this.#end();
     if (books) for (const send of this.#senders) send({ books: { kind: "passes" } });
     hangUp();

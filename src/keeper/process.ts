@@ -8,6 +8,8 @@ import type { KeeperHello, KeeperSettings } from "./settings.ts";
 export interface ListeningKeeper {
   /** Number of open connections. */
   readonly connections: number;
+  /** The next keeper may listen where the admin API does. @throws Error with one sentence where it cannot */
+  share(): Promise<void>;
   /** Commits what has arrived, closes the file and ends all connections. */
   close(): Promise<void>;
   /** The same for the next keeper of the store, while workers run. */
@@ -31,6 +33,7 @@ export async function listenKeeper(
     get connections() {
       return socket.connections;
     },
+    share: () => keeper.share(),
     async close() {
       socket.refuse();
       await keeper.close();

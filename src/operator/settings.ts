@@ -15,6 +15,8 @@ export interface AdminSettings {
   restarts?: number;
   /** `file`: only the config may contain keys for calls. */
   keys?: "both" | "file";
+  /** The gateway before this one listens at the same host and port, and shares them. */
+  follows?: boolean;
   metrics: { keys: boolean; maxSeries: number };
 }
 

@@ -1,5 +1,6 @@
 /** Puts the keeper of the books and the admin API together, for the thread and the process of the keeper. */
 import { AdminApi } from "../admin/admin-api.ts";
+import type { Door } from "../admin/door.ts";
 import { NodeAdmin } from "../admin/node-admin.ts";
 import type { NamedOperations } from "../admin/operation.ts";
 import type { Column } from "../core/column.ts";
@@ -27,12 +28,14 @@ export interface OfFeatures {
 
 /**
  * @param isProcess the keeper is a process, not a thread of its only worker
+ * @param door the admin API listens there already
  * @returns nothing without a store
  */
 export async function openKeeper(
   { books: settings, admin }: KeeperSettings,
   isProcess: boolean,
   own: OfFeatures,
+  door?: Door,
 ): Promise<OpenedBooks> {
   if (settings === undefined) return {};
   const { keeper, books, upkeep, host, replicas } = await openBooks(settings, await own.tables());
@@ -59,5 +62,5 @@ export async function openKeeper(
     keys,
     metrics,
   });
-  return { books: keeper, admin: new AdminApi(node, admin, declared), parts };
+  return { books: keeper, admin: new AdminApi(node, admin, declared, door), parts };
 }

@@ -107,7 +107,7 @@ export class Listener {
   /** Waits for the next request of clients whose connections were to stay, until all are gone. */
   async #linger(): Promise<void> {
     if (this.#options.unix) return;
-    const { hasConnections, stopListening } = await import("../process/unlisten.ts");
+    const { hasConnections, stopListening } = await import("../process/listeners.ts");
     if (!(await stopListening(this.#port))) return;
     for (let idle = 0; idle < LINGER_MS && !this.#isOver; idle = this.#pending > 0 ? 0 : idle + LOOK_MS) {
       if (this.#pending === 0 && !hasConnections(this.#port)) return;

@@ -32,6 +32,38 @@ const port = ({ url }: { url: string }) => Number(new URL(url).port);
 
 const entryOf = (weir: RunningBooks) => readRunFile(join(weir.folder, "run/weir", `${port(weir)}.json`));
 
+/** Asks the admin API all the time, on new connections and on kept ones. */
+function askAdmin({ url, credential }: RunningBooks["admin"]) {
+  const failed: string[] = [];
+  const answered = { fresh: 0, kept: 0 };
+  let isOver = false;
+  const again = async (kind: keyof typeof answered) => {
+    while (!isOver) {
+      try {
+        const response = await fetch(`${url}/admin/v1/keys`, {
+          headers: {
+            authorization: `Bearer ${credential}`,
+            ...(kind === "fresh" && { connection: "close" }),
+          },
+          keepalive: kind === "kept",
+        });
+        const text = await response.text();
+        if (response.status === 200) answered[kind]++;
+        else failed.push(`${kind}: ${response.status} ${text.slice(0, 200)}`);
+      } catch (cause) {
+        failed.push(`${kind}: ${String(cause)}`);
+      }
+      await Bun.sleep(3);
+    }
+  };
+  const running = [again("fresh"), again("fresh"), again("kept")];
+  return async () => {
+    isOver = true;
+    await Promise.all(running);
+    return { failed, answered };
+  };
+}
+
 /** A provider whose answers cost {@link COST} each, and that counts them. */
 function startProvider(): { upstream: Upstream; answers(): number } {
   let answers = 0;
@@ -68,7 +100,6 @@ async function start(
     plugins,
     config: {
       graceMs: 30_000,
-      // A gateway of another test may take the usual port while the keeper passes.
       admin: { port: freePort() },
       providers: {
         host: { baseUrl: `${upstream.url}/v1`, apiKey: "sk-x", speaks: "chat-completions", models: ["m"] },
@@ -89,6 +120,7 @@ describe("under load", () => {
       const models = { call: "host/m", stream: "host/m" };
       const load = new SteadyLoad({ port: port(weir), key, models, fresh: 60, kept: 10, streams: 20 });
       const seen = new Set([entryOf(weir)!.pid]);
+      const asksAdmin = askAdmin(weir.admin);
       for (let number = 0; number < UPGRADES; number++) {
         await Bun.sleep(2_000);
         expect(await weir.runBeside("upgrade", "--port", String(port(weir)))).toMatchObject({ code: 0 });
@@ -98,6 +130,9 @@ describe("under load", () => {
         await Bun.sleep(LEAVE_MS);
       }
       const counted = await load.stop();
+      const { failed, answered } = await asksAdmin();
+      expect(failed).toEqual([]);
+      expect(Math.min(answered.fresh, answered.kept)).toBeGreaterThan(100);
       expect(seen.size).toBe(UPGRADES + 1);
       expect(counted).toMatchObject({ refused: 0, cut: 0, others: [] });
       expect(counted.streamed).toBeGreaterThanOrEqual(20);

@@ -24,6 +24,8 @@ const END_MS = 5_000;
 export interface Owner {
   estate(): Estate;
   readonly graceMs: number;
+  /** Lets the keeper of the next gateway listen where the admin API of this one does. Where it cannot, requests are refused for a moment. */
+  share(): void | Promise<void>;
   /** Commits and ends the keeper. */
   passKeeper(): Promise<void>;
   /** Starts the keeper again. */
@@ -41,6 +43,7 @@ export interface Owner {
  * @throws Error with one sentence; this gateway then goes on as before
  */
 export async function handOver(owner: Owner, order: Order, ended: AbortSignal): Promise<void> {
+  await owner.share();
   const heir = new StartedHeir(order);
   ended.addEventListener("abort", () => heir.giveUp("the running gateway was told to end"), { once: true });
   let hasPassed = false;

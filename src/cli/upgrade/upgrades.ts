@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import type { Config } from "../../config/schema.ts";
 import type { StateHome } from "../../run/home.ts";
+import { shareListening } from "../../process/listeners.ts";
 import { isService, notifyManager } from "../../process/notify.ts";
 import type { RunFile, SignalOutcome } from "../../run/run-file.ts";
 import type { RunningWeir } from "../../run/running-weir.ts";
@@ -44,6 +45,10 @@ export function ownerAlone({ weir, config, home, env, credential, file, graceMs,
       ...(weir.admin && "url" in weir.admin && { admin: weir.admin.url }),
       ...{ credential, ancestors },
     }),
+    async share() {
+      if (weir.admin && "url" in weir.admin)
+        await shareListening(Number(new URL(weir.admin.url).port)).catch(() => {});
+    },
     passKeeper: () => weir.passKeeper(path()),
     async takeKeeperBack() {
       takeState(home);

@@ -1,9 +1,8 @@
 /** `identity.only`: people sign in alone. Keys are no callers of the admin API; the command line on the machine and its links stay. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type Serving, serve, until } from "../../../../test/helpers/serving.ts";
+import { freePort, type Serving, serve, until } from "../../../../test/helpers/serving.ts";
 import { Issuer } from "./support/issuer.ts";
 import { faultOf } from "./support/load.ts";
-import { freePort } from "./support/ports.ts";
 import { Browser, CLIENT, FakeSignIn } from "./support/sign-in.ts";
 
 setDefaultTimeout(60_000);

@@ -1,7 +1,7 @@
 /** Sign-in to the console over sockets: the whole way, roles, broken callbacks, redirect targets, sign-out. */
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { type Serving, serve, until } from "../../../../test/helpers/serving.ts";
+import { freePort, type Serving, serve, until } from "../../../../test/helpers/serving.ts";
 import { personId } from "../people.ts";
 import { base64url, Issuer, SigningKey } from "./support/issuer.ts";
 import { type Broken, Browser, CLIENT, FakeSignIn } from "./support/sign-in.ts";
@@ -15,14 +15,6 @@ let gateway: Serving;
 let admin = "";
 let foreign: SigningKey;
 let rsa: SigningKey;
-
-/** A free port: the address of the listener is in its own config. */
-function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const port = server.port!;
-  void server.stop(true);
-  return port;
-}
 
 beforeAll(async () => {
   issuer = await Issuer.start("ES256");

@@ -4,6 +4,7 @@ import { type Reading, SourceError } from "../reader.ts";
 import { applyRules } from "../settings.ts";
 import type { SourceDocument, SourceNode } from "../source.ts";
 import { readAliases, readFallbacks } from "./fallbacks.ts";
+import { readJwt } from "./jwt.ts";
 import { readKeys } from "./keys.ts";
 import { readModels } from "./models.ts";
 import { COOLDOWN_RULES, readModelReliability, readRetries } from "./reliability.ts";
@@ -56,6 +57,7 @@ export function read(reading: Reading, keys?: SourceDocument): void {
   applyRules(litellm, ROUTER_RULES, reading);
   applyRules(router, ROUTER_RULES, reading);
   applyRules(general, GENERAL_RULES, reading);
+  readJwt(reading, general);
   readProxyBudget(reading, litellm);
   readCache(reading, litellm);
   readMasterKey(reading, general?.member("master_key"));

@@ -1,6 +1,7 @@
 /** `litellm_settings`, `router_settings` and `general_settings`. */
 import { always, count, flag, megabytes, none, option, type Rules, seconds } from "../settings.ts";
 import { budgetWindow, days } from "../windows.ts";
+import { readJwtSettings } from "./jwt.ts";
 import type { Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";
 
@@ -166,10 +167,9 @@ export const GENERAL_RULES: Rules = {
   allowed_ips: none("weir limits addresses for each key", "keys[].addresses"),
   use_x_forwarded_for: none("weir trusts the proxies that it knows", "trustedProxies"),
   completion_model: none("weir needs a model in each request"),
-  custom_auth: none("weir knows keys only", "keys, or a proxy in front of weir"),
-  enable_jwt_auth: none("weir knows keys only", "keys, or a proxy in front of weir"),
-  litellm_jwtauth: none("weir knows keys only"),
-  enable_oauth2_auth: none("weir knows keys only"),
+  custom_auth: none("weir knows keys, and tokens of issuers", "keys, identity, or a proxy in front of weir"),
+  litellm_jwtauth: readJwtSettings,
+  enable_oauth2_auth: none("weir knows keys and tokens that are JWTs", "identity.providers"),
   infer_model_from_keys: none("weir knows the models by model_list alone"),
   forward_client_headers_to_llm_api: none(
     "weir passes the headers that the format names",

@@ -1,11 +1,11 @@
 /** A gateway whose people sign in at a provider that the test plays, in front of a provider of models. */
 import { expect } from "bun:test";
 import { chatHost } from "../../../../../test/helpers/gateway.ts";
-import { type Serving, serve, until } from "../../../../../test/helpers/serving.ts";
+import { freePort, type Serving, serve, until } from "../../../../../test/helpers/serving.ts";
 import { json, startUpstream, type Upstream } from "../../../../../test/helpers/upstream.ts";
 import { CHAT_ANSWER } from "./answers.ts";
 import { Issuer } from "./issuer.ts";
-import { freePort } from "./ports.ts";
+
 import { formIn } from "./programs.ts";
 import { type Broken, Browser, CLIENT, FakeSignIn } from "./sign-in.ts";
 

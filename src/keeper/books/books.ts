@@ -59,9 +59,6 @@ export class Books implements BooksKeeper {
   #declaredText = "";
   #tidying: Tidying | undefined;
   #closed = false;
-  /** The refresh that waits, and the last one that began. The latter is never rejected. */
-  #nextRefresh: Promise<void> | undefined;
-  #lastRefresh: Promise<void> = Promise.resolve();
 
   constructor({ store, syncMs = 50, cells, clock = SYSTEM_CLOCK, ...options }: BooksOptions) {
     this.store = store;
@@ -145,17 +142,6 @@ export class Books implements BooksKeeper {
     this.#changed(this.#policy.load(await this.store.policy()));
     this.reporter.closed(this.store.closedBecause);
     await this.observers.refreshed();
-  }
-
-  /** As {@link refresh}. Changes that are made while it runs share the next one, which begins after them. */
-  refreshShared(): Promise<void> {
-    this.#nextRefresh ??= this.#lastRefresh.then(() => {
-      this.#nextRefresh = undefined;
-      const refreshed = this.refresh();
-      this.#lastRefresh = refreshed.catch(() => {});
-      return refreshed;
-    });
-    return this.#nextRefresh;
   }
 
   connect(send: (message: BooksDown) => void): BooksConnection {

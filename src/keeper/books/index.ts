@@ -7,6 +7,7 @@ import { Replicas } from "./replicas.ts";
 import { KEYS } from "./returns.ts";
 import { Books } from "./books.ts";
 import { Queries } from "./queries.ts";
+import { SharedRun } from "./shared-run.ts";
 import { sqliteStore } from "../store/sqlite-store.ts";
 import { writeAudit } from "../store/audit-log.ts";
 import { nextVersion } from "../store/policies.ts";
@@ -64,10 +65,11 @@ export async function openBooks(
 
 /** What parts of features may use of the books. @param folder the state folder; absent: everything stays in memory */
 export function hostOf(books: Books, upkeep: Upkeep, folder?: string): KeeperHost {
+  const refreshed = new SharedRun(() => books.refresh());
   return {
     ...(folder !== undefined && { folder }),
     report: (sentence) => books.reporter.other(sentence),
-    change: (actor, action, subject, work) => changeRows(books, actor, action, subject, work),
+    change: (actor, action, subject, work) => changeRows({ books, refreshed }, actor, action, subject, work),
     read: (work) => upkeep.reports.read(work),
     write: (work) => books.store.change((outer) => outer.transaction(work)),
     settled: async () => (await books.returns.settleAll(KEYS)) === undefined,
@@ -80,7 +82,7 @@ export function hostOf(books: Books, upkeep: Upkeep, folder?: string): KeeperHos
 }
 
 async function changeRows(
-  books: Books,
+  { books, refreshed }: { books: Books; refreshed: SharedRun },
   actor: Actor,
   action: string,
   subject: string,
@@ -92,7 +94,7 @@ async function changeRows(
       await writeAudit(sql, now, actor, action, subject, before, after);
     }),
   );
-  await books.refreshShared();
+  await refreshed.run();
 }
 
 async function openStore(

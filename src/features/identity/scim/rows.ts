@@ -212,6 +212,8 @@ export async function waitingUser({ sql, settings }: Change, mail: string): Prom
 /** Lets what holds for whoever comes with an address follow from its users. */
 export async function settleMail(change: Change, mail: string): Promise<void> {
   const { sql, settings, version, now, touched } = change;
+  // Without the option none waits: when it went, all rows went.
+  if (!settings.linksEmail) return;
   const user = await waitingUser(change, mail);
   const id = waitingId(settings.issuer, mail);
   if (user) {

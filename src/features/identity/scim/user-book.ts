@@ -198,9 +198,8 @@ function noted({ person, active }: UserRow, facts?: Facts): JsonObject {
 /** @returns the row that was written @throws ScimFault 409 */
 async function save(change: Change, id: string, former: UserRow | undefined, facts: Facts): Promise<UserRow> {
   const { sql, now } = change;
-  await expectUnique(sql, id, facts);
   const person = await personOf(change, former, facts);
-  await expectOwn(sql, id, person);
+  await expectUnique(sql, id, facts, person);
   const isSame = former !== undefined && former.person === person;
   const wasWaiting = former !== undefined && former.person === null;
   const row: UserRow = {
@@ -233,21 +232,25 @@ async function save(change: Change, id: string, former: UserRow | undefined, fac
   return row;
 }
 
-/** @throws ScimFault 409 */
-async function expectUnique(sql: Sql, id: string, { userName, externalId }: Facts): Promise<void> {
-  const taken = async (column: string, value: string | undefined) =>
-    value !== undefined && (await usersWith(sql, column, [value])).some((row) => row.id !== id);
-  if (await taken("user_name", userName.toLowerCase()))
-    throw new ScimFault(409, "uniqueness", "There is already a user with this userName.");
-  if (await taken("external_id", externalId))
-    throw new ScimFault(409, "uniqueness", "There is already a user with this externalId.");
-}
-
-/** @throws ScimFault 409 for a person of another user */
-async function expectOwn(sql: Sql, id: string, person: string | null): Promise<void> {
-  if (person === null) return;
-  if ((await usersWith(sql, "person", [person])).some((row) => row.id !== id))
-    throw new ScimFault(409, "uniqueness", "Another user is this person already, by its verified address.");
+/** One question, as many users may come at once. @throws ScimFault 409 */
+async function expectUnique(
+  sql: Sql,
+  id: string,
+  { userName, externalId }: Facts,
+  person: string | null,
+): Promise<void> {
+  const folded = userName.toLowerCase();
+  const others = await sql.all<UserRow>(
+    "SELECT * FROM identity_scim_users WHERE (user_name = $1 OR external_id = $2 OR person = $3) AND id <> $4",
+    [folded, externalId ?? null, person, id],
+  );
+  const taken = (sentence: string) => new ScimFault(409, "uniqueness", sentence);
+  for (const other of others) {
+    if (other.user_name === folded) throw taken("There is already a user with this userName.");
+    if (other.external_id !== null && other.external_id === externalId)
+      throw taken("There is already a user with this externalId.");
+    throw taken("Another user is this person already, by its verified address.");
+  }
 }
 
 /** Whom a user is: its `externalId` is the subject of tokens. */

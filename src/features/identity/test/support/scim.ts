@@ -197,3 +197,31 @@ function configOf(
     },
   });
 }
+
+export type Gateway = () => ScimGateway;
+
+/** The methods of a gateway, without it in front of each. */
+export function bound(on: ScimGateway) {
+  return {
+    scim: on.scim.bind(on),
+    created: on.created.bind(on),
+    patched: on.patched.bind(on),
+    person: on.person.bind(on),
+    everywhere: on.everywhere.bind(on),
+  };
+}
+
+/** A user as Okta writes it, whose subject is the name. */
+export const oktaUser = (name: string, more: object = {}) => ({
+  schemas: ["urn:ietf:params:scim:schemas:core:2.0:User"],
+  userName: `${name}@corp.example`,
+  name: { givenName: name, familyName: "Doe" },
+  emails: [{ primary: true, value: `${name}@corp.example`, type: "work" }],
+  displayName: `${name} Doe`,
+  locale: "en-US",
+  externalId: name,
+  groups: [],
+  password: "planted-password-1mz050nq",
+  active: true,
+  ...more,
+});

@@ -14,7 +14,8 @@ export class StoredPolicy {
   /** One connection reads it: versions never fall. `closed`: a call key is stored, also a revoked one. Entries that have not changed are the same objects as before. */
   async read(sql: Sql): Promise<Policy> {
     const [row] = await sql.all<{ value: number }>("SELECT value FROM meta WHERE name = 'policy_version'");
-    const version = row!.value;
+    if (!row) throw new Error("the table meta has lost the version of keys and budgets: it was emptied");
+    const version = row.value;
     // What is committed in between has a later version, and is read again the next time.
     const since = this.#version;
     if (since !== version) await this.#readSince(sql, since);

@@ -21,6 +21,7 @@ import { StoreLost } from "../store.ts";
 import { Draws, markUnclear } from "./draws.ts";
 import type { Postgres } from "./driver.ts";
 import { sentenceOf } from "./faults.ts";
+import { HadKeys } from "./had-keys.ts";
 import { Nodes } from "./nodes.ts";
 import { Notices } from "./notices.ts";
 import { RateParts, takeParts } from "./rate-parts.ts";
@@ -77,6 +78,7 @@ export class ClusterStore implements BookStore {
   #oldKeys: ReturnType<typeof setTimeout> | undefined;
   #declared: [Declared, readonly PriceRule[]] | undefined;
   readonly #rates = new RateParts();
+  readonly #hadKeys: HadKeys;
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #return: ReturnType<typeof setTimeout> | undefined;
 
@@ -86,6 +88,7 @@ export class ClusterStore implements BookStore {
     this.#options = options;
     this.tables = options.tables ?? [];
     this.#spool = new Spool(options.spool);
+    this.#hadKeys = new HadKeys(options.spool);
     this.#nodes = new Nodes(this.node, this.#life, options.leaseMs);
     this.#draws = new Draws(this.node, this.#life);
     this.#notices = new Notices(this.node, {
@@ -108,6 +111,10 @@ export class ClusterStore implements BookStore {
   get sql(): Sql {
     if (!this.#sql || this.#fault !== undefined) throw new StoreLost(this.#fault ?? "the books are not open");
     return this.#sql;
+  }
+
+  get closedBecause(): string | undefined {
+    return this.#hadKeys.why;
   }
 
   /** Commits that wait for the server, and calls whose records found no room. */
@@ -149,7 +156,7 @@ export class ClusterStore implements BookStore {
   /** While the server is away: as it was before, without keys after a day. */
   async policy(): Promise<StoredPolicy> {
     try {
-      const policy = await this.#try(() => this.#store.policy());
+      const policy = this.#hadKeys.keep(await this.#try(() => this.#store.policy()));
       this.#policy = policy;
       return policy;
     } catch (cause) {
@@ -165,6 +172,7 @@ export class ClusterStore implements BookStore {
   }
 
   saveKey(key: KeyEntry, actor: Actor, expected?: Expected): Promise<number> {
+    this.#hadKeys.note(key);
     return this.#change(() => this.#store.saveKey(key, actor, expected));
   }
 
@@ -176,9 +184,7 @@ export class ClusterStore implements BookStore {
     return this.#change(() => this.#store.deleteBudget(id, actor));
   }
 
-  settled(budget: string): Promise<readonly string[]> {
-    return this.#try(() => this.#notices.settle(this.#sql!, budget));
-  }
+  settled = (budget: string) => this.#try(() => this.#notices.settle(this.#sql!, budget));
 
   saveRate(rate: RateLimit, actor: Actor, expected?: Expected): Promise<number> {
     return this.#change(() => this.#store.saveRate(rate, actor, expected));
@@ -187,9 +193,7 @@ export class ClusterStore implements BookStore {
   deleteRate = (id: string, actor: Actor) => this.#change(() => this.#store.deleteRate(id, actor));
   change: BookStore["change"] = (work) => this.#change(() => this.#store.change(work));
 
-  accounts(now: number) {
-    return this.#try(() => this.#store.accounts(now));
-  }
+  accounts = (now: number) => this.#try(() => this.#store.accounts(now));
 
   /** An amount that the store refuses at last is asked of the other nodes, because they may have drawn more than their calls hold. */
   async draw(draws: readonly Draw[], isLast = true): Promise<readonly Drawn[]> {
@@ -221,18 +225,14 @@ export class ClusterStore implements BookStore {
     return written;
   }
 
-  positions() {
-    return this.#try(() => this.#store.positions());
-  }
+  positions = () => this.#try(() => this.#store.positions());
 
   /** A level is of one node's part, and parts change: a node begins with what no node has used. */
   async rates(): Promise<[]> {
     return [];
   }
 
-  margins() {
-    return this.#try(() => this.#store.margins());
-  }
+  margins = () => this.#try(() => this.#store.margins());
 
   shareRates(demands: readonly RateDemand[]): Promise<ReadonlyMap<string, RatePart>> {
     return this.#rates.share(demands, () => this.#try(() => takeParts(this.#sql!, this.node, demands)));

@@ -1,8 +1,7 @@
 /** Behind a proxy with a name, and with a provider that is away at the start: addresses come from the config, and keys go on. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type Serving, serve, until } from "../../../../test/helpers/serving.ts";
+import { freePort, type Serving, serve, until } from "../../../../test/helpers/serving.ts";
 import { Issuer } from "./support/issuer.ts";
-import { freePort } from "./support/ports.ts";
 import { CLIENT, FakeSignIn } from "./support/sign-in.ts";
 
 setDefaultTimeout(60_000);

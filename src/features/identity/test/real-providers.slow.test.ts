@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
-import { type Serving, serve, until } from "../../../../test/helpers/serving.ts";
+import { freePort, type Serving, serve, until } from "../../../../test/helpers/serving.ts";
 import { fetchDocument } from "../fetch-document.ts";
 import { PeopleBook } from "../people-book.ts";
 import { Provider } from "../sign-in/provider.ts";
@@ -12,7 +12,6 @@ import { Recheck } from "../sign-in/recheck.ts";
 import { RefreshBook } from "../sign-in/refresh-book.ts";
 import { Sealer } from "../sign-in/sealer.ts";
 import { SessionBook } from "../sign-in/session-book.ts";
-import { freePort } from "./support/ports.ts";
 import { openStore } from "./support/store.ts";
 import {
   missing,

@@ -2,10 +2,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
 import { missingPostgres, startPostgres, type TestPostgres } from "../../../../test/helpers/postgres.ts";
-import { type Serving, serve, until } from "../../../../test/helpers/serving.ts";
+import { freePort, type Serving, serve, until } from "../../../../test/helpers/serving.ts";
 import { personId } from "../people.ts";
 import { Issuer } from "./support/issuer.ts";
-import { freePort } from "./support/ports.ts";
 import { Browser, CLIENT, FakeSignIn } from "./support/sign-in.ts";
 
 setDefaultTimeout(120_000);

@@ -1,7 +1,7 @@
 /** Identity providers of others, from a folder into which somebody has installed them, and a browser that fills in their forms. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "./ports.ts";
+import { freePort } from "../../../../../test/helpers/serving.ts";
 
 /** The folder: `npm install oidc-provider@9.13.3 oauth2-mock-server@9.3.0` there, and a `venv` with `oidc-provider-mock==0.3.4`. */
 const FOLDER = process.env["WEIR_PROVIDERS"];

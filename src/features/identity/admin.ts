@@ -4,7 +4,7 @@ import type { Caller } from "../../admin/callers.ts";
 import { actorOf } from "../../admin/entries.ts";
 import { type AdminRequest, answers, type OwnOperations } from "../../admin/operation.ts";
 import { isWithin, pathFault } from "../../ledger/keys/path.ts";
-import { AdminError, conflict, invalid, notFound } from "../../operator/errors.ts";
+import { AdminError, conflict, declared, invalid, notFound } from "../../operator/errors.ts";
 import {
   addPerson,
   changePerson,
@@ -16,7 +16,7 @@ import {
 } from "./contracts.ts";
 import type { Grant } from "./groups.ts";
 import { rolesToGive } from "./mandate.ts";
-import { personId, tokenId } from "./people.ts";
+import { besideTokens, isPersonId, personId, tokenId } from "./people.ts";
 import type { Access, PeopleBook } from "./people-book.ts";
 import { findPerson, listPersons, type PersonEntry } from "./people-reports.ts";
 import { keeperPart } from "./slots.ts";
@@ -55,10 +55,13 @@ const operations = [
     const { status, cut = false, path, grants, revokeTokens } = body;
     if (path) expectPath(caller, path, "/path");
     if (grants) expectGrants(caller, grants, person.access.grants);
+    if (path !== undefined && (await bookOf(given.books)).declaredOf(person).path !== undefined)
+      throw declared("person", person.name || person.id);
     if (status !== undefined || path !== undefined || revokeTokens) expectPower(caller, person);
     const book = await bookOf(given.books);
-    await book.decide(
-      actorOf(caller),
+    await decide(
+      book,
+      caller,
       status === "suspended" ? "suspend person" : "change person",
       person.id,
       (former) => ({
@@ -78,11 +81,11 @@ const operations = [
     const { id } = person;
     expectPower(caller, person);
     const book = await bookOf(given.books);
-    await book.forget(id);
-    await book.decide(actorOf(caller), "forget person", id, (former) => ({
+    await decide(book, caller, "forget person", id, (former) => ({
       ...{ path: former.path, grants: [], not_before: former.not_before },
       ...{ status: "deleted", cut: 1 },
     }));
+    await book.forget(id);
     return confirmed(given, book, id);
   }),
   answers(revokeToken, async ({ books, caller, body }) => {
@@ -130,6 +133,23 @@ export const admin: OwnOperations = {
 
 const noPage = () => new Response("not found", { status: 404 });
 
+/** Keys, and the command line of the machine, may take the last admin away: they can name another one. @throws AdminError 409 */
+async function decide(
+  book: PeopleBook,
+  caller: Caller,
+  action: string,
+  id: string,
+  change: (former: Access) => Access,
+): Promise<void> {
+  try {
+    await book.decide(actorOf(caller), action, id, change, { keepsAdmin: isPersonId(caller.actor) });
+  } catch (thrown) {
+    if ((thrown as Error).name !== "LastAdmin") throw thrown;
+    const sentence = "Nobody would be admin on / any more; make somebody else admin there first.";
+    throw new AdminError(409, "last_admin", sentence);
+  }
+}
+
 /** The answer to a change, when all workers know it. */
 async function confirmed(given: Given, book: PeopleBook, id: string) {
   await expectConfirmed(book);
@@ -148,7 +168,7 @@ async function expectConfirmed(book: PeopleBook): Promise<void> {
 
 /** Finds a person that the caller sees: by id, else by name, address or subject. @throws AdminError 404, 409 */
 async function expectPerson({ books, caller }: Given, named: string): Promise<PersonEntry> {
-  const byId = /^(per|wait)_/.test(named) ? await books.read((sql) => findPerson(sql, named)) : undefined;
+  const byId = isPersonId(named) ? await books.read((sql) => findPerson(sql, named)) : undefined;
   if (byId && isWithin(pathOf(byId), caller.path)) return byId;
   const matching = await books.read((sql) =>
     listPersons(sql, { within: caller.path, named, limit: 1, after: undefined, q: undefined }),
@@ -198,7 +218,7 @@ const isSame = (one: GivenGrant, other: GivenGrant) => one.role === other.role &
 /** Grants by hand that the caller could not give stay as they are. */
 function withHand(caller: Caller, former: readonly Grant[], grants: readonly GivenGrant[]): Grant[] {
   const kept = former.filter((grant) => grant.source !== "hand" || !mayGive(caller, grant));
-  const isKept = (grant: GivenGrant) => kept.some((one) => one.source === "hand" && isSame(one, grant));
+  const isKept = (grant: GivenGrant) => besideTokens(kept).some((one) => isSame(one, grant));
   return [
     ...kept,
     ...grants.filter((grant) => !isKept(grant)).map((grant) => ({ ...grant, source: "hand" })),

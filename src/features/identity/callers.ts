@@ -3,6 +3,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { printable } from "../../core/printable.ts";
 import { isWithin, pathFault } from "../../ledger/keys/path.ts";
 import { claimOf, expectClaims, pathFrom } from "./claims.ts";
+import { DECLARED, type DeclaredPeople } from "./declared/people.ts";
 import type { Entry } from "./entries.ts";
 import { type Grant, grantsOf, groupsIn, mayUseModels } from "./groups.ts";
 import { type AccessRow, besideTokens, grantsIn, personId, tokenId } from "./people.ts";
@@ -14,6 +15,8 @@ import type { Token } from "./tokens/token.ts";
 export interface Rules {
   /** Below this path people may appear whom no group lets use models; absent: nowhere. */
   readonly createUnder?: string;
+  /** Whom the config names. */
+  readonly declared?: DeclaredPeople;
 }
 
 /** Who a token names. */
@@ -113,10 +116,13 @@ export function standingOf(
 ): Standing {
   const { groups, subject } = identified;
   expectAdmitted(identified, known, revoked);
-  const kept = known ? grantsIn(known) : [];
+  // The config of this worker is newer than what the keeper has written of it.
+  const kept = known ? grantsIn(known).filter(({ source }) => source !== DECLARED) : [];
   // Groups of the token are newer than those of the last sign-in.
-  const grants = groups ? [...identified.grants, ...besideTokens(kept)] : kept;
-  const path = known?.path ?? identified.path;
+  const ofGroups = groups ? [...identified.grants, ...besideTokens(kept)] : kept;
+  const declared = rules.declared?.of({ ...identified, issuer: entry.issuer });
+  const grants = declared ? [...ofGroups, ...declared.grants] : ofGroups;
+  const path = declared?.path ?? known?.path ?? identified.path;
   if (!entry.isForWorkloads) expectMember(subject, grants, path, rules, groups);
   return { path, grants };
 }

@@ -4,6 +4,7 @@ import type { Replica } from "../../core/replica.ts";
 import type { Seams, WorkerHost } from "../../gateway/seams.ts";
 import type { Identified } from "./callers.ts";
 import type { Asks } from "./asks.ts";
+import { DeclaredPeople, NOBODY_DECLARED, peopleIn } from "./declared/people.ts";
 import { entriesOf, type Entry, ownEntriesOf } from "./entries.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import { TokenForm } from "./form.ts";
@@ -38,6 +39,7 @@ export class TokenCalls {
   #own: { readonly name: string; readonly tokens: OwnTokens } | undefined;
   readonly #logged = new Map<string, { at: number; more: number }>();
   readonly #told = new Map<string, number>();
+  #declared = NOBODY_DECLARED;
   readonly #keeper: Channel<IdentityUp, IdentityDown>;
   readonly #asks: Asks;
 
@@ -53,11 +55,17 @@ export class TokenCalls {
     const entries = entriesOf(section);
     const byIssuer = Map.groupBy(entries, ({ issuer }) => issuer);
     const own = this.#ownTokens(section);
+    this.#declared = new DeclaredPeople(peopleIn(section));
+    // Their paths may be others now.
+    this.#told.clear();
     const form = new TokenForm(this.#host, {
       ...(own && { own: { tokens: own, entries: ownEntriesOf(section) } }),
       entries: byIssuer,
       sources: this.#sourcesOf(byIssuer),
-      rules: section.unknown === "create" ? { createUnder: section.create.under } : {},
+      rules: {
+        ...(section.unknown === "create" && { createUnder: section.create.under }),
+        ...(this.#declared.list.length > 0 && { declared: this.#declared }),
+      },
       known: new Known(this.#rows, section.strict, now),
       ...(section.link === "email" && linkedIssuer(section)),
       seen: (entry, identified, waits) => this.#tell(entry, identified, waits),
@@ -148,8 +156,10 @@ export class TokenCalls {
     if (this.#told.size >= MOST_TOLD) this.#told.clear();
     this.#told.set(person, at);
     const { issuer } = entry;
-    const seen: SeenPerson = { id: person, issuer, subject, name, isEmailVerified, path, at };
-    this.#keeper.send({ seen: { ...seen, ...(email !== undefined && { email }), ...(waits && { waits }) } });
+    const known = { issuer, subject, isEmailVerified, ...(email !== undefined && { email }) };
+    const { grants: _, ...declared } = this.#declared.of(known);
+    const seen: SeenPerson = { id: person, name, path, at, ...known, ...declared };
+    this.#keeper.send({ seen: { ...seen, ...(waits && { waits }) } });
   }
 
   #log(issuer: string, { reason, message }: TokenFault): void {

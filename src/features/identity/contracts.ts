@@ -25,12 +25,14 @@ export const Person = answer(
     grants: Type.Array(
       answer({
         ...GRANT,
-        source: Type.String({ description: "`hand`, or `group:NAME` as of the last sign-in." }),
+        source: Type.String({ description: "`hand`, `config`, or `group:NAME` as of the last sign-in." }),
       }),
       { description: "Besides those of the groups in its tokens." },
     ),
     tokensFrom: Type.Optional(time("Tokens that were issued before are refused.")),
-    source: Type.String({ description: "How weir learned of it: `token`, `sign-in` or `operator`." }),
+    source: Type.String({
+      description: "How weir learned of it: `token`, `sign-in`, `operator` or `config`.",
+    }),
     createdAt: time(""),
     seenAt: time("When weir last wrote it down; calls are in the list of calls."),
   },
@@ -114,7 +116,7 @@ export const changePerson = contract({
     ),
   }),
   answer: { name: "Person", schema: Person },
-  errors: [...ERRORS, "not_permitted"],
+  errors: [...ERRORS, "not_permitted", "declared", "last_admin"],
 });
 
 export const forgetPerson = contract({
@@ -124,7 +126,7 @@ export const forgetPerson = contract({
   summary: "Wipes name and address of a person, and refuses its tokens. Its calls stay, with its id",
   needs: { role: "admin", on: "path" },
   answer: { name: "Person", schema: Person },
-  errors: ERRORS,
+  errors: [...ERRORS, "not_permitted", "last_admin"],
 });
 
 export const revokeToken = contract({

@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
 import { clients } from "./clients.ts";
+import { declaredPerson, grantsSchema } from "./declared/declarations.ts";
 import { scim } from "./scim/options.ts";
 
 /** Algorithms that an entry without `algorithms` accepts. */
@@ -34,16 +35,8 @@ const texts = (description: string) =>
     Type.Array(Type.String(), { minItems: 1, "x-expects": "a list of at least one text", description }),
   );
 
-const group = Type.Object(
-  Object.fromEntries(
-    ["viewer", "member", "manager", "admin", "auditor"].map((role) => [
-      role,
-      Type.Optional(
-        text(`The path on which the group is ${role}; \`{1}\` is what the first \`*\` stands for.`),
-      ),
-    ]),
-  ),
-  CLOSED,
+const group = grantsSchema(
+  (role) => `The path on which the group is ${role}; \`{1}\` is what the first \`*\` stands for.`,
 );
 
 const duration = (description: string) =>
@@ -206,6 +199,12 @@ export const identity = Type.Object(
       ],
       description: "Issuers whose tokens calls may send as they send a key: of CI, of clusters, of clouds.",
     }),
+    people: Type.Array(declaredPerson, {
+      default: [],
+      examples: [[{ provider: "okta", email: "ada@corp.example", grants: [{ admin: "/" }] }]],
+      description:
+        "People with roles that no group has. They hold as long as they are here, and cannot be changed elsewhere.",
+    }),
     unknown: oneOf(["refuse", "create"], {
       default: "refuse",
       description:
@@ -282,4 +281,5 @@ export const identity = Type.Object(
 
 export type IdentityConfig = Static<typeof identity>;
 export type ProviderConfig = IdentityConfig["providers"][string];
+export type PersonConfig = IdentityConfig["people"][number];
 export type IssuerConfig = IdentityConfig["jwt"][number];

@@ -1,5 +1,6 @@
 /** The part in the keeper: writes down whom workers have seen, and what operators decide. Its code is loaded when it is used first. */
 import type { KeeperHost, KeeperPart } from "../../keeper/seams.ts";
+import { DeclaredPart } from "./declared/apply.ts";
 import type { IdentityAsk, IdentityDown, IdentityUp, OAuthAnswer, SeenPerson } from "./messages.ts";
 import type { AuthorizationServer } from "./own/authorization-server.ts";
 import type { OAuthBrowser } from "./own/browser.ts";
@@ -19,7 +20,11 @@ const MOST_KNOWN = 100_000;
 
 export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
   let loaded: Promise<PeopleBook> | undefined;
-  const book = () => (loaded ??= import("./people-book.ts").then(({ PeopleBook }) => new PeopleBook(host)));
+  const book = () =>
+    (loaded ??= import("./people-book.ts").then(
+      ({ PeopleBook }) => new PeopleBook(host, () => declared.people),
+    ));
+  const declared = new DeclaredPart(host, book);
   const scim = new ScimPart(host);
   const signIn = new SignInPart(host, book, scim);
   keeperPart.set(host.offers, {
@@ -44,6 +49,7 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
           for (const { id } of people) known.delete(id);
           throw cause;
         }
+        await declared.seen(people);
       }
     } catch (cause) {
       host.report(`identity: people who were seen could not be written down: ${(cause as Error).message}`);
@@ -54,6 +60,7 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
   return {
     connect: (send) => ({
       receive(message) {
+        if ("declared" in message) return declared.configure(message.declared);
         if ("signIn" in message) return signIn.configure(message.signIn ?? undefined);
         if ("scim" in message) return scim.configure(message.scim ?? undefined);
         if ("ask" in message) {
@@ -72,7 +79,10 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
       },
       ended() {},
     }),
-    close: () => signIn.configure(undefined),
+    close() {
+      declared.stop();
+      signIn.configure(undefined);
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 /** What workers tell the keeper, and what it answers. */
+import type { DeclaredPerson } from "./declared/people.ts";
 import type { ScimSettings } from "./scim/settings.ts";
 import type { SignInSettings } from "./sign-in/settings.ts";
 
@@ -19,6 +20,8 @@ export interface SeenPerson {
 
 export type IdentityUp =
   | { readonly seen: SeenPerson }
+  /** People of the config that serves. */
+  | { readonly declared: readonly DeclaredPerson[] }
   /** How people sign in, by the config that serves; null: they do not. JSON has no undefined. */
   | { readonly signIn: SignInSettings | null }
   /** How SCIM is served; null: not at all. */

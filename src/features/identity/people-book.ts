@@ -3,6 +3,7 @@ import type { AdminBooks } from "../../admin/books.ts";
 import type { ChangeRows, KeeperHost } from "../../keeper/seams.ts";
 import type { Sql } from "../../keeper/store/sql.ts";
 import type { Actor } from "../../keeper/store/store.ts";
+import { DECLARED, type DeclaredPeople, type Known, NOBODY_DECLARED } from "./declared/people.ts";
 import type { Grant } from "./groups.ts";
 import type { SeenPerson } from "./messages.ts";
 import { type AccessRow, besideTokens } from "./people.ts";
@@ -17,9 +18,20 @@ export const NONE: Access = { status: "active", path: null, grants: [], not_befo
 
 export class PeopleBook {
   readonly #host: Pick<KeeperHost, "change" | "settled" | "read" | "write">;
+  readonly #declared: () => DeclaredPeople;
 
-  constructor(host: Pick<KeeperHost, "change" | "settled" | "read" | "write">) {
+  /** @param declared whom the config names at the moment */
+  constructor(
+    host: Pick<KeeperHost, "change" | "settled" | "read" | "write">,
+    declared: () => DeclaredPeople = () => NOBODY_DECLARED,
+  ) {
     this.#host = host;
+    this.#declared = declared;
+  }
+
+  /** What the config says of somebody. */
+  declaredOf(known: Known): ReturnType<DeclaredPeople["of"]> {
+    return this.#declared().of(known);
   }
 
   /** What is known of a person beside its tokens. */
@@ -54,15 +66,39 @@ export class PeopleBook {
     await this.#host.write((sql) => writeSeen(sql, person, source));
   }
 
-  /** The groups of a person grant this from now on; grants by hand stay. Without a change the audit log has no entry. */
-  async regroup(actor: Actor, id: string, grants: readonly Grant[]): Promise<void> {
-    const withGroups = (former: Access): Access => ({
-      ...former,
-      grants: [...grants, ...besideTokens(former.grants)],
-    });
+  /**
+   * The groups of a person grant this from now on; other grants stay. Without a change the audit log has no entry.
+   * @param declared what the config says, where the store may not have it yet
+   */
+  async regroup(
+    actor: Actor,
+    id: string,
+    grants: readonly Grant[],
+    declared?: ReturnType<DeclaredPeople["of"]>,
+  ): Promise<void> {
+    const withGroups = (former: Access): Access => {
+      const kept = besideTokens(former.grants);
+      const others = declared
+        ? [...kept.filter(({ source }) => source !== DECLARED), ...declared.grants]
+        : kept;
+      return {
+        ...former,
+        path: declared?.path === undefined ? former.path : null,
+        grants: [...grants, ...others],
+      };
+    };
     const known = await this.known(id);
-    if (isSame(known.grants, withGroups(known).grants)) return;
+    const next = withGroups(known);
+    if (known.path === next.path && isSame(known.grants, next.grants)) return;
     await this.decide(actor, "groups of the provider", id, withGroups);
+  }
+
+  /** Books the calls of a person elsewhere, unless an operator has set its path. */
+  async place(actor: Actor, id: string, path: string): Promise<void> {
+    await this.#host.change(actor, "declare person", `people/${id}`, async (sql) => {
+      await sql.run("UPDATE identity_people SET path = $2 WHERE id = $1", [id, path]);
+      return { before: null, after: { path } };
+    });
   }
 
   /** Wipes name and address. The subject stays: without it the person would come back as another one. */
@@ -90,12 +126,15 @@ export class PeopleBook {
   /**
    * Changes what weir knows of a person or of a token beside its claims.
    * @param change makes the new values of the former ones
+   * @param keepsAdmin the last admin on `/` stays one
+   * @throws LastAdmin
    */
   async decide(
     actor: Actor,
     action: string,
     id: string,
     change: (former: Access) => Access,
+    { keepsAdmin = false }: { keepsAdmin?: boolean } = {},
   ): Promise<Access> {
     let made = NONE;
     const work: ChangeRows = async (sql, version) => {
@@ -108,6 +147,8 @@ export class PeopleBook {
          not_before = excluded.not_before, cut = excluded.cut, version = excluded.version, deleted_at = NULL`,
         [id, status, path, JSON.stringify(grants), not_before, cut, version],
       );
+      // In the transaction: two admins on two nodes could remove each other.
+      if (keepsAdmin && isAdmin(former) && !isAdmin(made)) await expectAdmin(sql);
       // Whom an operator has suspended, SCIM does not restore.
       if (status === "suspended")
         await sql.run("UPDATE identity_scim_users SET held = 0 WHERE person = $1", [id]);
@@ -122,6 +163,23 @@ function isSame(one: readonly Grant[], other: readonly Grant[]): boolean {
   const textOf = (grants: readonly Grant[]) =>
     JSON.stringify(grants.map(({ role, on, source }) => JSON.stringify([role, on, source])).sort());
   return textOf(one) === textOf(other);
+}
+
+/** Nobody would be admin on `/` any more. */
+export class LastAdmin extends Error {
+  override readonly name = "LastAdmin";
+}
+
+const isAdmin = ({ status, grants }: Access) =>
+  status === "active" && grants.some(({ role, on }) => role === "admin" && on === "/");
+
+/** @throws LastAdmin */
+async function expectAdmin(sql: Sql): Promise<void> {
+  const rows = await sql.all<AccessRow>(
+    `SELECT status, path, grants, not_before, cut FROM identity_access
+     WHERE status = 'active' AND grants LIKE '%"role":"admin"%' AND deleted_at IS NULL`,
+  );
+  if (!rows.some((row) => isAdmin(accessOf(row)))) throw new LastAdmin("nobody would be admin on /");
 }
 
 async function readAccess(sql: Sql, id: string): Promise<Access> {

@@ -1,5 +1,6 @@
 /** People and workloads: their ids, and what weir knows of them besides their tokens. */
 import { isObject, parseJson } from "../../core/json.ts";
+import { DECLARED } from "./declared/people.ts";
 import { type Grant, type Role, ROLES } from "./groups.ts";
 
 /**
@@ -9,6 +10,9 @@ import { type Grant, type Role, ROLES } from "./groups.ts";
 export function personId(issuer: string, subject: string): string {
   return `per_${digest(issuer, subject)}`;
 }
+
+/** `wait_…` names a user of SCIM whose person is not known yet. */
+export const isPersonId = (id: string): boolean => /^(per|wait)_/.test(id);
 
 /** The id of one token, as a revocation names it. */
 export function tokenId(issuer: string, jti: string): string {

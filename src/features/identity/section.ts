@@ -9,6 +9,7 @@ import { claudeCodeFaults } from "./claude-code/section.ts";
 import { signInFaults } from "./sign-in/section.ts";
 import { scimFaults } from "./scim/options.ts";
 import { type IdentityConfig, identity, type IssuerConfig, type ProviderConfig } from "./declarations.ts";
+import { peopleFaults } from "./declared/section.ts";
 
 export const identitySection = section("identity", identity, {
   after: ["keyBudgets", "rates"],
@@ -126,6 +127,7 @@ function identityFaults(written: Partial<IdentityConfig>): Fault[] {
       ...publicFaults([...at, "when"], one.issuer, one.when),
     ]),
     ...keyFaults([...named, ...listed]),
+    ...peopleFaults(written),
   ];
 }
 

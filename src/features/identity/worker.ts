@@ -3,6 +3,7 @@ import type { WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import type { TokenCalls } from "./calls.ts";
 import type { IdentityConfig } from "./declarations.ts";
 import { Asks } from "./asks.ts";
+import { type DeclaredPerson, peopleIn } from "./declared/people.ts";
 import type { IdentityDown, IdentityUp } from "./messages.ts";
 import type { ScimSettings } from "./scim/settings.ts";
 import { admitsTokens, identitySection, issuersOf } from "./section.ts";
@@ -15,7 +16,9 @@ export function start(host: WorkerHost): WorkerPart {
   let wasSent = false;
   const keeper = host.channel<IdentityUp, IdentityDown>();
   const asks = new Asks(keeper);
+  let declared: readonly DeclaredPerson[] | undefined;
   const send = () => {
+    if (keeper.isUp && declared) keeper.send({ declared });
     if (!keeper.isUp || (signIn === undefined && scim === undefined && !wasSent)) return;
     wasSent = true;
     keeper.send({ signIn: signIn ?? null });
@@ -37,6 +40,7 @@ export function start(host: WorkerHost): WorkerPart {
       const section = identitySection.of(config);
       void Promise.all([settingsOf(section), scimOf(section)]).then((settings) => {
         [signIn, scim] = settings;
+        declared = peopleIn(section);
         send();
       });
     },

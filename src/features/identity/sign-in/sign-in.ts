@@ -3,6 +3,7 @@ import type { AdminBooks } from "../../../admin/books.ts";
 import type { AskedPage, OwnSession } from "../../../admin/own-pages.ts";
 import type { KeeperHost } from "../../../keeper/seams.ts";
 import { formatNano } from "../../../ledger/money.ts";
+import { DECLARED } from "../declared/people.ts";
 import { fetchDocument } from "../fetch-document.ts";
 import type { SeenPerson } from "../messages.ts";
 import type { PeopleBook } from "../people-book.ts";
@@ -225,16 +226,19 @@ export class SignIn {
     books: AdminBooks,
   ): Promise<string> {
     const { people, sessions, settings, now } = this.#options;
-    const { person, groups, path } = signedIn;
-    const { createUnder } = settings;
     const { issuer } = settings.providers.find((one) => one.name === name)!.options;
+    const { person, groups } = signedIn;
+    const declared = people.declaredOf({ ...signedIn, issuer });
+    const path = declared.path ?? signedIn.path;
+    const { createUnder } = settings;
     const { subject, name: shownName, email, isEmailVerified, sid } = signedIn;
     const facts = { id: person, issuer, subject, name: shownName, isEmailVerified, path, at: now() };
     const seen = { ...facts, ...(email !== undefined && { email }) };
     await this.#options.join(seen);
     const before = await people.accessOf(books, person);
     if (before.status !== "active") throw new TokenFault("suspended", `${person} is ${before.status}`);
-    const grants = [...signedIn.grants, ...besideTokens(before.grants)];
+    const others = besideTokens(before.grants).filter(({ source }) => source !== DECLARED);
+    const grants = [...signedIn.grants, ...others, ...declared.grants];
     const isGuest = createUnder !== undefined && path.startsWith(`${createUnder}/`);
     if (grants.length === 0 && !isGuest)
       throw new TokenFault(
@@ -243,7 +247,7 @@ export class SignIn {
       );
     await people.met(seen, "sign-in");
     const actor = { actor: person, address };
-    await people.regroup(actor, person, signedIn.grants);
+    await people.regroup(actor, person, signedIn.grants, declared);
     await this.recheck.keep({ person, provider: name }, signedIn.refreshToken);
     const { idToken } = signedIn;
     const isKept = idToken.length <= MOST_ID_TOKEN;

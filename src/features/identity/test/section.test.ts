@@ -7,7 +7,7 @@ const JWT = { issuer: "https://idp.example", audience: "weir", path: "/ci/{sub}"
 
 test("without issuers identity is off", () => {
   expect(loadSection({})).toEqual({
-    ...{ providers: {}, jwt: [], unknown: "refuse", create: { under: "/people" } },
+    ...{ providers: {}, jwt: [], people: [], unknown: "refuse", create: { under: "/people" } },
     ...{ session: "12h", tokens: { access: "1h", refresh: "30d" }, scim: {}, strict: false, only: false },
     clients: { "claude-code": true, mcp: true, dcr: false },
   } as never);
@@ -26,6 +26,42 @@ const FAULTS: readonly [string, object, RegExp][] = [
   ["an empty audience", { jwt: [{ ...JWT, audience: [" "] }] }, /audience is empty/],
   ["keys over http", { jwt: [{ ...JWT, jwks: "http://idp.example/keys" }] }, /jwks must begin with https/],
   ["two key sets of one issuer", { jwt: [JWT, { ...JWT, jwks: "keys.json" }] }, /jwks differs/],
+  [
+    "a person of no issuer",
+    { jwt: [JWT], people: [{ subject: "a" }] },
+    /needs either provider or issuer.*people\[0\]/,
+  ],
+  [
+    "a person of another issuer",
+    { jwt: [JWT], people: [{ issuer: "https://idp.example/", subject: "a" }] },
+    /issuer https:\/\/idp\.example\/ is that of no entry/,
+  ],
+  [
+    "a person of an unknown provider",
+    { jwt: [JWT], people: [{ provider: "okta", subject: "a" }] },
+    /provider "okta" is none of identity\.providers/,
+  ],
+  ["a person without a name", { jwt: [JWT], people: [{ issuer: JWT.issuer }] }, /either subject or email/],
+  [
+    "a person with two",
+    { jwt: [JWT], people: [{ issuer: JWT.issuer, subject: "a", email: "a@b" }] },
+    /either subject or email/,
+  ],
+  [
+    "a grant on no path",
+    { jwt: [JWT], people: [{ issuer: JWT.issuer, subject: "a", grants: [{ member: "eng" }] }] },
+    /member must begin.*people\[0\]\.grants\[0\]\.member/,
+  ],
+  [
+    "a grant of no role",
+    { jwt: [JWT], people: [{ issuer: JWT.issuer, subject: "a", grants: [{}] }] },
+    /a grant needs a role/,
+  ],
+  [
+    "an unknown role",
+    { jwt: [JWT], people: [{ issuer: JWT.issuer, subject: "a", grants: [{ owner: "/" }] }] },
+    /owner/,
+  ],
   ["alg none", { jwt: [{ ...JWT, algorithms: ["none"] }] }, /algorithms/],
   ["alg HS256", { jwt: [{ ...JWT, algorithms: ["HS256"] }] }, /algorithms/],
   ["no path", { jwt: [{ issuer: JWT.issuer, audience: "weir" }] }, /path/],

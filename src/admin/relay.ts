@@ -75,6 +75,8 @@ async function lend(given: Given, name: string | undefined): Promise<string | un
   if (name === undefined) throw invalid("Choose a key on your path.", "/key");
   const key = findKey(given, name);
   if (key.kind !== "call") throw invalid("Choose a key for calls.", "/key");
+  if (key.person !== undefined && key.person !== caller.actor)
+    throw invalid("This key belongs to a person; choose another one.", "/key");
   const text = makeKeyText("call");
   const question = { what: "lend", key: key.id, sha256: digestOf(text), until: now + LENT_MS } as const;
   const lent = await books.gateway.askAll(question);

@@ -16,11 +16,17 @@ export function compose(parts: readonly LivePart[]): Life {
   const refused = parts.flatMap(({ seams }) => seams.refused ?? []);
   const sent = parts.flatMap(({ seams }) => seams.sent ?? []);
   const credentials = parts.flatMap(({ seams }) => seams.credentials ?? []);
+  const owned = parts.flatMap(({ seams }) => seams.owned ?? []);
   const routes = parts.flatMap(({ seams }) => seams.routes ?? []);
   const told = parts.flatMap(({ seams }) => seams.told ?? []);
   const around = aroundAll(parts);
   return {
     ...(credentials.length > 0 && { credentials }),
+    ...(owned.length > 0 && {
+      owned: (principal) => {
+        for (const each of owned) each(principal);
+      },
+    }),
     ...(routes.length > 0 && { routes }),
     ...(around && { around }),
     ...(told.length > 0 && { told: tellAll(told) }),

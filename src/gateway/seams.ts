@@ -29,6 +29,8 @@ export type AroundPlace = (typeof PLACES)[number];
 export interface Seams {
   /** Forms of credentials beside keys: who asks. */
   readonly credentials?: readonly CredentialForm[];
+  /** A key of a person is used: throws a GatewayError if the person may not call. Without such a part no key of a person admits calls. */
+  readonly owned?: (this: void, principal: Principal) => void;
   /** Operations of its own, which check by themselves who asks. */
   readonly routes?: readonly OwnRoute[];
   /** Runs around the opening of an answer. */
@@ -224,6 +226,7 @@ export type Open = (entry: Entry) => Promise<Opened>;
 /** The seams of all parts as one. A member is absent if no part uses its seam. */
 export interface Life {
   readonly credentials?: readonly CredentialForm[];
+  readonly owned?: (this: void, principal: Principal) => void;
   readonly routes?: readonly OwnRoute[];
   readonly around?: (entry: Entry, open: Open) => Promise<Opened>;
   readonly told?: Told;

@@ -44,6 +44,8 @@ export interface KeyEntry {
   tags: readonly string[];
   digests: readonly KeyDigest[];
   scopes: Scopes;
+  /** Whose it is: it admits calls as long as a part of weir that knows people says that this one may call. */
+  person?: string;
   expiresAt?: number;
   revokedAt?: number;
   /** The running streams of a revoked key are ended. */

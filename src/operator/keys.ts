@@ -133,6 +133,9 @@ export const Key = answer({
   hint: Type.Optional(Type.String({ description: "Beginning and end of the key." })),
   createdAt: Type.Optional(time("")),
   createdBy: Type.Optional(Type.String()),
+  person: Type.Optional(
+    Type.String({ description: "Whose it is: its calls are refused while this person may not call." }),
+  ),
   lastUsedAt: Type.Optional(time("")),
   expiresAt: Type.Optional(time("")),
   revokedAt: Type.Optional(time("")),
@@ -266,7 +269,7 @@ export const rotateKey = contract({
   }),
   bodyOptional: true,
   answer: CREATED,
-  errors: ["not_found", "declared", "not_permitted"],
+  errors: ["not_found", "declared", "not_permitted", "conflict"],
 });
 
 export const openGateway = contract({

@@ -3,7 +3,7 @@ import type { Principal } from "../core/principal.ts";
 import { assertApart, type CredentialForm } from "../gateway/credentials.ts";
 import type { Keyring } from "../gateway/keyring.ts";
 import { Callers } from "./callers.ts";
-import { KeyForm } from "./key-form.ts";
+import { type CheckOwner, KeyForm } from "./key-form.ts";
 import { firstCredential, type Places } from "./presented.ts";
 
 /**
@@ -17,9 +17,16 @@ export type Authenticate = (
   places: Places,
 ) => Principal | undefined | Promise<Principal | undefined>;
 
-/** @param forms those of features; with one of them, each call needs a credential */
-export function createAuthenticate(keyring: Keyring, forms: readonly CredentialForm[] = []): Authenticate {
-  const keys = new KeyForm(keyring);
+/**
+ * @param forms those of features; with one of them, each call needs a credential
+ * @param owned checks the persons of keys
+ */
+export function createAuthenticate(
+  keyring: Keyring,
+  forms: readonly CredentialForm[] = [],
+  owned?: CheckOwner,
+): Authenticate {
+  const keys = new KeyForm(keyring, owned);
   if (forms.length > 0) {
     const callers = new Callers(keys, forms);
     return (request, places) => callers.of(request, places);

@@ -24,6 +24,11 @@ export const KEY: Errors = [
     code: "unknown_restriction",
     when: "The key has a restriction of a feature that this build of weir lacks.",
   },
+  {
+    kind: "permission",
+    code: "unknown_person",
+    when: "The key belongs to a person, and this gateway knows no people.",
+  },
   { kind: "permission", code: "endpoint_not_allowed", when: "The key may not use the endpoint." },
   { kind: "permission", code: "address_not_allowed", when: "The key may not be used from this address." },
   { kind: "overloaded", code: "keys_unavailable", when: "weir cannot read the keys of its store." },

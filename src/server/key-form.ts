@@ -5,6 +5,9 @@ import { CHALLENGE, type CredentialForm, writeTime } from "../gateway/credential
 import type { KeyFault, Keyring } from "../gateway/keyring.ts";
 import { KEY_HEADERS } from "./presented.ts";
 
+/** Whether the person of a key may call. @throws GatewayError if not */
+export type CheckOwner = (principal: Principal) => void;
+
 /** How long a call waits for the keys of the store at the start. Milliseconds. */
 const WAIT_MS = 5_000;
 
@@ -15,9 +18,12 @@ export class KeyForm implements CredentialForm {
   readonly name = "keys of weir";
   readonly example = `${PREFIX}sk_0000000000000000000000000000000000000000000000000`;
   readonly #keyring: Keyring;
+  readonly #owned: CheckOwner;
 
-  constructor(keyring: Keyring) {
+  /** @param owned by default no key of a person admits a call */
+  constructor(keyring: Keyring, owned: CheckOwner = refuseOwned) {
     this.#keyring = keyring;
+    this.#owned = owned;
   }
 
   /** A key of the config may look like anything, so weir has to look for it. */
@@ -51,8 +57,11 @@ export class KeyForm implements CredentialForm {
     return this.#otherwise(text, refused);
   }
 
+  /** @throws GatewayError for the key of a person who may not call */
   #find(text: string | undefined): Principal | undefined {
-    return text === undefined ? undefined : this.#keyring.check(text);
+    const found = text === undefined ? undefined : this.#keyring.check(text);
+    if (found?.person !== undefined) this.#owned(found);
+    return found;
   }
 
   #otherwise(text: string | undefined, refused: () => GatewayError): Promise<Principal | undefined> {
@@ -74,6 +83,14 @@ export class KeyForm implements CredentialForm {
       retryAfter: 1,
     });
   }
+}
+
+function refuseOwned(): never {
+  throw new GatewayError(
+    "permission",
+    "This key belongs to a person, and this gateway knows no people; ask its operator for another key.",
+    { code: "unknown_person" },
+  );
 }
 
 function throwing(error: GatewayError): never {

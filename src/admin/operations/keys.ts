@@ -103,6 +103,8 @@ export const keyOperations = [
   answers(rotateKey, async (given) => {
     const { caller, body, now } = given;
     const key = storedKey(given, given.params.id);
+    if (key.person !== undefined && key.person !== caller.actor)
+      throw conflict(`The key ${key.name} belongs to a person, who alone can rotate it; revoke it instead.`);
     const { entry, text } = checked(() => rotatedKey(key, body.graceMs, caller, now));
     return createdOf(entry, text, given);
   }),

@@ -9,6 +9,7 @@ import { entriesOf, type Entry, ownEntriesOf } from "./entries.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import { TokenForm } from "./form.ts";
 import { Known } from "./known.ts";
+import { checkOwners } from "./me/owners.ts";
 import { claudeCodeRoutes } from "./claude-code/routes.ts";
 import { claudeCodeOf } from "./claude-code/section.ts";
 import { told } from "./claude-code/told.ts";
@@ -17,7 +18,7 @@ import { OwnTokens } from "./own/own-tokens.ts";
 import { oauthRoutes } from "./own/routes.ts";
 import type { AccessRow } from "./people.ts";
 import { scimProvider } from "./scim/options.ts";
-import { durationMs } from "./section.ts";
+import { admitsTokens, durationMs } from "./section.ts";
 import { refusalOf } from "./refusals.ts";
 import type { IdentityConfig } from "./declarations.ts";
 import type { TokenFault } from "./tokens/fault.ts";
@@ -58,29 +59,35 @@ export class TokenCalls {
     this.#declared = new DeclaredPeople(peopleIn(section));
     // Their paths may be others now.
     this.#told.clear();
+    const known = new Known(this.#rows, section.strict, now);
+    const rules = {
+      ...(section.unknown === "create" && { createUnder: section.create.under }),
+      ...(this.#declared.list.length > 0 && { declared: this.#declared }),
+    };
+    const owned = checkOwners({ known, rules, refused: (fault) => this.#log("a key of a person", fault) });
+    if (!admitsTokens(section)) {
+      this.stop();
+      return { owned };
+    }
     const form = new TokenForm(this.#host, {
       ...(own && { own: { tokens: own, entries: ownEntriesOf(section) } }),
       entries: byIssuer,
       sources: this.#sourcesOf(byIssuer),
-      rules: {
-        ...(section.unknown === "create" && { createUnder: section.create.under }),
-        ...(this.#declared.list.length > 0 && { declared: this.#declared }),
-      },
-      known: new Known(this.#rows, section.strict, now),
+      ...{ known, rules },
       ...(section.link === "email" && linkedIssuer(section)),
       seen: (entry, identified, waits) => this.#tell(entry, identified, waits),
-      refused: (issuer, fault) => this.#log(issuer, fault),
+      refused: (issuer, fault) => this.#log(`a token of ${issuer}`, fault),
       now,
     });
     this.#form = form;
-    if (!own) return { credentials: [form] };
+    if (!own) return { credentials: [form], owned };
     const signsIn = signInSettings(section)?.tokens;
     const claudeCode = claudeCodeOf(section);
     const routes = [
       ...oauthRoutes({ own, form, signsIn, asks: this.#asks }),
       ...(claudeCode ? claudeCodeRoutes(claudeCode, form, this.#host) : []),
     ];
-    return { credentials: [form], routes, ...(claudeCode && { told }) };
+    return { credentials: [form], owned, routes, ...(claudeCode && { told }) };
   }
 
   /** Its keys are derived once for each address and secret. */
@@ -162,8 +169,8 @@ export class TokenCalls {
     this.#keeper.send({ seen: { ...seen, ...(waits && { waits }) } });
   }
 
-  #log(issuer: string, { reason, message }: TokenFault): void {
-    const name = `${issuer} ${reason}`;
+  #log(what: string, { reason, message }: TokenFault): void {
+    const name = `${what} ${reason}`;
     const at = Date.now();
     const last = this.#logged.get(name);
     if (last && at - last.at < LOG_MS) {
@@ -172,7 +179,7 @@ export class TokenCalls {
     }
     this.#logged.set(name, { at, more: 0 });
     const more = last && last.more > 0 ? ` (${last.more} more since the last line)` : "";
-    this.#host.info(`identity: a token of ${issuer} was refused: ${message}${more}`);
+    this.#host.info(`identity: ${what} was refused: ${message}${more}`);
   }
 }
 

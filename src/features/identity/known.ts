@@ -26,6 +26,11 @@ export class Known {
     return this.#rows.get(id);
   }
 
+  /** Whether the worker has had all rows once. */
+  get isReady(): boolean {
+    return this.#rows.isComplete;
+  }
+
   /** Whether it may be unknown who is suspended, and the operator wants no calls then. */
   isTooOld(): boolean {
     if (!this.#isStrict || this.#rows.isCurrent) {

@@ -28,7 +28,10 @@ export function start(host: WorkerHost): WorkerPart {
   return {
     async seams(config) {
       const section = identitySection.of(config);
-      if (!admitsTokens(section)) {
+      // Where people sign in they may have keys.
+      const isOn =
+        admitsTokens(section) || Object.values(section.providers).some(({ client }) => client !== undefined);
+      if (!isOn) {
         calls?.stop();
         return undefined;
       }

@@ -35,6 +35,7 @@ interface KeyRow {
   path: string;
   tags: string;
   scopes: string;
+  person: string | null;
   expires_at: number | null;
   revoked_at: number | null;
   cut: number;
@@ -89,10 +90,10 @@ export async function readKeys(
     digests.set(key, [...(digests.get(key) ?? []), entry]);
   }
   const rows = await sql.all<KeyRow>(
-    `SELECT id, name, kind, path, tags, scopes, expires_at, revoked_at, cut FROM keys WHERE ${which} ORDER BY id`,
+    `SELECT id, name, kind, path, tags, scopes, person, expires_at, revoked_at, cut FROM keys WHERE ${which} ORDER BY id`,
     values,
   );
-  return rows.map(({ id, name, kind, path, tags, scopes, expires_at, revoked_at, cut }) => ({
+  return rows.map(({ id, name, kind, path, tags, scopes, person, expires_at, revoked_at, cut }) => ({
     id,
     name,
     kind,
@@ -100,6 +101,7 @@ export async function readKeys(
     tags: JSON.parse(tags) as string[],
     digests: digests.get(id) ?? [],
     scopes: JSON.parse(scopes) as Scopes,
+    ...(person !== null && { person }),
     ...(expires_at !== null && { expiresAt: expires_at }),
     ...(revoked_at !== null && { revokedAt: revoked_at }),
     ...(cut !== 0 && { cut: true }),
@@ -259,7 +261,7 @@ async function putKey(
   by: string,
   now: number,
 ): Promise<void> {
-  const { id, name, kind, path, tags, digests, scopes, expiresAt, revokedAt, cut } = key;
+  const { id, name, kind, path, tags, digests, scopes, person, expiresAt, revokedAt, cut } = key;
   await put(
     sql,
     "keys",
@@ -270,6 +272,7 @@ async function putKey(
       path,
       tags: JSON.stringify(tags),
       scopes: JSON.stringify(scopes),
+      person: person ?? null,
       expires_at: expiresAt ?? null,
       revoked_at: revokedAt ?? null,
       cut: cut ? 1 : 0,

@@ -155,10 +155,13 @@ CREATE TRIGGER audit_whole BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE F
 /** Rows have `detail` as bare text and doubts in `flags`, which earlier versions cannot read: they refuse such a store. */
 const BARE_DETAIL = "SELECT 1;";
 
+/** The person to whom a key belongs. */
+const OWNERS = "ALTER TABLE keys ADD COLUMN person TEXT;";
+
 /** The migrations of a database: each runs once, in one transaction. Entries are only ever appended. */
 export function migrationsFor(dialect: Sql["dialect"]): readonly string[] {
-  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, MOVED, LATE_CALLS, MODELS, CHAIN, BARE_DETAIL].map((text) =>
-    typesOf(dialect, text),
+  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, MOVED, LATE_CALLS, MODELS, CHAIN, BARE_DETAIL, OWNERS].map(
+    (text) => typesOf(dialect, text),
   );
 }
 

@@ -20,8 +20,9 @@ export function compilePermissions(scopes: Scopes, sets: CurrentSets = () => NO_
 
 /** The caller with a key. @param entry a valid entry */
 export function compilePrincipal(entry: KeyEntry, sets?: CurrentSets): Principal {
-  const { id, name, path, tags, scopes } = entry;
-  return { id, name, key: { id, name }, path, tags, options: compilePermissions(scopes, sets) };
+  const { id, name, path, tags, scopes, person } = entry;
+  const options = compilePermissions(scopes, sets);
+  return { id, name, key: { id, name }, path, tags, options, ...(person !== undefined && { person }) };
 }
 
 /** @param entry a valid entry @param options of keys in this build */

@@ -82,6 +82,9 @@ ALTER TABLE audit ADD COLUMN previous TEXT; ALTER TABLE audit ADD COLUMN hash TE
 -- books, SQLite, 6
 SELECT 1;
 
+-- books, SQLite, 7
+ALTER TABLE keys ADD COLUMN person TEXT;
+
 -- books, PostgreSQL, 1
 
 CREATE TABLE meta (name TEXT PRIMARY KEY, value bigint NOT NULL) ;
@@ -165,6 +168,9 @@ ALTER TABLE audit ADD COLUMN previous TEXT; ALTER TABLE audit ADD COLUMN hash TE
 
 -- books, PostgreSQL, 6
 SELECT 1;
+
+-- books, PostgreSQL, 7
+ALTER TABLE keys ADD COLUMN person TEXT;
 
 -- identity, sqlite, 1
 

@@ -15,6 +15,7 @@ import {
   revokeToken,
 } from "./contracts.ts";
 import type { Grant } from "./groups.ts";
+import { meOperations } from "./me/operations.ts";
 import { rolesToGive } from "./mandate.ts";
 import { besideTokens, isPersonId, personId, tokenId } from "./people.ts";
 import type { Access, PeopleBook } from "./people-book.ts";
@@ -25,6 +26,7 @@ type GivenGrant = Pick<Grant, "role" | "on">;
 type Given = Pick<AdminRequest, "books" | "caller">;
 
 const operations = [
+  ...meOperations,
   answers(listPeople, async ({ books, caller, query }) => {
     const { limit, after, q } = query;
     const found = await books.read((sql) => listPersons(sql, { within: caller.path, q, limit, after }));
@@ -102,7 +104,7 @@ const operations = [
 ];
 
 /** Paths of pages. */
-const PAGES = /^\/auth(\/|$)|^\/console\/me$/;
+const PAGES = /^\/auth(\/|$)|^\/console\/me(\/|$)/;
 const OAUTH_PAGES = /^\/device$|^\/oauth\/|^\/\.well-known\//;
 const SCIM = /^\/scim\/v2(\/|$)/;
 

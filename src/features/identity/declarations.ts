@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
 import { clients } from "./clients.ts";
 import { declaredPerson, grantsSchema } from "./declared/declarations.ts";
+import { keyPolicySchema } from "./me/policy.ts";
 import { scim } from "./scim/options.ts";
 
 /** Algorithms that an entry without `algorithms` accepts. */
@@ -204,6 +205,11 @@ export const identity = Type.Object(
       examples: [[{ provider: "okta", email: "ada@corp.example", grants: [{ admin: "/" }] }]],
       description:
         "People with roles that no group has. They hold as long as they are here, and cannot be changed elsewhere.",
+    }),
+    keys: Type.Array(keyPolicySchema(scopes), {
+      default: [],
+      examples: [[{ path: "/", maxPerPerson: 5, maxAge: "90d" }]],
+      description: "Where people may make keys for themselves at `URL/console/me`. Default: nowhere.",
     }),
     unknown: oneOf(["refuse", "create"], {
       default: "refuse",

@@ -7,16 +7,13 @@ import type { OAuthBrowser } from "./own/browser.ts";
 import type { AuthorizationSettings } from "./own/settings.ts";
 import type { PeopleBook } from "./people-book.ts";
 import { ScimPart } from "./scim/part.ts";
+import { SeenPeople } from "./seen-people.ts";
 import type { SignInSettings } from "./sign-in/settings.ts";
 import type { SignIn } from "./sign-in/sign-in.ts";
 import { keeperPart } from "./slots.ts";
 
-/** Most people that wait to be written down; they are seen again. */
-const MOST_WAITING = 10_000;
-const MOST_AT_ONCE = 200;
 /** How old the answer of a provider may be when a program of a person gets its next token. Milliseconds. */
 const RECHECK_MS = 10_000;
-const MOST_KNOWN = 100_000;
 
 export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
   let loaded: Promise<PeopleBook> | undefined;
@@ -31,32 +28,11 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
     ...{ book, signIn: () => signIn.current(), browser: () => signIn.browser(), scim },
     refusesKeys: () => signIn.refusesKeys,
   });
-  const waiting = new Map<string, SeenPerson>();
-  /** What was written down of people since the start. */
-  const known = new Map<string, string>();
-  let isWriting = false;
-  const write = async () => {
-    if (isWriting) return;
-    isWriting = true;
-    try {
-      while (waiting.size > 0) {
-        const people = [...waiting.values()].slice(0, MOST_AT_ONCE);
-        for (const { id } of people) waiting.delete(id);
-        try {
-          await (await book()).note(people);
-          await scim.join(people);
-        } catch (cause) {
-          for (const { id } of people) known.delete(id);
-          throw cause;
-        }
-        await declared.seen(people);
-      }
-    } catch (cause) {
-      host.report(`identity: people who were seen could not be written down: ${(cause as Error).message}`);
-    } finally {
-      isWriting = false;
-    }
-  };
+  const seen = new SeenPeople(async (people) => {
+    await (await book()).note(people);
+    await scim.join(people);
+    await declared.seen(people);
+  }, host.report);
   return {
     connect: (send) => ({
       receive(message) {
@@ -67,15 +43,7 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
           const { number, ask } = message;
           return void signIn.answer(ask).then((answer) => send({ number, answer }));
         }
-        const { seen } = message;
-        const { at: _, ...facts } = seen;
-        const written = JSON.stringify(facts);
-        // All workers tell of the same people: an entry of the audit log for each time would bury the others.
-        if ((known.get(seen.id) === written && !seen.waits) || waiting.size >= MOST_WAITING) return;
-        if (known.size >= MOST_KNOWN) known.clear();
-        known.set(seen.id, written);
-        waiting.set(seen.id, seen);
-        void write();
+        seen.add(message.seen);
       },
       ended() {},
     }),

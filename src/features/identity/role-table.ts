@@ -115,6 +115,15 @@ const BOOKS = {
   pruneStore: ADMINS,
 };
 
+/** Of its own each person sees all; who may use models may have keys. */
+const OWN = {
+  getMe: EVERYBODY,
+  endMySession: EVERYBODY,
+  createMyKey: { roles: ["member", "manager", "admin"] },
+  rotateMyKey: { roles: ["member", "manager", "admin"] },
+  deleteMyKey: EVERYBODY,
+} satisfies Record<string, Permitted>;
+
 /** By id of the operation. */
 export const ROLE_TABLE: Readonly<Record<string, Permitted>> = {
   ...SESSION,
@@ -125,4 +134,5 @@ export const ROLE_TABLE: Readonly<Record<string, Permitted>> = {
   ...PEOPLE,
   ...GATEWAY,
   ...BOOKS,
+  ...OWN,
 };

@@ -10,6 +10,7 @@ import { signInFaults } from "./sign-in/section.ts";
 import { scimFaults } from "./scim/options.ts";
 import { type IdentityConfig, identity, type IssuerConfig, type ProviderConfig } from "./declarations.ts";
 import { peopleFaults } from "./declared/section.ts";
+import { keyPolicyFaults } from "./me/policy.ts";
 
 export const identitySection = section("identity", identity, {
   after: ["keyBudgets", "rates"],
@@ -128,6 +129,7 @@ function identityFaults(written: Partial<IdentityConfig>): Fault[] {
     ]),
     ...keyFaults([...named, ...listed]),
     ...peopleFaults(written),
+    ...keyPolicyFaults(written.keys),
   ];
 }
 

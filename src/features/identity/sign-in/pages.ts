@@ -1,14 +1,14 @@
 /** The pages of a sign-in: no script, and nothing from elsewhere. */
 import { systemCode } from "../../../core/system-error.ts";
-import type { Session } from "./session-book.ts";
 
-const POLICY =
+export const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 export const HEADERS = {
   "content-security-policy": POLICY,
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
+  // With `no-referrer` browsers send forms with the origin `null`, as those of other sites.
+  "referrer-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",
   "cache-control": "no-store",
 };
@@ -55,50 +55,6 @@ export function refusedPage(attempt: string): Response {
 export function awayPage(provider: string): Response {
   const body = `<p>The provider ${escaped(provider)} cannot be reached at the moment. Try again in a minute.</p><p><a href="/auth/">Back</a></p>`;
   return page("Sign-in is not possible", body, 503, { "retry-after": "60" });
-}
-
-export interface OwnUse {
-  readonly calls: number;
-  readonly dollars: string;
-}
-
-/** The page of a person about itself. @param endSession where its provider ends its own session */
-export function mePage(
-  { name, person, path, provider, until, grants }: Session,
-  use: OwnUse | undefined,
-  gateway: string,
-  endSession: string | undefined,
-): Response {
-  const rows = [
-    ["Person", `${escaped(name)} <small>${escaped(person)}</small>`],
-    [
-      "Signed in by",
-      `${escaped(provider)}, until ${new Date(until).toISOString().slice(0, 16).replace("T", " ")} UTC`,
-    ],
-    ["Calls are booked at", `<code>${escaped(path)}</code>`],
-    [
-      "Roles",
-      grants
-        .map(
-          ({ role, on, source }) =>
-            `${role} on <code>${escaped(on)}</code> <small>${escaped(source)}</small>`,
-        )
-        .join("<br>") || "none",
-    ],
-    ...(use ? [["This month", `${use.calls} calls, $${use.dollars}`]] : []),
-  ];
-  const table = rows
-    .map(([label, text]) => `<tr><th scope="row">${label}</th><td>${text}</td></tr>`)
-    .join("");
-  const setup = `<h2>Set up</h2><p>Where a program asks for a key, give it a token of your provider for this gateway.</p><pre>export OPENAI_BASE_URL=${escaped(gateway)}/v1
-export ANTHROPIC_BASE_URL=${escaped(gateway)}</pre>`;
-  const everywhere = `<button name="everywhere" value="1">Sign out at ${escaped(provider)} too</button>`;
-  const out = `<form method="post" action="/auth/logout"><button>Sign out</button> ${endSession === undefined ? "" : everywhere}</form>`;
-  const body = `<table>${table}</table><p><a href="/console">Console</a></p>${setup}${out}`;
-  // Browsers apply form-action to where the answer of a form sends them.
-  const policy =
-    endSession && POLICY.replace("form-action 'self'", `form-action 'self' ${new URL(endSession).origin}`);
-  return page("Your access", body, 200, policy ? { "content-security-policy": policy } : {});
 }
 
 /** Why a page could not be made, for the log. */

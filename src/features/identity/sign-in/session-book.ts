@@ -12,6 +12,20 @@ const IDLE_MS = 7_200_000;
 /** How long a node believes what it has read of a session. Milliseconds. */
 const FRESH_MS = 900;
 const MOST_KNOWN = 10_000;
+const MOST_LISTED = 50;
+/** Characters of a digest that name a session to its person. */
+const ID_LENGTH = 16;
+
+/** A session, as its person sees it. */
+export interface SeenSession {
+  readonly id: string;
+  readonly provider: string;
+  readonly createdAt: number;
+  readonly until: number;
+  readonly address: string;
+  /** Whether it is that of the request. */
+  readonly isOwn: boolean;
+}
 
 export interface Session {
   readonly person: string;
@@ -46,6 +60,14 @@ interface Row {
   readonly status: AccessRow["status"] | null;
   readonly grants: string | null;
   readonly checked_at: number | string | null;
+}
+
+interface ListedRow {
+  readonly hash: string;
+  readonly provider: string;
+  readonly created: number | string;
+  readonly until_at: number | string;
+  readonly address: string;
 }
 
 interface Known {
@@ -123,6 +145,28 @@ export class SessionBook {
       `provider = $1 AND ${condition}`,
       [provider, value],
     );
+  }
+
+  /** The sessions of a person, the newest first. @param secret of the one that asks */
+  listOf(books: AdminBooks, person: string, secret: string, now: number): Promise<SeenSession[]> {
+    const own = digestOf(secret);
+    return books.read(async (sql) => {
+      const rows = await sql.all<ListedRow>(
+        `SELECT hash, provider, created, until_at, address FROM identity_sessions WHERE person = $1 AND until_at > $2
+         ORDER BY created DESC LIMIT ${MOST_LISTED}`,
+        [person, now],
+      );
+      return rows.map(({ hash, provider, created, until_at: until, address }) => ({
+        ...{ id: hash.slice(0, ID_LENGTH), provider, address, isOwn: hash === own },
+        ...{ createdAt: Number(created), until: Number(until) },
+      }));
+    });
+  }
+
+  /** Ends one session of a person by its id. */
+  async endOne(actor: Actor, person: string, id: string): Promise<void> {
+    if (/^[0-9a-f]{16}$/.test(id))
+      await this.#delete(actor, "session ended", `person = $1 AND hash LIKE $2`, [person, `${id}%`]);
   }
 
   /** Ends all sessions of a person. @param action why, for the audit log */

@@ -1,6 +1,7 @@
 /** What the keeper needs to sign people in. Plain JSON: workers send it over the private link, and the keeper does not store it. */
 import type { IdentityConfig, ProviderConfig } from "../declarations.ts";
 import { type AuthorizationSettings, authorizationSettings } from "../own/settings.ts";
+import { type KeyPolicy, keyPoliciesOf } from "../me/policy.ts";
 import { durationMs } from "../section.ts";
 
 export interface SignInProvider {
@@ -22,6 +23,8 @@ export interface SignInSettings {
   readonly only: boolean;
   /** People may sign in whom no group grants a role, below this path; absent: they may not. */
   readonly createUnder?: string;
+  /** Where people may make keys for themselves. */
+  readonly keys: readonly KeyPolicy[];
   /** How programs of people get tokens; absent: they do not. */
   readonly tokens?: AuthorizationSettings;
 }
@@ -44,6 +47,7 @@ export function signInSettings(section: IdentityConfig): SignInSettings | undefi
     url: url.replace(/\/$/, ""),
     ...{ providers: found, only },
     sessionMs: durationMs(session),
+    keys: keyPoliciesOf(section.keys, durationMs),
     ...(unknown === "create" && { createUnder: create.under }),
   };
 }

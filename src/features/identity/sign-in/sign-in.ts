@@ -2,18 +2,19 @@
 import type { AdminBooks } from "../../../admin/books.ts";
 import type { AskedPage, OwnSession } from "../../../admin/own-pages.ts";
 import type { KeeperHost } from "../../../keeper/seams.ts";
-import { formatNano } from "../../../ledger/money.ts";
 import { DECLARED } from "../declared/people.ts";
 import { fetchDocument } from "../fetch-document.ts";
 import type { SeenPerson } from "../messages.ts";
 import type { PeopleBook } from "../people-book.ts";
 import { besideTokens } from "../people.ts";
+import { Me, mine } from "../me/me.ts";
+import { ME, meAnswer } from "../me/page.ts";
 import { rightsOf } from "../roles.ts";
 import { TokenFault } from "../tokens/fault.ts";
 import { ATTEMPT_MS, ownTarget } from "./attempt.ts";
 import { formIn } from "./body.ts";
 import { cookieIn, type CookieNames, cookieNames, setCookie } from "./cookies.ts";
-import { awayPage, causeOf, HEADERS, mePage, type OwnUse, page, refusedPage, signInPage } from "./pages.ts";
+import { awayPage, causeOf, HEADERS, page, refusedPage, signInPage } from "./pages.ts";
 import { Provider, type SignedIn } from "./provider.ts";
 import { Recheck } from "./recheck.ts";
 import { RefreshBook } from "./refresh-book.ts";
@@ -54,6 +55,7 @@ export class SignIn {
   constructor(options: SignInOptions) {
     const { settings, host, people, sessions, now } = options;
     this.#options = options;
+    this.me = new Me(options);
     this.#cookies = cookieNames(settings.url);
     this.#refusals = new RefusalNotes(host, now);
     this.#providers = new Map(
@@ -75,6 +77,9 @@ export class SignIn {
     this.recheck = new Recheck({ book, people, sessions, providers, now, fault: host.report });
   }
 
+  /** What people do about themselves. */
+  readonly me: Me;
+
   stop(): void {
     for (const provider of this.#providers.values()) provider.stop();
   }
@@ -83,7 +88,7 @@ export class SignIn {
   page(request: Request, asked: AskedPage): Promise<Response> | undefined {
     const { pathname } = asked.url;
     if (pathname === "/auth" || pathname === "/auth/") return this.#choose(asked);
-    if (pathname === "/console/me") return this.#me(request, asked);
+    if (pathname === ME || pathname.startsWith(`${ME}/`)) return this.#me(request, asked);
     if (pathname === "/auth/logout") return this.#logout(request, asked);
     const [, what, name = ""] = LOGIN_PATH.exec(pathname) ?? [];
     const provider = this.#providers.get(name);
@@ -103,7 +108,7 @@ export class SignIn {
     const { sessions, now } = this.#options;
     const { grants, person, until } = session;
     const { options } = this.#options.settings.providers.find(({ name }) => name === session.provider) ?? {};
-    return {
+    const own: OwnSession = {
       until,
       isCurrent: () => {
         void this.recheck.admits(session).catch(() => {});
@@ -115,6 +120,8 @@ export class SignIn {
         return setCookie(this.#cookies, this.#cookies.session, "", 0);
       },
     };
+    mine.set(own, { me: this.me, session, secret });
+    return own;
   }
 
   /** Whose browser asks, with something that only its session has. */
@@ -256,25 +263,17 @@ export class SignIn {
     return sessions.begin(actor, { ...session, ...(sealed !== undefined && { idToken: sealed }) });
   }
 
-  async #me(request: Request, { books }: AskedPage): Promise<Response> {
-    const { session } = (await this.#found(request, books)) ?? {};
-    if (!session)
+  async #me(request: Request, asked: AskedPage): Promise<Response> {
+    const found = await this.#found(request, asked.books);
+    if (!found)
       return new Response(null, {
         status: 303,
         headers: { ...HEADERS, location: "/auth/?to=%2Fconsole%2Fme" },
       });
-    const gateway = (await books.gateway.reach())?.url ?? "http://127.0.0.1:9347";
-    const { provider } = session;
+    const { provider } = found.session;
     const endSession = await this.#providers.get(provider)!.endSession();
-    return mePage(session, await this.#useOf(books, session), gateway, endSession);
-  }
-
-  /** What the calls at a person's path have used this month. */
-  async #useOf(books: AdminBooks, { path }: Session): Promise<OwnUse | undefined> {
-    const today = new Date(this.#options.now());
-    const from = Date.UTC(today.getUTCFullYear(), today.getUTCMonth());
-    const { total } = await books.usage({ from, within: path, by: [] });
-    return { calls: total.calls, dollars: formatNano(total.cost) };
+    const { origin } = new URL(this.#options.settings.url);
+    return meAnswer(request, asked, { me: this.me, ...found }, { origin, endSession });
   }
 
   /** A page of another site cannot send it: `SameSite` keeps the cookie back, and the origin is checked. */

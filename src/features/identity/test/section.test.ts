@@ -7,7 +7,7 @@ const JWT = { issuer: "https://idp.example", audience: "weir", path: "/ci/{sub}"
 
 test("without issuers identity is off", () => {
   expect(loadSection({})).toEqual({
-    ...{ providers: {}, jwt: [], people: [], unknown: "refuse", create: { under: "/people" } },
+    ...{ providers: {}, jwt: [], people: [], keys: [], unknown: "refuse", create: { under: "/people" } },
     ...{ session: "12h", tokens: { access: "1h", refresh: "30d" }, scim: {}, strict: false, only: false },
     clients: { "claude-code": true, mcp: true, dcr: false },
   } as never);

@@ -13,6 +13,8 @@ export interface KeptOptions {
   program(): ProcessProgram;
   /** Maximum time to end after it was told to. Milliseconds. */
   stopMs: number;
+  /** The same where it passes on what it has. Default: `stopMs`. Milliseconds. */
+  passMs?: number;
   /** Logs a fault. */
   report(text: string): void;
   /** What the process sends about its work. */
@@ -86,7 +88,8 @@ export class KeptProcess {
     this.#isStopping = true;
     if (!this.#process || this.#process.ended) return;
     this.#stopped = Promise.withResolvers();
-    const timer = setTimeout(() => this.#process?.kill(), this.#options.stopMs);
+    const { stopMs, passMs = stopMs } = this.#options;
+    const timer = setTimeout(() => this.#process?.kill(), how === "pass" ? passMs : stopMs);
     this.#process[how]();
     await this.#stopped.promise;
     clearTimeout(timer);

@@ -8,6 +8,8 @@ import { KEEPER_SETTINGS } from "./worker.ts";
 
 /** Maximum time for the keeper to commit and close its file. Milliseconds. */
 const STOP_MS = 3_000;
+/** The same for the next keeper, while calls go on: one that is killed has not said that it passes, and calls do not wait for the next. Milliseconds. */
+const PASS_MS = 15_000;
 
 export class SupervisedKeeper {
   /** Path of its socket. */
@@ -21,7 +23,7 @@ export class SupervisedKeeper {
     this.socket = socket;
     this.#settings = settings;
     this.#process = new KeptProcess({
-      ...{ name: "the keeper", stopMs: STOP_MS, report },
+      ...{ name: "the keeper", stopMs: STOP_MS, passMs: PASS_MS, report },
       // The settings may contain a password, and other users can read arguments.
       program: () => ({
         args: [KEEPER_FLAG, socket],

@@ -9,6 +9,8 @@ import type { FromThread, ToThread } from "./thread.ts";
 const RESTART_MS = 200;
 /** Maximum time for the thread to close the file. Milliseconds. */
 const CLOSE_MS = 3_000;
+/** The same for the next keeper, while calls go on. Milliseconds. */
+const PASS_MS = 15_000;
 
 /** @param after the thread does not run before that; messages wait for it */
 export function threadLink(first: KeeperSettings, after?: Promise<void>): Connect {
@@ -54,7 +56,7 @@ export function threadLink(first: KeeperSettings, after?: Promise<void>): Connec
     async function end(message: { close: true } | { pass: true }): Promise<void> {
       isClosing = true;
       if (!thread) return;
-      const timer = setTimeout(closed.resolve, CLOSE_MS);
+      const timer = setTimeout(closed.resolve, "pass" in message ? PASS_MS : CLOSE_MS);
       thread.post(message);
       await closed.promise;
       clearTimeout(timer);

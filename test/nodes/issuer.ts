@@ -24,7 +24,10 @@ export async function startIssuer(): Promise<Issuer> {
     url,
     async token(subject) {
       const now = Math.floor(Date.now() / 1_000);
-      const claims = { iss: url, aud: "weir", sub: subject, name: subject, iat: now, exp: now + 3_600 };
+      const claims = {
+        ...{ iss: url, aud: "weir", sub: subject, email: `${subject}@corp.example`, groups: [] },
+        ...{ iat: now, exp: now + 3_600 },
+      };
       const text = `${part({ alg: "ES256", typ: "JWT", kid: "one" })}.${part(claims)}`;
       const how = { name: "ECDSA", hash: "SHA-256" };
       const signature = await crypto.subtle.sign(how, pair.privateKey, new TextEncoder().encode(text));

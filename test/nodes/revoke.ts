@@ -16,11 +16,11 @@ import { startProvider } from "./provider.ts";
 
 const WORKERS = 4;
 /** Callers of one key or person at each gateway, each call on a connection of its own. */
-const CALLERS = 8;
+const CALLERS = 5;
 /** Calls that begin after the answer, at each gateway. */
-const AFTER = 40;
+const AFTER = 24;
 /** Connections of wrk to each gateway. */
-const CONNECTIONS = 16;
+const CONNECTIONS = 8;
 /** An answer that says that it is not confirmed is asked for again so often. */
 const REPEATS = 20;
 
@@ -102,7 +102,7 @@ function kindsOf(issuer: Issuer): Readonly<Record<string, Kind>> {
   };
   return {
     revoke: keyed((operate, id) => operate("DELETE", `/keys/${id}`)),
-    narrow: keyed((operate, id) => operate("PATCH", `/keys/${id}`, { models: ["none/*"] })),
+    narrow: keyed((operate, id) => operate("PATCH", `/keys/${id}`, { scopes: { models: ["none/*"] } })),
     suspend: person("suspend", { status: "suspended" }),
     grant: person("grant", { grants: [] }),
   };
@@ -139,7 +139,7 @@ async function runRound(nodes: readonly RunningBooks[], kind: Kind, round: numbe
       }
     }),
   );
-  if (!(await until(() => seen.every(({ before }) => before >= 2 * CALLERS), 60_000)))
+  if (!(await until(() => seen.every(({ before }) => before >= CALLERS), 60_000)))
     throw new Error("the calls did not pass before");
   const began = performance.now();
   let unconfirmed = 0;

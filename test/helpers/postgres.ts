@@ -11,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,10 +56,18 @@ export interface TestPostgres {
 interface Options {
   /** Addresses on which it listens; default: 127.0.0.1. */
   listen?: string;
+  /** PEM texts: it takes connections with TLS, too. */
+  tls?: { cert: string; key: string };
+  /** Lines of pg_hba.conf before those that trust everybody. */
+  access?: readonly string[];
 }
 
 /** Starts a server with a new cluster of databases. */
-export async function startPostgres({ listen = "127.0.0.1" }: Options = {}): Promise<TestPostgres> {
+export async function startPostgres({
+  listen = "127.0.0.1",
+  tls,
+  access = [],
+}: Options = {}): Promise<TestPostgres> {
   const folder = mkdtempSync(join(tmpdir(), "weir-postgres-"));
   const data = join(folder, "data");
   chmodSync(folder, 0o755);
@@ -68,6 +77,12 @@ export async function startPostgres({ listen = "127.0.0.1" }: Options = {}): Pro
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${String(made.stderr)}`);
   appendFileSync(join(data, "pg_hba.conf"), "host all all 10.0.0.0/8 trust\n");
+  const hba = join(data, "pg_hba.conf");
+  writeFileSync(hba, `${access.join("\n")}\n${readFileSync(hba, "utf8")}`);
+  for (const [name, text] of tls ? Object.entries({ "server.crt": tls.cert, "server.key": tls.key }) : []) {
+    writeFileSync(join(data, name), text, { mode: 0o600 });
+    if (isRoot) spawnSync("chown", ["postgres", join(data, name)]);
+  }
   const port = freePort();
   const isReady = () =>
     spawnSync(join(postgresBin!, "pg_isready"), ["-h", "127.0.0.1", "-p", `${port}`]).status === 0;
@@ -78,7 +93,10 @@ export async function startPostgres({ listen = "127.0.0.1" }: Options = {}): Pro
 
   async function launch(): Promise<ChildProcess> {
     const settings = [`port=${port}`, `listen_addresses=${listen}`, `unix_socket_directories=${folder}`];
-    const flags = [...settings, "max_connections=60"].flatMap((setting) => ["-c", setting]);
+    const flags = [...settings, "max_connections=60", `ssl=${tls ? "on" : "off"}`].flatMap((setting) => [
+      "-c",
+      setting,
+    ]);
     const [program, args] = asUser(["postgres", "-D", data, ...flags]);
     const started = spawn(program, args, { stdio: "ignore" });
     for (let tries = 0; !isReady(); tries++) {

@@ -33,6 +33,8 @@ export function sentenceOf(cause: unknown): string {
   if (errno === "3D000") return `PostgreSQL has no such database: ${message}`;
   if (errno === "08P01" && message.includes("startup parameter"))
     return `PostgreSQL cannot be used: ${POOLED}`;
+  if (typeof code === "string" && /VERIFY|CERT|SELF_SIGNED/.test(code))
+    return `PostgreSQL cannot be used: its certificate is not trusted for this host (${message}); sslrootcert=FILE in the URL names its authority`;
   if (isLoss(cause)) return `PostgreSQL cannot be reached: ${message} (${String(errno ?? code)})`;
   return `PostgreSQL failed: ${message}`;
 }

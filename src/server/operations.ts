@@ -111,7 +111,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
       },
       () => health(state(), version, context.degraded?.() ?? []),
     ),
-    ...helloOperations(formats, version, plain),
+    ...helloOperations(formats, version, plain, state),
   ];
 }
 

@@ -1,9 +1,8 @@
 /** weir with sign-in, a provider, an upstream and a collector, behind one address as a proxy makes it. */
-import { freePort } from "../support/ports.ts";
 import { Issuer } from "../support/issuer.ts";
 import { formIn } from "../support/programs.ts";
 import { Browser, CLIENT, FakeSignIn } from "../support/sign-in.ts";
-import { type Serving, serve, until } from "../../../../../test/helpers/serving.ts";
+import { freePort, type Serving, serve, until } from "../../../../../test/helpers/serving.ts";
 
 export const ADMIN = "weir-planted-admin-0001";
 

@@ -11,7 +11,10 @@ const GRANT = {
 
 export const Person = answer(
   {
-    id: Type.String({ description: "`per_…`: follows from issuer and subject." }),
+    id: Type.String({
+      description:
+        "`per_…`: follows from issuer and subject. `wait_…`: a user of SCIM who has no subject yet.",
+    }),
     issuer: Type.String(),
     subject: Type.String({ description: "Permanent id of the person at its issuer." }),
     name: Type.String({ description: "Empty: it was forgotten, or never known." }),
@@ -25,13 +28,13 @@ export const Person = answer(
     grants: Type.Array(
       answer({
         ...GRANT,
-        source: Type.String({ description: "`hand`, `config`, or `group:NAME` as of the last sign-in." }),
+        source: Type.String({ description: "`hand`, `config`, `scim:NAME`, or `group:NAME` as of the last sign-in." }),
       }),
       { description: "Besides those of the groups in its tokens." },
     ),
     tokensFrom: Type.Optional(time("Tokens that were issued before are refused.")),
     source: Type.String({
-      description: "How weir learned of it: `token`, `sign-in`, `operator` or `config`.",
+      description: "How weir learned of it: `token`, `sign-in`, `scim`, `operator` or `config`.",
     }),
     createdAt: time(""),
     seenAt: time("When weir last wrote it down; calls are in the list of calls."),

@@ -13,7 +13,27 @@ test("without issuers identity is off", () => {
   } as never);
 });
 
+const PEOPLE = { issuer: "https://idp.example", audience: "weir" };
+const SCIM = { token: "planted-scim-token-0123456789-abcdefgh" };
+
 const FAULTS: readonly [string, object, RegExp][] = [
+  [
+    "a short token of SCIM",
+    { providers: { okta: PEOPLE }, scim: { token: "short" } },
+    /token must have at least 32/,
+  ],
+  ["SCIM without a provider", { scim: SCIM }, /write provider: there is none.*identity\.scim/],
+  [
+    "SCIM with two providers",
+    { providers: { okta: PEOPLE, entra: { ...PEOPLE, issuer: "https://other.example" } }, scim: SCIM },
+    /does not say whose people they are; write provider: one of okta, entra/,
+  ],
+  [
+    "SCIM for an unknown provider",
+    { providers: { okta: PEOPLE }, scim: { ...SCIM, provider: "toString" } },
+    /provider "toString" is not known: one of okta/,
+  ],
+  ["a link without SCIM", { providers: { okta: PEOPLE }, link: "email" }, /link is for users of SCIM/],
   [
     "http elsewhere",
     { jwt: [{ ...JWT, issuer: "http://idp.example" }] },

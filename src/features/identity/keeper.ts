@@ -49,6 +49,7 @@ export function start(host: KeeperHost): KeeperPart<IdentityUp, IdentityDown> {
     }),
     close() {
       declared.stop();
+      scim.stop();
       signIn.configure(undefined);
     },
   };

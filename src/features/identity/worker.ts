@@ -13,14 +13,14 @@ export function start(host: WorkerHost): WorkerPart {
   let calls: TokenCalls | undefined;
   let signIn: SignInSettings | undefined;
   let scim: ScimSettings | undefined;
-  let wasSent = false;
+  /** The keeper is told also that an option is off: something may be left of it. */
+  let isTold = false;
   const keeper = host.channel<IdentityUp, IdentityDown>();
   const asks = new Asks(keeper);
   let declared: readonly DeclaredPerson[] | undefined;
   const send = () => {
     if (keeper.isUp && declared) keeper.send({ declared });
-    if (!keeper.isUp || (signIn === undefined && scim === undefined && !wasSent)) return;
-    wasSent = true;
+    if (!keeper.isUp || !isTold) return;
     keeper.send({ signIn: signIn ?? null });
     keeper.send({ scim: scim ?? null });
   };
@@ -44,6 +44,7 @@ export function start(host: WorkerHost): WorkerPart {
       void Promise.all([settingsOf(section), scimOf(section)]).then((settings) => {
         [signIn, scim] = settings;
         declared = peopleIn(section);
+        isTold ||= Object.keys(section.providers).length > 0;
         send();
       });
     },

@@ -16,6 +16,8 @@ import { invalid, quoted, ScimFault } from "./fault.ts";
 /** Most characters of a document as JSON, and of a name. */
 const MAX_DOCUMENT = 65_536;
 const MAX_NAME = 255;
+/** PostgreSQL has no NUL in texts. */
+export const CONTROL = /\p{Cc}/u;
 
 /** Members that weir writes itself, or never keeps. */
 const LEFT_OUT = new Set(["id", "meta", "groups", "password", "schemas", "__proto__"]);
@@ -107,7 +109,7 @@ function booleanOf(name: string, value: Json): boolean {
 export function nameIn(document: JsonObject, name: string, isRequired: boolean): string | undefined {
   const value = own(document, name);
   if (value === undefined && !isRequired) return undefined;
-  if (typeof value !== "string" || value.trim() === "" || value.length > MAX_NAME)
+  if (typeof value !== "string" || value.trim() === "" || value.length > MAX_NAME || CONTROL.test(value))
     throw invalid("invalidValue", `${name} must be a text of 1 to ${MAX_NAME} characters.`);
   return value;
 }

@@ -19,6 +19,8 @@ import {
   usersWith,
 } from "./rows.ts";
 
+/** The form of ids. */
+export const ID = /^[\w-]{1,64}$/;
 /** Most members that one request names. */
 const MOST_MEMBERS = 50_000;
 
@@ -102,7 +104,7 @@ function idsIn(value: Json): string[] {
     throw new ScimFault(413, undefined, `A request may name ${MOST_MEMBERS} members at most.`);
   return list.map((one) => {
     const id = isObject(one) ? memberOf(one, "value") : one;
-    if (typeof id === "string") return id;
+    if (typeof id === "string" && ID.test(id)) return id;
     throw invalid("invalidValue", "A member needs a value, the id of a user or group.");
   });
 }
@@ -141,7 +143,7 @@ class Members {
       conditions.length === 1 && one!.path.toLowerCase() === "value" && typeof one!.value === "string";
     if (!isId) throw invalid("invalidFilter", 'Members are named by members[value eq "ID"].');
     if (part !== undefined) throw unknownPath(`members[].${part}`);
-    this.#put(one!.value as string, op !== "remove");
+    for (const id of idsIn(one!.value)) this.#put(id, op !== "remove");
   }
 
   #put(id: string, isIn: boolean): void {

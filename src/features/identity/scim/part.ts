@@ -9,10 +9,16 @@ import type { ScimSettings } from "./settings.ts";
 const AGAIN_MS = 1_000;
 const TRIES_UNTOLD = 5;
 
+/** Without the option nobody keeps what it granted. */
+const NOTHING: ScimSettings = {
+  ...{ digest: "", issuer: "", path: "/", subject: "sub", rules: [], linksEmail: false },
+};
+
 export class ScimPart {
   readonly #host: KeeperHost;
   #settings: ScimSettings | undefined;
-  #written = "";
+  /** Undefined: no worker has said anything, or the keeper ends. */
+  #written: string | undefined;
   #loaded: Promise<Scim> | undefined;
 
   constructor(host: KeeperHost) {
@@ -20,27 +26,35 @@ export class ScimPart {
   }
 
   configure(settings: ScimSettings | undefined): void {
-    const written = JSON.stringify(settings) ?? "";
+    const written = JSON.stringify(settings ?? null);
     if (written === this.#written) return;
-    const former = this.#settings;
     this.#written = written;
     this.#settings = settings;
     this.#loaded = settings && this.#load(settings);
-    // Without the option nobody keeps what it granted.
-    const renewed = this.#loaded ?? (former && this.#load({ ...former, rules: [], linksEmail: false }));
-    if (renewed) void this.#renew(renewed, written);
+    void this.#renew(this.#loaded, written);
+  }
+
+  stop(): void {
+    this.#written = undefined;
   }
 
   /** Applies options to the people in the store, as soon as it is open. */
-  async #renew(loaded: Promise<Scim>, written: string): Promise<void> {
+  async #renew(loaded: Promise<Scim> | undefined, written: string): Promise<void> {
     for (let tries = 0; this.#written === written; tries++)
       try {
-        return await (await loaded).users.renew(this.#settings === undefined);
+        const scim = await (loaded ?? this.#former());
+        return await scim?.users.renew(loaded === undefined);
       } catch (cause) {
         if (tries === TRIES_UNTOLD)
           this.#host.report(`identity: the options of SCIM are not applied: ${(cause as Error).message}`);
         await Bun.sleep(AGAIN_MS);
       }
+  }
+
+  /** For what is left of an option that is gone; undefined: nothing is. */
+  async #former(): Promise<Scim | undefined> {
+    const users = await this.#host.read((sql) => sql.all("SELECT id FROM identity_scim_users LIMIT 1"));
+    return users.length === 0 ? undefined : this.#load(NOTHING);
   }
 
   async answer(request: Request, asked: AskedPage): Promise<Response> {

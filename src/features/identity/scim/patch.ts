@@ -1,7 +1,7 @@
 /** Operations of PATCH (RFC 7644 3.5.2), also as Entra and Okta write them. */
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { type Attribute, attributesOf, extensionOf, isSame, type Kind, partOf } from "./attributes.ts";
-import { documentOf, memberOf, own, put, singleOf, unknownPath, valueOf } from "./document.ts";
+import { documentOf, expectSmall, memberOf, own, put, singleOf, unknownPath, valueOf } from "./document.ts";
 import { invalid, quoted } from "./fault.ts";
 import { isNamed, readPath, type Target } from "./path.ts";
 
@@ -57,9 +57,12 @@ export class Patch {
 
   /** The document after the operations. @throws ScimFault; then nothing is changed */
   apply(operations: readonly Operation[]): JsonObject {
-    for (const { op, path, value } of operations)
+    for (const { op, path, value } of operations) {
       if (path === undefined) this.#whole(op, value);
       else this.#at(op, readPath(this.#kind, path, this.#document), value, path);
+      // Not only at the end: values of a long list are compared with each other.
+      expectSmall(this.#document);
+    }
     return documentOf(this.#kind, this.#document);
   }
 

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { coreOf, ENTERPRISE, isSame, type Kind } from "./attributes.ts";
-import { memberOf, unknownPath, urnOf } from "./document.ts";
+import { CONTROL, memberOf, unknownPath, urnOf } from "./document.ts";
 import { invalid, quoted } from "./fault.ts";
 
 /** `path eq value`. Several must all hold. */
@@ -29,7 +29,9 @@ export function readFilter(text: string): Condition[] {
     const [whole, path, operator, value] = CONDITION.exec(rest) ?? [];
     if (whole === undefined || !isSame(operator!, "eq") || conditions.length >= MOST_CONDITIONS)
       throw refused();
-    conditions.push({ path: path!, value: literalOf(value!, refused) });
+    const literal = literalOf(value!, refused);
+    if (typeof literal === "string" && CONTROL.test(literal)) throw refused();
+    conditions.push({ path: path!, value: literal });
     rest = rest.slice(whole.length);
     if (rest === "") return conditions;
     const [and] = /^and\s+/i.exec(rest) ?? [];

@@ -9,7 +9,7 @@ import type { Changes, Outcome } from "./changes.ts";
 import { discovered, listOf, serviceProviderConfig } from "./discovery.ts";
 import { bodyOf, selected, type Wanted } from "./document.ts";
 import { ScimFault } from "./fault.ts";
-import { GroupBook } from "./group-book.ts";
+import { GroupBook, ID } from "./group-book.ts";
 import { listRows, queryOf } from "./list.ts";
 import { operationsIn } from "./patch.ts";
 import { groupResources, resource, userResources } from "./resources.ts";
@@ -104,6 +104,7 @@ export class Scim {
     const kind = what === "Users" ? "User" : what === "Groups" ? "Group" : undefined;
     if (!kind) throw nothing();
     const asking = { request, asked, kind, id, base, wanted: wantedIn(searchParams) } as const;
+    if (id !== undefined && !ID.test(id)) throw nothing();
     return id === undefined ? this.#all(asking) : this.#one(asking, id);
   }
 

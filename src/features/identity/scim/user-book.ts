@@ -8,7 +8,7 @@ import { personId } from "../people.ts";
 import type { SeenPerson } from "../messages.ts";
 import { TokenFault } from "../tokens/fault.ts";
 import type { Changes, Outcome } from "./changes.ts";
-import { documentOf, expectSmall, memberOf, nameIn, own } from "./document.ts";
+import { CONTROL, documentOf, expectSmall, memberOf, nameIn, own } from "./document.ts";
 import { ScimFault } from "./fault.ts";
 import { type Operation, Patch } from "./patch.ts";
 import {
@@ -181,7 +181,8 @@ function factsOf(document: JsonObject, isActive: boolean): Facts {
 
 function textIn(object: JsonObject, name: string): string | undefined {
   const value = own(object, name);
-  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+  const isText = typeof value === "string" && value.trim() !== "" && !CONTROL.test(value);
+  return isText ? value.trim() : undefined;
 }
 
 function fullName(name: Json | undefined): string | undefined {

@@ -91,6 +91,33 @@ function describeDoors(on: Gateway): void {
           .status,
       ).toBe(400);
     expect(({} as any).x).toBeUndefined();
+    const refused = async (body: object, path = "/Users", method = "POST") =>
+      (await scim(method, path, body)).status;
+    expect(await refused({ userName: "nul\0" })).toBe(400);
+    expect(await refused({ userName: "nul", externalId: "a\0" })).toBe(400);
+    expect(await refused({ displayName: "team-nul", members: [{ value: "usr_\0" }] }, "/Groups")).toBe(400);
+    expect((await scim("GET", `/Users?filter=${encodeURIComponent('userName eq "\\u0000"')}`)).status).toBe(
+      400,
+    );
+    expect((await scim("GET", "/Users/%00")).status).toBe(404);
+    const odd = {
+      userName: "odd",
+      displayName: "a\u202eb",
+      title: "nul\0",
+      emails: [{ value: "\0@x" }, { value: "o@x" }],
+    };
+    expect((await created("/Users", odd)).title).toBe("nul\0");
+    const many = Array.from({ length: 40_000 }, (_, n) => ({ value: `${n}@corp.example` }));
+    const grow = Array.from({ length: 8 }, () => ({
+      op: "add",
+      path: "emails",
+      value: many.slice(0, 5_000),
+    }));
+    const began = performance.now();
+    expect(await refused({ Operations: grow }, `/Users/${json.id}`, "PATCH")).toBe(413);
+    expect(performance.now() - began).toBeLessThan(3_000);
+    const twins = await Promise.all(Array.from({ length: 12 }, () => refused({ userName: "twins" })));
+    expect(twins.toSorted((a, b) => a - b)).toEqual([201, ...Array<number>(11).fill(409)]);
     const long = await scim("POST", "/Users", { userName: "long", title: "x".repeat(70_000) });
     expect(long.status).toBe(413);
     expect((await created("/Users", { userName: "Ünïcode 名前 %_\\" })).userName).toBe("Ünïcode 名前 %_\\");

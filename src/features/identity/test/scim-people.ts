@@ -47,6 +47,25 @@ export function describeAccess(on: Gateway): void {
     expect(await everywhere(token)).toEqual([403]);
   });
 
+  test("a worker that does not answer: 503, and the same request again waits for it", async () => {
+    const { scim, created, everywhere } = bound(on());
+    const { id } = await created("/Users", oktaUser("dina"));
+    await created("/Groups", { displayName: "team-dina", members: [{ value: id }] });
+    const token = await on().token("dina");
+    expect(await everywhere(token)).toEqual([200]);
+    const [stopped] = on().gateway.workers();
+    process.kill(stopped!, "SIGSTOP");
+    const Operations = [{ op: "replace", path: "active", value: false }];
+    try {
+      const silent = await scim("PATCH", `/Users/${id}`, { Operations });
+      expect([silent.status, silent.headers.get("retry-after")]).toEqual([503, "5"]);
+    } finally {
+      process.kill(stopped!, "SIGCONT");
+    }
+    expect((await scim("PATCH", `/Users/${id}`, { Operations })).status).toBe(200);
+    expect(await everywhere(token)).toEqual([403]);
+  });
+
   test("DELETE ends access and wipes the name; calls stay; with the same externalId the person is back", async () => {
     const { scim, created, person, everywhere } = bound(on());
     const user = await created("/Users", oktaUser("dora"));

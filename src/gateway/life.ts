@@ -20,6 +20,8 @@ export function compose(parts: readonly LivePart[]): Life {
   const routes = parts.flatMap(({ seams }) => seams.routes ?? []);
   const told = parts.flatMap(({ seams }) => seams.told ?? []);
   const around = aroundAll(parts);
+  const [acting, second] = parts.filter(({ seams }) => seams.actsFor);
+  if (second) throw new Error(`${acting!.name} and ${second.name} both say on whose behalf callers ask`);
   return {
     ...(credentials.length > 0 && { credentials }),
     ...(owned.length > 0 && {
@@ -27,6 +29,7 @@ export function compose(parts: readonly LivePart[]): Life {
         for (const each of owned) each(principal);
       },
     }),
+    ...(acting && { actsFor: acting.seams.actsFor! }),
     ...(routes.length > 0 && { routes }),
     ...(around && { around }),
     ...(told.length > 0 && { told: tellAll(told) }),

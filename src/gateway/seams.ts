@@ -31,6 +31,8 @@ export interface Seams {
   readonly credentials?: readonly CredentialForm[];
   /** A key of a person is used: throws a GatewayError if the person may not call. Without such a part no key of a person admits calls. */
   readonly owned?: (this: void, principal: Principal) => void;
+  /** On whose behalf a caller asks. */
+  readonly actsFor?: ActsFor;
   /** Operations of its own, which check by themselves who asks. */
   readonly routes?: readonly OwnRoute[];
   /** Runs around the opening of an answer. */
@@ -44,6 +46,12 @@ export interface Seams {
   /** The bytes of an attempt are with the transport, and the provider works on them. */
   readonly sent?: Sent;
 }
+
+/**
+ * Finds on whose behalf a caller asks. The same object for the same person spares the ledger work.
+ * @returns the caller itself where its request names nobody @throws GatewayError for somebody whom it may not name
+ */
+export type ActsFor = (principal: Principal, request: Request) => Principal | Promise<Principal>;
 
 /** Answers as some callers' programs read them. Called before an answer begins; what the books and the log have stays as it is. */
 export interface Told {
@@ -227,6 +235,7 @@ export type Open = (entry: Entry) => Promise<Opened>;
 export interface Life {
   readonly credentials?: readonly CredentialForm[];
   readonly owned?: (this: void, principal: Principal) => void;
+  readonly actsFor?: ActsFor;
   readonly routes?: readonly OwnRoute[];
   readonly around?: (entry: Entry, open: Open) => Promise<Opened>;
   readonly told?: Told;

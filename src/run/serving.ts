@@ -81,7 +81,7 @@ export class Serving {
       cors: config.cors,
       secure: socket.isSecure,
       limits: config.limits,
-      authenticate: createAuthenticate(keyring, life.credentials, life.owned),
+      authenticate: createAuthenticate(keyring, life.credentials, life),
       keyed,
       ...(isGuarded(config, !keyed) && { names: [...config.names, config.host] }),
       admission,

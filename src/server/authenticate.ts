@@ -1,6 +1,7 @@
 /** Finds who asks. The routes call it, so that it does not depend on a second parser of the path. */
 import type { Principal } from "../core/principal.ts";
 import { assertApart, type CredentialForm } from "../gateway/credentials.ts";
+import type { ActsFor } from "../gateway/seams.ts";
 import type { Keyring } from "../gateway/keyring.ts";
 import { Callers } from "./callers.ts";
 import { type CheckOwner, KeyForm } from "./key-form.ts";
@@ -17,16 +18,30 @@ export type Authenticate = (
   places: Places,
 ) => Principal | undefined | Promise<Principal | undefined>;
 
-/**
- * @param forms those of features; with one of them, each call needs a credential
- * @param owned checks the persons of keys
- */
+/** What parts know of callers. */
+export interface CallerChecks {
+  /** Checks the persons of keys. */
+  readonly owned?: CheckOwner;
+  /** On whose behalf a caller asks; absent: on its own. */
+  readonly actsFor?: ActsFor;
+}
+
+/** @param forms those of features; with one of them, each call needs a credential */
 export function createAuthenticate(
   keyring: Keyring,
   forms: readonly CredentialForm[] = [],
-  owned?: CheckOwner,
+  { owned, actsFor }: CallerChecks = {},
 ): Authenticate {
-  const keys = new KeyForm(keyring, owned);
+  const own = callersOf(new KeyForm(keyring, owned), keyring, forms);
+  if (!actsFor) return own;
+  const acting = (found: Principal | undefined, request: Request) => found && actsFor(found, request);
+  return (request, places) => {
+    const found = own(request, places);
+    return found instanceof Promise ? found.then((one) => acting(one, request)) : acting(found, request);
+  };
+}
+
+function callersOf(keys: KeyForm, keyring: Keyring, forms: readonly CredentialForm[]): Authenticate {
   if (forms.length > 0) {
     const callers = new Callers(keys, forms);
     return (request, places) => callers.of(request, places);

@@ -1,7 +1,7 @@
 /** The part in each process that serves calls, once a config names issuers: who asks with a token. */
 import type { Channel } from "../../core/channel.ts";
 import type { Replica } from "../../core/replica.ts";
-import type { Seams, WorkerHost } from "../../gateway/seams.ts";
+import type { Seams, Told, WorkerHost } from "../../gateway/seams.ts";
 import type { Identified } from "./callers.ts";
 import type { Asks } from "./asks.ts";
 import { DeclaredPeople, NOBODY_DECLARED, peopleIn } from "./declared/people.ts";
@@ -10,6 +10,7 @@ import { fetchDocument } from "./fetch-document.ts";
 import { TokenForm } from "./form.ts";
 import { Known } from "./known.ts";
 import { checkOwners } from "./me/owners.ts";
+import { Acting, toldOfPerson } from "./act/acting.ts";
 import { claudeCodeRoutes } from "./claude-code/routes.ts";
 import { claudeCodeOf } from "./claude-code/section.ts";
 import { told } from "./claude-code/told.ts";
@@ -80,14 +81,16 @@ export class TokenCalls {
       now,
     });
     this.#form = form;
-    if (!own) return { credentials: [form], owned };
+    const acting = new Acting({ known, find: (person) => this.#asks.ask({ person }), now });
+    const common = { credentials: [form], owned, actsFor: acting.of };
+    if (!own) return { ...common, told: toldOfPerson };
     const signsIn = signInSettings(section)?.tokens;
     const claudeCode = claudeCodeOf(section);
     const routes = [
       ...oauthRoutes({ own, form, signsIn, asks: this.#asks }),
       ...(claudeCode ? claudeCodeRoutes(claudeCode, form, this.#host) : []),
     ];
-    return { credentials: [form], owned, routes, ...(claudeCode && { told }) };
+    return { ...common, routes, told: claudeCode ? both(told, toldOfPerson) : toldOfPerson };
   }
 
   /** Its keys are derived once for each address and secret. */
@@ -181,6 +184,13 @@ export class TokenCalls {
     const more = last && last.more > 0 ? ` (${last.more} more since the last line)` : "";
     this.#host.info(`identity: ${what} was refused: ${message}${more}`);
   }
+}
+
+function both(one: Told, other: Told): Told {
+  return {
+    error: (call, error) => other.error(call, one.error(call, error)),
+    headers: (call, headers) => other.headers(call, one.headers(call, headers)),
+  };
 }
 
 /** The issuer of the people whom SCIM manages. */

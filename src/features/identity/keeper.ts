@@ -100,11 +100,13 @@ class SignInPart {
   }
 
   /** The answer to a question of a worker; undefined if there is none at the moment. */
-  async answer({ oauth }: IdentityAsk): Promise<OAuthAnswer | undefined> {
+  async answer(ask: IdentityAsk): Promise<OAuthAnswer | undefined> {
     try {
-      return await (await this.#programs())?.server.answer(oauth);
+      if ("oauth" in ask) return await (await this.#programs())?.server.answer(ask.oauth);
+      const { personNamed } = await import("./act/named.ts");
+      return await personNamed(this.#host, ask.person);
     } catch (cause) {
-      this.#host.report(`identity: a request for a token failed: ${(cause as Error).message}`);
+      this.#host.report(`identity: a question of a worker failed: ${(cause as Error).message}`);
       return undefined;
     }
   }

@@ -29,8 +29,14 @@ export type IdentityUp =
   | { readonly number: number; readonly ask: IdentityAsk };
 
 /** A question; its one member says what it is about. */
-export interface IdentityAsk {
-  readonly oauth: OAuthAsk;
+export type IdentityAsk = { readonly oauth: OAuthAsk } | { readonly person: NamedPerson };
+
+/** Somebody on whose behalf a call is. */
+export interface NamedPerson {
+  /** Id, or address in small letters. */
+  readonly name: string;
+  /** Path at or below which the person must be. */
+  readonly within: string;
 }
 
 /** A request to one of the endpoints, as a worker or the admin listener read it. */

@@ -24,6 +24,7 @@ import { refusalOf } from "./refusals.ts";
 import type { IdentityConfig } from "./declarations.ts";
 import type { TokenFault } from "./tokens/fault.ts";
 import { signInSettings } from "./sign-in/settings.ts";
+import { Introspection } from "./tokens/introspection.ts";
 import { KeySource } from "./tokens/key-source.ts";
 
 /** Of refusals for one reason, one in this time is logged. Milliseconds. */
@@ -44,6 +45,7 @@ export class TokenCalls {
   #declared = NOBODY_DECLARED;
   readonly #keeper: Channel<IdentityUp, IdentityDown>;
   readonly #asks: Asks;
+  readonly #introspection = new Introspection(fetchDocument, Date.now);
 
   constructor(host: WorkerHost, keeper: Channel<IdentityUp, IdentityDown>, asks: Asks) {
     this.#host = host;
@@ -74,7 +76,7 @@ export class TokenCalls {
       ...(own && { own: { tokens: own, entries: ownEntriesOf(section) } }),
       entries: byIssuer,
       sources: this.#sourcesOf(byIssuer),
-      ...{ known, rules },
+      ...{ known, rules, introspection: this.#introspection },
       ...(section.link === "email" && linkedIssuer(section)),
       seen: (entry, identified, waits) => this.#tell(entry, identified, waits),
       refused: (issuer, fault) => this.#log(`a token of ${issuer}`, fault),

@@ -89,6 +89,20 @@ const common = {
     }),
   ),
   maxAge: duration("A token is refused this long after it was issued, whatever its end says."),
+  introspect: Type.Optional(
+    Type.Object(
+      {
+        url: text("Address of the endpoint."),
+        client: text("Id of weir at the issuer."),
+        secret: secret("Its secret there."),
+      },
+      {
+        ...CLOSED,
+        description:
+          "Where the issuer says whether a token is still good (RFC 7662). weir asks for each token once a minute, which takes time of the call; an issuer that is away is believed for five minutes.",
+      },
+    ),
+  ),
   lifetime: duration("Tokens that are valid for longer are refused. Default `24h`."),
 };
 

@@ -3,6 +3,7 @@ import type { Scopes } from "../../ledger/policy.ts";
 import type { Wanted } from "./claims.ts";
 import type { GroupRule, Role } from "./groups.ts";
 import { ALGORITHMS, type IdentityConfig, type IssuerConfig, type ProviderConfig } from "./declarations.ts";
+import type { IntrospectionEndpoint } from "./tokens/introspection.ts";
 import { durationMs, nameOf } from "./section.ts";
 
 /** What weir accepts of an issuer, and what it makes of it. An issuer may have several, for different audiences or claims. */
@@ -27,6 +28,8 @@ export interface Entry {
   /** Milliseconds. */
   readonly maxAgeMs?: number;
   readonly lifetimeMs: number;
+  /** Where the issuer says whether a token is still good; absent: weir does not ask. */
+  readonly introspect?: IntrospectionEndpoint;
   /** Its claims alone decide who may use models: it names no people of groups, but jobs and workloads. */
   readonly isForWorkloads: boolean;
 }
@@ -49,8 +52,12 @@ export function ownEntriesOf({ providers, jwt }: IdentityConfig): ReadonlyMap<st
   return new Map([...ofProviders, ...jwt.map(issuerEntry)].map((entry) => [entry.name, entry]));
 }
 
+/** Secrets are no part of it; for a sign-in, nobody is asked about tokens. */
+type ProviderEntry = Omit<ProviderConfig, "secret" | "key" | "introspect"> &
+  Pick<ProviderConfig, "introspect">;
+
 /** @param provider its audience may be absent: then no token of calls has one */
-export function providerEntry(name: string, provider: Omit<ProviderConfig, "secret" | "key">): Entry {
+export function providerEntry(name: string, provider: ProviderEntry): Entry {
   return {
     ...commonOf(provider),
     name,
@@ -70,7 +77,7 @@ function issuerEntry(entry: IssuerConfig): Entry {
   };
 }
 
-function commonOf(entry: Omit<ProviderConfig, "secret" | "key"> | IssuerConfig) {
+function commonOf(entry: ProviderEntry | IssuerConfig) {
   const {
     issuer,
     jwks,
@@ -83,6 +90,7 @@ function commonOf(entry: Omit<ProviderConfig, "secret" | "key"> | IssuerConfig) 
     idTokens,
     maxAge,
     lifetime,
+    introspect,
   } = entry;
   return {
     issuer,
@@ -97,6 +105,7 @@ function commonOf(entry: Omit<ProviderConfig, "secret" | "key"> | IssuerConfig) 
     ),
     scopes,
     acceptsIdTokens: idTokens ?? false,
+    ...(introspect && { introspect: { ...introspect, secret: introspect.secret.reveal() } }),
     ...(maxAge !== undefined && { maxAgeMs: durationMs(maxAge) }),
     lifetimeMs: lifetime === undefined ? DAY_MS : durationMs(lifetime),
   };

@@ -23,6 +23,7 @@ import { tokensChecked } from "./metrics.ts";
 import { refusalOf } from "./refusals.ts";
 import { joinedRow, waitingFor } from "./scim/waiting.ts";
 import { shown, TokenFault } from "./tokens/fault.ts";
+import { ANSWER_MS, type Introspection } from "./tokens/introspection.ts";
 import type { KeySource } from "./tokens/key-source.ts";
 import { isTokenShaped, readToken, type Token } from "./tokens/token.ts";
 
@@ -50,6 +51,7 @@ export interface FormOptions {
   readonly sources: ReadonlyMap<string, KeySource>;
   readonly rules: Rules;
   readonly known: Known;
+  readonly introspection: Introspection;
   /** Absent: weir makes no tokens. `entries`: by name, those for whose people and workloads it makes them. */
   readonly own?: { readonly tokens: OwnTokens; readonly entries: ReadonlyMap<string, Entry> };
   /** Issuer whose people may be users of SCIM that wait for a verified address; absent: none. */
@@ -122,7 +124,7 @@ export class TokenForm implements CredentialForm {
       name = own[0]?.name ?? name;
       if (own.length === 0)
         throw new TokenFault("issuer", `its iss is ${shown(issuer)}, which no option names`);
-      return await this.#identified(readToken(text), issuer, own);
+      return await this.#identified(text, issuer, own);
     } catch (thrown) {
       if (!(thrown instanceof TokenFault)) throw thrown;
       this.#host.meter.add(tokensChecked, [name, thrown.reason]);
@@ -158,7 +160,7 @@ export class TokenForm implements CredentialForm {
       name = entries[0]?.name ?? name;
       if (entries.length === 0)
         throw new TokenFault("issuer", `its iss is ${shown(issuer)}, which no option names`);
-      const principal = await this.#verified(readToken(text), issuer, entries, digest);
+      const principal = await this.#verified(text, issuer, entries, digest);
       this.#host.meter.add(tokensChecked, [name, "ok"]);
       return principal;
     } catch (thrown) {
@@ -173,25 +175,28 @@ export class TokenForm implements CredentialForm {
   }
 
   async #verified(
-    token: Token,
+    text: string,
     issuer: string,
     entries: readonly Entry[],
     digest: string,
   ): Promise<Principal> {
-    const { entry, identified, standing, waiting } = await this.#identified(token, issuer, entries);
+    const { entry, identified, standing, waiting } = await this.#identified(text, issuer, entries);
     const { person, token: id, until, name, client } = identified;
     const caller = { id: person, person, name, path: standing.path, until, scopes: entry.scopes };
     const ids = [id, waiting].filter((one) => one !== undefined);
-    return this.#keep(digest, { ...caller, via: `jwt/${entry.name}` }, client, ids);
+    const ms = entry.introspect ? ANSWER_MS : KEPT_MS;
+    return this.#keep(digest, { ...caller, via: `jwt/${entry.name}` }, client, ids, ms);
   }
 
-  async #identified(token: Token, issuer: string, entries: readonly Entry[]): Promise<Admitted> {
-    const { sources, known, rules, now, seen, linked } = this.#options;
+  async #identified(text: string, issuer: string, entries: readonly Entry[]): Promise<Admitted> {
+    const { sources, known, rules, now, seen, linked, introspection } = this.#options;
+    const token = readToken(text);
     if (!entries.some(({ algorithms }) => algorithms.has(token.alg)))
       throw new TokenFault("algorithm", `its alg is ${token.alg}, which no entry of its issuer accepts`);
     await sources.get(issuer)!.verify(token);
     await known.ready();
     const { entry, identified } = identify(token, entries, now());
+    if (entry.introspect) await introspection.expectActive(entry.introspect, text);
     const { person, token: id } = identified;
     const revoked = id === undefined ? undefined : known.get(id);
     const waiting = issuer === linked ? waitingFor(issuer, identified) : undefined;
@@ -232,6 +237,7 @@ export class TokenForm implements CredentialForm {
     caller: Caller & { until: number },
     client: string | undefined,
     ids: readonly string[],
+    ms = KEPT_MS,
   ): Principal {
     const { now } = this.#options;
     const earlier = this.#kept.get(digest)?.principal;
@@ -239,7 +245,7 @@ export class TokenForm implements CredentialForm {
     const isSame = earlier?.path === caller.path && earlier.until === caller.until;
     const principal = isSame ? earlier! : this.#host.principal(caller);
     noteFacts(principal, { name: caller.name, ...(client !== undefined && { client }) });
-    const until = Math.min(now() + KEPT_MS, caller.until);
+    const until = Math.min(now() + ms, caller.until);
     put(this.#kept, digest, { principal, ids, until }, MOST_KEPT);
     return principal;
   }

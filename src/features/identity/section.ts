@@ -138,7 +138,7 @@ const rootFault = (path: string) => (path === "/" ? "must be below /" : undefine
 
 function commonFaults(
   at: Path,
-  { issuer, jwks, audience, groups = {}, scopes }: ProviderConfig | IssuerConfig,
+  { issuer, jwks, audience, groups = {}, scopes, introspect }: ProviderConfig | IssuerConfig,
 ): Fault[] {
   const isAddress = jwks !== undefined && /^[a-z]+:\/\//i.test(jwks);
   const audiences = audience === undefined ? [] : [audience].flat();
@@ -149,6 +149,7 @@ function commonFaults(
       [...at, "audience"],
       audiences.some((one) => one.trim() === "") ? "audience is empty" : undefined,
     ),
+    ...faultAt([...at, "introspect", "url"], introspect && prefixed("url", addressFault(introspect.url))),
     ...faultAt([...at, "scopes"], scopes && prefixed("scopes:", scopesFault(scopes)?.clause)),
     ...Object.entries(groups).flatMap(([name, grants]) => groupFaults([...at, "groups", name], name, grants)),
   ];

@@ -7,7 +7,7 @@ import { durationMs } from "../section.ts";
 export interface SignInProvider {
   readonly name: string;
   /** The options, without secrets. */
-  readonly options: Omit<ProviderConfig, "secret" | "key">;
+  readonly options: Omit<ProviderConfig, "secret" | "key" | "introspect">;
   readonly client: string;
   /** Of weir at the provider, or its private key if the method is `private_key_jwt`. What weir seals for the provider follows from it. */
   readonly secret: string;
@@ -34,7 +34,7 @@ const DEFAULT_SCOPES = ["openid", "profile", "email"];
 /** @returns undefined if no provider signs people in */
 export function signInSettings(section: IdentityConfig): SignInSettings | undefined {
   const { url, providers, session, unknown, create, only } = section;
-  const found = Object.entries(providers).flatMap(([name, { secret, key, ...options }]) => {
+  const found = Object.entries(providers).flatMap(([name, { secret, key, introspect: _, ...options }]) => {
     const { client, ask = DEFAULT_SCOPES } = options;
     const own = key ?? secret;
     if (client === undefined || own === undefined) return [];

@@ -1,5 +1,6 @@
 /** The endpoints of a provider that weir asks by itself, and how weir says who it is there. */
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
+import { basicAuthorization } from "../basic-authorization.ts";
 import { shown, TokenFault } from "../tokens/fault.ts";
 import { assertionFor, type ClientKey, readClientKey } from "./client-key.ts";
 import type { Metadata } from "./metadata.ts";
@@ -96,11 +97,7 @@ export class TokenEndpoint {
     if (this.#key) return { headers: {}, form: assertionFor(this.#key, client, address, this.#now()) };
     if ((options.method ?? (await this.#usualMethod())) === "post")
       return { headers: {}, form: { client_id: client, client_secret: secret } };
-    // RFC 6749 2.3.1: both parts are form-encoded first.
-    const pair = [client, secret]
-      .map((text) => new URLSearchParams({ x: text }).toString().slice(2))
-      .join(":");
-    return { headers: { authorization: `Basic ${Buffer.from(pair).toString("base64")}` }, form: {} };
+    return { headers: { authorization: basicAuthorization(client, secret) }, form: {} };
   }
 
   /** In a header, if the provider does not say that it wants another way. */

@@ -28,7 +28,9 @@ export const Person = answer(
     grants: Type.Array(
       answer({
         ...GRANT,
-        source: Type.String({ description: "`hand`, `config`, `scim:NAME`, or `group:NAME` as of the last sign-in." }),
+        source: Type.String({
+          description: "`hand`, `config`, `scim:NAME`, or `group:NAME` as of the last sign-in.",
+        }),
       }),
       { description: "Besides those of the groups in its tokens." },
     ),

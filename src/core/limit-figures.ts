@@ -1,8 +1,5 @@
 /** The rate limits and budgets of a call, as its client may see them in response headers. */
 
-import type { Principal } from "./principal.ts";
-import type { Cap } from "./standing.ts";
-
 /** The unit of a rate limit. */
 export type RateKind = "requests" | "tokens" | "input-tokens" | "output-tokens";
 
@@ -34,11 +31,6 @@ export interface LimitFigures {
 export interface LimitSource {
   /** @returns undefined if no limit and no budget applies */
   figures(): LimitFigures | undefined;
-  /**
-   * The budgets that count all calls of the caller, as far as the process knows them: what other processes may still spend counts
-   * as spent. None, if clients see no amounts.
-   */
-  caps(principal: Principal): readonly Cap[];
 }
 
 /** How a client format writes rate limits into response headers. */

@@ -1,11 +1,6 @@
 /** Figures that a client may know of the limits and budgets that count its call. */
-import type {
-  BudgetFigure,
-  LimitFigures,
-  LimitSource,
-  RateFigure,
-  RateKind,
-} from "../../core/limit-figures.ts";
+import type { CapSource } from "../../core/caps.ts";
+import type { BudgetFigure, LimitFigures, RateFigure, RateKind } from "../../core/limit-figures.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { Cap } from "../../core/standing.ts";
 import { formatNano, toDollars } from "../money.ts";
@@ -33,7 +28,7 @@ const PLENTY = 1_000;
 /** The last figures of a key at a target. */
 const recent = new WeakMap<Applied, { figures: LimitFigures; at: number }>();
 
-export class CallLimits implements LimitSource {
+export class CallLimits implements CapSource {
   readonly #booking: Booking;
   readonly #tell: boolean;
 

@@ -4,6 +4,7 @@
  */
 import type { Call } from "../../../core/call.ts";
 import { GatewayError } from "../../../core/error.ts";
+import { capsOf } from "../../../core/caps.ts";
 import type { Principal } from "../../../core/principal.ts";
 import { LedgerRefusal, type RefusedBudget, SPEND_LIMIT_REACHED } from "../../../core/refusal.ts";
 import { Slot } from "../../../core/slot.ts";
@@ -48,7 +49,7 @@ function withoutAccount(headers: Readonly<Record<string, string>>): Readonly<Rec
 
 /** Nothing for a person without a cap. */
 function standingOf(call: Call, principal: Principal): Record<string, string> {
-  const cap = fullest(call.limits?.caps(principal) ?? []);
+  const cap = fullest(capsOf(call.limits, principal));
   if (!cap) return {};
   const part = partOf(cap);
   const passed = THRESHOLDS.find((threshold) => part >= threshold);

@@ -42,11 +42,10 @@ export const meOperations = [
   }),
 ];
 
-/** @throws AdminError 403 for a key, which is nobody */
+/** @throws AdminError 404 for a key, which is nobody */
 function mineOf({ caller, session }: Given): Mine & { owner: ReturnType<Me["ownerOf"]> } {
   const found = session && mine.get(session);
-  if (!found)
-    throw new AdminError(403, "forbidden", "Only somebody who is signed in may use this operation.");
+  if (!found) throw new AdminError(404, "not_found", "A key is nobody: only who is signed in has this.");
   return { ...found, owner: found.me.ownerOf(found.session, caller.address) };
 }
 

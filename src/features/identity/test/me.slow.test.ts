@@ -200,7 +200,7 @@ test("who may not use models makes no key; keys have no person", async () => {
   expect((await operate(vic, "POST", "/me/keys", { name: "x" })).status).toBe(403);
   expect((await post(vic, "/console/me/keys", { name: "x" })).status).toBe(403);
   const answer = await fetch(`${admin}/admin/v1/me`, { headers: { authorization: `Bearer ${ADMIN}` } });
-  expect(answer.status).toBe(403);
+  expect(answer.status).toBe(404);
 });
 
 test("forms of other sites, wrong methods and odd names change nothing", async () => {

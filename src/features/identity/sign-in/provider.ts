@@ -96,8 +96,9 @@ export class Provider {
       throw new TokenFault("expired", "the attempt is older than 10 minutes");
     const code = await this.#codeIn(query);
     const { verifier, nonce } = attempt;
-    const tokens = await this.#tokens.ask({
-      ...{ grant_type: "authorization_code", code, redirect_uri: callback, code_verifier: verifier },
+    const grant = { grant_type: "authorization_code", code, redirect_uri: callback, code_verifier: verifier };
+    const tokens = await this.#tokens.ask(grant).catch((cause: Error) => {
+      throw cause instanceof GrantRefused ? new TokenFault("claims", cause.message) : cause;
     });
     const { idToken, accessToken, refreshToken } = tokens;
     if (idToken === undefined) throw new TokenFault("claims", "the token endpoint gives no ID token");

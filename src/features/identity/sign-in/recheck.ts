@@ -100,10 +100,11 @@ export class Recheck {
     const age = this.#options.now() - at;
     const olderThanMs = SESSION_MS * (1 + JITTER * (shareOf(person) - 0.5));
     if (age < olderThanMs) return true;
-    const checked = this.check(person, provider, { olderThanMs });
-    if (age >= COUNTS_MS) return (await checked) === "ok";
-    void checked.catch((cause: Error) => this.#options.fault(`identity: ${cause.message}`));
-    return true;
+    const checked = this.check(person, provider, { olderThanMs }).catch((cause: Error): Checked => {
+      this.#tell(provider, cause.message);
+      return "away";
+    });
+    return age < COUNTS_MS || (await checked) === "ok";
   }
 
   async #ask(holder: Holder, found: RecheckedProvider, before: number): Promise<Checked> {

@@ -239,6 +239,18 @@ test("a session in use is checked after a quarter of an hour, in the background,
   expect(await recheck.admits(session)).toBe(false);
 });
 
+test("while the store fails, a session goes on for an hour after the last answer", async () => {
+  const { recheck } = await signIn();
+  const session = { person: alice, provider: "corp", checkedAt: now() };
+  late = 30 * MINUTE;
+  store.host.read = () => Promise.reject(new Error("the store is away"));
+  expect(await recheck.admits(session)).toBe(true);
+  await Bun.sleep(1);
+  late = 61 * MINUTE;
+  expect(await recheck.admits(session)).toBe(false);
+  expect(store.log.length).toBe(2);
+});
+
 test("another secret does not open the token: the person signs in again", async () => {
   await signIn();
   expect(await check(node("another secret").recheck)).toBe("refused");

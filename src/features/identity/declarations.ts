@@ -146,6 +146,14 @@ const provider = Type.Object(
       }),
     ),
     ask: texts("Scopes that weir asks for. Default `openid`, `profile`, `email`."),
+    prompt: Type.Optional(
+      Type.String({
+        pattern: "^[a-z_]{1,20}( [a-z_]{1,20}){0,3}$",
+        "x-expects": "words such as consent",
+        description:
+          "What the provider asks people at each sign-in. Some give a refresh token with `consent` alone. Default: what the provider thinks fit.",
+      }),
+    ),
     require: wanted("Claims that must have these values: `{email_verified: true, hd: corp.example}`."),
     map: Type.Optional(
       Type.Object(

@@ -69,6 +69,8 @@ export class Provider {
       ...{ to, at: now() },
     };
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(attempt.verifier));
+    const isWell = prompt !== null && /^[a-z_ ]{1,60}$/.test(prompt);
+    const asked = isWell ? prompt : provider.options.prompt;
     const location = new URL(await this.#metadata.endpoint("authorization_endpoint"));
     const query = {
       ...{
@@ -79,7 +81,7 @@ export class Provider {
       },
       ...{ code_challenge: Buffer.from(digest).toString("base64url"), code_challenge_method: "S256" },
       ...{ state: attempt.state, nonce: attempt.nonce },
-      ...(prompt !== null && /^[a-z_ ]{1,60}$/.test(prompt) && { prompt }),
+      ...(asked !== undefined && { prompt: asked }),
     };
     for (const [name, value] of Object.entries(await this.#tokens.push(query)))
       location.searchParams.set(name, value);

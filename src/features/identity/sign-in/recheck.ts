@@ -57,13 +57,17 @@ export class Recheck {
     this.#options = options;
   }
 
-  /** Somebody has signed in. @param token absent: the provider gave none */
-  async keep(holder: Holder, token: string | undefined): Promise<void> {
+  /**
+   * Somebody has signed in.
+   * @param token absent: the provider gave none @returns whether the person can be asked about from now on
+   */
+  async keep(holder: Holder, token: string | undefined): Promise<boolean> {
     const { book, providers, now } = this.#options;
     const found = providers.get(holder.provider);
     if (found) await book.keep(holder, found.sealer, token, now());
     note(this.#checkedAt, nameOf(holder), now());
     this.#failedAt.delete(nameOf(holder));
+    return token !== undefined || (await book.checkedAt(holder)) !== undefined;
   }
 
   /**

@@ -47,6 +47,8 @@ export class SignIn {
   readonly #cookies: CookieNames;
   readonly #used = new Map<string, number>();
   readonly #refusals: RefusalNotes;
+  /** Providers of which the log has said that they give no refresh token. */
+  readonly #toldOf = new Set<string>();
   /** By provider. */
   readonly #idTokens: ReadonlyMap<string, Sealer>;
   /** Asks providers whether people may still sign in. */
@@ -255,12 +257,24 @@ export class SignIn {
     await people.met(seen, "sign-in");
     const actor = { actor: person, address };
     await people.regroup(actor, person, signedIn.grants, declared);
-    await this.recheck.keep({ person, provider: name }, signedIn.refreshToken);
+    const isAskable = await this.recheck.keep({ person, provider: name }, signedIn.refreshToken);
+    if (!isAskable) this.#tellOfRefresh(name);
     const { idToken } = signedIn;
     const isKept = idToken.length <= MOST_ID_TOKEN;
     const sealed = isKept ? await this.#idTokens.get(name)!.seal(idToken, person) : undefined;
     const session = { person, provider: name, sid, until, now: now() };
     return sessions.begin(actor, { ...session, ...(sealed !== undefined && { idToken: sealed }) });
+  }
+
+  /** The operator believes that people are re-checked. */
+  #tellOfRefresh(name: string): void {
+    const { settings, host } = this.#options;
+    const wants = settings.providers.find((one) => one.name === name)!.scopes.includes("offline_access");
+    if (!wants || this.#toldOf.has(name)) return;
+    this.#toldOf.add(name);
+    host.report(
+      `identity: ${name} gives no refresh token, though ask has offline_access: nobody is re-checked there; some providers give one with prompt: consent`,
+    );
   }
 
   async #me(request: Request, asked: AskedPage): Promise<Response> {

@@ -114,6 +114,16 @@ else
       expect(await until(async () => (await session(first, weir)) === 401)).toBe(true);
     });
 
+    test("without consent it gives no refresh token, and the log says what that means", async () => {
+      PEOPLE.set("anna", ANNA);
+      const weir = await start((registration) => startOidcProvider(registration), { ask: ASK });
+      await signIn(weir, "anna", "login");
+      const lines = () => gateway!.log.filter((line) => line.includes("gives no refresh token"));
+      expect(await until(async () => lines().length === 1)).toBe(true);
+      await signIn(weir, "anna", "login");
+      expect(lines().length).toBe(1);
+    });
+
     test("a private key in place of the secret, and requests ahead of the browser", async () => {
       PEOPLE.set("anna", ANNA);
       const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });

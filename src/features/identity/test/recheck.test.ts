@@ -96,6 +96,14 @@ test.each([[true], [false]])("rotation (%p): each check uses the newest token", 
   expect(fake.refreshTokens.size).toBe(1);
 });
 
+test("whether somebody can be asked about: by the token of this sign-in, or of an earlier one", async () => {
+  const { recheck } = node();
+  const holder = { person: alice, provider: "corp" };
+  expect(await recheck.keep(holder, undefined)).toBe(false);
+  expect(await recheck.keep(holder, "refresh-1")).toBe(true);
+  expect(await recheck.keep(holder, undefined)).toBe(true);
+});
+
 test("a token is sealed in the store, and is nobody else's there", async () => {
   await signIn();
   const [token] = [...fake.refreshTokens.keys()];

@@ -145,6 +145,15 @@ describe("Entra leaves groups out", () => {
   });
 });
 
+test("prompt: the config says what is asked, a link may say something else", async () => {
+  const promptOf = async (asked: string | null, options: Partial<ProviderConfig> = {}) =>
+    new URL((await providerOf(options).begin("/console", asked)).location).searchParams.get("prompt");
+  expect(await promptOf(null)).toBeNull();
+  expect(await promptOf(null, { prompt: "consent" })).toBe("consent");
+  expect(await promptOf("login", { prompt: "consent" })).toBe("login");
+  expect(await promptOf("<script>", { prompt: "consent" })).toBe("consent");
+});
+
 test("the option is for a sign-in, for the claim groups, and for Graph", () => {
   const fault = (map: object, more: object = { client: "x", secret: "y" }) =>
     faultOf({

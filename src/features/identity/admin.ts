@@ -16,7 +16,7 @@ import {
 } from "./contracts.ts";
 import type { Grant } from "./groups.ts";
 import { meOperations } from "./me/operations.ts";
-import { rolesToGive } from "./mandate.ts";
+import { mayRestore, rolesToGive } from "./mandate.ts";
 import { besideTokens, isPersonId, personId, tokenId } from "./people.ts";
 import type { Access, PeopleBook } from "./people-book.ts";
 import { findPerson, listPersons, type PersonEntry } from "./people-reports.ts";
@@ -59,6 +59,8 @@ const operations = [
     if (grants) expectGrants(caller, grants, person.access.grants);
     if (path !== undefined && (await bookOf(given.books)).declaredOf(person).path !== undefined)
       throw declared("person", person.name || person.id);
+    if (status === "active" && person.access.status !== "active" && !mayRestore(caller))
+      throw new AdminError(403, "not_permitted", "A manager suspends people; an admin restores them.");
     if (status !== undefined || path !== undefined || revokeTokens) expectPower(caller, person);
     const book = await bookOf(given.books);
     await decide(

@@ -27,6 +27,9 @@ const OF_MANAGERS: readonly Role[] = ["viewer", "member"];
 /** The roles that a caller may give to people on its path and below. */
 export const rolesToGive = (caller: Caller): readonly Role[] => (managers.has(caller) ? OF_MANAGERS : ALL);
 
+/** Somebody above may have suspended a person for good reason. */
+export const mayRestore = (caller: Caller): boolean => !managers.has(caller);
+
 /** @throws AdminError 403, or 404 for what the manager does not see */
 export async function expectManaged(narrow: Narrow, id: string, request: AskedRequest): Promise<void> {
   if (narrow === "keys") return expectCallKey(id, request);

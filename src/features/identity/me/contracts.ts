@@ -127,7 +127,7 @@ export const rotateMyKey = contract({
   }),
   bodyOptional: true,
   answer: { name: "MyKey", schema: MadeKey },
-  errors: ["not_found", "not_permitted", "keys_in_file"],
+  errors: ["not_found", "not_permitted", "conflict", "keys_in_file"],
 });
 
 export const deleteMyKey = contract({

@@ -4,6 +4,7 @@ import type { AdminBooks } from "../../../admin/books.ts";
 import { nameFault, normalName } from "../../../core/name.ts";
 import type { Actor } from "../../../keeper/store/store.ts";
 import { createKey, KeyError, type Maker, revokeKey, rotateKey } from "../../../ledger/keys/make.ts";
+import { isWithin } from "../../../ledger/keys/path.ts";
 import { excessOf } from "../../../ledger/keys/scopes.ts";
 import type { KeyEntry, Scopes } from "../../../ledger/policy.ts";
 import { AdminError, conflict, invalid, notFound } from "../../../operator/errors.ts";
@@ -74,17 +75,21 @@ export class OwnKeys {
     });
   }
 
-  /** A new text, and the time of the policy anew. @throws AdminError 403, 404, 409 */
+  /** A new text, with the time, the restrictions and the path of today. @throws AdminError 403, 404, 409 */
   rotate(books: AdminBooks, owner: Owner, id: string, graceMs: number, now: number): Promise<Made> {
     return this.#inLine(async () => {
       const key = this.#find(books, owner, id);
       const policy = this.#expectPolicy(books, owner);
+      // It does not count among the valid ones.
+      if ((key.expiresAt ?? Infinity) <= now) throw conflict("The key has expired; make a new one.");
       const maker = makerOf(books, owner, policy, now);
       const { entry, text } = checked(() => rotateKey(key, graceMs, { ...maker, path: key.path }, now));
       const isBeyond = excessOf(entry.scopes, maker.scopes, maker) !== undefined;
       const { expiresAt: _, ...rest } = entry;
       const next: KeyEntry = {
         ...rest,
+        // An operator may have moved the person.
+        path: isWithin(key.path, owner.path) ? key.path : owner.path,
         // The policy may be narrower now.
         scopes: isBeyond ? maker.scopes : entry.scopes,
         ...(maker.expiresAt !== undefined && { expiresAt: maker.expiresAt }),

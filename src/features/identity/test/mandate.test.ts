@@ -167,6 +167,15 @@ test("grants that a manager could not give stay as they are, also if the list le
   expect((await asManager("forgetPerson", idOf("boss"), undefined, admin)).status).toBe(403);
 });
 
+test("a manager does not restore whom somebody has suspended; an admin does", async () => {
+  expect((await asManager("changePerson", idOf("alice"), { status: "suspended" })).status).toBe(200);
+  const restored = await asManager("changePerson", idOf("alice"), { status: "active" });
+  expect([restored.status, restored.code]).toEqual([403, "not_permitted"]);
+  expect((await asManager("changePerson", idOf("alice"), { revokeTokens: true })).status).toBe(200);
+  const admin = [by("admin", "/eng")];
+  expect((await asManager("changePerson", idOf("alice"), { status: "active" }, admin)).status).toBe(200);
+}, 20_000);
+
 test("the keys of a manager can do no more than the tokens of its issuer", async () => {
   const operation = operationOf("createKey");
   const asked = (scopes: object) => ({ operation, path: operation.path, body: { name: "n", scopes } });

@@ -289,6 +289,7 @@ async function forget(change: Change, person: string): Promise<void> {
     "UPDATE identity_people SET name = '', email = NULL, email_verified = 0 WHERE id = $1",
     [person],
   );
+  await change.sql.run("DELETE FROM identity_provider_tokens WHERE person = $1", [person]);
 }
 
 /** Where calls of a person will be booked, as far as the user says it: for those who look at people of a path. */

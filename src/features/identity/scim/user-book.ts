@@ -13,6 +13,7 @@ import { ScimFault } from "./fault.ts";
 import { type Operation, Patch } from "./patch.ts";
 import {
   accessRow,
+  BARE_USER,
   type Change,
   release,
   settleMail,
@@ -119,7 +120,7 @@ export class UserBook {
       const waiting = await sql.all<{ id: string }>(
         `SELECT id FROM identity_access WHERE id LIKE 'wait!_%' ESCAPE '!' AND deleted_at IS NULL`,
       );
-      const users = await sql.all<UserRow>("SELECT * FROM identity_scim_users ORDER BY id");
+      const users = await sql.all<UserRow>(`SELECT ${BARE_USER} FROM identity_scim_users u ORDER BY u.id`);
       const moved = new Set<string>();
       for (const user of users) {
         const person = user.external_id === null ? user.person : personId(settings.issuer, user.external_id);

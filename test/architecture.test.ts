@@ -768,6 +768,7 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   "src/core/traits.ts": ["max_completion_tokens", "safety_identifier"],
   "src/external-plugins/provider-tables.ts": ["max_completion_tokens", "safety_identifier"],
   // What one program reads, whose protocol the file is about.
+  "src/features/identity/claude-code/labels.ts": ["anthropic-*"],
   "src/features/identity/claude-code/told.ts": ["anthropic-*"],
   // Names of attributes in traces.
   "src/features/traces/conventions.ts": ["input_tokens", "output_tokens"],

@@ -21,7 +21,7 @@ import type { CallCodec, Incoming, Sent } from "./types.ts";
 import type { Work } from "./work.ts";
 
 /** The places around a call, from the client inwards. A place has one owner. */
-export const PLACES = ["guard", "outline", "repeat", "tape", "capture", "cache", "loop"] as const;
+export const PLACES = ["labels", "guard", "outline", "repeat", "tape", "capture", "cache", "loop"] as const;
 
 export type AroundPlace = (typeof PLACES)[number];
 

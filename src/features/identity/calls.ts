@@ -11,9 +11,7 @@ import { TokenForm } from "./form.ts";
 import { Known } from "./known.ts";
 import { checkOwners } from "./me/owners.ts";
 import { Acting, toldOfPerson } from "./act/acting.ts";
-import { claudeCodeRoutes } from "./claude-code/routes.ts";
-import { claudeCodeOf } from "./claude-code/section.ts";
-import { told } from "./claude-code/told.ts";
+import { claudeCodeSeams } from "./claude-code/seams.ts";
 import type { IdentityDown, IdentityUp, SeenPerson } from "./messages.ts";
 import { OwnTokens } from "./own/own-tokens.ts";
 import { oauthRoutes } from "./own/routes.ts";
@@ -87,12 +85,9 @@ export class TokenCalls {
     const common = { credentials: [form], owned, actsFor: acting.of };
     if (!own) return { ...common, told: toldOfPerson };
     const signsIn = signInSettings(section)?.tokens;
-    const claudeCode = claudeCodeOf(section);
-    const routes = [
-      ...oauthRoutes({ own, form, signsIn, asks: this.#asks }),
-      ...(claudeCode ? claudeCodeRoutes(claudeCode, form, this.#host) : []),
-    ];
-    return { ...common, routes, told: claudeCode ? both(told, toldOfPerson) : toldOfPerson };
+    const { told, ...claudeCode } = claudeCodeSeams(section, form, this.#host);
+    const routes = [...oauthRoutes({ own, form, signsIn, asks: this.#asks }), ...claudeCode.routes];
+    return { ...claudeCode, ...common, routes, told: told ? both(told, toldOfPerson) : toldOfPerson };
   }
 
   /** Its keys are derived once for each address and secret. */

@@ -38,7 +38,7 @@ export const told: Told = {
 };
 
 /** Whose call of the Messages API it is, if weir has made the token. */
-function signedIn({ principal, route }: Call): Principal | undefined {
+export function signedIn({ principal, route }: Call): Principal | undefined {
   return route?.path === "/v1/messages" && principal?.via?.startsWith("weir/") ? principal : undefined;
 }
 

@@ -199,8 +199,18 @@ export class AuthorizationServer {
   async #answer(family: Family, refresh: string, known?: PersonEntry): Promise<object> {
     const { name, path, access, email, isEmailVerified } = known ?? (await this.#expectPerson(family));
     const { id, person, provider, client, scope, audience } = family;
-    const { accessMs } = this.#options.settings;
-    const facts = { person, name, path: access.path ?? path, entry: provider, client, scope, audience };
+    const { accessMs, label } = this.#options.settings;
+    const labels = label !== undefined && client === "claude_code" && { label };
+    const facts = {
+      ...labels,
+      person,
+      name,
+      path: access.path ?? path,
+      entry: provider,
+      client,
+      scope,
+      audience,
+    };
     return {
       access_token: await this.#tokens.make({ ...facts, family: id }, accessMs),
       ...{ token_type: "Bearer", expires_in: Math.floor(accessMs / 1_000), refresh_token: refresh, scope },

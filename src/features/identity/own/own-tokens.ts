@@ -24,9 +24,11 @@ export interface OwnFacts {
   readonly audience?: string;
   /** Of a person who has signed in: the tokens of one approval. Absent: it was exchanged for a token of the issuer. */
   readonly family?: string;
+  /** Label that Claude Code then puts on its requests: a member of `tags`. */
+  readonly label?: string;
 }
 
-export interface OwnToken extends Omit<OwnFacts, "audience"> {
+export interface OwnToken extends Omit<OwnFacts, "audience" | "label"> {
   /** Models to which it is restricted, besides the scopes of the entry. */
   readonly models?: readonly string[];
   readonly jti: string;
@@ -53,7 +55,7 @@ export class OwnTokens {
 
   /** @param ms how long it is valid */
   async make(
-    { person, scope, client, audience = this.url, ...facts }: OwnFacts,
+    { person, scope, client, label, audience = this.url, ...facts }: OwnFacts,
     ms: number,
   ): Promise<string> {
     const { kid, privateKey } = await this.keys.current();
@@ -62,6 +64,7 @@ export class OwnTokens {
       ...{ iss: this.url, aud: audience, sub: person, iat: now, exp: now + Math.floor(ms / 1_000) },
       ...{ jti: crypto.randomUUID(), ...(client !== undefined && { client_id: client }) },
       ...(scope !== undefined && { scope }),
+      ...(label !== undefined && { billing_group_tag: label }),
       weir: facts,
     };
     const parts = [{ alg: "ES256", typ: "at+jwt", kid }, claims];

@@ -1,5 +1,6 @@
 /** What the keeper needs to give tokens to programs of people. Plain JSON: workers send it over the private link. */
 import type { IdentityConfig } from "../declarations.ts";
+import { claudeCodeOf } from "../claude-code/section.ts";
 import { durationMs } from "../section.ts";
 
 export interface AuthorizationSettings {
@@ -13,6 +14,8 @@ export interface AuthorizationSettings {
   readonly registers: boolean;
   /** Whether programs may be known by a document at their address. */
   readonly readsDocuments: boolean;
+  /** Label that Claude Code puts on its requests. */
+  readonly label?: string;
   /** Hosts whose documents may be at addresses of this network. */
   readonly hosts: readonly string[];
 }
@@ -25,7 +28,9 @@ export function authorizationSettings({
 }: IdentityConfig): AuthorizationSettings | undefined {
   const secret = tokens.secret?.reveal();
   if (url === undefined || secret === undefined) return undefined;
+  const label = claudeCodeOf({ clients })?.tag;
   return {
+    ...(label !== undefined && { label }),
     ...{ url: url.replace(/\/$/, ""), secret },
     ...{ accessMs: durationMs(tokens.access), refreshMs: durationMs(tokens.refresh) },
     ...{ registers: clients.dcr, readsDocuments: clients.mcp, hosts: clients.hosts ?? [] },

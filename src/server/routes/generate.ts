@@ -314,8 +314,8 @@ class Serving implements OpenedReceiver {
     const { format, context } = this.#served;
     const call = this.#call;
     const answer = deliver(opened, call, format.client, context.gateway);
-    const headers = context.life.told?.headers(call, answer.headers);
-    return respond(headers ? { ...answer, headers } : answer, call.id);
+    const headers = context.life.told?.headers(call, answer.headers) ?? answer.headers;
+    return respond(headers === answer.headers ? answer : { ...answer, headers }, call.id);
   }
 
   /** The client's connection is closed. */

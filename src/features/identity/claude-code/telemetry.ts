@@ -14,7 +14,7 @@ export type Signal = (typeof SIGNALS)[number];
 /** A larger export is dropped, packed or not. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_UNPACKED = 16 * 1024 * 1024;
-/** Exports on their way to the collector; more are dropped. */
+/** Exports that are read, or on their way to the collector; more are dropped. */
 const MOST_AT_ONCE = 16;
 const SEND_MS = 5_000;
 /** Of faults of the collector one in this time is logged. Milliseconds. */
@@ -35,20 +35,17 @@ export class Telemetry {
     );
   }
 
-  /** Reads the whole export, and sends it on without waiting for that. */
+  /** Reads the whole export, and sends it on without waiting for that. It never throws. */
   async take(signal: Signal, request: Request, principal: Principal): Promise<void> {
-    const body = await bodyOf(request);
-    if (this.#url === undefined || !body || this.#running >= MOST_AT_ONCE) return;
+    if (this.#url === undefined || this.#running >= MOST_AT_ONCE) return;
+    this.#running++;
     const isJson = /^application\/json\b/i.test(request.headers.get("content-type") ?? "");
-    const export_ = withAttributes(body, isJson, {
-      ...(principal.person !== undefined && { "weir.person": principal.person }),
-      "weir.path": principal.path,
-    });
-    if (export_) void this.#send(`${this.#url}/v1/${signal}`, export_, isJson);
+    const found = await exportOf(request, isJson, principal);
+    if (found) void this.#send(`${this.#url}/v1/${signal}`, found, isJson);
+    else this.#running--;
   }
 
   async #send(url: string, body: Uint8Array, isJson: boolean): Promise<void> {
-    this.#running++;
     try {
       const { status } = await fetch(url, {
         ...{ method: "POST", body: body as BodyInit, redirect: "error" as const },
@@ -74,7 +71,23 @@ export class Telemetry {
   }
 }
 
-/** @returns undefined for one that is too large or cannot be unpacked */
+/** @returns undefined for one that cannot be read */
+async function exportOf(
+  request: Request,
+  isJson: boolean,
+  { person, path }: Principal,
+): Promise<Uint8Array | undefined> {
+  const attributes = { ...(person !== undefined && { "weir.person": person }), "weir.path": path };
+  try {
+    const body = await bodyOf(request);
+    return body && withAttributes(body, isJson, attributes);
+  } catch {
+    // The client has left, or its JSON is too deep.
+    return undefined;
+  }
+}
+
+/** @returns undefined for one that is too large @throws Error for one that cannot be unpacked */
 async function bodyOf(request: Request): Promise<Uint8Array | undefined> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -86,10 +99,5 @@ async function bodyOf(request: Request): Promise<Uint8Array | undefined> {
   const body = Buffer.concat(pieces);
   const packing = request.headers.get("content-encoding") ?? "identity";
   if (packing === "identity") return body;
-  if (packing !== "gzip") return undefined;
-  try {
-    return gunzipSync(body, { maxOutputLength: MOST_UNPACKED });
-  } catch {
-    return undefined;
-  }
+  return packing === "gzip" ? gunzipSync(body, { maxOutputLength: MOST_UNPACKED }) : undefined;
 }

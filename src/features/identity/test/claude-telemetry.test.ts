@@ -112,6 +112,8 @@ test("whatever is sent, the answer is 200 and the gateway lives", async () => {
     ["{", JSON_TYPE],
     ["[]", JSON_TYPE],
     ["", JSON_TYPE],
+    ["[".repeat(1_000_000), JSON_TYPE],
+    [`{"resourceLogs":${"[".repeat(20_000)}${"]".repeat(20_000)}}`, JSON_TYPE],
     [Buffer.alloc(5 * 1024 * 1024), JSON_TYPE],
     [bomb, { "content-encoding": "gzip" }],
     ["no gzip", { "content-encoding": "gzip" }],
@@ -120,6 +122,11 @@ test("whatever is sent, the answer is 200 and the gateway lives", async () => {
   ] as const)
     expect((await send(body, headers)).status).toBe(200);
   expect((await send(JSON.stringify(EXPORT), JSON_TYPE, plain)).status).toBe(200);
+  // Places that were taken are free again.
+  taken.length = 0;
+  for (let sent = 0; sent < 40; sent++) await send("{", JSON_TYPE);
+  await send(JSON.stringify(EXPORT), JSON_TYPE);
+  expect(await until(() => taken.length === 1)).toBe(true);
   status = 500;
   expect((await send(JSON.stringify(EXPORT), JSON_TYPE)).status).toBe(200);
   expect(

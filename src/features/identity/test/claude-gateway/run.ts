@@ -59,7 +59,10 @@ function makeHome(gateway: string): void {
   );
   writeFileSync(
     join(HOME, ".claude/settings.json"),
-    JSON.stringify({ forceLoginMethod: "gateway", forceLoginGatewayUrl: gateway }),
+    JSON.stringify({
+      ...{ forceLoginMethod: "gateway", forceLoginGatewayUrl: gateway },
+      attributionProject: "alpha",
+    }),
   );
 }
 
@@ -168,6 +171,12 @@ try {
     screen.clear();
     await say(screen, "say hi");
     return (await screen.find(/the upstream has answered/))[0];
+  });
+  await promise("the person's project is a label, and no provider gets it", async () => {
+    const labelled = stage.seen.filter((one) => one.body.includes('"tags":{"project":"alpha"}'));
+    const passed = stage.asked.filter((body) => "tags" in body);
+    const said = `${labelled.length} requests with the label, ${passed.length} at the provider`;
+    return expect(labelled.length > 0 && passed.length === 0, said);
   });
   await promise("what the client measures is taken", async () => {
     await until(() => countOf(stage, /^POST \/v1\/metrics/, 200) > 0, 30_000);

@@ -78,7 +78,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
       identity: {
         url,
         tokens: { secret: "planted-secret-of-weirs-own-tokens-0001", access },
-        clients: { "claude-code": settings ? { settings: { "/": settings } } : true },
+        clients: { "claude-code": { tag: "project", ...(settings && { settings: { "/": settings } }) } },
         providers: {
           corp: {
             ...{ issuer: issuer.url, client: CLIENT.id, secret: CLIENT.secret },

@@ -1,7 +1,7 @@
 /** The schema of the section: issuers of tokens, and what weir grants to those whom they name. */
 import { type Static, Type } from "@sinclair/typebox";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
-import { clients } from "./clients.ts";
+import { clients } from "./own/declarations.ts";
 import { declaredPerson, grantsSchema } from "./declared/declarations.ts";
 import { keyPolicySchema } from "./me/policy.ts";
 import { scim } from "./scim/options.ts";

@@ -3,7 +3,7 @@ import { GatewayError } from "../../../core/error.ts";
 import { type Principal } from "../../../core/principal.ts";
 import { assertCurrent, CHALLENGE } from "../../../gateway/credentials.ts";
 import type { OwnRoute, WorkerHost } from "../../../gateway/seams.ts";
-import type { ClaudeCodeConfig } from "../clients.ts";
+import type { ClaudeCodeConfig } from "../own/declarations.ts";
 import type { TokenForm } from "../form.ts";
 import { answer, answered } from "./answers.ts";
 import { modelNames } from "./available-models.ts";

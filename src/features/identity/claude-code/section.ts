@@ -4,7 +4,7 @@ import { headerFault } from "../../../config/sections/kinds.ts";
 import { isLoopback } from "../../../core/host-names.ts";
 import { isObject } from "../../../core/json.ts";
 import { pathFault } from "../../../ledger/keys/path.ts";
-import type { ClaudeCodeConfig } from "../clients.ts";
+import type { ClaudeCodeConfig } from "../own/declarations.ts";
 import type { IdentityConfig } from "../declarations.ts";
 
 const AT: Path = ["identity", "clients", "claude-code"];

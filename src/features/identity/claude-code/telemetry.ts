@@ -5,7 +5,7 @@
 import { gunzipSync } from "node:zlib";
 import type { Principal } from "../../../core/principal.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
-import type { ClaudeCodeConfig } from "../clients.ts";
+import type { ClaudeCodeConfig } from "../own/declarations.ts";
 import { withAttributes } from "./otlp.ts";
 
 export const SIGNALS = ["metrics", "logs", "traces"] as const;

@@ -1,6 +1,6 @@
 /** The programs that sign people in at weir, in the config. */
 import { type Static, Type } from "@sinclair/typebox";
-import { CLOSED, secret } from "../../config/sections/kinds.ts";
+import { CLOSED, secret } from "../../../config/sections/kinds.ts";
 
 const claudeCode = Type.Object(
   {

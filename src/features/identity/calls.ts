@@ -16,7 +16,7 @@ import type { IdentityDown, IdentityUp, SeenPerson } from "./messages.ts";
 import { OwnTokens } from "./own/own-tokens.ts";
 import { oauthRoutes } from "./own/routes.ts";
 import type { AccessRow } from "./people.ts";
-import { scimProvider } from "./scim/options.ts";
+import { scimProvider } from "./scim/section.ts";
 import { admitsTokens, durationMs } from "./section.ts";
 import { refusalOf } from "./refusals.ts";
 import type { IdentityConfig } from "./declarations.ts";

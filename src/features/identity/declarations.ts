@@ -3,8 +3,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
 import { clients } from "./own/declarations.ts";
 import { declaredPerson, grantsSchema } from "./declared/declarations.ts";
-import { keyPolicySchema } from "./me/policy.ts";
-import { scim } from "./scim/options.ts";
+import { keyPolicySchema } from "./me/section.ts";
+import { scim } from "./scim/section.ts";
 
 /** Algorithms that an entry without `algorithms` accepts. */
 export const ALGORITHMS = [

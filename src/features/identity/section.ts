@@ -7,10 +7,10 @@ import { pathFault } from "../../ledger/keys/path.ts";
 import { scopesFault } from "../../ledger/keys/scopes.ts";
 import { claudeCodeFaults } from "./claude-code/section.ts";
 import { signInFaults } from "./sign-in/section.ts";
-import { scimFaults } from "./scim/options.ts";
+import { scimFaults } from "./scim/section.ts";
 import { type IdentityConfig, identity, type IssuerConfig, type ProviderConfig } from "./declarations.ts";
 import { peopleFaults } from "./declared/section.ts";
-import { keyPolicyFaults } from "./me/policy.ts";
+import { keyPolicyFaults } from "./me/section.ts";
 
 export const identitySection = section("identity", identity, {
   after: ["keyBudgets", "rates"],

@@ -2,8 +2,8 @@
 import type { WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import type { TokenCalls } from "./calls.ts";
 import type { IdentityConfig } from "./declarations.ts";
-import { Asks } from "./asks.ts";
-import { type DeclaredPerson, peopleIn } from "./declared/people.ts";
+import type { Asks } from "./asks.ts";
+import type { DeclaredPerson } from "./declared/people.ts";
 import type { IdentityDown, IdentityUp } from "./messages.ts";
 import type { ScimSettings } from "./scim/settings.ts";
 import { admitsTokens, identitySection, issuersOf } from "./section.ts";
@@ -16,7 +16,7 @@ export function start(host: WorkerHost): WorkerPart {
   /** The keeper is told also that an option is off: something may be left of it. */
   let isTold = false;
   const keeper = host.channel<IdentityUp, IdentityDown>();
-  const asks = new Asks(keeper);
+  let asks: Asks | undefined;
   let declared: readonly DeclaredPerson[] | undefined;
   const send = () => {
     if (keeper.isUp && declared) keeper.send({ declared });
@@ -24,7 +24,7 @@ export function start(host: WorkerHost): WorkerPart {
     keeper.send({ signIn: signIn ?? null });
     keeper.send({ scim: scim ?? null });
   };
-  keeper.listen({ up: send, down: () => asks.lost(), message: (answer) => asks.received(answer) });
+  keeper.listen({ up: send, down: () => asks?.lost(), message: (answer) => asks?.received(answer) });
   return {
     async seams(config) {
       const section = identitySection.of(config);
@@ -35,15 +35,15 @@ export function start(host: WorkerHost): WorkerPart {
         calls?.stop();
         return undefined;
       }
-      const { TokenCalls } = await import("./calls.ts");
+      const [{ TokenCalls }, { Asks }] = await Promise.all([import("./calls.ts"), import("./asks.ts")]);
+      asks ??= new Asks(keeper);
       calls ??= new TokenCalls(host, keeper, asks);
       return calls.seams(section);
     },
     serves(config) {
       const section = identitySection.of(config);
-      void Promise.all([settingsOf(section), scimOf(section)]).then((settings) => {
-        [signIn, scim] = settings;
-        declared = peopleIn(section);
+      void Promise.all([settingsOf(section), scimOf(section), declaredOf(section)]).then((settings) => {
+        [signIn, scim, declared] = settings;
         isTold ||= Object.keys(section.providers).length > 0;
         send();
       });
@@ -66,4 +66,8 @@ async function scimOf(section: IdentityConfig): Promise<ScimSettings | undefined
   if (!section.scim.token) return undefined;
   const { scimSettings } = await import("./scim/settings.ts");
   return scimSettings(section);
+}
+
+async function declaredOf(section: IdentityConfig): Promise<readonly DeclaredPerson[]> {
+  return section.people.length === 0 ? [] : (await import("./declared/people.ts")).peopleIn(section);
 }

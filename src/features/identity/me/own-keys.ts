@@ -8,7 +8,7 @@ import { isWithin } from "../../../ledger/keys/path.ts";
 import { excessOf } from "../../../ledger/keys/scopes.ts";
 import type { KeyEntry, Scopes } from "../../../ledger/policy.ts";
 import { AdminError, conflict, invalid, notFound } from "../../../operator/errors.ts";
-import { type KeyPolicy, narrowed, policyAt } from "./policy.ts";
+import { type KeyPolicy, narrowed, policyAt } from "./section.ts";
 
 /** Whose keys. */
 export interface Owner {

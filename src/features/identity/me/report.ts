@@ -4,7 +4,7 @@ import type { Caller } from "../../../admin/callers.ts";
 import { limitsOf } from "../../../admin/key-limits.ts";
 import { compilePermissions } from "../../../ledger/keys/principal.ts";
 import type { KeyEntry, Subject } from "../../../ledger/policy.ts";
-import type { KeyPolicy } from "./policy.ts";
+import type { KeyPolicy } from "./section.ts";
 import type { Owner } from "./own-keys.ts";
 
 /** Newest calls and changes that are shown. */

@@ -3,7 +3,7 @@ import { digestOf } from "../../../ledger/keys/form.ts";
 import type { IdentityConfig } from "../declarations.ts";
 import { providerEntry } from "../entries.ts";
 import type { GroupRule } from "../groups.ts";
-import { scimProvider } from "./options.ts";
+import { scimProvider } from "./section.ts";
 
 export interface ScimSettings {
   /** SHA-256 of the token, as hexadecimal digits. */

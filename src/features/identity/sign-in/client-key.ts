@@ -1,41 +1,9 @@
-/** A private key with which weir says who it is at a provider, in place of a secret (RFC 7523). */
-import { createPrivateKey, type KeyObject, sign } from "node:crypto";
+/** Says who weir is at a provider, with a private key in place of a secret (RFC 7523). */
+import { sign } from "node:crypto";
+import type { ClientKey } from "./declarations.ts";
 
 /** How long an assertion is valid. Seconds. */
 const VALID = 60;
-const RSA_BITS = 2_048;
-
-export interface ClientKey {
-  readonly key: KeyObject;
-  readonly alg: "ES256" | "RS256";
-  /** What a JWK says of itself: providers find the public key by it. Entra wants the thumbprint of the certificate. */
-  readonly named: Readonly<Record<string, string>>;
-}
-
-const NAMES = ["kid", "x5t", "x5t#S256"];
-
-/** @param text PEM or JWK @throws Error with a clause */
-export function readClientKey(text: string): ClientKey {
-  const jwk = text.trim().startsWith("{") ? (JSON.parse(text) as Record<string, unknown>) : undefined;
-  const key = jwk ? createPrivateKey({ key: jwk as never, format: "jwk" }) : createPrivateKey(text);
-  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
-  const named = Object.fromEntries(
-    NAMES.flatMap((name) => (typeof jwk?.[name] === "string" ? [[name, jwk[name]]] : [])),
-  );
-  if (type === "ec" && details?.namedCurve === "prime256v1") return { key, alg: "ES256", named };
-  if (type === "rsa" && (details?.modulusLength ?? 0) >= RSA_BITS) return { key, alg: "RS256", named };
-  throw new Error("is of another kind");
-}
-
-/** A clause that states the fault of a key; undefined when there is none. It has nothing of the key. */
-export function clientKeyFault(text: string): string | undefined {
-  try {
-    readClientKey(text);
-    return undefined;
-  } catch {
-    return `must be a private key as PEM or JWK: EC of the curve P-256, or RSA of at least ${RSA_BITS} bits`;
-  }
-}
 
 /**
  * The form members that say who weir is.

@@ -14,7 +14,7 @@ import { readToken } from "../tokens/token.ts";
 import { type Attempt, ATTEMPT_MS, AttemptSealer, randomText } from "./attempt.ts";
 import { expectIdToken, type ExpectedToken, expectOwn } from "./id-token.ts";
 import { groupsAtGraph } from "./graph.ts";
-import { graphAddress } from "./graph-address.ts";
+import { graphAddress } from "./declarations.ts";
 import { Metadata } from "./metadata.ts";
 import type { SignInProvider } from "./settings.ts";
 import { GrantRefused, type ProviderTokens, TokenEndpoint } from "./token-endpoint.ts";

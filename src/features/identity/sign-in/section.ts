@@ -1,8 +1,7 @@
 /** Faults of the options of a sign-in that a schema cannot express. */
 import { type Fault, faultAt, type Path } from "../../../config/error.ts";
 import type { ProviderConfig } from "../declarations.ts";
-import { clientKeyFault } from "./client-key.ts";
-import { graphFault } from "./graph-address.ts";
+import { clientKeyFault, graphFault } from "./declarations.ts";
 
 /** @param url public address of weir */
 export function signInFaults(at: Path, provider: ProviderConfig, url: string | undefined): Fault[] {

@@ -1,7 +1,7 @@
 /** What the keeper needs to sign people in. Plain JSON: workers send it over the private link, and the keeper does not store it. */
 import type { IdentityConfig, ProviderConfig } from "../declarations.ts";
 import { type AuthorizationSettings, authorizationSettings } from "../own/settings.ts";
-import { type KeyPolicy, keyPoliciesOf } from "../me/policy.ts";
+import { type KeyPolicy, keyPoliciesOf } from "../me/section.ts";
 import { durationMs } from "../section.ts";
 
 export interface SignInProvider {

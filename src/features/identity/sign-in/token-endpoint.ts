@@ -2,7 +2,8 @@
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import { basicAuthorization } from "../basic-authorization.ts";
 import { shown, TokenFault } from "../tokens/fault.ts";
-import { assertionFor, type ClientKey, readClientKey } from "./client-key.ts";
+import { assertionFor } from "./client-key.ts";
+import { type ClientKey, readClientKey } from "./declarations.ts";
 import type { Metadata } from "./metadata.ts";
 import type { SignInProvider } from "./settings.ts";
 

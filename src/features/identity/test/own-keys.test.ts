@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { FakeBooks } from "../../../../test/helpers/admin.ts";
 import type { AdminError } from "../../../operator/errors.ts";
 import { OwnKeys, type Owner } from "../me/own-keys.ts";
-import { type KeyPolicy, narrowed, policyAt } from "../me/policy.ts";
+import { type KeyPolicy, narrowed, policyAt } from "../me/section.ts";
 
 const NOW = 1_800_000_000_000;
 const HOUR = 3_600_000;

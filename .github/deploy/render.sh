@@ -19,10 +19,12 @@ write() {
       > "$folder/$file"
 }
 
-mkdir -p "$folder/monitoring"
+mkdir -p "$folder/monitoring" "$folder/people"
 for name in configmap serviceaccount deployment service service-admin pdb networkpolicy; do
   write "$name.yaml" "$name"
 done
 # What needs the operator of Prometheus, and an adapter for the metrics of pods.
 write monitoring/servicemonitor.yaml servicemonitor --set serviceMonitor.enabled=true
 write monitoring/hpa.yaml hpa --set autoscaling.enabled=true
+# A name from outside, at which people sign in.
+write people/ingress.yaml ingress --set ingress.enabled=true --set ingress.people=true --set ingress.host=weir.example.com

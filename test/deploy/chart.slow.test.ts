@@ -115,6 +115,47 @@ const VARIANTS: [string, object, (resources: Resource[]) => void][] = [
     (all) => expect(ofKind(all, "Deployment").spec.template.spec.terminationGracePeriodSeconds).toBe(624),
   ],
   [
+    "people who sign in from outside",
+    {
+      ingress: {
+        enabled: true,
+        people: true,
+        host: "weir.example.com",
+        tlsSecret: "tls",
+        className: "nginx",
+      },
+    },
+    (all) => {
+      const [{ host, http }] = ofKind(all, "Ingress").spec.rules;
+      const leadsTo = (path: string) =>
+        http.paths
+          .filter(
+            (one: { path: string }) =>
+              one.path === "/" || path === one.path || path.startsWith(`${one.path}/`),
+          )
+          .sort((a: { path: string }, b: { path: string }) => b.path.length - a.path.length)[0].backend
+          .service.name;
+      expect(host).toBe("weir.example.com");
+      for (const path of [
+        "/auth/callback/okta",
+        "/console",
+        "/admin/v1/me",
+        "/device",
+        "/oauth/authorize",
+        "/scim/v2/Users",
+      ])
+        expect([path, leadsTo(path)]).toEqual([path, "weir-admin"]);
+      for (const path of [
+        "/v1/messages",
+        "/oauth/token",
+        "/managed/settings",
+        "/.well-known/oauth-authorization-server",
+      ])
+        expect([path, leadsTo(path)]).toEqual([path, "weir"]);
+      expect(ofKind(all, "ConfigMap").data!["weir.yaml"]).toContain("- weir.example.com");
+    },
+  ],
+  [
     "TLS up to the pod",
     { config: { workers: 2, names: ["llm.example.com"] } },
     (all) =>
@@ -169,6 +210,8 @@ test.each<[object, string]>([
   [{ secret: {} }, "secret.data has no admin-key"],
   [{ secret: { data: { "admin-key": "a", "metrics-key": "b" } } }, "secret.data has no store-url"],
   [{ database: { enabled: false } }, "each pod would have budgets of its own"],
+  [{ ingress: { enabled: true } }, "ingress.host is the name"],
+  [{ ingress: { enabled: true, host: "https://a" } }, "/ingress/host"],
   [{ config: { workers: 0 } }, "/config/workers"],
   [{ config: { workers: 2, port: 80 } }, "/config/port"],
   [{ config: { workers: 2, store: { url: "postgres://secret" } } }, "/config/store/url"],
@@ -188,7 +231,7 @@ test("the plain manifests are those that the chart makes", () => {
   const made = join(folder, "plain");
   expect(run([join(DEPLOY, "render.sh"), made], { HELM: helm! })).toEqual({ code: 0, out: "", err: "" });
   const names = (readdirSync(made, { recursive: true }) as string[]).filter((name) => name.endsWith(".yaml"));
-  expect(names.length).toBe(9);
+  expect(names.length).toBe(10);
   for (const name of names)
     expect(`${name}\n${readFileSync(join(PLAIN, name), "utf8")}`).toBe(
       `${name}\n${readFileSync(join(made, name), "utf8")}`,

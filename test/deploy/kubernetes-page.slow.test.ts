@@ -7,8 +7,12 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeF
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { blockOf, blocksOf } from "../helpers/documents.ts";
+import { parse } from "../../src/cli/parse.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { COMMANDS } from "../helpers/commands.ts";
 import { environmentIn } from "../helpers/environment.ts";
-import { DEPLOY, ofKind, plainManifests, resourcesOf } from "../helpers/manifests.ts";
+import { SECTIONS } from "../helpers/features.ts";
+import { DEPLOY, localPod, ofKind, plainManifests, resourcesOf } from "../helpers/manifests.ts";
 
 setDefaultTimeout(120_000);
 
@@ -68,7 +72,7 @@ test("each command is one that kubectl and helm take, and names what the manifes
   // What the page shows of the admin key is that key.
   expect(stdout.toString()).toContain(values["admin-key"]!);
   const applied = resourcesOf(readFileSync(join(folder, "applied.yaml"), "utf8"));
-  const plain = [...plainManifests().values()].filter(({ kind }) => !/Monitor|Autoscaler/.test(kind));
+  const plain = [...plainManifests().values()].filter(({ kind }) => !/Monitor|Autoscaler|Ingress/.test(kind));
   expect(applied.map(({ kind }) => kind).sort()).toEqual(plain.map(({ kind }) => kind).sort());
   const services = applied.filter(({ kind }) => kind === "Service");
   expect(services.find(({ metadata }) => metadata.name === "weir-admin")!.spec.ports[0].port).toBe(9348);
@@ -80,4 +84,30 @@ test("each command is one that kubectl and helm take, and names what the manifes
   for (const [, name] of config.matchAll(/secrets\/([\w-]+)\}/g))
     expect(Object.keys(values)).toContain(name!);
   expect(config).toContain("key-app");
+});
+
+test("with the values for people the chart has an ingress, and a config with which they sign in", () => {
+  if (!helm) return console.log("The chart was not rendered: there is no helm here (HELM names it).");
+  const files = ["secret:", "people:"].map((word) => {
+    const file = join(folder, `${word.slice(0, -1)}-values.yaml`);
+    writeFileSync(file, blockOf(PAGE, "yml", word).replace("OWNER", "owner"));
+    return ["--values", file];
+  });
+  const command = [helm, "template", "weir", join(DEPLOY, "chart"), ...files.flat()];
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { env: environmentIn(folder) });
+  expect({ exitCode, said: stderr.toString() }).toEqual({ exitCode: 0, said: "" });
+  const resources = resourcesOf(stdout.toString());
+  expect(ofKind(resources, "Ingress").spec.rules[0].host).toBe("weir.example.com");
+  const secrets = { "admin-key": "a".repeat(32), "metrics-key": "m".repeat(32), "key-app": "k".repeat(32) };
+  const others = {
+    openai: "sk",
+    okta: "s",
+    tokens: "t".repeat(64),
+    "store-url": "postgres://weir:s@db/weir",
+  };
+  const { args, env } = localPod(resources, mkdtempSync(join(folder, "pod-")), { ...secrets, ...others });
+  const { flags } = parse(args, COMMANDS) as { flags: Record<string, string> };
+  const { config } = loadConfig({ flags, env, cwd: folder, sections: SECTIONS });
+  expect(config.admin).toMatchObject({ names: ["weir.example.com"] });
+  expect(JSON.stringify(config)).toContain("corp.okta.com");
 });

@@ -20,11 +20,15 @@ export interface Nginx {
 
 /**
  * @param ports of two gateways on 127.0.0.1 @param tls whether it takes connections with TLS, as in the file
+ * @param how `port`: where it listens; default: a free one. `beside`: more of the server's part
  * @throws Error where nginx finds a fault in the file
  */
-export function startNginx(ports: readonly number[], tls = true): Nginx {
+export function startNginx(
+  ports: readonly number[],
+  tls = true,
+  { port = freePort(), beside = "" }: { port?: number; beside?: string } = {},
+): Nginx {
   const folder = mkdtempSync(join(tmpdir(), "weir-nginx-"));
-  const port = freePort();
   mkdirSync(join(folder, "tls"));
   writeFileSync(join(folder, "tls/cert.pem"), FIRST.cert);
   writeFileSync(join(folder, "tls/key.pem"), FIRST.key);
@@ -32,6 +36,7 @@ export function startNginx(ports: readonly number[], tls = true): Nginx {
     .replace("127.0.0.1:9347", `127.0.0.1:${ports[0]}`)
     .replace("127.0.0.1:9357", `127.0.0.1:${ports[1]}`)
     .replace("listen 443 ssl", `listen 127.0.0.1:${port}${tls ? " ssl" : ""}`)
+    .replace("    location / {", () => `${beside}    location / {`)
     .replaceAll("/etc/nginx/tls", join(folder, "tls"));
   writeFileSync(join(folder, "weir.conf"), text);
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(

@@ -52,6 +52,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
   (dict "name" "metrics" "key" "${file:../secrets/metrics-key}" "role" "read") }}
 {{- $_ := set $admin "host" "0.0.0.0" }}
 {{- $_ := set $admin "port" 9348 }}
+{{- if and .Values.ingress.enabled .Values.ingress.people }}
+{{- $_ := set $admin "names" (append ($admin.names | default list) .Values.ingress.host | uniq) }}
+{{- end }}
 {{- $_ := set $admin "keys" (concat $own ($admin.keys | default list)) }}
 {{- $_ := set $config "admin" $admin }}
 {{- $_ := set $config "host" "0.0.0.0" }}
@@ -69,6 +72,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "weir.check" -}}
 {{- if and (not .Values.database.enabled) (or .Values.autoscaling.enabled (gt (int .Values.replicas) 1)) }}
 {{- fail "without a database each pod would have budgets of its own: set replicas to 1 and autoscaling.enabled to false, or database.enabled to true" }}
+{{- end }}
+{{- if and .Values.ingress.enabled (not .Values.ingress.host) }}
+{{- fail "ingress.host is the name by which clients call the gateway; set it" }}
 {{- end }}
 {{- if not .Values.secret.existing }}
 {{- range $name := concat (list "admin-key" "metrics-key") (ternary (list "store-url") list .Values.database.enabled) }}

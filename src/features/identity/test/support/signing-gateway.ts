@@ -24,23 +24,33 @@ export interface SigningGateway {
   stop(): Promise<void>;
 }
 
-/** @param clients the option `identity.clients` @param ask scopes that weir asks the provider for */
+export interface SigningOptions {
+  workers?: number;
+  /** The option `identity.clients`. */
+  clients?: object;
+  /** Scopes that weir asks the provider for. */
+  ask?: readonly string[];
+  /** The option `identity.url`; default: the address of the admin listener. */
+  url?: string;
+  /** Default: free ones. */
+  ports?: { readonly admin: number; readonly gateway: number };
+}
+
 export async function startSigning({
   workers = 1,
   clients,
   ask,
-}: {
-  workers?: number;
-  clients?: object;
-  ask?: readonly string[];
-} = {}): Promise<SigningGateway> {
+  url,
+  ports,
+}: SigningOptions = {}): Promise<SigningGateway> {
   const upstream = startUpstream(json(CHAT_ANSWER));
   const issuer = await Issuer.start("ES256");
   const provider = new FakeSignIn(issuer);
-  const port = freePort();
+  const port = ports?.admin ?? freePort();
   const admin = `http://127.0.0.1:${port}`;
   const gateway = await serve({
     workers,
+    ...(ports && { port: ports.gateway }),
     config: JSON.stringify({
       ...chatHost(upstream.url),
       log: { format: "json" },
@@ -48,7 +58,7 @@ export async function startSigning({
       state: "state",
       adminKeys: [{ name: "boss", key: ADMIN_KEY, role: "admin" }],
       identity: {
-        url: admin,
+        url: url ?? admin,
         tokens: { secret: "planted-secret-of-weirs-own-tokens-0001" },
         ...(clients && { clients }),
         providers: {
@@ -92,7 +102,7 @@ export async function press(browser: Browser, page: string, decision: string, in
 
 /** @returns the status of a call with a credential */
 export async function callWith(
-  { gateway }: Pick<SigningGateway, "gateway">,
+  { gateway }: { readonly gateway: { readonly url: string } },
   credential: string,
 ): Promise<number> {
   const answer = await fetch(`${gateway.url}/v1/chat/completions`, {

@@ -36,6 +36,8 @@ export class KeySource {
   #renewAt = 0;
   /** When it was tried last, and whether that failed. */
   #triedAt = -Infinity;
+  /** When an unknown key was the reason. */
+  #unknownAt = -Infinity;
   #fault: string | undefined;
   #pending: Promise<void> | undefined;
   #timer: Timer | undefined;
@@ -65,7 +67,7 @@ export class KeySource {
   async verify(token: Token): Promise<void> {
     const { now } = this.#options;
     if (this.#isUsable(now())) {
-      if (!this.#set!.has(token) && now() - this.#triedAt >= UNKNOWN_MS) await this.#renew();
+      if (!this.#set!.has(token)) await this.#lookForUnknown();
     } else if (this.#pending !== undefined || now() - this.#triedAt >= FAILED_MS) await this.#renew();
     if (!this.#isUsable(now()))
       throw new TokenFault(
@@ -73,6 +75,14 @@ export class KeySource {
         `the keys of the issuer are not known: ${this.#fault ?? "not yet"}`,
       );
     await this.#set!.verify(token);
+  }
+
+  /** Tokens with keys that nobody has would fetch without end; a fetch that runs is waited for by all. */
+  async #lookForUnknown(): Promise<void> {
+    const now = this.#options.now();
+    if (this.#pending === undefined && now - this.#unknownAt < UNKNOWN_MS) return;
+    if (this.#pending === undefined) this.#unknownAt = now;
+    await this.#renew();
   }
 
   #isUsable(now: number): boolean {

@@ -5,11 +5,13 @@ import { missingPostgres, startPostgres, type TestPostgres } from "../../../../t
 import { freePort, type Serving, serve, until } from "../../../../test/helpers/serving.ts";
 import { personId } from "../people.ts";
 import { Issuer } from "./support/issuer.ts";
+import { formIn, oauth, type OAuthBody } from "./support/programs.ts";
 import { Browser, CLIENT, FakeSignIn } from "./support/sign-in.ts";
 
 setDefaultTimeout(120_000);
 
 const HOUR = 3_600_000;
+const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 let server: TestPostgres;
 let database: SQL;
 let issuer: Issuer;
@@ -24,6 +26,7 @@ async function startNode(url: string, port: number): Promise<Serving> {
       ...{ log: { format: "json" }, admin: { port }, state: "state", store: { url } },
       identity: {
         url: admins[0],
+        tokens: { secret: "planted-secret-of-weirs-own-tokens-0001" },
         providers: {
           corp: {
             ...{ issuer: issuer.url, client: CLIENT.id, secret: CLIENT.secret },
@@ -62,6 +65,16 @@ async function signIn(): Promise<Browser> {
   const browser = new Browser(admins[0]!);
   expect((await browser.signIn(provider)).status).toBe(303);
   return browser;
+}
+
+/** The whole way of a device, at one node. */
+async function connect(browser: Browser, url: string): Promise<OAuthBody> {
+  const { body: device } = await oauth(`${url}/oauth/device_authorization`, { surface: "claude_code" });
+  const { action, fields } = formIn(await (await browser.go(`/device?user_code=${device.user_code}`)).text());
+  const body = new URLSearchParams({ ...fields, decision: "allow" });
+  await browser.go(action, { method: "POST", body, headers: { origin: admins[0]! } });
+  const poll = { grant_type: DEVICE_GRANT, device_code: device.device_code! };
+  return (await oauth(`${url}/oauth/token`, poll)).body;
 }
 
 /** As if the provider had been asked some time ago, and the nodes did not remember it. */
@@ -103,6 +116,40 @@ else
       expect(await statuses(copy)).toEqual([401, 401]);
     });
 
+    test("a device that one lets in gets its tokens from the other; one refresh token gives one next one at both", async () => {
+      const browser = await signIn();
+      const [one, other] = nodes.map(({ url }) => url) as [string, string];
+      const { body: device } = await oauth(`${one}/oauth/device_authorization`, { surface: "claude_code" });
+      const page = await browser.go(`/device?user_code=${device.user_code}`);
+      const { action, fields } = formIn(await page.text());
+      const allowed = new URLSearchParams({ ...fields, decision: "allow" });
+      await browser.go(action, { method: "POST", body: allowed, headers: { origin: admins[0]! } });
+      const poll = { grant_type: DEVICE_GRANT, device_code: device.device_code! };
+      // Two polls at once at two nodes: one gets the tokens, and the second use ends nothing that it did not get.
+      const polled = await Promise.all([one, other].map((url) => oauth(`${url}/oauth/token`, poll)));
+      const [first] = polled.filter(({ status }) => status === 200);
+      expect(polled.map(({ status }) => status).sort()).toEqual([200, 400]);
+      const again = { grant_type: "refresh_token", refresh_token: first!.body.refresh_token! };
+      const isEnded = (await oauth(`${one}/oauth/token`, again)).status === 401;
+      // The poll that came second saw the code as spent, or as being spent: the family ends only in the first case.
+      const tokens = isEnded ? await connect(browser, one) : first!.body;
+      const both = await Promise.all(
+        [one, other, one, other].map((url) =>
+          oauth(`${url}/oauth/token`, { grant_type: "refresh_token", refresh_token: tokens.refresh_token! }),
+        ),
+      );
+      expect(both.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      expect(new Set(both.map(({ body }) => body.refresh_token)).size).toBe(1);
+      const access = both[0]!.body.access_token!;
+      const own = (url: string) =>
+        fetch(`${url}/v1/key`, { headers: { authorization: `Bearer ${access}` } }).then(
+          ({ status }) => status,
+        );
+      expect(await Promise.all([own(one), own(other)])).toEqual([200, 200]);
+      expect((await oauth(`${other}/oauth/revoke`, { token: access })).status).toBe(200);
+      expect(await Promise.all([own(one), own(other)])).toEqual([401, 401]);
+    });
+
     test("a person who is suspended at one is out at both", async () => {
       const browser = await signIn();
       expect(await statuses(browser)).toEqual([200, 200]);
@@ -132,7 +179,7 @@ else
       provider.refreshTokens.clear();
       expect(await statuses(browser)).toEqual([401, 401]);
       const [{ count }] = await database`SELECT count(*)::int AS count FROM identity_sessions`;
-      const [row] = await database`SELECT not_before FROM identity_access`;
+      const [row] = await database`SELECT not_before FROM identity_access WHERE id LIKE 'per%'`;
       expect(count).toBe(0);
       expect(Number(row.not_before)).toBeGreaterThan(Date.now() / 1_000 - 60);
     });

@@ -3,6 +3,10 @@ import type { Channel } from "../core/channel.ts";
 import type { Replica } from "../core/replica.ts";
 import type { ReplicaDown, ReplicaUp } from "./replica-messages.ts";
 
+/** Texts of rows that are held once: a hundred thousand people have some dozens of roles. */
+const MOST_SHARED = 2_000;
+const LONGEST_SHARED = 500;
+
 export class ReplicaViews {
   readonly #channel: Channel<ReplicaUp, ReplicaDown>;
   readonly #views = new Map<string, View>();
@@ -43,6 +47,7 @@ class View implements Replica<unknown> {
   isCurrent = false;
   #rows = new Map<string, unknown>();
   #number = 0;
+  readonly #texts = new Map<string, string>();
   readonly #listeners: ((ids: readonly string[]) => void)[] = [];
 
   get(id: string): unknown {
@@ -57,6 +62,17 @@ class View implements Replica<unknown> {
     this.#listeners.push(changed);
   }
 
+  /** The same row: texts that many rows have are one. */
+  #shared(row: ReplicaDown["rows"][number]): ReplicaDown["rows"][number] {
+    for (const [name, value] of Object.entries(row)) {
+      if (typeof value !== "string" || name === "id" || value.length > LONGEST_SHARED) continue;
+      const known = this.#texts.get(value);
+      if (known !== undefined) (row as Record<string, unknown>)[name] = known;
+      else if (this.#texts.size < MOST_SHARED) this.#texts.set(value, value);
+    }
+    return row;
+  }
+
   /** @returns whether no message before this one is missing */
   take({ number, isAll, rows, deleted }: ReplicaDown): boolean {
     if (!isAll && (!this.isCurrent || number !== this.#number + 1)) {
@@ -67,7 +83,7 @@ class View implements Replica<unknown> {
     }
     const before = this.#rows;
     if (isAll) this.#rows = new Map();
-    for (const row of rows) this.#rows.set(row["id"] as string, row);
+    for (const row of rows) this.#rows.set(row["id"] as string, this.#shared(row));
     for (const id of deleted) this.#rows.delete(id);
     this.#number = number;
     this.isComplete = this.isCurrent = true;

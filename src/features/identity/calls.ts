@@ -29,7 +29,7 @@ import { KeySource } from "./tokens/key-source.ts";
 const LOG_MS = 10_000;
 /** How often a worker tells the keeper of the same person. Milliseconds. */
 const TELL_MS = 86_400_000;
-const MOST_TOLD = 100_000;
+const MOST_TOLD = 20_000;
 
 export class TokenCalls {
   readonly #host: WorkerHost;

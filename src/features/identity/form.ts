@@ -1,5 +1,5 @@
 /** The form of credentials: tokens of the issuers in the config. */
-import type { Caller, Principal } from "../../core/principal.ts";
+import type { Principal } from "../../core/principal.ts";
 import { GatewayError } from "../../core/error.ts";
 import { parseJson, isObject } from "../../core/json.ts";
 import type { CredentialForm } from "../../gateway/credentials.ts";
@@ -25,25 +25,14 @@ import { joinedRow, waitingFor } from "./scim/waiting.ts";
 import { shown, TokenFault } from "./tokens/fault.ts";
 import { ANSWER_MS, type Introspection } from "./tokens/introspection.ts";
 import type { KeySource } from "./tokens/key-source.ts";
+import { put, TokenMemory, type Verified } from "./token-memory.ts";
 import { isTokenShaped, readToken, type Token } from "./tokens/token.ts";
 
 /** How long a verified token is not verified again, and a refused one is refused by memory. Milliseconds. */
 const KEPT_MS = 300_000;
 const REFUSED_MS = 5_000;
-/** Most tokens in memory. */
-const MOST_KEPT = 100_000;
-const MOST_RECENT = 1_000;
-const RECENT_LENGTH = 4_096;
 const MOST_REFUSED = 10_000;
 const MOST_SCOPES = 1_000;
-
-/** A token that was verified. */
-interface Kept {
-  readonly principal: Principal;
-  /** Ids of what may be revoked: the token, and the family of tokens to which it belongs; and under which a user of SCIM may wait. */
-  readonly ids: readonly string[];
-  readonly until: number;
-}
 
 export interface FormOptions {
   /** By issuer. */
@@ -70,10 +59,9 @@ export class TokenForm implements CredentialForm {
   readonly example = "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJ3ZWlyIn0.c2lnbmF0dXJl";
   readonly #host: Pick<WorkerHost, "principal" | "meter">;
   readonly #options: FormOptions;
-  /** By the digest of the whole token: no two tokens share an entry. */
-  readonly #kept = new Map<string, Kept>();
-  /** Those that were used last, by their whole text: a hash costs more than the comparison. */
-  readonly #recent = new Map<string, Kept>();
+  /** All entries; what is remembered of a token has the number of its own. */
+  readonly #entries: readonly Entry[];
+  readonly #memory = new TokenMemory((verified) => this.#principal(verified));
   readonly #refused = new Map<string, { readonly error: GatewayError; readonly until: number }>();
   readonly #pending = new Map<string, Promise<Principal>>();
   readonly #scopes = new Map<string, Scopes>();
@@ -82,6 +70,7 @@ export class TokenForm implements CredentialForm {
   constructor(host: Pick<WorkerHost, "principal" | "meter">, options: FormOptions) {
     this.#host = host;
     this.#options = options;
+    this.#entries = [...[...options.entries.values()].flat(), ...(options.own?.entries.values() ?? [])];
   }
 
   claims(text: string): boolean {
@@ -91,16 +80,13 @@ export class TokenForm implements CredentialForm {
   check(text: string): Principal | Promise<Principal> {
     const { known, now } = this.#options;
     if (known.isTooOld()) throw refusalOf({ reason: "unavailable" });
-    const recent = this.#recent.get(text);
-    if (recent && now() < recent.until) return recent.principal;
+    const at = now();
+    const recent = this.#memory.ofText(text, at);
+    if (recent) return recent;
     Bun.SHA256.hash(text, this.#digest);
     const digest = this.#digest.toString("latin1");
-    const kept = this.#kept.get(digest);
-    const at = now();
-    if (kept && at < kept.until) {
-      if (text.length <= RECENT_LENGTH) put(this.#recent, text, kept, MOST_RECENT);
-      return kept.principal;
-    }
+    const kept = this.#memory.of(digest, text, at);
+    if (kept) return kept;
     const refused = this.#refused.get(digest);
     if (refused && at < refused.until) throw refused.error;
     const pending = this.#pending.get(digest);
@@ -135,15 +121,13 @@ export class TokenForm implements CredentialForm {
 
   /** What the store knows of people or tokens has changed: they are looked at anew with their next call. */
   forget(ids: ReadonlySet<string>): void {
-    this.#recent.clear();
-    for (const [digest, { principal, ids: own }] of this.#kept)
-      if (ids.has(principal.person!) || own.some((id) => ids.has(id))) this.#kept.delete(digest);
+    this.#memory.forget(ids);
     this.#refused.clear();
   }
 
   /** Number of tokens in memory. */
   get size(): number {
-    return this.#kept.size;
+    return this.#memory.size;
   }
 
   async #find(text: string, digest: string): Promise<Principal> {
@@ -182,10 +166,10 @@ export class TokenForm implements CredentialForm {
   ): Promise<Principal> {
     const { entry, identified, standing, waiting } = await this.#identified(text, issuer, entries);
     const { person, token: id, until, name, client } = identified;
-    const caller = { id: person, person, name, path: standing.path, until, scopes: entry.scopes };
     const ids = [id, waiting].filter((one) => one !== undefined);
+    const caller = { person, name, path: standing.path, via: `jwt/${entry.name}`, ids, until };
     const ms = entry.introspect ? ANSWER_MS : KEPT_MS;
-    return this.#keep(digest, { ...caller, via: `jwt/${entry.name}` }, client, ids, ms);
+    return this.#keep(digest, entry, { ...caller, ...(client !== undefined && { client }) }, ms);
   }
 
   async #identified(text: string, issuer: string, entries: readonly Entry[]): Promise<Admitted> {
@@ -227,26 +211,28 @@ export class TokenForm implements CredentialForm {
     const own = row?.path ?? path;
     // Who signed in has a role as long as a group or an operator gives one.
     if (family !== undefined) expectMember(person, row ? grantsIn(row) : [], own, rules);
-    const scopes = this.#restricted(entry, models);
-    const caller = { id: person, person, name, path: own, until, scopes };
-    return this.#keep(digest, { ...caller, via: `weir/${entry.name}` }, client, ids);
+    const caller = { person, name, path: own, via: `weir/${entry.name}`, ids, until };
+    return this.#keep(digest, entry, {
+      ...caller,
+      ...(client !== undefined && { client }),
+      ...(models && { models }),
+    });
   }
 
   #keep(
     digest: string,
-    caller: Caller & { until: number },
-    client: string | undefined,
-    ids: readonly string[],
+    entry: Entry,
+    caller: Omit<Verified, "entry" | "keptUntil">,
     ms = KEPT_MS,
   ): Principal {
-    const { now } = this.#options;
-    const earlier = this.#kept.get(digest)?.principal;
-    // The ledger remembers for each object which budgets count it.
-    const isSame = earlier?.path === caller.path && earlier.until === caller.until;
-    const principal = isSame ? earlier! : this.#host.principal(caller);
-    noteFacts(principal, { name: caller.name, ...(client !== undefined && { client }) });
-    const until = Math.min(now() + ms, caller.until);
-    put(this.#kept, digest, { principal, ids, until }, MOST_KEPT);
+    const keptUntil = Math.min(this.#options.now() + ms, caller.until);
+    return this.#memory.keep(digest, { ...caller, entry: this.#entries.indexOf(entry), keptUntil });
+  }
+
+  #principal({ person, name, path, via, until, client, entry, models }: Verified): Principal {
+    const scopes = this.#restricted(this.#entries[entry]!, models);
+    const principal = this.#host.principal({ id: person, person, name, path, via, until, scopes });
+    noteFacts(principal, { name, ...(client !== undefined && { client }) });
     return principal;
   }
 
@@ -276,11 +262,4 @@ function issuerIn(text: string): string {
   const issuer = isObject(claims) ? claims["iss"] : undefined;
   if (typeof issuer !== "string") throw new TokenFault("malformed", "its payload names no issuer");
   return issuer;
-}
-
-function put<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
-  // The newest are at the end.
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > most) map.delete(map.keys().next().value!);
 }

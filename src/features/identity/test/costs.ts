@@ -88,11 +88,12 @@ async function compareRates(): Promise<void> {
 }
 
 async function withTokens(): Promise<void> {
-  const gateway = await serve({ workers: 1, config: config(join(folder, "tokens")) });
-  await send(gateway, 0, 500);
+  // Each token is verified by one of them, and the keeper is a process of its own.
+  const gateway = await serve({ workers: 2, config: config(join(folder, "tokens")) });
+  await send(gateway, 0, 3_000);
   const before = await settled(gateway);
-  await send(gateway, 500, MANY);
-  console.log(`${MANY} tokens in memory: ${megabytes((await settled(gateway)) - before)} a worker`);
+  await send(gateway, 3_000, MANY + 3_000);
+  console.log(`${MANY} tokens in memory: ${megabytes((await settled(gateway)) - before)}`);
   await gateway.end();
 }
 
@@ -100,21 +101,18 @@ async function send({ url }: Serving, from: number, to: number): Promise<void> {
   for (let at = from; at < to; at += 50)
     await Promise.all(
       Array.from({ length: Math.min(50, to - at) }, async (_, number) => {
-        const headers = {
-          authorization: `Bearer ${await tokenOf(at + number)}`,
-          "content-type": "application/json",
-        };
-        const answer = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body: BODY });
+        const headers = { authorization: `Bearer ${await tokenOf(at + number)}` };
+        const answer = await fetch(`${url}/v1/key`, { headers });
         if (answer.status !== 200) throw new Error(await answer.text());
         await answer.arrayBuffer();
       }),
     );
 }
 
-/** Memory of the process that serves calls, once it has collected its garbage. */
+/** Memory of the processes that serve calls, once they have collected their garbage. */
 async function settled(gateway: Serving): Promise<number> {
   await Bun.sleep(8_000);
-  return memoryOf(gateway.workers()[0] ?? gateway.pid);
+  return gateway.workers().reduce((sum, pid) => sum + memoryOf(pid), 0);
 }
 
 async function withPeople(): Promise<void> {

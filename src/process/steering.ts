@@ -5,6 +5,7 @@
  * (BPF), which names a listener by its place among those of the port.
  */
 import { withLibrary } from "./library.ts";
+import { packetFilter } from "./packet-filter.ts";
 import { ownSockets, socketsAt } from "./socket-table.ts";
 
 /**
@@ -53,26 +54,13 @@ export async function steer(port: number, how: Steer, newest: number): Promise<v
   const first = own.listeners - newest;
   if (first <= 0) return;
   const count = how === "one" ? 1 : newest;
-  const program = instructions([
+  const filter = await packetFilter([
     [LOAD, RANDOM],
     [REMAINDER, count],
     [ADD, first],
     [ANSWER, 0],
   ]);
-  const { ptr } = await import("bun:ffi");
-  const head = new DataView(new ArrayBuffer(16));
-  head.setUint16(0, program.byteLength / 8, true);
-  head.setBigUint64(8, BigInt(ptr(program)), true);
-  await setOption(own.fd, SO_ATTACH_REUSEPORT_CBPF, new Uint8Array(head.buffer));
-}
-
-function instructions(list: readonly (readonly [code: number, value: number])[]): Uint8Array {
-  const view = new DataView(new ArrayBuffer(list.length * 8));
-  for (const [index, [code, value]] of list.entries()) {
-    view.setUint16(index * 8, code, true);
-    view.setUint32(index * 8 + 4, value, true);
-  }
-  return new Uint8Array(view.buffer);
+  await setOption(own.fd, SO_ATTACH_REUSEPORT_CBPF, filter.head);
 }
 
 /** @throws Error with one sentence */

@@ -104,7 +104,8 @@ class Reader {
   }
 
   async #configure(code: string): Promise<void> {
-    for (const [, name] of code.matchAll(/\$\{(\w+)\}/g)) this.newcomer.set(name!, `something-long-${name}`);
+    for (const [, name] of code.matchAll(/\$\{(\w+)\}/g))
+      this.newcomer.set(name!, `something-long-enough-for-a-secret-${name}`);
     for (const name of ["providers.yaml", "conf.d/team.yaml"]) this.newcomer.write(`config/${name}`, "");
     this.newcomer.write("config/weir.yaml", code);
     const { code: exit, shown } = await this.newcomer.paste("cd config && weir check --offline");

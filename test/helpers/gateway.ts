@@ -154,8 +154,9 @@ async function startProcess(
   const { promise: address, resolve: found, reject } = Promise.withResolvers<string>();
   const listen = (line: string) => {
     log.push(line);
-    const match = /http:\/\/127\.0\.0\.1:\d+/.exec(line);
-    if (match) found(match[0]);
+    // A feature may have said something of another address before.
+    const match = /listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(line);
+    if (match) found(match[1]!);
   };
   const drained = Promise.all([readLines(child.stdout, listen), readLines(child.stderr, listen)]);
   const failed = () => reject(new Error(`The gateway did not start:\n${log.join("\n")}`));

@@ -200,6 +200,10 @@ export const CHECKED: readonly Checked[] = [
     ...{ document: ".github/deploy/proxies.md", language: "sh" },
     why: "needs root; test/deploy/proxies.slow.test.ts runs nginx and Caddy with the files",
   },
+  ...["nginx", "caddy"].map((language) => ({
+    ...{ document: ".github/deploy/proxies.md", language },
+    why: "is a part of a file of the proxy; a test of identity signs in through nginx with it",
+  })),
   {
     ...{ document: "src/cli/clients/README.md", language: "python" },
     why: "needs large packages; test/clients/tools.sh installs them and runs it",

@@ -1,6 +1,6 @@
 /** What a caller has used of the budgets that count all of its calls, in numbers, for programs that show it to a person. */
 
-/** How often a budget begins anew, in the words of programs. Blocks of hours count as days. */
+/** How often a budget resets, in the words of programs. Blocks of hours count as days. */
 export type CapPeriod = "daily" | "weekly" | "monthly";
 
 /** A budget that refuses calls. Amounts are dollars. */

@@ -154,7 +154,7 @@ test("every operation that reads answers, from an empty query", async () => {
     const response = await fetch(`${admin.url}${path}`, {
       headers: { authorization: `Bearer ${admin.credential}` },
     });
-    // The answer to a person about itself: a key is nobody.
+    // The answer to a person about itself: a key has no person.
     expect([path, response.status]).toEqual([path, path === "/admin/v1/me" ? 404 : 200]);
     // A stream goes on as long as it has a reader.
     if (response.headers.get("content-type")?.startsWith("text/event-stream")) await response.body!.cancel();

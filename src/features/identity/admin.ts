@@ -149,7 +149,7 @@ async function decide(
     await book.decide(actorOf(caller), action, id, change, { keepsAdmin: isPersonId(caller.actor) });
   } catch (thrown) {
     if ((thrown as Error).name !== "LastAdmin") throw thrown;
-    const sentence = "Nobody would be admin on / any more; make somebody else admin there first.";
+    const sentence = "No admin on / would remain; make another person admin there first.";
     throw new AdminError(409, "last_admin", sentence);
   }
 }

@@ -286,7 +286,7 @@ export const identity = Type.Object(
     link: Type.Optional(
       oneOf(["email"], {
         description:
-          "`email`: a user of SCIM without `externalId` is the person of the provider whose verified address is the user's. Default: nobody.",
+          "`email`: a user of SCIM without `externalId` is the person of the provider whose verified address is the user's. Default: no user is joined.",
       }),
     ),
     only: Type.Boolean({

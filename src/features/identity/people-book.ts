@@ -165,7 +165,7 @@ function isSame(one: readonly Grant[], other: readonly Grant[]): boolean {
   return textOf(one) === textOf(other);
 }
 
-/** Nobody would be admin on `/` any more. */
+/** No admin on `/` would remain. */
 export class LastAdmin extends Error {
   override readonly name = "LastAdmin";
 }
@@ -179,7 +179,7 @@ async function expectAdmin(sql: Sql): Promise<void> {
     `SELECT status, path, grants, not_before, cut FROM identity_access
      WHERE status = 'active' AND grants LIKE '%"role":"admin"%' AND deleted_at IS NULL`,
   );
-  if (!rows.some((row) => isAdmin(accessOf(row)))) throw new LastAdmin("nobody would be admin on /");
+  if (!rows.some((row) => isAdmin(accessOf(row)))) throw new LastAdmin("no admin on / would remain");
 }
 
 async function readAccess(sql: Sql, id: string): Promise<Access> {

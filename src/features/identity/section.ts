@@ -83,7 +83,7 @@ const PUBLIC: readonly { readonly issuer: RegExp; readonly claims: readonly stri
   },
 ];
 
-/** Nobody but the command line would have a way in. */
+/** The command line would be the only way in. */
 function onlyFaults(only: boolean | undefined, providers: Readonly<Record<string, ProviderConfig>>): Fault[] {
   const signsIn = Object.values(providers).some(({ client }) => client !== undefined);
   return faultAt(

@@ -35,7 +35,7 @@ function inJson(body: Uint8Array, attributes: Attributes): Uint8Array | undefine
   return Buffer.from(JSON.stringify(parsed));
 }
 
-/** A message that appears twice is merged by whoever reads it: the resource is written once more, with the attributes alone. */
+/** A message that appears twice is merged by its reader: the resource is written once more, with the attributes alone. */
 function inProtobuf(body: Uint8Array, attributes: Attributes): Uint8Array | undefined {
   const text = (value: string) => Buffer.from(value, "utf8");
   const added = Object.entries(attributes).map(([key, value]) =>

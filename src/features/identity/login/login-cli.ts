@@ -54,7 +54,7 @@ export const logout = {
     const file = loginsFile(env);
     const known = (await readLogins(file)).get(url);
     if (!known) {
-      printError(`weir: nobody is signed in at ${url}`);
+      printError(`weir: you are not signed in at ${url}`);
       return 1;
     }
     // The file comes first: what is in it is of no use any more, also when the gateway is away.
@@ -72,7 +72,7 @@ export async function tokenOfLogin(url: string, env: Context["env"]): Promise<Lo
   const known = (await readLogins(file)).get(url);
   if (!known)
     throw new Error(
-      `nobody is signed in at ${url}; sign in with: weir login ${url}, or name the token of a job or workload by --file or --variable`,
+      `you are not signed in at ${url}; sign in with: weir login ${url}, or name the token of a job or workload by --file or --variable`,
     );
   if (known.until - Date.now() > LEAST_LEFT_MS) return known;
   const { token } = await endpointsOf(url);
@@ -91,7 +91,7 @@ export async function onlyLogin(env: Context["env"]): Promise<string> {
   if (only !== undefined && second === undefined) return only;
   throw new UsageError(
     only === undefined
-      ? "nobody is signed in; sign in with: weir login URL"
+      ? "you are not signed in; sign in with: weir login URL"
       : "token needs the address of the gateway: you are signed in at several",
   );
 }

@@ -42,10 +42,10 @@ export const meOperations = [
   }),
 ];
 
-/** @throws AdminError 404 for a key, which is nobody */
+/** @throws AdminError 404 for a key, which has no person */
 function mineOf({ caller, session }: Given): Mine & { owner: ReturnType<Me["ownerOf"]> } {
   const found = session && mine.get(session);
-  if (!found) throw new AdminError(404, "not_found", "A key is nobody: only who is signed in has this.");
+  if (!found) throw new AdminError(404, "not_found", "A key has no person; sign in to use this operation.");
   return { ...found, owner: found.me.ownerOf(found.session, caller.address) };
 }
 

@@ -20,7 +20,7 @@ import type { AuthorizationSettings } from "./settings.ts";
 
 const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
-/** Most requests for a device code of one address in a minute: a company may have one. Tokens need no limit, nobody guesses 256 bits. */
+/** Most requests for a device code of one address in a minute: a company may have one. Tokens need no limit, 256 bits cannot be guessed. */
 const MOST_DEVICES = 120;
 
 /** Whether the provider still knows a person: asked when a program gets its next token. */

@@ -153,7 +153,7 @@ export class Devices {
     return begun;
   }
 
-  /** RFC 8628 3.5: whoever asks too early has to wait five seconds more from then on. */
+  /** RFC 8628 3.5: a client that asks too early has to wait five seconds more from then on. */
   #isEarly(hash: string, now: number): boolean {
     const last = this.#polls.get(hash);
     const isEarly = last !== undefined && now - last.at < last.seconds * 1_000;

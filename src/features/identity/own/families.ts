@@ -134,7 +134,7 @@ export class Families {
     );
   }
 
-  /** Deletes what nobody can use any more. */
+  /** Deletes what has expired. */
   async #sweep(sql: Sql, at: number): Promise<void> {
     await sql.run("DELETE FROM identity_refresh WHERE until_at < $1", [at - KEPT_MS]);
     await sql.run(

@@ -44,7 +44,7 @@ export function devicePage(
     row("For", escaped(scope)),
     row("You are", escaped(person)),
   ];
-  const warning = `<p>Go on only if you started this yourself, and the device shows the same code. Nobody of your company asks you for it.</p>`;
+  const warning = `<p>Go on only if you started this yourself, and the device shows the same code. No colleague will ask you to type a code.</p>`;
   const form = `<form method="post" action="/device">${hidden({ user_code: userCode, token })}${buttons("Connect")}</form>`;
   return page("Connect a device", `<table>${rows.join("")}</table>${warning}${form}`);
 }

@@ -15,7 +15,7 @@ const PUBLIC = "public, max-age=3600";
 export interface RoutesOptions {
   readonly own: OwnTokens;
   readonly form: TokenForm;
-  /** Absent: nobody signs in. */
+  /** Absent: people do not sign in. */
   readonly signsIn: Abilities["signsIn"];
   readonly asks: Asks;
 }

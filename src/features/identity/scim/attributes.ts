@@ -60,8 +60,8 @@ const NAME = texts({
   familyName: "The family name.",
   givenName: "The given name.",
   middleName: "The middle names.",
-  honorificPrefix: "What stands in front of the name.",
-  honorificSuffix: "What stands behind the name.",
+  honorificPrefix: "In front of the name.",
+  honorificSuffix: "Behind the name.",
 });
 
 const ADDRESS = [

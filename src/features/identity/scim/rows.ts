@@ -177,7 +177,7 @@ async function settleRows(change: Change, decided: readonly Decided[], isNew: bo
 
 const withoutScim = (grants: readonly Grant[]) => grants.filter(({ source }) => !source.startsWith(SOURCE));
 
-/** SCIM restores whom it has suspended, and nobody whom an operator has. */
+/** SCIM restores whom it has suspended, and no person whom an operator has suspended. */
 function statusAfter(
   { active, held }: UserRow,
   status: AccessRow["status"],

@@ -273,7 +273,7 @@ export class SignIn {
     if (!wants || this.#toldOf.has(name)) return;
     this.#toldOf.add(name);
     host.report(
-      `identity: ${name} gives no refresh token, though ask has offline_access: nobody is re-checked there; some providers give one with prompt: consent`,
+      `identity: ${name} gives no refresh token, though ask has offline_access: weir cannot re-check people there; some providers give one with prompt: consent`,
     );
   }
 

@@ -57,7 +57,7 @@ test("login, tokens for programs, the next one when it ends, and logout", async 
   const nobody = await run("token", gateway.url);
   expect([nobody.code, nobody.err]).toEqual([
     1,
-    expect.stringContaining(`nobody is signed in at ${gateway.url}; sign in with: weir login`),
+    expect.stringContaining(`you are not signed in at ${gateway.url}; sign in with: weir login`),
   ]);
   const signing = start("login", gateway.url);
   await decide(signing.text, "allow");

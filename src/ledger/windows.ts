@@ -33,7 +33,7 @@ export function windowAt({ window, zone }: Pick<Budget, "window" | "zone">, ms: 
   }
 }
 
-/** As programs name how often a budget begins anew. */
+/** As programs name how often a budget resets. */
 export function periodOf(window: Window): CapPeriod {
   return window === "month" ? "monthly" : window === "week" ? "weekly" : "daily";
 }

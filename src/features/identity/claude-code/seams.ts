@@ -7,7 +7,7 @@ import { claudeCodeRoutes } from "./routes.ts";
 import { claudeCodeOf } from "./section.ts";
 import { told } from "./told.ts";
 
-/** @returns no routes, if nobody may sign in with it */
+/** @returns no routes, if people may not sign in with it */
 export function claudeCodeSeams(
   section: IdentityConfig,
   form: TokenForm,

@@ -12,7 +12,7 @@ const AT: Path = ["identity", "clients", "claude-code"];
 /** A tag of a call is `NAME:VALUE`. */
 const TAG = /^[A-Za-z0-9][\w.-]{0,31}$/;
 
-/** @returns undefined: nobody may sign in with Claude Code */
+/** @returns undefined: people may not sign in with Claude Code */
 export function claudeCodeOf({ clients }: Pick<IdentityConfig, "clients">): ClaudeCodeConfig | undefined {
   const written = clients["claude-code"];
   if (written === false) return undefined;

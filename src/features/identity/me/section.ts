@@ -69,7 +69,7 @@ export function keyPoliciesOf(
   }));
 }
 
-/** @returns undefined: nobody there may make keys */
+/** @returns undefined: people at this path may not make keys */
 export function policyAt(policies: readonly KeyPolicy[], path: string): KeyPolicy | undefined {
   const matching = policies.filter((one) => isWithin(path, one.path));
   return matching.sort((one, other) => other.path.length - one.path.length)[0];

@@ -20,7 +20,7 @@ const REGISTERED = "dcr_";
 export interface Program {
   readonly id: string;
   readonly name: string;
-  /** Where its description is; undefined: nobody vouches for it. */
+  /** Host of its document; undefined: it registered itself. */
   readonly host?: string;
   readonly redirects: readonly string[];
 }
@@ -180,7 +180,7 @@ function withoutPort(text: string): string | undefined {
   return found ? `${found[1]}${found[2] ?? "/"}` : undefined;
 }
 
-/** Whether all that a program names is on the person's own machine: then nobody vouches for its name. */
+/** Whether all that a program names is on the person's own machine: then any program there can use its name. */
 export function isLocal({ redirects }: Program): boolean {
   return redirects.every((one) => withoutPort(one) !== undefined);
 }

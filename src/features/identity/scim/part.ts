@@ -9,7 +9,7 @@ import type { ScimSettings } from "./settings.ts";
 const AGAIN_MS = 1_000;
 const TRIES_UNTOLD = 5;
 
-/** Without the option nobody keeps what it granted. */
+/** Without the option its grants are removed. */
 const NOTHING: ScimSettings = {
   ...{ digest: "", issuer: "", path: "/", subject: "sub", rules: [], linksEmail: false },
 };

@@ -215,7 +215,7 @@ export async function waitingUser({ sql, settings }: Change, mail: string): Prom
   return user?.person === null && !other ? user : undefined;
 }
 
-/** Lets what holds for whoever comes with an address follow from its users. */
+/** Updates what holds for a person with this address, from the users that have it. */
 export async function settleMail(change: Change, mail: string): Promise<void> {
   const { sql, settings, version, now, touched } = change;
   // Without the option none waits: when it went, all rows went.

@@ -25,7 +25,7 @@ const MOST_KNOWN = 10_000;
 
 /**
  * `ok`: the person may go on. `refused`: not any more; sessions and tokens have ended. `away`: the provider does not answer, and its
- * last answer is too old. `none`: weir has no refresh token of the person there, so nobody can be asked.
+ * last answer is too old. `none`: weir has no refresh token of the person there, so the provider cannot be asked.
  */
 export type Checked = "ok" | "refused" | "away" | "none";
 

@@ -5,7 +5,7 @@ import type { Sealer } from "./sealer.ts";
 
 /** A node that has not come back with an answer after this time has ended. Milliseconds; clocks of nodes may differ by seconds. */
 const CLAIM_MS = 20_000;
-/** Tokens that nobody has used for so long are removed: most providers have forgotten them before. Milliseconds. */
+/** Tokens that were not used for so long are removed: most providers have forgotten them before. Milliseconds. */
 const UNUSED_MS = 90 * 86_400_000;
 
 /** Whose token it is. */

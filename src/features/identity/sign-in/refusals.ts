@@ -1,4 +1,4 @@
-/** Refused sign-ins in the audit log. Whoever reaches the page can be refused, so the entries of a minute are bounded. */
+/** Refused sign-ins in the audit log. Every visitor of the page can be refused, so the entries of a minute are bounded. */
 import type { KeeperHost } from "../../../keeper/seams.ts";
 import { TokenFault } from "../tokens/fault.ts";
 

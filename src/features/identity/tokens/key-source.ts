@@ -77,7 +77,7 @@ export class KeySource {
     await this.#set!.verify(token);
   }
 
-  /** Tokens with keys that nobody has would fetch without end; a fetch that runs is waited for by all. */
+  /** A client could send tokens with unknown keys without end, so they cause one fetch a minute; all wait for a fetch that runs. */
   async #lookForUnknown(): Promise<void> {
     const now = this.#options.now();
     if (this.#pending === undefined && now - this.#unknownAt < UNKNOWN_MS) return;

@@ -21,17 +21,14 @@ const RULES: Rules = {
     draft.set([...AT, "require"], { email: `*@${node.text ?? ""}` }, node);
     node.taken(`${AT.join(".")}.require`);
   },
-  admin_jwt_scope: none(
-    "a scope of a token makes nobody an admin",
-    "groups of the provider: {admins: {admin: /}}",
-  ),
+  admin_jwt_scope: none("a scope of a token makes no admin", "groups of the provider: {admins: {admin: /}}"),
   admin_allowed_routes: none("roles say which operations somebody may use"),
   team_allowed_routes: none("scopes.endpoints of the provider restricts what people may call"),
   team_id_upsert: none("a path of a config or an operator makes a team; no claim does"),
   user_roles_jwt_field: none("roles follow from groups", "groups of the provider"),
   user_allowed_roles: none("roles follow from groups", "groups of the provider"),
   public_key_ttl: none("weir renews keys at half of the time that cache-control allows"),
-  enforce_rbac: none("nobody has a role whom no group gives one"),
+  enforce_rbac: none("people without a group have no role"),
 };
 
 /** `general_settings.enable_jwt_auth`. Issuer, audience and keys are in the environment of LiteLLM. */

@@ -65,14 +65,28 @@ type HeaderRecord = Readonly<Record<string, string>>;
 
 /** An operation of a part: it is no call, and answers in its own way. */
 export interface OwnRoute {
-  readonly method: "GET" | "POST";
-  /** Without parameters. */
+  readonly method: "GET" | "POST" | "DELETE";
+  /** `{name}` stands for one segment. */
   readonly path: string;
   /** `operationId` of the OpenAPI document. */
   readonly id: string;
   readonly summary: string;
-  /** @param address of the client */
-  handle(request: Request, address: string): Response | Promise<Response>;
+  handle(request: Request, visit: Visit): Response | Promise<Response>;
+}
+
+/** What the server knows and does for one request to an {@link OwnRoute}. */
+export interface Visit {
+  /** The client's address. */
+  readonly address: string;
+  /**
+   * Who asks, held to the endpoints and addresses of its key.
+   * @param endpoint name in the scope `endpoints` of keys @returns undefined while calls need no key @throws GatewayError
+   */
+  caller(endpoint: string): Promise<Principal | undefined>;
+  /** Reads the body within the limits of time. @param most bytes @throws GatewayError */
+  body(most: number): Promise<Uint8Array>;
+  /** Keeps the connection open however long the answer is silent. */
+  allowSilence(): void;
 }
 
 /** A config, and what is known about the models that it serves. */

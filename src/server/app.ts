@@ -8,19 +8,21 @@ import { Elysia } from "elysia";
 import type { CallHeader } from "../core/call-header.ts";
 import { GatewayError } from "../core/error.ts";
 import type { Format } from "../core/format.ts";
-import type { OwnRoute } from "../gateway/seams.ts";
+import type { OwnRoute, Visit } from "../gateway/seams.ts";
 import { isHostHeader, isKnownHost } from "../core/host-names.ts";
 import type { JsonObject } from "../core/json.ts";
 import { limitText } from "../core/printable.ts";
 import { AliasRoutes } from "./alias-routes.ts";
 import { type CorsOptions, withCors } from "./cors.ts";
 import { clientCodecOf } from "./choose-format.ts";
+import { assertScope } from "./key-scope.ts";
 import { misrouted } from "./misrouted.ts";
 import type { DeclaredRoute } from "./openapi.ts";
 import { keyHeadersOf, openApiDocument, routePath, schemasOf } from "./openapi.ts";
 import type { ClientFormat, Operation, Schema } from "./operation.ts";
 import { AllowedMethods } from "./operation.ts";
 import { listOperations } from "./operations.ts";
+import { readPlain } from "./read-body.ts";
 import { createRequestId, respondError } from "./respond.ts";
 import { servedRoutes } from "./served-routes.ts";
 import type { RouteContext } from "./routes/generate.ts";
@@ -106,13 +108,29 @@ export function createApp(options: AppOptions) {
 function ownOperations(
   routes: readonly OwnRoute[] = [],
   formats: readonly ClientFormat[],
-  { address }: Pick<AppOptions, "address">,
+  options: AppOptions,
 ): Operation[] {
   return routes.map((route) => ({
     ...route,
     ...{ access: "anyone" as const, formats, errors: [] },
-    handle: (request) => route.handle(request, address(request)),
+    handle: (request) => route.handle(request, visitOf(request, options)),
   }));
+}
+
+function visitOf(
+  request: Request,
+  { address, authenticate, limits, gateway, allowSilence }: AppOptions,
+): Visit {
+  return {
+    address: address(request),
+    async caller(endpoint) {
+      const principal = await authenticate(request, {});
+      assertScope(principal, endpoint, () => address(request));
+      return principal;
+    },
+    body: (most) => readPlain(request, { ...limits, bodyBytes: most }, gateway.clock),
+    allowSilence: () => allowSilence(request, true),
+  };
 }
 
 /**

@@ -28,6 +28,21 @@ export function readBody(
   );
 }
 
+/** Reads a body that is no request of a format. @throws GatewayError for one that is too large or too slow */
+export function readPlain(request: Request, limits: BodyLimits, clock: Clock): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const upload = new Upload(clock, limits, { failed: reject });
+    try {
+      readBytes(request, limits.bodyBytes, upload).then(
+        (bytes) => upload.arrived() && resolve(bytes),
+        (thrown: unknown) => upload.failed(thrown),
+      );
+    } catch (thrown) {
+      upload.failed(thrown);
+    }
+  });
+}
+
 /** @param check of the format whose request it is */
 export function readBodyTo(
   request: Request,
@@ -37,13 +52,20 @@ export function readBodyTo(
   receiver: BodyReceiver,
 ): void {
   const upload = new Upload(clock, limits, receiver);
+  const ended = (bytes: Uint8Array) => {
+    if (!upload.arrived()) return;
+    let body: RequestBody;
+    try {
+      body = new RequestBody(bytes, limits.depth);
+    } catch (thrown) {
+      return receiver.failed(thrown);
+    }
+    receiver.body(body);
+  };
   try {
     // Web pages may send other types to any address without asking first (CORS), and say that they are pages.
     if (!anyMediaType || request.headers.has("origin")) checkContentType(request.headers.get("content-type"));
-    readBytes(request, limits.bodyBytes, upload).then(
-      (bytes) => upload.ended(bytes, limits.depth),
-      (thrown: unknown) => upload.failed(thrown),
-    );
+    readBytes(request, limits.bodyBytes, upload).then(ended, (thrown: unknown) => upload.failed(thrown));
   } catch (thrown) {
     upload.failed(thrown);
   }
@@ -171,12 +193,12 @@ export class Upload implements Watcher {
   readonly #limits: UploadLimits;
   readonly #startedAt = performance.now();
   #bytes = 0;
-  /** Absent when it was told. */
-  #receiver: BodyReceiver | undefined;
+  /** Absent when it was told, or the body has arrived. */
+  #receiver: Pick<BodyReceiver, "failed"> | undefined;
   /** Called when the body does not arrive in time. */
   onLate?: (error: GatewayError) => void;
 
-  constructor(clock: Clock, limits: UploadLimits, receiver: BodyReceiver) {
+  constructor(clock: Clock, limits: UploadLimits, receiver: Pick<BodyReceiver, "failed">) {
     this.#clock = clock;
     this.#limits = limits;
     this.#receiver = receiver;
@@ -188,24 +210,16 @@ export class Upload implements Watcher {
     this.#bytes += bytes;
   }
 
-  /** The body has arrived. */
-  ended(bytes: Uint8Array, maxDepth: number): void {
-    const receiver = this.#end();
-    if (!receiver) return;
-    let body: RequestBody;
-    try {
-      body = new RequestBody(bytes, maxDepth);
-    } catch (thrown) {
-      return receiver.failed(thrown);
-    }
-    receiver.body(body);
+  /** The body has arrived. @returns false if it is late, and its receiver knows */
+  arrived(): boolean {
+    return this.#end() !== undefined;
   }
 
   failed(thrown: unknown): void {
     this.#end()?.failed(thrown);
   }
 
-  #end(): BodyReceiver | undefined {
+  #end(): Pick<BodyReceiver, "failed"> | undefined {
     this.#clock.remove(this);
     const receiver = this.#receiver;
     this.#receiver = undefined;

@@ -1,6 +1,6 @@
 /** The endpoints of the authorization server on the gateway's listener. What needs the store is asked of the keeper. */
 import { GatewayError } from "../../../core/error.ts";
-import type { OwnRoute } from "../../../gateway/seams.ts";
+import type { OwnRoute, Visit } from "../../../gateway/seams.ts";
 import type { Asks } from "../asks.ts";
 import type { TokenForm } from "../form.ts";
 import type { OAuthAnswer } from "../messages.ts";
@@ -29,7 +29,7 @@ export function oauthRoutes({ own, form, signsIn, asks }: RoutesOptions): OwnRou
       ...{ method: "POST", path: "/oauth/token", id: "exchangeToken" },
       summary:
         "Get a token of weir: in exchange for a token of an issuer (RFC 8693), or for a program of a person",
-      handle: (request, address) =>
+      handle: (request, { address }) =>
         answered(async () => {
           const given = await formOf(request);
           if (given.text("grant_type") === EXCHANGE_GRANT)
@@ -60,7 +60,7 @@ export function oauthRoutes({ own, form, signsIn, asks }: RoutesOptions): OwnRou
 
 function programRoutes(asks: Asks, registers: boolean): OwnRoute[] {
   const relayed = (endpoint: "device" | "revoke"): OwnRoute["handle"] => {
-    return (request, address) =>
+    return (request, { address }) =>
       answered(async () => asks.ask({ oauth: { endpoint, form: (await formOf(request)).pairs(), address } }));
   };
   return [
@@ -79,7 +79,7 @@ function programRoutes(asks: Asks, registers: boolean): OwnRoute[] {
           {
             ...{ method: "POST" as const, path: "/oauth/register", id: "registerProgram" },
             summary: "Register a program (RFC 7591)",
-            handle: (request: Request, address: string) =>
+            handle: (request: Request, { address }: Visit) =>
               answered(async () =>
                 asks.ask({ oauth: { endpoint: "register", text: await textOf(request), address } }),
               ),

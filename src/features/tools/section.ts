@@ -1,0 +1,130 @@
+/** The section of the configuration for tools. */
+import { type Static, Type } from "@sinclair/typebox";
+import type { Fault } from "../../config/error.ts";
+import { section } from "../../config/section.ts";
+import { CLOSED, milliseconds, oneOf, secret } from "../../config/sections/kinds.ts";
+
+/** Names of servers: without an underscore, because the first `__` of a tool's name ends that of its server. */
+export const SERVER_NAME = /^[a-z][a-z0-9-]{0,23}$/;
+const RESERVED = new Set(["weir", "health", "oauth", "connect"]);
+
+const texts = (description: string, examples?: readonly string[][]) =>
+  Type.Array(Type.String({ minLength: 1 }), { default: [], description, ...(examples && { examples }) });
+
+const auth = Type.Object(
+  {
+    bearer: Type.Optional(secret("Token that weir sends as `Authorization: Bearer`.")),
+    headers: Type.Optional(
+      Type.Record(Type.String(), secret("Value of the header."), {
+        description: "Headers that weir sends with each request.",
+      }),
+    ),
+  },
+  { ...CLOSED, description: "How weir proves to the server who it is." },
+);
+
+const server = Type.Object(
+  {
+    url: Type.Optional(
+      Type.String({
+        examples: ["https://api.githubcopilot.com/mcp/"],
+        description: "URL of a server that is reached over HTTP.",
+      }),
+    ),
+    command: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        examples: [["npx", "-y", "@modelcontextprotocol/server-memory@2026.8.31"]],
+        description:
+          "Program of a server that speaks over its standard input and output, with its arguments. No shell reads them.",
+      }),
+    ),
+    env: Type.Optional(
+      Type.Record(Type.String(), secret("Value of the variable."), {
+        description: "Environment variables of the program. It inherits only `PATH`, `LANG` and `TZ`.",
+      }),
+    ),
+    auth: Type.Optional(auth),
+    allow: texts(
+      "Names of keys, or paths with all keys below them, that may use the server; `*`: every caller.",
+      [["/eng", "alice"]],
+    ),
+    only: texts(
+      "The tools of the server that weir shows, by their names there: `*` stands for any text, `!` in front takes tools away, the last pattern that matches decides. Empty: all.",
+      [["get_*", "!get_secret"]],
+    ),
+    isolation: oneOf(["key", "shared", "call"], {
+      default: "key",
+      description:
+        "Who shares a session with the server, or its process: the calls of one key (`key`), all (`shared`), or none (`call`).",
+    }),
+    era: oneOf(["auto", "modern", "legacy"], {
+      default: "auto",
+      description:
+        "Revision of the protocol that the server speaks: `modern` is 2026-07-28 and later, `legacy` is earlier. `auto` finds it out.",
+    }),
+    timeoutMs: milliseconds(60_000, "Longest time of a call, in milliseconds."),
+    idleMs: milliseconds(600_000, "How long a program without calls runs on, in milliseconds."),
+  },
+  { ...CLOSED, description: "A server: its `url` or its `command`, and who may use it." },
+);
+
+export const toolsSection = section(
+  "tools",
+  Type.Object(
+    {
+      servers: Type.Record(Type.String(), server, {
+        default: {},
+        description: "The servers by their names: lower-case letters, digits and dashes.",
+      }),
+      bodyBytes: Type.Integer({
+        minimum: 1024,
+        maximum: 67_108_864,
+        default: 4_194_304,
+        description: "Largest message of a client, in bytes.",
+      }),
+      prices: Type.Optional(
+        Type.Record(Type.String(), Type.Number({ minimum: 0 }), {
+          examples: [{ github__search_code: 0.002 }],
+          description:
+            "Dollars for one call, by patterns over `SERVER__TOOL`. The last one that matches counts; default: nothing.",
+        }),
+      ),
+    },
+    {
+      ...CLOSED,
+      description: "Servers of the Model Context Protocol that clients and models use through weir.",
+    },
+  ),
+  { faults },
+);
+
+export type ToolsConfig = Static<typeof toolsSection.schema>;
+export type ServerConfig = ToolsConfig["servers"][string];
+
+function faults(written: unknown): readonly Fault[] {
+  const { servers = {} } = written as Partial<ToolsConfig>;
+  return Object.entries(servers).flatMap(([name, one]) => serverFaults(name, one));
+}
+
+function serverFaults(name: string, { url, command, auth: proves, env }: Partial<ServerConfig>): Fault[] {
+  const path = ["tools", "servers", name];
+  const found: Fault[] = [];
+  const add = (clause: string, ...more: string[]) => void found.push({ path: [...path, ...more], clause });
+  if (!SERVER_NAME.test(name) || RESERVED.has(name))
+    add(
+      `the name of a server must be at most 24 lower-case letters, digits and dashes, and none of ${[...RESERVED].join(", ")}`,
+    );
+  if ((url === undefined) === (command === undefined)) add("a server must have either url or command");
+  if (url !== undefined && !isHttp(url)) add("must be an http:// or https:// URL without a user", "url");
+  if (url !== undefined && env) add("variables belong to a server with a command", "env");
+  if (command !== undefined && proves)
+    add("auth belongs to a server with a url; give a program variables by env", "auth");
+  return found;
+}
+
+function isHttp(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return (protocol === "http:" || protocol === "https:") && username === "" && password === "";
+}

@@ -12,5 +12,6 @@ export { promptCache } from "./features/prompt-cache/index.ts";
 export { reconcile } from "./features/reconcile/index.ts";
 export { responseCache } from "./features/response-cache/index.ts";
 export { tape } from "./features/tape/index.ts";
+export { tools } from "./features/tools/index.ts";
 export { traces } from "./features/traces/index.ts";
 export { whatIf } from "./features/what-if/index.ts";

@@ -344,6 +344,20 @@ const RULES: readonly Rule[] = [
     because: "the shipped plugin is the cache, which may be a file in the plugin folder as well",
   },
   {
+    from: "src/features/tools/",
+    may: [
+      ...FACES,
+      "src/config/",
+      "src/admin/",
+      "src/cli/",
+      "src/gateway/",
+      "src/ledger/",
+      "src/operator/",
+      "src/process/version.ts",
+    ],
+    because: "weir runs tools for models, so it meets calls as well as the operators of servers",
+  },
+  {
     from: "src/features/traces/",
     may: [...FACES, "src/config/", "src/ledger/", "src/process/version.ts"],
     because: "spans are made in the keeper of the records of calls, for the collector of the config",

@@ -7,4 +7,6 @@ export const tools: Feature = {
   name: "tools",
   section: toolsSection,
   keyOptions: [allowedTools],
+  worker: () => import("./worker.ts"),
+  service: () => import("./service.ts"),
 };

@@ -1,7 +1,7 @@
 /** The option of keys that narrows which tools they may use. */
 import { Type } from "@sinclair/typebox";
 import { keyOption } from "../../ledger/keys/option.ts";
-import { covers } from "./patterns.ts";
+import { covers } from "./declarations.ts";
 
 const patterns = (description: string) => Type.Array(Type.String({ minLength: 1 }), { description });
 

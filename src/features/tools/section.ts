@@ -2,14 +2,17 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Fault } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
-import { CLOSED, milliseconds, oneOf, secret } from "../../config/sections/kinds.ts";
+import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
 
 /** Names of servers: without an underscore, because the first `__` of a tool's name ends that of its server. */
 export const SERVER_NAME = /^[a-z][a-z0-9-]{0,23}$/;
 const RESERVED = new Set(["weir", "health", "oauth", "connect"]);
 
-const texts = (description: string, examples?: readonly string[][]) =>
-  Type.Array(Type.String({ minLength: 1 }), { default: [], description, ...(examples && { examples }) });
+const texts = (description: string, examples: readonly string[][]) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1 }), { description, examples }));
+
+const time = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000, description }));
 
 const auth = Type.Object(
   {
@@ -46,25 +49,27 @@ const server = Type.Object(
     ),
     auth: Type.Optional(auth),
     allow: texts(
-      "Names of keys, or paths with all keys below them, that may use the server; `*`: every caller.",
+      "Names of keys, or paths with all keys below them, that may use the server; `*`: every caller. Default: none.",
       [["/eng", "alice"]],
     ),
     only: texts(
-      "The tools of the server that weir shows, by their names there: `*` stands for any text, `!` in front takes tools away, the last pattern that matches decides. Empty: all.",
+      "The tools of the server that weir shows, by their names there: `*` stands for any text, `!` in front takes tools away, the last pattern that matches decides. Default: all.",
       [["get_*", "!get_secret"]],
     ),
-    isolation: oneOf(["key", "shared", "call"], {
-      default: "key",
-      description:
-        "Who shares a session with the server, or its process: the calls of one key (`key`), all (`shared`), or none (`call`).",
-    }),
-    era: oneOf(["auto", "modern", "legacy"], {
-      default: "auto",
-      description:
-        "Revision of the protocol that the server speaks: `modern` is 2026-07-28 and later, `legacy` is earlier. `auto` finds it out.",
-    }),
-    timeoutMs: milliseconds(60_000, "Longest time of a call, in milliseconds."),
-    idleMs: milliseconds(600_000, "How long a program without calls runs on, in milliseconds."),
+    isolation: Type.Optional(
+      oneOf(["key", "shared", "call"], {
+        description:
+          "Who shares a session with the server, or its program: the calls of one key (`key`), all (`shared`), or none (`call`). Default: `key`.",
+      }),
+    ),
+    era: Type.Optional(
+      oneOf(["auto", "modern", "legacy"], {
+        description:
+          "Revision of the protocol that the server speaks: `modern` is 2026-07-28 and later, `legacy` is earlier. Default: `auto`, which finds it out.",
+      }),
+    ),
+    timeoutMs: time("Longest time of a call, in milliseconds. Default: 60000."),
+    idleMs: time("How long a session or program without calls is kept, in milliseconds. Default: 600000."),
   },
   { ...CLOSED, description: "A server: its `url` or its `command`, and who may use it." },
 );
@@ -99,15 +104,33 @@ export const toolsSection = section(
   { faults },
 );
 
-export type ToolsConfig = Static<typeof toolsSection.schema>;
-export type ServerConfig = ToolsConfig["servers"][string];
+type Options = Static<typeof toolsSection.schema>;
+type ServerOptions = Options["servers"][string];
+
+/** The options of a server with their defaults. */
+export type ServerConfig = ServerOptions & Required<Pick<ServerOptions, keyof typeof DEFAULTS>>;
+export type ToolsConfig = Omit<Options, "servers"> & {
+  readonly servers: Readonly<Record<string, ServerConfig>>;
+};
+
+const DEFAULTS = {
+  ...{ allow: [] as string[], only: [] as string[] },
+  ...{ isolation: "key" as const, era: "auto" as const, timeoutMs: 60_000, idleMs: 600_000 },
+} satisfies Partial<ServerOptions>;
+
+/** The options of a config. */
+export function toolsOf(config: object): ToolsConfig {
+  const { servers, ...options } = toolsSection.of(config);
+  const whole = Object.entries(servers).map(([name, server]) => [name, { ...DEFAULTS, ...server }] as const);
+  return { ...options, servers: Object.fromEntries(whole) };
+}
 
 function faults(written: unknown): readonly Fault[] {
-  const { servers = {} } = written as Partial<ToolsConfig>;
+  const { servers = {} } = written as Partial<Options>;
   return Object.entries(servers).flatMap(([name, one]) => serverFaults(name, one));
 }
 
-function serverFaults(name: string, { url, command, auth: proves, env }: Partial<ServerConfig>): Fault[] {
+function serverFaults(name: string, { url, command, auth: proves, env }: ServerOptions): Fault[] {
   const path = ["tools", "servers", name];
   const found: Fault[] = [];
   const add = (clause: string, ...more: string[]) => void found.push({ path: [...path, ...more], clause });

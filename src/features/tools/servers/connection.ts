@@ -58,9 +58,9 @@ export interface Connection {
   notify(method: string, params?: JsonObject): void;
   /**
    * Hears of changes until `stop` aborts. Modern servers: a stream of its own (`subscriptions/listen`); legacy ones tell without it.
-   * @param wanted member `notifications` of the request
+   * @param wanted member `notifications` of the request @param opened the server listens now
    */
-  listen?(wanted: JsonObject, stop: AbortSignal): Promise<void>;
+  listen?(wanted: JsonObject, stop: AbortSignal, opened: () => void): Promise<void>;
   /** Ends it: sessions at the server, programs. */
   close(): Promise<void>;
 }

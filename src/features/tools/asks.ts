@@ -1,0 +1,104 @@
+/** What a worker asks the process of the tools, and the pieces of its answers. Plain JSON: both cross a socket. */
+import type { JsonObject } from "../../core/json.ts";
+import type { RequestId } from "./wire/messages.ts";
+import type { ToolsConfig } from "./section.ts";
+
+/** Who asks, and what it may use. */
+export interface Caller {
+  /** Id of the principal; {@link ANYONE} while calls need no key. */
+  readonly id: string;
+  /** The servers that allow it, in the order of the config. */
+  readonly servers: readonly string[];
+  /** Patterns over `SERVER__TOOL`, if its key has some. */
+  readonly tools?: readonly string[];
+}
+
+export const ANYONE = "anyone";
+
+/** A message of a client that has passed the checks of the worker. */
+export interface PostAsk {
+  readonly kind: "post";
+  readonly caller: Caller;
+  /** One server; absent: all of the caller, merged. */
+  readonly server?: string;
+  /** JSON text of the message. */
+  readonly text: string;
+  readonly isModern: boolean;
+  readonly session?: string;
+  /** Headers `mcp-param-…` of the request. */
+  readonly params?: Readonly<Record<string, string>>;
+}
+
+/** The stream of a legacy session, or the rest of one that broke. */
+export interface StreamAsk {
+  readonly kind: "stream";
+  readonly caller: Caller;
+  readonly server?: string;
+  readonly session: string;
+  readonly lastEventId?: string;
+}
+
+/** A legacy client ends its session. */
+export interface EndAsk {
+  readonly kind: "end";
+  readonly caller: Caller;
+  readonly server?: string;
+  readonly session: string;
+}
+
+/** Which tool a name means. */
+export interface ResolveAsk {
+  readonly kind: "resolve";
+  readonly caller: Caller;
+  readonly server?: string;
+  readonly name: string;
+}
+
+/** The tools of a caller, for the loop, commands and `GET /v1/tools`. @see OfferedTools */
+export interface ToolsAsk {
+  readonly kind: "tools";
+  readonly caller: Caller;
+}
+
+/** Runs a tool for a model. @see ToolResult */
+export interface CallAsk {
+  readonly kind: "call";
+  readonly caller: Caller;
+  readonly name: string;
+  readonly arguments: JsonObject;
+}
+
+export type Ask = PostAsk | StreamAsk | EndAsk | ResolveAsk | ToolsAsk | CallAsk;
+
+/** How a request ended, for the books. */
+export interface Outcome {
+  /** `input`: the server waits for an answer of the client, which comes with the next request. */
+  readonly kind: "result" | "tool_error" | "input" | "error";
+  readonly code?: number;
+}
+
+/** The first piece is a head; pieces of a stream follow. */
+export type Piece =
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** The whole answer: JSON; absent: nothing, or a stream. */
+      readonly body?: string;
+      readonly isStream?: true;
+      readonly outcome?: Outcome;
+    }
+  /** Text of events, as the client gets it. */
+  | { readonly events: string; readonly outcome?: Outcome }
+  /** Answers to asks that are no requests of clients. */
+  | { readonly value: unknown };
+
+/** What a worker says about itself: the options of its config. */
+export interface Introduction {
+  readonly options: ToolsConfig;
+  readonly version: string;
+}
+
+/** A key of a map by the id of a request, which keeps its type. */
+export function keyOf(id: RequestId): string {
+  return `${typeof id}:${id}`;
+}

@@ -1,0 +1,186 @@
+/** Answers requests of clients, whichever era they speak. */
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import type { Held, Server } from "../servers/server.ts";
+import { type Answered, CODE, McpError } from "../wire/messages.ts";
+import { headersFor, mismatch, paramHeadersOf } from "../wire/param-headers.ts";
+import { metaOf, META, REVISIONS, withMeta } from "../wire/revisions.ts";
+import { translated } from "./eras.ts";
+import { type Exchange, ownerOf } from "./exchange.ts";
+import type { Forwarded, Forwarder } from "./forward.ts";
+import { isList, listed } from "./lists.ts";
+import { splitName } from "./names.ts";
+import { ResourceHomes } from "./resources.ts";
+import type { Seal } from "./seal.ts";
+import { inTime } from "./timeout.ts";
+import type { View } from "./view.ts";
+
+/** What weir says about itself. */
+export const OWN_INFO = (version: string): JsonObject => ({ name: "weir", version });
+
+/** What `/mcp` can do, whatever its servers can: their lists are asked when a client wants them. */
+const MERGED_CAPABILITIES: JsonObject = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+};
+
+export class Answers {
+  readonly #seal: Seal;
+  readonly #forwarder: Forwarder;
+  readonly #homes = new ResourceHomes();
+  readonly #version: () => string;
+
+  constructor(seal: Seal, forwarder: Forwarder, version: () => string) {
+    this.#seal = seal;
+    this.#forwarder = forwarder;
+    this.#version = version;
+  }
+
+  /** @throws McpError */
+  async answer(exchange: Exchange, view: View, method: string, params: JsonObject): Promise<Answered> {
+    if (method === "server/discover" && exchange.era === "modern")
+      return { result: await this.#discovered(exchange, view) };
+    if (isList(method)) {
+      const result = await listed(exchange, view, this.#seal, method, params);
+      if (method === "resources/list" && view.isMerged) this.#homes.note(exchange.caller.id, view);
+      return this.#stamped(exchange, view, { result });
+    }
+    const answered = await this.#routed(exchange, view, method, params);
+    return this.#stamped(exchange, view, answered);
+  }
+
+  /** Result of `initialize`, but for the version. @throws McpError */
+  async described(exchange: Exchange, view: View): Promise<JsonObject> {
+    if (view.isMerged)
+      return {
+        capabilities: { ...MERGED_CAPABILITIES, ...(exchange.era === "legacy" && { logging: {} }) },
+        serverInfo: OWN_INFO(this.#version()),
+      };
+    const held = await this.#hold(exchange, view.servers[0]!);
+    try {
+      const { facts, era } = held.connection;
+      const { tasks: _, ...capabilities } = facts.capabilities;
+      // weir itself keeps the level for servers that want it with each request.
+      const logging = exchange.era === "legacy" && era === "modern" ? { logging: {} } : {};
+      return {
+        capabilities: { ...capabilities, ...logging },
+        serverInfo: Object.keys(facts.info).length > 0 ? facts.info : OWN_INFO(this.#version()),
+        ...(facts.instructions !== undefined && { instructions: facts.instructions }),
+      };
+    } finally {
+      held.release();
+    }
+  }
+
+  async #discovered(exchange: Exchange, view: View): Promise<JsonObject> {
+    const { capabilities, serverInfo, ...more } = await this.described(exchange, view);
+    return {
+      ...{ supportedVersions: [...REVISIONS], capabilities, ...more },
+      ...{ resultType: "complete", ttlMs: 0, cacheScope: "private", _meta: { [META.server]: serverInfo } },
+    };
+  }
+
+  /** A request that goes to one server. */
+  async #routed(exchange: Exchange, view: View, method: string, params: JsonObject): Promise<Answered> {
+    if (method === "tools/call") return this.#call(exchange, view, params);
+    if (method === "prompts/get") {
+      const { server, name } = this.#named(view, params["name"]);
+      return this.#forwarded(exchange, server, method, { ...params, name });
+    }
+    const isSubscription = method === "resources/subscribe" || method === "resources/unsubscribe";
+    if (method === "resources/read" || (isSubscription && exchange.era === "legacy")) {
+      const { server, uri } = await this.#homes.of(exchange, view, params["uri"]);
+      return this.#forwarded(exchange, server, method, { ...params, uri });
+    }
+    if (method === "completion/complete") return this.#complete(exchange, view, params);
+    throw new McpError(CODE.method, `Method not found: ${method}`, { status: 404 });
+  }
+
+  async #call(exchange: Exchange, view: View, params: JsonObject): Promise<Answered> {
+    const { name } = params;
+    if (typeof name !== "string") throw new McpError(CODE.params, "params.name must be the name of a tool");
+    const { server, tool, held } = await view.find(exchange, name);
+    try {
+      const annotated = paramHeadersOf(tool["inputSchema"]);
+      const declared = typeof annotated === "string" ? [] : annotated;
+      const fault =
+        exchange.era === "modern" ? mismatch(declared, params["arguments"], exchange.params) : undefined;
+      if (fault) throw new McpError(CODE.headerMismatch, `HeaderMismatch: ${fault}`, { status: 400 });
+      const headers = headersFor(declared, params["arguments"]);
+      const asked = {
+        server: server.name,
+        method: "tools/call",
+        params: { ...params, name: tool["name"] },
+        headers,
+      };
+      return await this.#asked(exchange, server, held, asked);
+    } finally {
+      held.release();
+    }
+  }
+
+  async #complete(exchange: Exchange, view: View, params: JsonObject): Promise<Answered> {
+    const { ref } = params;
+    if (!isObject(ref)) throw new McpError(CODE.params, "params.ref must be an object");
+    if (ref["type"] === "ref/prompt") {
+      const { server, name } = this.#named(view, ref["name"]);
+      return this.#forwarded(exchange, server, "completion/complete", { ...params, ref: { ...ref, name } });
+    }
+    const { server, uri } = await this.#homes.of(exchange, view, ref["uri"]);
+    return this.#forwarded(exchange, server, "completion/complete", { ...params, ref: { ...ref, uri } });
+  }
+
+  async #forwarded(
+    exchange: Exchange,
+    server: Server,
+    method: string,
+    params: JsonObject,
+  ): Promise<Answered> {
+    const held = await this.#hold(exchange, server);
+    try {
+      return await this.#asked(exchange, server, held, { server: server.name, method, params });
+    } finally {
+      held.release();
+    }
+  }
+
+  async #asked(
+    exchange: Exchange,
+    server: Server,
+    { connection }: Held,
+    asked: Forwarded,
+  ): Promise<Answered> {
+    const answered = await inTime(exchange, server.name, server.config.timeoutMs, (limited) =>
+      this.#forwarder.forward(limited, connection, asked),
+    );
+    return translated(exchange, connection.era, asked, answered);
+  }
+
+  /** @throws McpError for a name that is of none of the servers */
+  #named(view: View, name: unknown): { server: Server; name: string } {
+    if (typeof name !== "string") throw new McpError(CODE.params, "the name must be a string");
+    if (!view.isMerged) return { server: view.servers[0]!, name };
+    const split = splitName(name);
+    const server = view.servers.find((one) => one.name === split?.server);
+    if (!server || !split) throw new McpError(CODE.params, `Unknown prompt: ${name}`);
+    return { server, name: split.rest };
+  }
+
+  #hold(exchange: Exchange, server: Server): Promise<Held> {
+    return server.hold(ownerOf(exchange), exchange.stop);
+  }
+
+  /** Results for modern clients say who answers; those for legacy ones have no members that only modern ones know. */
+  #stamped(exchange: Exchange, view: View, answered: Answered): Answered {
+    if ("error" in answered) return answered;
+    const { result } = answered;
+    if (exchange.era === "legacy") {
+      const { resultType: _, ttlMs: __, cacheScope: ___, ...own } = result;
+      return { result: own };
+    }
+    const isNamed = metaOf(result)[META.server] !== undefined && !view.isMerged;
+    const info = isNamed ? {} : { [META.server]: OWN_INFO(this.#version()) };
+    return { result: { resultType: "complete", ...withMeta(result, info) } };
+  }
+}

@@ -1,0 +1,42 @@
+/** One request of a client, as the code that answers it sees it. */
+import type { JsonObject } from "../../../core/json.ts";
+import type { Caller } from "../asks.ts";
+import type { ClientFacts } from "../servers/connection.ts";
+import type { Owner } from "../servers/server.ts";
+import type { Answered } from "../wire/messages.ts";
+import type { Era } from "../wire/revisions.ts";
+
+export interface Exchange {
+  readonly caller: Caller;
+  readonly era: Era;
+  readonly client: ClientFacts;
+  /** Aborts when the client has cancelled, or has gone. */
+  readonly stop: AbortSignal;
+  /** Sends a notification that belongs to the request. */
+  notify(method: string, params: JsonObject): void;
+  /** Asks the client during the request. Legacy clients only. */
+  ask(method: string, params: JsonObject): Promise<Answered>;
+  /** Headers `mcp-param-…` of the request. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Session of a legacy client. */
+  readonly session?: string;
+}
+
+/** For whom connections are opened. */
+export function ownerOf({ caller, client, era }: Exchange): Owner {
+  return { principal: caller.id, client, era };
+}
+
+/** The capability of a client that a request of a server needs. */
+const NEEDED: Readonly<Record<string, string>> = {
+  "elicitation/create": "elicitation",
+  "sampling/createMessage": "sampling",
+  "roots/list": "roots",
+};
+
+/** @returns the name of the capability that the client lacks; undefined if it has it */
+export function lacking({ capabilities }: ClientFacts, method: string): string | undefined {
+  const needed = NEEDED[method];
+  if (needed === undefined) return method;
+  return capabilities[needed] === undefined ? needed : undefined;
+}

@@ -1,0 +1,144 @@
+/** The process of the tools: sessions, connections and calls that wait exist here, once for all workers. */
+import type { Ask, Introduction, Piece } from "../asks.ts";
+import type { ToolsConfig } from "../section.ts";
+import { type ConnectProgram, Server } from "../servers/server.ts";
+import { McpError } from "../wire/messages.ts";
+import { Answers } from "./answers.ts";
+import type { Context } from "./context.ts";
+import { Forwarder } from "./forward.ts";
+import { Inquiries } from "./inquiries.ts";
+import { LegacyDoor } from "./legacy.ts";
+import { Listeners } from "./listeners.ts";
+import { ModernDoor } from "./modern.ts";
+import { ParkedCalls } from "./parked.ts";
+import { Pieces } from "./pieces.ts";
+import { internal, refused } from "./refusals.ts";
+import { Seal } from "./seal.ts";
+import { View } from "./view.ts";
+
+export interface HouseOptions {
+  /** Logs an error that is no answer. */
+  fault(sentence: string): void;
+  connect?: ConnectProgram;
+}
+
+const SWEEP_MS = 5_000;
+
+export class House {
+  readonly #options: HouseOptions;
+  readonly #servers = new Map<string, Server>();
+  readonly #listeners = new Listeners();
+  readonly #parked = new ParkedCalls();
+  readonly #modern: ModernDoor;
+  readonly #legacy: LegacyDoor;
+  readonly #inquiries: Inquiries;
+  #version = "";
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  constructor(options: HouseOptions) {
+    this.#options = options;
+    const seal = new Seal();
+    const context: Context = {
+      answers: new Answers(seal, new Forwarder(seal, this.#parked), () => this.#version),
+      listeners: this.#listeners,
+      view: (caller, endpoint) => new View(this.#servers, caller, endpoint, (_, definitions) => definitions),
+      errorOf: (thrown) => this.#errorOf(thrown),
+    };
+    this.#modern = new ModernDoor(context);
+    this.#legacy = new LegacyDoor(context);
+    this.#inquiries = new Inquiries(context);
+    this.#timer = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#timer.unref();
+  }
+
+  introduced({ options, version }: Introduction): void {
+    this.#version = version;
+    if (this.#configure(options.servers)) this.#listeners.changed();
+  }
+
+  answer(ask: Ask, stop: AbortSignal): AsyncIterable<Piece> {
+    const pieces = new Pieces();
+    const left = () => pieces.leave();
+    stop.addEventListener("abort", left, { once: true });
+    this.#serve(ask, pieces, stop).catch((thrown: unknown) => {
+      pieces.push(refused(undefined, this.#errorOf(thrown)));
+      pieces.end();
+    });
+    return pieces.read();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#parked.close(new Error("weir stops"));
+    this.#legacy.close();
+    await Promise.all(Array.from(this.#servers.values(), (server) => server.close()));
+  }
+
+  #serve(ask: Ask, pieces: Pieces, stop: AbortSignal): Promise<void> {
+    switch (ask.kind) {
+      case "post":
+        return (ask.isModern ? this.#modern : this.#legacy).post(ask, pieces, stop);
+      case "stream":
+        return this.#legacy.stream(ask, pieces, stop);
+      case "end":
+        return this.#legacy.end(ask, pieces);
+      case "resolve":
+        return this.#value(pieces, () => this.#inquiries.resolve(ask, stop));
+      case "tools":
+        return this.#value(pieces, () => this.#inquiries.tools(ask.caller, stop));
+      case "call":
+        return this.#value(pieces, () => this.#inquiries.call(ask, stop));
+    }
+  }
+
+  async #value(pieces: Pieces, work: () => Promise<unknown>): Promise<void> {
+    try {
+      pieces.push({ value: await work() });
+    } catch (thrown) {
+      pieces.push({ value: { fault: this.#errorOf(thrown).rpc } });
+    }
+    pieces.end();
+  }
+
+  #errorOf(thrown: unknown): McpError {
+    if (thrown instanceof McpError) return thrown;
+    this.#options.fault(
+      `tools: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`,
+    );
+    return internal();
+  }
+
+  /** @returns whether a server was added, changed or taken away */
+  #configure(servers: ToolsConfig["servers"]): boolean {
+    let isChanged = false;
+    for (const [name, server] of this.#servers)
+      if (JSON.stringify(server.config) !== JSON.stringify(servers[name])) {
+        this.#servers.delete(name);
+        void server.close();
+        isChanged = true;
+      }
+    const kept = new Map(this.#servers);
+    this.#servers.clear();
+    for (const name in servers) {
+      const known = kept.get(name);
+      isChanged ||= !known;
+      this.#servers.set(name, known ?? this.#create(name, servers[name]!));
+    }
+    return isChanged;
+  }
+
+  #create(name: string, config: ToolsConfig["servers"][string]): Server {
+    return new Server(
+      name,
+      config,
+      (server, owner, method, params) => this.#listeners.heard(server, owner, method, params),
+      this.#options.connect,
+    );
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const server of this.#servers.values()) server.sweep(now);
+    this.#legacy.sweep(now);
+  }
+}

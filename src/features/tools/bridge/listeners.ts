@@ -1,0 +1,158 @@
+/** Who hears of changes: modern clients that listen, and legacy ones with an open stream. */
+import type { JsonObject } from "../../../core/json.ts";
+import type { Connection } from "../servers/connection.ts";
+import { EVERYBODY, type Held, type Server } from "../servers/server.ts";
+import { type Exchange, ownerOf } from "./exchange.ts";
+import type { View } from "./view.ts";
+
+/** Member of the filter (`notifications` of `subscriptions/listen`), by notification. */
+const WANTED: Readonly<Record<string, string>> = {
+  "notifications/tools/list_changed": "toolsListChanged",
+  "notifications/prompts/list_changed": "promptsListChanged",
+  "notifications/resources/list_changed": "resourcesListChanged",
+};
+
+export interface Listener {
+  readonly caller: string;
+  readonly view: View;
+  /** As `subscriptions/listen` has it. */
+  readonly wanted: JsonObject;
+  tell(method: string, params: JsonObject): void;
+}
+
+/** Longest wait for the servers, before a client is told that weir listens. Milliseconds. */
+const OPEN_MS = 2_000;
+
+export class Listeners {
+  readonly #all = new Set<Listener>();
+
+  /**
+   * Listens until `stop` aborts, also at the servers that tell only who listens.
+   * @returns when those listen, or have had time for it
+   */
+  async add(listener: Listener, exchange: Exchange, stop: AbortSignal): Promise<void> {
+    this.#all.add(listener);
+    stop.addEventListener("abort", () => void this.#all.delete(listener), { once: true });
+    const opened = listener.view.servers.map((server) => hear(server, listener, exchange, stop));
+    await Promise.race([Promise.all(opened), Bun.sleep(OPEN_MS)]);
+  }
+
+  /** A server has told a change on a connection of a principal. */
+  heard(server: Server, owner: string, method: string, params: JsonObject): void {
+    for (const listener of this.#all)
+      if (listener.view.servers.includes(server) && isFor(listener, owner) && wants(listener, method, params))
+        listener.tell(method, params);
+  }
+
+  /** The servers of everybody may have changed. */
+  changed(): void {
+    for (const listener of this.#all)
+      for (const method in WANTED) if (wants(listener, method, {})) listener.tell(method, {});
+  }
+
+  get size(): number {
+    return this.#all.size;
+  }
+}
+
+/** What a connection of one principal tells is not for others. */
+function isFor({ caller }: Listener, owner: string): boolean {
+  return owner === caller || owner === EVERYBODY;
+}
+
+function wants({ wanted }: Listener, method: string, { uri }: JsonObject): boolean {
+  const member = WANTED[method];
+  if (member !== undefined) return wanted[member] === true;
+  const uris = wanted["resourceSubscriptions"];
+  return method === "notifications/resources/updated" && Array.isArray(uris) && uris.includes(uri as string);
+}
+
+/** @returns when the server listens */
+async function hear(
+  server: Server,
+  { wanted }: Listener,
+  exchange: Exchange,
+  stop: AbortSignal,
+): Promise<void> {
+  let held: Held;
+  try {
+    held = await server.hold(ownerOf(exchange), stop);
+  } catch {
+    // A server that cannot be reached has no changes to tell.
+    return;
+  }
+  stop.addEventListener("abort", () => held.release(), { once: true });
+  const { connection } = held;
+  if (connection.era === "legacy") await subscribe(held, wanted, exchange, stop).catch(() => {});
+  else await Promise.all(partsOf(wanted).map((part) => share(connection, part, stop)));
+}
+
+/** What one stream of a modern server is asked for, so that two listeners share streams and hear of nothing twice. */
+function partsOf(wanted: JsonObject): JsonObject[] {
+  const uris = wanted["resourceSubscriptions"];
+  const lists = Object.fromEntries(Object.values(WANTED).map((member) => [member, true]));
+  const isAny = Object.values(WANTED).some((member) => wanted[member] === true);
+  const single = Array.isArray(uris) ? uris.map((uri) => ({ resourceSubscriptions: [uri] })) : [];
+  return [...(isAny ? [lists] : []), ...single];
+}
+
+/** Wait before a stream of a server that has ended is opened again. Milliseconds. */
+const AGAIN_MS = 1_000;
+
+interface SharedStream {
+  count: number;
+  readonly closing: AbortController;
+  readonly opened: Promise<void>;
+}
+
+const shared = new WeakMap<Connection, Map<string, SharedStream>>();
+
+/** Keeps one stream of a connection open as long as a client wants it. @returns when it is open */
+function share(connection: Connection, part: JsonObject, stop: AbortSignal): Promise<void> {
+  const streams = shared.get(connection) ?? new Map<string, SharedStream>();
+  shared.set(connection, streams);
+  const key = JSON.stringify(part);
+  let stream = streams.get(key);
+  if (!stream) {
+    const { promise: opened, resolve } = Promise.withResolvers<void>();
+    streams.set(key, (stream = { count: 0, closing: new AbortController(), opened }));
+    void keepOpen(connection, part, stream.closing.signal, resolve);
+  }
+  stream.count++;
+  const leave = () => {
+    if (--stream.count > 0) return;
+    streams.delete(key);
+    stream.closing.abort(new Error("no client listens"));
+  };
+  stop.addEventListener("abort", leave, { once: true });
+  return stream.opened;
+}
+
+async function keepOpen(
+  connection: Connection,
+  part: JsonObject,
+  stop: AbortSignal,
+  opened: () => void,
+): Promise<void> {
+  while (!stop.aborted) {
+    await connection.listen?.(part, stop, opened).catch(() => {});
+    if (!stop.aborted) await Bun.sleep(AGAIN_MS);
+  }
+}
+
+/** Legacy servers tell of resources to which their client has subscribed. */
+async function subscribe(
+  { connection }: Held,
+  wanted: JsonObject,
+  exchange: Exchange,
+  stop: AbortSignal,
+): Promise<void> {
+  const uris = wanted["resourceSubscriptions"];
+  if (!Array.isArray(uris)) return;
+  for (const uri of uris)
+    await connection.request({
+      ...{ method: "resources/subscribe", params: { uri }, client: exchange.client, stop },
+      notify: () => {},
+      ask: (method, params) => exchange.ask(method, params),
+    });
+}

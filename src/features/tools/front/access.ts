@@ -1,0 +1,41 @@
+/** What a caller may use: the servers that allow it, and the patterns of its key. */
+import type { Principal } from "../../../core/principal.ts";
+import { ANYONE, type Caller } from "../asks.ts";
+import { tools as allowedTools } from "../key-options.ts";
+import type { ToolsConfig } from "../section.ts";
+
+export class Access {
+  readonly #servers: readonly (readonly [name: string, allow: readonly string[]])[];
+  readonly #known = new WeakMap<Principal, Caller>();
+  readonly #anyone: Caller;
+
+  constructor({ servers }: ToolsConfig) {
+    this.#servers = Object.entries(servers).map(([name, { allow }]) => [name, allow]);
+    this.#anyone = { id: ANYONE, servers: this.#allowing(undefined) };
+  }
+
+  /** @param principal undefined while calls need no key */
+  of(principal: Principal | undefined): Caller {
+    if (!principal) return this.#anyone;
+    let caller = this.#known.get(principal);
+    if (!caller) {
+      const tools = allowedTools.of(principal);
+      caller = { id: principal.id, servers: this.#allowing(principal), ...(tools && { tools }) };
+      this.#known.set(principal, caller);
+    }
+    return caller;
+  }
+
+  #allowing(principal: Principal | undefined): string[] {
+    return this.#servers.flatMap(([name, allow]) =>
+      allow.some((one) => allows(one, principal)) ? [name] : [],
+    );
+  }
+}
+
+function allows(entry: string, principal: Principal | undefined): boolean {
+  if (entry === "*") return true;
+  if (!principal) return false;
+  const { path, key } = principal;
+  return entry.startsWith("/") ? path === entry || path.startsWith(`${entry}/`) : key?.name === entry;
+}

@@ -1,0 +1,105 @@
+/** Writes the pieces of the process as the answer to a client. */
+import type { Outcome, Piece } from "../asks.ts";
+import { eventText } from "../wire/events.ts";
+
+/** Silence after which a comment keeps connections open. Milliseconds. */
+const COMMENT_MS = 15_000;
+const COMMENT = ": \n\n";
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+};
+
+export interface AnswerOptions {
+  /** Called once with how the request ended; undefined: the client or the process has gone. */
+  ended(outcome: Outcome | undefined): void;
+  /** The client has gone before the answer was whole. */
+  left(): void;
+  /** Whether pieces are read on when the client has gone. */
+  readsOn: boolean;
+}
+
+/** A JSON answer, or a stream once the process streams or has been silent for a while. */
+export async function answerWith(
+  pieces: AsyncGenerator<Piece, void>,
+  options: AnswerOptions,
+): Promise<Response> {
+  const first = pieces.next();
+  first.catch(() => {});
+  const silence = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => silence.resolve(undefined), COMMENT_MS);
+  let taken: IteratorResult<Piece, void> | undefined;
+  try {
+    taken = await Promise.race([first, silence.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+  if (taken && !taken.done && "status" in taken.value && !taken.value.isStream) {
+    const { status, headers, body, outcome } = taken.value;
+    options.ended(outcome);
+    void pieces.return();
+    return new Response(body ?? null, { status, ...(headers && { headers }) });
+  }
+  const headers = taken && !taken.done && "status" in taken.value ? taken.value.headers : STREAM_HEADERS;
+  const started = taken ? undefined : first;
+  return new Response(streamOf(pieces, started, options), {
+    status: 200,
+    headers: { ...STREAM_HEADERS, ...headers },
+  });
+}
+
+function streamOf(
+  pieces: AsyncGenerator<Piece, void>,
+  started: Promise<IteratorResult<Piece, void>> | undefined,
+  options: AnswerOptions,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let isLeft = false;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const write = (text: string) => {
+        if (isLeft) return;
+        controller.enqueue(encoder.encode(text));
+        timer?.refresh();
+      };
+      timer = setInterval(() => write(COMMENT), COMMENT_MS);
+      if (started) write(COMMENT);
+      void pump(pieces, started, write, options, () => isLeft && !options.readsOn).finally(() => {
+        clearInterval(timer);
+        if (!isLeft) controller.close();
+      });
+    },
+    cancel() {
+      isLeft = true;
+      clearInterval(timer);
+      options.left();
+    },
+  });
+}
+
+async function pump(
+  pieces: AsyncGenerator<Piece, void>,
+  started: Promise<IteratorResult<Piece, void>> | undefined,
+  write: (text: string) => void,
+  options: AnswerOptions,
+  isDone: () => boolean,
+): Promise<void> {
+  let outcome: Outcome | undefined;
+  try {
+    for (let next = await (started ?? pieces.next()); !next.done; next = await pieces.next()) {
+      const piece = next.value;
+      if ("events" in piece) write(piece.events);
+      else if ("status" in piece && piece.body !== undefined) write(eventText(piece.body));
+      outcome ??= "value" in piece ? undefined : piece.outcome;
+      if (isDone()) break;
+    }
+  } catch {
+    // The process has gone: the stream ends without its answer, and the client knows that it is cut.
+  } finally {
+    options.ended(outcome);
+    void pieces.return().catch(() => {});
+  }
+}

@@ -1,0 +1,120 @@
+/** Each call of a tool is a call in the books. */
+import { globMatches } from "../../../core/glob.ts";
+import { GatewayError } from "../../../core/error.ts";
+import type { Lines } from "../../../core/lines.ts";
+import type { WorkerHost } from "../../../gateway/seams.ts";
+import type { RunningWork } from "../../../gateway/work.ts";
+import type { Ask, Outcome, Piece } from "../asks.ts";
+import type { ToolsConfig } from "../section.ts";
+import { CODE } from "../wire/messages.ts";
+import type { Book, Visitor } from "./routes.ts";
+
+/** Name of the provider in budgets, prices and reports. */
+export const BY = "mcp";
+/** Time in which a call that the process has stopped comes to its end. Milliseconds. */
+const MARGIN_MS = 10_000;
+/** Names that are remembered for each config. */
+const MOST_NAMES = 10_000;
+
+/** A tool by its whole name. */
+interface Tool {
+  readonly name: string;
+  readonly server: string;
+}
+
+export class Books {
+  readonly #host: WorkerHost;
+  readonly #lines: Pick<Lines<Ask, Piece>, "ask">;
+  readonly #options: ToolsConfig;
+  readonly #tools = new Map<string, Tool>();
+
+  constructor(host: WorkerHost, lines: Pick<Lines<Ask, Piece>, "ask">, options: ToolsConfig) {
+    this.#host = host;
+    this.#lines = lines;
+    this.#options = options;
+  }
+
+  /** A name that means no tool of the caller is in no books: the process answers that it is unknown. */
+  readonly book: Book = async ({ visitor, name, server }, run) => {
+    const tool = await this.#toolOf(visitor, name, server);
+    if (!tool) return run(new AbortController().signal, () => {});
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    this.#host
+      .work({
+        ...{ by: BY, name: tool.name, at: tool.server, units: { call: 1 } },
+        ...{
+          payer: visitor.principal ? { principal: visitor.principal } : {},
+          price: { call: this.#priceOf(tool) },
+        },
+        timeoutMs: (this.#options.servers[tool.server]?.timeoutMs ?? 60_000) + MARGIN_MS,
+        run: (running) => this.#run(running, run, resolve, reject),
+      })
+      .catch(reject);
+    return promise;
+  };
+
+  #run(
+    running: RunningWork,
+    run: Parameters<Book>[1],
+    resolve: (answer: Response) => void,
+    reject: (thrown: unknown) => void,
+  ): Promise<void> {
+    return new Promise((done, fail) => {
+      const ended = (outcome: Outcome | undefined) => {
+        const failure = failureOf(outcome);
+        // What waits for the client is charged when its answer has come.
+        if (outcome?.kind === "input" || isUnacted(outcome)) running.used({ call: 0 });
+        if (failure) fail(failure);
+        else done();
+      };
+      run(running.stop.signal, ended).then(resolve, (thrown: unknown) => {
+        reject(thrown);
+        fail(thrown);
+      });
+    });
+  }
+
+  async #toolOf(visitor: Visitor, name: string, server: string | undefined): Promise<Tool | undefined> {
+    const { caller } = visitor;
+    const key = JSON.stringify([server ?? "", name]);
+    const known = this.#tools.get(key);
+    if (known) return known;
+    const ask = { kind: "resolve" as const, caller, name, ...(server !== undefined && { server }) };
+    for await (const piece of this.#lines.ask(ask)) {
+      const value = "value" in piece ? (piece.value as Tool | { fault: unknown }) : undefined;
+      if (!value || "fault" in value) return undefined;
+      if (this.#tools.size >= MOST_NAMES) this.#tools.clear();
+      this.#tools.set(key, value);
+      return value;
+    }
+    return undefined;
+  }
+
+  #priceOf({ name }: Tool): number {
+    let price = 0;
+    for (const [pattern, dollars] of Object.entries(this.#options.prices ?? {}))
+      if (globMatches(pattern, name)) price = dollars;
+    return price;
+  }
+}
+
+/** The server did not run the tool. */
+function isUnacted(outcome: Outcome | undefined): boolean {
+  const { code } = outcome ?? {};
+  return code !== undefined && code !== CODE.cut && code !== CODE.timeout && code !== CODE.invalid;
+}
+
+/** Why the call counts as failed. An error that the tool itself reports is a result. */
+function failureOf(outcome: Outcome | undefined): GatewayError | undefined {
+  if (!outcome)
+    return new GatewayError("upstream", "The call of the tool ended without an answer.", {
+      code: "tool_cut",
+    });
+  const { kind, code } = outcome;
+  if (kind !== "error") return undefined;
+  if (code === CODE.timeout) return new GatewayError("timeout", "The tools server did not answer in time.");
+  const message = `The call of the tool ended with the error ${code}.`;
+  return new GatewayError(code === CODE.params ? "invalid-request" : "upstream", message, {
+    code: `mcp_${code}`,
+  });
+}

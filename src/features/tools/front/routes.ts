@@ -1,0 +1,245 @@
+/** The endpoints `/mcp` and `/mcp/{server}` of the gateway's listener. */
+import type { Lines } from "../../../core/lines.ts";
+import { ServiceError } from "../../../core/lines.ts";
+import { GatewayError } from "../../../core/error.ts";
+import type { OwnRoute, Visit } from "../../../gateway/seams.ts";
+import type { Ask, Caller, Outcome, Piece, PostAsk } from "../asks.ts";
+import { CODE, errorText, McpError, type RequestId } from "../wire/messages.ts";
+import type { Access } from "./access.ts";
+import { answerWith } from "./answer.ts";
+import { checkMessage, type Checked, MessageFault } from "./checks.ts";
+import { isOriginAllowed } from "./origin.ts";
+
+export interface FrontOptions {
+  readonly access: Access;
+  readonly lines: Pick<Lines<Ask, Piece>, "ask">;
+  readonly bodyBytes: number;
+  /** Origins of the section `cors`. */
+  readonly origins: readonly string[];
+  /** Books calls of tools. @returns the pieces of the answer */
+  readonly book: Book;
+}
+
+/** Does a call of a tool as work of its caller. @throws GatewayError if a budget or limit refuses it */
+export type Book = (
+  call: { readonly visitor: Visitor; readonly name: string; readonly server: string | undefined },
+  run: (stop: AbortSignal, ended: (outcome: Outcome | undefined) => void) => Promise<Response>,
+) => Promise<Response>;
+
+/** Who asks at an endpoint. */
+export interface Visitor {
+  readonly caller: Caller;
+  readonly principal: Awaited<ReturnType<Visit["caller"]>>;
+  /** Name of the server in the path; undefined: all. */
+  readonly server: string | undefined;
+}
+
+/** Its name in the scope `endpoints` of keys. */
+export const ENDPOINT = "tools";
+const CHALLENGE = 'Bearer realm="weir"';
+
+export function mcpRoutes(options: FrontOptions): OwnRoute[] {
+  const front = new Front(options);
+  return [
+    { path: "/mcp", id: "Merged" },
+    { path: "/mcp/{server}", id: "Server" },
+  ].flatMap(({ path, id }): OwnRoute[] => [
+    {
+      ...{ method: "POST", path, id: `callTools${id}`, summary: "A message of the Model Context Protocol" },
+      handle: (request, visit) =>
+        front.answered(request, visit, (visitor) => front.post(request, visit, visitor)),
+    },
+    {
+      ...{
+        method: "GET",
+        path,
+        id: `listenTools${id}`,
+        summary: "The stream of a session of the Model Context Protocol",
+      },
+      handle: (request, visit) =>
+        front.answered(request, visit, (visitor) => front.stream(request, visit, visitor)),
+    },
+    {
+      ...{
+        method: "DELETE",
+        path,
+        id: `endTools${id}`,
+        summary: "End a session of the Model Context Protocol",
+      },
+      handle: (request, visit) => front.answered(request, visit, (visitor) => front.end(request, visitor)),
+    },
+  ]);
+}
+
+class Front {
+  readonly #options: FrontOptions;
+
+  constructor(options: FrontOptions) {
+    this.#options = options;
+  }
+
+  async answered(
+    request: Request,
+    visit: Visit,
+    work: (visitor: Visitor) => Promise<Response>,
+  ): Promise<Response> {
+    try {
+      if (!isOriginAllowed(request, this.#options.origins))
+        return refusal(
+          403,
+          new McpError(CODE.request, "weir serves no tools to pages of this origin; list it in cors.origins"),
+        );
+      const principal = await visit.caller(ENDPOINT);
+      const server = serverIn(request);
+      const caller = this.#options.access.of(principal);
+      // A server that does not exist and one that is not allowed look alike.
+      if (server !== undefined && !caller.servers.includes(server))
+        return refusal(
+          404,
+          new McpError(CODE.request, `There is no tools server ${server.slice(0, 40)} here.`),
+        );
+      return await work({ caller, principal, server });
+    } catch (thrown) {
+      return failure(thrown);
+    }
+  }
+
+  async post(request: Request, visit: Visit, visitor: Visitor): Promise<Response> {
+    const checked = checkMessage(await visit.body(this.#options.bodyBytes), request.headers);
+    visit.allowSilence();
+    const ask = postAsk(checked, visitor, request.headers);
+    const { name } = checked.params;
+    const isCall = checked.method === "tools/call" && checked.id !== undefined && typeof name === "string";
+    const run = (stop: AbortSignal | undefined, ended: (outcome: Outcome | undefined) => void) =>
+      this.#run(request, ask, checked, stop, ended);
+    try {
+      if (!isCall) return await run(undefined, () => {});
+      return await this.#options.book({ visitor, name, server: visitor.server }, run);
+    } catch (thrown) {
+      throw faultOf(thrown, checked);
+    }
+  }
+
+  stream(request: Request, visit: Visit, { caller, server }: Visitor): Promise<Response> {
+    const session = request.headers.get("mcp-session-id");
+    if (session === null) return Promise.resolve(notAllowed());
+    const lastEventId = request.headers.get("last-event-id");
+    visit.allowSilence();
+    const ask = {
+      ...{ kind: "stream" as const, caller, session },
+      ...(server !== undefined && { server }),
+      ...(lastEventId !== null && { lastEventId }),
+    };
+    const stopping = new AbortController();
+    const left = () => stopping.abort(new Error("the client has gone"));
+    return answerWith(this.#options.lines.ask(ask, stopping.signal), {
+      ended: () => {},
+      left,
+      readsOn: false,
+    });
+  }
+
+  async end(request: Request, { caller, server }: Visitor): Promise<Response> {
+    const session = request.headers.get("mcp-session-id");
+    if (session === null) return notAllowed();
+    const ask = { kind: "end" as const, caller, session, ...(server !== undefined && { server }) };
+    const pieces = this.#options.lines.ask(ask);
+    return answerWith(pieces, { ended: () => {}, left: () => {}, readsOn: true });
+  }
+
+  #run(
+    request: Request,
+    ask: PostAsk,
+    { isModern }: Checked,
+    stop: AbortSignal | undefined,
+    ended: (outcome: Outcome | undefined) => void,
+  ): Promise<Response> {
+    const stopping = new AbortController();
+    // A legacy client that has gone may read its answer on; a modern one has cancelled by that.
+    const left = () => isModern && stopping.abort(new Error("the client has cancelled"));
+    request.signal.addEventListener("abort", left, { once: true });
+    const end = () => stopping.abort(stop?.reason);
+    stop?.addEventListener("abort", end, { once: true });
+    const finish = (outcome: Outcome | undefined) => {
+      request.signal.removeEventListener("abort", left);
+      stop?.removeEventListener("abort", end);
+      ended(outcome);
+    };
+    return answerWith(this.#options.lines.ask(ask, stopping.signal), {
+      ended: finish,
+      left,
+      readsOn: !isModern,
+    });
+  }
+}
+
+function postAsk({ text, isModern }: Checked, { caller, server }: Visitor, headers: Headers): PostAsk {
+  const session = headers.get("mcp-session-id");
+  const params = isModern ? paramHeadersIn(headers) : {};
+  return {
+    ...{ kind: "post", caller, text, isModern },
+    ...(server !== undefined && { server }),
+    ...(session !== null && { session }),
+    ...(Object.keys(params).length > 0 && { params }),
+  };
+}
+
+function paramHeadersIn(headers: Headers): Record<string, string> {
+  const found: Record<string, string> = {};
+  headers.forEach((value, name) => {
+    if (name.startsWith("mcp-param-")) found[name] = value;
+  });
+  return found;
+}
+
+/** The server in the path of the request. */
+function serverIn({ url }: Request): string | undefined {
+  const [, name] = /^\/mcp\/([^/]+)$/.exec(new URL(url).pathname) ?? [];
+  return name === undefined ? undefined : decodeURIComponent(name);
+}
+
+/** The fault with the id of its request. */
+function faultOf(thrown: unknown, { id, isModern }: Checked): MessageFault {
+  if (thrown instanceof MessageFault) return thrown;
+  return new MessageFault(errorOf(thrown), { id, isModern });
+}
+
+function errorOf(thrown: unknown): McpError {
+  if (thrown instanceof McpError) return thrown;
+  if (thrown instanceof ServiceError)
+    return new McpError(
+      CODE.cut,
+      "the process of the tools ended before it had answered; the tool may have acted",
+    );
+  const { kind, status, message, code, retryAfter } = GatewayError.from(thrown);
+  const isLimit = kind === "rate-limited" || kind === "overloaded" || status === 402 || status === 429;
+  return new McpError(isLimit ? CODE.limit : CODE.request, message, {
+    status,
+    data: { ...(code !== undefined && { code }), ...(retryAfter !== undefined && { retryAfter }) },
+  });
+}
+
+function failure(thrown: unknown): Response {
+  if (thrown instanceof MessageFault) return refusal(thrown.error.status, thrown.error, thrown);
+  return refusal(errorOf(thrown).status, errorOf(thrown));
+}
+
+function refusal(
+  status: number,
+  error: McpError,
+  of: { id?: RequestId | undefined; isModern: boolean } = { isModern: false },
+): Response {
+  const retryAfter = (error.data as { retryAfter?: number } | undefined)?.retryAfter;
+  return new Response(errorText(error.rpc, of.id, of.isModern), {
+    status: of.id !== undefined && !of.isModern && status === 200 ? 200 : status,
+    headers: {
+      "content-type": "application/json",
+      ...(status === 401 && { "www-authenticate": CHALLENGE }),
+      ...(retryAfter !== undefined && { "retry-after": String(Math.ceil(retryAfter)) }),
+    },
+  });
+}
+
+function notAllowed(): Response {
+  return new Response(null, { status: 405, headers: { allow: "POST, DELETE" } });
+}

@@ -1,0 +1,74 @@
+/** Finds out which era a server over HTTP speaks, and opens a connection to it. */
+import { isObject } from "../../../core/json.ts";
+import { answeredIn, CODE, isResponse } from "../wire/messages.ts";
+import { type Era, MODERN } from "../wire/revisions.ts";
+import type { ClientFacts, Connection, ConnectionEvents, ServerFacts } from "./connection.ts";
+import { type HttpTarget, send } from "./http.ts";
+import { LegacyHttp } from "./legacy-http.ts";
+import { factsIn, ModernHttp, requestFor } from "./modern-http.ts";
+
+/** Codes that only a server of the modern era answers. */
+const MODERN_CODES: readonly number[] = [CODE.headerMismatch, CODE.capability, CODE.version];
+
+export interface OpenOptions {
+  readonly target: HttpTarget;
+  readonly era: Era | "auto";
+  /** The era of the client: of a server that speaks both, weir uses this one, so that nothing is translated. */
+  readonly preferred: Era;
+  readonly client: ClientFacts;
+  readonly events: ConnectionEvents;
+  readonly stop: AbortSignal;
+}
+
+/** @throws McpError if the server cannot be reached or refuses */
+export async function openHttp(options: OpenOptions): Promise<Connection> {
+  const { target, era, preferred, client, events, stop } = options;
+  if (era === "auto" && preferred === "legacy") {
+    const legacy = await LegacyHttp.open(target, client, events, stop).catch((thrown: unknown) => ({
+      thrown,
+    }));
+    if (!("thrown" in legacy)) return legacy;
+    const facts = await discover(target, client, stop);
+    if (facts) return new ModernHttp(target, facts, events);
+    throw legacy.thrown;
+  }
+  if (era !== "legacy") {
+    const facts = await discover(target, client, stop);
+    if (facts) return new ModernHttp(target, facts, events);
+    if (era === "modern") return new ModernHttp(target, UNKNOWN, events);
+  }
+  return LegacyHttp.open(target, client, events, stop);
+}
+
+/** Facts of a modern server that does not describe itself. */
+const UNKNOWN: ServerFacts = { version: MODERN, capabilities: { tools: {} }, info: {} };
+
+/** @returns undefined for a server that is not modern */
+async function discover(
+  target: HttpTarget,
+  client: ClientFacts,
+  stop: AbortSignal,
+): Promise<ServerFacts | undefined> {
+  const asked = requestFor(0, "server/discover", {}, client);
+  const reply = await send(target, { ...asked, stop });
+  try {
+    for await (const { message } of reply.messages()) {
+      if (!message || !isResponse(message)) continue;
+      const answered = answeredIn(message);
+      if ("result" in answered) return factsIn(answered.result);
+      const { code, data } = answered.error;
+      // A server that knows other modern revisions only is not one that weir can speak with.
+      const isModern =
+        MODERN_CODES.includes(code) &&
+        !(code === CODE.version && isObject(data) && !lists(data["supported"]));
+      return isModern || (code === CODE.method && reply.status === 404) ? UNKNOWN : undefined;
+    }
+  } catch {
+    // What answers like this is no modern server.
+  }
+  return undefined;
+}
+
+function lists(versions: unknown): boolean {
+  return Array.isArray(versions) && versions.includes(MODERN);
+}

@@ -1,0 +1,296 @@
+/** A configured server: its connections, and what it lists. */
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import type { ServerConfig } from "../section.ts";
+import { CODE, McpError } from "../wire/messages.ts";
+import type { Era } from "../wire/revisions.ts";
+import type { ClientFacts, Connection, ConnectionEvents } from "./connection.ts";
+import { type Credential, fixedCredential, invalidAnswer } from "./http.ts";
+import { openHttp } from "./open-http.ts";
+
+/** What a server tells the process: a notification, and whose connection brought it. */
+export type Heard = (server: Server, owner: string, method: string, params: JsonObject) => void;
+
+/** Opens a connection to a server that is a program. @param key tells apart the connections of a server */
+export type ConnectProgram = (
+  server: Server,
+  key: string,
+  owner: Owner,
+  events: ConnectionEvents,
+) => Promise<Connection>;
+
+/** Longest time to open a connection. Milliseconds. */
+const OPEN_MS = 30_000;
+/** Owner of a connection that clients of all keys share. */
+export const EVERYBODY = "*";
+/** Its key. */
+const MODERN_KEY = "modern";
+/** Limits of a list. */
+const MOST_PAGES = 100;
+const MOST_ENTRIES = 5_000;
+const MOST_CHARACTERS = 8 * 1024 * 1024;
+/** How long weir keeps a list of tools whose server says nothing of changes. Milliseconds. */
+const KEEP_MS = 60_000;
+
+/** For whom a connection is opened. */
+export interface Owner {
+  /** Id of the principal. */
+  readonly principal: string;
+  readonly client: ClientFacts;
+  /** Era of the client. */
+  readonly era: Era;
+}
+
+interface Pooled {
+  /** Principal whose connection it is; {@link EVERYBODY} if all share it. */
+  owner: string;
+  readonly connecting: Promise<Connection>;
+  running: number;
+  usedAt: number;
+  tools?: KeptTools;
+  /** How long clients may keep the list of tools. Milliseconds. */
+  ttlMs?: number;
+}
+
+/** A connection while a request uses it. */
+export interface Held {
+  readonly connection: Connection;
+  /**
+   * The tools of the server, all pages, as it lists them.
+   * @param fresh not older than the server allows; else they may be some seconds old
+   */
+  tools(stop: AbortSignal, fresh?: boolean): Promise<readonly JsonObject[]>;
+  /** How long clients may keep that list. Milliseconds. */
+  ttlMs(): number;
+  release(): void;
+}
+
+export class Server {
+  readonly name: string;
+  readonly config: ServerConfig;
+  readonly #heard: Heard;
+  readonly #connectProgram: ConnectProgram | undefined;
+  readonly #pool = new Map<string, Pooled>();
+  /** The era that the server was found to speak, by that of the client. */
+  readonly #eras = new Map<Era, Era>();
+  #calls = 0;
+
+  /** @param connect opens connections to servers that are programs */
+  constructor(name: string, config: ServerConfig, heard: Heard, connect?: ConnectProgram) {
+    this.name = name;
+    this.config = config;
+    this.#heard = heard;
+    this.#connectProgram = connect;
+  }
+
+  /** The connection for an owner; opens it if there is none. @throws McpError 1002 */
+  async hold(owner: Owner, stop: AbortSignal): Promise<Held> {
+    const key = this.#keyOf(owner);
+    let pooled = this.#pool.get(key);
+    if (!pooled) {
+      pooled = this.#open(key, owner);
+      this.#pool.set(key, pooled);
+    }
+    pooled.running++;
+    const release = () => {
+      pooled.running--;
+      pooled.usedAt = performance.now();
+      if (this.config.isolation === "call") this.#drop(pooled);
+    };
+    try {
+      const connection = await aborted(pooled.connecting, stop);
+      return {
+        ...{ connection, release, ttlMs: () => pooled.ttlMs ?? 0 },
+        tools: (until, fresh) => aborted(this.#tools(pooled, connection, fresh ?? false), until),
+      };
+    } catch (thrown) {
+      release();
+      throw thrown;
+    }
+  }
+
+  /** Ends what nobody has used for the idle time. */
+  sweep(now: number): void {
+    for (const pooled of this.#pool.values())
+      if (pooled.running === 0 && now - pooled.usedAt > this.config.idleMs) this.#drop(pooled);
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.#pool.values()];
+    this.#pool.clear();
+    await Promise.all(all.map(({ connecting }) => connecting.then((one) => one.close()).catch(() => {})));
+  }
+
+  /** A modern server over HTTP has no session: one connection serves all. */
+  #keyOf({ principal, client, era }: Owner): string {
+    const { isolation, url } = this.config;
+    if (this.#eras.get(era) === "modern" && url !== undefined) return MODERN_KEY;
+    if (isolation === "call") return String(++this.#calls);
+    const whose = isolation === "shared" ? "" : principal;
+    return JSON.stringify([whose, url === undefined ? "" : era, client.capabilities]);
+  }
+
+  #open(key: string, owner: Owner): Pooled {
+    const events: ConnectionEvents = {
+      notified: (method, params) => {
+        if (method === "notifications/tools/list_changed") delete pooled.tools;
+        this.#heard(this, pooled.owner, method, params);
+      },
+      ended: () => this.#forget(pooled),
+    };
+    const pooled: Pooled = {
+      owner: this.config.isolation === "shared" ? EVERYBODY : owner.principal,
+      ...{ running: 0, usedAt: performance.now() },
+      connecting: this.#connect(key, owner, events).then(
+        (connection) => this.#found(key, pooled, owner, connection),
+        (thrown: unknown) => {
+          this.#forget(pooled);
+          throw thrown;
+        },
+      ),
+    };
+    return pooled;
+  }
+
+  /** A modern server over HTTP keeps no sessions: all share the connection that was opened first. */
+  #found(key: string, pooled: Pooled, owner: Owner, connection: Connection): Connection {
+    this.#eras.set(owner.era, connection.era);
+    const shared = this.#keyOf(owner);
+    if (shared === MODERN_KEY && this.#pool.get(key) === pooled && !this.#pool.has(shared)) {
+      this.#pool.delete(key);
+      this.#pool.set(shared, pooled);
+      pooled.owner = EVERYBODY;
+    }
+    return connection;
+  }
+
+  #forget(pooled: Pooled): void {
+    for (const [key, one] of this.#pool) if (one === pooled) this.#pool.delete(key);
+  }
+
+  /** @throws McpError 1002 */
+  async #connect(key: string, owner: Owner, events: ConnectionEvents): Promise<Connection> {
+    const { url, era } = this.config;
+    if (url === undefined) {
+      if (this.#connectProgram) return this.#connectProgram(this, key, owner, events);
+      throw new McpError(CODE.unreachable, `server ${this.name} cannot be reached: it has no url`);
+    }
+    const stop = AbortSignal.timeout(OPEN_MS);
+    const target = { name: this.name, url, credential: this.#credential() };
+    return openHttp({ target, era, preferred: owner.era, client: owner.client, events, stop }).catch(
+      (thrown: unknown) => {
+        if (!stop.aborted) throw thrown;
+        throw new McpError(
+          CODE.unreachable,
+          `server ${this.name} cannot be reached: it did not answer within ${OPEN_MS / 1000} s`,
+        );
+      },
+    );
+  }
+
+  #credential(): Credential {
+    const { bearer, headers = {} } = this.config.auth ?? {};
+    const all: Record<string, string> = {};
+    for (const name in headers) all[name.toLowerCase()] = String(headers[name]);
+    if (bearer !== undefined) all["authorization"] = `Bearer ${String(bearer)}`;
+    return fixedCredential(all);
+  }
+
+  #drop(pooled: Pooled): void {
+    this.#forget(pooled);
+    void pooled.connecting.then((connection) => connection.close()).catch(() => {});
+  }
+
+  #tools(pooled: Pooled, connection: Connection, fresh: boolean): Promise<readonly JsonObject[]> {
+    const now = performance.now();
+    const { tools } = pooled;
+    if (tools && now < (fresh ? tools.freshUntil : tools.until)) return tools.list;
+    const stop = AbortSignal.timeout(this.config.timeoutMs);
+    const kept: KeptTools = {
+      list: allPages(this.name, connection, "tools/list", "tools", stop).then(({ entries, ttlMs }) => {
+        pooled.ttlMs = ttlMs;
+        kept.freshUntil = tellsChanges(connection) ? kept.until : now + Math.min(ttlMs, KEEP_MS);
+        return entries;
+      }),
+      ...{ until: now + KEEP_MS, freshUntil: now + KEEP_MS },
+    };
+    pooled.tools = kept;
+    kept.list.catch(() => {
+      if (pooled.tools === kept) delete pooled.tools;
+    });
+    return kept.list;
+  }
+}
+
+interface KeptTools {
+  readonly list: Promise<readonly JsonObject[]>;
+  readonly until: number;
+  freshUntil: number;
+}
+
+/** A legacy server with a session says when its tools change. */
+function tellsChanges({ era, facts }: Connection): boolean {
+  const { tools } = facts.capabilities;
+  return era === "legacy" && isObject(tools) && tools["listChanged"] === true;
+}
+
+export interface WholeList {
+  readonly entries: readonly JsonObject[];
+  /** `ttlMs` and `cacheScope` as the server says them: the smallest and the narrowest of its pages. */
+  readonly ttlMs: number;
+  readonly isPublic: boolean;
+}
+
+/** All pages of a list. @throws McpError; a list whose server repeats a cursor is invalid */
+export async function allPages(
+  server: string,
+  connection: Connection,
+  method: string,
+  member: string,
+  stop: AbortSignal,
+): Promise<WholeList> {
+  const entries: JsonObject[] = [];
+  const cursors = new Set<string>();
+  let ttlMs = Infinity;
+  let isPublic = true;
+  let characters = 0;
+  for (let cursor: string | undefined; ;) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answered = await connection.request({
+      ...{ method, params, client: { capabilities: {}, info: {} }, stop },
+      notify: () => {},
+      ask: (name) =>
+        Promise.resolve({ error: { code: CODE.method, message: `${name} has no place in a list` } }),
+    });
+    if ("error" in answered) {
+      const { code, message, data } = answered.error;
+      throw new McpError(code, message, data === undefined ? {} : { data });
+    }
+    const { result } = answered;
+    const page = result[member];
+    if (!Array.isArray(page) || !page.every((one) => isObject(one)))
+      throw invalidAnswer(server, `answered ${method} without a list at result.${member}`);
+    entries.push(...(page as JsonObject[]));
+    ttlMs = Math.min(ttlMs, typeof result["ttlMs"] === "number" ? result["ttlMs"] : 0);
+    isPublic &&= result["cacheScope"] === "public";
+    characters += JSON.stringify(page).length;
+    const next = result["nextCursor"];
+    if (typeof next !== "string") return { entries, ttlMs, isPublic };
+    if (cursors.has(next)) throw invalidAnswer(server, `repeats a cursor of ${method}`);
+    if (cursors.size >= MOST_PAGES || entries.length > MOST_ENTRIES || characters > MOST_CHARACTERS)
+      throw invalidAnswer(
+        server,
+        `lists more than ${MOST_PAGES} pages, ${MOST_ENTRIES} entries or ${MOST_CHARACTERS} characters`,
+      );
+    cursors.add((cursor = next));
+  }
+}
+
+/** @throws the reason of the signal, if it aborts first */
+function aborted<Value>(work: Promise<Value>, stop: AbortSignal): Promise<Value> {
+  if (stop.aborted) return Promise.reject(stop.reason as Error);
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(stop.reason as Error);
+    stop.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => stop.removeEventListener("abort", abort));
+  });
+}

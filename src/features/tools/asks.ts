@@ -24,6 +24,8 @@ export interface PostAsk {
   /** JSON text of the message. */
   readonly text: string;
   readonly isModern: boolean;
+  /** The client names streams before JSON in `accept`. */
+  readonly prefersStream?: true;
   readonly session?: string;
   /** Headers `mcp-param-…` of the request. */
   readonly params?: Readonly<Record<string, string>>;
@@ -89,6 +91,8 @@ export type Piece =
     }
   /** Text of events, as the client gets it. */
   | { readonly events: string; readonly outcome?: Outcome }
+  /** The answer ends for now: the client reads it on. The outcome follows. */
+  | { readonly pause: true }
   /** Answers to asks that are no requests of clients. */
   | { readonly value: unknown };
 

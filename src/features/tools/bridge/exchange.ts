@@ -16,6 +16,9 @@ export interface Exchange {
   notify(method: string, params: JsonObject): void;
   /** Asks the client during the request. Legacy clients only. */
   ask(method: string, params: JsonObject): Promise<Answered>;
+  /** @see Outgoing */
+  primed?(retryMs: number): void;
+  paused?(): void;
   /** Headers `mcp-param-…` of the request. */
   readonly params: Readonly<Record<string, string>>;
   /** Session of a legacy client. */

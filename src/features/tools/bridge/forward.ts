@@ -98,6 +98,8 @@ function once(
     ...(headers && { headers }),
     notify: (name, told) => exchange.notify(name, told),
     ask: (name, wanted) => asking(exchange, name, wanted),
+    primed: (retryMs) => exchange.primed?.(retryMs),
+    paused: () => exchange.paused?.(),
   });
 }
 

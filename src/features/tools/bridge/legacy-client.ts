@@ -18,6 +18,7 @@ export class LegacyExchange implements Exchange {
   readonly #pieces: Pieces;
   #stream: Stream | undefined;
   #isOver = false;
+  #isPrimed = false;
 
   constructor(pieces: Pieces, session: Session, caller: Caller, stop: AbortSignal) {
     this.#pieces = pieces;
@@ -52,10 +53,21 @@ export class LegacyExchange implements Exchange {
     // A client whose connection broke reads the answer on.
     if (this.#stream || this.#pieces.isLeft) {
       const stream = this.#streamed();
-      stream.send(message, outcome);
+      stream.send(message);
+      this.#pieces.push({ events: "", outcome });
       stream.end();
     } else this.#pieces.push({ status: 200, headers: JSON_HEADERS, body: JSON.stringify(message), outcome });
     this.#pieces.end();
+  }
+
+  primed(retryMs: number): void {
+    if (this.#stream || this.#isOver) return;
+    this.#streamed().prime(retryMs);
+    this.#isPrimed = true;
+  }
+
+  paused(): void {
+    if (this.#isPrimed && !this.#isOver) this.#pieces.push({ pause: true });
   }
 
   /** Ends without an answer: the client has cancelled. */
@@ -69,7 +81,8 @@ export class LegacyExchange implements Exchange {
     if (!this.#stream) {
       this.#stream = this.#session.newStream();
       this.#pieces.push({ status: 200, headers: STREAM_HEADERS, isStream: true });
-      this.#stream.attach(this.#pieces, 0);
+      // The client may read on elsewhere; the books still wait here for the outcome.
+      this.#stream.attach(this.#pieces, 0, () => {});
     }
     return this.#stream;
   }

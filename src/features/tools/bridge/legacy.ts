@@ -22,6 +22,9 @@ import { outcomeOf, refused, sessionGone } from "./refusals.ts";
 import { Session, Sessions } from "./sessions.ts";
 import type { View } from "./view.ts";
 
+/** Pause before a client reads on, if no server has named one. Milliseconds. */
+const RETRY_MS = 1_000;
+
 export class LegacyDoor {
   readonly #context: Context;
   readonly #sessions = new Sessions();
@@ -95,6 +98,7 @@ export class LegacyDoor {
     const key = keyOf(id);
     session.running.set(key, stopping);
     const exchange = new LegacyExchange(pieces, session, ask.caller, stopping.signal);
+    if (ask.prefersStream) exchange.primed(RETRY_MS);
     let answered: Answered;
     try {
       answered = await this.#legacyAnswer(ask, session, exchange, method, params);

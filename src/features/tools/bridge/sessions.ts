@@ -1,7 +1,7 @@
 /** Sessions of legacy clients, and their streams, which a client may read on after its connection broke. */
 import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../../core/json.ts";
-import { keyOf, type Outcome } from "../asks.ts";
+import { keyOf } from "../asks.ts";
 import type { ClientFacts } from "../servers/connection.ts";
 import { eventText } from "../wire/events.ts";
 import {
@@ -23,6 +23,12 @@ const KEPT_MS = 300_000;
 /** Longest wait for the answer of a client to a request of a server. Milliseconds. */
 const ASK_MS = 300_000;
 
+/** @param replaced another reader takes its place */
+interface Reader {
+  readonly pieces: Pieces;
+  replaced(): void;
+}
+
 /** Messages in order, with ids, for one reader at a time. */
 export class Stream {
   readonly id: string;
@@ -32,20 +38,25 @@ export class Stream {
   #seq = 0;
   #kept: { seq: number; text: string }[] = [];
   #size = 0;
-  #reader: Pieces | undefined;
+  #reader: Reader | undefined;
 
   constructor(id: string) {
     this.id = id;
   }
 
-  send(message: object, outcome?: Outcome): void {
+  /** Gives the reader an id from which it can read on. @param retryMs pause before it does */
+  prime(retryMs: number): void {
+    this.#reader?.pieces.push({ events: `id: ${this.id}.0\nretry: ${retryMs}\ndata: \n\n` });
+  }
+
+  send(message: object): void {
     const seq = ++this.#seq;
     const text = eventText(JSON.stringify(message), `${this.id}.${seq}`);
     this.#kept.push({ seq, text });
     this.#size += text.length;
     while (this.#kept.length > KEPT_EVENTS || (this.#size > KEPT_CHARACTERS && this.#kept.length > 1))
       this.#size -= this.#kept.shift()!.text.length;
-    this.#reader?.push({ events: text, ...(outcome && { outcome }) });
+    this.#reader?.pieces.push({ events: text });
   }
 
   /** Reads what comes from now on. */
@@ -54,19 +65,19 @@ export class Stream {
   }
 
   /** A reader replaces the one before. @returns false if events after `seq` are not kept any more */
-  attach(reader: Pieces, after: number): boolean {
+  attach(pieces: Pieces, after: number, replaced = () => pieces.end()): boolean {
     if (after > this.#seq || (this.#kept[0] && this.#kept[0].seq > after + 1)) return false;
-    this.#reader?.end();
-    this.#reader = reader;
-    for (const { seq, text } of this.#kept) if (seq > after) reader.push({ events: text });
-    if (this.isOver) reader.end();
+    this.#reader?.replaced();
+    this.#reader = { pieces, replaced };
+    for (const { seq, text } of this.#kept) if (seq > after) pieces.push({ events: text });
+    if (this.isOver) pieces.end();
     return true;
   }
 
   end(): void {
     this.isOver = true;
     this.endedAt = performance.now();
-    this.#reader?.end();
+    this.#reader?.pieces.end();
   }
 }
 

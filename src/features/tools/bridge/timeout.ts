@@ -27,6 +27,8 @@ export async function inTime<Value>(
       stop: stopping.signal,
       notify: (method, params) => exchange.notify(method, params),
       ask: (method, params) => exchange.ask(method, params),
+      primed: (retryMs) => exchange.primed?.(retryMs),
+      paused: () => exchange.paused?.(),
     });
   } catch (thrown) {
     throw stopping.signal.reason === late ? late : thrown;

@@ -62,15 +62,18 @@ function streamOf(
     start(controller) {
       const write = (text: string) => {
         if (isLeft) return;
-        controller.enqueue(encoder.encode(text));
+        if (text !== "") controller.enqueue(encoder.encode(text));
         timer?.refresh();
+      };
+      const close = () => {
+        clearInterval(timer);
+        if (!isLeft) controller.close();
+        isLeft = true;
       };
       timer = setInterval(() => write(COMMENT), COMMENT_MS);
       if (started) write(COMMENT);
-      void pump(pieces, started, write, options, () => isLeft && !options.readsOn).finally(() => {
-        clearInterval(timer);
-        if (!isLeft) controller.close();
-      });
+      const reading = { started, write, close, isDone: () => isLeft && !options.readsOn };
+      void pump(pieces, reading, options).finally(close);
     },
     cancel() {
       isLeft = true;
@@ -80,20 +83,26 @@ function streamOf(
   });
 }
 
+interface Reading {
+  readonly started: Promise<IteratorResult<Piece, void>> | undefined;
+  write(text: string): void;
+  close(): void;
+  isDone(): boolean;
+}
+
 async function pump(
   pieces: AsyncGenerator<Piece, void>,
-  started: Promise<IteratorResult<Piece, void>> | undefined,
-  write: (text: string) => void,
+  { started, write, close, isDone }: Reading,
   options: AnswerOptions,
-  isDone: () => boolean,
 ): Promise<void> {
   let outcome: Outcome | undefined;
   try {
     for (let next = await (started ?? pieces.next()); !next.done; next = await pieces.next()) {
       const piece = next.value;
-      if ("events" in piece) write(piece.events);
+      if ("pause" in piece) close();
+      else if ("events" in piece) write(piece.events);
       else if ("status" in piece && piece.body !== undefined) write(eventText(piece.body));
-      outcome ??= "value" in piece ? undefined : piece.outcome;
+      outcome ??= "outcome" in piece ? piece.outcome : undefined;
       if (isDone()) break;
     }
   } catch {

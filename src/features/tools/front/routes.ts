@@ -180,8 +180,16 @@ function postAsk({ text, isModern }: Checked, { caller, server }: Visitor, heade
     ...{ kind: "post", caller, text, isModern },
     ...(server !== undefined && { server }),
     ...(session !== null && { session }),
+    ...(prefersStream(headers) && { prefersStream: true as const }),
     ...(Object.keys(params).length > 0 && { params }),
   };
+}
+
+function prefersStream(headers: Headers): boolean {
+  const accept = headers.get("accept") ?? "";
+  const stream = accept.indexOf("text/event-stream");
+  const json = accept.indexOf("application/json");
+  return stream >= 0 && (json < 0 || stream < json);
 }
 
 function paramHeadersIn(headers: Headers): Record<string, string> {

@@ -29,6 +29,10 @@ export interface Outgoing {
    * @returns its answer; an error if the client cannot
    */
   ask(method: string, params: JsonObject): Promise<Answered>;
+  /** The server began a stream that can be read on after it ended. Legacy servers only. @param retryMs pause before */
+  primed?(retryMs: number): void;
+  /** The server ended that stream before the answer, so that no connection waits. */
+  paused?(): void;
 }
 
 /** What a server says about itself. */

@@ -135,6 +135,7 @@ export class LegacyHttp implements Connection {
       if (place.last === undefined) throw cutAnswer(this.#target.name);
       tries = place.last === before ? tries + 1 : 0;
       if (tries >= MOST_TRIES) throw cutAnswer(this.#target.name);
+      running.outgoing.paused?.();
       await Bun.sleep(place.retryMs);
       const headers = { ...this.#headers(session), accept: "text/event-stream", "last-event-id": place.last };
       current = await send(this.#target, { method: "GET", headers, stop: running.outgoing.stop });
@@ -154,7 +155,10 @@ export class LegacyHttp implements Connection {
     for await (const { message, id: eventId, retry } of reply.messages()) {
       if (eventId !== undefined) place.last = eventId;
       if (retry !== undefined) place.retryMs = Math.min(retry, 60_000);
-      if (!message) continue;
+      if (!message) {
+        if (eventId !== undefined) outgoing.primed?.(place.retryMs);
+        continue;
+      }
       if (isResponse(message) && (message.id === id || message.id === null)) return answeredIn(message);
       if (isRequest(message)) void this.#serve(session, message, outgoing);
       else if (isNotification(message)) told(message.method, message.params ?? {}, outgoing, progress);

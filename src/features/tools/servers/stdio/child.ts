@@ -169,14 +169,13 @@ export class RunningChild {
   /** @returns what the line costs, in units of {@link MESSAGES} */
   #take(bytes: Uint8Array): number {
     const line = readLine(bytes);
-    const cost = 1 + bytes.length / UNIT_BYTES;
-    if (line.kind === "blank") return cost;
+    const size = bytes.length / UNIT_BYTES;
     if (line.kind === "told") {
       const unexpected = line.messages.filter((message) => !this.#events.message(message));
-      return unexpected.length === 0 ? 0 : cost + unexpected.length;
+      return unexpected.length === 0 ? 0 : unexpected.length + size;
     }
-    this.#other(bytes, line);
-    return cost;
+    if (line.kind !== "blank") this.#other(bytes, line);
+    return 1 + size;
   }
 
   #other(bytes: Uint8Array, line: Line): void {

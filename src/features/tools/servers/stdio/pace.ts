@@ -2,6 +2,8 @@
 
 /** Longest work at one go, after which others have their turn. Milliseconds. */
 const SLICE_MS = 4;
+/** Waiting for one unit at a time would take much longer, since timers are coarse. Milliseconds. */
+const LEAST_MS = 20;
 
 export interface Rate {
   /** Units that may come at once. */
@@ -44,7 +46,7 @@ export class Pace {
     this.#filled = now;
     if (this.#left < 0) {
       const ms = (-this.#left / perSecond) * 1000;
-      await Bun.sleep(Math.min(ms, 1000));
+      await Bun.sleep(Math.max(LEAST_MS, Math.min(ms, 1000)));
     } else await this.#turn();
     this.begin();
   }

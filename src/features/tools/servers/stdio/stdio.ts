@@ -31,10 +31,15 @@ export interface Spoken {
   readonly isMixed: boolean;
 }
 
+export interface StdioEvents extends ConnectionEvents {
+  /** {@link StdioConnection.close} was called. */
+  closed?(): void;
+}
+
 export class StdioConnection implements Connection, ChildEvents, Asker {
   readonly server: string;
   readonly #child: RunningChild;
-  readonly #events: ConnectionEvents;
+  readonly #events: StdioEvents;
   readonly #running: RunningRequests;
   #client: ClientFacts | undefined;
   #era: Era = "legacy";
@@ -50,7 +55,7 @@ export class StdioConnection implements Connection, ChildEvents, Asker {
   constructor(
     { server, isMixed }: Spoken,
     start: (events: ChildEvents) => RunningChild,
-    events: ConnectionEvents,
+    events: StdioEvents,
   ) {
     this.server = server;
     this.#running = new RunningRequests(isMixed);
@@ -102,8 +107,9 @@ export class StdioConnection implements Connection, ChildEvents, Asker {
     this.#try(notificationOf(method, written));
   }
 
-  async close(): Promise<void> {
-    this.#end("weir stopped it");
+  /** @param why a clause for the requests that run */
+  async close(why = "weir stopped it"): Promise<void> {
+    if (this.#end(why)) this.#events.closed?.();
     await this.#child.stop();
   }
 

@@ -1,0 +1,302 @@
+/** The programs of all servers: one for each server and owner, started with the first use and ended without any. */
+import { limitText, printable, recordedName } from "../../../../core/printable.ts";
+import type { ServiceHost } from "../../../../service/seams.ts";
+import { CODE, McpError } from "../../wire/messages.ts";
+import type { Era } from "../../wire/revisions.ts";
+import type { Connection, ConnectionEvents } from "../connection.ts";
+import { type Grace, GRACE, RunningChild } from "./child.ts";
+import { Crashes } from "./crashes.ts";
+import { Folders } from "./folders.ts";
+import { unreachable } from "./handshake.ts";
+import { Kept, printOf, type Wanted } from "./kept.ts";
+import { StdioConnection } from "./stdio.ts";
+
+export interface ChildrenLimits {
+  /** Programs at once. */
+  readonly total: number;
+  /** Programs at once of one principal. */
+  readonly each: number;
+  /** See {@link Opening.probeMs}: a program that is started for the first time may have to be downloaded. Milliseconds. */
+  readonly probeMs: number;
+  readonly startMs: number;
+  readonly grace: Grace;
+}
+
+const LIMITS: ChildrenLimits = { total: 32, each: 8, probeMs: 10_000, startMs: 120_000, grace: GRACE };
+/** A start that is due later is refused at once. Milliseconds. */
+const LONGEST_WAIT_MS = 2000;
+/** How long a start waits for the end of another program. Milliseconds. */
+const ROOM_MS = 8000;
+/** When to ask again where all programs are in use. Seconds. */
+const RETRY_S = 5;
+
+export class Children {
+  readonly #host: Pick<ServiceHost, "spawn" | "folder" | "fault" | "info">;
+  readonly #limits: ChildrenLimits;
+  readonly #folders: Folders;
+  readonly #crashes = new Crashes();
+  /** Those that may be used, by server and owner. */
+  readonly #usable = new Map<string, Kept>();
+  /** Those with a process, also one that ends. */
+  readonly #alive = new Set<Kept>();
+  /** By server, what its program spoke last. */
+  readonly #eras = new Map<string, Era>();
+  /** By server, what its last program that ended wrote to its standard error. */
+  readonly #lastErrors = new Map<string, string>();
+  #isClosed = false;
+
+  constructor(
+    host: Pick<ServiceHost, "spawn" | "folder" | "fault" | "info">,
+    limits: Partial<ChildrenLimits> = {},
+  ) {
+    this.#host = host;
+    this.#limits = { ...LIMITS, ...limits };
+    this.#folders = new Folders(host);
+  }
+
+  /**
+   * The connection to the program of a server and owner, which starts if it does not run. Those who ask meanwhile wait for the same start.
+   * @param events those of who asked first count
+   * @throws McpError 1001 if there are too many programs, 1002 if it cannot be reached
+   */
+  connect(wanted: Wanted, events: ConnectionEvents): Promise<Connection> {
+    const { server, owner, config } = wanted;
+    if (this.#isClosed) return Promise.reject(unreachable(server, "weir stops"));
+    this.#retireOthers(wanted);
+    const key = `${server} ${owner}`;
+    const known = this.#usable.get(key);
+    if (known) {
+      known.use(config);
+      return known.opening;
+    }
+    const kept = new Kept(wanted, events);
+    this.#usable.set(key, kept);
+    return (kept.opening = this.#start(kept));
+  }
+
+  /** What the programs of a server wrote last to their standard errors. */
+  logs(server: string): string {
+    const here = [...this.#alive].flatMap(({ wanted, starting }) =>
+      wanted.server === server && starting ? [logOf(wanted.principal, starting)] : [],
+    );
+    return [this.#lastErrors.get(server) ?? "", ...here].join("");
+  }
+
+  /** The server is no more: its programs end, and their requests fail. */
+  forget(server: string): void {
+    for (const kept of this.#all())
+      if (kept.wanted.server === server) void this.#end(kept, "the server was taken out of the config");
+    this.#crashes.forget(server);
+    this.#eras.delete(server);
+    this.#lastErrors.delete(server);
+  }
+
+  /** Ends all. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(Array.from(this.#all(), (kept) => this.#end(kept, "weir stops")));
+    this.#folders.close();
+  }
+
+  #all(): Set<Kept> {
+    return new Set([...this.#usable.values(), ...this.#alive]);
+  }
+
+  /** A server whose config has changed is another one: its former programs end when their requests have. */
+  #retireOthers(wanted: Wanted): void {
+    const print = printOf(wanted);
+    for (const [key, kept] of this.#usable) {
+      if (kept.wanted.server !== wanted.server || kept.print === print) continue;
+      this.#usable.delete(key);
+      this.#crashes.forget(wanted.server);
+      this.#eras.delete(wanted.server);
+      const retire = () => kept.retire(() => void this.#end(kept, "its config has changed"));
+      kept.opening.then(retire, () => {});
+    }
+  }
+
+  async #start(kept: Kept): Promise<StdioConnection> {
+    const { server, principal } = kept.wanted;
+    try {
+      await this.#wait(server, principal);
+      await this.#room(kept);
+      const connection = await this.#open(kept);
+      if (kept.ending) throw unreachable(server, connection.over ?? "weir stops");
+      kept.connection = connection;
+      this.#eras.set(server, connection.era);
+      connection.lastUse = performance.now();
+      kept.watch(() => void this.#end(kept, "it was not used"));
+      return connection;
+    } catch (cause) {
+      void this.#end(kept, "it could not be used");
+      throw cause;
+    }
+  }
+
+  /** Waits until a program that crashed may start again. @throws McpError 1002 if that takes long */
+  async #wait(server: string, principal: string): Promise<void> {
+    const standing = this.#crashes.of(server, principal, performance.now());
+    if (!standing) return;
+    const { waitMs, isDown, why } = standing;
+    if (waitMs <= LONGEST_WAIT_MS && !isDown) return Bun.sleep(waitMs);
+    const seconds = Math.ceil(waitMs / 1000);
+    const message = isDown
+      ? `the server ${server} is down: it ended again and again, and weir starts it again in ${seconds} s: ${why}`
+      : `the server ${server} cannot be reached: weir starts it again in ${seconds} s: ${why}`;
+    throw new McpError(CODE.unreachable, message, { data: { server, retryAfter: seconds } });
+  }
+
+  /** Makes room for a program by ending those that were idle for longest. @throws McpError 1001 if all are in use */
+  async #room(kept: Kept): Promise<void> {
+    const { principal, server } = kept.wanted;
+    for (const end = performance.now() + ROOM_MS; performance.now() < end;) {
+      const rivals = this.#rivals(principal);
+      if (!rivals) return void this.#alive.add(kept);
+      const [spare] = rivals.filter((each) => each.isSpare).sort((a, b) => b.idle - a.idle);
+      const endings = rivals.flatMap(({ ending }) => ending ?? []);
+      if (spare) await this.#end(spare, "another program needed its place");
+      else if (endings.length > 0) await Promise.race(endings);
+      // One that was just handed out shows soon whether it is used.
+      else if (rivals.some(({ connection }) => connection?.running === 0)) await Bun.sleep(20);
+      else break;
+    }
+    const message = `too many programs run: the server ${server} cannot be started now`;
+    throw new McpError(CODE.limit, message, {
+      ...{ status: 429, data: { code: "too_many_programs", server, retryAfter: RETRY_S } },
+    });
+  }
+
+  /** The programs of which one must end before another one starts. @returns undefined if there is room */
+  #rivals(principal: string): Kept[] | undefined {
+    const all = [...this.#alive];
+    const own = all.filter(({ wanted }) => wanted.principal === principal);
+    if (own.length >= this.#limits.each) return own;
+    return all.length >= this.#limits.total ? all : undefined;
+  }
+
+  /** @throws McpError 1002 */
+  async #open(kept: Kept): Promise<StdioConnection> {
+    const { server, config } = kept.wanted;
+    const known = config.era === "auto" ? this.#eras.get(server) : config.era;
+    try {
+      return await this.#openOnce(kept, known ?? "auto").catch((cause: unknown) => {
+        if (known !== undefined || !hasEnded(cause)) throw cause;
+        // Some programs end when they hear a request before the handshake.
+        return this.#openOnce(kept, "legacy");
+      });
+    } catch (cause) {
+      // What it spoke before need not be what it speaks now.
+      this.#eras.delete(server);
+      throw this.#failed(kept, cause);
+    }
+  }
+
+  async #openOnce(kept: Kept, era: "auto" | Era): Promise<StdioConnection> {
+    const { server, client, isMixed = false } = kept.wanted;
+    if (kept.ending) throw unreachable(server, "weir stops");
+    const { probeMs, startMs, grace } = this.#limits;
+    const program = { ...this.#programOf(kept, (kept.folder ??= this.#makeFolder(server))), server };
+    const connection: StdioConnection = (kept.starting = new StdioConnection(
+      { server, isMixed },
+      (events) => new RunningChild(this.#host, program, events, grace),
+      {
+        notified: (method, params) => kept.events.notified(method, params),
+        // While it starts, the start fails.
+        ended: (why) => kept.connection && this.#crashed(kept, why),
+        closed: () => kept.connection && !kept.ending && this.#closed(kept),
+      },
+    ));
+    try {
+      await connection.open({ era, client, probeMs, startMs });
+      return connection;
+    } catch (cause) {
+      void connection.close();
+      throw cause;
+    }
+  }
+
+  #programOf({ wanted: { server, principal, config, isPassing } }: Kept, folder: string) {
+    const lasting = () => (isPassing ? folder : this.#folders.lasting(server, principal));
+    const env = Object.entries(config.env).map(([name, value]) => [
+      name,
+      value.includes("{folder}") ? value.replaceAll("{folder}", lasting) : value,
+    ]);
+    return { command: config.command, env: Object.fromEntries(env) as Record<string, string>, folder };
+  }
+
+  /** @throws McpError 1002 */
+  #makeFolder(server: string): string {
+    try {
+      return this.#folders.make();
+    } catch (cause) {
+      this.#host.fault(`no folder could be made for a program of the server ${server}: ${String(cause)}`);
+      throw unreachable(server, "weir could make no folder for it");
+    }
+  }
+
+  /** A start has failed. */
+  #failed(kept: Kept, cause: unknown): McpError {
+    const { server } = kept.wanted;
+    const error = cause instanceof McpError ? cause : unreachable(server, "weir failed to start it");
+    if (error !== cause) this.#host.fault(`the server ${server} could not be started: ${String(cause)}`);
+    const why = error.message.slice(error.message.indexOf(": ") + 2);
+    if (!kept.ending) this.#count(kept, why);
+    return hasEnded(error) ? unreachable(server, why) : error;
+  }
+
+  /** It has ended by itself after its start. */
+  #crashed(kept: Kept, why: string): void {
+    this.#count(kept, why);
+    void this.#end(kept, why);
+  }
+
+  /** Who got it has ended it. */
+  #closed(kept: Kept): void {
+    kept.isQuiet = true;
+    void this.#end(kept, "weir stopped it");
+  }
+
+  #count({ wanted: { server, principal }, starting }: Kept, why: string): void {
+    const { isDown, waitMs } = this.#crashes.add(server, principal, why, performance.now());
+    const { fault, info } = this.#host;
+    const last = lastLines(starting?.errors);
+    if (isDown) fault(`the server ${server} is down for ${Math.ceil(waitMs / 1000)} s: ${why}${last}`);
+    else info(`a program of the server ${server} failed: ${why}${last}`);
+  }
+
+  /** @returns when its process has ended */
+  #end(kept: Kept, why: string): Promise<void> {
+    return (kept.ending ??= this.#endNow(kept, why));
+  }
+
+  async #endNow(kept: Kept, why: string): Promise<void> {
+    const { server, owner, principal } = kept.wanted;
+    const key = `${server} ${owner}`;
+    if (this.#usable.get(key) === kept) this.#usable.delete(key);
+    kept.unwatch();
+    // What is called below may look at `ending`.
+    await undefined;
+    const { starting, connection } = kept;
+    const closed = starting?.close(why);
+    if (connection && !kept.isQuiet) kept.events.ended(why);
+    await closed;
+    if (starting?.errors) this.#lastErrors.set(server, logOf(principal, starting));
+    this.#alive.delete(kept);
+    if (kept.folder !== undefined) this.#folders.remove(kept.folder);
+  }
+}
+
+function hasEnded(cause: unknown): boolean {
+  return cause instanceof McpError && cause.code === CODE.cut;
+}
+
+function logOf(principal: string, { over, errors }: StdioConnection): string {
+  const title = over === undefined ? `runs for ${principal}` : `ran for ${principal}: ${over}`;
+  return `--- a program that ${title}\n${errors}${errors === "" || errors.endsWith("\n") ? "" : "\n"}`;
+}
+
+/** The last lines that a program wrote, for a log. */
+function lastLines(errors = ""): string {
+  const lines = errors.trimEnd().split("\n").slice(-3).join(" | ");
+  return lines === "" ? "" : `; it wrote: ${limitText(recordedName(printable(lines)), 500)}`;
+}

@@ -9,4 +9,6 @@ export const tools: Feature = {
   keyOptions: [allowedTools],
   worker: () => import("./worker.ts"),
   service: () => import("./service.ts"),
+  tables: () => import("./tables.ts"),
+  keeper: () => import("./keeper.ts"),
 };

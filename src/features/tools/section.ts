@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Fault } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
+import { PIN_MODES } from "./pins/modes.ts";
 
 /** Names of servers: without an underscore, because the first `__` of a tool's name ends that of its server. */
 export const SERVER_NAME = /^[a-z][a-z0-9-]{0,23}$/;
@@ -88,6 +89,18 @@ export const toolsSection = section(
         default: 4_194_304,
         description: "Largest message of a client, in bytes.",
       }),
+      pin: Type.Optional(
+        oneOf(PIN_MODES, {
+          description:
+            "What happens with tools that are new or differ from what a server listed first: hidden until an operator approves them (`approve`), logged (`warn`), or nothing (`off`). Default: `approve` for callers with a key, `off` while calls need none.",
+        }),
+      ),
+      lean: Type.Optional(
+        oneOf(["search"], {
+          description:
+            "`search`: in place of all tools `/mcp` lists `find_tools`, `describe_tool` and `call_tool`, for clients that have no search of their own.",
+        }),
+      ),
       prices: Type.Optional(
         Type.Record(Type.String(), Type.Number({ minimum: 0 }), {
           examples: [{ github__search_code: 0.002 }],

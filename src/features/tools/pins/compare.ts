@@ -1,10 +1,7 @@
 /** Compares what a server lists with what was approved of it. */
 import type { JsonObject } from "../../../core/json.ts";
 import { nameOf, pinOf } from "./canonical.ts";
-
-/** What weir does with tools that are new or have changed: hides them, shows and logs them, or does not look. */
-export const PIN_MODES = ["approve", "warn", "off"] as const;
-export type PinMode = (typeof PIN_MODES)[number];
+import type { PinMode } from "./modes.ts";
 
 /** The approved definitions of one server: hashes by the names of its tools. */
 export type ServerPins = Readonly<Record<string, string>>;

@@ -1,0 +1,25 @@
+/** What workers tell the keeper about tools, and what it asks them. */
+import type { JsonObject } from "../../core/json.ts";
+import type { PinMode } from "./pins/modes.ts";
+import type { OperatorAnswer, OperatorAsk, ServerReport, ServerSummary } from "./operator/facts.ts";
+
+/** A list that a server gave, with all of its tools. */
+export interface SeenList {
+  readonly server: string;
+  readonly definitions: readonly JsonObject[];
+  readonly mode: PinMode;
+}
+
+export type ToolsUp =
+  | { readonly seen: SeenList }
+  /** The servers of the config that serves. */
+  | { readonly servers: readonly ServerSummary[] }
+  /** How a server is. */
+  | { readonly report: ServerReport }
+  | { readonly number: number; readonly answer: OperatorAnswer };
+
+/** A question of an operator. */
+export interface ToolsDown {
+  readonly number: number;
+  readonly ask: OperatorAsk;
+}

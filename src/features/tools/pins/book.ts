@@ -1,0 +1,177 @@
+/** Pins in the store: what servers listed first, what has changed since, and what operators approve. */
+import type { Sql } from "../../../keeper/store/sql.ts";
+import type { ChangeRows, KeeperHost } from "../../../keeper/seams.ts";
+import type { Actor } from "../../../keeper/store/store.ts";
+import type { SeenList } from "../messages.ts";
+import { nameOf, pinOf } from "./canonical.ts";
+import { changesIn, pinsOf, type ServerPins } from "./compare.ts";
+import {
+  isPending,
+  pendingTool,
+  readPins,
+  readTools,
+  type StoredTool,
+  writePins,
+  writeTools,
+} from "./rows.ts";
+import { visibleName } from "./visible.ts";
+
+/** The actor of entries that weir makes by itself. */
+const SELF: Actor = { actor: "tools" };
+const PENDING = ["new", "changed", "gone"] as const;
+/** Names in one sentence of the log. */
+const MOST_NAMES = 10;
+
+/** What waits for an operator is not what the operator has seen. */
+export class PinsChanged extends Error {
+  override readonly name = "PinsChanged";
+}
+
+export interface Approved {
+  readonly server: string;
+  /** `new search`. */
+  readonly changes: readonly string[];
+}
+
+export class PinsBook {
+  readonly #host: Pick<KeeperHost, "change" | "read" | "write" | "report" | "settled">;
+  readonly #now: () => number;
+
+  constructor(
+    host: Pick<KeeperHost, "change" | "read" | "write" | "report" | "settled">,
+    now: () => number = Date.now,
+  ) {
+    this.#host = host;
+    this.#now = now;
+  }
+
+  /** Takes what a server listed. The first list is approved as a whole. */
+  async see({ server, definitions, mode }: SeenList): Promise<void> {
+    const first = (state: "approved" | "seen") => firstOfNames(server, definitions, state, this.#now());
+    if (mode === "off") return this.#host.write((sql) => writeTools(sql, server, ["seen"], first("seen")));
+    const pins = await this.#host.read((sql) => readPins(sql, server));
+    if (pins) return this.#compare(server, definitions);
+    await this.#host.change(SELF, "pin tools", `tools/${server}`, async (sql, version) => {
+      // Another node may have seen another list in the meantime.
+      const known = await readPins(sql, server);
+      if (known) return { before: null, after: null };
+      await writePins(sql, server, pinsOf(definitions), version);
+      await writeTools(sql, server, ["seen"], []);
+      await writeTools(sql, server, ["approved"], first("approved"));
+      return { before: null, after: { tools: Object.keys(pinsOf(definitions)).length } };
+    });
+  }
+
+  /** Replaces what waits for an operator by what this list differs in. */
+  async #compare(server: string, definitions: SeenList["definitions"]): Promise<void> {
+    const added = await this.#host.write(async (sql) => {
+      const pins = (await readPins(sql, server)) ?? {};
+      const waiting = (await readTools(sql, server)).filter(isPending);
+      const found = changesIn(definitions, pins).map((change) => {
+        const hash = change.definition ? pinOf(change.definition) : "";
+        const known = waiting.find((one) => one.tool === change.tool && one.hash === hash);
+        return pendingTool(server, change, hash, known?.since ?? this.#now());
+      });
+      if (digestOf(found) === digestOf(waiting)) return [];
+      await writeTools(sql, server, PENDING, found);
+      const before = new Set(waiting.map(entryOf));
+      return found.filter((one) => one.state !== "gone" && !before.has(entryOf(one)));
+    });
+    if (added.length > 0) this.#host.report(changedSentence(server, added));
+  }
+
+  /**
+   * Approves what waits.
+   * @param digest of what the operator has seen @param only names of the tools; default: all
+   * @throws PinsChanged if something else waits
+   */
+  async approve(actor: Actor, server: string, digest: string, only?: readonly string[]): Promise<Approved> {
+    let changes: string[] = [];
+    const work: ChangeRows = async (sql, version) => {
+      const tools = await readTools(sql, server);
+      const waiting = tools.filter(isPending);
+      if (digestOf(waiting) !== digest) throw new PinsChanged("other tools wait than those that were shown");
+      const chosen = waiting.filter(({ tool }) => only?.includes(tool) ?? true);
+      const missing = only?.find((name) => !chosen.some(({ tool }) => tool === name));
+      if (missing !== undefined) throw new PinsChanged(`no tool ${visibleName(missing)} waits`);
+      changes = chosen.map(({ state, tool }) => `${state} ${visibleName(tool)}`);
+      const before = (await readPins(sql, server)) ?? {};
+      await this.#write(sql, version, server, before, tools, chosen);
+      const hashes = (pins: ServerPins) => hashesOf(pins, chosen);
+      return { before: hashes(before), after: hashes((await readPins(sql, server)) ?? {}) };
+    };
+    await this.#host.change(actor, "approve tools", `tools/${server}`, work);
+    return { server, changes };
+  }
+
+  async #write(
+    sql: Sql,
+    version: number,
+    server: string,
+    before: ServerPins,
+    tools: readonly StoredTool[],
+    chosen: readonly StoredTool[],
+  ): Promise<void> {
+    const names = new Set(chosen.map(({ tool }) => tool));
+    const pins = new Map(Object.entries(before).filter(([name]) => !names.has(name)));
+    const taken = chosen.filter(({ state }) => state !== "gone");
+    for (const { tool, hash } of taken) pins.set(tool, hash);
+    await writePins(sql, server, Object.fromEntries(pins), version);
+    const since = this.#now();
+    await writeTools(
+      sql,
+      server,
+      ["approved"],
+      [
+        ...tools.filter(({ state, tool }) => state === "approved" && !names.has(tool)),
+        ...taken.map((one) => ({ ...one, state: "approved" as const, since })),
+      ],
+    );
+    await writeTools(
+      sql,
+      server,
+      PENDING,
+      tools.filter((one) => isPending(one) && !names.has(one.tool)),
+    );
+  }
+
+  /** Whether all workers have taken over what was approved. */
+  settled(): Promise<boolean> {
+    return this.#host.settled();
+  }
+}
+
+/** What an operator has seen of the tools that wait: an approval names it. */
+export function digestOf(tools: readonly StoredTool[]): string {
+  const entries = tools.filter(isPending).map(entryOf).sort();
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(entries)).digest("hex").slice(0, 32);
+}
+
+const entryOf = ({ state, tool, hash }: StoredTool) => JSON.stringify([state, tool, hash]);
+
+function firstOfNames(
+  server: string,
+  definitions: SeenList["definitions"],
+  state: "approved" | "seen",
+  since: number,
+): StoredTool[] {
+  const tools = new Map<string, StoredTool>();
+  for (const definition of definitions) {
+    const tool = nameOf(definition);
+    if (!tools.has(tool))
+      tools.set(tool, { server, tool, state, hash: pinOf(definition), definition, since });
+  }
+  return [...tools.values()];
+}
+
+function hashesOf(pins: ServerPins, chosen: readonly StoredTool[]): Record<string, string | null> {
+  return Object.fromEntries(
+    chosen.map(({ tool }) => [visibleName(tool), Object.hasOwn(pins, tool) ? pins[tool]! : null]),
+  );
+}
+
+function changedSentence(server: string, added: readonly StoredTool[]): string {
+  const names = added.slice(0, MOST_NAMES).map(({ tool }) => visibleName(tool).slice(0, 100));
+  const more = added.length > MOST_NAMES ? ` and ${added.length - MOST_NAMES} more` : "";
+  return `tools: the server ${server} has tools that are new or have changed: ${names.join(", ")}${more}; weir tools approve ${server} shows them`;
+}

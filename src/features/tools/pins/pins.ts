@@ -1,0 +1,81 @@
+/** Pins in a worker: what the store has approved, and the way of lists to the keeper. */
+import type { Channel } from "../../../core/channel.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { Replica } from "../../../core/replica.ts";
+import type { SeenList, ToolsUp } from "../messages.ts";
+import { Approved } from "./approved.ts";
+import type { ApprovedPins } from "./compare.ts";
+import type { PinMode } from "./modes.ts";
+import { pinsIn, type PinsRow } from "./rows.ts";
+
+/** How long a list waits for the first rows, and between two looks. Milliseconds. */
+const WAIT_MS = 4_000;
+const LOOK_MS = 20;
+
+export class Pins {
+  readonly #rows: Replica<PinsRow>;
+  readonly #keeper: Pick<Channel<ToolsUp, never>, "isUp" | "send">;
+  readonly #approved = new Approved();
+  #known: ApprovedPins | undefined;
+  /** The list of each server that the keeper has. */
+  readonly #sent = new Map<string, Pick<SeenList, "definitions" | "mode">>();
+  readonly #listeners: (() => void)[] = [];
+
+  /** @param rows of the table `tools_pins` */
+  constructor(rows: Replica<PinsRow>, keeper: Pick<Channel<ToolsUp, never>, "isUp" | "send">) {
+    this.#rows = rows;
+    this.#keeper = keeper;
+    rows.listen(() => {
+      this.#known = undefined;
+      for (const changed of this.#listeners) changed();
+    });
+  }
+
+  /** What the store has approved, as plain data; undefined until the worker has had all rows once. */
+  approvedOf(): ApprovedPins | undefined {
+    if (!this.#rows.isComplete) return undefined;
+    if (!this.#known) {
+      this.#known = Object.fromEntries([...this.#rows.values()].map((row) => [row.id, pinsIn(row)]));
+      this.#approved.update(this.#known);
+    }
+    return this.#known;
+  }
+
+  /** The same, once it is known; undefined if the keeper does not answer for some seconds. */
+  async ready(): Promise<ApprovedPins | undefined> {
+    for (let waited = 0; !this.#rows.isComplete && waited < WAIT_MS; waited += LOOK_MS)
+      await Bun.sleep(LOOK_MS);
+    return this.approvedOf();
+  }
+
+  /** From now on called when something else is approved. */
+  listen(changed: () => void): void {
+    this.#listeners.push(changed);
+  }
+
+  /**
+   * What clients may see of a list, and call. The keeper hears of the list.
+   * @param definitions all that the server listed; the same array until it lists again
+   * @throws McpError while it is not known what is approved
+   */
+  visible(server: string, definitions: readonly JsonObject[], mode: PinMode): readonly JsonObject[] {
+    this.approvedOf();
+    const visible = this.#approved.shown(server, definitions, mode);
+    this.report({ server, definitions, mode });
+    return visible;
+  }
+
+  /** Tells the keeper of a list, once. */
+  report(list: SeenList): void {
+    const { server, definitions, mode } = list;
+    const sent = this.#sent.get(server);
+    if (!this.#keeper.isUp || (sent?.definitions === definitions && sent.mode === mode)) return;
+    this.#sent.set(server, { definitions, mode });
+    this.#keeper.send({ seen: list });
+  }
+
+  /** The keeper is another one: it may have none of the lists. */
+  up(): void {
+    this.#sent.clear();
+  }
+}

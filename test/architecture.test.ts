@@ -347,15 +347,16 @@ const RULES: readonly Rule[] = [
     from: "src/features/tools/",
     may: [
       ...FACES,
-      "src/config/",
       "src/admin/",
       "src/cli/",
+      "src/config/",
       "src/gateway/",
+      "src/keeper/store/",
       "src/ledger/",
       "src/operator/",
       "src/process/version.ts",
     ],
-    because: "weir runs tools for models, so it meets calls as well as the operators of servers",
+    because: "weir runs tools for models, so it meets calls, and operators see servers and approve pins",
   },
   {
     from: "src/features/traces/",

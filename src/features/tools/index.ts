@@ -9,6 +9,7 @@ export const tools: Feature = {
   keyOptions: [allowedTools],
   worker: () => import("./worker.ts"),
   service: () => import("./service.ts"),
+  admin: () => import("./admin.ts"),
   tables: () => import("./tables.ts"),
   keeper: () => import("./keeper.ts"),
 };

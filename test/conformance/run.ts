@@ -2,6 +2,7 @@
  * `bun run conformance [VENDOR …]`: replays the recordings through all lanes and prints the tables; 1 when one failed.
  * `bun run conformance --mutate [WORD]`: plants the faults of `mutations.ts` (those whose name holds the word) one by one and
  * prints which the replay kills; 1 when one survives.
+ * `bun run conformance --mcp`: the official suite for tools, see `mcp/run.ts`.
  */
 import { haveDocument, NO_DOCUMENT } from "../formats/chat-completions/openapi.ts";
 import { haveRecordings, NO_RECORDINGS, recordings } from "../helpers/recordings.ts";
@@ -9,6 +10,7 @@ import { describeHostReplays } from "./host-answers.ts";
 import { HOST_LANES } from "./host-lanes.ts";
 import { ALL_MUTATIONS } from "./all-mutations.ts";
 import { laneOf, mutate, survivors, verdictLine, writeVerdicts } from "./mutate.ts";
+import { judgeTools } from "./mcp/run.ts";
 import { replayNative } from "./native.ts";
 import { describeResponsesAnswers, replayResponsesAnswers } from "./responses-answers.ts";
 import { describeResponsesRequests, replayResponsesRequests } from "./responses-requests.ts";
@@ -22,11 +24,12 @@ import {
   writeTranslationTables,
 } from "./translated-table.ts";
 
+const words = process.argv.slice(2);
+if (words[0] === "--mcp") process.exit(await judgeTools(words.slice(1)));
 if (!haveRecordings || !haveDocument) {
   console.log(haveRecordings ? NO_DOCUMENT : NO_RECORDINGS);
   process.exit(0);
 }
-const words = process.argv.slice(2);
 if (words[0] === "--mutate") {
   const apis = ["chat", "messages", "responses", "gemini", "bedrock", "bedrock_invoke", "embeddings"];
   const all = apis.flatMap((api) => recordings({ api }));

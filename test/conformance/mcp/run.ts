@@ -1,0 +1,94 @@
+/**
+ * `bun run conformance --mcp`: the official suite of the Model Context Protocol against reference servers, directly and through
+ * weir, in all cells of client era and server era, and against weir's own client. Writes the tables of the README; exits with 1
+ * when a check is worse through weir than without it.
+ */
+import { join } from "node:path";
+import { startGateway } from "../../helpers/gateway.ts";
+import { ROOT, withPart } from "../../helpers/documents.ts";
+import { type Installed, installSuite, SUITE } from "./install.ts";
+import { officialReference, ownReference, type Reference } from "./references.ts";
+import { type Checks, REVISIONS, type Revision, runSuite, scenariosOf } from "./suite.ts";
+import { type Column, groupsOf, verdictTable, type Worse, worseThrough } from "./verdicts.ts";
+
+const README = "test/conformance/README.md";
+
+/** The era of the suite's client at a revision. */
+const ERA = { "2025-11-25": "legacy", "2026-07-28": "modern" } as const;
+
+/** A cell: the letter of the client's era, then that of the server's. */
+function cellOf(revision: Revision, half: "modern" | "legacy"): string {
+  return `${ERA[revision][0]!}${half[0]!}`.toUpperCase();
+}
+
+interface Judgement {
+  readonly columns: readonly Column[];
+  readonly worse: readonly (Worse & { readonly cell: string })[];
+}
+
+async function judge(installed: Installed, reference: Reference, gateway: string): Promise<Judgement> {
+  const columns: Column[] = [];
+  const worse: (Worse & { cell: string })[] = [];
+  for (const revision of REVISIONS) {
+    const groups = groupsOf(await scenariosOf(installed.suite, "server", revision));
+    const run = async (title: string, url: string): Promise<Checks> => {
+      const checks = await runSuite(installed, { url }, revision);
+      columns.push({ title, checks, groups });
+      return checks;
+    };
+    const direct = await run(`${revision} as it came`, reference.url);
+    for (const half of ["modern", "legacy"] as const) {
+      const cell = cellOf(revision, half);
+      const url = `${gateway}/mcp/${serverName(reference, half)}`;
+      const through = await run(`${revision} through weir, ${cell}`, url);
+      worse.push(...worseThrough(direct, through).map((one) => ({ ...one, cell })));
+    }
+  }
+  return { columns, worse };
+}
+
+function serverName({ name }: Reference, half: string): string {
+  return `${name.slice(0, name.indexOf("."))}-${half}`.slice(0, 24);
+}
+
+function serversOf(references: readonly Reference[]): Record<string, unknown> {
+  return Object.fromEntries(
+    references.flatMap((reference) =>
+      Object.entries(reference.halves).map(([half, { url, era }]) => [
+        serverName(reference, half),
+        { url, era, allow: ["*"] },
+      ]),
+    ),
+  );
+}
+
+/** @returns the exit code */
+export async function judgeTools(words: readonly string[]): Promise<number> {
+  const installed = await installSuite();
+  const references = [
+    ownReference(),
+    ...[await officialReference(installed)].filter((one) => one !== undefined),
+  ];
+  const gateway = await startGateway({ config: { tools: { servers: serversOf(references) } } });
+  const parts: string[] = [];
+  let worse = 0;
+  try {
+    for (const reference of references) {
+      if (words[0] && !reference.name.includes(words[0])) continue;
+      const judged = await judge(installed, reference, gateway.url);
+      parts.push(`\`${reference.name}\`:\n\n${verdictTable(judged.columns)}`);
+      console.log(`\n${reference.name}\n\n${verdictTable(judged.columns)}`);
+      for (const one of judged.worse)
+        console.log(`${one.cell} ${one.scenario} ${one.check}: ${one.direct} → ${one.through} ${one.why}`);
+      worse += judged.worse.length;
+    }
+  } finally {
+    await gateway.stop();
+    for (const reference of references) reference.stop();
+  }
+  console.log(`\n${SUITE}: ${worse} checks are worse through weir.`);
+  // A part of a run is no run.
+  if (words.length === 0)
+    await Bun.write(join(ROOT, README), withPart(README, "mcp-suite", parts.join("\n\n")));
+  return worse > 0 ? 1 : 0;
+}

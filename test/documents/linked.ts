@@ -153,6 +153,7 @@ export const CHECKED: readonly Checked[] = [
     ["test/bench/README.md", "runtime/tokens.ts"],
     ["test/clients/README.md", "judge/run.ts"],
     ["test/clients/README.md", "job/run.ts"],
+    ["test/clients/README.md", "mcp/run.ts"],
     ["test/conformance/README.md", "run conformance"],
     ["test/faults/README.md", "run faults"],
     ["test/faults/README.md", "run soak"],

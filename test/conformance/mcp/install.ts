@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 export const SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 /** The program that runs the suite, as npm has it for each platform: no script of a package runs. */
-const NODE = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}@22.23.3`;
+export const NODE = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}@22.23.3`;
 /** What the suite's own reference server imports. */
 const REFERENCE_NEEDS = ["@modelcontextprotocol/sdk@1.32.2", "express@5.3.0", "cors@2.8.6", "zod@4.6.7"];
 
@@ -47,11 +47,15 @@ export async function installPackages(folder: string, packages: readonly string[
 export async function installSuite(): Promise<Installed> {
   const folder = cacheFolder(`mcp ${SUITE.slice(1)}`);
   await installPackages(folder, [SUITE, NODE, ...REFERENCE_NEEDS]);
-  const modules = join(folder, "node_modules");
-  const program = process.platform === "win32" ? "node.exe" : "bin/node";
   return {
     folder,
-    node: join(modules, NODE.slice(0, NODE.lastIndexOf("@")), program),
-    suite: join(modules, "@modelcontextprotocol/conformance"),
+    node: nodeIn(folder),
+    suite: join(folder, "node_modules/@modelcontextprotocol/conformance"),
   };
+}
+
+/** The program of {@link NODE} in a folder in which it was installed. */
+export function nodeIn(folder: string): string {
+  const program = process.platform === "win32" ? "node.exe" : "bin/node";
+  return join(folder, "node_modules", NODE.slice(0, NODE.lastIndexOf("@")), program);
 }

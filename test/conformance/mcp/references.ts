@@ -61,14 +61,16 @@ export async function officialReference({ folder }: Installed): Promise<Referenc
   };
 }
 
-function freePort(): number {
+/** A port of 127.0.0.1 that nothing listens at. */
+export function freePort(): number {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const { port } = server;
   server.stop(true);
   return port!;
 }
 
-async function listening(url: string): Promise<void> {
+/** Waits until something answers. @throws Error when nothing does in time */
+export async function listening(url: string): Promise<void> {
   const until = Date.now() + START_MS;
   while (!(await fetch(url).catch(() => undefined))) {
     if (Date.now() > until) throw new Error(`Nothing listens at ${url}.`);

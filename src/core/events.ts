@@ -56,6 +56,8 @@ export type HostedStart = {
   server: string;
   /** The name of the tool; empty for a list. */
   name: string;
+  /** Of a call: what allowed it, by the id that the client got with the block of the kind `approval`. */
+  approval?: string;
 };
 
 /** The end of a hosted tool: what it returned, the tools of the server, or why it failed. */

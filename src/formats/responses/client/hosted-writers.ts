@@ -68,12 +68,12 @@ class HostedCallWriter extends HostedWriter implements ItemWriter {
 
   value(status: Status): JsonObject {
     const error = errorOf(this.#result);
-    const { server, name } = this.start;
+    const { server, name, approval } = this.start;
     return {
       id: this.id,
       type: "mcp_call",
       status: this.#result === undefined ? status : error === undefined ? "completed" : "failed",
-      approval_request_id: null,
+      approval_request_id: approval ?? null,
       server_label: server,
       name,
       arguments: this.#arguments,

@@ -94,9 +94,8 @@ export function callHeaders(
   return headers.flatMap(({ name, request }) => {
     if (!request || !(request.with ?? ["generate"]).includes(operation)) return [];
     const { description, values } = request;
-    return [
-      { name, in: "header", description, schema: Type.Union(values.map((value) => Type.Literal(value))) },
-    ];
+    const schema = values ? Type.Union(values.map((value) => Type.Literal(value))) : Type.String();
+    return [{ name, in: "header", description, schema }];
   });
 }
 

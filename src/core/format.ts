@@ -13,6 +13,7 @@ import type { NativeLaneCodec, ReaderCodec, UpstreamAddress } from "./format/ups
 export type * from "./format/answer-codec.ts";
 export type * from "./format/beside.ts";
 export type * from "./format/facts.ts";
+export type * from "./format/hosted.ts";
 export type * from "./format/request-check.ts";
 export type * from "./format/routes.ts";
 export type * from "./format/upstream.ts";

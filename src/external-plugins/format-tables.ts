@@ -13,6 +13,7 @@ import type {
   CompactionCodec,
   CountOperation,
   Format,
+  HostedCodec,
   NativeLaneCodec,
   ReaderCodec,
   RequestCheck,
@@ -122,6 +123,14 @@ const COMPACTION: Table<CompactionCodec> = {
   trigger: group("the codec's", SUMMARY),
   route: group("the codec's", SUMMARY),
   schemas: group("the compaction's", { request: required(schema), answer: required(schema) }),
+};
+
+const HOSTED: Table<HostedCodec> = {
+  mark: required(text),
+  asked: required(callable),
+  past: required(callable),
+  shows: required(callable),
+  unfinished: required(text),
 };
 
 const EMBED: Table<EmbedClient> = {
@@ -262,6 +271,7 @@ const BESIDE: Table<Beside> = {
   embeds: listOf<EmbedClient>("embeddings", "operation", EMBED),
   stored: group("the stored answers'", STORED),
   compaction: group("the compaction's", COMPACTION),
+  hosted: group("the hosted tools'", HOSTED),
 };
 
 /** The rules of each value of a client codec. */

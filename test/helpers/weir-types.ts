@@ -44,6 +44,7 @@ const PARTS = [
   "format/answer-codec",
   "text-places",
   "format/facts",
+  "format/hosted",
   "format/beside",
   "format/upstream",
   "format",

@@ -255,6 +255,20 @@ describe("messages", () => {
     expect<unknown>(message.content).toMatchObject(CONTENT);
     expect(message.content.length).toBe(CONTENT.length);
   });
+
+  test("has the list, for clients that know it", async () => {
+    const running = await hosting();
+    const { beta } = anthropicClient(running.url);
+    const knowing = { ...params, betas: ["mcp-client-2026-09-15"] };
+    const listing = {
+      type: "mcp_tool_listing",
+      mcp_server_name: "shop",
+      tools: [{ name: "find", input_schema: { type: "object" } }],
+    };
+    const [whole] = (await beta.messages.create(knowing)).content;
+    const [streamed] = (await beta.messages.stream(knowing).finalMessage()).content;
+    expect<unknown[]>([whole, streamed]).toEqual([listing, listing]);
+  });
 });
 
 const BODIES: Readonly<Record<string, JsonObject>> = {

@@ -3,6 +3,7 @@ import type { EmbedClient } from "../embed-dialect.ts";
 import type { JsonObject } from "../json.ts";
 import type { StoredCodec } from "../stored-codec.ts";
 import type { SummaryCodec } from "./answer-codec.ts";
+import type { HostedCodec } from "./hosted.ts";
 
 export interface Beside {
   /** The operation that counts a request's tokens; absent if the format has none. */
@@ -13,6 +14,8 @@ export interface Beside {
   stored?: StoredCodec;
   /** How clients have a conversation replaced by a summary; absent if the format has no such request. */
   compaction?: CompactionCodec;
+  /** How clients name servers of tools; absent if the format has no words for them. */
+  hosted?: HostedCodec;
 }
 
 export interface CountOperation {

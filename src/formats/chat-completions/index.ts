@@ -6,6 +6,7 @@ import { writeAnswer, writeStream } from "./client/answer.ts";
 import { checkRequest, REQUEST } from "./client/check.ts";
 import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
+import { hosted } from "./client/hosted.ts";
 import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
@@ -60,7 +61,7 @@ const client: ClientCodec = {
     },
   },
   facts: { places, sessionOf, promptSections, rateHeaders: DURATION_RATE_HEADERS, size, settings },
-  beside: { embeds },
+  beside: { embeds, hosted },
 };
 
 const upstream: UpstreamCodec = {

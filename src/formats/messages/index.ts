@@ -5,6 +5,7 @@ import { writeAnswer, writeStream } from "./client/answer.ts";
 import type { SystemTurns } from "./client/check.ts";
 import { checkRequest, REQUEST } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
+import { hosted } from "./client/hosted.ts";
 import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { TIME_RATE_HEADERS } from "../shared/rate-headers.ts";
@@ -66,6 +67,7 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
         member: "input_tokens",
         schemas: { request: toJson(request.count), answer: toJson(MessagesCount) },
       },
+      hosted,
     },
   };
 }

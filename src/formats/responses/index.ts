@@ -6,6 +6,7 @@ import { writeAnswer, writeStream } from "./client/answer.ts";
 import { checkRequest, REQUEST } from "./client/check.ts";
 import { compaction } from "./client/compact.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
+import { hosted } from "./client/hosted.ts";
 import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
@@ -77,6 +78,7 @@ const client: ClientCodec = {
     },
     stored,
     compaction,
+    hosted,
   },
 };
 

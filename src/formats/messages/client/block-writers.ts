@@ -8,7 +8,8 @@ import { reportHosted } from "../../shared/hosted.ts";
 import { ToolInputStream } from "../../shared/tool-input.ts";
 import { NATIVE_ORIGIN, encodeRedactedData, encodeSignature } from "../reasoning.ts";
 import { FORMAT } from "../own-fields.ts";
-import { HostedCallWriter } from "./hosted-writer.ts";
+import { showsLists } from "./hosted.ts";
+import { HostedCallWriter, HostedListWriter } from "./hosted-writer.ts";
 import { type BlockWriter, type Out, Writer } from "./writer.ts";
 
 /** State that the blocks of an answer share. */
@@ -42,6 +43,7 @@ export function createBlockWriter(
       return new ImageWriter(start, context, state, out);
     case "hosted-tool":
       if (start.kind === "call") return new HostedCallWriter(start, context, out);
+      if (start.kind === "list" && showsLists(context.headers)) return new HostedListWriter(start, out);
       return void reportHosted(start, context);
     case "foreign":
       return start.format === FORMAT && isObject(start.value)

@@ -1,4 +1,4 @@
-/** Writer for the call of a tool that runs on the server's side. */
+/** Writers for tools that run on the server's side: the call of one, and the tools of a server. */
 import type { CodecContext } from "../../../core/context.ts";
 import type { HostedResult, HostedStart } from "../../../core/events.ts";
 import { ToolInputStream } from "../../shared/tool-input.ts";
@@ -55,5 +55,33 @@ export class HostedCallWriter extends Writer implements BlockWriter {
 
   #emit(json: string): void {
     if (json !== "") this.delta({ type: "input_json_delta", partial_json: json });
+  }
+}
+
+/** Writes a list whole, when it is known. */
+export class HostedListWriter extends Writer implements BlockWriter {
+  readonly #start: HostedStart;
+
+  constructor(start: HostedStart, out: Out) {
+    super(out);
+    this.#start = start;
+  }
+
+  open(): void {}
+
+  write(): void {}
+
+  close(_?: string, result?: HostedResult): void {
+    if (result === undefined || !("tools" in result)) return;
+    this.start({
+      type: "mcp_tool_listing",
+      mcp_server_name: this.#start.server,
+      tools: result.tools.map(({ name, description, parameters }) => ({
+        name,
+        ...(description !== undefined && { description }),
+        input_schema: parameters,
+      })),
+    });
+    this.stop();
   }
 }

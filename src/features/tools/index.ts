@@ -1,11 +1,13 @@
 /** Tools: weir stands between clients and servers of the Model Context Protocol (MCP), and runs tools for models. */
 import type { Feature } from "../../feature/feature.ts";
 import { tools as allowedTools } from "./key-options.ts";
+import { runHeaders } from "./loop/options.ts";
 import { toolsSection } from "./section.ts";
 
 export const tools: Feature = {
   name: "tools",
   section: toolsSection,
+  headers: runHeaders,
   keyOptions: [allowedTools],
   worker: () => import("./worker.ts"),
   service: () => import("./service.ts"),

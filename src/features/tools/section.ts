@@ -4,6 +4,7 @@ import type { Fault } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
 import { PIN_MODES } from "./pins/modes.ts";
+import { runOptions } from "./loop/options.ts";
 
 /** Names of servers: without an underscore, because the first `__` of a tool's name ends that of its server. */
 export const SERVER_NAME = /^[a-z][a-z0-9-]{0,23}$/;
@@ -101,6 +102,7 @@ export const toolsSection = section(
             "`search`: in place of all tools `/mcp` lists `find_tools`, `describe_tool` and `call_tool`, for clients that have no search of their own.",
         }),
       ),
+      run: runOptions,
       prices: Type.Optional(
         Type.Record(Type.String(), Type.Number({ minimum: 0 }), {
           examples: [{ github__search_code: 0.002 }],

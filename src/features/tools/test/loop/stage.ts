@@ -1,0 +1,52 @@
+/** A gateway with a scripted model and tools, for tests. */
+import { afterEach } from "bun:test";
+import { type RunningGateway, startGateway } from "../../../../../test/helpers/gateway.ts";
+import type { RunLimits } from "../../loop/loop.ts";
+import { benchPart, FakeBench, text } from "./bench.ts";
+import { type Heard, type Model, type Said, startModel } from "./model.ts";
+
+export interface Stage {
+  readonly gateway: RunningGateway;
+  readonly model: Model;
+  readonly bench: FakeBench;
+}
+
+interface Props {
+  readonly bench?: FakeBench;
+  readonly limits?: Partial<RunLimits>;
+  readonly config?: Record<string, unknown>;
+}
+
+/** The server `shop` with the tool `find`. */
+export const shop = (): FakeBench =>
+  new FakeBench({ shop__find: ({ word }) => text(`found ${String(word)}`) });
+
+/** @returns what starts a gateway, which is stopped after the test */
+export function makeStage(): (script: (heard: Heard) => Said, props?: Props) => Promise<Stage> {
+  const running: { stop(): unknown }[] = [];
+  afterEach(async () => {
+    for (const one of running.splice(0)) await one.stop();
+  });
+  return async (script, { bench = shop(), limits = {}, config = {} } = {}) => {
+    const model = startModel(script);
+    const gateway = await startGateway({
+      config: { providers: model.providers, ...config },
+      workers: [benchPart(bench, limits)],
+    });
+    running.push(gateway, model);
+    return { gateway, model, bench };
+  };
+}
+
+/** Looks for tea, and then says what it found. */
+export const findTea = ({ results }: Heard): Said =>
+  results.length === 0
+    ? { text: "I look.", calls: [{ name: "shop__find", input: { word: "tea" } }] }
+    : { text: `I know: ${results.at(-1)}` };
+
+/** The log lines of a call and of what was done for it, once they are written. */
+export async function linesOf({ gateway }: Stage, id: string): Promise<Record<string, unknown>[]> {
+  await gateway.opened();
+  const lines = gateway.log.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+  return lines.filter((line) => line.id === id || line.parent === id);
+}

@@ -113,7 +113,7 @@ function mixed(path: string) {
 
 function notCarried() {
   return invalidRequest(
-    "weir runs tools only for requests that it can translate for any provider, and this one has parts that only its own vendor reads.",
+    "weir runs tools only for requests that it can translate for any provider: this one has parts that only its own vendor reads, or continues an answer that weir does not have.",
   );
 }
 

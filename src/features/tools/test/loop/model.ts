@@ -6,6 +6,8 @@ import { sse, startUpstream, type Upstream } from "../../../../../test/helpers/u
 export interface Said {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly input?: JsonObject | string }[];
+  /** It fails with this status. */
+  readonly status?: number;
   /** Milliseconds until it begins. */
   readonly wait?: number;
 }
@@ -49,6 +51,7 @@ export function startModel(script: (heard: Heard) => Said): Model {
     const one = { format, body, count: heard.length, tools: toolsOf(body), results: resultsOf(body, format) };
     heard.push(one);
     const said = script(one);
+    if (said.status !== undefined) return { status: said.status, body: "{}" };
     const pieces = WRITERS[format](said, heard.length);
     return sse(said.wait === undefined ? pieces : [{ wait: said.wait }, ...pieces]);
   });

@@ -1,5 +1,8 @@
 /** A gateway with a scripted model and tools, for tests. */
 import { afterEach } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type RunningGateway, startGateway } from "../../../../../test/helpers/gateway.ts";
 import type { RunLimits } from "../../loop/loop.ts";
 import { benchPart, FakeBench, text } from "./bench.ts";
@@ -15,6 +18,8 @@ interface Props {
   readonly bench?: FakeBench;
   readonly limits?: Partial<RunLimits>;
   readonly config?: Record<string, unknown>;
+  /** The gateway has a state folder, and stores answers. */
+  readonly stores?: boolean;
 }
 
 /** The server `shop` with the tool `find`. */
@@ -27,13 +32,14 @@ export function makeStage(): (script: (heard: Heard) => Said, props?: Props) => 
   afterEach(async () => {
     for (const one of running.splice(0)) await one.stop();
   });
-  return async (script, { bench = shop(), limits = {}, config = {} } = {}) => {
+  return async (script, { bench = shop(), limits = {}, config = {}, stores = false } = {}) => {
+    const state = stores ? await mkdtemp(join(tmpdir(), "weir-loop-")) : undefined;
     const model = startModel(script);
     const gateway = await startGateway({
-      config: { providers: model.providers, ...config },
+      config: { providers: model.providers, ...config, ...(state && { state, responses: { store: "on" } }) },
       workers: [benchPart(bench, limits)],
     });
-    running.push(gateway, model);
+    running.push(gateway, model, { stop: () => state && rm(state, { recursive: true, force: true }) });
     return { gateway, model, bench };
   };
 }

@@ -112,8 +112,8 @@ function customTool(tool: JsonObject, path: string): Tool {
   };
 }
 
-/** A tool of a computer makes no sense elsewhere. */
-const ESSENTIAL = /^computer/;
+/** A tool of a computer makes no sense elsewhere, and a server of tools is named for what only it can do. */
+const ESSENTIAL = /^(?:computer|mcp$)/;
 
 /** Providers of other formats do not run hosted tools. */
 function refuseForeign(tools: readonly Tool[], choice: Json | undefined): void {

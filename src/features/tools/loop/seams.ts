@@ -2,7 +2,8 @@
 import type { Call } from "../../../core/call.ts";
 import type { CallView } from "../../../core/call-view.ts";
 import type { ChatRequest } from "../../../core/chat.ts";
-import { invalidRequest } from "../../../core/error.ts";
+import type { ChatEvent } from "../../../core/events.ts";
+import { GatewayError, invalidRequest } from "../../../core/error.ts";
 import type { HostedCodec } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Interception } from "../../../core/plugin.ts";
@@ -20,6 +21,8 @@ import { type Asked, readHeader, sortServers, TOOLS_HEADER } from "./references.
 interface Job extends Asked {
   readonly call: Call;
   readonly codec: HostedCodec | undefined;
+  /** Members of the request that weir has changed, as the client wrote them. */
+  readonly written: JsonObject;
   loop?: Loop;
 }
 
@@ -46,14 +49,22 @@ const enter: Around = async (entry, next) => {
     if (all.length > 0) throw mixed(foreign[0]!);
     // A format that shows no calls has no provider that runs such tools itself.
     if (codec!.shows(call.headers).length === 0) throw foreignServer(foreign[0]!);
-    return next();
+    return next().catch((thrown: unknown) => {
+      throw isRefusal(thrown) ? foreignServer(foreign[0]!) : thrown;
+    });
   }
   if (all.length === 0) return next();
-  const choice = ask?.choice;
-  if (entry.operation === "generate")
-    JOB.set(call, { call, codec, references: all, ...(choice && { choice }) });
+  if (entry.operation === "generate") {
+    const written = ask ? changed(entry.body, ask.rest) : {};
+    JOB.set(call, { call, codec, references: all, written, ...(ask?.choice && { choice: ask.choice }) });
+  }
   return next(ask && editedTo(ask.rest));
 };
+
+/** The provider runs no tools of servers. */
+function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && /^(tools\[|mcp_servers)/.test(thrown.param ?? "");
+}
 
 /** A turn of the model: its losses are those of the call. */
 const turn: Around = async (entry, next) => {
@@ -92,7 +103,18 @@ async function answerOf(view: CallView, bench: Bench, limits: RunLimits): Promis
   const shows = codec?.shows(call.headers) ?? [];
   const unfinished = codec?.unfinished ?? "length";
   job.loop = new Loop(bench, limits, { call, view, request, offer, shows, unfinished, listed, readPast });
-  return { answer: job.loop.events() };
+  return { answer: answering(job, job.loop) };
+}
+
+async function* answering({ call, written }: Job, loop: Loop): AsyncGenerator<ChatEvent> {
+  // An answer that repeats its request has it as the client wrote it.
+  const { echo } = call.attempt?.request?.style ?? {};
+  if (echo) Object.assign(echo, written);
+  yield* loop.events();
+}
+
+function changed(body: JsonObject, rest: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name, value]) => rest[name] !== value));
 }
 
 function foreignServer(path: string) {

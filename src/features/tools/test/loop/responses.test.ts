@@ -48,6 +48,7 @@ describe("runs tools", () => {
     const on = await stage(threeCalls);
     const response = await ask(on, { model: `${format}/m` });
     expect(response.status).toBe("completed");
+    expect(response.tools).toEqual([SHOP]);
     expect(typesOf(response.output)).toEqual([
       ...["mcp_list_tools", "message", "mcp_call", "mcp_call", "mcp_call", "message"],
     ] as Item["type"][]);
@@ -284,6 +285,20 @@ describe("consent", () => {
     });
     expect([typesOf(output).at(-1), on.bench.calls.length]).toEqual(["mcp_approval_request", 0]);
   });
+});
+
+test("a server that weir does not have is refused, where the provider runs no such tools", async () => {
+  const own = { type: "function", name: "own", parameters: { type: "object" }, strict: false } as const;
+  const foreign = { ...SHOP, server_url: "https://mcp.example/" };
+  const on = await stage(findTea);
+  const refused = async (tools: OpenAI.Responses.Tool[], model: string) =>
+    String(await ask(on, { tools, model }).catch((thrown: unknown) => thrown));
+  expect(await refused([foreign], "messages/m")).toContain("tools.servers");
+  expect(await refused([own, foreign], "chat-completions/m")).toContain("tools.servers");
+  expect(await refused([SHOP, foreign], "responses/m")).toContain("not both");
+  expect(on.model.heard).toEqual([]);
+  await ask(on, { tools: [foreign], model: "responses/m" }).catch(() => {});
+  expect(on.model.heard[0]!.body["tools"]).toEqual([foreign]);
 });
 
 describe("a choice", () => {

@@ -15,6 +15,10 @@ const schema: JsonObject = { type: "object", properties: { word: { type: "string
 export class FakeBench implements Bench {
   readonly calls: ToolCall[] = [];
   lists = 0;
+  /** Calls that ran. */
+  ran = 0;
+  /** Dollars a call. */
+  price = 0;
   /** Calls that run now, and the most that ever ran at once. */
   running = 0;
   most = 0;
@@ -41,6 +45,7 @@ export class FakeBench implements Bench {
   call(call: ToolCall): Promise<ToolResult> {
     this.calls.push(call);
     const run = async () => {
+      this.ran++;
       this.running++;
       this.most = Math.max(this.most, this.running);
       try {
@@ -55,7 +60,7 @@ export class FakeBench implements Bench {
     const { parent } = call;
     return this.host.work({
       ...{ by: "mcp", name: call.name, at, payer, ...(parent && { parent }) },
-      ...{ units: { call: 1 }, price: { call: 0 }, timeoutMs: 60_000, run },
+      ...{ units: { call: 1 }, price: { call: this.price }, timeoutMs: 60_000, run },
     });
   }
 }

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningGateway, startGateway } from "../../../../../test/helpers/gateway.ts";
+import { until } from "../../../../../test/helpers/upstream.ts";
 import type { RunLimits } from "../../loop/loop.ts";
 import { benchPart, FakeBench, text } from "./bench.ts";
 import { type Heard, type Model, type Said, startModel } from "./model.ts";
@@ -50,9 +51,16 @@ export const findTea = ({ results }: Heard): Said =>
     ? { text: "I look.", calls: [{ name: "shop__find", input: { word: "tea" } }] }
     : { text: `I know: ${results.at(-1)}` };
 
+type Line = Record<string, unknown>;
+
 /** The log lines of a call and of what was done for it, once they are written. */
-export async function linesOf({ gateway }: Stage, id: string): Promise<Record<string, unknown>[]> {
-  await gateway.opened();
-  const lines = gateway.log.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
-  return lines.filter((line) => line.id === id || line.parent === id);
+export async function linesOf({ gateway }: Stage, id: string): Promise<Line[]> {
+  const lines = (): Line[] =>
+    gateway.log.flatMap((text) => (text.startsWith("{") ? [JSON.parse(text) as Line] : []));
+  await until(
+    () => lines().some((line) => line["id"] === id),
+    5_000,
+    () => `the log has no line of ${id}`,
+  );
+  return lines().filter((line) => line["id"] === id || line["parent"] === id);
 }

@@ -2,19 +2,38 @@
 import { GatewayError } from "../core/error.ts";
 import type { Principal } from "../core/principal.ts";
 
+/** What of weir a credential must be for. Programs get credentials for one resource (RFC 8707). */
+export interface Resource {
+  /** Path of its endpoint: `/mcp/github`. A credential for a path is one for the paths below it. */
+  readonly path: string;
+  /** Scopes (RFC 6749) of which one suffices. The first is what programs ask for at first; those that have none of them learn all. */
+  readonly scopes: readonly [string, ...string[]];
+}
+
+/** Where programs get credentials of a form (RFC 9728). */
+export interface Issued {
+  /** Address at which they know weir, without a slash at the end. */
+  readonly url: string;
+  /** Issuers of authorization servers. */
+  readonly by: readonly string[];
+}
+
 /** A form of credentials. A text belongs to the form that claims it, and no other form is asked for it. */
 export interface CredentialForm {
   /** As faults and errors name it: `tokens of the company`. */
   readonly name: string;
   /** A made-up text of the form. With each config weir checks that this form claims it and no other one does. */
   readonly example: string;
+  /** Absent: programs cannot get such a credential by OAuth. */
+  readonly issued?: Issued;
   /** Whether a text has the shape of the form. It must be fast, and it must not depend on whether the text is valid. */
   claims(text: string): boolean;
   /**
    * Finds who asks. The same object for the same credential spares the ledger work.
-   * @param text up to the length of a header @throws GatewayError `authentication` for a text that identifies no caller; it is final
+   * @param text up to the length of a header @param resource for which it must be; absent: all that needs no credential of its own
+   * @throws GatewayError `authentication` for a text that identifies no caller; `permission` with the code `insufficient_scope`; it is final
    */
-  check(text: string, request: Request): Principal | Promise<Principal>;
+  check(text: string, request: Request, resource?: Resource): Principal | Promise<Principal>;
 }
 
 /** @throws Error with a sentence that names both forms if one claims what belongs to the other */

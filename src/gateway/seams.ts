@@ -11,7 +11,7 @@ import type { Ledger } from "../core/ledger.ts";
 import type { Meter, Metric } from "../core/metric.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
 import type { Caller, Principal } from "../core/principal.ts";
-import type { CredentialForm } from "./credentials.ts";
+import type { CredentialForm, Issued, Resource } from "./credentials.ts";
 import type { Replica } from "../core/replica.ts";
 import type { Clock } from "./delivery/clock.ts";
 import type { Opened } from "./lanes/lane.ts";
@@ -80,9 +80,12 @@ export interface Visit {
   readonly address: string;
   /**
    * Who asks, held to the endpoints and addresses of its key.
-   * @param endpoint name in the scope `endpoints` of keys @returns undefined while calls need no key @throws GatewayError
+   * @param endpoint name in the scope `endpoints` of keys @param resource for which credentials must be that programs get by OAuth
+   * @returns undefined while calls need no key @throws GatewayError, which has the challenge of the resource
    */
-  caller(endpoint: string): Promise<Principal | undefined>;
+  caller(endpoint: string, resource?: Resource): Promise<Principal | undefined>;
+  /** Where programs get credentials; undefined: nowhere. */
+  readonly issued: Issued | undefined;
   /** Reads the body within the limits of time. @param most bytes @throws GatewayError */
   body(most: number): Promise<Uint8Array>;
   /** Keeps the connection open however long the answer is silent. */

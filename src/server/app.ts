@@ -7,13 +7,14 @@ import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { CallHeader } from "../core/call-header.ts";
 import { GatewayError } from "../core/error.ts";
-import type { Format } from "../core/format.ts";
+import type { ClientCodec, Format } from "../core/format.ts";
 import type { OwnRoute, Visit } from "../gateway/seams.ts";
 import { isHostHeader, isKnownHost } from "../core/host-names.ts";
 import type { JsonObject } from "../core/json.ts";
 import { limitText } from "../core/printable.ts";
 import { AliasRoutes } from "./alias-routes.ts";
 import { type CorsOptions, withCors } from "./cors.ts";
+import { challenging } from "./challenge.ts";
 import { clientCodecOf } from "./choose-format.ts";
 import { assertScope } from "./key-scope.ts";
 import { misrouted } from "./misrouted.ts";
@@ -53,7 +54,7 @@ export function createApp(options: AppOptions) {
   const document = () => (known ??= describeApi());
   const operations: readonly Operation[] = [
     ...listOperations(formats, { ...options, headers, codecOf, document }),
-    ...ownOperations(life.routes, formats, options),
+    ...ownOperations(life.routes, formats, options, codecOf),
   ];
   const methods = new AllowedMethods(operations);
 
@@ -109,22 +110,32 @@ function ownOperations(
   routes: readonly OwnRoute[] = [],
   formats: readonly ClientFormat[],
   options: AppOptions,
+  codecOf: (request: Request) => ClientCodec,
 ): Operation[] {
   return routes.map((route) => ({
     ...route,
     ...{ access: "anyone" as const, formats, errors: [] },
-    handle: (request) => route.handle(request, visitOf(request, options)),
+    async handle(request) {
+      try {
+        return await route.handle(request, visitOf(request, options));
+      } catch (thrown) {
+        // Elysia would answer with the text of the message alone.
+        return respondError(GatewayError.from(thrown), codecOf(request), createRequestId());
+      }
+    },
   }));
 }
 
 function visitOf(
   request: Request,
-  { address, authenticate, limits, gateway, allowSilence }: AppOptions,
+  { address, authenticate, limits, gateway, allowSilence, life }: AppOptions,
 ): Visit {
+  const issued = life.credentials?.find((form) => form.issued)?.issued;
   return {
-    address: address(request),
-    async caller(endpoint) {
-      const principal = await authenticate(request, {});
+    ...{ address: address(request), issued },
+    async caller(endpoint, resource) {
+      const asking = async () => authenticate(request, {}, resource);
+      const principal = await (resource ? challenging(asking, resource, issued) : asking());
       assertScope(principal, endpoint, () => address(request));
       return principal;
     },

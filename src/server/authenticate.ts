@@ -1,6 +1,6 @@
 /** Finds who asks. The routes call it, so that it does not depend on a second parser of the path. */
 import type { Principal } from "../core/principal.ts";
-import { assertApart, type CredentialForm } from "../gateway/credentials.ts";
+import { assertApart, type CredentialForm, type Resource } from "../gateway/credentials.ts";
 import type { ActsFor } from "../gateway/seams.ts";
 import type { Keyring } from "../gateway/keyring.ts";
 import { Callers } from "./callers.ts";
@@ -16,6 +16,7 @@ import { firstCredential, type Places } from "./presented.ts";
 export type Authenticate = (
   request: Request,
   places: Places,
+  resource?: Resource,
 ) => Principal | undefined | Promise<Principal | undefined>;
 
 /** What parts know of callers. */
@@ -35,8 +36,8 @@ export function createAuthenticate(
   const own = callersOf(new KeyForm(keyring, owned), keyring, forms);
   if (!actsFor) return own;
   const acting = (found: Principal | undefined, request: Request) => found && actsFor(found, request);
-  return (request, places) => {
-    const found = own(request, places);
+  return (request, places, resource) => {
+    const found = own(request, places, resource);
     return found instanceof Promise ? found.then((one) => acting(one, request)) : acting(found, request);
   };
 }
@@ -44,7 +45,7 @@ export function createAuthenticate(
 function callersOf(keys: KeyForm, keyring: Keyring, forms: readonly CredentialForm[]): Authenticate {
   if (forms.length > 0) {
     const callers = new Callers(keys, forms);
-    return (request, places) => callers.of(request, places);
+    return (request, places, resource) => callers.of(request, places, resource);
   }
   return (request, places) =>
     keyring.isOpen ? undefined : keys.admit(firstCredential(request, places), places.keyHeaders);

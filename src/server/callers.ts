@@ -2,7 +2,7 @@
 import { GatewayError } from "../core/error.ts";
 import type { Principal } from "../core/principal.ts";
 import { within } from "../core/within.ts";
-import { assertCurrent, CHALLENGE, type CredentialForm } from "../gateway/credentials.ts";
+import { assertCurrent, CHALLENGE, type CredentialForm, type Resource } from "../gateway/credentials.ts";
 import { noCredential, type KeyForm } from "./key-form.ts";
 import { allCredentials, firstCredential, type Places, type Presented } from "./presented.ts";
 
@@ -24,34 +24,39 @@ export class Callers {
    * not guess which of two callers is meant.
    * @throws GatewayError what the form of the first one throws; `invalid-request` if another one names another caller
    */
-  of(request: Request, places: Places): Principal | Promise<Principal> {
+  of(request: Request, places: Places, resource?: Resource): Principal | Promise<Principal> {
     const [first, ...others] = allCredentials(request, places);
     if (!first) {
       const isUnreadable = firstCredential(request, places) !== undefined;
       if (isUnreadable) return this.#keys.check("");
       throw noCredential(places.keyHeaders);
     }
-    const found = this.#check(first.text, request);
-    return others.length === 0 ? found : this.#agreed(found, [first, ...others], request);
+    const found = this.#check(first.text, request, resource);
+    return others.length === 0 ? found : this.#agreed(found, [first, ...others], request, resource);
   }
 
   async #agreed(
     found: Principal | Promise<Principal>,
     [first, ...others]: readonly Presented[],
     request: Request,
+    resource: Resource | undefined,
   ): Promise<Principal> {
     const principal = await found;
     for (const other of others) {
-      const named = await this.#named(other.text, request);
+      const named = await this.#named(other.text, request, resource);
       if (named && named.id !== principal.id) throw conflict(first!.where, other.where);
     }
     return principal;
   }
 
   /** @returns undefined for a text that identifies no caller: clients leave old credentials in other headers */
-  async #named(text: string, request: Request): Promise<Principal | undefined> {
+  async #named(
+    text: string,
+    request: Request,
+    resource: Resource | undefined,
+  ): Promise<Principal | undefined> {
     try {
-      return await this.#check(text, request);
+      return await this.#check(text, request, resource);
     } catch (thrown) {
       const isRefused =
         thrown instanceof GatewayError && (thrown.kind === "authentication" || thrown.kind === "permission");
@@ -61,12 +66,12 @@ export class Callers {
   }
 
   /** A text that no form claims is one for the key form, which says what is wrong with it. */
-  #check(text: string, request: Request): Principal | Promise<Principal> {
+  #check(text: string, request: Request, resource: Resource | undefined): Principal | Promise<Principal> {
     const [form, second] = this.#forms.filter((one) => one.claims(text));
     if (!form) return this.#keys.check(text);
     if (second || this.#keys.claims(text)) throw claimedTwice(form, second ?? this.#keys);
     try {
-      const found = form.check(text, request);
+      const found = form.check(text, request, resource);
       if (found instanceof Promise) {
         const late = () => unchecked(form);
         return within(found, WAIT_MS, late).then(current).catch(refuse);

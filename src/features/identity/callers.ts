@@ -7,7 +7,7 @@ import { DECLARED, type DeclaredPeople } from "./declared/people.ts";
 import type { Entry } from "./entries.ts";
 import { type Grant, grantsOf, groupsIn, mayUseModels } from "./groups.ts";
 import { type AccessRow, besideTokens, grantsIn, personId, tokenId } from "./people.ts";
-import { checkAudience, checkTimes, checkType, subjectOf } from "./tokens/check-claims.ts";
+import { audienceIn, checkTimes, checkType, subjectOf } from "./tokens/check-claims.ts";
 import { shown, TokenFault } from "./tokens/fault.ts";
 import type { Token } from "./tokens/token.ts";
 
@@ -40,18 +40,21 @@ export interface Identified {
   readonly issuedAt: number;
   /** Milliseconds since 1970. */
   readonly until: number;
+  /** The resource of weir for which alone the token is. */
+  readonly audience?: string;
 }
 
-/** The first entry of an issuer that accepts a token. @throws TokenFault that of the entry which came closest, the last one */
+/** The first entry of an issuer that accepts a token. @param url address of weir @throws TokenFault that of the entry which came closest, the last one */
 export function identify(
   token: Token,
   entries: readonly Entry[],
   now: number,
+  url?: string,
 ): { entry: Entry; identified: Identified } {
   let fault = new TokenFault("issuer", `its iss is ${shown(token.claims["iss"])}, which no option names`);
   for (const entry of entries)
     try {
-      return { entry, identified: identifyBy(token, entry, now) };
+      return { entry, identified: identifyBy(token, entry, now, url) };
     } catch (thrown) {
       if (!(thrown instanceof TokenFault)) throw thrown;
       fault = thrown;
@@ -59,19 +62,19 @@ export function identify(
   throw fault;
 }
 
-function identifyBy(token: Token, entry: Entry, now: number): Identified {
+function identifyBy(token: Token, entry: Entry, now: number, url: string | undefined): Identified {
   const { claims, alg } = token;
   if (!entry.algorithms.has(alg))
     throw new TokenFault("algorithm", `its alg is ${alg}, expected ${[...entry.algorithms].join(", ")}`);
-  checkAudience(claims, entry.audiences);
+  const audience = audienceIn(claims, entry.audiences, url);
   const until = checkTimes(claims, entry, now);
   checkType(token, entry.acceptsIdTokens);
   expectClaims(claims, entry.wanted);
-  return { ...personIn(claims, entry), until };
+  return { ...personIn(claims, entry), until, ...(audience !== undefined && { audience }) };
 }
 
 /** The person in claims that were checked. @throws TokenFault */
-export function personIn(claims: JsonObject, entry: Entry): Omit<Identified, "until"> {
+export function personIn(claims: JsonObject, entry: Entry): Omit<Identified, "until" | "audience"> {
   const { issuer } = entry;
   const subject = subjectOf(claims, entry.subject);
   const groups = entry.rules.length > 0 ? groupsIn(claims, entry.groups) : undefined;

@@ -1,6 +1,7 @@
 /** The part in each process that serves calls, once a config names issuers: who asks with a token. */
 import type { Channel } from "../../core/channel.ts";
 import type { Replica } from "../../core/replica.ts";
+import type { Issued } from "../../gateway/credentials.ts";
 import type { Seams, Told, WorkerHost } from "../../gateway/seams.ts";
 import type { Identified } from "./callers.ts";
 import type { Asks } from "./asks.ts";
@@ -15,6 +16,7 @@ import { claudeCodeSeams } from "./claude-code/seams.ts";
 import type { IdentityDown, IdentityUp, SeenPerson } from "./messages.ts";
 import { OwnTokens } from "./own/own-tokens.ts";
 import { oauthRoutes } from "./own/routes.ts";
+import type { AuthorizationSettings } from "./own/settings.ts";
 import type { AccessRow } from "./people.ts";
 import { scimProvider } from "./scim/section.ts";
 import { admitsTokens, durationMs } from "./section.ts";
@@ -57,6 +59,8 @@ export class TokenCalls {
     const entries = entriesOf(section);
     const byIssuer = Map.groupBy(entries, ({ issuer }) => issuer);
     const own = this.#ownTokens(section);
+    const signsIn = own && signInSettings(section)?.tokens;
+    const url = section.url?.replace(/\/$/, "");
     this.#declared = new DeclaredPeople(peopleIn(section));
     // Their paths may be others now.
     this.#told.clear();
@@ -71,6 +75,7 @@ export class TokenCalls {
       return { owned };
     }
     const form = new TokenForm(this.#host, {
+      ...(url !== undefined && { url, ...issuedAt(url, section, signsIn) }),
       ...(own && { own: { tokens: own, entries: ownEntriesOf(section) } }),
       entries: byIssuer,
       sources: this.#sourcesOf(byIssuer),
@@ -84,7 +89,6 @@ export class TokenCalls {
     const acting = new Acting({ known, find: (person) => this.#asks.ask({ person }), now });
     const common = { credentials: [form], owned, actsFor: acting.of };
     if (!own) return { ...common, told: toldOfPerson };
-    const signsIn = signInSettings(section)?.tokens;
     const { told, ...claudeCode } = claudeCodeSeams(section, form, this.#host);
     const routes = [...oauthRoutes({ own, form, signsIn, asks: this.#asks }), ...claudeCode.routes];
     return { ...claudeCode, ...common, routes, told: told ? both(told, toldOfPerson) : toldOfPerson };
@@ -188,6 +192,20 @@ function both(one: Told, other: Told): Told {
     error: (call, error) => other.error(call, one.error(call, error)),
     headers: (call, headers) => other.headers(call, one.headers(call, headers)),
   };
+}
+
+/** Where programs get tokens: at weir, if people sign in to them there, else at the providers whose tokens calls may send. */
+function issuedAt(
+  url: string,
+  { providers }: IdentityConfig,
+  signsIn: AuthorizationSettings | undefined,
+): { issued?: Issued } {
+  const isOwn = signsIn && (signsIn.registers || signsIn.readsDocuments);
+  const others = Object.values(providers).flatMap(({ issuer, audience }) =>
+    audience === undefined ? [] : [issuer],
+  );
+  const by = isOwn ? [url] : [...new Set(others)];
+  return by.length === 0 ? {} : { issued: { url, by } };
 }
 
 /** The issuer of the people whom SCIM manages. */

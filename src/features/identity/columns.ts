@@ -8,6 +8,10 @@ export interface CallerFacts {
   /** Name of the person, and of the program that got the token. */
   readonly name: string;
   readonly client?: string;
+  /** The resource of weir for which alone the token is; absent: all. */
+  readonly audience?: string;
+  /** What weir's own token is for; absent: all. */
+  readonly scope?: string;
 }
 
 /** By the principal, since several share their permissions. */

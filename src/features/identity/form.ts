@@ -2,7 +2,7 @@
 import type { Principal } from "../../core/principal.ts";
 import { GatewayError } from "../../core/error.ts";
 import { parseJson, isObject } from "../../core/json.ts";
-import type { CredentialForm } from "../../gateway/credentials.ts";
+import type { CredentialForm, Issued, Resource } from "../../gateway/credentials.ts";
 import type { WorkerHost } from "../../gateway/seams.ts";
 import type { Scopes } from "../../ledger/policy.ts";
 import {
@@ -15,6 +15,7 @@ import {
   standingOf,
 } from "./callers.ts";
 import { noteFacts } from "./columns.ts";
+import { expectFor } from "./resource.ts";
 import type { Entry } from "./entries.ts";
 import type { Known } from "./known.ts";
 import { type OwnTokens, restricted } from "./own/own-tokens.ts";
@@ -43,6 +44,10 @@ export interface FormOptions {
   readonly introspection: Introspection;
   /** Absent: weir makes no tokens. `entries`: by name, those for whose people and workloads it makes them. */
   readonly own?: { readonly tokens: OwnTokens; readonly entries: ReadonlyMap<string, Entry> };
+  /** Address of weir, without a slash at the end. */
+  readonly url?: string;
+  /** Where programs get tokens. */
+  readonly issued?: Issued;
   /** Issuer whose people may be users of SCIM that wait for a verified address; absent: none. */
   readonly linked?: string;
   /** A person was identified by a token. @param waits a user of SCIM waits for it */
@@ -77,7 +82,19 @@ export class TokenForm implements CredentialForm {
     return isTokenShaped(text);
   }
 
-  check(text: string): Principal | Promise<Principal> {
+  get issued(): Issued | undefined {
+    return this.#options.issued;
+  }
+
+  check(text: string, _request?: Request, resource?: Resource): Principal | Promise<Principal> {
+    const { url } = this.#options;
+    const found = this.#known(text);
+    return found instanceof Promise
+      ? found.then((principal) => expectFor(principal, url, resource))
+      : expectFor(found, url, resource);
+  }
+
+  #known(text: string): Principal | Promise<Principal> {
     const { known, now } = this.#options;
     if (known.isTooOld()) throw refusalOf({ reason: "unavailable" });
     const at = now();
@@ -110,7 +127,10 @@ export class TokenForm implements CredentialForm {
       name = own[0]?.name ?? name;
       if (own.length === 0)
         throw new TokenFault("issuer", `its iss is ${shown(issuer)}, which no option names`);
-      return await this.#identified(text, issuer, own);
+      const admitted = await this.#identified(text, issuer, own);
+      if (admitted.identified.audience !== undefined)
+        throw new TokenFault("audience", `it is for ${shown(admitted.identified.audience)} alone`);
+      return admitted;
     } catch (thrown) {
       if (!(thrown instanceof TokenFault)) throw thrown;
       this.#host.meter.add(tokensChecked, [name, thrown.reason]);
@@ -165,21 +185,22 @@ export class TokenForm implements CredentialForm {
     digest: string,
   ): Promise<Principal> {
     const { entry, identified, standing, waiting } = await this.#identified(text, issuer, entries);
-    const { person, token: id, until, name, client } = identified;
+    const { person, token: id, until, name, client, audience } = identified;
     const ids = [id, waiting].filter((one) => one !== undefined);
     const caller = { person, name, path: standing.path, via: `jwt/${entry.name}`, ids, until };
     const ms = entry.introspect ? ANSWER_MS : KEPT_MS;
-    return this.#keep(digest, entry, { ...caller, ...(client !== undefined && { client }) }, ms);
+    const facts = { ...(client !== undefined && { client }), ...(audience !== undefined && { audience }) };
+    return this.#keep(digest, entry, { ...caller, ...facts }, ms);
   }
 
   async #identified(text: string, issuer: string, entries: readonly Entry[]): Promise<Admitted> {
-    const { sources, known, rules, now, seen, linked, introspection } = this.#options;
+    const { sources, known, rules, now, seen, linked, introspection, url } = this.#options;
     const token = readToken(text);
     if (!entries.some(({ algorithms }) => algorithms.has(token.alg)))
       throw new TokenFault("algorithm", `its alg is ${token.alg}, which no entry of its issuer accepts`);
     await sources.get(issuer)!.verify(token);
     await known.ready();
-    const { entry, identified } = identify(token, entries, now());
+    const { entry, identified } = identify(token, entries, now(), url);
     if (entry.introspect) await introspection.expectActive(entry.introspect, text);
     const { person, token: id } = identified;
     const revoked = id === undefined ? undefined : known.get(id);
@@ -196,7 +217,7 @@ export class TokenForm implements CredentialForm {
   async #own({ tokens, entries }: Own, text: string, digest: string): Promise<Principal> {
     const { known, rules } = this.#options;
     const token = await tokens.read(readToken(text));
-    const { person, name, path, models, client, jti, family, until } = token;
+    const { person, name, path, models, client, jti, family, until, audience, scope } = token;
     await known.ready();
     const entry = entries.get(token.entry);
     if (!entry)
@@ -216,6 +237,8 @@ export class TokenForm implements CredentialForm {
       ...caller,
       ...(client !== undefined && { client }),
       ...(models && { models }),
+      ...(audience !== undefined && { audience }),
+      ...(scope !== undefined && { scope }),
     });
   }
 
@@ -229,10 +252,16 @@ export class TokenForm implements CredentialForm {
     return this.#memory.keep(digest, { ...caller, entry: this.#entries.indexOf(entry), keptUntil });
   }
 
-  #principal({ person, name, path, via, until, client, entry, models }: Verified): Principal {
+  #principal({ person, name, path, via, until, entry, models, ...facts }: Verified): Principal {
     const scopes = this.#restricted(this.#entries[entry]!, models);
     const principal = this.#host.principal({ id: person, person, name, path, via, until, scopes });
-    noteFacts(principal, { name, ...(client !== undefined && { client }) });
+    const { client, audience, scope } = facts;
+    noteFacts(principal, {
+      name,
+      ...(client !== undefined && { client }),
+      ...(audience !== undefined && { audience }),
+      ...(scope !== undefined && { scope }),
+    });
     return principal;
   }
 

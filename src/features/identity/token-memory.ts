@@ -22,6 +22,9 @@ export interface Verified {
   /** Number of the entry that admits it, and the models to which it is restricted besides. */
   readonly entry: number;
   readonly models?: readonly string[];
+  /** What the token is for: a resource, and a scope. */
+  readonly audience?: string;
+  readonly scope?: string;
   /** Ids of what may be revoked: the token, and the family of tokens to which it belongs; and under which a user of SCIM may wait. */
   readonly ids: readonly string[];
   /** End of the token, and of what is remembered of it. Milliseconds since 1970. */
@@ -107,16 +110,32 @@ export class TokenMemory {
 }
 
 /** Without the names of the members, which are half of the text. */
-function pack({ person, name, path, via, client, entry, models, ids, until, keptUntil }: Verified): string {
-  return JSON.stringify([person, name, path, via, client ?? 0, entry, models ?? 0, ids, until, keptUntil]);
+function pack({
+  person,
+  name,
+  path,
+  via,
+  client,
+  entry,
+  models,
+  audience,
+  scope,
+  ...rest
+}: Verified): string {
+  const { ids, until, keptUntil } = rest;
+  const optional = [client ?? 0, models ?? 0, audience ?? 0, scope ?? 0];
+  return JSON.stringify([person, name, path, via, entry, ids, until, keptUntil, ...optional]);
 }
 
 function unpack(text: string): Verified {
-  const [person, name, path, via, client, entry, models, ids, until, keptUntil] = JSON.parse(text);
+  const [person, name, path, via, entry, ids, until, keptUntil, ...optional] = JSON.parse(text);
+  const [client, models, audience, scope] = optional;
   return {
     ...{ person, name, path, via, entry, ids, until, keptUntil },
     ...(client !== 0 && { client }),
     ...(models !== 0 && { models }),
+    ...(audience !== 0 && { audience }),
+    ...(scope !== 0 && { scope }),
   };
 }
 

@@ -152,6 +152,9 @@ export class AuthorizationServer {
     const client = form.text("client_id");
     if (client !== undefined && client !== family.client)
       throw refused("The refresh token is one of another client.");
+    const resources = form.all("resource");
+    if (resources.length > 0 && this.audienceOf(resources) !== family.audience)
+      throw new OAuthError("invalid_target", "The resource is not that for which the token was given.");
     const person = await this.#expectPerson(family);
     const state = await this.#options.recheck(family.person, family.provider);
     if (state === "refused") {

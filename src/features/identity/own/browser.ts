@@ -211,8 +211,9 @@ export class OAuthBrowser {
       const challenge = given.text("code_challenge") ?? "";
       if (!/^[\w-]{43}$/.test(challenge) || given.text("code_challenge_method") !== "S256")
         throw new OAuthError("invalid_request", "The request needs a code_challenge with the method S256.");
-      const scope = grantedScope(given.text("scope"));
-      return { ...back, challenge, scope, audience: server.audienceOf(given.all("resource")) };
+      const audience = server.audienceOf(given.all("resource"));
+      const usual = audience === server.url ? "models" : "tools";
+      return { ...back, challenge, scope: grantedScope(given.text("scope"), usual), audience };
     } catch (thrown) {
       if (!(thrown instanceof OAuthError)) throw thrown;
       return this.#back(back, { error: thrown.code, error_description: thrown.message });

@@ -5,7 +5,7 @@ import { randomText } from "../sign-in/attempt.ts";
 import type { Approval, Families } from "./families.ts";
 import type { Polled } from "./devices.ts";
 import { OAuthError } from "./oauth.ts";
-import { isNarrower } from "./scope.ts";
+import { isNarrower, joined } from "./scope.ts";
 
 /** Life of a code, and of a consent. Milliseconds. */
 const CODE_MS = 60_000;
@@ -102,12 +102,17 @@ export class Codes {
 
   async consent(person: string, client: string, scope: string): Promise<void> {
     const { host, now } = this.#options;
-    await host.write((sql) =>
-      sql.run(
+    await host.write(async (sql) => {
+      // A program that asks for tools with one token and for models with another does not ask its person in turns.
+      const [former] = await sql.all<{ scope: string }>(
+        "SELECT scope FROM identity_consents WHERE person = $1 AND client = $2 AND until_at > $3",
+        [person, client, now()],
+      );
+      await sql.run(
         `INSERT INTO identity_consents (person, client, scope, until_at) VALUES ($1, $2, $3, $4)
          ON CONFLICT (person, client) DO UPDATE SET scope = excluded.scope, until_at = excluded.until_at`,
-        [person, client, scope, now() + CONSENT_MS],
-      ),
-    );
+        [person, client, former ? joined(former.scope, scope) : scope, now() + CONSENT_MS],
+      );
+    });
   }
 }

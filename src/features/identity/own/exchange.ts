@@ -1,9 +1,9 @@
 /** Token exchange (RFC 8693): a token of CI or of a workload for one of weir's own, for programs that keep one for a while. */
-import { excessOf, scopesFault } from "../../../ledger/keys/scopes.ts";
+import { excessOf } from "../../../ledger/keys/scopes.ts";
 import type { TokenForm } from "../form.ts";
 import { type Form, OAuthError } from "./oauth.ts";
 import type { OwnTokens } from "./own-tokens.ts";
-import { modelsIn } from "./scope.ts";
+import { isKnown, modelsIn } from "./scope.ts";
 
 export const EXCHANGE_GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
@@ -46,14 +46,13 @@ export async function exchange(given: Form, own: OwnTokens, form: TokenForm): Pr
 
 /** @throws OAuthError for a scope that is none, or wider than what the entry permits */
 function expectScope(scope: string, permitted: Parameters<typeof excessOf>[1]): void {
-  const models = modelsIn(scope);
-  const wrong = models ? scopesFault({ models }) : undefined;
-  if (!models || wrong)
+  if (!isKnown(scope))
     throw new OAuthError(
       "invalid_scope",
-      "A scope is written models:NAME; several have spaces between them.",
+      "A scope is written models:NAME or tools; several have spaces between them.",
     );
-  if (excessOf({ ...permitted, models }, permitted))
+  const models = modelsIn(scope);
+  if (models && excessOf({ ...permitted, models }, permitted))
     throw new OAuthError("invalid_scope", "The scope has more models than the subject token permits.");
 }
 

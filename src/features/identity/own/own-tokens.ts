@@ -1,7 +1,7 @@
 /** weir's own tokens: short, for one person or workload, made in exchange for a token of its issuer. */
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { Scopes } from "../../../ledger/policy.ts";
-import { checkAudience, checkTimes, subjectOf } from "../tokens/check-claims.ts";
+import { audienceIn, checkTimes, subjectOf } from "../tokens/check-claims.ts";
 import { shown, TokenFault } from "../tokens/fault.ts";
 import { readToken, type Token } from "../tokens/token.ts";
 import { modelsIn } from "./scope.ts";
@@ -29,6 +29,8 @@ export interface OwnFacts {
 }
 
 export interface OwnToken extends Omit<OwnFacts, "audience" | "label"> {
+  /** The resource for which alone it is; absent: all that it permits. */
+  readonly audience?: string;
   /** Models to which it is restricted, besides the scopes of the entry. */
   readonly models?: readonly string[];
   readonly jti: string;
@@ -81,7 +83,7 @@ export class OwnTokens {
     const { header, claims } = token;
     if (header["typ"] !== "at+jwt")
       throw new TokenFault("type", `its typ is ${shown(header["typ"])}, expected at+jwt`);
-    checkAudience(claims, [this.url]);
+    const audience = audienceIn(claims, [this.url], this.url);
     const until = checkTimes(claims, { lifetimeMs: LONGEST_MS }, this.#now());
     const { jti, iat, client_id: client, scope } = claims;
     const facts = factsIn(claims);
@@ -92,6 +94,8 @@ export class OwnTokens {
       ...{ ...facts, person: subjectOf(claims, "sub"), jti, issuedAt: iat, until },
       ...(typeof client === "string" && { client }),
       ...(models && { models }),
+      ...(typeof scope === "string" && { scope }),
+      ...(audience !== undefined && { audience }),
     };
   }
 

@@ -30,7 +30,7 @@ export interface ProviderOptions {
 }
 
 /** Who has signed in. */
-export type SignedIn = Omit<Identified, "until"> & {
+export type SignedIn = Omit<Identified, "until" | "audience"> & {
   readonly sid?: string;
   readonly refreshToken?: string;
   readonly idToken: string;

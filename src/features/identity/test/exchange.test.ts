@@ -122,7 +122,9 @@ test("a scope narrows; a wider one is refused, and so is one of the entry's own 
     "models:host/some-model models:gpt-5",
     "models:host/other",
     "models:",
-    "tools",
+    "tool",
+    "tools:",
+    "tools:A",
     "models:a tools",
     "models:a b",
   ])

@@ -39,11 +39,20 @@ export function checkTimes(claims: JsonObject, { maxAgeMs, lifetimeMs }: TimeRul
   return Math.min(ends, issued + maxAgeMs);
 }
 
-/** @throws TokenFault */
-export function checkAudience(claims: JsonObject, audiences: readonly string[]): void {
+/**
+ * @param url address of weir: a token for a resource below it (RFC 8707) is one for that alone
+ * @returns the resource; undefined: it is for all of weir @throws TokenFault
+ */
+export function audienceIn(
+  claims: JsonObject,
+  audiences: readonly string[],
+  url: string | undefined,
+): string | undefined {
   const found = claimOf(claims, "aud");
-  const given = Array.isArray(found) ? found : [found];
-  if (given.some((one) => typeof one === "string" && audiences.includes(one))) return;
+  const given = (Array.isArray(found) ? found : [found]).filter((one) => typeof one === "string");
+  if (given.some((one) => audiences.includes(one))) return undefined;
+  const own = url === undefined ? undefined : given.find((one) => one.startsWith(`${url}/`));
+  if (own !== undefined) return own;
   throw new TokenFault("audience", `its aud is ${shown(found)}, expected ${shown(audiences)}`);
 }
 

@@ -274,6 +274,7 @@ const RULES: readonly Rule[] = [
     may: [
       ...FACES,
       "src/admin/",
+      "src/auth/",
       "src/cli/",
       "src/config/",
       "src/gateway/credentials.ts",
@@ -415,6 +416,11 @@ const RULES: readonly Rule[] = [
     from: "src/auth/",
     may: ["src/core/", "node:"],
     because: "how a request is authorized does not depend on the gateway that sends it",
+  },
+  {
+    from: "src/auth/public-request.ts",
+    may: ["src/core/", "src/ledger/keys/addresses.ts", "node:"],
+    because: "which addresses are public is arithmetic over blocks of them",
   },
   {
     from: "src/plugin.ts",

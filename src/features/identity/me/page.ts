@@ -2,7 +2,7 @@
 import type { AskedPage } from "../../../admin/own-pages.ts";
 import { formatNano } from "../../../ledger/money.ts";
 import { AdminError } from "../../../operator/errors.ts";
-import { escaped, HEADERS, page, POLICY } from "../sign-in/pages.ts";
+import { escaped, HEADERS, page, POLICY } from "../../../core/page.ts";
 import type { SeenSession, Session } from "../sign-in/session-book.ts";
 import type { Mine } from "./me.ts";
 import type { Made, Owner } from "./own-keys.ts";

@@ -1,7 +1,7 @@
 /** What browsers of people ask of the authorization server, on the admin listener: the pages, and the endpoints beside them. */
 import type { AskedPage } from "../../../admin/own-pages.ts";
 import type { Actor } from "../../../keeper/store/store.ts";
-import { HEADERS } from "../sign-in/pages.ts";
+import { HEADERS } from "../../../core/page.ts";
 import type { Session } from "../sign-in/session-book.ts";
 import { Attempts } from "./attempts.ts";
 import type { OAuthAsk } from "../messages.ts";

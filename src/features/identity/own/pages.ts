@@ -1,5 +1,5 @@
 /** The pages on which people let programs in: no script, and nothing happens before a button is pressed. */
-import { escaped, HEADERS, page } from "../sign-in/pages.ts";
+import { escaped, HEADERS, page } from "../../../core/page.ts";
 import type { Device } from "./devices.ts";
 import { isLocal, type Program } from "./programs.ts";
 

@@ -1,7 +1,8 @@
 /** Faults of the options of a sign-in that a schema cannot express. */
 import { type Fault, faultAt, type Path } from "../../../config/error.ts";
 import type { ProviderConfig } from "../declarations.ts";
-import { clientKeyFault, graphFault } from "./declarations.ts";
+import { clientKeyFault } from "../../../auth/client-identification.ts";
+import { graphFault } from "./declarations.ts";
 
 /** @param url public address of weir */
 export function signInFaults(at: Path, provider: ProviderConfig, url: string | undefined): Fault[] {

@@ -1,9 +1,12 @@
 /** The endpoints of a provider that weir asks by itself, and how weir says who it is there. */
+import {
+  assertionFor,
+  basicAuthorization,
+  type ClientKey,
+  readClientKey,
+} from "../../../auth/client-identification.ts";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
-import { basicAuthorization } from "../basic-authorization.ts";
 import { shown, TokenFault } from "../tokens/fault.ts";
-import { assertionFor } from "./client-key.ts";
-import { type ClientKey, readClientKey } from "./declarations.ts";
 import type { Metadata } from "./metadata.ts";
 import type { SignInProvider } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 /** Asks an issuer whether a token is still good (RFC 7662): some issuers end tokens before their time. */
 import { isObject, parseJson } from "../../../core/json.ts";
-import { basicAuthorization } from "../basic-authorization.ts";
+import { basicAuthorization } from "../../../auth/client-identification.ts";
 import { type FetchDocument, placeOf } from "../fetch-document.ts";
 import { TokenFault } from "./fault.ts";
 

@@ -22,6 +22,7 @@ export function compose(parts: readonly LivePart[]): Life {
   const around = aroundAll(parts);
   const [acting, second] = parts.filter(({ seams }) => seams.actsFor);
   if (second) throw new Error(`${acting!.name} and ${second.name} both say on whose behalf callers ask`);
+  const [browsers] = parts.flatMap(({ seams }) => seams.browsers ?? []);
   return {
     ...(credentials.length > 0 && { credentials }),
     ...(owned.length > 0 && {
@@ -30,6 +31,7 @@ export function compose(parts: readonly LivePart[]): Life {
       },
     }),
     ...(acting && { actsFor: acting.seams.actsFor! }),
+    ...(browsers && { browsers }),
     ...(routes.length > 0 && { routes }),
     ...(around && { around }),
     ...(told.length > 0 && { told: tellAll(told) }),

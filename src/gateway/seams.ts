@@ -20,6 +20,8 @@ import type { Registry } from "./routing/registry.ts";
 import type { CallCodec, Incoming, Sent } from "./types.ts";
 import type { Work } from "./work.ts";
 
+export type { Issued, Resource } from "./credentials.ts";
+
 /** The places around a call, from the client inwards. A place has one owner. */
 export const PLACES = ["labels", "guard", "outline", "repeat", "tape", "capture", "cache", "loop"] as const;
 
@@ -33,6 +35,8 @@ export interface Seams {
   readonly owned?: (this: void, principal: Principal) => void;
   /** On whose behalf a caller asks. */
   readonly actsFor?: ActsFor;
+  /** Finds the person who is signed in with a browser. */
+  readonly browsers?: FindBrowser;
   /** Operations of its own, which check by themselves who asks. */
   readonly routes?: readonly OwnRoute[];
   /** Runs around the opening of an answer. */
@@ -52,6 +56,20 @@ export interface Seams {
  * @returns the caller itself where its request names nobody @throws GatewayError for somebody whom it may not name
  */
 export type ActsFor = (principal: Principal, request: Request) => Principal | Promise<Principal>;
+
+/** @param to path of weir to which a browser comes back that has to sign in @throws GatewayError while nobody can tell */
+export type FindBrowser = (request: Request, to: string) => Promise<BrowserUser>;
+
+/** Whose browser asks, or where it signs in. */
+export type BrowserUser =
+  | {
+      /** Permanent id, as in {@link Principal.person}. */
+      readonly person: string;
+      readonly name: string;
+      /** A text that only this session has, for the forms of its pages. */
+      readonly session: string;
+    }
+  | { readonly signIn: string };
 
 /** Answers as some callers' programs read them. Called before an answer begins; what the books and the log have stays as it is. */
 export interface Told {
@@ -86,6 +104,10 @@ export interface Visit {
   caller(endpoint: string, resource?: Resource): Promise<Principal | undefined>;
   /** Where programs get credentials; undefined: nowhere. */
   readonly issued: Issued | undefined;
+  /** Who has a credential that is not in a header, but in a form: the same as {@link caller}. @throws GatewayError */
+  callerWith(credential: string, endpoint: string): Promise<Principal | undefined>;
+  /** Whose browser asks. @param to see {@link FindBrowser} @returns undefined: people do not sign in here */
+  browser(to: string): Promise<BrowserUser | undefined>;
   /** Reads the body within the limits of time. @param most bytes @throws GatewayError */
   body(most: number): Promise<Uint8Array>;
   /** Keeps the connection open however long the answer is silent. */
@@ -253,6 +275,7 @@ export interface Life {
   readonly credentials?: readonly CredentialForm[];
   readonly owned?: (this: void, principal: Principal) => void;
   readonly actsFor?: ActsFor;
+  readonly browsers?: FindBrowser;
   readonly routes?: readonly OwnRoute[];
   readonly around?: (entry: Entry, open: Open) => Promise<Opened>;
   readonly told?: Told;

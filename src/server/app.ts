@@ -139,6 +139,13 @@ function visitOf(
       assertScope(principal, endpoint, () => address(request));
       return principal;
     },
+    async callerWith(credential, endpoint) {
+      const presented = new Request(request.url, { headers: { authorization: `Bearer ${credential}` } });
+      const principal = await authenticate(presented, {});
+      assertScope(principal, endpoint, () => address(request));
+      return principal;
+    },
+    browser: async (to) => life.browsers?.(request, to),
     body: (most) => readPlain(request, { ...limits, bodyBytes: most }, gateway.clock),
     allowSilence: () => allowSilence(request, true),
   };

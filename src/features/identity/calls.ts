@@ -2,7 +2,7 @@
 import type { Channel } from "../../core/channel.ts";
 import type { Replica } from "../../core/replica.ts";
 import type { Issued } from "../../gateway/credentials.ts";
-import type { Seams, Told, WorkerHost } from "../../gateway/seams.ts";
+import type { BrowserUser, FindBrowser, Seams, Told, WorkerHost } from "../../gateway/seams.ts";
 import type { Identified } from "./callers.ts";
 import type { Asks } from "./asks.ts";
 import { DeclaredPeople, NOBODY_DECLARED, peopleIn } from "./declared/people.ts";
@@ -59,7 +59,8 @@ export class TokenCalls {
     const entries = entriesOf(section);
     const byIssuer = Map.groupBy(entries, ({ issuer }) => issuer);
     const own = this.#ownTokens(section);
-    const signsIn = own && signInSettings(section)?.tokens;
+    const signIn = signInSettings(section);
+    const signsIn = own && signIn?.tokens;
     const url = section.url?.replace(/\/$/, "");
     this.#declared = new DeclaredPeople(peopleIn(section));
     // Their paths may be others now.
@@ -70,9 +71,10 @@ export class TokenCalls {
       ...(this.#declared.list.length > 0 && { declared: this.#declared }),
     };
     const owned = checkOwners({ known, rules, refused: (fault) => this.#log("a key of a person", fault) });
+    const browsers = signIn && { browsers: askBrowser(this.#asks) };
     if (!admitsTokens(section)) {
       this.stop();
-      return { owned };
+      return { owned, ...browsers };
     }
     const form = new TokenForm(this.#host, {
       ...(url !== undefined && { url, ...issuedAt(url, section, signsIn) }),
@@ -87,7 +89,7 @@ export class TokenCalls {
     });
     this.#form = form;
     const acting = new Acting({ known, find: (person) => this.#asks.ask({ person }), now });
-    const common = { credentials: [form], owned, actsFor: acting.of };
+    const common = { credentials: [form], owned, actsFor: acting.of, ...browsers };
     if (!own) return { ...common, told: toldOfPerson };
     const { told, ...claudeCode } = claudeCodeSeams(section, form, this.#host);
     const routes = [...oauthRoutes({ own, form, signsIn, asks: this.#asks }), ...claudeCode.routes];
@@ -191,6 +193,14 @@ function both(one: Told, other: Told): Told {
   return {
     error: (call, error) => other.error(call, one.error(call, error)),
     headers: (call, headers) => other.headers(call, one.headers(call, headers)),
+  };
+}
+
+/** Sessions are in the store, beside which the keeper runs. */
+function askBrowser(asks: Asks): FindBrowser {
+  return async ({ headers }, to) => {
+    const { body } = await asks.ask({ browser: { cookie: headers.get("cookie") ?? "", to } });
+    return body as BrowserUser;
   };
 }
 

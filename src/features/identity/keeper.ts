@@ -103,6 +103,10 @@ class SignInPart {
   async answer(ask: IdentityAsk): Promise<OAuthAnswer | undefined> {
     try {
       if ("oauth" in ask) return await (await this.#programs())?.server.answer(ask.oauth);
+      if ("browser" in ask) {
+        const body = await (await this.current())?.user(ask.browser);
+        return body && { status: 200, body };
+      }
       const { personNamed } = await import("./act/named.ts");
       return await personNamed(this.#host, ask.person);
     } catch (cause) {

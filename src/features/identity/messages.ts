@@ -29,7 +29,16 @@ export type IdentityUp =
   | { readonly number: number; readonly ask: IdentityAsk };
 
 /** A question; its one member says what it is about. */
-export type IdentityAsk = { readonly oauth: OAuthAsk } | { readonly person: NamedPerson };
+export type IdentityAsk =
+  { readonly oauth: OAuthAsk } | { readonly person: NamedPerson } | { readonly browser: BrowserAsk };
+
+/** A browser on the gateway's listener. */
+export interface BrowserAsk {
+  /** Its header. */
+  readonly cookie: string;
+  /** Where it comes back to when it has signed in. */
+  readonly to: string;
+}
 
 /** Somebody on whose behalf a call is. */
 export interface NamedPerson {

@@ -58,6 +58,8 @@ export function ownTarget(text: string | null, url: string): string {
     return fallback;
   const target = URL.parse(text, url);
   if (!target || target.origin !== new URL(url).origin) return fallback;
-  const isOwn = /^\/(console(\/|$)|device$|oauth\/authorize$)/.test(target.pathname);
+  const isOwn = /^\/(console(\/|$)|device$|oauth\/authorize$|[a-z]+\/connect\/[a-z0-9-]+$)/.test(
+    target.pathname,
+  );
   return isOwn ? target.pathname + target.search : fallback;
 }

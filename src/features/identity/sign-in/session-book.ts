@@ -1,5 +1,4 @@
 /** Sessions of people in the store: they survive a restart, and all nodes know them. */
-import type { AdminBooks } from "../../../admin/books.ts";
 import type { KeeperHost } from "../../../keeper/seams.ts";
 import type { Actor } from "../../../keeper/store/store.ts";
 import { digestOf } from "../../../ledger/keys/form.ts";
@@ -15,6 +14,9 @@ const MOST_KNOWN = 10_000;
 const MOST_LISTED = 50;
 /** Characters of a digest that name a session to its person. */
 const ID_LENGTH = 16;
+
+/** The books of the store, which the admin API and the part in the keeper read. */
+type Readable = Pick<KeeperHost, "read">;
 
 /** A session, as its person sees it. */
 export interface SeenSession {
@@ -100,7 +102,7 @@ export class SessionBook {
   }
 
   /** Who has a session. What another node has ended is ended here within a second. */
-  async find(books: AdminBooks, secret: string, now: number): Promise<Session | undefined> {
+  async find(books: Readable, secret: string, now: number): Promise<Session | undefined> {
     if (secret.length !== 43) return undefined;
     const hash = digestOf(secret);
     const known = this.#known.get(hash);
@@ -124,7 +126,7 @@ export class SessionBook {
   }
 
   /** Whether a session that was found goes on; what is older than a second is read again for the next question. */
-  isCurrent(books: AdminBooks, secret: string, now: number): boolean {
+  isCurrent(books: Readable, secret: string, now: number): boolean {
     const known = this.#known.get(digestOf(secret));
     if (!known || now - known.readAt >= FRESH_MS) void this.find(books, secret, now).catch(() => {});
     return known?.session !== undefined && now < known.session.until;
@@ -148,7 +150,7 @@ export class SessionBook {
   }
 
   /** The sessions of a person, the newest first. @param secret of the one that asks */
-  listOf(books: AdminBooks, person: string, secret: string, now: number): Promise<SeenSession[]> {
+  listOf(books: Readable, person: string, secret: string, now: number): Promise<SeenSession[]> {
     const own = digestOf(secret);
     return books.read(async (sql) => {
       const rows = await sql.all<ListedRow>(
@@ -189,7 +191,7 @@ export class SessionBook {
     return known.session;
   }
 
-  #read(books: AdminBooks, hash: string, now: number): Promise<Session | undefined> {
+  #read(books: Readable, hash: string, now: number): Promise<Session | undefined> {
     return books.read(async (sql) => {
       const [row] = await sql.all<Row>(
         `SELECT s.person, p.name, s.provider, s.until_at, p.path, a.path AS own_path, a.status, a.grants, t.checked_at

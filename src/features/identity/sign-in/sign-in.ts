@@ -1,10 +1,12 @@
 /** Signs people in to the console: the way to the provider and back, sessions, and the page of a person about itself. */
 import type { AdminBooks } from "../../../admin/books.ts";
 import type { AskedPage, OwnSession } from "../../../admin/own-pages.ts";
+import type { BrowserUser } from "../../../gateway/seams.ts";
+import { digestOf } from "../../../ledger/keys/form.ts";
 import type { KeeperHost } from "../../../keeper/seams.ts";
 import { DECLARED } from "../declared/people.ts";
 import { fetchDocument } from "../fetch-document.ts";
-import type { SeenPerson } from "../messages.ts";
+import type { BrowserAsk, SeenPerson } from "../messages.ts";
 import type { PeopleBook } from "../people-book.ts";
 import { besideTokens } from "../people.ts";
 import { Me, mine } from "../me/me.ts";
@@ -105,7 +107,7 @@ export class SignIn {
 
   /** Who has the session of a request's cookie. */
   async session(request: Request, books: AdminBooks, address: string): Promise<OwnSession | undefined> {
-    const found = await this.#found(request, books);
+    const found = await this.#found(request.headers, books);
     if (!found) return undefined;
     const { secret, session } = found;
     const { sessions, now } = this.#options;
@@ -129,8 +131,17 @@ export class SignIn {
 
   /** Whose browser asks, with something that only its session has. */
   async browser(request: Request, { books }: AskedPage) {
-    const found = await this.#found(request, books);
+    const found = await this.#found(request.headers, books);
     return found && { session: found.session, binding: found.secret };
+  }
+
+  /** The same for a browser on the gateway's listener. */
+  async user({ cookie, to }: BrowserAsk): Promise<BrowserUser> {
+    const { host, settings } = this.#options;
+    const found = await this.#found(new Headers({ cookie }), host);
+    if (!found) return { signIn: settings.url + this.location(ownTarget(to, settings.url)) };
+    const { person, name } = found.session;
+    return { person, name, session: digestOf(found.secret) };
   }
 
   /** Where somebody signs in who comes back to an own path then: at the provider, if there is one only. */
@@ -142,10 +153,10 @@ export class SignIn {
 
   /** The session of a request's cookie, if its provider is one of the config and still knows the person. */
   async #found(
-    request: Request,
-    books: AdminBooks,
+    headers: Headers,
+    books: Pick<KeeperHost, "read">,
   ): Promise<{ secret: string; session: Session } | undefined> {
-    const secret = cookieIn(request.headers, this.#cookies.session);
+    const secret = cookieIn(headers, this.#cookies.session);
     const { sessions, now } = this.#options;
     const session = secret === undefined ? undefined : await sessions.find(books, secret, now());
     if (!session || !this.#providers.has(session.provider)) return undefined;
@@ -279,7 +290,7 @@ export class SignIn {
   }
 
   async #me(request: Request, asked: AskedPage): Promise<Response> {
-    const found = await this.#found(request, asked.books);
+    const found = await this.#found(request.headers, asked.books);
     if (!found)
       return new Response(null, {
         status: 303,
@@ -298,7 +309,7 @@ export class SignIn {
     if (origin !== new URL(this.#options.settings.url).origin)
       return page("This form is of another page", "", 403);
     const isEverywhere = (await formIn(request, MOST_FORM))?.get("everywhere") === "1";
-    const found = await this.#found(request, books);
+    const found = await this.#found(request.headers, books);
     const location = (found && isEverywhere && (await this.#logoutLocation(found))) || "/auth/";
     if (found) await this.#options.sessions.end({ actor: found.session.person, address }, found.secret);
     const cookie = setCookie(this.#cookies, this.#cookies.session, "", 0);

@@ -1,5 +1,8 @@
 /** What a worker asks the process of the tools, and the pieces of its answers. Plain JSON: both cross a socket. */
 import type { JsonObject } from "../../core/json.ts";
+import type { ServerReport } from "./operator/facts.ts";
+import type { ApprovedPins } from "./pins/compare.ts";
+import type { PinMode } from "./pins/modes.ts";
 import type { RequestId } from "./wire/messages.ts";
 import type { ToolsConfig } from "./section.ts";
 
@@ -11,6 +14,8 @@ export interface Caller {
   readonly servers: readonly string[];
   /** Patterns over `SERVER__TOOL`, if its key has some. */
   readonly tools?: readonly string[];
+  /** What happens with tools that nobody has approved. */
+  readonly pin: PinMode;
 }
 
 export const ANYONE = "anyone";
@@ -70,7 +75,23 @@ export interface CallAsk {
   readonly arguments: JsonObject;
 }
 
-export type Ask = PostAsk | StreamAsk | EndAsk | ResolveAsk | ToolsAsk | CallAsk;
+/** What the worker tells operators: {@link Watched}, as long as it reads. */
+export interface WatchAsk {
+  readonly kind: "watch";
+}
+
+/** What the programs of a server wrote to their standard errors. */
+export interface LogsAsk {
+  readonly kind: "logs";
+  readonly server: string;
+}
+
+export type Ask = PostAsk | StreamAsk | EndAsk | ResolveAsk | ToolsAsk | CallAsk | WatchAsk | LogsAsk;
+
+/** A list that a server gave, or how a server is. */
+export type Watched =
+  | { readonly server: string; readonly definitions: readonly JsonObject[] }
+  | { readonly report: ServerReport };
 
 /** How a request ended, for the books. */
 export interface Outcome {
@@ -100,6 +121,8 @@ export type Piece =
 export interface Introduction {
   readonly options: ToolsConfig;
   readonly version: string;
+  /** What is approved; absent while the worker does not know it. */
+  readonly pins?: ApprovedPins;
 }
 
 /** A key of a map by the id of a request, which keeps its type. */

@@ -338,6 +338,28 @@ CREATE TABLE IF NOT EXISTS cache_day (day bigint NOT NULL, caller bigint NOT NUL
   calls bigint NOT NULL, input bigint NOT NULL, cache_read bigint NOT NULL, cache_write bigint NOT NULL, saved bigint NOT NULL, breaks bigint NOT NULL, lost bigint NOT NULL, lost_cost bigint NOT NULL, PRIMARY KEY (day, caller, client, target)) ;
 
 
+-- tools, sqlite, 1
+
+-- The approved tools of each server. id: its name. pins: hashes by the names of tools, as JSON.
+CREATE TABLE tools_pins (id TEXT PRIMARY KEY, pins TEXT NOT NULL, version INTEGER NOT NULL, deleted_at INTEGER) STRICT, WITHOUT ROWID;
+CREATE INDEX tools_pins_version ON tools_pins (version);
+-- state: 'approved'; 'new', 'changed' or 'gone' while nobody has approved it; 'seen' where definitions are not pinned. tool: its name as
+-- JSON, because a name may have characters that no text of a store has. hash, definition: empty for a tool that is gone.
+CREATE TABLE tools_definitions (server TEXT NOT NULL, state TEXT NOT NULL, place INTEGER NOT NULL, tool TEXT NOT NULL, hash TEXT NOT NULL,
+  definition TEXT NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (server, state, place)) STRICT, WITHOUT ROWID;
+
+
+-- tools, postgres, 1
+
+-- The approved tools of each server. id: its name. pins: hashes by the names of tools, as JSON.
+CREATE TABLE tools_pins (id TEXT PRIMARY KEY, pins TEXT NOT NULL, version bigint NOT NULL, deleted_at bigint) ;
+CREATE INDEX tools_pins_version ON tools_pins (version);
+-- state: 'approved'; 'new', 'changed' or 'gone' while nobody has approved it; 'seen' where definitions are not pinned. tool: its name as
+-- JSON, because a name may have characters that no text of a store has. hash, definition: empty for a tool that is gone.
+CREATE TABLE tools_definitions (server TEXT NOT NULL, state TEXT NOT NULL, place bigint NOT NULL, tool TEXT NOT NULL, hash TEXT NOT NULL,
+  definition TEXT NOT NULL, since bigint NOT NULL, PRIMARY KEY (server, state, place)) ;
+
+
 -- stored answers, 1
 CREATE TABLE response (
      id         TEXT PRIMARY KEY,

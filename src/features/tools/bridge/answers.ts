@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { Held, Server } from "../servers/server.ts";
 import { type Answered, CODE, McpError } from "../wire/messages.ts";
-import { headersFor, mismatch, paramHeadersOf } from "../wire/param-headers.ts";
+import { headersFor, mismatch, type ParamHeader, paramHeadersOf } from "../wire/param-headers.ts";
 import { metaOf, META, REVISIONS, withMeta } from "../wire/revisions.ts";
 import { translated } from "./eras.ts";
 import { type Exchange, ownerOf } from "./exchange.ts";
@@ -29,6 +29,7 @@ export class Answers {
   readonly #seal: Seal;
   readonly #forwarder: Forwarder;
   readonly #homes = new ResourceHomes();
+  readonly #params = new WeakMap<JsonObject, readonly ParamHeader[]>();
   readonly #version: () => string;
 
   constructor(seal: Seal, forwarder: Forwarder, version: () => string) {
@@ -102,8 +103,7 @@ export class Answers {
     if (typeof name !== "string") throw new McpError(CODE.params, "params.name must be the name of a tool");
     const { server, tool, held } = await view.find(exchange, name);
     try {
-      const annotated = paramHeadersOf(tool["inputSchema"]);
-      const declared = typeof annotated === "string" ? [] : annotated;
+      const declared = this.#paramsOf(tool);
       const fault =
         exchange.era === "modern" ? mismatch(declared, params["arguments"], exchange.params) : undefined;
       if (fault) throw new McpError(CODE.headerMismatch, `HeaderMismatch: ${fault}`, { status: 400 });
@@ -118,6 +118,16 @@ export class Answers {
     } finally {
       held.release();
     }
+  }
+
+  /** Schemas may be large, so each is read once. */
+  #paramsOf(tool: JsonObject): readonly ParamHeader[] {
+    let known = this.#params.get(tool);
+    if (!known) {
+      const read = paramHeadersOf(tool["inputSchema"]);
+      this.#params.set(tool, (known = typeof read === "string" ? [] : read));
+    }
+    return known;
   }
 
   async #complete(exchange: Exchange, view: View, params: JsonObject): Promise<Answered> {

@@ -1,7 +1,8 @@
 /** The process of the tools: sessions, connections and calls that wait exist here, once for all workers. */
 import type { Ask, Introduction, Piece } from "../asks.ts";
 import type { ToolsConfig } from "../section.ts";
-import { type ConnectProgram, Server } from "../servers/server.ts";
+import { Approved } from "../pins/approved.ts";
+import { type ConnectProgram, Server, type ServerEvents } from "../servers/server.ts";
 import { McpError } from "../wire/messages.ts";
 import { Answers } from "./answers.ts";
 import type { Context } from "./context.ts";
@@ -14,12 +15,19 @@ import { ParkedCalls } from "./parked.ts";
 import { Pieces } from "./pieces.ts";
 import { internal, refused } from "./refusals.ts";
 import { Seal } from "./seal.ts";
-import { View } from "./view.ts";
+import { UsableTools } from "./usable.ts";
+import { type Use, View } from "./view.ts";
+import { Watchers } from "./watchers.ts";
 
 export interface HouseOptions {
   /** Logs an error that is no answer. */
   fault(sentence: string): void;
-  connect?: ConnectProgram;
+  /** Opens connections to servers that are programs. */
+  readonly connect: ConnectProgram;
+  /** What the programs of a server wrote to their standard errors. */
+  logs(server: string): string;
+  /** The config has no such server any more. */
+  forget(server: string): void;
 }
 
 const SWEEP_MS = 5_000;
@@ -29,19 +37,25 @@ export class House {
   readonly #servers = new Map<string, Server>();
   readonly #listeners = new Listeners();
   readonly #parked = new ParkedCalls();
+  readonly #watchers = new Watchers();
+  readonly #approved = new Approved();
+  readonly #usable = new UsableTools(this.#approved);
   readonly #modern: ModernDoor;
   readonly #legacy: LegacyDoor;
   readonly #inquiries: Inquiries;
   #version = "";
+  /** What is approved, as text. */
+  #pins = "";
   readonly #timer: ReturnType<typeof setInterval>;
 
   constructor(options: HouseOptions) {
     this.#options = options;
     const seal = new Seal();
+    const use: Use = (server, definitions, caller) => this.#usable.of(server, definitions, caller);
     const context: Context = {
       answers: new Answers(seal, new Forwarder(seal, this.#parked), () => this.#version),
       listeners: this.#listeners,
-      view: (caller, endpoint) => new View(this.#servers, caller, endpoint, (_, definitions) => definitions),
+      view: (caller, endpoint) => new View(this.#servers, caller, endpoint, use),
       errorOf: (thrown) => this.#errorOf(thrown),
     };
     this.#modern = new ModernDoor(context);
@@ -51,9 +65,15 @@ export class House {
     this.#timer.unref();
   }
 
-  introduced({ options, version }: Introduction): void {
+  introduced({ options, version, pins }: Introduction): void {
     this.#version = version;
-    if (this.#configure(options.servers)) this.#listeners.changed();
+    const isApproved = pins !== undefined && JSON.stringify(pins) !== this.#pins;
+    if (isApproved) {
+      this.#pins = JSON.stringify(pins);
+      this.#approved.update(pins);
+      this.#usable.renew();
+    }
+    if (this.#configure(options.servers) || isApproved) this.#listeners.changed();
   }
 
   answer(ask: Ask, stop: AbortSignal): AsyncIterable<Piece> {
@@ -88,6 +108,11 @@ export class House {
         return this.#value(pieces, () => this.#inquiries.tools(ask.caller, stop));
       case "call":
         return this.#value(pieces, () => this.#inquiries.call(ask, stop));
+      case "watch":
+        this.#watchers.watch(pieces, stop);
+        return Promise.resolve();
+      case "logs":
+        return this.#value(pieces, () => Promise.resolve(this.#options.logs(ask.server)));
     }
   }
 
@@ -115,6 +140,8 @@ export class House {
       if (JSON.stringify(server.config) !== JSON.stringify(servers[name])) {
         this.#servers.delete(name);
         void server.close();
+        this.#watchers.forget(name);
+        if (!servers[name]) this.#options.forget(name);
         isChanged = true;
       }
     const kept = new Map(this.#servers);
@@ -128,12 +155,12 @@ export class House {
   }
 
   #create(name: string, config: ToolsConfig["servers"][string]): Server {
-    return new Server(
-      name,
-      config,
-      (server, owner, method, params) => this.#listeners.heard(server, owner, method, params),
-      this.#options.connect,
-    );
+    const events: ServerEvents = {
+      heard: (server, owner, method, params) => this.#listeners.heard(server, owner, method, params),
+      listed: (server, definitions) => this.#watchers.listed(server, definitions),
+      met: (server, met) => this.#watchers.met(server, met),
+    };
+    return new Server(name, config, events, this.#options.connect);
   }
 
   #sweep(): void {

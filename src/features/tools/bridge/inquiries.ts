@@ -37,7 +37,8 @@ export class Inquiries {
   async #offered(view: View, server: Server, caller: Caller, stop: AbortSignal): Promise<OfferedTool[]> {
     const held = await server.hold(ownerOf(plainExchange(caller, stop)), stop);
     try {
-      return (await view.tools(server, held, stop)).map((tool) => {
+      const { tools } = await view.tools(server, held, stop);
+      return tools.map((tool) => {
         const { name, title, description, inputSchema, outputSchema, annotations } = tool;
         return {
           ...{ name: view.outward(server, String(name)), server: server.name, tool: String(name) },

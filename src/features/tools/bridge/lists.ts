@@ -107,8 +107,8 @@ async function partOf(
   try {
     if (view.isMerged && held.connection.facts.capabilities[capability] === undefined) return undefined;
     if (method === "tools/list") {
-      const entries = await view.tools(server, held, exchange.stop, true);
-      return { entries, ttlMs: held.connection.era === "modern" ? held.ttlMs() : 0, isPublic: false };
+      const { tools } = await view.tools(server, held, exchange.stop, true);
+      return { entries: tools, ttlMs: held.connection.era === "modern" ? held.ttlMs() : 0, isPublic: false };
     }
     return await allPages(server.name, held.connection, method, member, exchange.stop);
   } finally {

@@ -1,12 +1,10 @@
 /** What one caller sees at one endpoint: the servers, and the tools that it may use of them. */
 import type { JsonObject } from "../../../core/json.ts";
 import type { Caller } from "../asks.ts";
-import { permits } from "../declarations.ts";
 import type { Held, Server } from "../servers/server.ts";
 import { CODE, McpError } from "../wire/messages.ts";
-import { paramHeadersOf } from "../wire/param-headers.ts";
 import { type Exchange, ownerOf } from "./exchange.ts";
-import { fullName, mergedName, splitName } from "./names.ts";
+import { mergedName, splitName } from "./names.ts";
 
 /** A tool with its server, while a request uses the connection. */
 export interface Found {
@@ -16,20 +14,27 @@ export interface Found {
   readonly held: Held;
 }
 
-/** Which definitions of a server may be shown: pins. */
-export type Shown = (server: string, definitions: readonly JsonObject[]) => readonly JsonObject[];
+/** What a caller may use of a list of a server. */
+export interface Usable {
+  readonly tools: readonly JsonObject[];
+  /** By the name at the server. */
+  readonly byName: ReadonlyMap<string, JsonObject>;
+}
+
+/** Finds it. */
+export type Use = (server: Server, definitions: readonly JsonObject[], caller: Caller) => Usable;
 
 export class View {
   readonly servers: readonly Server[];
   /** Names have the server in front. */
   readonly isMerged: boolean;
   readonly #caller: Caller;
-  readonly #shown: Shown;
+  readonly #use: Use;
 
   /** @throws McpError for an endpoint that is not the caller's: it looks as if it did not exist */
-  constructor(all: ReadonlyMap<string, Server>, caller: Caller, endpoint: string | undefined, shown: Shown) {
+  constructor(all: ReadonlyMap<string, Server>, caller: Caller, endpoint: string | undefined, use: Use) {
     this.#caller = caller;
-    this.#shown = shown;
+    this.#use = use;
     this.isMerged = endpoint === undefined;
     const named =
       endpoint === undefined ? caller.servers : caller.servers.filter((name) => name === endpoint);
@@ -43,9 +48,8 @@ export class View {
   }
 
   /** The tools of a server that the caller may use, as the server lists them. */
-  async tools(server: Server, held: Held, stop: AbortSignal, fresh = false): Promise<readonly JsonObject[]> {
-    const all = await held.tools(stop, fresh);
-    return this.#shown(server.name, all).filter((tool) => this.#permits(server, tool));
+  async tools(server: Server, held: Held, stop: AbortSignal, fresh = false): Promise<Usable> {
+    return this.#use(server, await held.tools(stop, fresh), this.#caller);
   }
 
   /** @throws McpError the same for a tool that does not exist and for one that the caller may not use */
@@ -56,24 +60,15 @@ export class View {
     if (!server || !split) throw unknownTool(name);
     const held = await server.hold(ownerOf(exchange), stop);
     try {
-      const tools = await this.tools(server, held, stop);
+      const { tools, byName } = await this.tools(server, held, stop);
       const tool =
-        tools.find((one) => one["name"] === split.rest) ??
-        tools.find((one) => this.outward(server, String(one["name"])) === name);
+        byName.get(split.rest) ?? tools.find((one) => this.outward(server, String(one["name"])) === name);
       if (!tool) throw unknownTool(name);
       return { server, tool, held };
     } catch (thrown) {
       held.release();
       throw thrown;
     }
-  }
-
-  #permits({ name, config }: Server, tool: JsonObject): boolean {
-    const own = tool["name"];
-    if (typeof own !== "string") return false;
-    if (config.only.length > 0 && !permits(config.only, own)) return false;
-    if (this.#caller.tools && !permits(this.#caller.tools, fullName(name, own))) return false;
-    return typeof paramHeadersOf(tool["inputSchema"]) !== "string";
   }
 }
 

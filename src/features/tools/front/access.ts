@@ -2,16 +2,23 @@
 import type { Principal } from "../../../core/principal.ts";
 import { ANYONE, type Caller } from "../asks.ts";
 import { tools as allowedTools } from "../key-options.ts";
+import { pinModeFor } from "../pins/modes.ts";
 import type { ToolsConfig } from "../section.ts";
 
 export class Access {
   readonly #servers: readonly (readonly [name: string, allow: readonly string[]])[];
   readonly #known = new WeakMap<Principal, Caller>();
   readonly #anyone: Caller;
+  readonly #called: () => void;
 
-  constructor({ servers }: ToolsConfig) {
+  readonly #pin: ToolsConfig["pin"];
+
+  /** @param called a caller with a credential asks for the first time */
+  constructor({ servers, pin }: ToolsConfig, called: () => void) {
+    this.#called = called;
+    this.#pin = pin;
     this.#servers = Object.entries(servers).map(([name, { allow }]) => [name, allow]);
-    this.#anyone = { id: ANYONE, servers: this.#allowing(undefined) };
+    this.#anyone = { id: ANYONE, servers: this.#allowing(undefined), pin: pinModeFor(pin, undefined) };
   }
 
   /** @param principal undefined while calls need no key */
@@ -20,8 +27,12 @@ export class Access {
     let caller = this.#known.get(principal);
     if (!caller) {
       const tools = allowedTools.of(principal);
-      caller = { id: principal.id, servers: this.#allowing(principal), ...(tools && { tools }) };
+      caller = {
+        ...{ id: principal.id, servers: this.#allowing(principal), ...(tools && { tools }) },
+        pin: pinModeFor(this.#pin, principal),
+      };
       this.#known.set(principal, caller);
+      this.#called();
     }
     return caller;
   }

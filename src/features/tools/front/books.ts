@@ -1,18 +1,21 @@
 /** Each call of a tool is a call in the books. */
-import { globMatches } from "../../../core/glob.ts";
 import { GatewayError } from "../../../core/error.ts";
-import type { Lines } from "../../../core/lines.ts";
+import type { Principal } from "../../../core/principal.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
-import type { RunningWork } from "../../../gateway/work.ts";
-import type { Ask, Outcome, Piece } from "../asks.ts";
+import type { RunningWork, Work } from "../../../gateway/work.ts";
+import type { Outcome } from "../asks.ts";
+import { priceOf } from "../operator/tokens.ts";
 import type { ToolsConfig } from "../section.ts";
 import { CODE } from "../wire/messages.ts";
+import { type AskTools, valueOf } from "./process.ts";
 import type { Book, Visitor } from "./routes.ts";
 
 /** Name of the provider in budgets, prices and reports. */
-export const BY = "mcp";
+const BY = "mcp";
 /** Time in which a call that the process has stopped comes to its end. Milliseconds. */
 const MARGIN_MS = 10_000;
+/** Of a server that the config has no more. Milliseconds. */
+const TIMEOUT_MS = 60_000;
 /** Names that are remembered for each config. */
 const MOST_NAMES = 10_000;
 
@@ -24,13 +27,13 @@ interface Tool {
 
 export class Books {
   readonly #host: WorkerHost;
-  readonly #lines: Pick<Lines<Ask, Piece>, "ask">;
+  readonly #ask: AskTools;
   readonly #options: ToolsConfig;
   readonly #tools = new Map<string, Tool>();
 
-  constructor(host: WorkerHost, lines: Pick<Lines<Ask, Piece>, "ask">, options: ToolsConfig) {
+  constructor(host: WorkerHost, ask: AskTools, options: ToolsConfig) {
     this.#host = host;
-    this.#lines = lines;
+    this.#ask = ask;
     this.#options = options;
   }
 
@@ -41,12 +44,7 @@ export class Books {
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     this.#host
       .work({
-        ...{ by: BY, name: tool.name, at: tool.server, units: { call: 1 } },
-        ...{
-          payer: visitor.principal ? { principal: visitor.principal } : {},
-          price: { call: this.#priceOf(tool) },
-        },
-        timeoutMs: (this.#options.servers[tool.server]?.timeoutMs ?? 60_000) + MARGIN_MS,
+        ...workOf(this.#options, tool, visitor.principal),
         run: (running) => this.#run(running, run, resolve, reject),
       })
       .catch(reject);
@@ -80,22 +78,25 @@ export class Books {
     const known = this.#tools.get(key);
     if (known) return known;
     const ask = { kind: "resolve" as const, caller, name, ...(server !== undefined && { server }) };
-    for await (const piece of this.#lines.ask(ask)) {
-      const value = "value" in piece ? (piece.value as Tool | { fault: unknown }) : undefined;
-      if (!value || "fault" in value) return undefined;
-      if (this.#tools.size >= MOST_NAMES) this.#tools.clear();
-      this.#tools.set(key, value);
-      return value;
-    }
-    return undefined;
+    const value = (await valueOf(this.#ask(ask))) as Tool | { fault: unknown };
+    if ("fault" in value) return undefined;
+    if (this.#tools.size >= MOST_NAMES) this.#tools.clear();
+    this.#tools.set(key, value);
+    return value;
   }
+}
 
-  #priceOf({ name }: Tool): number {
-    let price = 0;
-    for (const [pattern, dollars] of Object.entries(this.#options.prices ?? {}))
-      if (globMatches(pattern, name)) price = dollars;
-    return price;
-  }
+/** The work of a call of a tool, without its code. */
+export function workOf(
+  { prices, servers }: ToolsConfig,
+  { name, server }: Tool,
+  principal: Principal | undefined,
+): Omit<Work<never>, "run" | "parent"> {
+  return {
+    ...{ by: BY, name, at: server, units: { call: 1 }, price: { call: priceOf(prices, name) } },
+    payer: principal ? { principal } : {},
+    timeoutMs: (servers[server]?.timeoutMs ?? TIMEOUT_MS) + MARGIN_MS,
+  };
 }
 
 /** The server did not run the tool. */

@@ -1,20 +1,92 @@
-/** Puts the endpoints of the tools together for one config. */
-import type { Lines } from "../../../core/lines.ts";
-import type { OwnRoute, WorkerHost } from "../../../gateway/seams.ts";
-import type { Ask, Piece } from "../asks.ts";
+/** The part of tools in a worker: endpoints, the loop of models, and what operators and pins need. */
+import type { JsonObject } from "../../../core/json.ts";
+import type { Seams, WorkerHost } from "../../../gateway/seams.ts";
+import { VERSION } from "../../../process/version.ts";
+import type { Ask, Piece, Watched } from "../asks.ts";
+import { loopSeams } from "../loop/seams.ts";
+import type { ToolsDown, ToolsUp } from "../messages.ts";
+import type { OperatorAnswer, OperatorAsk } from "../operator/facts.ts";
+import { OperatorLink } from "../operator/link.ts";
+import { Pins } from "../pins/pins.ts";
+import type { PinsRow } from "../pins/rows.ts";
 import type { ToolsConfig } from "../section.ts";
 import { Access } from "./access.ts";
+import { ProcessBench } from "./bench.ts";
 import { Books } from "./books.ts";
+import { listRoute } from "./list-route.ts";
+import { ToolsProcess, valueOf } from "./process.ts";
 import { mcpRoutes } from "./routes.ts";
+import { revealed } from "./revealed.ts";
 
-/** @param origins of the section `cors` */
-export function frontFor(
-  host: WorkerHost,
-  lines: Lines<Ask, Piece>,
-  options: ToolsConfig,
-  origins: readonly string[],
-): OwnRoute[] {
-  const books = new Books(host, lines, options);
-  const { bodyBytes } = options;
-  return mcpRoutes({ access: new Access(options), lines, bodyBytes, origins, book: books.book });
+export class Front {
+  readonly #host: WorkerHost;
+  readonly #pins: Pins;
+  readonly #process: ToolsProcess;
+  readonly #operators: OperatorLink;
+  #options: ToolsConfig;
+  /** Calls need keys, so that somebody approves tools. */
+  #hasCallers = false;
+  /** The last list of each server. */
+  readonly #lists = new Map<string, readonly JsonObject[]>();
+
+  constructor(host: WorkerHost, options: ToolsConfig) {
+    this.#host = host;
+    this.#options = options;
+    const keeper = host.channel<ToolsUp, ToolsDown>();
+    this.#pins = new Pins(host.replica<PinsRow>("tools_pins"), keeper);
+    this.#operators = new OperatorLink(keeper, (ask) => this.#answer(ask));
+    this.#process = new ToolsProcess(
+      (introduction) => host.service<Ask, Piece>(introduction),
+      () => ({ options: revealed(this.#options), version: VERSION }),
+      this.#pins,
+      (value) => this.#watched(value),
+    );
+    keeper.listen({
+      up: () => {
+        this.#pins.up();
+        this.#operators.up();
+      },
+      down: () => {},
+      message: (message) => void this.#operators.message(message),
+    });
+  }
+
+  /** @param origins of the section `cors` */
+  seams(options: ToolsConfig, origins: readonly string[]): Seams {
+    const { ask } = this.#process;
+    const access = new Access(options, () => this.#called());
+    const books = new Books(this.#host, ask, options);
+    const bench = new ProcessBench(this.#host, ask, access, options);
+    const routes = mcpRoutes({ access, ask, bodyBytes: options.bodyBytes, origins, book: books.book });
+    return { routes: [...routes, listRoute(bench, options)], ...loopSeams(bench, options.run) };
+  }
+
+  serves(options: ToolsConfig): void {
+    this.#options = options;
+    this.#process.introduce();
+    this.#operators.serves(options);
+  }
+
+  #watched(value: Watched): void {
+    if ("report" in value) return this.#operators.report(value.report);
+    this.#lists.set(value.server, value.definitions);
+    this.#pin(value.server, value.definitions);
+  }
+
+  #pin(server: string, definitions: readonly JsonObject[]): void {
+    const { pin = this.#hasCallers ? "approve" : "off" } = this.#options;
+    this.#pins.report({ server, definitions, mode: pin });
+  }
+
+  /** The first caller with a key: from now on what is new waits for approval. */
+  #called(): void {
+    if (this.#hasCallers) return;
+    this.#hasCallers = true;
+    for (const [server, definitions] of this.#lists) this.#pin(server, definitions);
+  }
+
+  async #answer({ logs: server }: OperatorAsk): Promise<OperatorAnswer> {
+    const text = (await valueOf(this.#process.ask({ kind: "logs", server }))) as string;
+    return { logs: text === "" ? [] : [{ program: server, text }] };
+  }
 }

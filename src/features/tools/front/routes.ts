@@ -1,18 +1,18 @@
 /** The endpoints `/mcp` and `/mcp/{server}` of the gateway's listener. */
-import type { Lines } from "../../../core/lines.ts";
 import { ServiceError } from "../../../core/lines.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { OwnRoute, Visit } from "../../../gateway/seams.ts";
-import type { Ask, Caller, Outcome, Piece, PostAsk } from "../asks.ts";
+import type { Caller, Outcome, PostAsk } from "../asks.ts";
 import { CODE, errorText, McpError, type RequestId } from "../wire/messages.ts";
 import type { Access } from "./access.ts";
 import { answerWith } from "./answer.ts";
 import { checkMessage, type Checked, MessageFault } from "./checks.ts";
 import { isOriginAllowed } from "./origin.ts";
+import type { AskTools } from "./process.ts";
 
 export interface FrontOptions {
   readonly access: Access;
-  readonly lines: Pick<Lines<Ask, Piece>, "ask">;
+  readonly ask: AskTools;
   readonly bodyBytes: number;
   /** Origins of the section `cors`. */
   readonly origins: readonly string[];
@@ -132,7 +132,7 @@ class Front {
     };
     const stopping = new AbortController();
     const left = () => stopping.abort(new Error("the client has gone"));
-    return answerWith(this.#options.lines.ask(ask, stopping.signal), {
+    return answerWith(this.#options.ask(ask, stopping.signal), {
       ended: () => {},
       left,
       readsOn: false,
@@ -143,7 +143,7 @@ class Front {
     const session = request.headers.get("mcp-session-id");
     if (session === null) return notAllowed();
     const ask = { kind: "end" as const, caller, session, ...(server !== undefined && { server }) };
-    const pieces = this.#options.lines.ask(ask);
+    const pieces = this.#options.ask(ask);
     return answerWith(pieces, { ended: () => {}, left: () => {}, readsOn: true });
   }
 
@@ -165,7 +165,7 @@ class Front {
       stop?.removeEventListener("abort", end);
       ended(outcome);
     };
-    return answerWith(this.#options.lines.ask(ask, stopping.signal), {
+    return answerWith(this.#options.ask(ask, stopping.signal), {
       ended: finish,
       left,
       readsOn: !isModern,
@@ -227,7 +227,7 @@ function errorOf(thrown: unknown): McpError {
   });
 }
 
-function failure(thrown: unknown): Response {
+export function failure(thrown: unknown): Response {
   if (thrown instanceof MessageFault) return refusal(thrown.error.status, thrown.error, thrown);
   return refusal(errorOf(thrown).status, errorOf(thrown));
 }

@@ -7,8 +7,15 @@ import type { ClientFacts, Connection, ConnectionEvents } from "./connection.ts"
 import { type Credential, fixedCredential, invalidAnswer } from "./http.ts";
 import { openHttp } from "./open-http.ts";
 
-/** What a server tells the process: a notification, and whose connection brought it. */
-export type Heard = (server: Server, owner: string, method: string, params: JsonObject) => void;
+/** What a server tells the process. */
+export interface ServerEvents {
+  /** A notification, and whose connection brought it. */
+  heard(server: Server, owner: string, method: string, params: JsonObject): void;
+  /** The server gave a list of its tools. */
+  listed(server: Server, definitions: readonly JsonObject[]): void;
+  /** A connection was opened, or could not be. */
+  met(server: Server, met: Connection | { readonly reason: string }): void;
+}
 
 /** Opens a connection to a server that is a program. @param key tells apart the connections of a server */
 export type ConnectProgram = (
@@ -67,7 +74,7 @@ export interface Held {
 export class Server {
   readonly name: string;
   readonly config: ServerConfig;
-  readonly #heard: Heard;
+  readonly #events: ServerEvents;
   readonly #connectProgram: ConnectProgram | undefined;
   readonly #pool = new Map<string, Pooled>();
   /** The era that the server was found to speak, by that of the client. */
@@ -75,10 +82,10 @@ export class Server {
   #calls = 0;
 
   /** @param connect opens connections to servers that are programs */
-  constructor(name: string, config: ServerConfig, heard: Heard, connect?: ConnectProgram) {
+  constructor(name: string, config: ServerConfig, events: ServerEvents, connect?: ConnectProgram) {
     this.name = name;
     this.config = config;
-    this.#heard = heard;
+    this.#events = events;
     this.#connectProgram = connect;
   }
 
@@ -133,7 +140,7 @@ export class Server {
     const events: ConnectionEvents = {
       notified: (method, params) => {
         if (method === "notifications/tools/list_changed") delete pooled.tools;
-        this.#heard(this, pooled.owner, method, params);
+        this.#events.heard(this, pooled.owner, method, params);
       },
       ended: () => this.#forget(pooled),
     };
@@ -144,6 +151,7 @@ export class Server {
         (connection) => this.#found(key, pooled, owner, connection),
         (thrown: unknown) => {
           this.#forget(pooled);
+          this.#events.met(this, { reason: thrown instanceof Error ? thrown.message : String(thrown) });
           throw thrown;
         },
       ),
@@ -154,6 +162,7 @@ export class Server {
   /** A modern server over HTTP keeps no sessions: all share the connection that was opened first. */
   #found(key: string, pooled: Pooled, owner: Owner, connection: Connection): Connection {
     this.#eras.set(owner.era, connection.era);
+    this.#events.met(this, connection);
     const shared = this.#keyOf(owner);
     if (shared === MODERN_KEY && this.#pool.get(key) === pooled && !this.#pool.has(shared)) {
       this.#pool.delete(key);
@@ -207,6 +216,7 @@ export class Server {
     const stop = AbortSignal.timeout(this.config.timeoutMs);
     const kept: KeptTools = {
       list: allPages(this.name, connection, "tools/list", "tools", stop).then(({ entries, ttlMs }) => {
+        this.#events.listed(this, entries);
         pooled.ttlMs = ttlMs;
         kept.freshUntil = tellsChanges(connection) ? kept.until : now + Math.min(ttlMs, KEEP_MS);
         return entries;

@@ -1,0 +1,66 @@
+/** The way to the process of the tools: it knows the config and what is approved before it is asked, and tells what it sees. */
+import type { Lines } from "../../../core/lines.ts";
+import type { Ask, Introduction, Piece, Watched } from "../asks.ts";
+import type { Pins } from "../pins/pins.ts";
+
+export type AskTools = (ask: Ask, stop?: AbortSignal) => AsyncGenerator<Piece, void>;
+
+export class ToolsProcess {
+  readonly #lines: Lines<Ask, Piece>;
+  readonly #pins: Pins;
+  readonly #watched: (value: Watched) => void;
+  #isReady = false;
+  #isWatching = false;
+
+  /** @param makeLines is given the introduction of this worker @param watched called with what the process tells */
+  constructor(
+    makeLines: (introduction: () => Introduction) => Lines<Ask, Piece>,
+    introduction: () => Omit<Introduction, "pins">,
+    pins: Pins,
+    watched: (value: Watched) => void,
+  ) {
+    this.#pins = pins;
+    this.#watched = watched;
+    this.#lines = makeLines(() => {
+      const approved = pins.approvedOf();
+      return { ...introduction(), ...(approved && { pins: approved }) };
+    });
+    pins.listen(() => this.introduce());
+  }
+
+  introduce(): void {
+    this.#lines.introduce();
+  }
+
+  /** Starts the process if it does not run. @throws ServiceError */
+  readonly ask: AskTools = async function* (this: ToolsProcess, ask: Ask, stop?: AbortSignal) {
+    if (!this.#isReady) await this.#ready();
+    if (!this.#isWatching) void this.#watch();
+    yield* this.#lines.ask(ask, stop);
+  }.bind(this) as AskTools;
+
+  /** Before the first ask the worker learns what is approved. */
+  async #ready(): Promise<void> {
+    await this.#pins.ready();
+    this.#isReady = true;
+    this.introduce();
+  }
+
+  async #watch(): Promise<void> {
+    this.#isWatching = true;
+    try {
+      for await (const piece of this.#lines.ask({ kind: "watch" }))
+        if ("value" in piece) this.#watched(piece.value as Watched);
+    } catch {
+      // The process has ended: the next ask starts and watches it.
+    } finally {
+      this.#isWatching = false;
+    }
+  }
+}
+
+/** The only value of an answer. @throws Error if the process gives none */
+export async function valueOf(pieces: AsyncGenerator<Piece, void>): Promise<unknown> {
+  for await (const piece of pieces) if ("value" in piece) return piece.value;
+  throw new Error("the process of the tools gave no answer");
+}

@@ -1,7 +1,12 @@
-/** Lists of patterns over names: `*` stands for any text, `!` in front takes names away, and the last pattern that matches decides. */
+/** What the options of tools mean, for the manifest and for the code. */
+import { Type } from "@sinclair/typebox";
+import { CLOSED, milliseconds } from "../../config/sections/kinds.ts";
 import { globMatches } from "../../core/glob.ts";
 
-/** Whether a list permits a name. A list that only takes away permits all others. */
+/**
+ * Whether a list of patterns permits a name: `*` stands for any text, `!` in front takes names away, and the last pattern that matches
+ * decides. A list that only takes away permits all others.
+ */
 export function permits(patterns: readonly string[], name: string): boolean {
   let permitted = patterns[0]?.startsWith("!") ?? false;
   for (const pattern of patterns) {
@@ -15,3 +20,24 @@ export function permits(patterns: readonly string[], name: string): boolean {
 export function covers(patterns: readonly string[], pattern: string): boolean {
   return !patterns.some((one) => one.startsWith("!")) && patterns.some((one) => globMatches(one, pattern));
 }
+
+/** What weir does with tools that are new or have changed: it hides them, it shows and logs them, or it does not look. */
+export const PIN_MODES = ["approve", "warn", "off"] as const;
+export type PinMode = (typeof PIN_MODES)[number];
+
+const limit = (most: number, usual: number, description: string) =>
+  Type.Integer({ minimum: 1, maximum: most, default: usual, description });
+
+export const runOptions = Type.Object(
+  {
+    maxTurns: limit(100, 8, "Most turns of the model in one answer."),
+    maxCalls: limit(1_000, 32, "Most tools that weir runs for one answer."),
+    timeoutMs: milliseconds(120_000, "Longest time of an answer whose tools weir runs, in milliseconds."),
+  },
+  {
+    ...CLOSED,
+    default: {},
+    description:
+      "Limits of answers whose tools weir runs. At a limit the answer ends with what the model has said.",
+  },
+);

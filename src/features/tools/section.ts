@@ -3,8 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Fault } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
-import { PIN_MODES } from "./pins/modes.ts";
-import { runOptions } from "./loop/options.ts";
+import { PIN_MODES, runOptions } from "./declarations.ts";
 
 /** Names of servers: without an underscore, because the first `__` of a tool's name ends that of its server. */
 export const SERVER_NAME = /^[a-z][a-z0-9-]{0,23}$/;

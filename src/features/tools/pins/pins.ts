@@ -5,7 +5,7 @@ import type { Replica } from "../../../core/replica.ts";
 import type { SeenList, ToolsUp } from "../messages.ts";
 import { Approved } from "./approved.ts";
 import type { ApprovedPins } from "./compare.ts";
-import type { PinMode } from "./modes.ts";
+import type { PinMode } from "../declarations.ts";
 import { pinsIn, type PinsRow } from "./rows.ts";
 
 /** How long a list waits for the first rows, and between two looks. Milliseconds. */

@@ -39,7 +39,7 @@ export class ModernHttp implements Connection {
       const own = progress.isFor(told) ? progress.read(told) : undefined;
       if (own) outgoing.notify(name, own);
     });
-    return completed(this.#target.name, method, response);
+    return completed(this.#target.name, method, answeredIn(response));
   }
 
   /** No notification of a client has a place in this revision but cancellation, which closes the request instead. */
@@ -101,8 +101,7 @@ export function requestFor(id: number, method: string, params: JsonObject, clien
 }
 
 /** Servers that forget `resultType` mean a complete result: official clients would refuse it. @throws McpError 1005 */
-function completed(name: string, method: string, response: RpcResponse): Answered {
-  const answered = answeredIn(response);
+export function completed(name: string, method: string, answered: Answered): Answered {
   if ("error" in answered) return answered;
   const { result } = answered;
   const { resultType } = result;

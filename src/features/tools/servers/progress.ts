@@ -25,8 +25,9 @@ export class Progress {
 
   /** @returns the parameters for the client; undefined for progress that goes backwards */
   read(params: JsonObject): JsonObject | undefined {
-    const { progress } = params;
-    if (typeof progress !== "number" || progress < this.#last) return undefined;
+    // By its text: a number that JavaScript cannot hold is no number here.
+    const progress = Number(JSON.stringify(params["progress"]));
+    if (!(progress >= this.#last)) return undefined;
     this.#last = progress;
     return { ...params, progressToken: this.#token };
   }

@@ -5,7 +5,8 @@ import { limitText, printable, recordedName } from "../../../../core/printable.t
 import { describeFileError } from "../../../../core/system-error.ts";
 import { endsWithin } from "../../../../core/within.ts";
 import type { Child, ServiceHost } from "../../../../service/seams.ts";
-import { CODE, McpError, type RequestId } from "../../wire/messages.ts";
+import type { RequestId } from "../../wire/messages.ts";
+import { unreachable } from "../http.ts";
 import { LINE_BYTES, type Line, LineBuffer, LineTooLong, readLine } from "./lines.ts";
 import { Pace, type Rate } from "./pace.ts";
 import { Ring } from "./ring.ts";
@@ -98,9 +99,9 @@ export class RunningChild {
     const line = `${JSON.stringify(message)}\n`;
     const bytes = Buffer.byteLength(line);
     const { server } = this.#program;
-    if (this.#isOver) throw new McpError(CODE.unreachable, `the server ${server} has ended`);
+    if (this.#isOver) throw unreachable(server, "it has ended");
     if (this.#queued > 0 && this.#queued + bytes > QUEUE_BYTES)
-      throw new McpError(CODE.unreachable, `the server ${server} does not read what weir sends to it`);
+      throw unreachable(server, "it does not read what weir sends to it");
     this.#queued += bytes;
     // An input that is closed is noticed by the end of the program.
     settled([() => this.#child.stdin.write(line), () => this.#child.stdin.flush()]).finally(() => {
@@ -220,8 +221,7 @@ function spawn(host: Pick<ServiceHost, "spawn">, { server, command, env, folder 
   try {
     return host.spawn(command, { cwd: folder, env: { ...Object.fromEntries(inherited), ...env } });
   } catch (cause) {
-    const message = `the server ${server} cannot be started: ${command[0]}: ${describeFileError(cause)}`;
-    throw new McpError(CODE.unreachable, message);
+    throw unreachable(server, `${command[0]} cannot be started: ${describeFileError(cause)}`);
   } finally {
     process.umask(mask);
   }

@@ -4,10 +4,10 @@ import type { ServiceHost } from "../../../../service/seams.ts";
 import { CODE, McpError } from "../../wire/messages.ts";
 import type { Era } from "../../wire/revisions.ts";
 import type { Connection, ConnectionEvents } from "../connection.ts";
+import { unreachable } from "../http.ts";
 import { type Grace, GRACE, RunningChild } from "./child.ts";
 import { Crashes } from "./crashes.ts";
 import { Folders } from "./folders.ts";
-import { unreachable } from "./handshake.ts";
 import { Kept, printOf, type Wanted } from "./kept.ts";
 import { StdioConnection } from "./stdio.ts";
 
@@ -39,7 +39,9 @@ export class Children {
   readonly #usable = new Map<string, Kept>();
   /** Those with a process, also one that ends. */
   readonly #alive = new Set<Kept>();
-  /** By server, what its program spoke last. */
+  /** By server, what makes its programs others. */
+  readonly #prints = new Map<string, string>();
+  /** By server and preferred era, what its program spoke last. */
   readonly #eras = new Map<string, Era>();
   /** By server, what its last program that ended wrote to its standard error. */
   readonly #lastErrors = new Map<string, string>();
@@ -86,8 +88,8 @@ export class Children {
   forget(server: string): void {
     for (const kept of this.#all())
       if (kept.wanted.server === server) void this.#end(kept, "the server was taken out of the config");
-    this.#crashes.forget(server);
-    this.#eras.delete(server);
+    this.#forget(server);
+    this.#prints.delete(server);
     this.#lastErrors.delete(server);
   }
 
@@ -104,26 +106,34 @@ export class Children {
 
   /** A server whose config has changed is another one: its former programs end when their requests have. */
   #retireOthers(wanted: Wanted): void {
+    const { server } = wanted;
     const print = printOf(wanted);
+    const former = this.#prints.get(server);
+    this.#prints.set(server, print);
+    if (former === undefined || former === print) return;
+    this.#forget(server);
     for (const [key, kept] of this.#usable) {
-      if (kept.wanted.server !== wanted.server || kept.print === print) continue;
+      if (kept.wanted.server !== server) continue;
       this.#usable.delete(key);
-      this.#crashes.forget(wanted.server);
-      this.#eras.delete(wanted.server);
       const retire = () => kept.retire(() => void this.#end(kept, "its config has changed"));
       kept.opening.then(retire, () => {});
     }
   }
 
+  #forget(server: string): void {
+    this.#crashes.forget(server);
+    for (const era of ["modern", "legacy"]) this.#eras.delete(`${server} ${era}`);
+  }
+
   async #start(kept: Kept): Promise<StdioConnection> {
-    const { server, principal } = kept.wanted;
+    const { server, principal, preferred } = kept.wanted;
     try {
       await this.#wait(server, principal);
       await this.#room(kept);
       const connection = await this.#open(kept);
       if (kept.ending) throw unreachable(server, connection.over ?? "weir stops");
       kept.connection = connection;
-      this.#eras.set(server, connection.era);
+      this.#eras.set(`${server} ${preferred}`, connection.era);
       connection.lastUse = performance.now();
       kept.watch(() => void this.#end(kept, "it was not used"));
       return connection;
@@ -141,8 +151,8 @@ export class Children {
     if (waitMs <= LONGEST_WAIT_MS && !isDown) return Bun.sleep(waitMs);
     const seconds = Math.ceil(waitMs / 1000);
     const message = isDown
-      ? `the server ${server} is down: it ended again and again, and weir starts it again in ${seconds} s: ${why}`
-      : `the server ${server} cannot be reached: weir starts it again in ${seconds} s: ${why}`;
+      ? `server ${server} is down: it ended again and again, and weir starts it again in ${seconds} s: ${why}`
+      : `server ${server} cannot be reached: weir starts it again in ${seconds} s: ${why}`;
     throw new McpError(CODE.unreachable, message, { data: { server, retryAfter: seconds } });
   }
 
@@ -160,7 +170,7 @@ export class Children {
       else if (rivals.some(({ connection }) => connection?.running === 0)) await Bun.sleep(20);
       else break;
     }
-    const message = `too many programs run: the server ${server} cannot be started now`;
+    const message = `too many programs run: server ${server} cannot be started now`;
     throw new McpError(CODE.limit, message, {
       ...{ status: 429, data: { code: "too_many_programs", server, retryAfter: RETRY_S } },
     });
@@ -176,23 +186,23 @@ export class Children {
 
   /** @throws McpError 1002 */
   async #open(kept: Kept): Promise<StdioConnection> {
-    const { server, config } = kept.wanted;
-    const known = config.era === "auto" ? this.#eras.get(server) : config.era;
+    const { server, config, preferred } = kept.wanted;
+    const known = config.era === "auto" ? this.#eras.get(`${server} ${preferred}`) : config.era;
     try {
       return await this.#openOnce(kept, known ?? "auto").catch((cause: unknown) => {
-        if (known !== undefined || !hasEnded(cause)) throw cause;
+        if (known !== undefined || preferred === "legacy" || !hasEnded(cause)) throw cause;
         // Some programs end when they hear a request before the handshake.
         return this.#openOnce(kept, "legacy");
       });
     } catch (cause) {
       // What it spoke before need not be what it speaks now.
-      this.#eras.delete(server);
+      this.#eras.delete(`${server} ${preferred}`);
       throw this.#failed(kept, cause);
     }
   }
 
   async #openOnce(kept: Kept, era: "auto" | Era): Promise<StdioConnection> {
-    const { server, client, isMixed = false } = kept.wanted;
+    const { server, client, preferred, isMixed = false } = kept.wanted;
     if (kept.ending) throw unreachable(server, "weir stops");
     const { probeMs, startMs, grace } = this.#limits;
     const program = { ...this.#programOf(kept, (kept.folder ??= this.#makeFolder(server))), server };
@@ -207,7 +217,7 @@ export class Children {
       },
     ));
     try {
-      await connection.open({ era, client, probeMs, startMs });
+      await connection.open({ era, preferred, client, probeMs, startMs });
       return connection;
     } catch (cause) {
       void connection.close();

@@ -1,14 +1,18 @@
 /** Which era a program speaks, and what it says about itself (revision 2026-07-28, stdio: backward compatibility). */
 import { isObject, type Json, type JsonObject } from "../../../../core/json.ts";
 import { limitText, printable } from "../../../../core/printable.ts";
-import { type Answered, CODE, McpError, type RpcError } from "../../wire/messages.ts";
-import { type Era, LEGACY, LEGACY_NEWEST, META, metaOf, MODERN } from "../../wire/revisions.ts";
+import { type Answered, CODE, type RpcError } from "../../wire/messages.ts";
+import { type Era, LEGACY, LEGACY_NEWEST, META, MODERN } from "../../wire/revisions.ts";
 import type { ClientFacts, ServerFacts } from "../connection.ts";
+import { unreachable } from "../http.ts";
+import { factsIn } from "../modern-http.ts";
 
 /** What finding it out takes. */
 export interface Opening {
   /** `auto` asks; another one is not doubted. */
   readonly era: "auto" | Era;
+  /** The era of the client: of a program that speaks both, weir uses this one, so that nothing is translated. */
+  readonly preferred: Era;
   readonly client: ClientFacts;
   /** Longest time for the answer to the question which era it is; a program may be silent. Milliseconds. */
   readonly probeMs: number;
@@ -40,7 +44,8 @@ export interface Opened {
 }
 
 /** @throws McpError 1002 if weir and the program have no revision in common, or it is silent */
-export async function open(asker: Asker, { era, client, probeMs, startMs }: Opening): Promise<Opened> {
+export async function open(asker: Asker, opening: Opening): Promise<Opened> {
+  const { era, preferred, client, probeMs, startMs } = opening;
   const { server } = asker;
   if (era === "legacy") return accepted(server, await initialize(asker, client, startMs));
   let found: Found | undefined;
@@ -49,14 +54,16 @@ export async function open(asker: Asker, { era, client, probeMs, startMs }: Open
       ...{ method: "server/discover", params: { _meta: modernMeta(client) }, ms },
       hear: (answered) => (found = foundIn(answered)),
     });
-  await discover(era === "modern" ? startMs : probeMs);
+  const isModernFirst = era === "modern" || preferred === "modern";
+  if (isModernFirst) await discover(era === "modern" ? startMs : probeMs);
   if (found?.opened) return found.opened;
   if (found?.refusal !== undefined) throw unreachable(server, found.refusal);
   if (era === "modern")
     throw unreachable(server, found ? `it does not speak revision ${MODERN}` : silence(startMs));
   const answered = await initialize(asker, client, startMs);
   // A program that started slowly may answer both questions now, or only the second one so far.
-  if ("code" in answered && answered.code === CODE.version && !found) await discover(startMs);
+  if ("code" in answered && !found && (!isModernFirst || answered.code === CODE.version))
+    await discover(startMs);
   return "code" in answered && found?.opened ? found.opened : accepted(server, answered);
 }
 
@@ -69,13 +76,13 @@ function silence(ms: number): string {
   return `it did not answer in ${ms} ms`;
 }
 
-/** `_meta` of a message in the modern era. */
+/** `_meta` of a request in the modern era. */
 export function modernMeta({ info, capabilities, logLevel }: ClientFacts): JsonObject {
   return {
     [META.version]: MODERN,
-    [META.client]: info,
+    ...(Object.keys(info).length > 0 && { [META.client]: info }),
     [META.capabilities]: capabilities,
-    ...(logLevel !== undefined && { [META.logLevel]: logLevel }),
+    [META.logLevel]: logLevel,
   };
 }
 
@@ -87,11 +94,9 @@ interface Found {
 
 function foundIn(answered: Answered): Found {
   if ("error" in answered) return foundInError(answered.error);
-  const { supportedVersions, capabilities, instructions, _meta, serverInfo } = answered.result;
-  // Go servers answer although they want the handshake.
-  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN)) return {};
-  const info = metaOf({ _meta })[META.server] ?? serverInfo;
-  return { opened: { era: "modern", facts: facts(MODERN, capabilities, info, instructions) } };
+  // Go servers answer although they want the handshake: without the revision.
+  const facts = factsIn(answered.result);
+  return facts ? { opened: { era: "modern", facts } } : {};
 }
 
 function foundInError({ code, data }: RpcError): Found {
@@ -118,35 +123,18 @@ async function initialize(asker: Asker, client: ClientFacts, startMs: number): P
       `it wants the revision ${quoted(JSON.stringify(protocolVersion) ?? "nothing")}`,
     );
   asker.notify("notifications/initialized");
-  return { era: "legacy", facts: facts(protocolVersion, capabilities, serverInfo, instructions) };
+  const facts = {
+    version: protocolVersion,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    info: isObject(serverInfo) ? serverInfo : {},
+    ...(typeof instructions === "string" && { instructions }),
+  };
+  return { era: "legacy", facts };
 }
 
 /** Revisions before those that weir serves have the same messages over stdio. */
 function isLegacy(version: Json | undefined): version is string {
   return typeof version === "string" && /^\d{4}-\d\d-\d\d$/.test(version) && version <= LEGACY[0];
-}
-
-function facts(
-  version: string,
-  capabilities: Json | undefined,
-  info: Json | undefined,
-  instructions: Json | undefined,
-): ServerFacts {
-  return {
-    ...{
-      version,
-      capabilities: isObject(capabilities) ? capabilities : {},
-      info: isObject(info) ? info : {},
-    },
-    ...(typeof instructions === "string" && { instructions }),
-  };
-}
-
-/** @param why a clause */
-export function unreachable(server: string, why: string): McpError {
-  return new McpError(CODE.unreachable, `the server ${server} cannot be reached: ${why}`, {
-    data: { server },
-  });
 }
 
 /** Words of a server in a sentence of weir. */

@@ -7,6 +7,7 @@ export interface ProgramConfig {
   readonly command: readonly string[];
   /** `{folder}` in a value stands for a lasting folder of the server and principal. */
   readonly env: Readonly<Record<string, string>>;
+  /** How long it runs on without requests; Infinity: until who got it ends it. Milliseconds. */
   readonly idleMs: number;
   readonly era: "auto" | Era;
 }
@@ -20,6 +21,8 @@ export interface Wanted {
   /** Whom the program counts for; one text for all where all share it. */
   readonly principal: string;
   readonly client: ClientFacts;
+  /** See {@link Opening.preferred}. */
+  readonly preferred: Era;
   /** Calls of several principals share it: what could belong to several of them is refused or dropped. */
   readonly isMixed?: boolean;
   /** `{folder}` is the program's own folder, which ends with it. */
@@ -81,6 +84,7 @@ export class Kept {
     clearTimeout(this.#timer);
     const ms = Math.max(RETIRING_MS, this.#isRetired ? 0 : this.idleMs);
     if (this.idle >= ms) return end();
+    if (ms === Infinity) return;
     this.#timer = setTimeout(() => this.watch(end), Math.max(RETIRING_MS, ms - this.idle));
     this.#timer.unref();
   }

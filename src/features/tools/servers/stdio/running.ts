@@ -1,8 +1,9 @@
 /** The requests to a program that run, under ids of weir's own. */
-import type { Json, JsonObject } from "../../../../core/json.ts";
-import { type Answered, isId, type McpError } from "../../wire/messages.ts";
-import { metaOf, reaches, withMeta } from "../../wire/revisions.ts";
+import type { JsonObject } from "../../../../core/json.ts";
+import type { Answered, McpError } from "../../wire/messages.ts";
+import { reaches } from "../../wire/revisions.ts";
 import type { Outgoing } from "../connection.ts";
+import { Progress } from "../progress.ts";
 
 /** Requests of servers, and the capability of a client that answers them. */
 export const CLIENT_METHODS: Readonly<Record<string, string>> = {
@@ -11,15 +12,20 @@ export const CLIENT_METHODS: Readonly<Record<string, string>> = {
   "roots/list": "roots",
 };
 
+/** Whose a request is, and what it hears besides its answer. Neither: part of the handshake. */
+export interface Purpose {
+  readonly outgoing?: Outgoing;
+  readonly opened?: () => void;
+}
+
 export interface Running {
   readonly id: number;
   readonly method: string;
   /** Whose it is; undefined: weir's own. */
   readonly outgoing: Outgoing | undefined;
-  /** The client's token for progress; the server has the id in its place. */
-  readonly token: Json | undefined;
-  /** The highest progress so far. */
-  progress: number;
+  readonly progress: Progress;
+  /** The server listens. */
+  readonly opened: (() => void) | undefined;
   readonly settle: (outcome: Answered | McpError) => void;
 }
 
@@ -40,9 +46,10 @@ export class RunningRequests {
     return this.#ofClients;
   }
 
-  add(method: string, outgoing: Outgoing | undefined, settle: Running["settle"]): Running {
-    const token = metaOf(outgoing?.params)["progressToken"];
-    const running = { id: ++this.#made, method, outgoing, token, progress: -Infinity, settle };
+  add(method: string, { outgoing, opened }: Purpose, settle: Running["settle"]): Running {
+    const id = ++this.#made;
+    const progress = new Progress(outgoing?.params ?? {}, id);
+    const running = { id, method, outgoing, opened, progress, settle };
     this.#running.set(running.id, running);
     if (outgoing) this.#ofClients++;
     return running;
@@ -74,21 +81,15 @@ export class RunningRequests {
   /** Progress with a token that is known and a value that does not go back. */
   tellProgress(params: JsonObject): void {
     const running = this.get(params["progressToken"]);
-    if (!running?.outgoing || !isId(running.token)) return;
-    // By its text: a number that JavaScript cannot hold is no number of JavaScript.
-    const progress = Number(JSON.stringify(params["progress"] ?? null));
-    if (!(progress >= running.progress)) return;
-    running.progress = progress;
-    running.outgoing.notify("notifications/progress", { ...params, progressToken: running.token });
+    const own = running?.progress.isFor(params) ? running.progress.read(params) : undefined;
+    if (own) running?.outgoing?.notify("notifications/progress", own);
   }
 
-  /** A log message, for a request whose client wants it. */
+  /** A log message. A program that logs does not say for which request either. */
   tellLog(params: JsonObject): void {
-    const level = params["level"];
-    this.#newest(
-      ({ client }) => client.logLevel !== undefined && reaches(level, client.logLevel),
-      true,
-    )?.notify("notifications/message", params);
+    const wants = ({ client: { logLevel } }: Outgoing) =>
+      logLevel === undefined || reaches(params["level"], logLevel);
+    this.#newest(wants, true)?.notify("notifications/message", params);
   }
 
   /** @param isStrict also one that runs alone must fit */
@@ -100,9 +101,4 @@ export class RunningRequests {
     if (all.length > 1 && this.#isMixed) return undefined;
     return all.findLast(fits);
   }
-}
-
-/** Parameters with the id in place of the client's token for progress. */
-export function ownToken({ id, token }: Running, params: JsonObject): JsonObject {
-  return token === undefined ? params : withMeta(params, { progressToken: isId(token) ? id : undefined });
 }

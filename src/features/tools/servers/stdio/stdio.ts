@@ -17,10 +17,13 @@ import {
 } from "../../wire/messages.ts";
 import { type Era, META, metaOf, withMeta } from "../../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents, Outgoing, ServerFacts } from "../connection.ts";
+import { invalidAnswer, unreachable } from "../http.ts";
+import { completed } from "../modern-http.ts";
 import type { ChildEvents, RunningChild } from "./child.ts";
-import { type Asker, modernMeta, open, type Opening, type OwnRequest, unreachable } from "./handshake.ts";
-import { CLIENT_METHODS, ownToken, type Running, RunningRequests } from "./running.ts";
+import { type Asker, modernMeta, open, type Opening, type OwnRequest } from "./handshake.ts";
+import { CLIENT_METHODS, type Purpose, type Running, RunningRequests } from "./running.ts";
 
+const LISTEN = "subscriptions/listen";
 /** Requests of a program that wait for the client at once. */
 const MOST_ASKS = 16;
 
@@ -49,7 +52,7 @@ export class StdioConnection implements Connection, ChildEvents, Asker {
   #over: string | undefined;
   /** When it was used last, by the monotonic clock. Milliseconds. */
   lastUse = performance.now();
-  listen?: (wanted: JsonObject, stop: AbortSignal) => Promise<void>;
+  listen?: Connection["listen"];
 
   /** @param start starts the program @throws McpError 1002 if it cannot be started */
   constructor(
@@ -92,19 +95,19 @@ export class StdioConnection implements Connection, ChildEvents, Asker {
     const { era, facts } = await open(this, opening);
     this.#era = era;
     this.#facts = facts;
-    if (era === "modern") this.listen = (wanted, stop) => this.#listen(wanted, stop);
+    if (era === "modern") this.listen = (...asked) => this.#listen(...asked);
   }
 
-  request(outgoing: Outgoing): Promise<Answered> {
-    const { method, params, client } = outgoing;
-    const written = this.#era === "modern" ? withMeta(params, modernMeta(client)) : params;
-    return this.#request(method, written, outgoing.stop, outgoing);
+  async request(outgoing: Outgoing): Promise<Answered> {
+    const { method, params, stop } = outgoing;
+    if (this.#era === "legacy") return this.#request(method, params, { outgoing }, stop);
+    const asked = withMeta(params, modernMeta(outgoing.client));
+    return completed(this.server, method, await this.#request(method, asked, { outgoing }, stop));
   }
 
+  /** The modern era has no notification of a client but cancellation. */
   notify(method: string, params?: JsonObject): void {
-    const isModern = this.#era === "modern" && this.#client;
-    const written = isModern ? withMeta(params, modernMeta(this.#client!)) : params;
-    this.#try(notificationOf(method, written));
+    if (this.#era === "legacy") this.#try(notificationOf(method, params));
   }
 
   /** @param why a clause for the requests that run */
@@ -116,7 +119,7 @@ export class StdioConnection implements Connection, ChildEvents, Asker {
   /** Part of the handshake: without its answer it is left alone, since `initialize` must not be cancelled. */
   async ask({ method, params, ms, hear }: OwnRequest): Promise<Answered | undefined> {
     const late = new McpError(CODE.timeout, "");
-    const answer = this.#request(method, params).then((answered) => {
+    const answer = this.#request(method, params, {}).then((answered) => {
       hear?.(answered);
       return answered;
     });
@@ -130,35 +133,35 @@ export class StdioConnection implements Connection, ChildEvents, Asker {
     }
   }
 
-  async #listen(wanted: JsonObject, stop: AbortSignal): Promise<void> {
+  async #listen(wanted: JsonObject, stop: AbortSignal, opened: () => void): Promise<void> {
     if (stop.aborted) return;
     const params = { _meta: modernMeta(this.#client!), notifications: wanted };
-    const answered = await this.#request("subscriptions/listen", params, stop).catch((cause) => {
+    const listening = this.#request(LISTEN, params, { opened }, stop);
+    const answered = await listening.catch((cause: unknown) => {
       if (!stop.aborted) throw cause;
     });
-    if (answered && "error" in answered) {
-      const { code, message, data } = answered.error;
-      throw new McpError(code, message, { data });
-    }
+    if (!answered || !("error" in answered)) return;
+    const { code, message, data } = answered.error;
+    throw new McpError(code, message, data === undefined ? {} : { data });
   }
 
   async #request(
     method: string,
     params: JsonObject,
+    purpose: Purpose,
     stop?: AbortSignal,
-    outgoing?: Outgoing,
   ): Promise<Answered> {
     if (this.#over !== undefined) throw unreachable(this.server, this.#over);
     if (stop?.aborted) throw this.#stopped(stop);
     const { promise, resolve, reject } = Promise.withResolvers<Answered>();
-    const running = this.#running.add(method, outgoing, (outcome) =>
+    const running = this.#running.add(method, purpose, (outcome) =>
       outcome instanceof McpError ? reject(outcome) : resolve(outcome),
     );
     const cancel = () => this.#cancel(running, stop!);
     stop?.addEventListener("abort", cancel);
     this.lastUse = performance.now();
     try {
-      this.#child.send(requestOf(running.id, method, ownToken(running, params)));
+      this.#child.send(requestOf(running.id, method, running.progress.params(params)));
       return await promise;
     } finally {
       this.#running.end(running.id);
@@ -169,23 +172,22 @@ export class StdioConnection implements Connection, ChildEvents, Asker {
 
   #cancel(running: Running, stop: AbortSignal): void {
     if (!this.#running.end(running.id)) return;
-    this.notify("notifications/cancelled", { requestId: running.id });
+    this.#try(notificationOf("notifications/cancelled", { requestId: running.id }));
     running.settle(this.#stopped(stop));
   }
 
   #stopped({ reason }: AbortSignal): McpError {
     if (reason instanceof McpError) return reason;
-    return new McpError(CODE.timeout, `the request to the server ${this.server} was stopped`);
+    return new McpError(CODE.timeout, `the request to server ${this.server} was stopped`);
   }
 
   #cut(why: string): McpError {
-    const message = `the server ${this.server} ended before it had answered: ${why}`;
+    const message = `server ${this.server} ended before it had answered: ${why}`;
     return new McpError(CODE.cut, message, { data: { server: this.server } });
   }
 
   #invalid({ method }: Running, what: string): McpError {
-    const message = `the server ${this.server} answered ${method} with ${what}`;
-    return new McpError(CODE.invalid, message, { data: { server: this.server } });
+    return invalidAnswer(this.server, `answered ${method} with ${what}`);
   }
 
   /** Sends what may get lost if the program ends. */
@@ -232,14 +234,15 @@ export class StdioConnection implements Connection, ChildEvents, Asker {
     if (method === "notifications/progress") return this.#running.tellProgress(params);
     if (method === "notifications/message") return this.#running.tellLog(params);
     if (method === "notifications/cancelled") return this.#serverCancelled(params);
-    if (method === "notifications/subscriptions/acknowledged") return;
+    if (method === "notifications/subscriptions/acknowledged")
+      return this.#running.get(metaOf(params)[META.subscription])?.opened?.();
     const isOfListen = META.subscription in metaOf(params);
     this.#events.notified(method, isOfListen ? withMeta(params, { [META.subscription]: undefined }) : params);
   }
 
   /** A server ends `subscriptions/listen` so; its requests to the client are answered all the same. */
   #serverCancelled({ requestId }: JsonObject): void {
-    if (this.#running.get(requestId)?.method !== "subscriptions/listen") return;
+    if (this.#running.get(requestId)?.method !== LISTEN) return;
     this.#running.end(requestId)?.settle({ result: {} });
   }
 

@@ -82,7 +82,9 @@ test("a program that cannot be started is an error with a reason", () => {
     ["no-such-program", "there is no such file"],
     ["/etc/passwd", "permission denied"],
   ] as const)
-    expect(() => run(place, [command])).toThrow(`the server fake cannot be started: ${command}: ${why}`);
+    expect(() => run(place, [command])).toThrow(
+      `server fake cannot be reached: ${command} cannot be started: ${why}`,
+    );
 });
 
 test("a banner does no harm, and after 100 lines that are no messages a program is stopped", async () => {
@@ -170,7 +172,7 @@ test("how a program ended is told once", async () => {
     await child.stop();
     await Bun.sleep(20);
     expect(ends).toEqual([why]);
-    expect(() => child.send({})).toThrow("the server fake has ended");
+    expect(() => child.send({})).toThrow("server fake cannot be reached: it has ended");
   }
 });
 
@@ -200,7 +202,7 @@ test("a program that does not read holds up no more than 16 MiB", async () => {
   let sent = 0;
   expect(() => {
     for (; sent < 100; sent++) child.send(message);
-  }).toThrow("the server fake does not read what weir sends to it");
+  }).toThrow("server fake cannot be reached: it does not read what weir sends to it");
   expect(sent).toBeWithin(14, 18);
   await child.stop();
 });

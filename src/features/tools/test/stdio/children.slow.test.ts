@@ -16,7 +16,7 @@ function open(place: Place, limits: Partial<ChildrenLimits> = {}) {
   const connect = ({ args = [], config = {}, owner = "alice", ...more }: Some = {}) =>
     children.connect(
       {
-        ...{ server: "fake", owner, principal: owner, client: CLIENT },
+        ...{ server: "fake", owner, principal: owner, client: CLIENT, preferred: "modern" },
         config: { command: fake(...args), env: {}, idleMs: 60_000, era: "auto", ...config },
         ...more,
       },
@@ -34,7 +34,7 @@ test("who asks meanwhile waits for the same start, and later asks get the same p
   expect(await pidOf()).toBe(place.started[0]!);
   expect(place.started).toHaveLength(1);
   await children.close();
-  expect(await failureOf(connect())).toBe("1002 the server fake cannot be reached: weir stops");
+  expect(await failureOf(connect())).toBe("1002 server fake cannot be reached: weir stops");
 });
 
 test("owners have programs, folders and memories of their own, over 200 calls and a crash", async () => {
@@ -112,7 +112,7 @@ test("over a limit the longest idle program ends first, and without one the star
   );
   await Bun.sleep(50);
   const refused = connect(own("fourth"));
-  expect(await failureOf(refused)).toBe("1001 too many programs run: the server fake cannot be started now");
+  expect(await failureOf(refused)).toBe("1001 too many programs run: server fake cannot be started now");
   expect(await refused.catch((cause: { data: unknown }) => cause.data)).toEqual({
     ...{ code: "too_many_programs", server: "fake", retryAfter: 5 },
   });
@@ -162,7 +162,7 @@ test("a program that crashes starts again later, and one that crashes often is d
   expect(performance.now() - began).toBeGreaterThan(450);
   const why = "it ended with exit code 7";
   const dying = (owner: string) => failureOf(connect({ owner, args: ["dies"], server: "dying" }));
-  expect(await dying("alice")).toBe(`1002 the server dying cannot be reached: ${why}`);
+  expect(await dying("alice")).toBe(`1002 server dying cannot be reached: ${why}`);
   expect(place.started).toHaveLength(4);
   expect(place.said.at(-1)).toBe(`a program of the server dying failed: ${why}; it wrote: I have no heart`);
   expect(children.logs("dying")).toBe(`--- a program that ran for alice: ${why}\nI have no heart\n`);
@@ -172,9 +172,9 @@ test("a program that crashes starts again later, and one that crashes often is d
   await Bun.sleep(100);
   await dying("alice");
   expect(await dying("alice")).toBe(
-    `1002 the server dying cannot be reached: weir starts it again in 4 s: ${why}`,
+    `1002 server dying cannot be reached: weir starts it again in 4 s: ${why}`,
   );
-  expect(await dying("bob")).toBe(`1002 the server dying cannot be reached: ${why}`);
+  expect(await dying("bob")).toBe(`1002 server dying cannot be reached: ${why}`);
   await children.close();
 });
 
@@ -193,7 +193,7 @@ test("a program that was found down is told to the operator with its last words"
   };
   for (let crash = 0; crash < 6; crash++) expect(await kill()).toContain("ended before it had answered");
   expect(await kill()).toMatch(
-    /the server fake is down: it ended again and again, and weir starts it again in \d+ s: it was ended by/,
+    /server fake is down: it ended again and again, and weir starts it again in \d+ s: it was ended by/,
   );
   expect(place.said.filter((line) => line.includes("is down"))).toHaveLength(1);
   children.forget("fake");
@@ -255,7 +255,7 @@ test("closing ends programs that start, that run and that are stubborn", async (
   const starting = failureOf(connect({ owner: "starting", args: ["deaf"] }));
   await until(() => place.started.length === 3);
   await children.close();
-  expect(await waits).toBe("1004 the server fake ended before it had answered: weir stops");
+  expect(await waits).toBe("1004 server fake ended before it had answered: weir stops");
   expect(await starting).toContain("1002");
   await until(() => place.started.every((pid) => membersOf(pid).length === 0), 1000);
   expect(stubborn).toBe(place.started[0]!);

@@ -16,7 +16,7 @@ async function during(name: string, given: JsonObject) {
   const connect = (owner: string) =>
     children.connect(
       {
-        ...{ server: "fake", owner, principal: owner, client: CLIENT },
+        ...{ server: "fake", owner, principal: owner, client: CLIENT, preferred: "modern" },
         config: { command: fake(), env: {}, idleMs: 60_000, era: "auto" },
       },
       { notified: () => void notified++, ended: (why) => void ends.push(why) },

@@ -11,6 +11,7 @@ setDefaultTimeout(60_000);
 interface Wanted {
   args?: string[];
   era?: "auto" | Era;
+  preferred?: Era;
   probeMs?: number;
   startMs?: number;
   isMixed?: boolean;
@@ -36,7 +37,10 @@ async function connect(
   );
   const client = { ...CLIENT, capabilities };
   const began = performance.now();
-  await connection.open({ ...{ era: "auto", client, probeMs: 3000, startMs: 5000 }, ...wanted });
+  await connection.open({
+    ...{ era: "auto", preferred: "modern", client, probeMs: 3000, startMs: 5000 },
+    ...wanted,
+  });
   return { connection, notified, ends, ms: performance.now() - began };
 }
 
@@ -65,6 +69,12 @@ test("the era is found out, whatever the program answers, or nothing", async () 
     "2026-07-28",
     expect.any(Number),
   ]);
+  expect(await eraOf({ args: ["dual"], preferred: "legacy" })).toEqual([
+    ...["legacy", "2025-11-25", expect.any(Number)],
+  ]);
+  expect(await eraOf({ args: ["modern"], preferred: "legacy" })).toEqual([
+    ...["modern", "2026-07-28", expect.any(Number)],
+  ]);
   const [era, , quarters] = await eraOf({ args: ["mute"], probeMs: 750 });
   expect(era).toBe("legacy");
   expect(quarters).toBeGreaterThanOrEqual(3);
@@ -76,7 +86,7 @@ test("the era is found out, whatever the program answers, or nothing", async () 
 test("a program that weir has no revision in common with, or that is silent, is told apart", async () => {
   using place = new Place();
   const why = (wanted: Wanted) => failureOf(connect(place, wanted));
-  const cannot = "1002 the server fake cannot be reached: ";
+  const cannot = "1002 server fake cannot be reached: ";
   expect(await why({ args: ["future"] })).toBe(`${cannot}it speaks only the revisions 2027-01-01`);
   expect(await why({ era: "modern" })).toBe(`${cannot}it does not speak revision 2026-07-28`);
   expect(await why({ args: ["modern"], era: "legacy" })).toBe(`${cannot}it refused: no`);
@@ -87,7 +97,7 @@ test("a program that weir has no revision in common with, or that is silent, is 
     `${cannot}it did not answer in 400 ms`,
   );
   expect(await why({ args: ["dies"] })).toBe(
-    "1004 the server fake ended before it had answered: it ended with exit code 7",
+    "1004 server fake ended before it had answered: it ended with exit code 7",
   );
 });
 
@@ -139,10 +149,10 @@ test("errors and wrong answers reach the request that they answer", async () => 
     error: { code: -32602, message: "no", data: { at: 1 } },
   });
   expect(await failureOf(said(connection, "wrong"))).toBe(
-    "1005 the server fake answered tools/call with neither a result nor an error",
+    "1005 server fake answered tools/call with neither a result nor an error",
   );
   expect(await failureOf(said(connection, "deep", { depth: 10_000 }))).toBe(
-    "1005 the server fake answered tools/call with a message that is nested too deeply",
+    "1005 server fake answered tools/call with a message that is nested too deeply",
   );
   expect(await said(connection, "big", { bytes: 15_000_000 })).toHaveLength(15_000_000);
   expect(await said(connection, "echo", { said: "still here" })).toBe("still here");
@@ -188,13 +198,14 @@ test("log messages reach a request that wants them", async () => {
   };
   expect(await log("info", "info")).toBe(1);
   expect(await log("debug", "info")).toBe(0);
-  expect(await log("error")).toBe(0);
+  // Who says no level gets all: what the client does not want, its own side holds back.
+  expect(await log("error")).toBe(1);
   const waiting = tool("slow", { ms: 400 }, { client: { logLevel: "debug" } });
   const waits = connection.request(waiting.outgoing);
-  expect(await log("error")).toBe(0);
+  expect(await log("debug", "error")).toBe(0);
   await waits;
   expect(waiting.heard).toEqual([
-    { method: "notifications/message", params: { level: "error", data: "said" } },
+    { method: "notifications/message", params: { level: "debug", data: "said" } },
   ]);
   expect(notified).toEqual([]);
   await connection.close();
@@ -269,7 +280,7 @@ test("a request that is stopped is cancelled at the server, and others go on", a
     const other = said(connection, "slow", { ms: 100, said: "other" });
     await Bun.sleep(20);
     stopped.stop.abort();
-    expect(await fails).toBe("1003 the request to the server fake was stopped");
+    expect(await fails).toBe("1003 the request to server fake was stopped");
     expect(await other).toBe("other");
     // 1 is `server/discover`, 2 `initialize` in the legacy era.
     expect(JSON.parse(await said(connection, "cancelled"))).toEqual([args.length === 0 ? 3 : 2]);
@@ -289,17 +300,17 @@ test("the end of a program fails what runs, once, and what comes later", async (
   ] as const) {
     const { connection, ends } = await connect(place);
     const waits = ["never", name].map((each) => failureOf(said(connection, each, { code: 5 })));
-    const cut = `1004 the server fake ended before it had answered: ${why}`;
+    const cut = `1004 server fake ended before it had answered: ${why}`;
     expect(await Promise.all(waits)).toEqual([cut, cut]);
     expect(ends).toEqual([why]);
-    expect(await failureOf(said(connection, "echo"))).toBe(`1002 the server fake cannot be reached: ${why}`);
+    expect(await failureOf(said(connection, "echo"))).toBe(`1002 server fake cannot be reached: ${why}`);
     await connection.close();
     expect(ends).toEqual([why]);
   }
   const { connection, ends } = await connect(place);
   const waits = failureOf(said(connection, "never"));
   await connection.close();
-  expect(await waits).toBe("1004 the server fake ended before it had answered: weir stopped it");
+  expect(await waits).toBe("1004 server fake ended before it had answered: weir stopped it");
   expect(ends).toEqual([]);
 });
 
@@ -312,14 +323,15 @@ test("changes are told: unasked by a legacy program, asked by a modern one", asy
   await legacy.connection.close();
   const { connection, notified } = await connect(place, { args: ["modern"] });
   const stop = new AbortController();
-  const listens = connection.listen!({ toolsListChanged: true }, stop.signal);
+  let opened = 0;
+  const listens = connection.listen!({ toolsListChanged: true }, stop.signal, () => void opened++);
   await until(() => notified.length > 0);
   expect(notified).toEqual([{ method: "notifications/tools/list_changed", params: {} }]);
-  expect(connection.running).toBe(0);
+  expect([opened, connection.running]).toEqual([1, 0]);
   stop.abort();
   await listens;
   expect(JSON.parse(await said(connection, "cancelled"))).toEqual([2]);
-  const again = connection.listen!({}, new AbortController().signal);
+  const again = connection.listen!({}, new AbortController().signal, () => {});
   const cut = failureOf(again);
   await connection.close();
   expect(await cut).toContain("1004");

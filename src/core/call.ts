@@ -69,6 +69,8 @@ export class Call implements Noted {
   asked = 0;
   /** Absent where weir sends nothing (`explain`). */
   asker?: Asker;
+  /** Identifies the conversation, to which the calls belong that plugins ask for this one. */
+  conversation?: () => string;
 
   /** Who asks, with what it may do and what its calls are charged to; absent while calls need no key. */
   principal?: Principal;

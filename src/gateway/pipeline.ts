@@ -121,6 +121,7 @@ async function substitute(
 
 /** Identifies the conversation; empty if nothing does. */
 function affinityOf({ call, format, bytes, spanOf }: Incoming): string {
+  if (call.parent) return call.parent.conversation?.() ?? "";
   return format.client.facts.sessionOf?.({ headers: withoutCredentials(call.headers), bytes, spanOf }) ?? "";
 }
 
@@ -132,6 +133,7 @@ async function exchangeAfter(finding: Promise<void>, incoming: Incoming, gateway
 
 async function exchangeAfterHooks(incoming: Incoming, gateway: Gateway): Promise<Opened> {
   const { call } = incoming;
+  call.conversation = () => affinityOf(incoming);
   const plugin = await runEarlyHooks(incoming, gateway.hooks);
   if (call.abortReason) throw call.abortReason;
   if (plugin) return openPlugin(incoming, plugin, gateway);

@@ -4,7 +4,7 @@ import type { OpenAI } from "openai";
 import { openaiClient } from "../../../../../test/helpers/sdk.ts";
 import { McpError } from "../../wire/messages.ts";
 import { FakeBench, text } from "./bench.ts";
-import { type Heard, MODEL_FORMATS, type Said, TURN_TOKENS } from "./model.ts";
+import { type Heard, MODEL_FORMATS, type Said, startModel, TURN_TOKENS } from "./model.ts";
 import { findTea, linesOf, makeStage, type Stage } from "./stage.ts";
 
 const stage = makeStage();
@@ -97,6 +97,19 @@ describe("runs tools", () => {
     await ask(on);
     expect(bench.most).toBe(8);
     expect(on.model.heard[1]!.results).toEqual(calls.map(({ input }) => `found ${input.word}`));
+  });
+
+  test("with all turns of a conversation at one deployment", async () => {
+    const [one, two] = [startModel(findTea), startModel(findTea)];
+    const deployments = [one, two].map(({ url }, index) => ({ name: `at${index}`, baseUrl: `${url}/v1` }));
+    const fleet = { apiKey: "unused", models: ["m"], speaks: "chat-completions", deployments };
+    const on = await stage(findTea, { config: { providers: { fleet } } });
+    for (const word of ["tea", "milk", "sugar", "salt", "oil", "rice"])
+      await ask(on, { model: "fleet/m", messages: [{ role: "user", content: `Is there ${word}?` }] });
+    const turns = [one, two].map(({ heard }) => heard.map(({ results }) => results.length));
+    for (const counts of turns) expect(counts).toEqual(counts.map((_, index) => index % 2));
+    expect(turns.map(({ length }) => length > 0)).toEqual([true, true]);
+    for (const model of [one, two]) model.stop();
   });
 
   test("beside a forced choice, which holds for the first turn", async () => {

@@ -47,6 +47,8 @@ export interface RunOf {
   /** The servers whose lists are in the conversation. */
   readonly listed: { has(server: string): boolean };
   readonly readPast: ReadPast;
+  /** Keeps turns for a request that has no words for them, by the ids of the client's calls. */
+  readonly keep: (calls: readonly string[], turns: readonly Turn[]) => void;
 }
 
 /** Calls of one turn, with the request by which the user has allowed each. */
@@ -65,6 +67,8 @@ export class Loop {
   readonly #relay = new Relay();
   readonly #same = new SameCalls();
   readonly #clientNames: ReadonlySet<string>;
+  /** Number of turns that the conversation had before. */
+  readonly #before: number;
   #stop!: RunStop;
   #usage: Usage | undefined;
   #begun = false;
@@ -81,6 +85,7 @@ export class Loop {
     this.#of = of;
     this.#tools = offer.beside(request.tools);
     this.#history = readHistory(request.turns, offer, readPast);
+    this.#before = this.#history.turns.length;
     this.#clientNames = new Set(request.tools.map(({ name }) => name));
   }
 
@@ -128,13 +133,12 @@ export class Loop {
     const kind = turn.finish?.kind ?? "stop";
     const isWhole = kind === "tool-calls" || kind === "stop";
     if (turn.own.length === 0 || !isWhole) {
+      if (turn.callsClient) this.#keep(turn, turns, []);
       yield* this.#release(held);
       return kind;
     }
-    const planned = turn.own.map((block): Planned => ({
-      block,
-      offered: this.#of.offer.byName.get(block.name),
-    }));
+    const { byName } = this.#of.offer;
+    const planned = turn.own.map((block): Planned => ({ block, offered: byName.get(block.name) }));
     if (planned.some(({ offered }) => offered?.asksFirst)) {
       yield* this.#release(held);
       yield* this.#askFirst(planned);
@@ -142,13 +146,20 @@ export class Loop {
     }
     this.#stopped = this.#limitOf(planned.length, count);
     if (this.#stopped === undefined) {
-      if (turn.callsClient) yield* this.#release(held);
       const results = yield* this.#run(planned);
+      if (turn.callsClient) this.#keep(turn, turns, results);
       turns.push(turn.said, { role: "user", blocks: results });
-      if (turn.callsClient) return "tool-calls";
     }
-    if (this.#stopped !== undefined) yield* this.#release(held);
-    return undefined;
+    if (this.#stopped !== undefined || turn.callsClient) yield* this.#release(held);
+    return turn.callsClient ? "tool-calls" : undefined;
+  }
+
+  /** Keeps what happened for the request with the results of the client, unless the answer shows it. */
+  #keep({ said, others }: ModelTurn, turns: readonly Turn[], results: ToolResultBlock[]): void {
+    const happened = turns.slice(this.#before);
+    if (this.#shows("call") || happened.length + results.length === 0) return;
+    const last: Turn[] = results.length > 0 ? [said, { role: "user", blocks: results }] : [said];
+    this.#of.keep(others, [...happened, ...last]);
   }
 
   /** Passes on what the model says. @returns the events that wait until it is known whether the turn is the last one */

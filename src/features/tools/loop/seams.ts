@@ -13,7 +13,8 @@ import { scanBody } from "../../../stream/scan.ts";
 import { mayHold } from "../../../stream/spelling.ts";
 import type { Bench } from "../bench.ts";
 import { listsIn, pastReader } from "./history.ts";
-import { Loop, type RunLimits } from "./loop.ts";
+import { Exchanges } from "./exchanges.ts";
+import { Loop, type RunLimits, type RunOf } from "./loop.ts";
 import { makeOffer } from "./offer.ts";
 import { type Asked, readHeader, sortServers, TOOLS_HEADER } from "./references.ts";
 
@@ -28,11 +29,23 @@ interface Job extends Asked {
 
 const JOB = new Slot<Job>();
 
+interface Tools {
+  readonly bench: Bench;
+  readonly limits: RunLimits;
+  readonly exchanges: Exchanges;
+}
+
+/** They outlive a reload. */
+const EXCHANGES = new WeakMap<Bench, Exchanges>();
+
 /** The seams of a gateway that runs tools for models. */
 export function loopSeams(bench: Bench, limits: RunLimits): Pick<Seams, "around" | "hooks"> {
+  let exchanges = EXCHANGES.get(bench);
+  if (!exchanges) EXCHANGES.set(bench, (exchanges = new Exchanges()));
+  const tools: Tools = { bench, limits, exchanges };
   return {
     around: { at: "loop", run: (entry, next) => (entry.operation === "ask" ? turn : enter)(entry, next) },
-    hooks: { intercept: (view) => answerOf(view, bench, limits) },
+    hooks: { intercept: (view) => answerOf(view, tools) },
   };
 }
 
@@ -86,12 +99,15 @@ function isTurnOf({ tools }: Loop, entry: Entry): boolean {
   return (entry.body as unknown as ChatRequest).tools === tools;
 }
 
-async function answerOf(view: CallView, bench: Bench, limits: RunLimits): Promise<Interception | undefined> {
+async function answerOf(view: CallView, tools: Tools): Promise<Interception | undefined> {
+  const { bench, limits, exchanges } = tools;
   const job = JOB.get(view);
   if (!job) return undefined;
   const { call, codec, choice } = job;
-  const { request } = view;
-  if (!request) throw notCarried();
+  const given = view.request;
+  if (!given) throw notCarried();
+  const owner = call.principal?.id ?? "";
+  const request = { ...given, turns: exchanges.replay(owner, given.turns) };
   const readPast = pastReader(call.format, codec);
   const listed = listsIn(request.turns, readPast);
   const references = job.references.map((one) => {
@@ -102,7 +118,18 @@ async function answerOf(view: CallView, bench: Bench, limits: RunLimits): Promis
   for (const { path, reason } of offer.missing) call.reportLoss("dropped", path, reason);
   const shows = codec?.shows(call.headers) ?? [];
   const unfinished = codec?.unfinished ?? "length";
-  job.loop = new Loop(bench, limits, { call, view, request, offer, shows, unfinished, listed, readPast });
+  const keep: RunOf["keep"] = (calls, turns) => exchanges.keep(owner, calls, turns);
+  job.loop = new Loop(bench, limits, {
+    call,
+    view,
+    request,
+    offer,
+    shows,
+    unfinished,
+    listed,
+    readPast,
+    keep,
+  });
   return { answer: answering(job, job.loop) };
 }
 

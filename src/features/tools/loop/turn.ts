@@ -10,13 +10,18 @@ export class ModelTurn {
   readonly said: Turn = { role: "assistant", blocks: [] };
   /** The calls that weir runs. */
   readonly own: ToolCallBlock[] = [];
-  /** The model calls a tool of the client. */
-  callsClient = false;
+  /** The ids of its calls of the client's tools. */
+  readonly others: string[] = [];
   finish: FinishReason | undefined;
   usage: Usage = NO_USAGE;
   readonly #isOwn: (name: string) => boolean;
   /** Open blocks by their index in the answer of the model. */
   readonly #open = new Map<number, { block: Block; isOwn: boolean }>();
+
+  /** The model calls a tool of the client. */
+  get callsClient(): boolean {
+    return this.others.length > 0;
+  }
 
   /** @param isOwn whether weir runs the tool */
   constructor(isOwn: (name: string) => boolean) {
@@ -51,7 +56,7 @@ export class ModelTurn {
     this.said.blocks.push(block);
     this.#open.set(index, { block, isOwn });
     if (isOwn) this.own.push(block);
-    else if (block.type === "tool-call") this.callsClient = true;
+    else if (block.type === "tool-call") this.others.push(block.id);
     return !isOwn;
   }
 

@@ -27,7 +27,7 @@ import { retriesOf } from "./retry/attempts.ts";
 import { breakerOptions } from "./retry/health.ts";
 import { findStored } from "./stored/find-stored.ts";
 import type { StoredCall } from "./stored/types.ts";
-import type { Incoming } from "./types.ts";
+import type { Foresight, Incoming } from "./types.ts";
 
 export interface ExplainOptions extends Omit<Incoming, "call" | "format"> {
   format: Format & { client: ClientCodec };
@@ -126,23 +126,40 @@ async function foresee(options: ExplainOptions, call: Call, context: PrepareCont
   const { model, stream } = call;
   // Of a call, the URL says both.
   const body = format.client.routes.address ? { ...options.body, model, stream } : options.body;
-  const incoming: Incoming = withModelSettings({ ...options, body, call }, registry);
+  const { incoming, seen, hooks } = await foreseenBy(
+    withModelSettings({ ...options, body, call }, registry),
+    context,
+  );
   if (format.client.beside.stored) await findStored(incoming, context);
   const { stored } = incoming;
   const whole = planFor(call, call.routedModel ?? call.model, registry, format.id);
   const plan = stored ? stored.narrow(whole) : whole;
   const attempt = new Attempt(call, rank(plan.choices, () => "")[0]!.target);
-  const prepared = await chooseLane(incoming, attempt, context).prepare();
+  const prepared = await chooseLane(incoming, attempt, { ...context, hooks }).prepare();
   const { bytes } = incoming;
-  const size = () => sizeOf(incoming);
+  const added = [...seen.values()].reduce((sum, { tokens = 0 }) => sum + tokens, 0);
+  const size = () => {
+    const own = sizeOf(incoming);
+    return { ...own, structure: own.structure + added };
+  };
   const cost = context.ledger?.foresee?.(attempt, { bytes: bytes.length, size, affinity: () => "" });
-  const plugins = explainedBy(context.hooks, viewBefore(incoming));
+  const said = explainedBy(context.hooks, viewBefore(incoming));
+  const own = Object.fromEntries([...seen].map(([name, one]) => [name, one.said]));
+  const plugins = seen.size > 0 ? { ...own, ...said } : said;
   const more = {
     ...(stored && { stored: describeStored(stored, attempt) }),
     ...(cost && { cost }),
     ...(plugins && { plugins }),
   };
   return { plan, attempt, prepared, more };
+}
+
+/** The request as parts of weir hand it on, and hooks for what they would add. */
+async function foreseenBy(incoming: Incoming, { foresee, hooks }: PrepareContext) {
+  const seen = (await foresee?.(incoming)) ?? new Map<string, Foresight>();
+  const edits = [...seen].flatMap(([plugin, { edit }]) => (edit ? [{ plugin, request: edit }] : []));
+  const edited = Object.assign({}, ...[...seen.values()].map((one) => one.edited)) as Partial<Incoming>;
+  return { incoming: { ...incoming, ...edited }, seen, hooks: [...edits, ...hooks] };
 }
 
 function foreseeEmbedding(

@@ -3,6 +3,7 @@ import type { Deadline } from "./delivery/deadline.ts";
 import { holdHead } from "./delivery/held-stream.ts";
 import type { Opened, OpenedReceiver } from "./lanes/lane.ts";
 import { opened, tell } from "./lanes/receive.ts";
+import type { Foresight, Incoming } from "./types.ts";
 import { type Entry, type Life, PLACES, type Seams, type Told } from "./seams.ts";
 
 /** The seams of one part, with the name that a fault says. */
@@ -19,6 +20,7 @@ export function compose(parts: readonly LivePart[]): Life {
   const owned = parts.flatMap(({ seams }) => seams.owned ?? []);
   const routes = parts.flatMap(({ seams }) => seams.routes ?? []);
   const told = parts.flatMap(({ seams }) => seams.told ?? []);
+  const foreseeing = parts.filter(({ seams }) => seams.foresee);
   const around = aroundAll(parts);
   const [acting, second] = parts.filter(({ seams }) => seams.actsFor);
   if (second) throw new Error(`${acting!.name} and ${second.name} both say on whose behalf callers ask`);
@@ -40,12 +42,28 @@ export function compose(parts: readonly LivePart[]): Life {
         for (const each of refused) each(arrival, status);
       },
     }),
+    ...(foreseeing.length > 0 && { foresee: (incoming) => foreseeAll(foreseeing, incoming) }),
     ...(sent.length > 0 && {
       sent: (running, incoming) => {
         for (const each of sent) each(running, incoming);
       },
     }),
   };
+}
+
+/** Each part sees the request as the one before hands it on. */
+async function foreseeAll(
+  parts: readonly LivePart[],
+  incoming: Incoming,
+): Promise<ReadonlyMap<string, Foresight>> {
+  const all = new Map<string, Foresight>();
+  let seen = incoming;
+  for (const { name, seams } of parts) {
+    const one = await seams.foresee!(seen);
+    if (one) all.set(name, one);
+    if (one?.edited) seen = { ...seen, ...one.edited };
+  }
+  return all;
 }
 
 function tellAll(all: readonly Told[]): Told {

@@ -17,7 +17,7 @@ import type { Clock } from "./delivery/clock.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { ModelCatalog } from "./models/catalog.ts";
 import type { Registry } from "./routing/registry.ts";
-import type { CallCodec, Incoming, Sent } from "./types.ts";
+import type { CallCodec, Foresee, Gateway, Incoming, Sent } from "./types.ts";
 import type { Work } from "./work.ts";
 
 export type { Issued, Resource } from "./credentials.ts";
@@ -49,6 +49,8 @@ export interface Seams {
   readonly refused?: (arrival: Arrival, status: number) => void;
   /** The bytes of an attempt are with the transport, and the provider works on them. */
   readonly sent?: Sent;
+  /** weir explains a call in place of sending it: what the part would do around it. */
+  readonly foresee?: Foresee;
 }
 
 /**
@@ -281,4 +283,5 @@ export interface Life {
   readonly told?: Told;
   readonly refused?: (arrival: Arrival, status: number) => void;
   readonly sent?: Sent;
+  readonly foresee?: Gateway["foresee"];
 }

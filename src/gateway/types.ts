@@ -1,6 +1,7 @@
 /** The types that the folders of the gateway share, in a file of their own to avoid import circles. */
 import type { AnswerStore } from "../core/answer-store.ts";
 import type { Asker, Attempt, Call } from "../core/call.ts";
+import type { ChatRequest } from "../core/chat.ts";
 import type { AnswerCodec, ClientCodec } from "../core/format.ts";
 import type { Retries } from "../core/failure-policy.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -43,9 +44,26 @@ export interface Gateway {
   answerOptions: AnswerOptions;
   /** Called after each sending of a request, perhaps several times for an attempt; absent: nothing asks for it. */
   sent?: Sent;
+  /** What parts of weir would do with a call, by their names; absent: nothing. */
+  foresee?: (incoming: Incoming) => Promise<ReadonlyMap<string, Foresight>>;
 }
 
 export type Sent = (running: Attempt, incoming: Incoming) => void;
+
+/** @returns undefined: the call goes on as it came @throws GatewayError as the call would */
+export type Foresee = (incoming: Incoming) => Promise<Foresight | undefined>;
+
+/** What a part of weir would do with a call that is explained and not sent. */
+export interface Foresight {
+  /** For the explanation. */
+  readonly said: JsonObject;
+  /** The request as it goes on; default: as it came. */
+  readonly edited?: Pick<Incoming, "bytes" | "body" | "spanOf">;
+  /** Edits the canonical request that is sent first. The call takes no native lane. */
+  readonly edit?: (request: ChatRequest) => void;
+  /** Tokens that the edit adds. */
+  readonly tokens?: number;
+}
 
 /** How weir keeps answers. */
 export interface AnswerOptions {

@@ -60,7 +60,7 @@ export type PrepareContext = Pick<
   Gateway,
   "registry" | "hooks" | "strict" | "reasoning" | "answers" | "answerOptions"
 > &
-  Partial<Pick<Gateway, "ledger" | "catalog" | "retries">>;
+  Partial<Pick<Gateway, "ledger" | "catalog" | "retries" | "foresee">>;
 
 export interface Lane {
   /**

@@ -1,5 +1,5 @@
 /** Runs the tools that a model calls, turn by turn, until it answers without them. */
-import type { Block, ChatRequest, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
+import type { Block, ChatRequest, Tool, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
 import type { Call } from "../../../core/call.ts";
 import type { CallView } from "../../../core/call-view.ts";
 import { GatewayError } from "../../../core/error.ts";
@@ -9,9 +9,10 @@ import { sha256 } from "../../../core/ids.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import type { Bench } from "../bench.ts";
 import { McpError } from "../wire/messages.ts";
-import { type Allowed, type History, type ReadPast, readHistory } from "./history.ts";
+import type { Allowed } from "./history.ts";
 import { eachInOrder } from "./in-order.ts";
-import type { Offer, OnOffer } from "./offer.ts";
+import type { OnOffer } from "./offer.ts";
+import type { PreparedRun } from "./prepare.ts";
 import { type BlockEvent, Relay } from "./relay.ts";
 import { failure, type Outcome, readResult } from "./results.ts";
 import { RunStop, TimeIsOver } from "./run-stop.ts";
@@ -35,18 +36,14 @@ const AT_ONCE = 8;
 const MOST_FAILURES = 3;
 
 /** What the loop runs for. */
-export interface RunOf {
+export interface RunOf extends PreparedRun {
   readonly call: Call;
   readonly view: CallView;
   readonly request: ChatRequest;
-  readonly offer: Offer;
   /** What the answer has words for. */
   readonly shows: readonly HostedStart["kind"][];
   /** Why an answer ends that could go on. */
   readonly unfinished: FinishKind;
-  /** The servers whose lists are in the conversation. */
-  readonly listed: { has(server: string): boolean };
-  readonly readPast: ReadPast;
   /** Keeps turns for a request that has no words for them, by the ids of the client's calls. */
   readonly keep: (calls: readonly string[], turns: readonly Turn[]) => void;
 }
@@ -62,8 +59,6 @@ export class Loop {
   readonly #bench: Bench;
   readonly #limits: RunLimits;
   readonly #of: RunOf;
-  readonly #history: History;
-  readonly #tools: ChatRequest["tools"];
   readonly #relay = new Relay();
   readonly #same = new SameCalls();
   readonly #clientNames: ReadonlySet<string>;
@@ -77,21 +72,17 @@ export class Loop {
   #ids = 0;
   #stopped: StopReason | undefined;
 
-  /** @throws GatewayError for a request whose tools cannot be offered together */
   constructor(bench: Bench, limits: RunLimits, of: RunOf) {
-    const { request, offer, readPast } = of;
     this.#bench = bench;
     this.#limits = limits;
     this.#of = of;
-    this.#tools = offer.beside(request.tools);
-    this.#history = readHistory(request.turns, offer, readPast);
-    this.#before = this.#history.turns.length;
-    this.#clientNames = new Set(request.tools.map(({ name }) => name));
+    this.#before = of.history.turns.length;
+    this.#clientNames = new Set(of.request.tools.map(({ name }) => name));
   }
 
   /** The tools that the model gets. */
-  get tools(): ChatRequest["tools"] {
-    return this.#tools;
+  get tools(): readonly Tool[] {
+    return this.#of.tools;
   }
 
   /** The answer. @throws GatewayError if a turn fails, or a budget does not permit it */
@@ -108,7 +99,7 @@ export class Loop {
   }
 
   async *#answer(): AsyncGenerator<ChatEvent> {
-    const { turns, allowed } = this.#history;
+    const { turns, allowed } = this.#of.history;
     let kind: FinishKind | undefined;
     try {
       if (allowed.length > 0) yield* this.#runAllowed(allowed);
@@ -181,8 +172,7 @@ export class Loop {
   }
 
   #asking(turns: Turn[], count: number) {
-    const { request, view, offer } = this.#of;
-    const choice = offer.choice(request);
+    const { request, view, tools, choice } = this.#of;
     // A model that must call a tool in each turn would never answer.
     const isForced = choice?.type === "required" || choice?.type === "tool";
     const later = choice?.type === "allowed" ? { ...choice, required: false } : isForced ? undefined : choice;
@@ -192,7 +182,7 @@ export class Loop {
       ...rest,
       model: view.model,
       turns: [...turns],
-      tools: this.#tools,
+      tools,
       ...(chosen && { toolChoice: chosen }),
     };
   }

@@ -2,28 +2,21 @@
 import type { Call } from "../../../core/call.ts";
 import type { CallView } from "../../../core/call-view.ts";
 import type { ChatRequest } from "../../../core/chat.ts";
-import type { ChatEvent } from "../../../core/events.ts";
 import { GatewayError, invalidRequest } from "../../../core/error.ts";
-import type { HostedCodec } from "../../../core/format.ts";
-import type { JsonObject } from "../../../core/json.ts";
+import type { ChatEvent } from "../../../core/events.ts";
 import type { Interception } from "../../../core/plugin.ts";
 import { Slot } from "../../../core/slot.ts";
-import type { Around, Edited, Entry, Seams } from "../../../gateway/seams.ts";
-import { scanBody } from "../../../stream/scan.ts";
-import { mayHold } from "../../../stream/spelling.ts";
+import type { Around, Entry, Seams } from "../../../gateway/seams.ts";
 import type { Bench } from "../bench.ts";
-import { listsIn, pastReader } from "./history.ts";
 import { Exchanges } from "./exchanges.ts";
-import { Loop, type RunLimits, type RunOf } from "./loop.ts";
-import { makeOffer } from "./offer.ts";
-import { type Asked, readHeader, sortServers, TOOLS_HEADER } from "./references.ts";
+import { foreseeLoop } from "./foresee.ts";
+import { Loop, type RunLimits } from "./loop.ts";
+import { prepare } from "./prepare.ts";
+import { type ReadJob, readJob } from "./read-job.ts";
 
 /** A call whose tools weir runs. */
-interface Job extends Asked {
+interface Job extends ReadJob {
   readonly call: Call;
-  readonly codec: HostedCodec | undefined;
-  /** Members of the request that weir has changed, as the client wrote them. */
-  readonly written: JsonObject;
   loop?: Loop;
 }
 
@@ -39,39 +32,36 @@ interface Tools {
 const EXCHANGES = new WeakMap<Bench, Exchanges>();
 
 /** The seams of a gateway that runs tools for models. */
-export function loopSeams(bench: Bench, limits: RunLimits): Pick<Seams, "around" | "hooks"> {
+export function loopSeams(bench: Bench, limits: RunLimits): Pick<Seams, "around" | "hooks" | "foresee"> {
   let exchanges = EXCHANGES.get(bench);
   if (!exchanges) EXCHANGES.set(bench, (exchanges = new Exchanges()));
   const tools: Tools = { bench, limits, exchanges };
   return {
     around: { at: "loop", run: (entry, next) => (entry.operation === "ask" ? turn : enter)(entry, next) },
     hooks: { intercept: (view) => answerOf(view, tools) },
+    foresee: async (incoming) => {
+      const job = readJob(incoming);
+      return job && job.references.length > 0 ? foreseeLoop(job, incoming.call.principal, bench) : undefined;
+    },
   };
 }
 
-/** A request of a client. Most say nothing of tools that weir runs, and are not parsed for that. */
+/** A request of a client. */
 const enter: Around = async (entry, next) => {
-  const { call, arrival, bytes } = entry;
-  if (!arrival) return next();
-  const codec = arrival.client.beside.hosted;
-  const named = readHeader(call.headers.get(TOOLS_HEADER));
-  const ask = codec && mayHold(bytes, codec.mark) ? codec.asked(entry.body) : undefined;
-  const { references, foreign } = sortServers(ask?.servers ?? [], new URL(arrival.http.url).host);
-  const all = [...references, ...named];
-  if (foreign.length > 0) {
-    if (all.length > 0) throw mixed(foreign[0]!);
+  const { call, arrival, operation } = entry;
+  const job = arrival && readJob(entry);
+  if (!job) return next();
+  const [foreign] = job.foreign;
+  if (foreign !== undefined) {
+    if (job.references.length > 0) throw mixed(foreign);
     // A format that shows no calls has no provider that runs such tools itself.
-    if (codec!.shows(call.headers).length === 0) throw foreignServer(foreign[0]!);
+    if (job.codec!.shows(call.headers).length === 0) throw foreignServer(foreign);
     return next().catch((thrown: unknown) => {
-      throw isRefusal(thrown) ? foreignServer(foreign[0]!) : thrown;
+      throw isRefusal(thrown) ? foreignServer(foreign) : thrown;
     });
   }
-  if (all.length === 0) return next();
-  if (entry.operation === "generate") {
-    const written = ask ? changed(entry.body, ask.rest) : {};
-    JOB.set(call, { call, codec, references: all, written, ...(ask?.choice && { choice: ask.choice }) });
-  }
-  return next(ask && editedTo(ask.rest));
+  if (operation === "generate" && job.references.length > 0) JOB.set(call, { ...job, call });
+  return next(job.edited);
 };
 
 /** The provider runs no tools of servers. */
@@ -103,32 +93,18 @@ async function answerOf(view: CallView, tools: Tools): Promise<Interception | un
   const { bench, limits, exchanges } = tools;
   const job = JOB.get(view);
   if (!job) return undefined;
-  const { call, codec, choice } = job;
+  const { call, codec } = job;
   const given = view.request;
   if (!given) throw notCarried();
   const owner = call.principal?.id ?? "";
   const request = { ...given, turns: exchanges.replay(owner, given.turns) };
-  const readPast = pastReader(call.format, codec);
-  const listed = listsIn(request.turns, readPast);
-  const references = job.references.map((one) => {
-    const earlier = one.listed ?? listed.get(one.label);
-    return { ...one, ...(earlier && { listed: earlier }) };
-  });
-  const offer = await makeOffer(bench, call.principal, { references, ...(choice && { choice }) });
-  for (const { path, reason } of offer.missing) call.reportLoss("dropped", path, reason);
-  const shows = codec?.shows(call.headers) ?? [];
-  const unfinished = codec?.unfinished ?? "length";
-  const keep: RunOf["keep"] = (calls, turns) => exchanges.keep(owner, calls, turns);
+  const prepared = await prepare(job, request, call, bench);
+  for (const { path, reason } of prepared.offer.missing) call.reportLoss("dropped", path, reason);
   job.loop = new Loop(bench, limits, {
-    call,
-    view,
-    request,
-    offer,
-    shows,
-    unfinished,
-    listed,
-    readPast,
-    keep,
+    ...{ call, view, request, ...prepared },
+    shows: codec?.shows(call.headers) ?? [],
+    unfinished: codec?.unfinished ?? "length",
+    keep: (calls, turns) => exchanges.keep(owner, calls, turns),
   });
   return { answer: answering(job, job.loop) };
 }
@@ -138,10 +114,6 @@ async function* answering({ call, written }: Job, loop: Loop): AsyncGenerator<Ch
   const { echo } = call.attempt?.request?.style ?? {};
   if (echo) Object.assign(echo, written);
   yield* loop.events();
-}
-
-function changed(body: JsonObject, rest: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([name, value]) => rest[name] !== value));
 }
 
 function foreignServer(path: string) {
@@ -164,13 +136,4 @@ function notCarried() {
   return invalidRequest(
     "weir runs tools only for requests that it can translate for any provider: this one has parts that only its own vendor reads, or continues an answer that weir does not have.",
   );
-}
-
-/** No body that weir has accepted nests deeper. */
-const MAX_DEPTH = 1_000;
-
-function editedTo(body: JsonObject): Edited {
-  const bytes = Buffer.from(JSON.stringify(body));
-  const { members } = scanBody(bytes, MAX_DEPTH);
-  return { bytes, body, spanOf: (name) => members.get(name) };
 }

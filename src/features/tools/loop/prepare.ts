@@ -1,0 +1,40 @@
+/** What a request with tools of weir becomes: the tools on offer, and the conversation in words that every model understands. */
+import type { ChatRequest, Tool, ToolChoice } from "../../../core/chat.ts";
+import type { Call } from "../../../core/call.ts";
+import type { Bench } from "../bench.ts";
+import { type History, listsIn, pastReader, readHistory } from "./history.ts";
+import { makeOffer, type Offer } from "./offer.ts";
+import type { ReadJob } from "./read-job.ts";
+
+export interface PreparedRun {
+  readonly offer: Offer;
+  /** The tools of the request and those on offer. */
+  readonly tools: Tool[];
+  /** The choice of the first turn. */
+  readonly choice: ToolChoice | undefined;
+  readonly history: History;
+  /** The servers whose lists are in the conversation. */
+  readonly listed: { has(server: string): boolean };
+}
+
+/** @throws GatewayError for tools that cannot be offered together, or none of which there are */
+export async function prepare(
+  job: ReadJob,
+  request: ChatRequest,
+  { format, principal }: Pick<Call, "format" | "principal">,
+  bench: Bench,
+): Promise<PreparedRun> {
+  const read = pastReader(format, job.codec);
+  const listed = listsIn(request.turns, read);
+  const references = job.references.map((one) => {
+    const earlier = one.listed ?? listed.get(one.label);
+    return { ...one, ...(earlier && { listed: earlier }) };
+  });
+  const offer = await makeOffer(bench, principal, {
+    references,
+    ...(job.choice && { choice: job.choice }),
+  });
+  const tools = offer.beside(request.tools);
+  const history = readHistory(request.turns, offer, read);
+  return { offer, tools, choice: offer.choice(request), history, listed };
+}

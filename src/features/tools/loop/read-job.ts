@@ -1,0 +1,53 @@
+/** Reads what a request asks of tools that weir runs, before anything of it is decoded. */
+import type { HostedCodec } from "../../../core/format.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { Edited } from "../../../gateway/seams.ts";
+import type { Incoming } from "../../../gateway/types.ts";
+import { scanBody } from "../../../stream/scan.ts";
+import { mayHold } from "../../../stream/spelling.ts";
+import { type Asked, readHeader, sortServers, TOOLS_HEADER } from "./references.ts";
+
+export interface ReadJob extends Asked {
+  /** The words of the client's format; absent if it has none. */
+  readonly codec: HostedCodec | undefined;
+  /** Paths of servers that are none of weir's. */
+  readonly foreign: readonly string[];
+  /** Members of the request that weir takes out, as the client wrote them. */
+  readonly written: JsonObject;
+  /** The request without them; absent: as it came. */
+  readonly edited?: Edited;
+}
+
+/**
+ * Most requests say nothing of tools that weir runs, and are not parsed for that.
+ * @returns undefined if the request names no servers @throws GatewayError `invalid-request`
+ */
+export function readJob(incoming: Pick<Incoming, "call" | "format" | "bytes" | "body">): ReadJob | undefined {
+  const { call, format, bytes } = incoming;
+  const codec = format.client.beside.hosted;
+  const named = readHeader(call.headers.get(TOOLS_HEADER));
+  const ask = codec && mayHold(bytes, codec.mark) ? codec.asked(incoming.body) : undefined;
+  if (!ask) return named.length > 0 ? { codec, references: named, foreign: [], written: {} } : undefined;
+  const { references, foreign } = sortServers(ask.servers, call.headers.get("host") ?? "");
+  return {
+    codec,
+    references: [...references, ...named],
+    foreign,
+    written: changed(incoming.body, ask.rest),
+    edited: editedTo(ask.rest),
+    ...(ask.choice && { choice: ask.choice }),
+  };
+}
+
+function changed(body: JsonObject, rest: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name, value]) => rest[name] !== value));
+}
+
+/** No body that weir has accepted nests deeper. */
+const MAX_DEPTH = 1_000;
+
+function editedTo(body: JsonObject): Edited {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const { members } = scanBody(bytes, MAX_DEPTH);
+  return { bytes, body, spanOf: (name) => members.get(name) };
+}

@@ -2,10 +2,12 @@
 import type { Tool } from "../../../core/chat.ts";
 import { TextEstimate } from "../../../core/estimate.ts";
 import type { Principal } from "../../../core/principal.ts";
-import type { Foresight } from "../../../gateway/types.ts";
+import type { Seams } from "../../../gateway/seams.ts";
 import type { Bench } from "../bench.ts";
 import { makeOffer, type Offer } from "./offer.ts";
 import type { ReadJob } from "./read-job.ts";
+
+type Foresight = Awaited<ReturnType<NonNullable<Seams["foresee"]>>>;
 
 export async function foreseeLoop(
   job: ReadJob,

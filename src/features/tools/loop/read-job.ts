@@ -1,8 +1,7 @@
 /** Reads what a request asks of tools that weir runs, before anything of it is decoded. */
 import type { HostedCodec } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import type { Edited } from "../../../gateway/seams.ts";
-import type { Incoming } from "../../../gateway/types.ts";
+import type { Edited, Entry } from "../../../gateway/seams.ts";
 import { scanBody } from "../../../stream/scan.ts";
 import { mayHold } from "../../../stream/spelling.ts";
 import { type Asked, readHeader, sortServers, TOOLS_HEADER } from "./references.ts";
@@ -22,7 +21,7 @@ export interface ReadJob extends Asked {
  * Most requests say nothing of tools that weir runs, and are not parsed for that.
  * @returns undefined if the request names no servers @throws GatewayError `invalid-request`
  */
-export function readJob(incoming: Pick<Incoming, "call" | "format" | "bytes" | "body">): ReadJob | undefined {
+export function readJob(incoming: Pick<Entry, "call" | "format" | "bytes" | "body">): ReadJob | undefined {
   const { call, format, bytes } = incoming;
   const codec = format.client.beside.hosted;
   const named = readHeader(call.headers.get(TOOLS_HEADER));

@@ -1,7 +1,7 @@
 /** Tools: weir stands between clients and servers of the Model Context Protocol (MCP), and runs tools for models. */
 import type { Feature } from "../../feature/feature.ts";
-import { tools as allowedTools } from "./key-options.ts";
 import { runHeaders } from "./headers.ts";
+import { tools as allowedTools } from "./key-options.ts";
 import { toolsSection } from "./section.ts";
 
 export const tools: Feature = {

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Seams, WorkerHost } from "../../../gateway/seams.ts";
 import { VERSION } from "../../../process/version.ts";
 import type { Ask, Piece, Watched } from "../asks.ts";
+import { Exchanges } from "../loop/exchanges.ts";
 import { loopSeams } from "../loop/seams.ts";
 import type { ToolsDown, ToolsUp } from "../messages.ts";
 import type { OperatorAnswer, OperatorAsk } from "../operator/facts.ts";
@@ -23,6 +24,7 @@ export class Front {
   readonly #pins: Pins;
   readonly #process: ToolsProcess;
   readonly #operators: OperatorLink;
+  readonly #exchanges = new Exchanges();
   #options: ToolsConfig;
   /** Calls need keys, so that somebody approves tools. */
   #hasCallers = false;
@@ -58,7 +60,10 @@ export class Front {
     const books = new Books(this.#host, ask, options);
     const bench = new ProcessBench(this.#host, ask, access, options);
     const routes = mcpRoutes({ access, ask, bodyBytes: options.bodyBytes, origins, book: books.book });
-    return { routes: [...routes, listRoute(bench, options)], ...loopSeams(bench, options.run) };
+    return {
+      routes: [...routes, listRoute(bench, options)],
+      ...loopSeams(bench, options.run, this.#exchanges),
+    };
   }
 
   serves(options: ToolsConfig): void {

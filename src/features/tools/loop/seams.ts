@@ -28,13 +28,12 @@ interface Tools {
   readonly exchanges: Exchanges;
 }
 
-/** They outlive a reload. */
-const EXCHANGES = new WeakMap<Bench, Exchanges>();
-
-/** The seams of a gateway that runs tools for models. */
-export function loopSeams(bench: Bench, limits: RunLimits): Pick<Seams, "around" | "hooks" | "foresee"> {
-  let exchanges = EXCHANGES.get(bench);
-  if (!exchanges) EXCHANGES.set(bench, (exchanges = new Exchanges()));
+/** The seams of a gateway that runs tools for models. @param exchanges outlive a reload */
+export function loopSeams(
+  bench: Bench,
+  limits: RunLimits,
+  exchanges = new Exchanges(),
+): Pick<Seams, "around" | "hooks" | "foresee"> {
   const tools: Tools = { bench, limits, exchanges };
   return {
     around: { at: "loop", run: (entry, next) => (entry.operation === "ask" ? turn : enter)(entry, next) },

@@ -30,13 +30,13 @@ const ask = ({ gateway }: Stage, stream: boolean) =>
     body: JSON.stringify({ ...asked, stream }),
   });
 
-/** The connection of a stream is closed behind an error. */
-async function readUntilClosed({ body }: Response): Promise<string> {
+/** The connection of a stream is closed some seconds behind an error. */
+async function readUntilError({ body }: Response): Promise<string> {
   let read = "";
-  const reading = (async () => {
-    for await (const piece of body!.pipeThrough(new TextDecoderStream())) read += piece;
-  })();
-  await reading.catch(() => {});
+  for await (const piece of body!.pipeThrough(new TextDecoderStream())) {
+    read += piece;
+    if (read.includes('"error"')) break;
+  }
   return read;
 }
 
@@ -58,7 +58,7 @@ test("a hard budget for two turns refuses the third", async () => {
 test("in a stream the refusal follows what the turns before have said", async () => {
   const on = await stage(again, { config: config(2), stores: true });
   await on.gateway.opened();
-  const answer = await readUntilClosed(await ask(on, true));
+  const answer = await readUntilError(await ask(on, true));
   expect(answer).toContain("turn 0");
   expect(answer).toContain("turn 1");
   expect(answer).toContain("insufficient_quota");

@@ -24,6 +24,8 @@ export interface HostedAsk {
   servers: readonly HostedServer[];
   /** The tools that the client demands (`required`), or permits beside its own. */
   choice?: { required: boolean; tools: readonly HostedChoice[] };
+  /** The most calls that the client permits in one answer. */
+  most?: number;
   /** The request without all that. */
   rest: JsonObject;
 }

@@ -6,7 +6,11 @@ import { MARK, readServers } from "../../shared/hosted-servers.ts";
 
 export const hosted: HostedCodec = {
   mark: MARK,
-  asked: (body) => readServers(body, true),
+  asked(body) {
+    const asked = readServers(body, true);
+    const { max_tool_calls: most } = body;
+    return asked && typeof most === "number" ? { ...asked, most } : asked;
+  },
   past: readPast,
   shows: () => ["call", "approval", "list"],
   unfinished: "length",

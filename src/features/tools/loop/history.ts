@@ -113,7 +113,9 @@ class HistoryReader {
         return this.#request(past, path);
       case "consent": {
         const waiting = this.#calls.get(past.id);
-        if (waiting && past.isAllowed && !this.#ran.has(past.id)) this.#allowed.push(waiting);
+        const mayRun = past.isAllowed && !this.#ran.has(past.id);
+        // A call runs once, however often its consent is there.
+        if (waiting && mayRun && !this.#allowed.includes(waiting)) this.#allowed.push(waiting);
       }
     }
   }
@@ -132,7 +134,7 @@ class HistoryReader {
   /** A call that has run stands for itself, and a request without an answer is none. */
   #request(past: PastCall, path: string | undefined): void {
     const answer = this.#answered.get(past.id);
-    if (!answer || this.#ran.has(past.id)) return;
+    if (!answer || this.#ran.has(past.id) || this.#calls.has(past.id)) return;
     const denied = {
       text: answer.reason === undefined ? DENIED : `${DENIED} ${answer.reason}`,
       isError: true,

@@ -2,7 +2,7 @@
 import type { Block, ChatRequest, Tool, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
 import type { Call } from "../../../core/call.ts";
 import type { CallView } from "../../../core/call-view.ts";
-import { GatewayError } from "../../../core/error.ts";
+import { GatewayError, invalidRequest } from "../../../core/error.ts";
 import type { ChatEvent, FinishKind, HostedResult, HostedStart, Usage } from "../../../core/events.ts";
 import { NO_USAGE } from "../../../core/events.ts";
 import { sha256 } from "../../../core/ids.ts";
@@ -207,6 +207,7 @@ export class Loop {
   }
 
   async *#runAllowed(allowed: readonly Allowed[]): AsyncGenerator<ChatEvent> {
+    if (allowed.length > this.#limits.maxCalls) throw tooManyAllowed(this.#limits);
     yield* this.#begin(this.#of.call.id, this.#of.call.model);
     const { byName } = this.#of.offer;
     const results = yield* this.#run(
@@ -316,6 +317,12 @@ function resultOf({ id }: ToolCallBlock, { blocks, isError }: Outcome): ToolResu
 
 function hostedResult({ text, isError }: Outcome): HostedResult {
   return isError ? { error: text } : { output: text };
+}
+
+function tooManyAllowed({ maxCalls }: RunLimits): GatewayError {
+  return invalidRequest(
+    `The request allows more than ${maxCalls} calls at once, which is the most that weir runs.`,
+  );
 }
 
 /** The error of an answer that has not begun when its time is over. */

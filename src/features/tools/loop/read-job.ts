@@ -35,6 +35,7 @@ export function readJob(incoming: Pick<Entry, "call" | "format" | "bytes" | "bod
     written: changed(incoming.body, ask.rest),
     edited: editedTo(ask.rest),
     ...(ask.choice && { choice: ask.choice }),
+    ...(ask.most !== undefined && { most: ask.most }),
   };
 }
 

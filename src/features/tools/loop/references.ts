@@ -17,6 +17,8 @@ export interface Reference extends HostedServer {
 export interface Asked {
   readonly references: readonly Reference[];
   readonly choice?: HostedAsk["choice"];
+  /** The most calls that the client permits. */
+  readonly most?: number;
 }
 
 /** The servers of a request that are weir's, and the paths of those that are not. */

@@ -99,12 +99,17 @@ async function answerOf(view: CallView, tools: Tools): Promise<Interception | un
   const request = { ...given, turns: exchanges.replay(owner, given.turns) };
   const prepared = await prepare(job, request, call, bench);
   for (const { path, reason } of prepared.offer.missing) call.reportLoss("dropped", path, reason);
-  job.loop = new Loop(bench, limits, {
-    ...{ call, view, request, ...prepared },
-    shows: codec?.shows(call.headers) ?? [],
-    unfinished: codec?.unfinished ?? "length",
-    keep: (calls, turns) => exchanges.keep(owner, calls, turns),
-  });
+  const maxCalls = Math.min(limits.maxCalls, job.most ?? Infinity);
+  job.loop = new Loop(
+    bench,
+    { ...limits, maxCalls },
+    {
+      ...{ call, view, request, ...prepared },
+      shows: codec?.shows(call.headers) ?? [],
+      unfinished: codec?.unfinished ?? "length",
+      keep: (calls, turns) => exchanges.keep(owner, calls, turns),
+    },
+  );
   return { answer: answering(job, job.loop) };
 }
 

@@ -142,6 +142,12 @@ describe("runs tools", () => {
     });
   });
 
+  test("as many as the client permits", async () => {
+    const on = await stage(threeCalls);
+    const { status } = await ask(on, { max_tool_calls: 2 });
+    expect([status, on.bench.calls.length]).toEqual(["incomplete", 2]);
+  });
+
   test("and ends an answer at a limit as incomplete", async () => {
     const on = await stage(threeCalls, { limits: { maxTurns: 2 } });
     const { status, incomplete_details: why, output } = await ask(on);
@@ -254,6 +260,38 @@ describe("consent", () => {
     expect(typesOf(second.output)).toEqual(["message"]);
     expect(on.bench.calls.length).toBe(0);
     expect(on.model.heard[1]!.results[0]).toContain("The user did not allow this call. No money.");
+  });
+
+  test("runs the call once, however often it is given", async () => {
+    const on = await stage(findTea);
+    const first = await ask(on, { tools: [ASKING] });
+    const request = first.output[2]!;
+    const consent = {
+      type: "mcp_approval_response",
+      approval_request_id: request.id!,
+      approve: true,
+    } as const;
+    const input = [...first.output, request, consent, consent] as Input;
+    await ask(on, { tools: [ASKING], input });
+    expect(on.bench.calls.length).toBe(1);
+  });
+
+  test("is no way to run more calls than an answer may have, nor a tool that is not on offer", async () => {
+    const on = await stage(() => ({ text: "hello" }), { limits: { maxCalls: 3 } });
+    const given = (count: number, name: string) =>
+      Array.from({ length: count }, (_, at) => [
+        { type: "mcp_approval_request", id: `mcpr_${at}`, server_label: "shop", name, arguments: "{}" },
+        { type: "mcp_approval_response", approval_request_id: `mcpr_${at}`, approve: true },
+      ]).flat() as Input;
+    const many = await ask(on, { tools: [ASKING], input: given(4, "find") }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(many).toMatchObject({ status: 400 });
+    await ask(on, { tools: [ASKING], input: given(1, "steal") });
+    expect([on.bench.calls.length, on.model.heard[0]!.results[0]]).toEqual([
+      0,
+      expect.stringContaining("There is no tool"),
+    ]);
   });
 
   test("holds back the whole turn", async () => {

@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Fault } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
+import { auth, authFaults } from "./auth/section.ts";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
 import { PIN_MODES, runOptions } from "./declarations.ts";
 
@@ -14,18 +15,6 @@ const texts = (description: string, examples: readonly string[][]) =>
 
 const time = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000, description }));
-
-const auth = Type.Object(
-  {
-    bearer: Type.Optional(secret("Token that weir sends as `Authorization: Bearer`.")),
-    headers: Type.Optional(
-      Type.Record(Type.String(), secret("Value of the header."), {
-        description: "Headers that weir sends with each request.",
-      }),
-    ),
-  },
-  { ...CLOSED, description: "How weir proves to the server who it is." },
-);
 
 const server = Type.Object(
   {
@@ -83,6 +72,17 @@ export const toolsSection = section(
         default: {},
         description: "The servers by their names: lower-case letters, digits and dashes.",
       }),
+      url: Type.Optional(
+        Type.String({
+          examples: ["https://weir.corp.example"],
+          description:
+            "Address at which browsers reach the gateway's listener, for callers who connect accounts at servers.",
+        }),
+      ),
+      hosts: texts(
+        "Hosts of authorization servers, with a port if it is not 443, that may be at addresses of this network. Others must be public.",
+        [["login.corp.example"]],
+      ),
       bodyBytes: Type.Integer({
         minimum: 1024,
         maximum: 67_108_864,
@@ -140,11 +140,17 @@ export function toolsOf(config: object): ToolsConfig {
 }
 
 function faults(written: unknown): readonly Fault[] {
-  const { servers = {} } = written as Partial<Options>;
-  return Object.entries(servers).flatMap(([name, one]) => serverFaults(name, one));
+  const { servers = {}, url } = written as Partial<Options>;
+  const own =
+    url === undefined || isHttp(url) ? [] : [{ path: ["tools", "url"], clause: "must be an https:// URL" }];
+  return [...own, ...Object.entries(servers).flatMap(([name, one]) => serverFaults(name, one, url))];
 }
 
-function serverFaults(name: string, { url, command, auth: proves, env }: ServerOptions): Fault[] {
+function serverFaults(
+  name: string,
+  { url, command, auth: proves, env, isolation }: ServerOptions,
+  own: string | undefined,
+): Fault[] {
   const path = ["tools", "servers", name];
   const found: Fault[] = [];
   const add = (clause: string, ...more: string[]) => void found.push({ path: [...path, ...more], clause });
@@ -157,6 +163,9 @@ function serverFaults(name: string, { url, command, auth: proves, env }: ServerO
   if (url !== undefined && env) add("variables belong to a server with a command", "env");
   if (command !== undefined && proves)
     add("auth belongs to a server with a url; give a program variables by env", "auth");
+  for (const { clause, at } of proves ? authFaults(proves, own) : []) add(clause, "auth", ...at);
+  if (proves?.user && isolation === "shared")
+    add("callers with accounts of their own cannot share a session", "isolation");
   return found;
 }
 

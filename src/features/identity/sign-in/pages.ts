@@ -1,5 +1,5 @@
 /** The pages of a sign-in. */
-import { escaped, page } from "../../../core/page.ts";
+import { escaped, HEADERS, page } from "../../../core/page.ts";
 import { systemCode } from "../../../core/system-error.ts";
 
 /** @param hint about cookies on plain http */
@@ -28,4 +28,8 @@ export function awayPage(provider: string): Response {
 /** Why a page could not be made, for the log. */
 export function causeOf(cause: unknown): string {
   return systemCode(cause) ?? (cause instanceof Error ? cause.message : String(cause));
+}
+
+export function notAllowed(allow: string): Response {
+  return new Response(null, { status: 405, headers: { ...HEADERS, allow } });
 }

@@ -17,7 +17,7 @@ import { ATTEMPT_MS, ownTarget } from "./attempt.ts";
 import { formIn } from "./body.ts";
 import { cookieIn, type CookieNames, cookieNames, setCookie } from "./cookies.ts";
 import { HEADERS, page } from "../../../core/page.ts";
-import { awayPage, causeOf, refusedPage, signInPage } from "./pages.ts";
+import { awayPage, causeOf, notAllowed, refusedPage, signInPage } from "./pages.ts";
 import { Provider, type SignedIn } from "./provider.ts";
 import { Recheck } from "./recheck.ts";
 import { RefreshBook } from "./refresh-book.ts";
@@ -355,8 +355,4 @@ export class SignIn {
 function isEqual(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && crypto.timingSafeEqual(a, b);
-}
-
-function notAllowed(allow: string): Response {
-  return new Response(null, { status: 405, headers: { ...HEADERS, allow } });
 }

@@ -1,0 +1,250 @@
+/** The accounts of callers at servers: how they are connected, and the tokens that come of it. */
+import type { Authorities, Found, Guarded } from "./authorities.ts";
+import { AuthFault, GrantRefused, NeedsUser } from "./credential.ts";
+import { type Link, Links, randomSecret } from "./links.ts";
+import { askToken, type Client, ClientRefused, isStale, type Tokens } from "./token-endpoint.ts";
+import { digestName, type Vault } from "./vault.ts";
+
+/** A caller has this long for the pages of the authorization server. Milliseconds. */
+const ATTEMPT_MS = 600_000;
+const MOST_ATTEMPTS = 10_000;
+/** A token that is younger is not replaced because a server refuses it. Milliseconds. */
+const PAUSE_MS = 5_000;
+
+/** What is kept of an account. */
+interface Account extends Tokens {
+  readonly server: string;
+  readonly owner: string;
+  /** Whose tokens they are: they go to no other. */
+  readonly issuer: string;
+  readonly client: Client;
+  readonly resource: string;
+}
+
+/** A browser is at the authorization server. */
+interface Attempt {
+  readonly server: Guarded;
+  readonly link: Link;
+  readonly found: Found;
+  readonly client: Client;
+  readonly verifier: string;
+  /** A secret that only this browser has. */
+  readonly binding: string;
+  readonly until: number;
+}
+
+export interface Begun {
+  /** Where the browser goes. */
+  readonly location: string;
+  readonly state: string;
+  readonly binding: string;
+}
+
+/** How a browser came back. */
+export interface CameBack {
+  readonly state: string;
+  readonly binding: string;
+  readonly code?: string;
+  readonly iss?: string;
+  readonly error?: string;
+}
+
+export interface AccountsOptions {
+  readonly vault: Vault;
+  readonly authorities: Authorities;
+  /** Public address of weir, without a slash at the end. */
+  readonly url: string;
+  info(sentence: string): void;
+}
+
+export class Accounts {
+  readonly links = new Links();
+  readonly #options: AccountsOptions;
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #refreshing = new Map<string, Promise<Account | undefined>>();
+
+  constructor(options: AccountsOptions) {
+    this.#options = options;
+  }
+
+  /** A token that a server may accept. @throws NeedsUser, AuthFault */
+  async token(server: Guarded, owner: string): Promise<string> {
+    const account = this.#options.vault.get<Account>(nameOf(server.name, owner));
+    const current = account && isStale(account, Date.now()) ? await this.#next(server, account) : account;
+    if (current) return current.access;
+    throw this.needs(server, owner);
+  }
+
+  /** @param scope that the server wants */
+  needs({ name }: Guarded, owner: string, scope?: string): NeedsUser {
+    const secret = this.links.give(name, owner, scope, Date.now());
+    return new NeedsUser(name, `${this.#options.url}/mcp/connect/${name}?t=${secret}`);
+  }
+
+  /**
+   * A server has refused a token. Another one is sought; without one the caller connects again.
+   * @returns false for a token that is new: the next one would be no better @throws AuthFault
+   */
+  async refused(server: Guarded, owner: string, access: string): Promise<boolean> {
+    const account = this.#options.vault.get<Account>(nameOf(server.name, owner));
+    if (account?.access !== access) return true;
+    const { authority } = await this.#options.authorities.find(server);
+    const isNew = account.refresh !== undefined && Date.now() - account.at < PAUSE_MS;
+    if (isNew && authority.issuer === account.issuer) return false;
+    await this.#next(server, account, true);
+    return true;
+  }
+
+  /**
+   * The next token, for all who ask at the same time.
+   * @returns undefined if the account has to be connected again @throws AuthFault if the authorization server is away
+   */
+  #next(server: Guarded, account: Account, isRefused = false): Promise<Account | undefined> {
+    const name = nameOf(account.server, account.owner);
+    const running = this.#refreshing.get(name);
+    if (running) return running;
+    const next = this.#refresh(server, account, isRefused).finally(() => this.#refreshing.delete(name));
+    this.#refreshing.set(name, next);
+    return next;
+  }
+
+  async #refresh(server: Guarded, account: Account, isRefused: boolean): Promise<Account | undefined> {
+    const { vault, authorities, info } = this.#options;
+    const name = nameOf(account.server, account.owner);
+    const { refresh, issuer, client, resource, until, scope } = account;
+    const isGood = !isRefused && until !== undefined && Date.now() < until;
+    try {
+      const { authority } = await authorities.find(server);
+      if (authority.issuer !== issuer) throw new GrantRefused(`its authorization server is another one now`);
+      if (refresh === undefined) throw new GrantRefused("there is no refresh token");
+      const { tokenEndpoint: url, methods } = authority;
+      const tokens = await askToken(authorities.ask(server), { url, issuer, methods }, client, {
+        ...{ grant_type: "refresh_token", refresh_token: refresh, resource },
+      });
+      const next: Account = {
+        ...{ refresh, ...(scope !== undefined && { scope }) },
+        ...only(account),
+        ...tokens,
+      };
+      // Somebody may have forgotten it meanwhile.
+      if (vault.get(name) === undefined) return undefined;
+      vault.set(name, next);
+      return next;
+    } catch (thrown) {
+      const isEnd = thrown instanceof GrantRefused || thrown instanceof ClientRefused;
+      // A token is good to its end, also while the authorization server is away.
+      if (isGood && (!isEnd || refresh === undefined)) return account;
+      if (!isEnd) throw thrown;
+      info(`tools: ${account.owner} has to connect ${server.name} again: ${thrown.message}`);
+      vault.delete(name);
+      return undefined;
+    }
+  }
+
+  /** Begins to connect an account: the caller has shown who it is. @returns undefined for a link that is none any more @throws AuthFault */
+  async begin(server: Guarded, secret: string, owner: string): Promise<Begun | undefined> {
+    const now = Date.now();
+    const link = this.links.take(server.name, secret, owner, now);
+    if (!link) return undefined;
+    const { authorities } = this.#options;
+    const found = await authorities.find(server);
+    const { authorizationEndpoint, takesChallenges, issuer } = found.authority;
+    if (authorizationEndpoint === undefined)
+      throw new AuthFault(`the metadata of ${issuer} has no authorization_endpoint`);
+    if (!takesChallenges)
+      throw new AuthFault(`the authorization server ${issuer} does not say that it takes PKCE with S256`);
+    const client = await authorities.client(server, found);
+    const [state, verifier, binding] = [randomSecret(), randomSecret(), randomSecret()];
+    for (const [key, { until }] of this.#attempts) if (until <= now) this.#attempts.delete(key);
+    const attempt = { server, link, found, client, verifier, binding, until: now + ATTEMPT_MS };
+    this.#attempts.set(state, attempt);
+    if (this.#attempts.size > MOST_ATTEMPTS) this.#attempts.delete(this.#attempts.keys().next().value!);
+    return { location: this.#location(authorizationEndpoint, state, attempt), state, binding };
+  }
+
+  #location(endpoint: string, state: string, { server, link, found, client, verifier }: Attempt): string {
+    const location = new URL(endpoint);
+    const scope = server.client.scope ?? link.scope ?? found.guarded.scope;
+    const offline = found.authority.scopes.includes("offline_access") && server.client.scope === undefined;
+    const wanted = [scope, offline ? "offline_access" : undefined]
+      .filter((one) => one !== undefined)
+      .join(" ");
+    const query = {
+      ...{ response_type: "code", client_id: client.id, redirect_uri: this.#options.authorities.redirect },
+      ...{ code_challenge: challengeOf(verifier), code_challenge_method: "S256", state },
+      ...{ resource: found.guarded.resource, ...(wanted !== "" && { scope: wanted }) },
+    };
+    for (const [name, value] of Object.entries(query)) location.searchParams.set(name, value);
+    return location.href;
+  }
+
+  /** Ends an attempt. @returns name of the server @throws AuthFault for an answer that does not belong to it, or a refusal */
+  async finish({ state, binding, code, iss, error }: CameBack): Promise<string> {
+    const attempt = this.#attempts.get(state);
+    if (!attempt || attempt.until <= Date.now())
+      throw new AuthFault("nobody has asked for this, or long ago");
+    if (!isSame(attempt.binding, binding)) throw new AuthFault("another browser has asked for this");
+    this.#attempts.delete(state);
+    const { server, link, found, client, verifier } = attempt;
+    const { issuer, namesItself } = found.authority;
+    if (iss === undefined ? namesItself : iss !== issuer)
+      throw new AuthFault(`the answer is not one of the authorization server ${issuer}`);
+    if (error !== undefined || code === undefined)
+      throw new AuthFault(
+        `the authorization server ${issuer} refused it${error === undefined ? "" : `: ${error}`}`,
+      );
+    const tokens = await this.#exchange(attempt, code, verifier);
+    const account: Account = {
+      ...{ server: server.name, owner: link.owner, issuer, client, resource: found.guarded.resource },
+      ...tokens,
+    };
+    this.#options.vault.set(nameOf(server.name, link.owner), account);
+    return server.name;
+  }
+
+  async #exchange({ server, found, client }: Attempt, code: string, verifier: string): Promise<Tokens> {
+    const { authorities } = this.#options;
+    const { tokenEndpoint: url, issuer, methods } = found.authority;
+    try {
+      return await askToken(authorities.ask(server), { url, issuer, methods }, client, {
+        ...{ grant_type: "authorization_code", code, redirect_uri: authorities.redirect },
+        ...{ code_verifier: verifier, resource: found.guarded.resource },
+      });
+    } catch (thrown) {
+      if (thrown instanceof ClientRefused) authorities.forgetClient(found);
+      throw thrown;
+    }
+  }
+
+  /** Deletes what a caller has connected. */
+  forget(owner: string): void {
+    const { vault } = this.#options;
+    this.links.forget(owner);
+    for (const [state, { link }] of this.#attempts) if (link.owner === owner) this.#attempts.delete(state);
+    for (const name of vault.names(ownerName(owner))) vault.delete(name);
+  }
+
+  /** Those who have connected accounts. */
+  owners(): string[] {
+    const { vault } = this.#options;
+    const all = vault.names("account-").flatMap((name) => vault.get<Account>(name)?.owner ?? []);
+    return [...new Set(all)];
+  }
+}
+
+/** What stays the same when a token is replaced. */
+function only({ server, owner, issuer, client, resource }: Account) {
+  return { server, owner, issuer, client, resource };
+}
+
+const ownerName = (owner: string) => `account-${digestName(owner)}-`;
+const nameOf = (server: string, owner: string) => ownerName(owner) + server;
+
+function challengeOf(verifier: string): string {
+  return new Bun.CryptoHasher("sha256").update(verifier).digest("base64url");
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && crypto.timingSafeEqual(a, b);
+}

@@ -1,0 +1,159 @@
+/** The credentials of servers in the process of the tools: one place for all tokens, whoever asks. */
+import { printable } from "../../../core/printable.ts";
+import { Accounts } from "./accounts.ts";
+import { askingWith } from "./asking.ts";
+import { Authorities, type Guarded } from "./authorities.ts";
+import { ClientCredentials } from "./client-credentials.ts";
+import type { ConnectAnswer, ConnectAsk } from "./connecting.ts";
+import { AuthFault, type Credential } from "./credential.ts";
+import { type AuthConfig, type ClientConfig, plain } from "./section.ts";
+import { UserCredential } from "./user.ts";
+import { Vault } from "./vault.ts";
+import { join } from "node:path";
+
+/** A server, as far as its credentials are concerned. */
+export interface AuthServer {
+  readonly name: string;
+  readonly url: string;
+  readonly auth?: AuthConfig;
+}
+
+export interface CredentialsHost {
+  /** Folder of the process; undefined: everything is kept in memory. */
+  readonly folder: string | undefined;
+  fault(sentence: string): void;
+  info(sentence: string): void;
+}
+
+export interface CredentialsOptions {
+  /** Public address of weir. */
+  readonly url?: string;
+  /** Hosts of authorization servers that may be at addresses of this network. */
+  readonly hosts: readonly string[];
+}
+
+export class Credentials {
+  readonly #vault: Vault;
+  readonly #host: CredentialsHost;
+  #options: CredentialsOptions = { hosts: [] };
+  #authorities: Authorities;
+  #accounts: Accounts;
+  /** By server: weir itself has one token for all callers. */
+  #own = new Map<string, { readonly of: string; readonly credential: ClientCredentials }>();
+
+  constructor(host: CredentialsHost) {
+    this.#host = host;
+    this.#vault = new Vault(host.folder && join(host.folder, "auth"), host.fault);
+    [this.#authorities, this.#accounts] = this.#made();
+  }
+
+  /** The options of a config; what was known of other ones is forgotten, tokens are not. */
+  configure({ url, hosts }: CredentialsOptions): void {
+    const options = { hosts, ...(url !== undefined && { url: url.replace(/\/$/, "") }) };
+    if (JSON.stringify(options) === JSON.stringify(this.#options)) return;
+    this.#options = options;
+    this.#own.clear();
+    [this.#authorities, this.#accounts] = this.#made();
+  }
+
+  #made(): [Authorities, Accounts] {
+    const { url = "", hosts } = this.#options;
+    const asking = (own: string) => {
+      // The operator has named the server itself.
+      const { host } = new URL(own);
+      return askingWith([...hosts, host]);
+    };
+    const vault = this.#vault;
+    const authorities = new Authorities({ vault, asking, url });
+    const info = (sentence: string) => this.#host.info(sentence);
+    return [authorities, new Accounts({ vault, authorities, url, info })];
+  }
+
+  /** @param owner id of the principal for whom a request is */
+  of({ name, url, auth = {} }: AuthServer, owner: string): Credential {
+    const { bearer, headers = {}, clientCredentials, user } = auth;
+    const fixed = Object.fromEntries(
+      Object.entries(headers).map(([header, value]) => [header.toLowerCase(), plain(value)]),
+    );
+    if (bearer !== undefined) fixed["authorization"] = `Bearer ${plain(bearer)}`;
+    const found = clientCredentials
+      ? this.#ofWeir({ name, url, client: textsOf(clientCredentials) })
+      : user &&
+        new UserCredential({ name, url, client: textsOf(user) }, owner, this.#accounts, this.#authorities);
+    return found ? beside(fixed, found) : beside(fixed);
+  }
+
+  #ofWeir(server: Guarded): ClientCredentials {
+    const of = JSON.stringify(server);
+    const known = this.#own.get(server.name);
+    if (known?.of === of) return known.credential;
+    const credential = new ClientCredentials(server, this.#authorities);
+    this.#own.set(server.name, { of, credential });
+    return credential;
+  }
+
+  /** Answers the part that serves browsers. @param servers of the config */
+  async connect(ask: ConnectAsk, servers: readonly AuthServer[]): Promise<ConnectAnswer> {
+    const accounts = this.#accounts;
+    try {
+      if ("finish" in ask) return { server: await accounts.finish(ask.finish) };
+      const { server: name, secret } = ask.link;
+      const server = servers.find((one) => one.name === name);
+      const link = accounts.links.find(name, secret, Date.now());
+      if (!link || !server?.auth?.user) return { gone: true };
+      if (ask.refuse) accounts.links.refuse(secret);
+      if (ask.owner === undefined) return { link: { owner: link.owner, host: new URL(server.url).host } };
+      const guarded = { name, url: server.url, client: textsOf(server.auth.user) };
+      const begun = await accounts.begin(guarded, secret, ask.owner);
+      return begun ? { begun } : { gone: true };
+    } catch (thrown) {
+      if (!(thrown instanceof AuthFault)) throw thrown;
+      this.#host.info(`tools: an account was not connected: ${thrown.message}`);
+      return { fault: printable(thrown.message) };
+    }
+  }
+
+  /** Whether a server's authorization server can be used, for the operator. @returns sentences @throws AuthFault */
+  async check({ name, url, auth = {} }: AuthServer): Promise<string[]> {
+    const config = auth.user ?? auth.clientCredentials;
+    if (!config || (auth.clientCredentials && auth.clientCredentials.tokenUrl !== undefined)) return [];
+    const server = { name, url, client: textsOf(config) };
+    this.#authorities.doubt(server, undefined);
+    const { guarded, authority } = await this.#authorities.find(server);
+    if (auth.user && authority.authorizationEndpoint === undefined)
+      throw new AuthFault(`the metadata of ${authority.issuer} has no authorization_endpoint`);
+    if (auth.user && !authority.takesChallenges)
+      throw new AuthFault(
+        `the authorization server ${authority.issuer} does not say that it takes PKCE with S256`,
+      );
+    return [`authorization server ${authority.issuer}, for ${guarded.resource}`];
+  }
+
+  /** A key or a person is gone. */
+  forget(owner: string): void {
+    this.#accounts.forget(owner);
+  }
+
+  owners(): string[] {
+    return this.#accounts.owners();
+  }
+}
+
+/** The same with texts in place of secrets. */
+function textsOf(config: ClientConfig): Guarded["client"] {
+  const { secret, key, ...others } = config;
+  return {
+    ...others,
+    ...(secret !== undefined && { secret: plain(secret) }),
+    ...(key !== undefined && { key: plain(key) }),
+  };
+}
+
+/** Headers of the config beside a credential that may change. */
+function beside(fixed: Readonly<Record<string, string>>, credential?: Credential): Credential {
+  if (!credential) return { headers: () => Promise.resolve(fixed), refused: () => Promise.resolve(false) };
+  return {
+    headers: async () => ({ ...fixed, ...(await credential.headers()) }),
+    refused: (answer) => credential.refused(answer),
+  };
+}

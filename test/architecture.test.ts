@@ -349,6 +349,7 @@ const RULES: readonly Rule[] = [
     may: [
       ...FACES,
       "src/admin/",
+      "src/auth/",
       "src/cli/",
       "src/config/",
       "src/gateway/",

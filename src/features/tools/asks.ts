@@ -1,5 +1,6 @@
 /** What a worker asks the process of the tools, and the pieces of its answers. Plain JSON: both cross a socket. */
 import type { JsonObject } from "../../core/json.ts";
+import type { ConnectAsk } from "./auth/connecting.ts";
 import type { ServerReport } from "./operator/facts.ts";
 import type { ApprovedPins } from "./pins/compare.ts";
 import type { PinMode } from "./declarations.ts";
@@ -86,7 +87,14 @@ export interface LogsAsk {
   readonly server: string;
 }
 
-export type Ask = PostAsk | StreamAsk | EndAsk | ResolveAsk | ToolsAsk | CallAsk | WatchAsk | LogsAsk;
+/** A browser connects an account at a server. @see ConnectAnswer */
+export interface BrowserAsk {
+  readonly kind: "connect";
+  readonly connect: ConnectAsk;
+}
+
+export type Ask =
+  PostAsk | StreamAsk | EndAsk | ResolveAsk | ToolsAsk | CallAsk | WatchAsk | LogsAsk | BrowserAsk;
 
 /** A list that a server gave, or how a server is. */
 export type Watched =

@@ -1,14 +1,17 @@
 /** The process of the tools, one for all workers. */
 import type { ServiceHost, ServicePart } from "../../service/seams.ts";
 import type { Ask, Introduction } from "./asks.ts";
+import { Credentials } from "./auth/credentials.ts";
 import { House } from "./bridge/house.ts";
 import { Children } from "./servers/stdio/children.ts";
 import { connectPrograms } from "./servers/stdio/connect.ts";
 
 export function start(host: ServiceHost): ServicePart {
   const children = new Children(host);
+  const { fault, info } = host;
   const house = new House({
-    ...{ fault: (sentence) => host.fault(sentence), connect: connectPrograms(children) },
+    credentials: new Credentials({ folder: host.folder(), fault, info }),
+    ...{ fault, connect: connectPrograms(children) },
     logs: (server) => children.logs(server),
     forget: (server) => children.forget(server),
   });

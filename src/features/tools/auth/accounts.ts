@@ -67,12 +67,11 @@ export class Accounts {
     this.#options = options;
   }
 
-  /** A token that a server may accept. @throws NeedsUser, AuthFault */
-  async token(server: Guarded, owner: string): Promise<string> {
+  /** A token that a server may accept. @returns undefined if the caller has no account there @throws AuthFault */
+  async token(server: Guarded, owner: string): Promise<string | undefined> {
     const account = this.#options.vault.get<Account>(nameOf(server.name, owner));
     const current = account && isStale(account, Date.now()) ? await this.#next(server, account) : account;
-    if (current) return current.access;
-    throw this.needs(server, owner);
+    return current?.access;
   }
 
   /** @param scope that the server wants */
@@ -83,7 +82,7 @@ export class Accounts {
 
   /**
    * A server has refused a token. Another one is sought; without one the caller connects again.
-   * @returns false for a token that is new: the next one would be no better @throws AuthFault
+   * @returns false for a token that is new: the next one would be no better @throws NeedsUser, AuthFault
    */
   async refused(server: Guarded, owner: string, access: string): Promise<boolean> {
     const account = this.#options.vault.get<Account>(nameOf(server.name, owner));
@@ -91,8 +90,8 @@ export class Accounts {
     const { authority } = await this.#options.authorities.find(server);
     const isNew = account.refresh !== undefined && Date.now() - account.at < PAUSE_MS;
     if (isNew && authority.issuer === account.issuer) return false;
-    await this.#next(server, account, true);
-    return true;
+    if (await this.#next(server, account, true)) return true;
+    throw this.needs(server, owner);
   }
 
   /**

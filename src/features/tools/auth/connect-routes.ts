@@ -1,8 +1,9 @@
 /** The routes by which browsers connect accounts at servers, on the gateway's listener. */
 import { GatewayError } from "../../../core/error.ts";
 import type { BrowserUser, OwnRoute, Visit } from "../../../gateway/seams.ts";
+import { ANYONE } from "../asks.ts";
 import { clientDescription } from "./authorities.ts";
-import { ANYONE, type AskConnect, type ConnectAnswer, type LinkOf } from "./connecting.ts";
+import type { AskConnect, ConnectAnswer, LinkOf } from "./connecting.ts";
 import { awayPage, connectedPage, consentPage, faultPage, gonePage, keyPage, openPage } from "./pages.ts";
 
 const MOST_FORM = 16_384;

@@ -1,9 +1,6 @@
 /** What the part that serves browsers asks the process of the tools. Plain JSON: it crosses a socket. */
 import type { Begun, CameBack } from "./accounts.ts";
 
-/** Id of the caller while calls need no key. */
-export const ANYONE = "anyone";
-
 export interface LinkOf {
   readonly server: string;
   /** Secret of the link. */

@@ -5,10 +5,14 @@ import { CODE, McpError } from "../wire/messages.ts";
 export interface Credential {
   /**
    * @returns lower-case names
-   * @throws NeedsUser if the caller has to connect its account first; McpError 1002 if there is no token to be had
+   * @throws McpError 1002 if there is no token to be had
    */
   headers(): Promise<Readonly<Record<string, string>>>;
-  /** The server answered with 401 or 403. @returns whether the request is worth another try @throws as {@link headers} */
+  /**
+   * The server answered with 401 or 403.
+   * @returns whether the request is worth another try
+   * @throws NeedsUser if the caller has to connect its account first; McpError 1002
+   */
   refused(answer: { status: number; challenge: string | undefined }): Promise<boolean>;
 }
 

@@ -8,7 +8,8 @@ const DOCUMENTS = "/.well-known/oauth-protected-resource";
 
 /** @param server one server; absent: all */
 export function resourceOf(server?: string): Resource {
-  if (server === undefined) return { path: ALL, scopes: ["tools"] };
+  // Challenges have the path in a header.
+  if (server === undefined || !SERVER_NAME.test(server)) return { path: ALL, scopes: ["tools"] };
   return { path: `${ALL}/${server}`, scopes: ["tools", `tools:${server}`] };
 }
 

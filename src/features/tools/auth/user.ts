@@ -21,8 +21,9 @@ export class UserCredential implements Credential {
 
   async headers(): Promise<Readonly<Record<string, string>>> {
     try {
+      // Without an account the server says by itself what it does not do for strangers.
       this.#access = await this.#accounts.token(this.#server, this.#owner);
-      return { authorization: `Bearer ${this.#access}` };
+      return this.#access === undefined ? {} : { authorization: `Bearer ${this.#access}` };
     } catch (thrown) {
       throw unreachable(this.#server.name, thrown);
     }
@@ -34,9 +35,9 @@ export class UserCredential implements Credential {
       if (error !== "insufficient_scope" || scope === undefined) return false;
       throw this.#accounts.needs(this.#server, this.#owner, scope);
     }
-    if (this.#access === undefined) return false;
     try {
       this.#authorities.doubt(this.#server, challenge);
+      if (this.#access === undefined) throw this.#accounts.needs(this.#server, this.#owner, scope);
       return await this.#accounts.refused(this.#server, this.#owner, this.#access);
     } catch (thrown) {
       throw unreachable(this.#server.name, thrown);

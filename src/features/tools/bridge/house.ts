@@ -1,4 +1,6 @@
 /** The process of the tools: sessions, connections and calls that wait exist here, once for all workers. */
+import type { ConnectAsk } from "../auth/connecting.ts";
+import type { AuthServer, Credentials } from "../auth/credentials.ts";
 import type { Ask, Introduction, Piece } from "../asks.ts";
 import type { ToolsConfig } from "../section.ts";
 import { Approved } from "../pins/approved.ts";
@@ -24,6 +26,7 @@ export interface HouseOptions {
   fault(sentence: string): void;
   /** Opens connections to servers that are programs. */
   readonly connect: ConnectProgram;
+  readonly credentials: Credentials;
   /** What the programs of a server wrote to their standard errors. */
   logs(server: string): string;
   /** The config has no such server any more. */
@@ -67,6 +70,7 @@ export class House {
 
   introduced({ options, version, pins }: Introduction): void {
     this.#version = version;
+    this.#options.credentials.configure({ hosts: [], ...options });
     const isApproved = pins !== undefined && JSON.stringify(pins) !== this.#pins;
     if (isApproved) {
       this.#pins = JSON.stringify(pins);
@@ -108,12 +112,21 @@ export class House {
         return this.#value(pieces, () => this.#inquiries.tools(ask.caller, stop));
       case "call":
         return this.#value(pieces, () => this.#inquiries.call(ask, stop));
+      case "connect":
+        return this.#value(pieces, () => this.#connect(ask.connect));
       case "watch":
         this.#watchers.watch(pieces, stop);
         return Promise.resolve();
       case "logs":
         return this.#value(pieces, () => Promise.resolve(this.#options.logs(ask.server)));
     }
+  }
+
+  #connect(ask: ConnectAsk): Promise<unknown> {
+    const servers = Array.from(this.#servers.values(), (server) =>
+      guardedBy(server, server.config.url ?? ""),
+    );
+    return this.#options.credentials.connect(ask, servers);
   }
 
   async #value(pieces: Pieces, work: () => Promise<unknown>): Promise<void> {
@@ -160,7 +173,11 @@ export class House {
       listed: (server, definitions) => this.#watchers.listed(server, definitions),
       met: (server, met) => this.#watchers.met(server, met),
     };
-    return new Server(name, config, events, this.#options.connect);
+    const { connect: program, credentials } = this.#options;
+    return new Server(name, config, events, {
+      program,
+      credential: (server, url, principal) => credentials.of(guardedBy(server, url), principal),
+    });
   }
 
   #sweep(): void {
@@ -168,4 +185,8 @@ export class House {
     for (const server of this.#servers.values()) server.sweep(now);
     this.#legacy.sweep(now);
   }
+}
+
+function guardedBy({ name, config: { auth } }: Pick<Server, "name" | "config">, url: string): AuthServer {
+  return { name, url, ...(auth && { auth }) };
 }

@@ -3,6 +3,9 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Seams, WorkerHost } from "../../../gateway/seams.ts";
 import { VERSION } from "../../../process/version.ts";
 import type { Ask, Piece, Watched } from "../asks.ts";
+import { connectRoutes } from "../auth/connect-routes.ts";
+import type { AskConnect, ConnectAnswer } from "../auth/connecting.ts";
+import { documentRoutes } from "../auth/resources.ts";
 import { Exchanges } from "../loop/exchanges.ts";
 import { loopSeams } from "../loop/seams.ts";
 import type { ToolsDown, ToolsUp } from "../messages.ts";
@@ -60,8 +63,16 @@ export class Front {
     const books = new Books(this.#host, ask, options);
     const bench = new ProcessBench(this.#host, ask, access, options);
     const routes = mcpRoutes({ access, ask, bodyBytes: options.bodyBytes, origins, book: books.book });
+    const { url } = options;
+    const connecting: AskConnect = async (connect) =>
+      (await valueOf(ask({ kind: "connect", connect }))) as ConnectAnswer;
     return {
-      routes: [...routes, listRoute(bench, options)],
+      routes: [
+        ...routes,
+        listRoute(bench, options),
+        ...documentRoutes(),
+        ...(url === undefined ? [] : connectRoutes(connecting, url)),
+      ],
       ...loopSeams(bench, options.run, this.#exchanges),
     };
   }

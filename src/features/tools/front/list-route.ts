@@ -1,4 +1,5 @@
 /** `GET /v1/tools`: what the caller may use, for people and commands. */
+import { resourceOf } from "../auth/resources.ts";
 import type { OwnRoute } from "../../../gateway/seams.ts";
 import type { Bench } from "../bench.ts";
 import { priceOf, tokensOf } from "../operator/tokens.ts";
@@ -11,7 +12,7 @@ export function listRoute(bench: Pick<Bench, "list">, { prices }: ToolsConfig): 
     ...{ method: "GET", path: "/v1/tools", id: "listTools", summary: "The tools that the caller may use" },
     async handle(_, visit) {
       try {
-        const { tools, unavailable } = await bench.list(await visit.caller(ENDPOINT));
+        const { tools, unavailable } = await bench.list(await visit.caller(ENDPOINT, resourceOf()));
         const data = tools.map((tool) => {
           const { server, tool: own, ...definition } = tool;
           const price = priceOf(prices, fullName(server, own));

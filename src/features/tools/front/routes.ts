@@ -3,6 +3,7 @@ import { ServiceError } from "../../../core/lines.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { OwnRoute, Visit } from "../../../gateway/seams.ts";
 import type { Caller, Outcome, PostAsk } from "../asks.ts";
+import { resourceOf } from "../auth/resources.ts";
 import { CODE, errorText, McpError, type RequestId } from "../wire/messages.ts";
 import type { Access } from "./access.ts";
 import { answerWith } from "./answer.ts";
@@ -36,7 +37,6 @@ export interface Visitor {
 
 /** Its name in the scope `endpoints` of keys. */
 export const ENDPOINT = "tools";
-const CHALLENGE = 'Bearer realm="weir"';
 
 export function mcpRoutes(options: FrontOptions): OwnRoute[] {
   const front = new Front(options);
@@ -89,8 +89,8 @@ class Front {
           403,
           new McpError(CODE.request, "weir serves no tools to pages of this origin; list it in cors.origins"),
         );
-      const principal = await visit.caller(ENDPOINT);
       const server = serverIn(request);
+      const principal = await visit.caller(ENDPOINT, resourceOf(server));
       const caller = this.#options.access.of(principal);
       // A server that does not exist and one that is not allowed look alike.
       if (server !== undefined && !caller.servers.includes(server))
@@ -100,7 +100,7 @@ class Front {
         );
       return await work({ caller, principal, server });
     } catch (thrown) {
-      return failure(thrown);
+      return challenged(failure(thrown), thrown);
     }
   }
 
@@ -232,6 +232,13 @@ export function failure(thrown: unknown): Response {
   return refusal(errorOf(thrown).status, errorOf(thrown));
 }
 
+/** Tells programs what credential they need. */
+function challenged(response: Response, thrown: unknown): Response {
+  const challenge = thrown instanceof GatewayError ? thrown.headers?.["www-authenticate"] : undefined;
+  if (challenge !== undefined) response.headers.set("www-authenticate", challenge);
+  return response;
+}
+
 function refusal(
   status: number,
   error: McpError,
@@ -242,7 +249,6 @@ function refusal(
     status: of.id !== undefined && !of.isModern && status === 200 ? 200 : status,
     headers: {
       "content-type": "application/json",
-      ...(status === 401 && { "www-authenticate": CHALLENGE }),
       ...(retryAfter !== undefined && { "retry-after": String(Math.ceil(retryAfter)) }),
     },
   });

@@ -2,16 +2,9 @@
 import { type JsonObject, isObject } from "../../../core/json.ts";
 import { createTransport, describeReason, HttpError } from "../../../http/index.ts";
 import type { ByteStream, Method, UpstreamResponse } from "../../../http/types.ts";
+import type { Credential } from "../auth/credential.ts";
 import { leave, Lines, readEvents, type ServerEvent } from "../wire/events.ts";
 import { CODE, McpError, parseExact } from "../wire/messages.ts";
-
-/** How weir proves to the server who it is. */
-export interface Credential {
-  /** Lower-case names. */
-  headers(): Promise<Readonly<Record<string, string>>>;
-  /** The server answered with 401 or 403. @returns whether the request is worth another try */
-  refused(answer: { status: number; challenge: string | undefined }): Promise<boolean>;
-}
 
 export interface HttpTarget {
   /** Name of the server, for errors. */
@@ -195,9 +188,4 @@ function messageIn(name: string, text: string): JsonObject {
 
 async function discard(response: UpstreamResponse): Promise<void> {
   await response.bytes().catch(() => {});
-}
-
-/** A credential that never changes. */
-export function fixedCredential(headers: Readonly<Record<string, string>>): Credential {
-  return { headers: () => Promise.resolve(headers), refused: () => Promise.resolve(false) };
 }

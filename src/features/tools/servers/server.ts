@@ -1,10 +1,11 @@
 /** A configured server: its connections, and what it lists. */
 import { isObject, type JsonObject } from "../../../core/json.ts";
+import { type Credential, NeedsUser } from "../auth/credential.ts";
 import type { ServerConfig } from "../section.ts";
 import { CODE, McpError } from "../wire/messages.ts";
 import type { Era } from "../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents } from "./connection.ts";
-import { type Credential, fixedCredential, invalidAnswer } from "./http.ts";
+import { invalidAnswer } from "./http.ts";
 import { openHttp } from "./open-http.ts";
 
 /** What a server tells the process. */
@@ -24,6 +25,14 @@ export type ConnectProgram = (
   owner: Owner,
   events: ConnectionEvents,
 ) => Promise<Connection>;
+
+/** How servers are reached. */
+export interface Ways {
+  /** Opens connections to servers that are programs. */
+  readonly program: ConnectProgram;
+  /** What requests to a server carry. @param principal for whom they are */
+  credential(server: Pick<Server, "name" | "config">, url: string, principal: string): Credential;
+}
 
 /** Longest time to open a connection. Milliseconds. */
 const OPEN_MS = 30_000;
@@ -75,18 +84,17 @@ export class Server {
   readonly name: string;
   readonly config: ServerConfig;
   readonly #events: ServerEvents;
-  readonly #connectProgram: ConnectProgram | undefined;
+  readonly #ways: Ways;
   readonly #pool = new Map<string, Pooled>();
   /** The era that the server was found to speak, by that of the client. */
   readonly #eras = new Map<Era, Era>();
   #calls = 0;
 
-  /** @param connect opens connections to servers that are programs */
-  constructor(name: string, config: ServerConfig, events: ServerEvents, connect?: ConnectProgram) {
+  constructor(name: string, config: ServerConfig, events: ServerEvents, ways: Ways) {
     this.name = name;
     this.config = config;
     this.#events = events;
-    this.#connectProgram = connect;
+    this.#ways = ways;
   }
 
   /** The connection for an owner; opens it if there is none. @throws McpError 1002 */
@@ -129,8 +137,10 @@ export class Server {
 
   /** A modern server over HTTP has no session: one connection serves all. */
   #keyOf({ principal, client, era }: Owner): string {
-    const { isolation, url } = this.config;
-    if (this.#eras.get(era) === "modern" && url !== undefined) return MODERN_KEY;
+    const { isolation, url, auth } = this.config;
+    // Where callers have accounts of their own, each has a connection.
+    if (this.#eras.get(era) === "modern" && url !== undefined)
+      return auth?.user ? JSON.stringify([MODERN_KEY, principal]) : MODERN_KEY;
     if (isolation === "call") return String(++this.#calls);
     const whose = isolation === "shared" ? "" : principal;
     return JSON.stringify([whose, url === undefined ? "" : era, client.capabilities]);
@@ -151,7 +161,7 @@ export class Server {
         (connection) => this.#found(key, pooled, owner, connection),
         (thrown: unknown) => {
           this.#forget(pooled);
-          this.#events.met(this, { reason: thrown instanceof Error ? thrown.message : String(thrown) });
+          this.#events.met(this, { reason: reasonOf(thrown) });
           throw thrown;
         },
       ),
@@ -164,10 +174,11 @@ export class Server {
     this.#eras.set(owner.era, connection.era);
     this.#events.met(this, connection);
     const shared = this.#keyOf(owner);
-    if (shared === MODERN_KEY && this.#pool.get(key) === pooled && !this.#pool.has(shared)) {
+    const isModern = connection.era === "modern" && this.config.url !== undefined;
+    if (isModern && this.#pool.get(key) === pooled && !this.#pool.has(shared)) {
       this.#pool.delete(key);
       this.#pool.set(shared, pooled);
-      pooled.owner = EVERYBODY;
+      if (shared === MODERN_KEY) pooled.owner = EVERYBODY;
     }
     return connection;
   }
@@ -180,11 +191,10 @@ export class Server {
   async #connect(key: string, owner: Owner, events: ConnectionEvents): Promise<Connection> {
     const { url, era } = this.config;
     if (url === undefined) {
-      if (this.#connectProgram) return this.#connectProgram(this, key, owner, events);
-      throw new McpError(CODE.unreachable, `server ${this.name} cannot be reached: it has no url`);
+      return this.#ways.program(this, key, owner, events);
     }
     const stop = AbortSignal.timeout(OPEN_MS);
-    const target = { name: this.name, url, credential: this.#credential() };
+    const target = { name: this.name, url, credential: this.#ways.credential(this, url, owner.principal) };
     return openHttp({ target, era, preferred: owner.era, client: owner.client, events, stop }).catch(
       (thrown: unknown) => {
         if (!stop.aborted) throw thrown;
@@ -194,14 +204,6 @@ export class Server {
         );
       },
     );
-  }
-
-  #credential(): Credential {
-    const { bearer, headers = {} } = this.config.auth ?? {};
-    const all: Record<string, string> = {};
-    for (const name in headers) all[name.toLowerCase()] = String(headers[name]);
-    if (bearer !== undefined) all["authorization"] = `Bearer ${String(bearer)}`;
-    return fixedCredential(all);
   }
 
   #drop(pooled: Pooled): void {
@@ -303,4 +305,10 @@ function aborted<Value>(work: Promise<Value>, stop: AbortSignal): Promise<Value>
     stop.addEventListener("abort", abort, { once: true });
     work.then(resolve, reject).finally(() => stop.removeEventListener("abort", abort));
   });
+}
+
+/** Why there is no connection, for the operator. The link by which a caller connects its account is for the caller alone. */
+function reasonOf(thrown: unknown): string {
+  if (thrown instanceof NeedsUser) return "the caller has to connect an account first";
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -8,6 +8,8 @@ import { digestName, type Vault } from "./vault.ts";
 /** A caller has this long for the pages of the authorization server. Milliseconds. */
 const ATTEMPT_MS = 600_000;
 const MOST_ATTEMPTS = 10_000;
+/** A caller who has not got the scopes that weir asked for is not asked again in this time. Milliseconds. */
+const AGAIN_MS = 600_000;
 /** A token that is younger is not replaced because a server refuses it. Milliseconds. */
 const PAUSE_MS = 5_000;
 
@@ -19,6 +21,8 @@ interface Account extends Tokens {
   readonly issuer: string;
   readonly client: Client;
   readonly resource: string;
+  /** Scopes that weir has asked for. */
+  readonly asked: string;
 }
 
 /** A browser is at the authorization server. */
@@ -28,6 +32,7 @@ interface Attempt {
   readonly found: Found;
   readonly client: Client;
   readonly verifier: string;
+  readonly asked: string;
   /** A secret that only this browser has. */
   readonly binding: string;
   readonly until: number;
@@ -72,6 +77,19 @@ export class Accounts {
     const account = this.#options.vault.get<Account>(nameOf(server.name, owner));
     const current = account && isStale(account, Date.now()) ? await this.#next(server, account) : account;
     return current?.access;
+  }
+
+  /**
+   * A server wants more scopes than a token has.
+   * @returns undefined for scopes that were asked for a moment ago: the authorization server has not given them; and where the
+   * operator has said which ones weir asks for
+   */
+  widened(server: Guarded, owner: string, scope: string): NeedsUser | undefined {
+    const account = this.#options.vault.get<Account>(nameOf(server.name, owner));
+    const all = joined(account?.asked ?? "", scope);
+    if (server.client.scope !== undefined) return undefined;
+    if (account && all === account.asked && Date.now() - account.at < AGAIN_MS) return undefined;
+    return this.needs(server, owner, all);
   }
 
   /** @param scope that the server wants */
@@ -154,24 +172,20 @@ export class Accounts {
       throw new AuthFault(`the authorization server ${issuer} does not say that it takes PKCE with S256`);
     const client = await authorities.client(server, found);
     const [state, verifier, binding] = [randomSecret(), randomSecret(), randomSecret()];
+    const asked = scopeFor(server, link, found);
     for (const [key, { until }] of this.#attempts) if (until <= now) this.#attempts.delete(key);
-    const attempt = { server, link, found, client, verifier, binding, until: now + ATTEMPT_MS };
+    const attempt = { server, link, found, client, verifier, binding, asked, until: now + ATTEMPT_MS };
     this.#attempts.set(state, attempt);
     if (this.#attempts.size > MOST_ATTEMPTS) this.#attempts.delete(this.#attempts.keys().next().value!);
     return { location: this.#location(authorizationEndpoint, state, attempt), state, binding };
   }
 
-  #location(endpoint: string, state: string, { server, link, found, client, verifier }: Attempt): string {
+  #location(endpoint: string, state: string, { found, client, verifier, asked }: Attempt): string {
     const location = new URL(endpoint);
-    const scope = server.client.scope ?? link.scope ?? found.guarded.scope;
-    const offline = found.authority.scopes.includes("offline_access") && server.client.scope === undefined;
-    const wanted = [scope, offline ? "offline_access" : undefined]
-      .filter((one) => one !== undefined)
-      .join(" ");
     const query = {
       ...{ response_type: "code", client_id: client.id, redirect_uri: this.#options.authorities.redirect },
       ...{ code_challenge: challengeOf(verifier), code_challenge_method: "S256", state },
-      ...{ resource: found.guarded.resource, ...(wanted !== "" && { scope: wanted }) },
+      ...{ resource: found.guarded.resource, ...(asked !== "" && { scope: asked }) },
     };
     for (const [name, value] of Object.entries(query)) location.searchParams.set(name, value);
     return location.href;
@@ -184,7 +198,7 @@ export class Accounts {
       throw new AuthFault("nobody has asked for this, or long ago");
     if (!isSame(attempt.binding, binding)) throw new AuthFault("another browser has asked for this");
     this.#attempts.delete(state);
-    const { server, link, found, client, verifier } = attempt;
+    const { server, link, found, client, verifier, asked } = attempt;
     const { issuer, namesItself } = found.authority;
     if (iss === undefined ? namesItself : iss !== issuer)
       throw new AuthFault(`the answer is not one of the authorization server ${issuer}`);
@@ -194,7 +208,7 @@ export class Accounts {
       );
     const tokens = await this.#exchange(attempt, code, verifier);
     const account: Account = {
-      ...{ server: server.name, owner: link.owner, issuer, client, resource: found.guarded.resource },
+      ...{ server: server.name, owner: link.owner, issuer, client, resource: found.guarded.resource, asked },
       ...tokens,
     };
     this.#options.vault.set(nameOf(server.name, link.owner), account);
@@ -232,8 +246,20 @@ export class Accounts {
 }
 
 /** What stays the same when a token is replaced. */
-function only({ server, owner, issuer, client, resource }: Account) {
-  return { server, owner, issuer, client, resource };
+function only({ server, owner, issuer, client, resource, asked }: Account) {
+  return { server, owner, issuer, client, resource, asked };
+}
+
+/** The scopes of the operator, else those of the server, which may have asked for some in a challenge. */
+function scopeFor({ client }: Guarded, link: Link, { guarded, authority }: Found): string {
+  if (client.scope !== undefined) return client.scope;
+  const offline = authority.scopes.includes("offline_access") ? "offline_access" : "";
+  return joined(link.scope ?? guarded.scope ?? "", offline);
+}
+
+/** The words of both. */
+function joined(one: string, other: string): string {
+  return [...new Set(`${one} ${other}`.split(" ").filter((word) => word !== ""))].join(" ");
 }
 
 const ownerName = (owner: string) => `account-${digestName(owner)}-`;

@@ -33,7 +33,9 @@ export class UserCredential implements Credential {
     const { error, scope } = challengeIn(challenge);
     if (status === 403) {
       if (error !== "insufficient_scope" || scope === undefined) return false;
-      throw this.#accounts.needs(this.#server, this.#owner, scope);
+      const needs = this.#accounts.widened(this.#server, this.#owner, scope);
+      if (needs) throw needs;
+      return false;
     }
     try {
       this.#authorities.doubt(this.#server, challenge);

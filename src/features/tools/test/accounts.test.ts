@@ -337,6 +337,61 @@ test("a secret goes where the authorization server or the operator wants it", as
   }
 });
 
+test("a server that wants more scopes gets a token with them and those before, once in a while", async () => {
+  guarded.document = { scopes_supported: ["read"] };
+  await connect();
+  const more = { status: 403, challenge: 'Bearer error="insufficient_scope", scope="write"' };
+  const credential = credentials.of(server(), OWNER);
+  await credential.headers();
+  const needs = await credential.refused(more).catch((error: unknown) => error);
+  expect(needs).toBeInstanceOf(NeedsUser);
+  const link = { server: "files", secret: secretIn((needs as NeedsUser).link) };
+  const answer = await credentials.connect({ link, owner: OWNER }, [server()]);
+  if (!("begun" in answer)) throw new Error(JSON.stringify(answer));
+  const { location, state, binding } = answer.begun;
+  expect(new URL(location).searchParams.get("scope")).toBe("read write");
+  const { code, iss } = authority.consent(location) as { code: string; iss: string };
+  await credentials.connect({ finish: { state, binding, code, iss } }, [server()]);
+  expect(await credential.refused(more)).toBe(false);
+  expect(await credential.refused({ status: 403, challenge: undefined })).toBe(false);
+});
+
+test("weir gets one token for itself, whoever asks, and another one when it is refused", async () => {
+  const at: AuthServer = {
+    ...server(),
+    auth: { clientCredentials: { client: "ours", secret: "planted" as never, scope: "read" } },
+  };
+  authority.delayMs = 20;
+  const owners = Array.from({ length: 50 }, (_, index) => `key_${index}`);
+  const all = await Promise.all(owners.map((owner) => ask(credentials, owner, at)));
+  expect(new Set(all)).toEqual(new Set([200]));
+  expect(grants()).toEqual(["client_credentials"]);
+  const { form } = authority.asked[0]!;
+  expect([form.get("scope"), form.get("resource")]).toEqual(["read", guarded.url]);
+  // A new token that is refused is not replaced at once.
+  authority.access.clear();
+  expect(await ask(credentials, OWNER, at)).toBe(401);
+  expect(grants()).toHaveLength(1);
+});
+
+test("a token of weir is replaced before its life is over, and none is made up where there is none", async () => {
+  const given = { client: "ours", secret: "planted" as never, tokenUrl: `${authority.url}/token` };
+  const at: AuthServer = {
+    ...server(),
+    auth: { clientCredentials: given, headers: { "X-Fixed": "1" as never } },
+  };
+  authority.life = 1;
+  const credential = credentials.of(at, OWNER);
+  const first = await credential.headers();
+  expect(first).toMatchObject({ "x-fixed": "1" });
+  await Bun.sleep(850);
+  expect(await credential.headers()).not.toEqual(first);
+  authority.answer = { status: 401, body: { error: "invalid_client" } };
+  await Bun.sleep(850);
+  const thrown = await credential.headers().catch((error: unknown) => error);
+  expect(thrown).toMatchObject({ code: 1002, message: expect.stringContaining("401 invalid_client") });
+});
+
 test("weir is known by its document, where the authorization server reads documents", async () => {
   authority.metadata = { client_id_metadata_document_supported: true };
   const answer = await begin();

@@ -1,4 +1,5 @@
 /** What requests to a server carry, and why there may be nothing to carry. */
+import type { JsonObject } from "../../../core/json.ts";
 import { CODE, McpError } from "../wire/messages.ts";
 
 /** How weir proves to a server who it is, or who asks. */
@@ -28,6 +29,8 @@ export class GrantRefused extends AuthFault {}
 export class NeedsUser extends McpError {
   readonly server: string;
   readonly link: string;
+  /** Parameters of `elicitation/create`. */
+  readonly elicitation: JsonObject;
 
   constructor(server: string, link: string) {
     const message = `server ${server} needs your account: open ${link}`;
@@ -35,6 +38,7 @@ export class NeedsUser extends McpError {
     super(CODE.url, message, { data: { elicitations: [elicitation] } });
     this.server = server;
     this.link = link;
+    this.elicitation = elicitation;
   }
 }
 

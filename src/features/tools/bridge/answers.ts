@@ -1,5 +1,7 @@
 /** Answers requests of clients, whichever era they speak. */
 import { isObject, type JsonObject } from "../../../core/json.ts";
+import { NeedsUser } from "../auth/credential.ts";
+import { askUser, withoutAnswer } from "../auth/elicit.ts";
 import type { Held, Server } from "../servers/server.ts";
 import { type Answered, CODE, McpError } from "../wire/messages.ts";
 import { headersFor, mismatch, type ParamHeader, paramHeadersOf } from "../wire/param-headers.ts";
@@ -47,8 +49,19 @@ export class Answers {
       if (method === "resources/list" && view.isMerged) this.#homes.note(exchange.caller.id, view);
       return this.#stamped(exchange, view, { result });
     }
-    const answered = await this.#routed(exchange, view, method, params);
-    return this.#stamped(exchange, view, answered);
+    return this.#stamped(exchange, view, await this.#connected(exchange, view, method, params));
+  }
+
+  /** A server may want an account of the caller, which its client then asks the user to connect. */
+  async #connected(exchange: Exchange, view: View, method: string, given: JsonObject): Promise<Answered> {
+    const asked = withoutAnswer(given);
+    if ("refused" in asked) return asked.refused;
+    try {
+      return await this.#routed(exchange, view, method, asked.params);
+    } catch (thrown) {
+      if (!(thrown instanceof NeedsUser)) throw thrown;
+      return askUser(exchange, method, asked.params, thrown);
+    }
   }
 
   /** Result of `initialize`, but for the version. @throws McpError */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AuthServer, Credentials } from "../auth/credentials.ts";
 import { NeedsUser } from "../auth/credential.ts";
-import { FakeAuthority, FakeGuarded } from "./support/authority.ts";
+import { FakeAuthority, FakeGuarded } from "../../../../test/helpers/guarded-server.ts";
 
 const WEIR = "https://weir.corp.example";
 const OWNER = "key_0001";

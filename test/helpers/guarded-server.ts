@@ -146,7 +146,7 @@ export class FakeGuarded {
     return this.#server.stop(true);
   }
 
-  #answer(request: Request): Response {
+  async #answer(request: Request): Promise<Response> {
     const { pathname, origin } = new URL(request.url);
     const isDocument = this.isUsual
       ? pathname === "/.well-known/oauth-protected-resource/mcp"
@@ -161,10 +161,28 @@ export class FakeGuarded {
     const credential = request.headers.get("authorization");
     this.seen.push(credential);
     const token = this.authority.access.get(credential?.replace("Bearer ", "") ?? "");
-    if (token && Date.now() < token.until && token.resource === this.url) return Response.json({ ok: true });
+    if (token && Date.now() < token.until && token.resource === this.url) return said(await request.text());
     const header = this.isUsual
       ? `Bearer${this.challenge}`
       : `Bearer resource_metadata="${origin}/elsewhere"`;
     return new Response(null, { status: 401, headers: { "www-authenticate": header } });
   }
+}
+
+/** A small server of one tool, which repeats its arguments (revision 2025-11-25). */
+function said(text: string): Response {
+  if (text === "") return Response.json({ ok: true });
+  const { id, method, params } = JSON.parse(text) as { id?: number; method: string; params: Body };
+  if (id === undefined) return new Response(null, { status: 202 });
+  const results: Record<string, Body> = {
+    initialize: {
+      ...{ protocolVersion: "2025-11-25", capabilities: { tools: {} } },
+      serverInfo: { name: "guarded", version: "1" },
+    },
+    "tools/list": { tools: [{ name: "echo", inputSchema: { type: "object" } }] },
+    "tools/call": { content: [{ type: "text", text: JSON.stringify(params) }] },
+  };
+  const result = results[method];
+  const answer = result ? { result } : { error: { code: -32601, message: "Method not found" } };
+  return Response.json({ jsonrpc: "2.0", id, ...answer });
 }

@@ -4,8 +4,8 @@ import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@model
 import { freePort, type Serving, serve, until } from "../../../../test/helpers/serving.ts";
 import { readToken } from "../tokens/token.ts";
 import { Issuer } from "./support/issuer.ts";
-import { pkce } from "./support/programs.ts";
-import { formIn, type OAuthBody, oauth } from "./support/programs.ts";
+import { formIn, type OAuthBody, oauth, pkce } from "./support/programs.ts";
+import { proxyOf } from "./support/proxy.ts";
 import { Browser, CLIENT, FakeSignIn } from "./support/sign-in.ts";
 
 setDefaultTimeout(60_000);
@@ -53,7 +53,7 @@ let issuer: Issuer;
 let provider: FakeSignIn;
 let echo: Echo;
 let gateway: Serving;
-let proxy: Bun.Server<undefined>;
+let proxy: ReturnType<typeof proxyOf>;
 let url: string;
 
 beforeAll(async () => {
@@ -61,20 +61,8 @@ beforeAll(async () => {
   provider = new FakeSignIn(issuer);
   echo = new Echo();
   const port = freePort();
-  let listeners = { admin: "", gateway: "" };
-  proxy = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 60 },
-    async fetch(request) {
-      const { pathname, search } = new URL(request.url);
-      const isAdmin = /^\/(auth|console|admin|device)(\/|$)|^\/oauth\/authorize$/.test(pathname);
-      const target = (isAdmin ? listeners.admin : listeners.gateway) + pathname + search;
-      const headers = new Headers(request.headers);
-      headers.delete("accept-encoding");
-      const body = request.method === "GET" ? undefined : await request.arrayBuffer();
-      return fetch(target, { method: request.method, headers, redirect: "manual", ...(body && { body }) });
-    },
-  });
-  url = `http://127.0.0.1:${proxy.port}`;
+  proxy = proxyOf();
+  url = proxy.url;
   gateway = await serve({
     workers: 1,
     config: JSON.stringify({
@@ -91,7 +79,7 @@ beforeAll(async () => {
       },
     }),
   });
-  listeners = { admin: `http://127.0.0.1:${port}`, gateway: gateway.url };
+  proxy.lead({ admin: `http://127.0.0.1:${port}`, gateway: gateway.url });
   expect(await until(async () => (await fetch(`${url}/auth/`, { redirect: "manual" })).status < 400)).toBe(
     true,
   );
@@ -99,7 +87,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway?.end();
-  await Promise.all([proxy.stop(true), issuer.stop(), echo.stop()]);
+  await Promise.all([proxy.stop(), issuer.stop(), echo.stop()]);
 });
 
 /** A browser in which somebody has signed in. */

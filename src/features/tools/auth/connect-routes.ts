@@ -119,7 +119,7 @@ class ConnectPages {
     const user = await visit.browser(`/mcp/connect/${link.server}?t=${encodeURIComponent(link.secret)}`);
     if (!user) return undefined;
     if ("signIn" in user) return new Response(null, { status: 303, headers: { location: user.signIn } });
-    if (user.person === owner) return user;
+    if (user.person === personIn(owner)) return user;
     await this.#ask({ link, refuse: true });
     return faultPage("This link is for somebody else.", 403);
   }
@@ -150,6 +150,11 @@ class ConnectPages {
 
 function shownOf({ link, host }: Given) {
   return { ...link, host };
+}
+
+/** The ids of callers without a key have the name of a feature in front. */
+function personIn(owner: string): string {
+  return owner.slice(owner.indexOf("/") + 1);
 }
 
 /** @returns id of the principal with a credential; undefined: it is none */

@@ -57,6 +57,13 @@ export class Keyring {
     return new Set(slots.filter(({ until }) => now < until).map(({ key }) => key.principal.id)).size;
   }
 
+  /** Whether the key with an id admits no call and never will: it was revoked, or there is none. @returns false while keys are not known */
+  isGone(id: string): boolean {
+    if (this.#pending || this.#isDoubted) return false;
+    const all = [...this.#declared.values(), ...this.#stored.values()];
+    return all.every(({ key }) => key.principal.id !== id || key.revokedAt !== undefined);
+  }
+
   /** More than one key for calls is known, valid or not: what a revoked key has left behind is not another's. */
   get hasSeveral(): boolean {
     if (this.#pending || this.#isDoubted) return true;

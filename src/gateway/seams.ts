@@ -14,6 +14,7 @@ import type { Caller, Principal } from "../core/principal.ts";
 import type { CredentialForm, Issued, Resource } from "./credentials.ts";
 import type { Replica } from "../core/replica.ts";
 import type { Clock } from "./delivery/clock.ts";
+import type { GoneCallers } from "./gone.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { ModelCatalog } from "./models/catalog.ts";
 import type { Registry } from "./routing/registry.ts";
@@ -145,6 +146,8 @@ export interface WorkerHost {
    * @throws GatewayError if the work is refused or stopped, and what the work throws
    */
   work<Value>(this: void, work: Work<Value>): Promise<Value>;
+  /** Which callers are gone for good. A part that knows some of them adds how it tells. */
+  readonly gone: GoneCallers;
   /** Makes the caller that a form of credentials has found. @throws Error for a path or a scope that no key could have */
   principal(this: void, caller: Caller): Principal;
   /** Bytes of the part beside stored answers, for the requests that continue them. */

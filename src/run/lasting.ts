@@ -20,6 +20,7 @@ import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
 import type { Served } from "../gateway/seams.ts";
 import { columnsWith } from "./columns.ts";
 import { KEY_OPTIONS } from "../ledger/keys/options.ts";
+import { GoneCallers } from "../gateway/gone.ts";
 import { callerMaker } from "../ledger/keys/principal.ts";
 import { declarationOf } from "./declaration.ts";
 import { keyRevoked, shuttingDown } from "./end-errors.ts";
@@ -147,13 +148,15 @@ export class Lasting {
       observe: (call) => logger.call(call),
       onFault: (fault) => logger.fault("the record of work failed", fault),
     }));
+    const gone = new GoneCallers();
+    gone.add((id) => /^(key_|config:)/.test(id) && this.keys.keyring.isGone(id));
     const sets = () => this.keys.declared.modelSets ?? {};
     const host = (name: string) => ({
       ...{ clock, ledger: this.ledger, meter: this.meter, ...tools },
       info: (sentence: string) => logger.info(sentence, {}),
       ...{ isFirst, served: () => listeners.served() },
       work: <Value>(work: Work<Value>) => works.do(work),
-      principal: callerMaker(name, sets),
+      ...{ gone, principal: callerMaker(name, sets) },
       answerNotes: new AnswerNotes(name),
       isAlone: address === undefined,
       channel: <Up, Down>() => keeper.channel<Up, Down>(name),

@@ -164,3 +164,19 @@ test("one object stands for a key until the key changes", () => {
   expect(ring.check("text")).toBe(found);
   expect(ring.check("other")?.name).toBe("bobby");
 });
+
+test("a key is gone when it was revoked or deleted, and while keys are not known none is", () => {
+  const ring = keyringOf(
+    entryOf("alice", "one"),
+    entryOf("bob", "two", { revokedAt: 1 }),
+    entryOf("eve", "three", { expiresAt: 1 }),
+  );
+  expect(["alice", "bob", "eve", "nobody"].map((name) => ring.isGone(`config:${name}`))).toEqual([
+    false,
+    true,
+    false,
+    true,
+  ]);
+  ring.replace([compileKey(entryOf("alice", "one"))], false, true);
+  expect(ring.isGone("config:nobody")).toBe(false);
+});

@@ -144,6 +144,7 @@ export class TokenCalls {
 
   #listen(): Replica<AccessRow> {
     const rows = this.#host.replica<AccessRow>("identity_access");
+    this.#host.gone.add((id) => rows.get(id.replace(/^identity\//, ""))?.status === "deleted");
     rows.listen((ids) => {
       this.#form?.forget(new Set(ids));
       for (const id of ids) {

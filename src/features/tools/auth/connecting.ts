@@ -15,7 +15,11 @@ export type ConnectAsk =
       /** Somebody else has tried the link. */
       readonly refuse?: true;
     }
-  | { readonly finish: CameBack };
+  | { readonly finish: CameBack }
+  /** Who has accounts? */
+  | { readonly owners: true }
+  /** A caller is gone for good. */
+  | { readonly forget: string };
 
 export type ConnectAnswer =
   /** Whose link it is, and the host of the server. */
@@ -25,6 +29,7 @@ export type ConnectAnswer =
   | { readonly server: string }
   /** There is no such link, or not any more. */
   | { readonly gone: true }
+  | { readonly owners: readonly string[] }
   /** A clause. */
   | { readonly fault: string };
 

@@ -95,6 +95,11 @@ export class Credentials {
   /** Answers the part that serves browsers. @param servers of the config */
   async connect(ask: ConnectAsk, servers: readonly AuthServer[]): Promise<ConnectAnswer> {
     const accounts = this.#accounts;
+    if ("owners" in ask) return { owners: accounts.owners() };
+    if ("forget" in ask) {
+      accounts.forget(ask.forget);
+      return { gone: true };
+    }
     try {
       if ("finish" in ask) return { server: await accounts.finish(ask.finish) };
       const { server: name, secret } = ask.link;
@@ -127,15 +132,6 @@ export class Credentials {
         `the authorization server ${authority.issuer} does not say that it takes PKCE with S256`,
       );
     return [`authorization server ${authority.issuer}, for ${guarded.resource}`];
-  }
-
-  /** A key or a person is gone. */
-  forget(owner: string): void {
-    this.#accounts.forget(owner);
-  }
-
-  owners(): string[] {
-    return this.#accounts.owners();
   }
 }
 

@@ -5,6 +5,7 @@ import { VERSION } from "../../../process/version.ts";
 import type { Ask, Piece, Watched } from "../asks.ts";
 import { connectRoutes } from "../auth/connect-routes.ts";
 import type { AskConnect, ConnectAnswer } from "../auth/connecting.ts";
+import { Forgetting } from "../auth/forgetting.ts";
 import { documentRoutes } from "../auth/resources.ts";
 import { Exchanges } from "../loop/exchanges.ts";
 import { loopSeams } from "../loop/seams.ts";
@@ -28,6 +29,7 @@ export class Front {
   readonly #process: ToolsProcess;
   readonly #operators: OperatorLink;
   readonly #exchanges = new Exchanges();
+  readonly #forgetting: Forgetting;
   #options: ToolsConfig;
   /** Calls need keys, so that somebody approves tools. */
   #hasCallers = false;
@@ -46,6 +48,9 @@ export class Front {
       this.#pins,
       (value) => this.#watched(value),
     );
+    // What a process that does not run keeps, no caller gets.
+    const isRunning = () => this.#process.isRunning;
+    this.#forgetting = new Forgetting(host.gone, this.#connect, isRunning);
     keeper.listen({
       up: () => {
         this.#pins.up();
@@ -64,21 +69,24 @@ export class Front {
     const bench = new ProcessBench(this.#host, ask, access, options);
     const routes = mcpRoutes({ access, ask, bodyBytes: options.bodyBytes, origins, book: books.book });
     const { url } = options;
-    const connecting: AskConnect = async (connect) =>
-      (await valueOf(ask({ kind: "connect", connect }))) as ConnectAnswer;
     return {
       routes: [
         ...routes,
         listRoute(bench, options),
         ...documentRoutes(),
-        ...(url === undefined ? [] : connectRoutes(connecting, url)),
+        ...(url === undefined ? [] : connectRoutes(this.#connect, url)),
       ],
       ...loopSeams(bench, options.run, this.#exchanges),
     };
   }
 
+  readonly #connect: AskConnect = async (connect) =>
+    (await valueOf(this.#process.ask({ kind: "connect", connect }))) as ConnectAnswer;
+
   serves(options: ToolsConfig): void {
     this.#options = options;
+    // One worker does it for all.
+    this.#forgetting.set(this.#host.isFirst && Object.values(options.servers).some(({ auth }) => auth?.user));
     this.#process.introduce();
     this.#operators.serves(options);
   }

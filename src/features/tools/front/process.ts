@@ -28,6 +28,11 @@ export class ToolsProcess {
     pins.listen(() => this.introduce());
   }
 
+  /** Whether it has been asked and has not ended since. */
+  get isRunning(): boolean {
+    return this.#isWatching;
+  }
+
   introduce(): void {
     this.#lines.introduce();
   }

@@ -4,6 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AuthServer, Credentials } from "../auth/credentials.ts";
+import { GoneCallers } from "../../../gateway/gone.ts";
+import { Forgetting } from "../auth/forgetting.ts";
 import { NeedsUser } from "../auth/credential.ts";
 import { FakeAuthority, FakeGuarded } from "../../../../test/helpers/guarded-server.ts";
 
@@ -285,8 +287,17 @@ test("tokens survive a restart, and the folder shows none", async () => {
   expect(statSync(join(folder, "auth")).mode & 0o777).toBe(0o700);
   const next = made();
   expect(await ask(next)).toBe(200);
-  expect(next.owners()).toEqual([OWNER]);
-  next.forget(OWNER);
+  const gone = new GoneCallers();
+  const forgetting = new Forgetting(
+    gone,
+    (asked) => next.connect(asked, [server()]),
+    () => true,
+  );
+  gone.add((id) => id === "key_0002");
+  await forgetting.look();
+  expect(await ask(next)).toBe(200);
+  gone.add((id) => id === OWNER);
+  await forgetting.look();
   expect(readdirSync(join(folder, "auth")).filter((name) => name.startsWith("account"))).toEqual([]);
   await linkOf(next);
 });

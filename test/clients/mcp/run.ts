@@ -9,9 +9,12 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { freePort, listening } from "../../conformance/mcp/references.ts";
 import { markdownTable, ROOT, withPart } from "../../helpers/documents.ts";
-import { type RunningGateway, startGateway } from "../../helpers/gateway.ts";
+import { type RunningGateway, startGateway, TARGET } from "../../helpers/gateway.ts";
 import { runProgram } from "../programs.ts";
 import { FOLDER, type Sdk, SDKS } from "./sdks.ts";
+
+/** The process of the tools needs a gateway with a process of its own. */
+const ALONE = TARGET === "source" ? "process" : TARGET;
 
 const README = "test/clients/README.md";
 const CHECKS = ["list", "call", "progress", "elicitation", "cancel", "error"] as const;
@@ -97,7 +100,7 @@ async function pairAll(): Promise<number> {
 
 function startWeir(): Promise<RunningGateway> {
   const list = servers.map(({ server, url }) => [server, { url, allow: ["*"] }]);
-  return startGateway({ config: { tools: { servers: Object.fromEntries(list) } } });
+  return startGateway({ target: ALONE, config: { tools: { servers: Object.fromEntries(list) } } });
 }
 
 async function serve(sdk: Ready): Promise<Serving> {

@@ -4,12 +4,16 @@
  * when a check is worse through weir than without it.
  */
 import { join } from "node:path";
-import { startGateway } from "../../helpers/gateway.ts";
-import { ROOT, withPart } from "../../helpers/documents.ts";
+import { startGateway, TARGET } from "../../helpers/gateway.ts";
+import { markdownTable, ROOT, withPart } from "../../helpers/documents.ts";
+import { excuse, type Excuse } from "./excuses.ts";
 import { type Installed, installSuite, SUITE } from "./install.ts";
 import { officialReference, ownReference, type Reference } from "./references.ts";
 import { type Checks, REVISIONS, type Revision, runSuite, scenariosOf } from "./suite.ts";
 import { type Column, groupsOf, verdictTable, type Worse, worseThrough } from "./verdicts.ts";
+
+/** The process of the tools needs a gateway with a process of its own. */
+const ALONE = TARGET === "source" ? "process" : TARGET;
 
 const README = "test/conformance/README.md";
 
@@ -24,11 +28,13 @@ function cellOf(revision: Revision, half: "modern" | "legacy"): string {
 interface Judgement {
   readonly columns: readonly Column[];
   readonly worse: readonly (Worse & { readonly cell: string })[];
+  readonly excused: ReadonlyMap<Excuse, number>;
 }
 
 async function judge(installed: Installed, reference: Reference, gateway: string): Promise<Judgement> {
   const columns: Column[] = [];
   const worse: (Worse & { cell: string })[] = [];
+  const excused = new Map<Excuse, number>();
   for (const revision of REVISIONS) {
     const groups = groupsOf(await scenariosOf(installed.suite, "server", revision));
     const run = async (title: string, url: string): Promise<Checks> => {
@@ -41,10 +47,12 @@ async function judge(installed: Installed, reference: Reference, gateway: string
       const cell = cellOf(revision, half);
       const url = `${gateway}/mcp/${serverName(reference, half)}`;
       const through = await run(`${revision} through weir, ${cell}`, url);
-      worse.push(...worseThrough(direct, through).map((one) => ({ ...one, cell })));
+      const judged = excuse(reference.name, cell, worseThrough(direct, through));
+      worse.push(...judged.worse.map((one) => ({ ...one, cell })));
+      for (const [reason, count] of judged.excused) excused.set(reason, (excused.get(reason) ?? 0) + count);
     }
   }
-  return { columns, worse };
+  return { columns, worse, excused };
 }
 
 function serverName({ name }: Reference, half: string): string {
@@ -62,6 +70,15 @@ function serversOf(references: readonly Reference[]): Record<string, unknown> {
   );
 }
 
+function describe({ name }: Reference, { columns, worse, excused }: Judgement): string {
+  const reasons = [...excused].map(([{ cell, why }, count]) => [cell, String(count), why]);
+  return [
+    `\`${name}\`: ${worse.length} checks are worse through weir.`,
+    verdictTable(columns),
+    ...(reasons.length > 0 ? [markdownTable(["cell", "checks", "cannot hold because"], reasons)] : []),
+  ].join("\n\n");
+}
+
 /** @returns the exit code */
 export async function judgeTools(words: readonly string[]): Promise<number> {
   const installed = await installSuite();
@@ -69,15 +86,18 @@ export async function judgeTools(words: readonly string[]): Promise<number> {
     ownReference(),
     ...[await officialReference(installed)].filter((one) => one !== undefined),
   ];
-  const gateway = await startGateway({ config: { tools: { servers: serversOf(references) } } });
+  const gateway = await startGateway({
+    target: ALONE,
+    config: { tools: { servers: serversOf(references) } },
+  });
   const parts: string[] = [];
   let worse = 0;
   try {
     for (const reference of references) {
       if (words[0] && !reference.name.includes(words[0])) continue;
       const judged = await judge(installed, reference, gateway.url);
-      parts.push(`\`${reference.name}\`:\n\n${verdictTable(judged.columns)}`);
-      console.log(`\n${reference.name}\n\n${verdictTable(judged.columns)}`);
+      parts.push(describe(reference, judged));
+      console.log(`\n${parts.at(-1)}\n`);
       for (const one of judged.worse)
         console.log(`${one.cell} ${one.scenario} ${one.check}: ${one.direct} → ${one.through} ${one.why}`);
       worse += judged.worse.length;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Check, Checks, Status } from "./suite.ts";
+import { excuse } from "./excuses.ts";
 import { countIn, groupsOf, worseThrough } from "./verdicts.ts";
 
 const check = (id: string, status: Status): Check => ({ id, status });
@@ -59,4 +60,19 @@ test("only what was judged is counted, and what does not count stands apart", ()
     ["tasks-lifecycle"],
     ["json-schema-2020-12"],
   ]);
+});
+
+test("an excuse holds for its cell and its server, and for no other check", () => {
+  const one = (scenario: string, name: string) =>
+    worseThrough(new Map([[scenario, [check(name, "SUCCESS")]]]), new Map());
+  const left = (reference: string, cell: string, scenario: string, name = "any") =>
+    excuse(reference, cell, one(scenario, name)).worse.length;
+  expect(left("everything-server.ts", "LM", "tools-call-sampling")).toBe(0);
+  expect(left("everything-server.ts", "LL", "tools-call-sampling")).toBe(1);
+  expect(left("reference.ts", "LM", "tools-call-sampling")).toBe(1);
+  expect(left("reference.ts", "ML", "input-required-result-basic-elicitation")).toBe(0);
+  expect(left("reference.ts", "ML", "input-required-result-basic-sampling")).toBe(1);
+  expect(left("everything-server.ts", "ML", "server-stateless", "sep-2575-server-implements-discover")).toBe(
+    1,
+  );
 });

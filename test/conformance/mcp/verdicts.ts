@@ -40,7 +40,7 @@ function worseIn(
   const found: Worse[] = [];
   for (const [check, { status }] of direct) {
     const other = through.get(check);
-    // A scenario that passes altogether has nothing of the checks that only say why it failed.
+    if (status === "INFO") continue;
     if (other ? RANK[other.status] < RANK[status] : RANK[status] > 0)
       found.push({
         ...{ scenario, check, direct: status, through: other?.status ?? "absent" },

@@ -9,7 +9,7 @@ import { markdownTable, ROOT, withPart } from "../../helpers/documents.ts";
 import { excuse, type Excuse } from "./excuses.ts";
 import { type Installed, installSuite, SUITE } from "./install.ts";
 import { officialReference, ownReference, type Reference } from "./references.ts";
-import { type Checks, REVISIONS, type Revision, runSuite, scenariosOf } from "./suite.ts";
+import { type Checks, REVISIONS, type Revision, runClientSuite, runSuite, scenariosOf } from "./suite.ts";
 import { type Column, groupsOf, verdictTable, type Worse, worseThrough } from "./verdicts.ts";
 
 /** The process of the tools needs a gateway with a process of its own. */
@@ -38,7 +38,7 @@ async function judge(installed: Installed, reference: Reference, gateway: string
   for (const revision of REVISIONS) {
     const groups = groupsOf(await scenariosOf(installed.suite, "server", revision));
     const run = async (title: string, url: string): Promise<Checks> => {
-      const checks = await runSuite(installed, { url }, revision);
+      const checks = await runSuite(installed, url, revision);
       columns.push({ title, checks, groups });
       return checks;
     };
@@ -79,6 +79,29 @@ function describe({ name }: Reference, { columns, worse, excused }: Judgement): 
   ].join("\n\n");
 }
 
+/** The suite's servers before weir's own client. @returns the table, and the scenarios that count and fail */
+async function judgeClient(installed: Installed): Promise<{ text: string; failed: readonly string[] }> {
+  const columns: Column[] = [];
+  const failed: string[] = [];
+  for (const revision of REVISIONS) {
+    const scenarios = await scenariosOf(installed.suite, "client", revision);
+    const command = `${process.execPath} ${join(import.meta.dir, "client.ts")}`;
+    const checks = await runClientSuite(installed, command, revision);
+    columns.push({ title: revision, checks, groups: groupsOf(scenarios) });
+    for (const { name, unscored } of scenarios) {
+      const bad = checks.get(name)?.filter(({ status }) => status === "FAILURE" || status === "WARNING");
+      if (!unscored && bad?.length !== 0)
+        failed.push(
+          `${revision} ${name}: ${bad?.map((one) => `${one.id} ${one.errorMessage ?? ""}`).join("; ") ?? "did not run"}`,
+        );
+    }
+  }
+  return {
+    text: `weir as the client: ${failed.length} scenarios that count fail.\n\n${verdictTable(columns)}`,
+    failed,
+  };
+}
+
 /** @returns the exit code */
 export async function judgeTools(words: readonly string[]): Promise<number> {
   const installed = await installSuite();
@@ -106,7 +129,13 @@ export async function judgeTools(words: readonly string[]): Promise<number> {
     await gateway.stop();
     for (const reference of references) reference.stop();
   }
-  console.log(`\n${SUITE}: ${worse} checks are worse through weir.`);
+  if (!words[0] || words[0] === "client") {
+    const { text, failed } = await judgeClient(installed);
+    parts.push(text);
+    console.log(`\n${text}\n\n${failed.join("\n")}`);
+    worse += failed.length;
+  }
+  console.log(`\n${SUITE}: ${worse} checks or scenarios are worse than they may be.`);
   // A part of a run is no run.
   if (words.length === 0)
     await Bun.write(join(ROOT, README), withPart(README, "mcp-suite", parts.join("\n\n")));

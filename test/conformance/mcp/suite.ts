@@ -20,28 +20,52 @@ export interface Check {
 /** The checks of each scenario, in the order in which the suite ran them. */
 export type Checks = ReadonlyMap<string, readonly Check[]>;
 
-/** What is judged: a server at a URL, or a command that is given the URL of a server. */
-export type Judged = { readonly url: string } | { readonly command: string };
-
-/** Longest time of a run, in milliseconds. A scenario takes 30 seconds at most. */
+/** Longest time of a run and of a scenario, in milliseconds. */
 const RUN_MS = 600_000;
+const SCENARIO_MS = 60_000;
+/** Scenarios for clients that run at once: each starts a gateway. */
+const AT_ONCE = 2;
 
-/** Runs all scenarios of a revision. @throws Error when the suite found none */
-export async function runSuite(
-  { node, suite }: Installed,
-  judged: Judged,
+/** Runs all scenarios of a revision at a server. @throws Error when the suite found none */
+export async function runSuite(installed: Installed, url: string, revision: Revision): Promise<Checks> {
+  const scenarios = await scenariosOf(installed.suite, "server", revision);
+  return run(installed, ["server", "--url", url, "--requirements", revision], scenarios);
+}
+
+/** Runs all scenarios of a revision with a client: a command that is given the URL of a server. */
+export async function runClientSuite(
+  installed: Installed,
+  command: string,
   revision: Revision,
 ): Promise<Checks> {
+  const scenarios = await scenariosOf(installed.suite, "client", revision);
+  const found = new Map<string, readonly Check[]>();
+  const rest = [...scenarios];
+  const work = async () => {
+    for (let scenario = rest.shift(); scenario; scenario = rest.shift()) {
+      const words = ["client", "--command", command, "--spec-version", revision, "--scenario", scenario.name];
+      const checks = await run(installed, [...words, "--timeout", String(SCENARIO_MS)], [scenario]);
+      for (const [name, list] of checks) found.set(name, list);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return found;
+}
+
+async function run(
+  { node, suite }: Installed,
+  words: readonly string[],
+  scenarios: readonly Scenario[],
+): Promise<Checks> {
   const output = await mkdtemp(join(tmpdir(), "weir-mcp-suite-"));
-  const side = "url" in judged ? ["server", "--url", judged.url] : ["client", "--command", judged.command];
-  const child = Bun.spawn(
-    [node, join(suite, "dist/index.js"), ...side, "--requirements", revision, "--output-dir", output],
-    { stdin: "ignore", stdout: "ignore", stderr: "pipe", timeout: RUN_MS },
-  );
+  const child = Bun.spawn([node, join(suite, "dist/index.js"), ...words, "--output-dir", output], {
+    ...{ stdin: "ignore", stdout: "ignore", stderr: "pipe" },
+    timeout: RUN_MS,
+  });
   const errors = await new Response(child.stderr).text();
   await child.exited;
   try {
-    return await checksIn(output, await scenariosOf(suite, "url" in judged ? "server" : "client", revision));
+    return await checksIn(output, scenarios);
   } catch (error) {
     throw new Error(`The suite left no results: ${errors.trim().slice(-500)}`, { cause: error });
   } finally {

@@ -79,7 +79,14 @@ const GROUPS: readonly (readonly [string, RegExp])[] = [
   ["prompts and completion", /^(prompts-|completion-)/],
   ["streams, caching, hosts", /^(server-sse-multiple|caching|dns-)/],
   ["tasks (extension)", /^tasks-/],
+  [
+    "weir's own client: lifecycle, calls, headers, schemas",
+    /^(initialize|tools_call|elicitation-sep1034-client|sse-retry|request-metadata|sep-2322-client|http-(standard|custom|invalid)|json-schema-ref)/,
+  ],
+  ["weir's own client: authorization", /^auth\//],
 ];
+
+const UNSCORED = "not scored: headers, sessions, schemas, other authorization";
 
 /** Scenarios in groups; those that do not count for the revision stand apart. */
 export function groupsOf(scenarios: readonly Scenario[]): Map<string, string[]> {

@@ -102,6 +102,14 @@ const GATEWAY = {
   reloadConfig: ADMINS,
 };
 
+const TOOLS = {
+  listToolServers: AUDITORS,
+  listServerTools: AUDITORS,
+  getServerPins: AUDITORS,
+  getServerLogs: AUDITORS,
+  approveServerTools: ADMINS,
+};
+
 const BOOKS = {
   auditBooks: AUDITORS,
   auditLog: OVERSEERS,
@@ -133,6 +141,7 @@ export const ROLE_TABLE: Readonly<Record<string, Permitted>> = {
   ...LIMITS,
   ...PEOPLE,
   ...GATEWAY,
+  ...TOOLS,
   ...BOOKS,
   ...OWN,
 };

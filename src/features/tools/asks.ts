@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { ConnectAsk } from "./auth/connecting.ts";
 import type { ServerReport } from "./operator/facts.ts";
 import type { ApprovedPins } from "./pins/compare.ts";
-import type { PinMode } from "./declarations.ts";
+import type { PinMode } from "./pins/declarations.ts";
 import type { RequestId } from "./wire/messages.ts";
 import type { ToolsConfig } from "./section.ts";
 

@@ -21,10 +21,6 @@ export function covers(patterns: readonly string[], pattern: string): boolean {
   return !patterns.some((one) => one.startsWith("!")) && patterns.some((one) => globMatches(one, pattern));
 }
 
-/** What weir does with tools that are new or have changed: it hides them, it shows and logs them, or it does not look. */
-export const PIN_MODES = ["approve", "warn", "off"] as const;
-export type PinMode = (typeof PIN_MODES)[number];
-
 const limit = (most: number, usual: number, description: string) =>
   Type.Integer({ minimum: 1, maximum: most, default: usual, description });
 

@@ -1,6 +1,7 @@
 /** Tools: weir stands between clients and servers of the Model Context Protocol (MCP), and runs tools for models. */
 import type { Feature } from "../../feature/feature.ts";
 import { runHeaders } from "./headers.ts";
+import { toolsCommands } from "./flags.ts";
 import { tools as allowedTools } from "./key-options.ts";
 import { toolsSection } from "./section.ts";
 
@@ -9,6 +10,7 @@ export const tools: Feature = {
   section: toolsSection,
   headers: runHeaders,
   keyOptions: [allowedTools],
+  commands: toolsCommands,
   worker: () => import("./worker.ts"),
   service: () => import("./service.ts"),
   admin: () => import("./admin.ts"),

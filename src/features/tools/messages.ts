@@ -1,6 +1,6 @@
 /** What workers tell the keeper about tools, and what it asks them. */
 import type { JsonObject } from "../../core/json.ts";
-import type { PinMode } from "./declarations.ts";
+import type { PinMode } from "./pins/declarations.ts";
 import type { OperatorAnswer, OperatorAsk, ServerReport, ServerSummary } from "./operator/facts.ts";
 
 /** A list that a server gave, with all of its tools. */

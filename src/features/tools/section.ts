@@ -4,7 +4,8 @@ import type { Fault } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
 import { auth, authFaults } from "./auth/section.ts";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
-import { PIN_MODES, runOptions } from "./declarations.ts";
+import { runOptions } from "./declarations.ts";
+import { PIN_MODES } from "./pins/declarations.ts";
 
 /** Names of servers: without an underscore, because the first `__` of a tool's name ends that of its server. */
 export const SERVER_NAME = /^[a-z][a-z0-9-]{0,23}$/;

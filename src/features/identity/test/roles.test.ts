@@ -92,13 +92,14 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   createMyKey: "make its own keys",
   rotateMyKey: "make its own keys",
   ...Object.fromEntries(
-    `missingPrices listStoredModels getStoredModel getConfig getConfigSource auditBooks listAssumptions listInvoices getStore`
-      .split(" ")
+    `missingPrices listStoredModels getStoredModel getConfig getConfigSource auditBooks listAssumptions listInvoices getStore
+     listToolServers listServerTools getServerPins getServerLogs`
+      .split(/\s+/)
       .map((id) => [id, "read what the gateway is made of"] as const),
   ),
   ...Object.fromEntries(
     `deleteCaptures openGateway revokeToken createStoredModel changeStoredModel deleteStoredModel reloadConfig reconcile
-     backupStore checkStore releaseBudgets pruneStore`
+     backupStore checkStore releaseBudgets pruneStore approveServerTools`
       .split(/\s+/)
       .map((id) => [id, "change the gateway"] as const),
   ),
@@ -146,6 +147,7 @@ const REQUESTS: Readonly<
   reconcile: () => ({ body: { provider: "p", month: "2026-11", amount: 1 } }),
   backupStore: () => ({ body: { path: "/tmp/copy.db" } }),
   pruneStore: () => ({ body: {} }),
+  approveServerTools: () => ({ body: { digest: "d" } }),
 };
 
 let store: SqlStore;

@@ -2,7 +2,7 @@
 import type { Principal } from "../../../core/principal.ts";
 import { ANYONE, type Caller } from "../asks.ts";
 import { tools as allowedTools } from "../key-options.ts";
-import { pinModeFor } from "../pins/modes.ts";
+import { pinModeFor } from "../pins/declarations.ts";
 import type { ToolsConfig } from "../section.ts";
 
 export class Access {

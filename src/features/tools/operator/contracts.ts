@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { contract } from "../../../operator/contract.ts";
 import { answer, nano, PAGE, pageOf, request, time, words } from "../../../operator/shapes.ts";
-import { PIN_MODES } from "../declarations.ts";
+import { PIN_MODES } from "../pins/declarations.ts";
 
 const UNTRUSTED = "As the server says it: untrusted text.";
 

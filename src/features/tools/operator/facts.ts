@@ -1,6 +1,6 @@
 /** What only workers know of servers, for operators. */
 import type { Era } from "../wire/revisions.ts";
-import type { PinMode } from "../declarations.ts";
+import type { PinMode } from "../pins/declarations.ts";
 
 /** A server as the config has it; nothing of it is secret. */
 export interface ServerSummary {

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../../core/json.ts";
 import { CODE, McpError } from "../wire/messages.ts";
 import { type ApprovedPins, pinsOf, type ServerPins, shown } from "./compare.ts";
-import type { PinMode } from "../declarations.ts";
+import type { PinMode } from "./declarations.ts";
 
 export class Approved {
   #stored: ApprovedPins | undefined;

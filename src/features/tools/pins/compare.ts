@@ -1,7 +1,7 @@
 /** Compares what a server lists with what was approved of it. */
 import type { JsonObject } from "../../../core/json.ts";
 import { nameOf, pinOf } from "./canonical.ts";
-import type { PinMode } from "../declarations.ts";
+import type { PinMode } from "./declarations.ts";
 
 /** The approved definitions of one server: hashes by the names of its tools. */
 export type ServerPins = Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import type { Replica } from "../../../core/replica.ts";
 import type { SeenList, ToolsUp } from "../messages.ts";
 import { Approved } from "./approved.ts";
 import type { ApprovedPins } from "./compare.ts";
-import type { PinMode } from "../declarations.ts";
+import type { PinMode } from "./declarations.ts";
 import { pinsIn, type PinsRow } from "./rows.ts";
 
 /** How long a list waits for the first rows, and between two looks. Milliseconds. */
@@ -17,8 +17,8 @@ export class Pins {
   readonly #keeper: Pick<Channel<ToolsUp, never>, "isUp" | "send">;
   readonly #approved = new Approved();
   #known: ApprovedPins | undefined;
-  /** The list of each server that the keeper has. */
-  readonly #sent = new Map<string, Pick<SeenList, "definitions" | "mode">>();
+  /** The last list of each server. */
+  readonly #lists = new Map<string, SeenList>();
   readonly #listeners: (() => void)[] = [];
 
   /** @param rows of the table `tools_pins` */
@@ -65,17 +65,16 @@ export class Pins {
     return visible;
   }
 
-  /** Tells the keeper of a list, once. */
+  /** Tells the keeper of a list, once; of one that comes while it is away, when it is back. */
   report(list: SeenList): void {
-    const { server, definitions, mode } = list;
-    const sent = this.#sent.get(server);
-    if (!this.#keeper.isUp || (sent?.definitions === definitions && sent.mode === mode)) return;
-    this.#sent.set(server, { definitions, mode });
-    this.#keeper.send({ seen: list });
+    const last = this.#lists.get(list.server);
+    if (last?.definitions === list.definitions && last.mode === list.mode) return;
+    this.#lists.set(list.server, list);
+    if (this.#keeper.isUp) this.#keeper.send({ seen: list });
   }
 
   /** The keeper is another one: it may have none of the lists. */
   up(): void {
-    this.#sent.clear();
+    for (const seen of this.#lists.values()) this.#keeper.send({ seen });
   }
 }

@@ -5,7 +5,7 @@ import type { ToolsUp } from "../messages.ts";
 import { Approved } from "../pins/approved.ts";
 import { digestOf, PinsBook, PinsChanged } from "../pins/book.ts";
 import { pinsOf, shown } from "../pins/compare.ts";
-import { pinModeFor } from "../pins/modes.ts";
+import { pinModeFor } from "../pins/declarations.ts";
 import { Pins } from "../pins/pins.ts";
 import { isPending, type PinsRow, readPins, readTools } from "../pins/rows.ts";
 import { SeenLists } from "../pins/seen-lists.ts";
@@ -166,7 +166,8 @@ test("a worker reads pins from its rows, and tells the keeper of each list once"
     listen: (changed: typeof heard) => void (heard = changed),
   };
   const sent: ToolsUp[] = [];
-  const pins = new Pins(replica, { isUp: true, send: (message) => void sent.push(message) });
+  const keeper = { isUp: true, send: (message: ToolsUp) => void sent.push(message) };
+  const pins = new Pins(replica, keeper);
   let changes = 0;
   pins.listen(() => changes++);
   expect(pins.approvedOf()).toBeUndefined();
@@ -180,9 +181,12 @@ test("a worker reads pins from its rows, and tells the keeper of each list once"
   heard(["s"]);
   expect(pins.visible("s", LIST, "approve")).toEqual([tool("read")]);
   expect([changes, sent.length]).toEqual([1, 1]);
+  keeper.isUp = false;
+  pins.report({ server: "s", definitions: [tool("read")], mode: "approve" });
+  expect(sent.length).toBe(1);
+  keeper.isUp = true;
   pins.up();
-  pins.visible("s", LIST, "approve");
-  expect(sent.length).toBe(2);
+  expect(sent[1]).toEqual({ seen: { server: "s", definitions: [tool("read")], mode: "approve" } });
 });
 
 test("without an option, definitions are pinned for callers with a key alone", () => {

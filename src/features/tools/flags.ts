@@ -1,0 +1,59 @@
+/** The commands on tools. */
+import { type CommandHead, CONNECT_FLAGS, type Flag, JSON_FLAG, YES_FLAG } from "../../cli/command.ts";
+
+const SERVER = { name: "SERVER" };
+const SOME_SERVER = { ...SERVER, optional: true };
+const COMMON = [JSON_FLAG, ...CONNECT_FLAGS];
+/** As `weir chat` has them. */
+const CALLER: readonly Flag[] = [
+  { name: "--key", value: "KEY", help: "gateway key (default WEIR_API_KEY, or the first of WEIR_API_KEYS)" },
+  { name: "--url", value: "URL", help: "base URL of the gateway (default http://127.0.0.1:9347)" },
+  JSON_FLAG,
+];
+
+export const toolsCommands: readonly CommandHead[] = [
+  {
+    name: "tools list",
+    after: ["tokens revoke", "keys import", "keys list"],
+    summary: "list the tools that a key may use; with SERVER, those of one server",
+    words: [SOME_SERVER],
+    flags: CALLER,
+    run: async () => (await import("./operator/caller-cli.ts")).list,
+  },
+  {
+    name: "tools call",
+    after: ["tools list"],
+    summary: "call a tool through the gateway, with arguments as JSON, and print its result",
+    words: [SERVER, { name: "TOOL" }, { name: "ARGUMENTS", optional: true }],
+    flags: CALLER,
+    run: async () => (await import("./operator/caller-cli.ts")).call,
+  },
+  {
+    name: "tools pins",
+    after: ["tools call"],
+    summary: "list the servers with their pins; with SERVER, what it lists otherwise than it was approved",
+    words: [SOME_SERVER],
+    flags: COMMON,
+    run: async () => (await import("./operator/cli.ts")).pins,
+  },
+  {
+    name: "tools approve",
+    after: ["tools pins"],
+    summary: "show what a server lists otherwise than it was approved, ask, and approve it",
+    words: [SERVER],
+    flags: [
+      { name: "--tool", value: "NAME", help: "only this tool", repeats: true },
+      { ...YES_FLAG, help: "do not ask; without a terminal nothing is approved else" },
+      ...COMMON,
+    ],
+    run: async () => (await import("./operator/cli.ts")).approve,
+  },
+  {
+    name: "tools logs",
+    after: ["tools approve"],
+    summary: "print what the programs of a server wrote to their standard error",
+    words: [SERVER],
+    flags: COMMON,
+    run: async () => (await import("./operator/cli.ts")).logs,
+  },
+];

@@ -1,5 +1,12 @@
 /** The commands on tools. */
-import { type CommandHead, CONNECT_FLAGS, type Flag, JSON_FLAG, YES_FLAG } from "../../cli/command.ts";
+import {
+  type CommandHead,
+  CONFIG_FLAGS,
+  CONNECT_FLAGS,
+  type Flag,
+  JSON_FLAG,
+  YES_FLAG,
+} from "../../cli/command.ts";
 
 const SERVER = { name: "SERVER" };
 const SOME_SERVER = { ...SERVER, optional: true };
@@ -29,8 +36,16 @@ export const toolsCommands: readonly CommandHead[] = [
     run: async () => (await import("./operator/caller-cli.ts")).call,
   },
   {
-    name: "tools pins",
+    name: "tools check",
     after: ["tools call"],
+    summary: "connect to the servers of the config, and print what they are; exits with 1 if one fails",
+    words: [SOME_SERVER],
+    flags: [...CONFIG_FLAGS, JSON_FLAG],
+    run: () => import("./operator/check-cli.ts"),
+  },
+  {
+    name: "tools pins",
+    after: ["tools check"],
     summary: "list the servers with their pins; with SERVER, what it lists otherwise than it was approved",
     words: [SOME_SERVER],
     flags: COMMON,

@@ -1,0 +1,127 @@
+/** `weir tools check [SERVER]`: connects to the servers of the config as a gateway would, without one. */
+import type { Context } from "../../../cli/command.ts";
+import { configOptions } from "../../../cli/command.ts";
+import { table } from "../../../cli/terminal.ts";
+import { loadConfig } from "../../../config/load.ts";
+import { Groups } from "../../../service/groups.ts";
+import { VERSION } from "../../../process/version.ts";
+import { revealed } from "../front/revealed.ts";
+import { visible, visibleName } from "../pins/visible.ts";
+import { type ServerConfig, toolsOf } from "../section.ts";
+import { Children } from "../servers/stdio/children.ts";
+import { type ConnectProgram, Server } from "../servers/server.ts";
+import { tokensOf } from "./tokens.ts";
+
+/** Programs may have to be downloaded. Milliseconds. */
+const PATIENCE_MS = 120_000;
+
+interface Checked {
+  readonly server: string;
+  readonly ok: boolean;
+  readonly era?: string;
+  readonly version?: string;
+  readonly software?: string;
+  readonly tools?: number;
+  readonly tokens?: number;
+  readonly reason?: string;
+}
+
+/** @returns 1 if a server cannot be used */
+export async function run(context: Context): Promise<number> {
+  const {
+    words: [wanted],
+    flags,
+    print,
+  } = context;
+  const { servers } = toolsOf(loadConfig(configOptions(context)).config);
+  if (wanted !== undefined && !Object.hasOwn(servers, wanted))
+    throw new Error(`the config has no server of tools ${visibleName(wanted)}`);
+  const chosen = Object.entries(servers).filter(([name]) => wanted === undefined || name === wanted);
+  const programs = new Programs(context.printError);
+  try {
+    const checked = await Promise.all(
+      chosen.map(([name, config]) => checkOne(name, revealed(config), programs.connect)),
+    );
+    if (flags["--json"]) print(JSON.stringify({ servers: checked }, null, 2));
+    else print(checked.length === 0 ? "the config has no servers of tools" : shown(checked));
+    for (const { server, ok } of checked) if (!ok) programs.printErrors(server);
+    return checked.every(({ ok }) => ok) ? 0 : 1;
+  } finally {
+    await programs.close();
+  }
+}
+
+async function checkOne(name: string, config: ServerConfig, connect: ConnectProgram): Promise<Checked> {
+  const server = new Server(name, config, { heard: () => {}, met: () => {}, listed: () => {} }, connect);
+  const stop = AbortSignal.timeout(PATIENCE_MS);
+  try {
+    const client = { capabilities: {}, info: { name: "weir", version: VERSION } };
+    const held = await server.hold({ principal: "check", client, era: "modern" }, stop);
+    const { era, facts } = held.connection;
+    const { name: own, version: release } = facts.info;
+    const tools = facts.capabilities["tools"] === undefined ? [] : await held.tools(stop);
+    held.release();
+    return {
+      ...{ server: name, ok: true, era, version: facts.version },
+      software: [own, release].filter((one) => typeof one === "string").join(" "),
+      tools: tools.length,
+      tokens: tools.reduce((sum, one) => sum + tokensOf(one), 0),
+    };
+  } catch (thrown) {
+    return { server: name, ok: false, reason: (thrown as Error).message };
+  } finally {
+    await server.close();
+  }
+}
+
+function shown(checked: readonly Checked[]): string {
+  const rows = checked.map(
+    ({ server, ok, era = "", version = "", tools, tokens, software = "", reason = "" }) =>
+      ok
+        ? [server, "ok", `${era} ${visible(version)}`, String(tools), String(tokens), visible(software)]
+        : [server, "failed", visible(reason)],
+  );
+  const good = rows.filter(([, state]) => state === "ok");
+  const bad = rows.filter(([, state]) => state !== "ok");
+  return [
+    ...(good.length > 0 ? [table([["SERVER", "STATE", "ERA", "TOOLS", "TOKENS", "SOFTWARE"], ...good])] : []),
+    ...(bad.length > 0 ? [table(bad)] : []),
+  ].join("\n");
+}
+
+/** Programs of servers, which end with the command. */
+class Programs {
+  readonly #groups = new Groups(() => {});
+  readonly #children: Children;
+  readonly #printError: (text: string) => void;
+
+  constructor(printError: (text: string) => void) {
+    this.#printError = printError;
+    this.#children = new Children({
+      spawn: (command, options) => this.#groups.spawn(command, options),
+      folder: () => undefined,
+      fault: printError,
+      info: () => {},
+    });
+  }
+
+  readonly connect: ConnectProgram = ({ name, config }, key, { principal, client }, events) => {
+    const { command = [], env = {}, idleMs, era } = config;
+    const program = { command, env: env as unknown as Record<string, string>, idleMs, era };
+    return this.#children.connect(
+      { server: name, owner: key, principal, client, isMixed: false, config: program, isPassing: false },
+      events,
+    );
+  };
+
+  /** What the programs of a server wrote to their standard errors. */
+  printErrors(server: string): void {
+    for (const line of this.#children.logs(server).trimEnd().split("\n"))
+      if (line !== "") this.#printError(`  ${visible(line)}`);
+  }
+
+  async close(): Promise<void> {
+    await this.#children.close();
+    this.#groups.killAll();
+  }
+}

@@ -3,6 +3,7 @@ import { printable } from "../../../core/printable.ts";
 import { Accounts } from "./accounts.ts";
 import { askingWith } from "./asking.ts";
 import { Authorities, type Guarded } from "./authorities.ts";
+import type { ServerConfig } from "../section.ts";
 import { ClientCredentials } from "./client-credentials.ts";
 import type { ConnectAnswer, ConnectAsk } from "./connecting.ts";
 import { AuthFault, type Credential } from "./credential.ts";
@@ -152,4 +153,12 @@ function beside(fixed: Readonly<Record<string, string>>, credential?: Credential
     headers: async () => ({ ...fixed, ...(await credential.headers()) }),
     refused: (answer) => credential.refused(answer),
   };
+}
+
+/** A server of the config, as far as its credentials are concerned. */
+export function guardedBy(
+  { name, config: { auth } }: { readonly name: string; readonly config: Pick<ServerConfig, "auth"> },
+  url: string,
+): AuthServer {
+  return { name, url, ...(auth && { auth }) };
 }

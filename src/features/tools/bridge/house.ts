@@ -1,6 +1,6 @@
 /** The process of the tools: sessions, connections and calls that wait exist here, once for all workers. */
 import type { ConnectAsk } from "../auth/connecting.ts";
-import type { AuthServer, Credentials } from "../auth/credentials.ts";
+import { type Credentials, guardedBy } from "../auth/credentials.ts";
 import type { Ask, Introduction, Piece } from "../asks.ts";
 import type { ToolsConfig } from "../section.ts";
 import { Approved } from "../pins/approved.ts";
@@ -185,8 +185,4 @@ export class House {
     for (const server of this.#servers.values()) server.sweep(now);
     this.#legacy.sweep(now);
   }
-}
-
-function guardedBy({ name, config: { auth } }: Pick<Server, "name" | "config">, url: string): AuthServer {
-  return { name, url, ...(auth && { auth }) };
 }

@@ -5,11 +5,13 @@ import { table } from "../../../cli/terminal.ts";
 import { loadConfig } from "../../../config/load.ts";
 import { Groups } from "../../../service/groups.ts";
 import { VERSION } from "../../../process/version.ts";
+import { Credentials, guardedBy } from "../auth/credentials.ts";
 import { revealed } from "../front/revealed.ts";
 import { visible, visibleName } from "../pins/visible.ts";
-import { type ServerConfig, toolsOf } from "../section.ts";
+import { type ServerConfig, type ToolsConfig, toolsOf } from "../section.ts";
 import { Children } from "../servers/stdio/children.ts";
-import { type ConnectProgram, Server } from "../servers/server.ts";
+import { connectPrograms } from "../servers/stdio/connect.ts";
+import { Server, type Ways } from "../servers/server.ts";
 import { tokensOf } from "./tokens.ts";
 
 /** Programs may have to be downloaded. Milliseconds. */
@@ -33,14 +35,15 @@ export async function run(context: Context): Promise<number> {
     flags,
     print,
   } = context;
-  const { servers } = toolsOf(loadConfig(configOptions(context)).config);
+  const options = toolsOf(loadConfig(configOptions(context)).config);
+  const { servers } = options;
   if (wanted !== undefined && !Object.hasOwn(servers, wanted))
     throw new Error(`the config has no server of tools ${visibleName(wanted)}`);
   const chosen = Object.entries(servers).filter(([name]) => wanted === undefined || name === wanted);
-  const programs = new Programs(context.printError);
+  const programs = new Programs(context.printError, options);
   try {
     const checked = await Promise.all(
-      chosen.map(([name, config]) => checkOne(name, revealed(config), programs.connect)),
+      chosen.map(([name, config]) => checkOne(name, revealed(config), programs.ways)),
     );
     if (flags["--json"]) print(JSON.stringify({ servers: checked }, null, 2));
     else print(checked.length === 0 ? "the config has no servers of tools" : shown(checked));
@@ -51,8 +54,8 @@ export async function run(context: Context): Promise<number> {
   }
 }
 
-async function checkOne(name: string, config: ServerConfig, connect: ConnectProgram): Promise<Checked> {
-  const server = new Server(name, config, { heard: () => {}, met: () => {}, listed: () => {} }, connect);
+async function checkOne(name: string, config: ServerConfig, ways: Ways): Promise<Checked> {
+  const server = new Server(name, config, { heard: () => {}, met: () => {}, listed: () => {} }, ways);
   const stop = AbortSignal.timeout(PATIENCE_MS);
   try {
     const client = { capabilities: {}, info: { name: "weir", version: VERSION } };
@@ -94,9 +97,12 @@ class Programs {
   readonly #groups = new Groups(() => {});
   readonly #children: Children;
   readonly #printError: (text: string) => void;
+  readonly #credentials: Credentials;
 
-  constructor(printError: (text: string) => void) {
+  constructor(printError: (text: string) => void, options: ToolsConfig) {
     this.#printError = printError;
+    this.#credentials = new Credentials({ folder: undefined, fault: printError, info: () => {} });
+    this.#credentials.configure({ hosts: [], ...options });
     this.#children = new Children({
       spawn: (command, options) => this.#groups.spawn(command, options),
       folder: () => undefined,
@@ -105,14 +111,12 @@ class Programs {
     });
   }
 
-  readonly connect: ConnectProgram = ({ name, config }, key, { principal, client }, events) => {
-    const { command = [], env = {}, idleMs, era } = config;
-    const program = { command, env: env as unknown as Record<string, string>, idleMs, era };
-    return this.#children.connect(
-      { server: name, owner: key, principal, client, isMixed: false, config: program, isPassing: false },
-      events,
-    );
-  };
+  get ways(): Ways {
+    return {
+      program: connectPrograms(this.#children),
+      credential: (server, url, principal) => this.#credentials.of(guardedBy(server, url), principal),
+    };
+  }
 
   /** What the programs of a server wrote to their standard errors. */
   printErrors(server: string): void {

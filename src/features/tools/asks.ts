@@ -128,7 +128,6 @@ export type Piece =
 /** What a worker says about itself: the options of its config. */
 export interface Introduction {
   readonly options: ToolsConfig;
-  readonly version: string;
   /** What is approved; absent while the worker does not know it. */
   readonly pins?: ApprovedPins;
 }

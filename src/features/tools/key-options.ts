@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { keyOption } from "../../ledger/keys/option.ts";
 import { covers } from "./declarations.ts";
 
-const patterns = (description: string) => Type.Array(Type.String({ minLength: 1 }), { description });
+const patterns = (description: string) => Type.Array(Type.String(), { description });
 
 export const tools = keyOption<readonly string[]>({
   name: "tools",

@@ -12,7 +12,7 @@ export const SERVER_NAME = /^[a-z][a-z0-9-]{0,23}$/;
 const RESERVED = new Set(["weir", "health", "oauth", "connect"]);
 
 const texts = (description: string, examples: readonly string[][]) =>
-  Type.Optional(Type.Array(Type.String({ minLength: 1 }), { description, examples }));
+  Type.Optional(Type.Array(Type.String(), { description, examples }));
 
 const time = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000, description }));

@@ -5,6 +5,7 @@ import { askUser, withoutAnswer } from "../auth/elicit.ts";
 import type { Held, Server } from "../servers/server.ts";
 import { type Answered, CODE, McpError } from "../wire/messages.ts";
 import { headersFor, mismatch, type ParamHeader, paramHeadersOf } from "../wire/param-headers.ts";
+import { OWN_INFO } from "../wire/own-info.ts";
 import { metaOf, META, REVISIONS, withMeta } from "../wire/revisions.ts";
 import { translated } from "./eras.ts";
 import { type Exchange, ownerOf } from "./exchange.ts";
@@ -15,9 +16,6 @@ import { ResourceHomes } from "./resources.ts";
 import type { Seal } from "./seal.ts";
 import { inTime } from "./timeout.ts";
 import type { View } from "./view.ts";
-
-/** What weir says about itself. */
-export const OWN_INFO = (version: string): JsonObject => ({ name: "weir", version });
 
 /** What `/mcp` can do, whatever its servers can: their lists are asked when a client wants them. */
 const MERGED_CAPABILITIES: JsonObject = {
@@ -32,12 +30,10 @@ export class Answers {
   readonly #forwarder: Forwarder;
   readonly #homes = new ResourceHomes();
   readonly #params = new WeakMap<JsonObject, readonly ParamHeader[]>();
-  readonly #version: () => string;
 
-  constructor(seal: Seal, forwarder: Forwarder, version: () => string) {
+  constructor(seal: Seal, forwarder: Forwarder) {
     this.#seal = seal;
     this.#forwarder = forwarder;
-    this.#version = version;
   }
 
   /** @throws McpError */
@@ -69,7 +65,7 @@ export class Answers {
     if (view.isMerged)
       return {
         capabilities: { ...MERGED_CAPABILITIES, ...(exchange.era === "legacy" && { logging: {} }) },
-        serverInfo: OWN_INFO(this.#version()),
+        serverInfo: OWN_INFO,
       };
     const held = await this.#hold(exchange, view.servers[0]!);
     try {
@@ -79,7 +75,7 @@ export class Answers {
       const logging = exchange.era === "legacy" && era === "modern" ? { logging: {} } : {};
       return {
         capabilities: { ...capabilities, ...logging },
-        serverInfo: Object.keys(facts.info).length > 0 ? facts.info : OWN_INFO(this.#version()),
+        serverInfo: Object.keys(facts.info).length > 0 ? facts.info : OWN_INFO,
         ...(facts.instructions !== undefined && { instructions: facts.instructions }),
       };
     } finally {
@@ -202,8 +198,7 @@ export class Answers {
       const { resultType: _, ttlMs: __, cacheScope: ___, ...own } = result;
       return { result: own };
     }
-    const isNamed = metaOf(result)[META.server] !== undefined && !view.isMerged;
-    const info = isNamed ? {} : { [META.server]: OWN_INFO(this.#version()) };
-    return { result: { resultType: "complete", ...withMeta(result, info) } };
+    const own = view.isMerged ? undefined : (metaOf(result)[META.server] ?? view.servers[0]!.info);
+    return { result: { resultType: "complete", ...withMeta(result, { [META.server]: own ?? OWN_INFO }) } };
   }
 }

@@ -2,6 +2,7 @@
 import type { Caller } from "../asks.ts";
 import type { ClientFacts } from "../servers/connection.ts";
 import { CODE, McpError } from "../wire/messages.ts";
+import { OWN_INFO } from "../wire/own-info.ts";
 import type { Answers } from "./answers.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Listeners } from "./listeners.ts";
@@ -17,7 +18,7 @@ export interface Context {
 }
 
 /** weir asks by itself. */
-export const NO_CLIENT: ClientFacts = { capabilities: {}, info: { name: "weir", version: "1" } };
+export const NO_CLIENT: ClientFacts = { capabilities: {}, info: OWN_INFO };
 
 /** An exchange without a client that could be told or asked something. */
 export function plainExchange(caller: Caller, stop: AbortSignal, client = NO_CLIENT): Exchange {

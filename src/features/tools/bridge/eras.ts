@@ -14,7 +14,8 @@ export function translated(exchange: Exchange, era: Era, asked: Forwarded, answe
 function toModern({ method, params }: Forwarded, answered: Answered): Answered {
   if ("error" in answered) {
     const { code, message, data } = answered.error;
-    if (code === CODE.resource)
+    const isUnknown = code === CODE.resource || (method === "resources/read" && code === CODE.params);
+    if (isUnknown && !(isObject(data) && "uri" in data))
       return { error: { code: CODE.params, message, data: { uri: params["uri"] } } };
     const needed = code === CODE.url ? urlRequests(data) : undefined;
     return needed ? { result: { resultType: "input_required", inputRequests: needed } } : answered;

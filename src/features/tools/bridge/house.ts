@@ -46,7 +46,6 @@ export class House {
   readonly #modern: ModernDoor;
   readonly #legacy: LegacyDoor;
   readonly #inquiries: Inquiries;
-  #version = "";
   /** What is approved, as text. */
   #pins = "";
   readonly #timer: ReturnType<typeof setInterval>;
@@ -56,7 +55,7 @@ export class House {
     const seal = new Seal();
     const use: Use = (server, definitions, caller) => this.#usable.of(server, definitions, caller);
     const context: Context = {
-      answers: new Answers(seal, new Forwarder(seal, this.#parked), () => this.#version),
+      answers: new Answers(seal, new Forwarder(seal, this.#parked)),
       listeners: this.#listeners,
       view: (caller, endpoint) => new View(this.#servers, caller, endpoint, use),
       errorOf: (thrown) => this.#errorOf(thrown),
@@ -68,8 +67,7 @@ export class House {
     this.#timer.unref();
   }
 
-  introduced({ options, version, pins }: Introduction): void {
-    this.#version = version;
+  introduced({ options, pins }: Introduction): void {
     this.#options.credentials.configure({ hosts: [], ...options });
     const isApproved = pins !== undefined && JSON.stringify(pins) !== this.#pins;
     if (isApproved) {

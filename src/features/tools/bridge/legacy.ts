@@ -12,6 +12,7 @@ import {
   responseOf,
   type RpcRequest,
 } from "../wire/messages.ts";
+import { OWN_INFO } from "../wire/own-info.ts";
 import { isLevel, LEGACY, LEGACY_NEWEST, META, withMeta } from "../wire/revisions.ts";
 import { aborted, type Context, plainExchange } from "./context.ts";
 import { ownerOf } from "./exchange.ts";
@@ -70,7 +71,7 @@ export class LegacyDoor {
     const { protocolVersion, capabilities, clientInfo } = params;
     const client = {
       capabilities: isObject(capabilities) ? capabilities : {},
-      info: isObject(clientInfo) ? clientInfo : {},
+      info: isObject(clientInfo) ? clientInfo : OWN_INFO,
     };
     const version = (LEGACY as readonly unknown[]).includes(protocolVersion)
       ? String(protocolVersion)

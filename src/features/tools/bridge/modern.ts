@@ -2,7 +2,14 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { PostAsk } from "../asks.ts";
 import type { ClientFacts } from "../servers/connection.ts";
-import { type Answered, parseExact, type RequestId, type RpcRequest } from "../wire/messages.ts";
+import {
+  type Answered,
+  parseExact,
+  type RequestId,
+  type RpcNotification,
+  type RpcRequest,
+} from "../wire/messages.ts";
+import { OWN_INFO } from "../wire/own-info.ts";
 import { isLevel, META, metaOf, withMeta } from "../wire/revisions.ts";
 import { aborted, type Context } from "./context.ts";
 import { ModernExchange } from "./modern-client.ts";
@@ -19,7 +26,12 @@ export class ModernDoor {
 
   async post(ask: PostAsk, pieces: Pieces, stop: AbortSignal): Promise<void> {
     const { caller, server, params: headers = {} } = ask;
-    const request = parseExact(ask.text) as unknown as RpcRequest;
+    const request = parseExact(ask.text) as unknown as RpcRequest | RpcNotification;
+    // A modern client cancels by closing its request; its notifications say nothing more.
+    if (!("id" in request)) {
+      pieces.push({ status: 202 });
+      return pieces.end();
+    }
     const { id, method, params = {} } = request;
     const exchange = new ModernExchange(pieces, { caller, client: factsOf(params), stop, params: headers });
     let status = 200;
@@ -74,7 +86,7 @@ function factsOf(params: JsonObject): ClientFacts {
   const { [META.capabilities]: capabilities, [META.client]: info, [META.logLevel]: logLevel } = meta;
   return {
     capabilities: isObject(capabilities) ? capabilities : {},
-    info: isObject(info) ? info : {},
+    info: isObject(info) ? info : OWN_INFO,
     ...(isLevel(logLevel) && { logLevel }),
   };
 }

@@ -177,12 +177,18 @@ class ParkedCall {
     this.#stop.abort(reason instanceof Error ? reason : new Error("the client has gone"));
   }
 
+  /** The call fails for the client, whatever the server makes of that. */
+  #lacks(capability: string): Answered {
+    const message = `the tool needs the client's capability ${capability}, which it has not declared`;
+    const data = { requiredCapabilities: { [capability]: {} } };
+    this.#failed ??= { thrown: new McpError(CODE.capability, message, { data, status: 400 }) };
+    this.#wake?.();
+    return { error: { code: CODE.method, message } };
+  }
+
   #ask(method: string, params: JsonObject): Promise<Answered> {
     const missing = lacking(this.#exchange.client, method);
-    if (missing !== undefined)
-      return Promise.resolve({
-        error: { code: CODE.method, message: `the client does not support ${missing}` },
-      });
+    if (missing !== undefined) return Promise.resolve(this.#lacks(missing));
     const { promise, resolve } = Promise.withResolvers<Answered>();
     this.#wishes.set(`${method.split("/")[0]}-${++this.#number}`, { method, params, answer: resolve });
     this.#wake?.();

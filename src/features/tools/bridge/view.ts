@@ -63,12 +63,19 @@ export class View {
       const { tools, byName } = await this.tools(server, held, stop);
       const tool =
         byName.get(split.rest) ?? tools.find((one) => this.outward(server, String(one["name"])) === name);
-      if (!tool) throw unknownTool(name);
-      return { server, tool, held };
+      if (tool) return { server, tool, held };
+      // Nothing is forbidden here, so that a server which does not list all of its tools may answer itself.
+      if (this.isMerged || this.#isRestricted(server)) throw unknownTool(name);
+      return { server, tool: { name }, held };
     } catch (thrown) {
       held.release();
       throw thrown;
     }
+  }
+
+  #isRestricted({ config: { only } }: Server): boolean {
+    const { tools, pin } = this.#caller;
+    return only.length > 0 || tools !== undefined || pin === "approve";
   }
 }
 

@@ -11,7 +11,7 @@ import {
   McpError,
   type RequestId,
 } from "../wire/messages.ts";
-import { META, metaOf, MODERN, REVISIONS } from "../wire/revisions.ts";
+import { META, metaOf, MODERN, NAMED, REVISIONS } from "../wire/revisions.ts";
 
 /** Deepest nesting of a message. */
 const MOST_DEPTH = 64;
@@ -40,13 +40,6 @@ export class MessageFault extends Error {
     this.isModern = of.isModern;
   }
 }
-
-/** Parameters that the header `Mcp-Name` repeats, by method. */
-const NAMED: Readonly<Record<string, string>> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
-};
 
 /** @throws MessageFault */
 export function checkMessage(bytes: Uint8Array, headers: Headers): Checked {
@@ -104,6 +97,8 @@ function checkModern({ id, method, params }: Checked, headers: Headers): void {
       isModern: true,
     });
   const meta = metaOf(params);
+  // Clients send notifications of the modern era without the members that requests have.
+  if (id === undefined && !(META.version in meta)) return;
   const version = meta[META.version];
   const said = headers.get("mcp-protocol-version");
   if (said === null)

@@ -1,7 +1,6 @@
 /** The part of tools in a worker: endpoints, the loop of models, and what operators and pins need. */
 import type { JsonObject } from "../../../core/json.ts";
 import type { Seams, WorkerHost } from "../../../gateway/seams.ts";
-import { VERSION } from "../../../process/version.ts";
 import type { Ask, Piece, Watched } from "../asks.ts";
 import { connectRoutes } from "../auth/connect-routes.ts";
 import type { AskConnect, ConnectAnswer } from "../auth/connecting.ts";
@@ -44,7 +43,7 @@ export class Front {
     this.#operators = new OperatorLink(keeper, (ask) => this.#answer(ask));
     this.#process = new ToolsProcess(
       (introduction) => host.service<Ask, Piece>(introduction),
-      () => ({ options: revealed(this.#options), version: VERSION }),
+      () => ({ options: revealed(this.#options) }),
       this.#pins,
       (value) => this.#watched(value),
     );

@@ -12,7 +12,8 @@ import {
   responseOf,
   type RpcRequest,
 } from "../wire/messages.ts";
-import { LEGACY_NEWEST } from "../wire/revisions.ts";
+import { encodeValue } from "../wire/header-values.ts";
+import { LEGACY_NEWEST, NAMED } from "../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents, Outgoing, ServerFacts } from "./connection.ts";
 import { cutAnswer, type HttpReply, type HttpTarget, invalidAnswer, send, unreachable } from "./http.ts";
 import { Progress } from "./progress.ts";
@@ -44,6 +45,7 @@ export class LegacyHttp implements Connection {
   readonly #closing = new AbortController();
   #session!: Session;
   #renewing: Promise<void> | undefined;
+  readonly #running = new Set<Outgoing>();
   #lastId = 0;
 
   private constructor(target: HttpTarget, client: ClientFacts, events: ConnectionEvents) {
@@ -109,8 +111,10 @@ export class LegacyHttp implements Connection {
       this.#tell(session, JSON.stringify(told));
     };
     stop.addEventListener("abort", cancel, { once: true });
+    this.#running.add(outgoing);
     try {
-      const reply = await send(this.#target, { headers: this.#headers(session), text, stop });
+      const headers = { ...this.#headers(session), ...named(method, params) };
+      const reply = await send(this.#target, { headers, text, stop });
       if (reply.status === 404 && session.id !== undefined) {
         await reply.drop();
         throw new SessionGone();
@@ -118,6 +122,7 @@ export class LegacyHttp implements Connection {
       const read = await this.#read(session, reply, { outgoing, id, progress });
       return read ?? (await this.#answerOfStatus(reply));
     } finally {
+      this.#running.delete(outgoing);
       stop.removeEventListener("abort", cancel);
     }
   }
@@ -164,6 +169,12 @@ export class LegacyHttp implements Connection {
       else if (isNotification(message)) told(message.method, message.params ?? {}, outgoing, progress);
     }
     return undefined;
+  }
+
+  /** Servers often ask on the stream of the session what belongs to a request: the newest one, for its client. */
+  #newest(): Outgoing | undefined {
+    const calls = [...this.#running].filter(({ method }) => method === "tools/call");
+    return calls.at(-1) ?? [...this.#running].at(-1);
   }
 
   /** A request of the server. */
@@ -214,7 +225,7 @@ export class LegacyHttp implements Connection {
     const { capabilities, info } = this.#client;
     const params = { protocolVersion: LEGACY_NEWEST, capabilities, clientInfo: info };
     const text = JSON.stringify(requestOf(id, "initialize", params));
-    const reply = await send(this.#target, { headers: HEADERS, text, stop });
+    const reply = await send(this.#target, { headers: { ...HEADERS, ...named("initialize") }, text, stop });
     let answered: Answered | undefined;
     for await (const { message } of reply.messages())
       if (message && isResponse(message)) {
@@ -231,7 +242,8 @@ export class LegacyHttp implements Connection {
 
   async #initialized(session: Session, stop: AbortSignal): Promise<void> {
     const text = JSON.stringify(notificationOf("notifications/initialized"));
-    const reply = await send(this.#target, { headers: this.#headers(session), text, stop });
+    const headers = { ...this.#headers(session), ...named("notifications/initialized") };
+    const reply = await send(this.#target, { headers, text, stop });
     await reply.drop();
   }
 
@@ -254,7 +266,7 @@ export class LegacyHttp implements Connection {
           if (id !== undefined) place.last = id;
           if (retry !== undefined) place.retryMs = Math.min(retry, 60_000);
           if (!message) continue;
-          if (isRequest(message)) void this.#serve(session, message);
+          if (isRequest(message)) void this.#serve(session, message, this.#newest());
           else if (isNotification(message)) this.#events.notified(message.method, message.params ?? {});
         }
       } catch {
@@ -275,6 +287,12 @@ interface Running {
 class SessionGone extends Error {}
 
 const HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+/** Servers and proxies that know the newer headers may want them of every request. */
+function named(method: string, params: JsonObject = {}): Record<string, string> {
+  const name = NAMED[method] === undefined ? undefined : params[NAMED[method]];
+  return { "mcp-method": method, ...(typeof name === "string" && { "mcp-name": encodeValue(name) }) };
+}
 
 function told(method: string, params: JsonObject, outgoing: Outgoing, progress: Progress): void {
   if (method !== "notifications/progress") return outgoing.notify(method, params);

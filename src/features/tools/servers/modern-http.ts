@@ -2,17 +2,11 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { encodeValue } from "../wire/header-values.ts";
 import { type Answered, answeredIn, isResponse, requestOf, type RpcResponse } from "../wire/messages.ts";
-import { CACHEABLE, META, metaOf, MODERN, withMeta } from "../wire/revisions.ts";
+import { OWN_INFO } from "../wire/own-info.ts";
+import { CACHEABLE, META, metaOf, MODERN, NAMED, withMeta } from "../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents, Outgoing, ServerFacts } from "./connection.ts";
 import { cutAnswer, type HttpReply, type HttpTarget, invalidAnswer, send, unreachable } from "./http.ts";
 import { Progress } from "./progress.ts";
-
-/** Parameters that the header `Mcp-Name` repeats, by method. */
-const NAMED: Readonly<Record<string, string>> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
-};
 
 let lastId = 0;
 
@@ -76,7 +70,7 @@ export class ModernHttp implements Connection {
   }
 }
 
-const NO_CLIENT: ClientFacts = { capabilities: {}, info: {} };
+const NO_CLIENT: ClientFacts = { capabilities: {}, info: OWN_INFO };
 
 /** The text and headers of a request. */
 export function requestFor(id: number, method: string, params: JsonObject, client: ClientFacts) {

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import { type Credential, NeedsUser } from "../auth/credential.ts";
 import type { ServerConfig } from "../section.ts";
 import { CODE, McpError } from "../wire/messages.ts";
+import { OWN_INFO } from "../wire/own-info.ts";
 import type { Era } from "../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents } from "./connection.ts";
 import { invalidAnswer } from "./http.ts";
@@ -83,6 +84,8 @@ export interface Held {
 export class Server {
   readonly name: string;
   readonly config: ServerConfig;
+  /** What the server said of itself last: name and version. */
+  info: JsonObject | undefined;
   readonly #events: ServerEvents;
   readonly #ways: Ways;
   readonly #pool = new Map<string, Pooled>();
@@ -172,6 +175,7 @@ export class Server {
   /** A modern server over HTTP keeps no sessions: all share the connection that was opened first. */
   #found(key: string, pooled: Pooled, owner: Owner, connection: Connection): Connection {
     this.#eras.set(owner.era, connection.era);
+    if (Object.keys(connection.facts.info).length > 0) this.info = connection.facts.info;
     this.#events.met(this, connection);
     const shared = this.#keyOf(owner);
     const isModern = connection.era === "modern" && this.config.url !== undefined;
@@ -268,7 +272,7 @@ export async function allPages(
   for (let cursor: string | undefined; ;) {
     const params = cursor === undefined ? {} : { cursor };
     const answered = await connection.request({
-      ...{ method, params, client: { capabilities: {}, info: {} }, stop },
+      ...{ method, params, client: { capabilities: {}, info: OWN_INFO }, stop },
       notify: () => {},
       ask: (name) =>
         Promise.resolve({ error: { code: CODE.method, message: `${name} has no place in a list` } }),

@@ -11,7 +11,7 @@ export function encodeValue(text: string): string {
 /** @returns undefined for a value that no client may send */
 export function decodeValue(value: string): string | undefined {
   if (!/^[\x20-\x7e]*$/.test(value)) return undefined;
-  if (!value.startsWith("=?base64?")) return value;
+  if (!value.startsWith("=?base64?") || !value.endsWith("?=")) return value;
   const [, encoded] = ENCODED.exec(value) ?? [];
   if (encoded === undefined || encoded.length % 4 !== 0) return undefined;
   const bytes = Buffer.from(encoded, "base64");

@@ -32,6 +32,13 @@ export const CACHEABLE: ReadonlySet<string> = new Set([
   "resources/read",
 ]);
 
+/** Parameters that the header `Mcp-Name` repeats, by method. */
+export const NAMED: Readonly<Record<string, string>> = {
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri",
+};
+
 /** `_meta` of a request, result or notification. */
 export function metaOf(holder: JsonObject | undefined): JsonObject {
   const meta = holder?.["_meta"];

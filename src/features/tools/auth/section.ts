@@ -4,7 +4,7 @@ import { clientKeyFault } from "../../../auth/client-identification.ts";
 import { CLOSED, headerFault, oneOf, secret } from "../../../config/sections/kinds.ts";
 
 const text = (description: string, examples?: readonly string[]) =>
-  Type.Optional(Type.String({ minLength: 1, description, ...(examples && { examples }) }));
+  Type.Optional(Type.String({ description, ...(examples && { examples }) }));
 
 /** How weir is known at an authorization server. */
 const client = {

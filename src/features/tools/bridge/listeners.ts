@@ -23,8 +23,12 @@ export interface Listener {
 /** Longest wait for the servers, before a client is told that weir listens. Milliseconds. */
 const OPEN_MS = 2_000;
 
+/** Time in which equal changes are told once. Milliseconds. */
+const GATHER_MS = 30;
+
 export class Listeners {
   readonly #all = new Set<Listener>();
+  readonly #waiting = new WeakMap<Listener, Set<string>>();
 
   /**
    * Listens until `stop` aborts, also at the servers that tell only who listens.
@@ -37,11 +41,24 @@ export class Listeners {
     await Promise.race([Promise.all(opened), Bun.sleep(OPEN_MS)]);
   }
 
-  /** A server has told a change on a connection of a principal. */
+  /** A server has told a change on a connection of a principal. Several connections tell the same, and a server may tell a lot. */
   heard(server: Server, owner: string, method: string, params: JsonObject): void {
-    for (const listener of this.#all)
-      if (listener.view.servers.includes(server) && isFor(listener, owner) && wants(listener, method, params))
-        listener.tell(method, params);
+    for (const listener of this.#all) {
+      if (!listener.view.servers.includes(server) || !isFor(listener, owner)) continue;
+      if (wants(listener, method, params)) this.#soon(listener, server, method, params);
+    }
+  }
+
+  #soon(listener: Listener, { name }: Server, method: string, params: JsonObject): void {
+    const waiting = this.#waiting.get(listener) ?? new Set<string>();
+    this.#waiting.set(listener, waiting);
+    const key = JSON.stringify([name, method, params["uri"]]);
+    if (waiting.has(key)) return;
+    waiting.add(key);
+    setTimeout(() => {
+      waiting.delete(key);
+      if (this.#all.has(listener)) listener.tell(method, params);
+    }, GATHER_MS).unref();
   }
 
   /** The servers of everybody may have changed. */

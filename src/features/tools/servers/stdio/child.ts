@@ -40,8 +40,8 @@ export interface Program {
 export interface ChildEvents {
   /** @returns whether it was waited for */
   message(message: JsonObject): boolean;
-  /** A message that is nested too deeply to read. @param id its own, or that of the request that it answers */
-  unreadable(id: RequestId | undefined): void;
+  /** A message that is not read. @param id its own, or that of the request that it answers @param why as in {@link Line} */
+  unreadable(id: RequestId | undefined, why: string): void;
   /** It has ended, or cannot be used any more, without {@link RunningChild.stop}. @param why a clause: `it ended with exit code 1` */
   ended(why: string): void;
 }
@@ -52,7 +52,7 @@ export const GRACE: Grace = [2000, 3000];
 
 export class RunningChild {
   readonly #program: Program;
-  readonly #host: Pick<ServiceHost, "info">;
+  readonly #host: Pick<ServiceHost, "info" | "fault">;
   readonly #grace: Grace;
   readonly #child: Child;
   readonly #events: ChildEvents;
@@ -68,7 +68,7 @@ export class RunningChild {
 
   /** @throws McpError 1002 if it cannot be started */
   constructor(
-    host: Pick<ServiceHost, "spawn" | "info">,
+    host: Pick<ServiceHost, "spawn" | "info" | "fault">,
     program: Program,
     events: ChildEvents,
     grace: Grace = GRACE,
@@ -172,15 +172,25 @@ export class RunningChild {
     const line = readLine(bytes);
     const size = bytes.length / UNIT_BYTES;
     if (line.kind === "told") {
-      const unexpected = line.messages.filter((message) => !this.#events.message(message));
+      const unexpected = line.messages.filter((message) => !this.#tell(message));
       return unexpected.length === 0 ? 0 : unexpected.length + size;
     }
     if (line.kind !== "blank") this.#other(bytes, line);
     return 1 + size;
   }
 
-  #other(bytes: Uint8Array, line: Line): void {
-    const why = line.kind === "other" ? line.why : "is nested too deeply";
+  /** A fault of weir is none of the program. */
+  #tell(message: JsonObject): boolean {
+    try {
+      return this.#events.message(message);
+    } catch (cause) {
+      this.#host.fault(`a message of the server ${this.#program.server} was lost: ${String(cause)}`);
+      return false;
+    }
+  }
+
+  #other(bytes: Uint8Array, line: Exclude<Line, { kind: "told" | "blank" }>): void {
+    const { why } = line;
     if (performance.now() - this.#logged > LOG_EVERY_MS) {
       this.#logged = performance.now();
       const text = limitText(Buffer.from(bytes.subarray(0, 1024)).toString("utf8"), 200);
@@ -188,7 +198,7 @@ export class RunningChild {
         `the server ${this.#program.server} printed a line that ${why}: ${recordedName(printable(text))}`,
       );
     }
-    if (line.kind === "deep") this.#events.unreadable(line.id);
+    if (line.kind === "unread") this.#events.unreadable(line.id, line.why);
     if (++this.#otherLines >= MOST_OTHER_LINES)
       this.#end(`it printed ${MOST_OTHER_LINES} lines that are no messages`);
   }

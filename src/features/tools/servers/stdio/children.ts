@@ -1,4 +1,4 @@
-/** The programs of all servers: one for each server and owner, started with the first use and ended without any. */
+/** The programs of all servers: how many there may be, when they may start again, and what they wrote. */
 import { limitText, printable, recordedName } from "../../../../core/printable.ts";
 import type { ServiceHost } from "../../../../service/seams.ts";
 import { CODE, McpError } from "../../wire/messages.ts";
@@ -35,11 +35,8 @@ export class Children {
   readonly #limits: ChildrenLimits;
   readonly #folders: Folders;
   readonly #crashes = new Crashes();
-  /** Those that may be used, by server and owner. */
-  readonly #usable = new Map<string, Kept>();
-  /** Those with a process, also one that ends. */
-  readonly #alive = new Set<Kept>();
-  /** By server, what makes its programs others. */
+  readonly #kept = new Set<Kept>();
+  /** See {@link printOf}, by server. */
   readonly #prints = new Map<string, string>();
   /** By server and preferred era, what its program spoke last. */
   readonly #eras = new Map<string, Era>();
@@ -57,28 +54,32 @@ export class Children {
   }
 
   /**
-   * The connection to the program of a server and owner, which starts if it does not run. Those who ask meanwhile wait for the same start.
-   * @param events those of who asked first count
+   * Starts a program and connects to it. Closing the connection ends it, and so does another start for which there is no place.
    * @throws McpError 1001 if there are too many programs, 1002 if it cannot be reached
    */
-  connect(wanted: Wanted, events: ConnectionEvents): Promise<Connection> {
-    const { server, owner, config } = wanted;
-    if (this.#isClosed) return Promise.reject(unreachable(server, "weir stops"));
-    this.#retireOthers(wanted);
-    const key = `${server} ${owner}`;
-    const known = this.#usable.get(key);
-    if (known) {
-      known.use(config);
-      return known.opening;
-    }
+  async connect(wanted: Wanted, events: ConnectionEvents): Promise<Connection> {
+    const { server, principal, preferred } = wanted;
+    if (this.#isClosed) throw unreachable(server, "weir stops");
+    this.#noteConfig(wanted);
     const kept = new Kept(wanted, events);
-    this.#usable.set(key, kept);
-    return (kept.opening = this.#start(kept));
+    this.#kept.add(kept);
+    try {
+      await this.#wait(server, principal);
+      await this.#room(kept);
+      const connection = await this.#open(kept);
+      if (kept.ending) throw unreachable(server, connection.over ?? "weir stops");
+      this.#eras.set(`${server} ${preferred}`, connection.era);
+      connection.lastUse = performance.now();
+      return (kept.connection = connection);
+    } catch (cause) {
+      void this.#end(kept, "it could not be used");
+      throw cause;
+    }
   }
 
   /** What the programs of a server wrote last to their standard errors. */
   logs(server: string): string {
-    const here = [...this.#alive].flatMap(({ wanted, starting }) =>
+    const here = [...this.#kept].flatMap(({ wanted, starting }) =>
       wanted.server === server && starting ? [logOf(wanted.principal, starting)] : [],
     );
     return [this.#lastErrors.get(server) ?? "", ...here].join("");
@@ -86,7 +87,7 @@ export class Children {
 
   /** The server is no more: its programs end, and their requests fail. */
   forget(server: string): void {
-    for (const kept of this.#all())
+    for (const kept of this.#kept)
       if (kept.wanted.server === server) void this.#end(kept, "the server was taken out of the config");
     this.#forget(server);
     this.#prints.delete(server);
@@ -96,51 +97,21 @@ export class Children {
   /** Ends all. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(Array.from(this.#all(), (kept) => this.#end(kept, "weir stops")));
-    this.#folders.close();
+    await Promise.all(Array.from(this.#kept, (kept) => this.#end(kept, "weir stops")));
+    await this.#folders.close();
   }
 
-  #all(): Set<Kept> {
-    return new Set([...this.#usable.values(), ...this.#alive]);
-  }
-
-  /** A server whose config has changed is another one: its former programs end when their requests have. */
-  #retireOthers(wanted: Wanted): void {
+  /** A server whose config has changed is another one, which has not crashed yet. */
+  #noteConfig(wanted: Wanted): void {
     const { server } = wanted;
     const print = printOf(wanted);
-    const former = this.#prints.get(server);
+    if (this.#prints.get(server) !== print) this.#forget(server);
     this.#prints.set(server, print);
-    if (former === undefined || former === print) return;
-    this.#forget(server);
-    for (const [key, kept] of this.#usable) {
-      if (kept.wanted.server !== server) continue;
-      this.#usable.delete(key);
-      const retire = () => kept.retire(() => void this.#end(kept, "its config has changed"));
-      kept.opening.then(retire, () => {});
-    }
   }
 
   #forget(server: string): void {
     this.#crashes.forget(server);
     for (const era of ["modern", "legacy"]) this.#eras.delete(`${server} ${era}`);
-  }
-
-  async #start(kept: Kept): Promise<StdioConnection> {
-    const { server, principal, preferred } = kept.wanted;
-    try {
-      await this.#wait(server, principal);
-      await this.#room(kept);
-      const connection = await this.#open(kept);
-      if (kept.ending) throw unreachable(server, connection.over ?? "weir stops");
-      kept.connection = connection;
-      this.#eras.set(`${server} ${preferred}`, connection.era);
-      connection.lastUse = performance.now();
-      kept.watch(() => void this.#end(kept, "it was not used"));
-      return connection;
-    } catch (cause) {
-      void this.#end(kept, "it could not be used");
-      throw cause;
-    }
   }
 
   /** Waits until a program that crashed may start again. @throws McpError 1002 if that takes long */
@@ -160,8 +131,9 @@ export class Children {
   async #room(kept: Kept): Promise<void> {
     const { principal, server } = kept.wanted;
     for (const end = performance.now() + ROOM_MS; performance.now() < end;) {
+      if (kept.ending) throw unreachable(server, "weir stops");
       const rivals = this.#rivals(principal);
-      if (!rivals) return void this.#alive.add(kept);
+      if (!rivals) return void (kept.hasPlace = true);
       const [spare] = rivals.filter((each) => each.isSpare).sort((a, b) => b.idle - a.idle);
       const endings = rivals.flatMap(({ ending }) => ending ?? []);
       if (spare) await this.#end(spare, "another program needed its place");
@@ -178,7 +150,7 @@ export class Children {
 
   /** The programs of which one must end before another one starts. @returns undefined if there is room */
   #rivals(principal: string): Kept[] | undefined {
-    const all = [...this.#alive];
+    const all = [...this.#kept].filter(({ hasPlace }) => hasPlace);
     const own = all.filter(({ wanted }) => wanted.principal === principal);
     if (own.length >= this.#limits.each) return own;
     return all.length >= this.#limits.total ? all : undefined;
@@ -280,10 +252,7 @@ export class Children {
   }
 
   async #endNow(kept: Kept, why: string): Promise<void> {
-    const { server, owner, principal } = kept.wanted;
-    const key = `${server} ${owner}`;
-    if (this.#usable.get(key) === kept) this.#usable.delete(key);
-    kept.unwatch();
+    const { server, principal } = kept.wanted;
     // What is called below may look at `ending`.
     await undefined;
     const { starting, connection } = kept;
@@ -291,8 +260,8 @@ export class Children {
     if (connection && !kept.isQuiet) kept.events.ended(why);
     await closed;
     if (starting?.errors) this.#lastErrors.set(server, logOf(principal, starting));
-    this.#alive.delete(kept);
-    if (kept.folder !== undefined) this.#folders.remove(kept.folder);
+    this.#kept.delete(kept);
+    if (kept.folder !== undefined) await this.#folders.remove(kept.folder);
   }
 }
 

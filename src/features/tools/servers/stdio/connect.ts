@@ -3,16 +3,15 @@ import { type ConnectProgram, EVERYBODY } from "../server.ts";
 import type { Children } from "./children.ts";
 
 export function connectPrograms(children: Children): ConnectProgram {
-  return ({ name, config }, owner, { principal, client, era: preferred }, events) => {
+  return ({ name, config }, _key, { principal, client, era: preferred }, events) => {
     const { command = [], env = {}, era, isolation } = config;
     const isMixed = isolation === "shared";
     return children.connect(
       {
-        ...{ server: name, owner, client, preferred, isMixed, isPassing: isolation === "call" },
+        ...{ server: name, client, preferred, isMixed, isPassing: isolation === "call" },
         // Each shared server counts for itself.
         principal: isMixed ? `${EVERYBODY} ${name}` : principal,
-        // Who listens to changes makes no requests: the bridge knows whether a connection is used.
-        config: { command, env: textsOf(env), era, idleMs: Infinity },
+        config: { command, env: textsOf(env), era },
       },
       events,
     );

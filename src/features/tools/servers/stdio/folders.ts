@@ -1,19 +1,21 @@
 /** The folders of programs: each runs in an empty one of its own, and may have a lasting one. */
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { describeFileError } from "../../../../core/system-error.ts";
 import type { ServiceHost } from "../../../../service/seams.ts";
 
 const PRIVATE = { recursive: true, mode: 0o700 } as const;
 
 export class Folders {
-  readonly #host: Pick<ServiceHost, "folder">;
+  readonly #host: Pick<ServiceHost, "folder" | "info">;
   /** Where nothing outlives the gateway. */
   #temporary: string | undefined;
   #runs: string | undefined;
 
-  constructor(host: Pick<ServiceHost, "folder">) {
+  constructor(host: Pick<ServiceHost, "folder" | "info">) {
     this.#host = host;
   }
 
@@ -23,8 +25,13 @@ export class Folders {
     return mkdtempSync(join(this.#runs, "program-"));
   }
 
-  remove(folder: string): void {
-    rmSync(folder, { recursive: true, force: true });
+  /** A program may have filled its folder, or locked it. */
+  async remove(folder: string): Promise<void> {
+    try {
+      await rm(folder, { recursive: true, force: true });
+    } catch (cause) {
+      this.#host.info(`the folder ${folder} of a program stays: ${describeFileError(cause)}`);
+    }
   }
 
   /** The folder of a server that whoever it is kept for finds again. @param owner any text @throws Error of the system */
@@ -36,10 +43,10 @@ export class Folders {
   }
 
   /** Removes all but the lasting ones. */
-  close(): void {
-    if (this.#runs !== undefined) this.remove(this.#runs);
-    if (this.#temporary !== undefined) this.remove(this.#temporary);
+  async close(): Promise<void> {
+    const own = [this.#runs, this.#temporary].filter((folder) => folder !== undefined);
     this.#runs = this.#temporary = undefined;
+    for (const folder of own) await this.remove(folder);
   }
 
   #root(): string {
@@ -50,15 +57,16 @@ export class Folders {
     const all = join(this.#root(), "run");
     mkdirSync(all, PRIVATE);
     // A process that was killed could not remove its own.
-    for (const name of readdirSync(all)) if (!isRunning(Number(name))) this.remove(join(all, name));
-    const own = join(all, String(process.pid));
-    this.remove(own);
-    mkdirSync(own, PRIVATE);
-    return own;
+    for (const name of readdirSync(all)) if (!isRunning(name)) void this.remove(join(all, name));
+    // Processes of containers have the same id again and again.
+    return mkdtempSync(join(all, `${process.pid}-`));
   }
 }
 
-function isRunning(pid: number): boolean {
+/** @param name its id, and something that tells it apart */
+function isRunning(name: string): boolean {
+  const pid = Number.parseInt(name);
+  if (pid === process.pid) return false;
   try {
     return pid > 0 && process.kill(pid, 0);
   } catch {

@@ -1,6 +1,6 @@
 /** What a program prints, as lines of JSON: bounded, whatever it prints. */
 import { isObject, type JsonObject } from "../../../../core/json.ts";
-import { scanBody } from "../../../../stream/scan.ts";
+import { scanBody, stringEnd } from "../../../../stream/scan.ts";
 import { parseExact, type RequestId } from "../../wire/messages.ts";
 
 /** Longest line. Bytes, without its end. */
@@ -9,6 +9,9 @@ export const LINE_BYTES = 16 * 1024 * 1024;
 const DEPTH = 64;
 /** Most members of a message; JSON-RPC has four. */
 const MEMBERS = 64;
+/** Most values of a message: each may take fifty times its bytes. Shorter lines are not counted. */
+const VALUES = 1_000_000;
+const COUNTED_BYTES = 1024 * 1024;
 /** A buffer that grew larger is not kept for the next line. Bytes. */
 const KEPT_BYTES = 64 * 1024;
 
@@ -68,8 +71,8 @@ export type Line =
   | { readonly kind: "blank" }
   /** `messages`: one, or those of a batch, which revision 2025-03-26 has. */
   | { readonly kind: "told"; readonly messages: readonly JsonObject[] }
-  /** Nested too deeply. `id`: its request or the request that it answers, where it says so. */
-  | { readonly kind: "deep"; readonly id: RequestId | undefined }
+  /** A message that would cost too much. `id`: its own or that of the request that it answers, where it says so. `why`: a clause */
+  | { readonly kind: "unread"; readonly id: RequestId | undefined; readonly why: string }
   /** No JSON-RPC message. `why`: a clause */
   | { readonly kind: "other"; readonly why: string };
 
@@ -79,8 +82,10 @@ export function readLine(bytes: Uint8Array): Line {
   const first = bytes.find((byte) => byte > 0x20);
   if (first === undefined) return { kind: "blank" };
   const { tooDeep, tooMany } = scanBody(bytes, DEPTH, MEMBERS);
-  if (tooDeep) return { kind: "deep", id: idIn(bytes) };
+  if (tooDeep) return { kind: "unread", id: idIn(bytes), why: "is nested too deeply" };
   if (tooMany) return { kind: "other", why: "has too many members" };
+  if (bytes.length > COUNTED_BYTES && valuesIn(bytes) > VALUES)
+    return { kind: "unread", id: idIn(bytes), why: "has too many values" };
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -95,6 +100,22 @@ export function readLine(bytes: Uint8Array): Line {
     return { kind: "other", why: "is not JSON" };
   }
   return { kind: "other", why: "is no message" };
+}
+
+/** About how many values a message has. */
+function valuesIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at < bytes.length; at++)
+    switch (bytes[at]) {
+      case 0x22: // A string.
+        at = stringEnd(bytes, at);
+        break;
+      case 0x2c: // , [ {
+      case 0x5b:
+      case 0x7b:
+        count++;
+    }
+  return count;
 }
 
 /** The id of a message that is not parsed. */

@@ -213,9 +213,9 @@ export class StdioConnection implements Connection, ChildEvents, Asker {
     return true;
   }
 
-  unreadable(id: RequestId | undefined): void {
+  unreadable(id: RequestId | undefined, why: string): void {
     const running = this.#running.end(id);
-    running?.settle(this.#invalid(running, "a message that is nested too deeply"));
+    running?.settle(this.#invalid(running, `a message that ${why}`));
   }
 
   ended(why: string): void {

@@ -1,41 +1,51 @@
-/** The pool of programs: who shares one, when they start and end, and how many there are. */
+/** The programs of all servers: what is whose, when they start and end, and how many there are. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Connection } from "../../servers/connection.ts";
 import { Children, type ChildrenLimits } from "../../servers/stdio/children.ts";
 import type { Wanted } from "../../servers/stdio/kept.ts";
 import { CLIENT, descriptors, failureOf, fake, membersOf, Place, said, tool, until } from "./place.ts";
 
 setDefaultTimeout(120_000);
 
-type Some = Partial<Omit<Wanted, "config">> & { args?: string[]; config?: Partial<Wanted["config"]> };
+type Some = Partial<Omit<Wanted, "config">> & {
+  args?: string[];
+  config?: Partial<Wanted["config"]>;
+  owner?: string;
+};
 
 function open(place: Place, limits: Partial<ChildrenLimits> = {}) {
   const children = new Children(place, { grace: [300, 300], probeMs: 2000, ...limits });
   const ends: string[] = [];
-  const connect = ({ args = [], config = {}, owner = "alice", ...more }: Some = {}) =>
+  const start = ({ args = [], config = {}, owner = "alice", ...more }: Some, ended: (why: string) => void) =>
     children.connect(
       {
-        ...{ server: "fake", owner, principal: owner, client: CLIENT, preferred: "modern" },
-        config: { command: fake(...args), env: {}, idleMs: 60_000, era: "auto", ...config },
+        ...{ server: "fake", principal: owner, client: CLIENT, preferred: "modern" },
+        config: { command: fake(...args), env: {}, era: "auto", ...config },
         ...more,
       },
-      { notified() {}, ended: (why) => void ends.push(`${owner}: ${why}`) },
+      { notified() {}, ended },
     );
-  const pidOf = async (wanted?: Some) => Number(await said(await connect(wanted), "pid"));
-  return { children, ends, connect, pidOf };
+  const pool = new Map<string, Promise<Connection>>();
+  /** The connection of an owner, which holds as long as its program. */
+  const connect = (some: Some = {}): Promise<Connection> => {
+    const { owner = "alice", server = "fake" } = some;
+    const key = `${server} ${owner}`;
+    const forget = () => void pool.delete(key);
+    const known = pool.get(key);
+    if (known) return known;
+    const connecting = start(some, (why) => {
+      ends.push(`${owner}: ${why}`);
+      forget();
+    });
+    pool.set(key, connecting);
+    connecting.catch(forget);
+    return connecting;
+  };
+  const pidOf = async (some?: Some) => Number(await said(await connect(some), "pid"));
+  return { children, ends, start, connect, pidOf };
 }
-
-test("who asks meanwhile waits for the same start, and later asks get the same program", async () => {
-  using place = new Place();
-  const { children, connect, pidOf } = open(place);
-  const all = await Promise.all(Array.from({ length: 20 }, () => connect()));
-  expect(new Set(all).size).toBe(1);
-  expect(await pidOf()).toBe(place.started[0]!);
-  expect(place.started).toHaveLength(1);
-  await children.close();
-  expect(await failureOf(connect())).toBe("1002 server fake cannot be reached: weir stops");
-});
 
 test("owners have programs, folders and memories of their own, over 200 calls and a crash", async () => {
   using place = new Place();
@@ -63,10 +73,10 @@ test("owners have programs, folders and memories of their own, over 200 calls an
 
 test("{folder} in a variable is a lasting folder of the principal", async () => {
   using place = new Place();
-  const { children, connect } = open(place);
+  const { children, start } = open(place);
   const config = { env: { MEMORY: "{folder}/memory.json", PLAIN: "$& {other}" } };
   const envOf = async (wanted: Some) => {
-    const connection = await connect({ config, ...wanted });
+    const connection = await start({ config, ...wanted }, () => {});
     const env = JSON.parse(await said(connection, "env")) as Record<string, string>;
     const cwd = await said(connection, "cwd");
     await connection.close();
@@ -81,20 +91,6 @@ test("{folder} in a variable is a lasting folder of the principal", async () => 
   expect((await envOf({ owner: "bob" })).memory).not.toBe(first.memory);
   const passing = await envOf({ owner: "bob", isPassing: true });
   expect(passing.memory).toBe(`${passing.cwd}/memory.json`);
-  await children.close();
-});
-
-test("a program without requests ends, one with them stays", async () => {
-  using place = new Place();
-  const { children, ends, connect, pidOf } = open(place);
-  const config = { idleMs: 250 };
-  const busy = said(await connect({ owner: "busy", config }), "slow", { ms: 900, said: "done" });
-  const idle = await pidOf({ owner: "idle", config });
-  await until(() => membersOf(idle).length === 0, 1500);
-  expect(ends).toEqual(["idle: it was not used"]);
-  expect(await busy).toBe("done");
-  expect(await pidOf({ owner: "idle", config })).not.toBe(idle);
-  await until(() => ends.length === 3, 3000);
   await children.close();
 });
 
@@ -211,38 +207,52 @@ test("a program that ends at the question for its era gets the handshake at once
   await children.close();
 });
 
-test("another config ends the programs of its server when their requests have ended, and no others", async () => {
+test("another config has not crashed yet, and a server that is taken away ends", async () => {
   using place = new Place();
-  const { children, ends, connect, pidOf } = open(place);
-  const old = await connect();
-  await pidOf({ owner: "bob" });
-  await pidOf({ server: "other" });
-  const running = said(old, "slow", { ms: 700, said: "not cut" });
-  const env = { NEW: "1" };
-  const [former, , other] = place.started;
-  expect(await pidOf({ config: { env } })).not.toBe(former!);
-  expect(await pidOf({ config: { env, idleMs: 1 } })).toBe(place.started[3]!);
-  expect(membersOf(former!)).toEqual([former!]);
-  expect(await running).toBe("not cut");
-  await until(() => membersOf(former!).length === 0);
-  expect(ends.sort()).toEqual(["alice: its config has changed", "bob: its config has changed"]);
-  expect(await pidOf({ server: "other" })).toBe(other!);
-  const cut = failureOf(said(await connect({ config: { env } }), "never"));
+  const { children, ends, connect, start } = open(place);
+  const crash = () => failureOf(start({ args: ["dies"] }, () => {}));
+  for (let crashed = 0; crashed < 3; crashed++) await crash();
+  const began = performance.now();
+  const connection = await start({}, () => {});
+  expect(performance.now() - began).toBeLessThan(1000);
+  await connection.close();
+  await connect({ server: "other" });
+  const [owner, waiting] = ["owner", "waiting"];
+  const cut = failureOf(said(await connect({ owner }), "never"));
+  expect(await failureOf(said(await connect({ owner: waiting }), "killed"))).toContain("1004");
+  const late = failureOf(connect({ owner: waiting }));
   children.forget("fake");
   expect(await cut).toContain("1004");
+  expect(ends.at(-1)).toBe("owner: the server was taken out of the config");
+  expect(await late).toBe("1002 server fake cannot be reached: weir stops");
+  expect(ends.filter((end) => end.startsWith("alice"))).toEqual([]);
+  await children.close();
+});
+
+test("a start that was given up takes no place", async () => {
+  using place = new Place();
+  const { children, connect } = open(place, { each: 1 });
+  for (let round = 0; round < 3; round++) {
+    expect(await failureOf(said(await connect(), "killed"))).toContain("1004");
+    const late = failureOf(connect());
+    children.forget("fake");
+    await late;
+  }
+  expect(await said(await connect(), "echo", { said: "a" })).toBe("a");
   await children.close();
 });
 
 test("ending a connection ends its program and tells nobody else", async () => {
   using place = new Place();
-  const { children, ends, connect } = open(place);
-  const connection = await connect({ isPassing: true });
+  const { children, ends, start } = open(place);
+  const connection = await start({ isPassing: true }, (why) => void ends.push(why));
   const [pid] = place.started;
   await connection.close();
   expect(membersOf(pid!)).toEqual([]);
   expect(ends).toEqual([]);
-  expect(await connect()).not.toBe(connection);
-  expect(place.started).toHaveLength(2);
+  expect(await failureOf(said(connection, "echo"))).toBe(
+    "1002 server fake cannot be reached: weir stopped it",
+  );
   await children.close();
 });
 
@@ -264,15 +274,18 @@ test("closing ends programs that start, that run and that are stubborn", async (
 
 test("500 programs come and go without a descriptor, folder or process left", async () => {
   using place = new Place();
-  const { children, connect } = open(place);
+  const { children, start } = open(place);
   const before = descriptors();
   let at = 0;
   const work = async () => {
     for (let mine = at++; mine < 500; mine = at++) {
-      const connection = await connect({
-        ...{ owner: String(mine), principal: String(mine % 40), server: `s${mine % 7}` },
-        config: { command: ["sh", "-c", SMALL], era: "legacy" },
-      });
+      const connection = await start(
+        {
+          ...{ principal: String(mine % 40), server: `s${mine % 7}` },
+          config: { command: ["sh", "-c", SMALL], era: "legacy" },
+        },
+        () => {},
+      );
       expect(await said(connection, "echo")).toBe("hello");
       await connection.close();
     }

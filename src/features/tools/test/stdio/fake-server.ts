@@ -85,6 +85,8 @@ const TOOLS: Record<string, Tool> = {
     write(
       `{"jsonrpc":"2.0","result":{"a":${"[".repeat(Number(depth))}${"]".repeat(Number(depth))}},"id":${id}}\n`,
     ),
+  many: (id, { values }) =>
+    write(`{"jsonrpc":"2.0","result":{"a":[${"{},".repeat(Number(values))}0]},"id":${id}}\n`),
   invalid(_, { lines }) {
     for (let at = 0; at < Number(lines); at++) write(new Uint8Array([0x7b, 0xff, 0xfe, 0x7d, 0x0a]));
     return text("said");

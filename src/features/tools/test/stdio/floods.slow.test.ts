@@ -16,8 +16,8 @@ async function during(name: string, given: JsonObject) {
   const connect = (owner: string) =>
     children.connect(
       {
-        ...{ server: "fake", owner, principal: owner, client: CLIENT, preferred: "modern" },
-        config: { command: fake(), env: {}, idleMs: 60_000, era: "auto" },
+        ...{ server: "fake", principal: owner, client: CLIENT, preferred: "modern" },
+        config: { command: fake(), env: {}, era: "auto" },
       },
       { notified: () => void notified++, ended: (why) => void ends.push(why) },
     );
@@ -94,6 +94,11 @@ test("a message that is nested 10,000 and 4,000,000 deep", async () => {
     expect(outcome).toContain("with a message that is nested too deeply");
     expect(ends.some((why) => why.includes("no messages"))).toBe(false);
   }
+});
+
+test("a message of five million values", async () => {
+  const { outcome } = await during("many", { values: 5_000_000 });
+  expect(outcome).toContain("with a message that has too many values");
 });
 
 test("a standard error without end", async () => {

@@ -66,6 +66,10 @@ test("a program has no variable of weir, and starts with its first use", async (
     expect(Object.keys(env).filter((name) => !["PATH", "LANG", "TZ"].includes(name))).toEqual(["MINE"]);
     expect(env["MINE"]).toBe("own");
     expect(fakes()).toHaveLength(1);
+    // Calls that come while it starts wait for the same start.
+    const pids = await Promise.all(Array.from({ length: 20 }, () => call("s7", "pid")));
+    expect(new Set(pids).size).toBe(1);
+    expect(fakes()).toHaveLength(2);
   } finally {
     gateway.signal("SIGTERM");
     expect(await gateway.exited).toBe(0);

@@ -49,11 +49,28 @@ test("what a line is", () => {
 test("a message may be nested 64 deep; of a deeper one only its id is read", () => {
   const nested = (depth: number) => `{"result":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)},"id":"7"}`;
   expect(readLine(bytes(nested(64))).kind).toBe("told");
-  expect(readLine(bytes(nested(65)))).toEqual({ kind: "deep", id: "7" });
+  expect(readLine(bytes(nested(65)))).toEqual({ kind: "unread", id: "7", why: "is nested too deeply" });
   const began = performance.now();
-  expect(readLine(bytes(nested(4_000_000)))).toEqual({ kind: "deep", id: "7" });
+  expect(readLine(bytes(nested(4_000_000)))).toEqual({
+    kind: "unread",
+    id: "7",
+    why: "is nested too deeply",
+  });
   expect(performance.now() - began).toBeLessThan(1000);
-  expect(readLine(bytes("[".repeat(100)))).toEqual({ kind: "deep", id: undefined });
+  expect(readLine(bytes("[".repeat(100)))).toEqual({
+    kind: "unread",
+    id: undefined,
+    why: "is nested too deeply",
+  });
+});
+
+test("a message may have a million values", () => {
+  const many = (values: number) => `{"result":{"a":[${"{},".repeat(values - 1)}{}]},"id":8}`;
+  // Each has a brace and a comma.
+  expect(readLine(bytes(many(499_000))).kind).toBe("told");
+  expect(readLine(bytes(many(501_000)))).toEqual({ kind: "unread", id: 8, why: "has too many values" });
+  const text = JSON.stringify({ result: { text: "{,[".repeat(1_000_000) }, id: 9 });
+  expect(readLine(bytes(text)).kind).toBe("told");
 });
 
 test("a reader rests when more comes than it may, and lets others have their turn", async () => {

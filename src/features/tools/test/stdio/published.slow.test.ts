@@ -58,21 +58,30 @@ afterAll(async () => {
   place[Symbol.dispose]();
 });
 
-const notified: { method: string; params: JsonObject }[] = [];
-
 let servers = 0;
 /** A server with a name of its own. */
 function serverOf(command: readonly string[], env: Record<string, string> = {}) {
   const server = `server-${servers++}`;
-  return (owner = "alice", more: Partial<Wanted> = {}): Promise<Connection> =>
+  const pool = new Map<string, Promise<Connection>>();
+  const start = (owner: string, more: Partial<Wanted>): Promise<Connection> =>
     children.connect(
       {
-        ...{ server, owner, principal: owner, client: CLIENT, preferred: "modern" },
-        config: { command, env, idleMs: Infinity, era: "auto" },
+        ...{ server, principal: owner, client: CLIENT, preferred: "modern" },
+        config: { command, env, era: "auto" },
         ...more,
       },
-      { notified: (method, params) => void notified.push({ method, params }), ended() {} },
+      {
+        notified() {},
+        ended: () => void pool.delete(owner),
+      },
     );
+  /** The connection of an owner, which holds as long as its program. */
+  return (owner = "alice", more: Partial<Wanted> = {}): Promise<Connection> => {
+    const connecting = pool.get(owner) ?? start(owner, more);
+    pool.set(owner, connecting);
+    connecting.catch(() => pool.delete(owner));
+    return connecting;
+  };
 }
 
 const preferring = (preferred: Era, capabilities: JsonObject = {}) => ({

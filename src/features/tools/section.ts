@@ -35,7 +35,8 @@ const server = Type.Object(
     ),
     env: Type.Optional(
       Type.Record(Type.String(), secret("Value of the variable."), {
-        description: "Environment variables of the program. It inherits only `PATH`, `LANG` and `TZ`.",
+        description:
+          "Environment variables of the program. It inherits only `PATH`, `LANG` and `TZ`. `{folder}` in a value stands for a lasting folder of the server and the caller.",
       }),
     ),
     auth: Type.Optional(auth),

@@ -12,6 +12,12 @@ export interface ClientFacts {
   readonly logLevel?: string;
 }
 
+/** `clientInfo` of a handshake, which must name a client, as that of a modern request need not. */
+export function namedInfo({ info }: ClientFacts): JsonObject {
+  const { name, version } = info;
+  return typeof name === "string" && typeof version === "string" ? info : { name: "weir", version: "1" };
+}
+
 /** One request to a server. */
 export interface Outgoing {
   readonly method: string;

@@ -14,7 +14,14 @@ import {
 } from "../wire/messages.ts";
 import { encodeValue } from "../wire/header-values.ts";
 import { LEGACY_NEWEST, NAMED } from "../wire/revisions.ts";
-import type { ClientFacts, Connection, ConnectionEvents, Outgoing, ServerFacts } from "./connection.ts";
+import {
+  type ClientFacts,
+  type Connection,
+  type ConnectionEvents,
+  namedInfo,
+  type Outgoing,
+  type ServerFacts,
+} from "./connection.ts";
 import { cutAnswer, type HttpReply, type HttpTarget, invalidAnswer, send, unreachable } from "./http.ts";
 import { Progress } from "./progress.ts";
 
@@ -222,8 +229,9 @@ export class LegacyHttp implements Connection {
   async #initialize(stop: AbortSignal): Promise<void> {
     const { name } = this.#target;
     const id = ++this.#lastId;
-    const { capabilities, info } = this.#client;
-    const params = { protocolVersion: LEGACY_NEWEST, capabilities, clientInfo: info };
+    const { capabilities } = this.#client;
+    const clientInfo = namedInfo(this.#client);
+    const params = { protocolVersion: LEGACY_NEWEST, capabilities, clientInfo };
     const text = JSON.stringify(requestOf(id, "initialize", params));
     const reply = await send(this.#target, { headers: { ...HEADERS, ...named("initialize") }, text, stop });
     let answered: Answered | undefined;

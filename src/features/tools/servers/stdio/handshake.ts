@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from "../../../../core/json.ts";
 import { limitText, printable } from "../../../../core/printable.ts";
 import { type Answered, CODE, type RpcError } from "../../wire/messages.ts";
 import { type Era, LEGACY, LEGACY_NEWEST, META, MODERN } from "../../wire/revisions.ts";
-import type { ClientFacts, ServerFacts } from "../connection.ts";
+import { type ClientFacts, namedInfo, type ServerFacts } from "../connection.ts";
 import { unreachable } from "../http.ts";
 import { factsIn } from "../modern-http.ts";
 
@@ -111,7 +111,9 @@ async function initialize(asker: Asker, client: ClientFacts, startMs: number): P
   const { server } = asker;
   const answered = await asker.ask({
     method: "initialize",
-    params: { protocolVersion: LEGACY_NEWEST, capabilities: client.capabilities, clientInfo: client.info },
+    params: {
+      ...{ protocolVersion: LEGACY_NEWEST, capabilities: client.capabilities, clientInfo: namedInfo(client) },
+    },
     ms: startMs,
   });
   if (!answered) throw unreachable(server, silence(startMs));

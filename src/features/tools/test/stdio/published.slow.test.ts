@@ -276,5 +276,11 @@ test("the reference server of both eras speaks that of the client", async () => 
     expect(connection.era).toBe(preferred);
     expect(await said(connection, "test_simple_text")).toContain("simple text");
     await connection.close();
+    // A modern client need not say its name.
+    const client = { capabilities: {}, info: {} };
+    const nameless = await connect(`nameless ${preferred}`, { preferred, client });
+    const call = tool("test_simple_text", {}, { client });
+    expect(textOf(await nameless.request(call.outgoing))).toContain("simple text");
+    await nameless.close();
   }
 });

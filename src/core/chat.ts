@@ -99,6 +99,8 @@ export interface AnswerStyle {
   legacyFunctions?: boolean;
   /** The client does not want to see reasoning. */
   hideReasoning?: boolean;
+  /** The client wants to see the calls of hosted tools, though its format has no words for them. */
+  showHosted?: boolean;
   /** responses: members of the request that the answer repeats, as the client wrote them. */
   echo?: JsonObject;
   /** responses: messages that the answer to a compaction repeats. */

@@ -3,7 +3,14 @@
  * does not depend on whether the client streams.
  */
 import type { CodecContext } from "../../../core/context.ts";
-import type { BlockStart, ChatEvent, Citation, FinishReason } from "../../../core/events.ts";
+import type {
+  BlockStart,
+  ChatEvent,
+  Citation,
+  FinishReason,
+  HostedResult,
+  HostedStart,
+} from "../../../core/events.ts";
 import { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { type Media, writeDataUri } from "../../../core/media.ts";
@@ -23,8 +30,11 @@ export interface ChoiceEnd {
 interface OpenBlock {
   delta?(text: string): JsonObject[];
   cite?(citation: Citation): void;
-  end?(signature: string | undefined): JsonObject[];
+  end?(signature: string | undefined, result?: HostedResult): JsonObject[];
 }
+
+/** In front of the ids of calls that have run. */
+const HOSTED_CALL = "call_w1_";
 
 /** A block that this format cannot express, for example of a server tool. */
 const IGNORED: OpenBlock = {};
@@ -37,6 +47,7 @@ export class DeltaWriter {
   readonly #legacy: boolean;
   readonly #hidden: boolean;
   #toolCalls = 0;
+  #hostedCalls = 0;
   #reasonings = 0;
   /** Google's signature of the next block. */
   #signature: string | undefined;
@@ -72,7 +83,7 @@ export class DeltaWriter {
         this.#open.get(event.index)?.cite?.(event.citation);
         return [];
       case "block-end": {
-        const deltas = this.#open.get(event.index)?.end?.(event.signature) ?? [];
+        const deltas = this.#open.get(event.index)?.end?.(event.signature, event.result) ?? [];
         this.#open.delete(event.index);
         return deltas;
       }
@@ -117,6 +128,8 @@ export class DeltaWriter {
       case "image":
         return [{ images: [encodeImage(block, this.#images++)] }];
       case "hosted-tool":
+        if (block.kind === "call" && this.#context.request?.style.showHosted)
+          return this.#hostedCall(index, block);
         reportHosted(block, this.#context);
         this.#open.set(index, IGNORED);
         return [];
@@ -182,7 +195,7 @@ export class DeltaWriter {
     block: Extract<BlockStart, { type: "tool-call" }>,
     signed: JsonObject,
   ): JsonObject[] {
-    const index = this.#toolCalls++;
+    const index = this.#toolCalls++ + this.#hostedCalls;
     const id = this.#ids.take(block.id);
     const wrapped = block.kind === "function" && this.#isCustomTool(block.name);
     if (wrapped || block.kind === "custom") {
@@ -196,6 +209,22 @@ export class DeltaWriter {
     this.#open.set(blockIndex, this.#arguments(block.name, `tool_calls[${index}].function`, write));
     const named = { name: block.name, arguments: "" };
     return [{ tool_calls: [{ index, id, type: "function", function: named, ...signed }] }];
+  }
+
+  /** A call that has run, with its result in a member of weir's own. It is none for the client to run. */
+  #hostedCall(blockIndex: number, { id: bare, server, name }: HostedStart): JsonObject[] {
+    const index = this.#toolCalls + this.#hostedCalls++;
+    const id = `${HOSTED_CALL}${bare}`;
+    this.#open.set(blockIndex, {
+      delta: (text) => [{ tool_calls: [{ index, function: { arguments: text } }] }],
+      end(_, result = { output: "" }) {
+        const isError = "error" in result;
+        const content = isError ? result.error : "output" in result ? result.output : "";
+        return [{ weir_tool_results: [{ tool_call_id: id, content, is_error: isError }] }];
+      },
+    });
+    const named = { name: `${server}__${name}`, arguments: "" };
+    return [{ tool_calls: [{ index, id, type: "function", function: named }] }];
   }
 
   #isCustomTool(name: string): boolean {

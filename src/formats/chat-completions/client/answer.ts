@@ -118,6 +118,7 @@ class Message {
   readonly #details: JsonObject[] = [];
   readonly #annotations: Json[] = [];
   readonly #images: Json[] = [];
+  readonly #hostedResults: Json[] = [];
   #functionCall: JsonObject | undefined;
 
   add(delta: JsonObject): void {
@@ -127,6 +128,7 @@ class Message {
     for (const detail of objects(delta.reasoning_details)) this.#addDetail(detail);
     if (delta.annotations) this.#annotations.push(...objects(delta.annotations));
     if (delta.images) this.#images.push(...objects(delta.images));
+    this.#hostedResults.push(...objects(delta.weir_tool_results));
     if (isObject(delta.function_call))
       this.#functionCall = mergeDelta(this.#functionCall, delta.function_call);
   }
@@ -168,6 +170,7 @@ class Message {
     if (this.#functionCall) message.function_call = this.#functionCall;
     if (this.#annotations.length > 0) message.annotations = this.#annotations;
     if (this.#images.length > 0) message.images = this.#images;
+    if (this.#hostedResults.length > 0) message.weir_tool_results = this.#hostedResults;
     return message;
   }
 

@@ -10,6 +10,14 @@ export const runHeaders: readonly CallHeader[] = [
     },
   },
   {
+    name: "x-weir-tools-detail",
+    request: {
+      description:
+        "`yes`: an answer of chat-completions has the calls of tools that weir ran, and their results in `weir_tool_results`.",
+      values: ["yes"],
+    },
+  },
+  {
     name: "x-weir-tools-run",
     answer: "Of an answer that is no stream: how many tools weir has run for it.",
   },

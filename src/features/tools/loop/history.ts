@@ -39,6 +39,8 @@ export interface History {
 }
 
 const UNKNOWN: PastResult = { text: "The result of this call is not in the conversation.", isError: true };
+/** In front of the ids of calls that have run, where the format has no words for them. */
+const RAN = "call_w1_";
 const DENIED = "The user did not allow this call.";
 
 export function readHistory(turns: readonly Turn[], offer: Pick<Offer, "nameOf">, read: ReadPast): History {
@@ -93,6 +95,8 @@ class HistoryReader {
 
   #addSaid(block: Block): void {
     this.#goOn();
+    // A call that has run, which a client of another format sends back without its result.
+    if (block.type === "tool-call" && block.id.startsWith(RAN)) return;
     if (this.#results.length > 0 && block.type !== "tool-call") this.#flush();
     this.#said.push(block);
   }

@@ -44,8 +44,8 @@ export interface RunOf extends PreparedRun {
   readonly shows: readonly HostedStart["kind"][];
   /** Why an answer ends that could go on. */
   readonly unfinished: FinishKind;
-  /** Keeps turns for a request that has no words for them, by the ids of the client's calls. */
-  readonly keep: (calls: readonly string[], turns: readonly Turn[]) => void;
+  /** Keeps turns by the ids of the client's calls; absent if the client sends back all that ran. */
+  readonly keep?: (calls: readonly string[], turns: readonly Turn[]) => void;
 }
 
 /** Calls of one turn, with the request by which the user has allowed each. */
@@ -145,12 +145,12 @@ export class Loop {
     return turn.callsClient ? "tool-calls" : undefined;
   }
 
-  /** Keeps what happened for the request with the results of the client, unless the answer shows it. */
+  /** Keeps what happened for the request with the results of the client. */
   #keep({ said, others }: ModelTurn, turns: readonly Turn[], results: ToolResultBlock[]): void {
     const happened = turns.slice(this.#before);
-    if (this.#shows("call") || happened.length + results.length === 0) return;
+    if (happened.length + results.length === 0) return;
     const last: Turn[] = results.length > 0 ? [said, { role: "user", blocks: results }] : [said];
-    this.#of.keep(others, [...happened, ...last]);
+    this.#of.keep?.(others, [...happened, ...last]);
   }
 
   /** Passes on what the model says. @returns the events that wait until it is known whether the turn is the last one */

@@ -10,7 +10,7 @@ import type { Around, Entry, Seams } from "../../../gateway/seams.ts";
 import type { Bench } from "../bench.ts";
 import { Exchanges } from "./exchanges.ts";
 import { foreseeLoop } from "./foresee.ts";
-import { Loop, type RunLimits } from "./loop.ts";
+import { Loop, type RunLimits, type RunOf } from "./loop.ts";
 import { prepare } from "./prepare.ts";
 import { type ReadJob, readJob } from "./read-job.ts";
 
@@ -100,23 +100,28 @@ async function answerOf(view: CallView, tools: Tools): Promise<Interception | un
   const prepared = await prepare(job, request, call, bench);
   for (const { path, reason } of prepared.offer.missing) call.reportLoss("dropped", path, reason);
   const maxCalls = Math.min(limits.maxCalls, job.most ?? Infinity);
-  job.loop = new Loop(
-    bench,
-    { ...limits, maxCalls },
-    {
-      ...{ call, view, request, ...prepared },
-      shows: codec?.shows(call.headers) ?? [],
-      unfinished: codec?.unfinished ?? "length",
-      keep: (calls, turns) => exchanges.keep(owner, calls, turns),
-    },
-  );
+  const shown = codec?.shows(call.headers) ?? [];
+  const of: RunOf = {
+    ...{ call, view, request, ...prepared },
+    shows: isDetailed(job) ? ["call"] : shown,
+    unfinished: codec?.unfinished ?? "length",
+    ...(shown.length === 0 && { keep: (calls, turns) => exchanges.keep(owner, calls, turns) }),
+  };
+  job.loop = new Loop(bench, { ...limits, maxCalls }, of);
   return { answer: answering(job, job.loop) };
 }
 
-async function* answering({ call, written }: Job, loop: Loop): AsyncGenerator<ChatEvent> {
+/** The client wants to see what ran, though its format has no words for that. */
+function isDetailed({ codec, call }: Job): boolean {
+  const isSilent = codec?.shows(call.headers).length === 0;
+  return isSilent && call.headers.get("x-weir-tools-detail") === "yes";
+}
+
+async function* answering(job: Job, loop: Loop): AsyncGenerator<ChatEvent> {
+  const { style } = job.call.attempt?.request ?? {};
   // An answer that repeats its request has it as the client wrote it.
-  const { echo } = call.attempt?.request?.style ?? {};
-  if (echo) Object.assign(echo, written);
+  if (style?.echo) Object.assign(style.echo, job.written);
+  if (style && isDetailed(job)) style.showHosted = true;
   yield* loop.events();
 }
 

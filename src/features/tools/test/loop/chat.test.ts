@@ -119,6 +119,51 @@ describe("runs tools", () => {
   });
 });
 
+describe("with x-weir-tools-detail", () => {
+  const detail = { "x-weir-tools-detail": "yes" };
+  const CALLS = [
+    {
+      id: expect.stringMatching(/^call_w1_\w+$/),
+      type: "function",
+      function: { name: "shop__find", arguments: '{"word":"tea"}' },
+    },
+  ];
+  const RESULTS = [
+    { tool_call_id: expect.stringMatching(/^call_w1_\w+$/), content: "found tea", is_error: false },
+  ];
+
+  test("the answer has the calls and their results", async () => {
+    const on = await stage(findTea);
+    const { choice, headers } = await ask(on, {}, detail);
+    expect(choice.finish_reason).toBe("stop");
+    expect<unknown>(structuredClone(choice.message)).toMatchObject({
+      content: "I look.\n\nI know: found tea",
+      tool_calls: CALLS,
+      weir_tool_results: RESULTS,
+    });
+    expect(headers.get("x-weir-warnings")).toBeNull();
+    // The message that comes back is one that every provider takes.
+    const messages = [{ role: "user", content: "tea?" }, choice.message, { role: "user", content: "milk?" }];
+    for (const format of MODEL_FORMATS)
+      expect((await ask(on, { model: `${format}/m`, messages }, detail)).choice.finish_reason).toBe("stop");
+    expect(JSON.stringify(on.model.heard.at(-1)!.body)).not.toContain("call_w1_");
+  });
+
+  test("a stream has them too", async () => {
+    const on = await stage(findTea);
+    const stream = openaiClient(on.gateway.url, { headers: detail }).chat.completions.stream({
+      ...{ model: "messages/m", messages: [{ role: "user" as const, content: "tea?" }] },
+      tools: [SHOP as never],
+    });
+    const results: unknown[] = [];
+    for await (const { choices } of stream)
+      results.push(...((choices[0]?.delta as { weir_tool_results?: [] })?.weir_tool_results ?? []));
+    const [choice] = (await stream.finalChatCompletion()).choices;
+    expect<unknown>(choice!.message.tool_calls).toMatchObject(CALLS);
+    expect([results, choice!.finish_reason]).toEqual([RESULTS, "stop"]);
+  });
+});
+
 describe("refuses", () => {
   const refused = async (tools: object[], headers: Record<string, string> = {}) => {
     const on = await stage(findTea);

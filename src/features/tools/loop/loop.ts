@@ -248,7 +248,8 @@ export class Loop {
     const { call } = this.#of;
     const asked = { name: offered.tool.name, arguments: input, principal: call.principal, parent: call };
     try {
-      return readResult(await this.#bench.call({ ...asked, stop: this.#stop.signal }));
+      const result = await this.#bench.call({ ...asked, stop: this.#stop.signal });
+      return readResult(result, asked.name);
     } catch (thrown) {
       if (thrown instanceof McpError) return failure(thrown.message);
       if (thrown instanceof GatewayError) throw thrown;

@@ -24,9 +24,13 @@ export function failure(sentence: string): Outcome {
   return { blocks: [{ type: "text", text: sentence }], text: sentence, isError: true, isOwn: true };
 }
 
-export function readResult(result: ToolResult): Outcome {
+/** @param name of the tool, for losses of its content */
+export function readResult(result: ToolResult, name: string): Outcome {
   const content: readonly Json[] = Array.isArray(result["content"]) ? result["content"] : [];
-  const blocks = content.flatMap((part) => (isObject(part) ? readPart(part) : []));
+  const blocks = content.flatMap((part, index) => {
+    const path = `${name}.content[${index}]`;
+    return isObject(part) ? readPart(part).map((block): Block => ({ ...block, path })) : [];
+  });
   const { structuredContent: structured } = result;
   if (structured !== undefined && !blocks.some(({ type }) => type === "text"))
     blocks.unshift({ type: "text", text: JSON.stringify(structured) });

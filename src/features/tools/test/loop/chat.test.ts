@@ -337,6 +337,38 @@ describe("tells the model", () => {
     expect(result!.length).toBeLessThan(52_000);
   });
 
+  const PNG =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+  const shot = () =>
+    new FakeBench({
+      shop__find: () => ({ content: [{ type: "image", mimeType: "image/png", data: PNG }] }),
+    });
+
+  test.each(MODEL_FORMATS.map((format) => [format]))("an image, with a model of %s", async (format) => {
+    const on = await stage(
+      ({ count }) => (count === 0 ? findTea({ results: [] } as never) : { text: "nice" }),
+      {
+        bench: shot(),
+      },
+    );
+    const { headers } = await ask(on, { model: `${format}/m` });
+    expect(JSON.stringify(on.model.heard[1]!.body)).toContain(PNG);
+    expect(headers.get("x-weir-warnings")).toBeNull();
+  });
+
+  test("that there was an image, where it takes none, and the client too", async () => {
+    const on = await stage(
+      ({ count }) => (count === 0 ? findTea({ results: [] } as never) : { text: "nice" }),
+      {
+        bench: shot(),
+        traits: { images: false },
+      },
+    );
+    const { headers } = await ask(on);
+    expect(on.model.heard[1]!.results).toEqual(["[image omitted]"]);
+    expect(headers.get("x-weir-warnings")).toBe("dropped:shop__find.content[0]");
+  });
+
   test("structured content where there is no text", async () => {
     const bench = new FakeBench({ shop__find: () => ({ content: [], structuredContent: { price: 3 } }) });
     const on = await stage(findTea, { bench });

@@ -19,6 +19,8 @@ interface Props {
   readonly bench?: FakeBench;
   readonly limits?: Partial<RunLimits>;
   readonly config?: Record<string, unknown>;
+  /** Of the host that speaks chat-completions. */
+  readonly traits?: Record<string, unknown>;
   /** The gateway has a state folder, and stores answers. */
   readonly stores?: boolean;
 }
@@ -33,9 +35,10 @@ export function makeStage(): (script: (heard: Heard) => Said, props?: Props) => 
   afterEach(async () => {
     for (const one of running.splice(0)) await one.stop();
   });
-  return async (script, { bench = shop(), limits = {}, config = {}, stores = false } = {}) => {
+  return async (script, { bench = shop(), limits = {}, config = {}, stores = false, traits } = {}) => {
     const state = stores ? await mkdtemp(join(tmpdir(), "weir-loop-")) : undefined;
     const model = startModel(script);
+    if (traits) Object.assign(model.providers["chat-completions"]!, { traits });
     const gateway = await startGateway({
       config: { providers: model.providers, ...config, ...(state && { state, responses: { store: "on" } }) },
       workers: [benchPart(bench, limits)],

@@ -1,10 +1,11 @@
 /** The tools that a call offers to its model: listed for the caller, narrowed by the request, under names that every model takes. */
 import type { ChatRequest, Tool, ToolChoice } from "../../../core/chat.ts";
-import { invalidRequest } from "../../../core/error.ts";
+import { GatewayError, invalidRequest } from "../../../core/error.ts";
 import type { HostedChoice } from "../../../core/format.ts";
 import type { HostedDeclaration } from "../../../core/events.ts";
 import type { Principal } from "../../../core/principal.ts";
 import type { Bench, OfferedTool, OfferedTools } from "../bench.ts";
+import { McpError } from "../wire/messages.ts";
 import { type Asked, filtered, type Reference, shownName } from "./references.ts";
 
 /** A tool on offer. */
@@ -101,7 +102,7 @@ export class Offer {
   }
 }
 
-/** Lists the tools that a request asks for. */
+/** Lists the tools that a request asks for. @throws GatewayError `upstream` if there is no list, and as the constructor */
 export async function makeOffer(
   bench: Bench,
   principal: Principal | undefined,
@@ -109,10 +110,17 @@ export async function makeOffer(
 ): Promise<Offer> {
   const servers = asked.references.map(({ server }) => server);
   const named = servers.filter((server) => server !== undefined);
-  const found = await (named.length === servers.length
-    ? bench.list(principal, [...new Set(named)])
-    : bench.list(principal));
-  return new Offer(asked, found);
+  const isNamed = named.length === servers.length;
+  const listing = isNamed ? bench.list(principal, [...new Set(named)]) : bench.list(principal);
+  return new Offer(asked, await listing.catch(noList));
+}
+
+/** An empty list would be one more answer without tools. */
+function noList(thrown: unknown): never {
+  if (!(thrown instanceof McpError)) throw thrown;
+  throw new GatewayError("upstream", `The tools cannot be listed: ${thrown.message}`, {
+    code: "tools_unavailable",
+  });
 }
 
 function toolsOf({ server, wants, listed }: Reference, { tools }: OfferedTools): OfferedTool[] {

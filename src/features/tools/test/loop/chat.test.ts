@@ -188,6 +188,15 @@ describe("refuses", () => {
     expect(await refused([], { "x-weir-tools": "nosuch" })).toMatchObject({ status: 400 });
   });
 
+  test("a request whose tools cannot be listed", async () => {
+    const bench = new FakeBench({});
+    bench.list = () => Promise.reject(new McpError(1002, "no server can be reached"));
+    const on = await stage(findTea, { bench });
+    const error = await ask(on).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ status: 502, code: "tools_unavailable" });
+    expect(on.model.heard).toEqual([]);
+  });
+
   test("names that are none", async () => {
     expect(await refused([{ ...SHOP, server_label: "a b" }])).toMatchObject({
       status: 400,

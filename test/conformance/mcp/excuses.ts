@@ -17,11 +17,6 @@ const NAMELESS =
 export const EXCUSES: readonly Excuse[] = [
   { cell: "ML", pattern: /^input-required-result-(basic-elicitation|ignore-extra-params) /, why: NAMELESS },
   {
-    cell: "LM",
-    pattern: /^server-sse-polling /,
-    why: "a modern server closes no stream for the client to come back to",
-  },
-  {
     ...{ reference: "everything-server.ts", cell: "LM" },
     pattern: /^(elicitation-sep|tools-call-(sampling|elicitation) )/,
     why: "the modern half of `everything-server.ts` asks the client nothing in these tools",

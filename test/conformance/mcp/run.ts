@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { startGateway, TARGET } from "../../helpers/gateway.ts";
 import { markdownTable, ROOT, withPart } from "../../helpers/documents.ts";
-import { excuse, type Excuse } from "./excuses.ts";
+import { excuse, EXCUSES, type Excuse } from "./excuses.ts";
 import { type Installed, installSuite, SUITE } from "./install.ts";
 import { officialReference, ownReference, type Reference } from "./references.ts";
 import { type Checks, REVISIONS, type Revision, runClientSuite, runSuite, scenariosOf } from "./suite.ts";
@@ -114,6 +114,7 @@ export async function judgeTools(words: readonly string[]): Promise<number> {
     config: { tools: { servers: serversOf(references) } },
   });
   const parts: string[] = [];
+  const used = new Set<Excuse>();
   let worse = 0;
   try {
     for (const reference of references) {
@@ -124,11 +125,17 @@ export async function judgeTools(words: readonly string[]): Promise<number> {
       for (const one of judged.worse)
         console.log(`${one.cell} ${one.scenario} ${one.check}: ${one.direct} → ${one.through} ${one.why}`);
       worse += judged.worse.length;
+      for (const reason of judged.excused.keys()) used.add(reason);
     }
   } finally {
     await gateway.stop();
     for (const reference of references) reference.stop();
   }
+  if (words.length === 0 && references.length > 1)
+    for (const { cell, pattern } of EXCUSES.filter((one) => !used.has(one))) {
+      console.log(`The excuse ${cell} ${pattern.source} excuses nothing.`);
+      worse += 1;
+    }
   if (!words[0] || words[0] === "client") {
     const { text, failed } = await judgeClient(installed);
     parts.push(text);

@@ -99,7 +99,7 @@ async function pairAll(): Promise<number> {
 }
 
 function startWeir(): Promise<RunningGateway> {
-  const list = servers.map(({ server, url }) => [server, { url, allow: ["*"] }]);
+  const list = servers.map(({ server, url, era = "auto" }) => [server, { url, era, allow: ["*"] }]);
   return startGateway({ target: ALONE, config: { tools: { servers: Object.fromEntries(list) } } });
 }
 

@@ -11,6 +11,8 @@ export interface Sdk {
   readonly name: string;
   /** Name of its server in the configuration of weir. */
   readonly server: string;
+  /** Of a server that speaks both eras weir would use that of the client: then no legacy client would reach a modern server. */
+  readonly era?: "modern";
   /** Installs it below a folder. @returns the command to which `serve PORT FILE` or `call URL MARK` is added */
   prepare(folder: string): Promise<string[]>;
 }
@@ -63,7 +65,12 @@ export const SDKS: readonly Sdk[] = [
     prepare: (folder) => javascript(folder, "sdk-2.mjs"),
   },
   { name: "PyPI mcp 1.30.0", server: "mcp-1", prepare: (folder) => python(folder, "1.30.0", "mcp_1.py") },
-  { name: "PyPI mcp 2.3.0", server: "mcp-2", prepare: (folder) => python(folder, "2.3.0", "mcp_2.py") },
+  {
+    name: "PyPI mcp 2.3.0",
+    server: "mcp-2",
+    era: "modern",
+    prepare: (folder) => python(folder, "2.3.0", "mcp_2.py"),
+  },
   { name: "go-sdk 1.8.0", server: "go", prepare: golang },
 ];
 

@@ -165,11 +165,7 @@ export class Accounts {
     if (!link) return undefined;
     const { authorities } = this.#options;
     const found = await authorities.find(server);
-    const { authorizationEndpoint, takesChallenges, issuer } = found.authority;
-    if (authorizationEndpoint === undefined)
-      throw new AuthFault(`the metadata of ${issuer} has no authorization_endpoint`);
-    if (!takesChallenges)
-      throw new AuthFault(`the authorization server ${issuer} does not say that it takes PKCE with S256`);
+    const authorizationEndpoint = expectCodes(found);
     const client = await authorities.client(server, found);
     const [state, verifier, binding] = [randomSecret(), randomSecret(), randomSecret()];
     const asked = scopeFor(server, link, found);
@@ -272,4 +268,13 @@ function challengeOf(verifier: string): string {
 function isSame(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && crypto.timingSafeEqual(a, b);
+}
+
+/** @returns where browsers go @throws AuthFault for an authorization server that takes no codes in a way that weir trusts */
+export function expectCodes({ authority }: Found): string {
+  const { authorizationEndpoint, takesChallenges, issuer } = authority;
+  if (authorizationEndpoint === undefined)
+    throw new AuthFault(`the metadata of ${issuer} has no authorization_endpoint`);
+  if (takesChallenges) return authorizationEndpoint;
+  throw new AuthFault(`the authorization server ${issuer} does not say that it takes PKCE with S256`);
 }

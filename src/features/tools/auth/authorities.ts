@@ -107,6 +107,12 @@ export class Authorities {
     return this.#registered(server, authority);
   }
 
+  /** @throws AuthFault where weir cannot become known */
+  expectKnown({ client: { client: id } }: Guarded, { authority }: Found): void {
+    if (id === undefined && !(authority.readsDocuments && this.#isReadable(authority)))
+      registrationOf(authority);
+  }
+
   /** Forgets a client that its authorization server does not know any more. */
   forgetClient({ authority }: Found): void {
     this.#options.vault.delete(this.#clientName(authority.issuer));
@@ -127,11 +133,7 @@ export class Authorities {
     const name = this.#clientName(authority.issuer);
     const known = vault.get<Registered>(name);
     if (known?.issuer === authority.issuer && Date.now() < (known.until ?? Infinity)) return known;
-    const endpoint = authority.registrationEndpoint;
-    if (endpoint === undefined)
-      throw new AuthFault(
-        `the authorization server ${authority.issuer} neither reads documents of clients nor registers them; give user a client`,
-      );
+    const endpoint = registrationOf(authority);
     const registered = await this.#register(this.ask(server), endpoint, authority);
     vault.set(name, registered);
     return registered;
@@ -174,4 +176,12 @@ export function clientDescription(url: string): object {
     ...{ grant_types: ["authorization_code", "refresh_token"], response_types: ["code"] },
     ...{ token_endpoint_auth_method: "none", application_type: "web" },
   };
+}
+
+/** @throws AuthFault */
+function registrationOf({ issuer, registrationEndpoint }: Authority): string {
+  if (registrationEndpoint !== undefined) return registrationEndpoint;
+  throw new AuthFault(
+    `the authorization server ${issuer} neither reads documents of clients nor registers them; give user a client`,
+  );
 }

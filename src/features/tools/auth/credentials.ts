@@ -1,6 +1,6 @@
 /** The credentials of servers in the process of the tools: one place for all tokens, whoever asks. */
 import { printable } from "../../../core/printable.ts";
-import { Accounts } from "./accounts.ts";
+import { Accounts, expectCodes } from "./accounts.ts";
 import { askingWith } from "./asking.ts";
 import { Authorities, type Guarded } from "./authorities.ts";
 import type { ServerConfig } from "../section.ts";
@@ -119,20 +119,21 @@ export class Credentials {
     }
   }
 
-  /** Whether a server's authorization server can be used, for the operator. @returns sentences @throws AuthFault */
-  async check({ name, url, auth = {} }: AuthServer): Promise<string[]> {
-    const config = auth.user ?? auth.clientCredentials;
-    if (!config || (auth.clientCredentials && auth.clientCredentials.tokenUrl !== undefined)) return [];
+  /** Why a server's authorization server cannot be used, for the operator: a clause; undefined: it can. */
+  async fault({ name, url, auth = {} }: AuthServer): Promise<string | undefined> {
+    const { user, clientCredentials } = auth;
+    const config = user ?? clientCredentials;
+    if (!config || clientCredentials?.tokenUrl !== undefined) return undefined;
     const server = { name, url, client: textsOf(config) };
-    this.#authorities.doubt(server, undefined);
-    const { guarded, authority } = await this.#authorities.find(server);
-    if (auth.user && authority.authorizationEndpoint === undefined)
-      throw new AuthFault(`the metadata of ${authority.issuer} has no authorization_endpoint`);
-    if (auth.user && !authority.takesChallenges)
-      throw new AuthFault(
-        `the authorization server ${authority.issuer} does not say that it takes PKCE with S256`,
-      );
-    return [`authorization server ${authority.issuer}, for ${guarded.resource}`];
+    try {
+      const found = await this.#authorities.find(server);
+      if (user) expectCodes(found);
+      if (user) this.#authorities.expectKnown(server, found);
+      return undefined;
+    } catch (thrown) {
+      if (thrown instanceof AuthFault) return printable(thrown.message);
+      throw thrown;
+    }
   }
 }
 

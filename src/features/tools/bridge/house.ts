@@ -175,6 +175,7 @@ export class House {
     return new Server(name, config, events, {
       program,
       credential: (server, url, principal) => credentials.of(guardedBy(server, url), principal),
+      accountFault: (server, url) => credentials.fault(guardedBy(server, url)),
     });
   }
 

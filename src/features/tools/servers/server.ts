@@ -33,6 +33,8 @@ export interface Ways {
   readonly program: ConnectProgram;
   /** What requests to a server carry. @param principal for whom they are */
   credential(server: Pick<Server, "name" | "config">, url: string, principal: string): Credential;
+  /** Why callers cannot connect accounts: a clause. */
+  accountFault?(server: Pick<Server, "name" | "config">, url: string): Promise<string | undefined>;
 }
 
 /** Longest time to open a connection. Milliseconds. */
@@ -164,7 +166,7 @@ export class Server {
         (connection) => this.#found(key, pooled, owner, connection),
         (thrown: unknown) => {
           this.#forget(pooled);
-          this.#events.met(this, { reason: reasonOf(thrown) });
+          void this.#reasonOf(thrown).then((reason) => this.#events.met(this, { reason }));
           throw thrown;
         },
       ),
@@ -208,6 +210,13 @@ export class Server {
         );
       },
     );
+  }
+
+  /** Why there is no connection, for the operator. The link by which a caller connects its account is for the caller alone. */
+  async #reasonOf(thrown: unknown): Promise<string> {
+    if (!(thrown instanceof NeedsUser)) return thrown instanceof Error ? thrown.message : String(thrown);
+    const fault = await this.#ways.accountFault?.(this, this.config.url ?? "");
+    return fault ?? "the caller has to connect an account first";
   }
 
   #drop(pooled: Pooled): void {
@@ -309,10 +318,4 @@ function aborted<Value>(work: Promise<Value>, stop: AbortSignal): Promise<Value>
     stop.addEventListener("abort", abort, { once: true });
     work.then(resolve, reject).finally(() => stop.removeEventListener("abort", abort));
   });
-}
-
-/** Why there is no connection, for the operator. The link by which a caller connects its account is for the caller alone. */
-function reasonOf(thrown: unknown): string {
-  if (thrown instanceof NeedsUser) return "the caller has to connect an account first";
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

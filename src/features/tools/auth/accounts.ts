@@ -1,4 +1,5 @@
 /** The accounts of callers at servers: how they are connected, and the tokens that come of it. */
+import { shown } from "./asking.ts";
 import type { Authorities, Found, Guarded } from "./authorities.ts";
 import { AuthFault, GrantRefused, NeedsUser } from "./credential.ts";
 import { type Link, Links, randomSecret } from "./links.ts";
@@ -17,6 +18,8 @@ const PAUSE_MS = 5_000;
 interface Account extends Tokens {
   readonly server: string;
   readonly owner: string;
+  /** Where the server was: tokens go to no other place of the same name. */
+  readonly url: string;
   /** Whose tokens they are: they go to no other. */
   readonly issuer: string;
   readonly client: Client;
@@ -74,9 +77,14 @@ export class Accounts {
 
   /** A token that a server may accept. @returns undefined if the caller has no account there @throws AuthFault */
   async token(server: Guarded, owner: string): Promise<string | undefined> {
-    const account = this.#options.vault.get<Account>(nameOf(server.name, owner));
+    const account = this.#account(server, owner);
     const current = account && isStale(account, Date.now()) ? await this.#next(server, account) : account;
     return current?.access;
+  }
+
+  #account({ name, url }: Guarded, owner: string): Account | undefined {
+    const account = this.#options.vault.get<Account>(nameOf(name, owner));
+    return account?.url === url ? account : undefined;
   }
 
   /**
@@ -85,7 +93,7 @@ export class Accounts {
    * operator has said which ones weir asks for
    */
   widened(server: Guarded, owner: string, scope: string): NeedsUser | undefined {
-    const account = this.#options.vault.get<Account>(nameOf(server.name, owner));
+    const account = this.#account(server, owner);
     const all = joined(account?.asked ?? "", scope);
     if (server.client.scope !== undefined) return undefined;
     if (account && all === account.asked && Date.now() - account.at < AGAIN_MS) return undefined;
@@ -103,7 +111,7 @@ export class Accounts {
    * @returns false for a token that is new: the next one would be no better @throws NeedsUser, AuthFault
    */
   async refused(server: Guarded, owner: string, access: string): Promise<boolean> {
-    const account = this.#options.vault.get<Account>(nameOf(server.name, owner));
+    const account = this.#account(server, owner);
     if (account?.access !== access) return true;
     const { authority } = await this.#options.authorities.find(server);
     const isNew = account.refresh !== undefined && Date.now() - account.at < PAUSE_MS;
@@ -152,6 +160,7 @@ export class Accounts {
       // A token is good to its end, also while the authorization server is away.
       if (isGood && (!isEnd || refresh === undefined)) return account;
       if (!isEnd) throw thrown;
+      if (thrown instanceof ClientRefused) authorities.forgetClient(issuer);
       info(`tools: ${account.owner} has to connect ${server.name} again: ${thrown.message}`);
       vault.delete(name);
       return undefined;
@@ -200,11 +209,19 @@ export class Accounts {
       throw new AuthFault(`the answer is not one of the authorization server ${issuer}`);
     if (error !== undefined || code === undefined)
       throw new AuthFault(
-        `the authorization server ${issuer} refused it${error === undefined ? "" : `: ${error}`}`,
+        `the authorization server ${issuer} refused it${error === undefined ? "" : `: ${shown(error)}`}`,
       );
     const tokens = await this.#exchange(attempt, code, verifier);
     const account: Account = {
-      ...{ server: server.name, owner: link.owner, issuer, client, resource: found.guarded.resource, asked },
+      ...{
+        server: server.name,
+        owner: link.owner,
+        url: server.url,
+        issuer,
+        client,
+        resource: found.guarded.resource,
+        asked,
+      },
       ...tokens,
     };
     this.#options.vault.set(nameOf(server.name, link.owner), account);
@@ -220,7 +237,7 @@ export class Accounts {
         ...{ code_verifier: verifier, resource: found.guarded.resource },
       });
     } catch (thrown) {
-      if (thrown instanceof ClientRefused) authorities.forgetClient(found);
+      if (thrown instanceof ClientRefused) authorities.forgetClient(issuer);
       throw thrown;
     }
   }
@@ -242,8 +259,8 @@ export class Accounts {
 }
 
 /** What stays the same when a token is replaced. */
-function only({ server, owner, issuer, client, resource, asked }: Account) {
-  return { server, owner, issuer, client, resource, asked };
+function only({ server, owner, url, issuer, client, resource, asked }: Account) {
+  return { server, owner, url, issuer, client, resource, asked };
 }
 
 /** The scopes of the operator, else those of the server, which may have asked for some in a challenge. */

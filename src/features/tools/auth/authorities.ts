@@ -61,15 +61,15 @@ export class Authorities {
   }
 
   /** Metadata is read again: a server has refused a token. @param challenge its `www-authenticate` */
-  doubt({ name }: Guarded, challenge: string | undefined): void {
+  doubt(server: Guarded, challenge: string | undefined): void {
     const { document } = challengeIn(challenge);
-    if (document !== undefined) this.#hints.set(name, document);
-    this.#known.delete(name);
+    if (document !== undefined) this.#hints.set(server.url, document);
+    this.#known.delete(placeOf(server));
   }
 
   /** @throws AuthFault */
   find(server: Guarded): Promise<Found> {
-    const key = server.name;
+    const key = placeOf(server);
     const known = this.#known.get(key);
     if (known && Date.now() - known.at < FRESH_MS) return known.found;
     const found = this.#find(server);
@@ -79,9 +79,9 @@ export class Authorities {
   }
 
   async #find(server: Guarded): Promise<Found> {
-    const { name, url, client } = server;
+    const { url, client } = server;
     const ask = this.ask(server);
-    const named = await protectedServer(ask, url, this.#hints.get(name) ?? (await this.#hint(ask, url)));
+    const named = await protectedServer(ask, url, this.#hints.get(url) ?? (await this.#hint(ask, url)));
     const guarded = client.issuer === undefined ? named : { ...named, issuer: client.issuer };
     return { guarded, authority: await authorityOf(ask, guarded.issuer) };
   }
@@ -114,8 +114,8 @@ export class Authorities {
   }
 
   /** Forgets a client that its authorization server does not know any more. */
-  forgetClient({ authority }: Found): void {
-    this.#options.vault.delete(this.#clientName(authority.issuer));
+  forgetClient(issuer: string): void {
+    this.#options.vault.delete(this.#clientName(issuer));
   }
 
   /** Who reads a document needs TLS; without it weir registers itself where it can. */
@@ -184,4 +184,9 @@ function registrationOf({ issuer, registrationEndpoint }: Authority): string {
   throw new AuthFault(
     `the authorization server ${issuer} neither reads documents of clients nor registers them; give user a client`,
   );
+}
+
+/** What is known of a server holds for its address, and the issuer that the operator names. */
+function placeOf({ url, client: { issuer = "" } }: Guarded): string {
+  return `${url} ${issuer}`;
 }

@@ -49,7 +49,7 @@ export async function protectedServer(
     if (hint !== undefined) throw new AuthFault(`${shown(hint)} answers ${status}`);
   }
   // Before 2025-06-18 the server was its own authorization server.
-  return { resource: url, issuer: origin };
+  return { resource: origin + pathname, issuer: origin };
 }
 
 /** @throws AuthFault */
@@ -74,7 +74,8 @@ function covers(resource: string, url: string): boolean {
 /** @throws AuthFault for metadata that is missing or not that of the issuer */
 export async function authorityOf(ask: AskAuthority, issuer: string): Promise<Authority> {
   const url = URL.parse(issuer);
-  if (!url || url.search !== "" || url.hash !== "") throw new AuthFault(`${shown(issuer)} is no issuer`);
+  if (!url || url.search !== "" || url.hash !== "" || !/^[\x21-\x7e]+$/.test(issuer))
+    throw new AuthFault(`${shown(issuer)} is no issuer`);
   const path = url.pathname.replace(/\/$/, "");
   const places = [`${METADATA}${path}`, `${OPENID}${path}`, ...(path === "" ? [] : [`${path}${OPENID}`])];
   for (const place of places) {

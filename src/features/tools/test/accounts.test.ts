@@ -281,6 +281,29 @@ test("another authorization server gets no token of the first one, and weir regi
   await second.stop();
 });
 
+test("a server of the same name at another address gets no token of the first one", async () => {
+  await connect();
+  const other = new FakeGuarded(authority);
+  const moved = { ...server(), url: other.url };
+  await needed(credentials, OWNER, moved);
+  expect(other.seen.every((one) => one === null)).toBe(true);
+  expect(await connect(credentials, OWNER, moved)).toEqual({ server: "files" });
+  expect(authority.asked.at(-1)!.form.get("resource")).toBe(other.url);
+  expect(await ask(credentials, OWNER, moved)).toBe(200);
+  await other.stop();
+});
+
+test("a client that the authorization server has forgotten registers again", async () => {
+  authority.life = 0;
+  await connect();
+  authority.answer = { status: 401, body: { error: "invalid_client" } };
+  await needed();
+  authority.answer = undefined;
+  authority.life = 3_600;
+  expect(await connect()).toEqual({ server: "files" });
+  expect(authority.registered).toHaveLength(2);
+});
+
 test("tokens survive a restart, and the folder shows none", async () => {
   await connect();
   const files = readdirSync(join(folder, "auth")).sort();

@@ -135,6 +135,10 @@ export class FakeGuarded {
   /** Whether documents are at the usual places. */
   isUsual = true;
   challenge = "";
+  /** Speaks revision 2026-07-28, else 2025-11-25. */
+  isModern = false;
+  /** Bodies of requests that had a good credential. */
+  readonly bodies: { readonly credential: string; readonly text: string }[] = [];
   readonly #server: Bun.Server<undefined>;
 
   constructor(public authority: FakeAuthority) {
@@ -161,28 +165,39 @@ export class FakeGuarded {
     const credential = request.headers.get("authorization");
     this.seen.push(credential);
     const token = this.authority.access.get(credential?.replace("Bearer ", "") ?? "");
-    if (token && Date.now() < token.until && token.resource === this.url) return said(await request.text());
+    if (token && Date.now() < token.until && token.resource === this.url)
+      return this.#said(credential!, await request.text());
     const header = this.isUsual
       ? `Bearer${this.challenge}`
       : `Bearer resource_metadata="${origin}/elsewhere"`;
     return new Response(null, { status: 401, headers: { "www-authenticate": header } });
   }
+
+  /** A small server of one tool, which repeats its arguments. */
+  #said(credential: string, text: string): Response {
+    if (text === "") return Response.json({ ok: true });
+    this.bodies.push({ credential, text });
+    const { id, method, params } = JSON.parse(text) as { id?: number; method: string; params: Body };
+    if (id === undefined) return new Response(null, { status: 202 });
+    const result = (this.isModern ? modern : legacy)(method, params);
+    const answer = result ? { result } : { error: { code: -32601, message: "Method not found" } };
+    return Response.json({ jsonrpc: "2.0", id, ...answer }, { status: result || !this.isModern ? 200 : 404 });
+  }
 }
 
-/** A small server of one tool, which repeats its arguments (revision 2025-11-25). */
-function said(text: string): Response {
-  if (text === "") return Response.json({ ok: true });
-  const { id, method, params } = JSON.parse(text) as { id?: number; method: string; params: Body };
-  if (id === undefined) return new Response(null, { status: 202 });
-  const results: Record<string, Body> = {
-    initialize: {
-      ...{ protocolVersion: "2025-11-25", capabilities: { tools: {} } },
-      serverInfo: { name: "guarded", version: "1" },
-    },
-    "tools/list": { tools: [{ name: "echo", inputSchema: { type: "object" } }] },
-    "tools/call": { content: [{ type: "text", text: JSON.stringify(params) }] },
-  };
-  const result = results[method];
-  const answer = result ? { result } : { error: { code: -32601, message: "Method not found" } };
-  return Response.json({ jsonrpc: "2.0", id, ...answer });
+function legacy(method: string, params: Body): Body | undefined {
+  if (method === "tools/list") return { tools: [{ name: "echo", inputSchema: { type: "object" } }] };
+  if (method === "tools/call")
+    return { content: [{ type: "text", text: JSON.stringify(params["arguments"]) }] };
+  if (method !== "initialize") return undefined;
+  const serverInfo = { name: "guarded", version: "1" };
+  return { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo };
+}
+
+function modern(method: string, params: Body): Body | undefined {
+  const common = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+  if (method === "server/discover")
+    return { ...common, supportedVersions: ["2026-07-28"], capabilities: { tools: {} } };
+  const result = method === "initialize" ? undefined : legacy(method, params);
+  return result && { ...common, ...result };
 }

@@ -14,12 +14,15 @@ const CALL = { name: "echo", arguments: { word: "hello" } };
 
 let authority: FakeAuthority;
 let guarded: FakeGuarded;
+let quick: FakeGuarded;
 let gateway: Serving;
 let url: string;
 
 beforeAll(async () => {
   authority = new FakeAuthority();
   guarded = new FakeGuarded(authority);
+  quick = new FakeGuarded(authority);
+  quick.isModern = true;
   const port = freePort();
   url = `http://127.0.0.1:${port}`;
   gateway = await serve({
@@ -32,7 +35,10 @@ beforeAll(async () => {
       ],
       tools: {
         ...{ url, hosts: [authority.host], pin: "off" },
-        servers: { files: { url: guarded.url, allow: ["*"], auth: { user: {} } } },
+        servers: {
+          files: { url: guarded.url, allow: ["*"], auth: { user: {} } },
+          quick: { url: quick.url, allow: ["*"], auth: { user: {} } },
+        },
       },
     }),
   });
@@ -40,7 +46,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway?.end();
-  await Promise.all([authority.stop(), guarded.stop()]);
+  await Promise.all([authority.stop(), guarded.stop(), quick.stop()]);
 });
 
 const files = () => `${url}/mcp/files`;
@@ -142,6 +148,41 @@ test("after the way through the browser the call goes on, for this caller alone"
   const sent = guarded.seen.filter((one) => one !== null);
   expect(new Set(sent)).toEqual(new Set([`Bearer ${[...authority.access.keys()].at(-1)}`]));
 });
+
+test.each(["files", "quick"])(
+  "each caller's requests carry its own token, also at once (%s)",
+  async (server) => {
+    const of = server === "quick" ? quick : guarded;
+    const endpoint = `${url}/mcp/${server}`;
+    const call = (key: string, word: string) =>
+      askModern(endpoint, key, {
+        ...{ method: "tools/call", params: { name: "echo", arguments: { word } } },
+        capabilities: LINKS,
+      });
+    for (const key of [ALICE, BOB]) {
+      const { result } = await call(key, "first");
+      if (result.resultType === "input_required")
+        expect((await walk(result.inputRequests["weir/connect"].params.url, key)).status).toBe(200);
+      expect(JSON.stringify((await call(key, `mine-${key}`)).result.content)).toContain(`mine-${key}`);
+    }
+    of.bodies.length = 0;
+    const words = Array.from(
+      { length: 40 },
+      (_, index) => [index % 2 === 0 ? ALICE : BOB, `word-${index}`] as const,
+    );
+    await Promise.all(
+      words.map(async ([key, word]) =>
+        expect((await call(key, `${key} ${word}`)).result.isError).toBeFalsy(),
+      ),
+    );
+    const used = (key: string) =>
+      new Set(
+        of.bodies.flatMap(({ credential, text }) => (text.includes(`${key} word`) ? [credential] : [])),
+      );
+    expect([used(ALICE).size, used(BOB).size]).toEqual([1, 1]);
+    expect([...used(ALICE)]).not.toEqual([...used(BOB)]);
+  },
+);
 
 test("no file below the state folder shows a token, and only this user can read it", () => {
   const folder = join(gateway.folder, "state");

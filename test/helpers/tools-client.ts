@@ -12,7 +12,12 @@ const META = "io.modelcontextprotocol/";
 export async function askModern(
   url: string,
   credential: string,
-  { method, params = {}, capabilities = {} }: { method: string; params?: object; capabilities?: object },
+  {
+    method,
+    params = {},
+    capabilities = {},
+    headers: more = {},
+  }: { method: string; params?: object; capabilities?: object; headers?: Record<string, string> },
 ): Promise<ToolsAnswer> {
   const { name } = params as { name?: string };
   const _meta = {
@@ -23,6 +28,7 @@ export async function askModern(
   const headers = {
     ...{ "mcp-protocol-version": "2026-07-28", "mcp-method": method },
     ...(name !== undefined && { "mcp-name": name }),
+    ...more,
   };
   return (await send(url, credential, { id: 1, method, params: { ...params, _meta } }, headers)).answer;
 }

@@ -15,6 +15,8 @@ export interface Caller {
   readonly servers: readonly string[];
   /** Patterns over `SERVER__TOOL`, if its key has some. */
   readonly tools?: readonly string[];
+  /** Credentials that the request brings for servers, by their names. */
+  readonly brought?: Readonly<Record<string, string>>;
   /** What happens with tools that nobody has approved. */
   readonly pin: PinMode;
 }

@@ -6,7 +6,7 @@ import { Authorities, type Guarded } from "./authorities.ts";
 import type { ServerConfig } from "../section.ts";
 import { ClientCredentials } from "./client-credentials.ts";
 import type { ConnectAnswer, ConnectAsk } from "./connecting.ts";
-import { AuthFault, type Credential } from "./credential.ts";
+import { AuthFault, type Credential, unreachable } from "./credential.ts";
 import { type AuthConfig, type ClientConfig, plain } from "./section.ts";
 import { UserCredential } from "./user.ts";
 import { Vault } from "./vault.ts";
@@ -70,9 +70,9 @@ export class Credentials {
     return [authorities, new Accounts({ vault, authorities, url, info })];
   }
 
-  /** @param owner id of the principal for whom a request is */
-  of({ name, url, auth = {} }: AuthServer, owner: string): Credential {
-    const { bearer, headers = {}, clientCredentials, user } = auth;
+  /** @param owner id of the principal for whom a request is @param brought credential that it brings */
+  of({ name, url, auth = {} }: AuthServer, owner: string, brought?: string): Credential {
+    const { bearer, headers = {}, clientCredentials, user, clientHeader } = auth;
     const fixed = Object.fromEntries(
       Object.entries(headers).map(([header, value]) => [header.toLowerCase(), plain(value)]),
     );
@@ -81,6 +81,7 @@ export class Credentials {
       ? this.#ofWeir({ name, url, client: textsOf(clientCredentials) })
       : user &&
         new UserCredential({ name, url, client: textsOf(user) }, owner, this.#accounts, this.#authorities);
+    if (clientHeader !== undefined) return beside(fixed, broughtBy(name, clientHeader, brought));
     return found ? beside(fixed, found) : beside(fixed);
   }
 
@@ -162,4 +163,19 @@ export function guardedBy(
   url: string,
 ): AuthServer {
   return { name, url, ...(auth && { auth }) };
+}
+
+/** A credential of the client. Without a scheme it is a token. */
+function broughtBy(server: string, header: string, value: string | undefined): Credential {
+  const sent: Record<string, string> = {};
+  if (value !== undefined) sent["authorization"] = /^[a-z]+ /i.test(value) ? value : `Bearer ${value}`;
+  return {
+    headers: () => Promise.resolve(sent),
+    refused({ status }) {
+      if (status !== 401) return Promise.resolve(false);
+      const why = value === undefined ? "is missing" : "is refused there";
+      const fault = new AuthFault(`the credential for it in the header ${header} ${why}`);
+      return Promise.reject(unreachable(server, fault) as Error);
+    },
+  };
 }

@@ -46,12 +46,20 @@ export const auth = Type.Object(
     ),
     clientCredentials: Type.Optional(clientCredentials),
     user: Type.Optional(user),
+    clientHeader: text(
+      "Header in which clients bring a credential of their own for the server. weir sends it on as `Authorization`.",
+      ["x-mcp-github-token"],
+    ),
   },
   { ...CLOSED, description: "How weir proves to the server who it is." },
 );
 
 export type AuthConfig = Static<typeof auth>;
 export type ClientConfig = Static<typeof clientCredentials>;
+
+/** Headers with credentials for weir, or with what it reads itself: no server gets them. */
+const OWN =
+  /^(authorization|proxy-.*|cookie2?|x-api-key|x-goog-api-key|x-weir-.*|mcp-.*|origin|x-forwarded-.*)$/i;
 
 /** A fault below the option, and the members that lead to it. */
 export interface AuthFaultAt {
@@ -61,11 +69,13 @@ export interface AuthFaultAt {
 
 /** @param url the option `url` of the tools */
 export function authFaults(written: Partial<AuthConfig>, url: string | undefined): AuthFaultAt[] {
-  const { bearer, headers = {}, clientCredentials: own, user: theirs } = written;
+  const { bearer, headers = {}, clientCredentials: own, user: theirs, clientHeader: brought } = written;
   const found: AuthFaultAt[] = [];
   const add = (clause: string, ...at: string[]) => void found.push({ clause, at });
-  if ([bearer, own, theirs].filter((one) => one !== undefined).length > 1)
-    add("only one of bearer, clientCredentials and user can be given");
+  if ([bearer, own, theirs, brought].filter((one) => one !== undefined).length > 1)
+    add("only one of bearer, clientCredentials, user and clientHeader can be given");
+  if (brought !== undefined && (headerFault(brought, "") !== undefined || OWN.test(brought)))
+    add("must be the name of a header that is for the server alone", "clientHeader");
   for (const name in headers) {
     const fault = headerFault(name, "");
     if (fault !== undefined) add(fault, "headers", name);

@@ -27,7 +27,8 @@ export interface Exchange {
 
 /** For whom connections are opened. */
 export function ownerOf({ caller, client, era }: Exchange): Owner {
-  return { principal: caller.id, client, era };
+  const { id: principal, brought } = caller;
+  return { principal, client, era, ...(brought && { brought }) };
 }
 
 /** The capability of a client that a request of a server needs. */

@@ -174,7 +174,8 @@ export class House {
     const { connect: program, credentials } = this.#options;
     return new Server(name, config, events, {
       program,
-      credential: (server, url, principal) => credentials.of(guardedBy(server, url), principal),
+      credential: (server, url, { principal, brought }) =>
+        credentials.of(guardedBy(server, url), principal, brought?.[server.name]),
       accountFault: (server, url) => credentials.fault(guardedBy(server, url)),
     });
   }

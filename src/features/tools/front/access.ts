@@ -7,6 +7,8 @@ import type { ToolsConfig } from "../section.ts";
 
 export class Access {
   readonly #servers: readonly (readonly [name: string, allow: readonly string[]])[];
+  /** Servers for which clients bring credentials, with the headers. */
+  readonly #brought: readonly (readonly [server: string, header: string])[];
   readonly #known = new WeakMap<Principal, Caller>();
   readonly #anyone: Caller;
   readonly #called: () => void;
@@ -17,8 +19,21 @@ export class Access {
   constructor({ servers, pin }: ToolsConfig, called: () => void) {
     this.#called = called;
     this.#pin = pin;
+    this.#brought = Object.entries(servers).flatMap(([name, { auth }]) =>
+      auth?.clientHeader === undefined ? [] : [[name, auth.clientHeader] as const],
+    );
     this.#servers = Object.entries(servers).map(([name, { allow }]) => [name, allow]);
     this.#anyone = { id: ANYONE, servers: this.#allowing(undefined), pin: pinModeFor(pin, undefined) };
+  }
+
+  /** The caller of a request, with the credentials that it brings for servers. @param principal undefined while calls need no key */
+  bringing(principal: Principal | undefined, headers: Headers): Caller {
+    const caller = this.of(principal);
+    const brought = this.#brought.flatMap(([server, header]) => {
+      const value = caller.servers.includes(server) ? headers.get(header)?.trim() : undefined;
+      return value ? [[server, value] as const] : [];
+    });
+    return brought.length === 0 ? caller : { ...caller, brought: Object.fromEntries(brought) };
   }
 
   /** @param principal undefined while calls need no key */

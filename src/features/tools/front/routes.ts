@@ -91,7 +91,7 @@ class Front {
         );
       const server = serverIn(request);
       const principal = await visit.caller(ENDPOINT, resourceOf(server));
-      const caller = this.#options.access.of(principal);
+      const caller = this.#options.access.bringing(principal, request.headers);
       // A server that does not exist and one that is not allowed look alike.
       if (server !== undefined && !caller.servers.includes(server))
         return refusal(

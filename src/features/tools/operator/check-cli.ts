@@ -114,7 +114,7 @@ class Programs {
   get ways(): Ways {
     return {
       program: connectPrograms(this.#children),
-      credential: (server, url, principal) => this.#credentials.of(guardedBy(server, url), principal),
+      credential: (server, url, { principal }) => this.#credentials.of(guardedBy(server, url), principal),
     };
   }
 

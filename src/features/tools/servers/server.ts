@@ -27,12 +27,14 @@ export type ConnectProgram = (
   events: ConnectionEvents,
 ) => Promise<Connection>;
 
+export type ForWhom = Pick<Owner, "principal" | "brought">;
+
 /** How servers are reached. */
 export interface Ways {
   /** Opens connections to servers that are programs. */
   readonly program: ConnectProgram;
-  /** What requests to a server carry. @param principal for whom they are */
-  credential(server: Pick<Server, "name" | "config">, url: string, principal: string): Credential;
+  /** What requests to a server carry. @param owner for whom they are */
+  credential(server: Pick<Server, "name" | "config">, url: string, owner: ForWhom): Credential;
   /** Why callers cannot connect accounts: a clause. */
   accountFault?(server: Pick<Server, "name" | "config">, url: string): Promise<string | undefined>;
 }
@@ -57,6 +59,8 @@ export interface Owner {
   readonly client: ClientFacts;
   /** Era of the client. */
   readonly era: Era;
+  /** Credentials that a request brings, by the names of servers. */
+  readonly brought?: Readonly<Record<string, string>>;
 }
 
 interface Pooled {
@@ -141,14 +145,17 @@ export class Server {
   }
 
   /** A modern server over HTTP has no session: one connection serves all. */
-  #keyOf({ principal, client, era }: Owner): string {
+  #keyOf({ principal, client, era, brought }: Owner): string {
     const { isolation, url, auth } = this.config;
-    // Where callers have accounts of their own, each has a connection.
+    // Where callers have credentials of their own, each has a connection; one key may bring those of many.
+    const own = brought?.[this.name];
+    const whose = own === undefined ? principal : `${principal} ${digestOf(own)}`;
+    const isOwn = auth?.user !== undefined || auth?.clientHeader !== undefined;
     if (this.#eras.get(era) === "modern" && url !== undefined)
-      return auth?.user ? JSON.stringify([MODERN_KEY, principal]) : MODERN_KEY;
+      return isOwn ? JSON.stringify([MODERN_KEY, whose]) : MODERN_KEY;
     if (isolation === "call") return String(++this.#calls);
-    const whose = isolation === "shared" ? "" : principal;
-    return JSON.stringify([whose, url === undefined ? "" : era, client.capabilities]);
+    const sharing = isolation === "shared" ? "" : whose;
+    return JSON.stringify([sharing, url === undefined ? "" : era, client.capabilities]);
   }
 
   #open(key: string, owner: Owner): Pooled {
@@ -200,7 +207,7 @@ export class Server {
       return this.#ways.program(this, key, owner, events);
     }
     const stop = AbortSignal.timeout(OPEN_MS);
-    const target = { name: this.name, url, credential: this.#ways.credential(this, url, owner.principal) };
+    const target = { name: this.name, url, credential: this.#ways.credential(this, url, owner) };
     return openHttp({ target, era, preferred: owner.era, client: owner.client, events, stop }).catch(
       (thrown: unknown) => {
         if (!stop.aborted) throw thrown;
@@ -318,4 +325,8 @@ function aborted<Value>(work: Promise<Value>, stop: AbortSignal): Promise<Value>
     stop.addEventListener("abort", abort, { once: true });
     work.then(resolve, reject).finally(() => stop.removeEventListener("abort", abort));
   });
+}
+
+function digestOf(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("base64url");
 }

@@ -37,6 +37,7 @@ beforeAll(async () => {
         ...{ url, hosts: [authority.host], pin: "off" },
         servers: {
           files: { url: guarded.url, allow: ["*"], auth: { user: {} } },
+          own: { url: guarded.url, allow: ["*"], auth: { clientHeader: "x-files-token" } },
           quick: { url: quick.url, allow: ["*"], auth: { user: {} } },
         },
       },
@@ -183,6 +184,24 @@ test.each(["files", "quick"])(
     expect([...used(ALICE)]).not.toEqual([...used(BOB)]);
   },
 );
+
+test("a client brings a credential of its own for a server, and that server alone gets it", async () => {
+  const good = authority.give(guarded.url)["access_token"] as string;
+  const ask = (server: string, headers: Record<string, string> = {}) =>
+    askModern(`${url}/mcp/${server}`, ALICE, {
+      ...{ method: "tools/call", params: CALL, capabilities: LINKS },
+      headers,
+    });
+  const { result } = await ask("own", { "x-files-token": good });
+  expect(JSON.stringify(result.content)).toContain("hello");
+  expect((await ask("own", { "x-files-token": `Bearer ${good}` })).result.isError).toBeFalsy();
+  expect((await ask("own")).error.message).toContain("in the header x-files-token is missing");
+  expect((await ask("own", { "x-files-token": "made-up" })).error.message).toContain("is refused there");
+  quick.seen.length = 0;
+  await ask("quick", { "x-files-token": good });
+  expect(quick.seen.some((one) => one?.includes(good))).toBe(false);
+  expect(guarded.seen.some((one) => one?.includes(ALICE))).toBe(false);
+});
 
 test("no file below the state folder shows a token, and only this user can read it", () => {
   const folder = join(gateway.folder, "state");

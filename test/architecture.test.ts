@@ -150,6 +150,16 @@ const RULES: readonly Rule[] = [
     because: "the page runs in the browser, and knows weir by the types of the admin API alone",
   },
   {
+    from: "src/console/own-pages.ts",
+    may: ["src/console/", "src/features/"],
+    because: "the list of the pages of features, which a build shortens",
+  },
+  {
+    from: "src/features/tools/console/",
+    may: ["src/console/", "src/features/tools/", "preact"],
+    because: "a page of a feature is made of the parts of the console, and knows weir by types alone",
+  },
+  {
     from: "src/admin/console/",
     may: ["src/admin/", "src/ledger/", "src/operator/", "src/console/index.html", "node:"],
     because: "the listener serves the console as files, and lets its users in",
@@ -498,7 +508,11 @@ test("nothing of the console is imported by another folder but its document", as
   const importing: string[] = [];
   for (const file of files.filter((one) => !one.startsWith("src/console/")))
     for (const name of await importsOf(file))
-      if (name.startsWith("src/console/") && name !== "src/console/index.html")
+      if (
+        name.startsWith("src/console/") &&
+        name !== "src/console/index.html" &&
+        !/^src\/features\/[^/]+\/console\//.test(file)
+      )
         importing.push(`${file} imports ${name}`);
   expect(importing).toEqual([]);
 });
@@ -565,7 +579,9 @@ test("only the entry and the build import the list of features, and no room impo
       const isType =
         name.startsWith("src/feature/") &&
         /^src\/(main\.ts$|build\/|cli\/(index|commands)\.ts$|feature\/)/.test(file);
-      if (/^src\/features?(\/|\.ts$)/.test(name) && !isList && !isType)
+      const isPage =
+        file === "src/console/own-pages.ts" && /^src\/features\/[^/]+\/console\/page\.ts$/.test(name);
+      if (/^src\/features?(\/|\.ts$)/.test(name) && !isList && !isType && !isPage)
         importing.push(`${file} imports ${name}`);
     }
   expect(importing).toEqual([]);

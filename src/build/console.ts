@@ -1,10 +1,11 @@
-/** The console as the binary contains it: the script once more minified, because all files are at most 80 KB gzipped. */
+/** The console as the binary contains it: the script once more minified, because what a browser loads first is at most 80 KB gzipped. */
+import type { BunPlugin } from "bun";
 import { minify } from "terser";
 import { type Bundle, bundleConsole } from "../admin/console/bundle.ts";
 
 /** @param index path of `src/console/index.html` */
-export async function buildConsole(index: string): Promise<Bundle> {
-  const { files, inputs } = await bundleConsole(index);
+export async function buildConsole(index: string, plugins: readonly BunPlugin[] = []): Promise<Bundle> {
+  const { files, inputs } = await bundleConsole(index, plugins);
   return {
     files: await Promise.all(
       files.map(async (file) =>

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { featuresIn } from "../feature/feature.ts";
 import * as features from "../features.ts";
-import { featuresWithout, LIST, withoutLines } from "./without.ts";
+import { featuresWithout, LIST, PAGES, withoutLines } from "./without.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 
@@ -54,8 +54,8 @@ async function copyWithout(name: string): Promise<string> {
     cpSync(join(ROOT, file), join(copy, file));
   }
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
-  const list = join(copy, LIST);
-  await Bun.write(list, withoutLines(await Bun.file(list).text(), [name]));
+  for (const list of [LIST, PAGES].map((path) => join(copy, path)))
+    await Bun.write(list, withoutLines(await Bun.file(list).text(), [name]));
   return copy;
 }
 

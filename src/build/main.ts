@@ -15,7 +15,7 @@ import { signAdHoc } from "./mach-o.ts";
 import type { System } from "./systems.ts";
 import { binaryName, SYSTEMS, systemsOf } from "./systems.ts";
 import { billOfMaterials } from "./sbom.ts";
-import { featuresWithout, withoutFeatures } from "./without.ts";
+import { featuresWithout, withoutFeatures, withoutPages } from "./without.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 
@@ -71,7 +71,7 @@ async function build({ system, outfile, left, place }: Wanted): Promise<void> {
   console.log(`building ${name} (${place}) …`);
   const started = performance.now();
   // A build inside a plugin of another one does not end.
-  const page = await buildConsole(join(ROOT, "src/console/index.html"));
+  const page = await buildConsole(join(ROOT, "src/console/index.html"), [withoutPages(left, ROOT)]);
   const result = await Bun.build({
     entrypoints: [join(ROOT, "src/main.ts")],
     target: "bun",

@@ -7,6 +7,8 @@ import type { Feature } from "../feature/feature.ts";
 
 /** The list of features, relative to the root of the repository. */
 export const LIST = "src/features.ts";
+/** The list of their pages in the console. */
+export const PAGES = "src/console/own-pages.ts";
 
 /** @throws Error for a name that no feature has, and for a feature that one of the others needs */
 export function featuresWithout(
@@ -26,7 +28,7 @@ export function featuresWithout(
 /** The list of features without the lines of some. */
 export function withoutLines(list: string, names: readonly string[]): string {
   const lines = list.split("\n");
-  return lines.filter((line) => !names.some((name) => line.includes(`"./features/${name}/`))).join("\n");
+  return lines.filter((line) => !names.some((name) => line.includes(`./features/${name}/`))).join("\n");
 }
 
 /** Replaces the list of features, and the names with which the binary says that it lacks one. */
@@ -41,6 +43,20 @@ export function withoutFeatures(left: readonly Feature[], root: string): BunPlug
       }));
       builder.onLoad({ filter: /\/src\/core\/left-out-names\.ts$/ }, () => ({
         contents: `export const LEFT_OUT = ${JSON.stringify(namesOf(left))};`,
+        loader: "ts",
+      }));
+    },
+  };
+}
+
+/** Replaces the list of their pages. */
+export function withoutPages(left: readonly Feature[], root: string): BunPlugin {
+  const names = left.map(({ name }) => name);
+  return {
+    name: "without pages",
+    setup(builder) {
+      builder.onLoad({ filter: /\/src\/console\/own-pages\.ts$/ }, async () => ({
+        contents: withoutLines(await Bun.file(join(root, PAGES)).text(), names),
         loader: "ts",
       }));
     },

@@ -8,7 +8,7 @@ export interface BundledFile {
 }
 
 export interface Bundle {
-  /** The document, its script, its style sheet and its icon. */
+  /** The document, its scripts, of which pages load some when they are opened, its style sheet and its icon. */
   files: BundledFile[];
   /** Paths of the sources, also those of packages. */
   inputs: string[];
@@ -22,7 +22,7 @@ const SHORT = `/** @jsxRuntime classic @jsx h @jsxFrag Fragment */ import { Frag
 const shortElements: Bun.BunPlugin = {
   name: "short elements",
   setup(builder) {
-    builder.onLoad({ filter: /\/src\/console\/.*\.tsx$/ }, async ({ path }) => ({
+    builder.onLoad({ filter: /\/src\/(features\/[^/]+\/)?console\/.*\.tsx$/ }, async ({ path }) => ({
       contents: SHORT + (await Bun.file(path).text()),
       loader: "tsx",
     }));
@@ -30,12 +30,13 @@ const shortElements: Bun.BunPlugin = {
 };
 
 /** @param index path of `src/console/index.html` */
-export async function bundleConsole(index: string): Promise<Bundle> {
+export async function bundleConsole(index: string, more: readonly Bun.BunPlugin[] = []): Promise<Bundle> {
   const { outputs, metafile } = await Bun.build({
     entrypoints: [index],
     target: "browser",
     minify: true,
-    plugins: [shortElements],
+    splitting: true,
+    plugins: [shortElements, ...more],
     metafile: true,
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
   });

@@ -1,4 +1,4 @@
-/** The files of the console: one document for all its pages, its script, its style sheet, its icon. */
+/** The files of the console: one document for all its pages, its scripts, its style sheet, its icon. */
 import page from "../../console/index.html";
 import { type BundledFile, bundleConsole } from "./bundle.ts";
 

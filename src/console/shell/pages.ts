@@ -1,22 +1,20 @@
 /** The pages: addresses, words, shortcuts, and the code of each. */
 import type { ComponentType } from "preact";
 import type { IconName } from "../parts/icons.tsx";
-import { CachePage } from "../pages/cache/cache-page.tsx";
+import * as ownPages from "../own-pages.ts";
 import { CallPage } from "../pages/calls/call-page.tsx";
 import { CallsPage } from "../pages/calls/calls-page.tsx";
 import { ConfigPage } from "../pages/config/config-page.tsx";
 import { KeysPage } from "../pages/keys/keys-page.tsx";
 import { NowPage } from "../pages/now/now-page.tsx";
-import { PlaygroundPage } from "../pages/playground/playground-page.tsx";
 import { PricesPage } from "../pages/prices/prices-page.tsx";
 import { ProvidersPage } from "../pages/providers/providers-page.tsx";
 import { SpendPage } from "../pages/spend/spend-page.tsx";
 import { StorePage } from "../pages/store/store-page.tsx";
+import { later } from "./later.tsx";
+import type { OwnPage, PageProps } from "./own-page.ts";
 
-export interface PageProps {
-  /** The part of the path below the page: the id in `/calls/req_…`; empty on the page itself. */
-  rest: string;
-}
+const loaded = (page: OwnPage): PageEntry => ({ ...page, Page: later(page) });
 
 export interface PageEntry {
   path: string;
@@ -43,13 +41,20 @@ export const GROUPS: readonly { name: string; pages: readonly PageEntry[] }[] = 
     pages: [
       { path: "/keys", title: "Keys & budgets", icon: "keys", key: "k", Page: KeysPage },
       { path: "/providers", title: "Providers", icon: "providers", key: "p", Page: ProvidersPage },
-      { path: "/playground", title: "Playground", icon: "play", Page: PlaygroundPage },
+      loaded({
+        ...{ path: "/playground", title: "Playground", icon: "play" },
+        load: async () => (await import("../pages/playground/playground-page.tsx")).PlaygroundPage,
+      }),
+      ...Object.values<OwnPage>(ownPages).map(loaded),
     ],
   },
   {
     name: "Understand",
     pages: [
-      { path: "/cache", title: "Cache", icon: "cache", Page: CachePage },
+      loaded({
+        ...{ path: "/cache", title: "Cache", icon: "cache" },
+        load: async () => (await import("../pages/cache/cache-page.tsx")).CachePage,
+      }),
       { path: "/prices", title: "Prices & what-if", icon: "prices", Page: PricesPage },
     ],
   },

@@ -1,0 +1,3 @@
+/** The pages of features, one line each: a build without a feature lacks its line. */
+export type { OwnPage } from "./shell/own-page.ts";
+export { page as tools } from "../features/tools/console/page.ts";

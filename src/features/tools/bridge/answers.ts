@@ -7,6 +7,7 @@ import { type Answered, CODE, McpError } from "../wire/messages.ts";
 import { headersFor, mismatch, type ParamHeader, paramHeadersOf } from "../wire/param-headers.ts";
 import { OWN_INFO } from "../wire/own-info.ts";
 import { metaOf, META, REVISIONS, withMeta } from "../wire/revisions.ts";
+import { leanAnswer } from "../lean/answers.ts";
 import { translated } from "./eras.ts";
 import { type Exchange, ownerOf } from "./exchange.ts";
 import type { Forwarded, Forwarder } from "./forward.ts";
@@ -30,30 +31,51 @@ export class Answers {
   readonly #forwarder: Forwarder;
   readonly #homes = new ResourceHomes();
   readonly #params = new WeakMap<JsonObject, readonly ParamHeader[]>();
+  readonly #isLean: () => boolean;
 
-  constructor(seal: Seal, forwarder: Forwarder) {
+  /** @param isLean whether merged lists of tools are lean */
+  constructor(seal: Seal, forwarder: Forwarder, isLean: () => boolean) {
     this.#seal = seal;
     this.#forwarder = forwarder;
+    this.#isLean = isLean;
   }
 
   /** @throws McpError */
   async answer(exchange: Exchange, view: View, method: string, params: JsonObject): Promise<Answered> {
     if (method === "server/discover" && exchange.era === "modern")
       return { result: await this.#discovered(exchange, view) };
+    const lean = view.isMerged && this.#isLean() && (await this.#lean(exchange, view, method, params));
+    if (lean) return this.#stamped(exchange, view, lean);
     if (isList(method)) {
       const result = await listed(exchange, view, this.#seal, method, params);
       if (method === "resources/list" && view.isMerged) this.#homes.note(exchange.caller.id, view);
       return this.#stamped(exchange, view, { result });
     }
-    return this.#stamped(exchange, view, await this.#connected(exchange, view, method, params));
+    const routed = (asked: JsonObject) => this.#routed(exchange, view, method, asked);
+    return this.#stamped(exchange, view, await this.#connected(exchange, method, params, routed));
+  }
+
+  #lean(exchange: Exchange, view: View, method: string, given: JsonObject): Promise<Answered | undefined> {
+    return leanAnswer(method, given, {
+      list: (cursor) =>
+        listed(exchange, view, this.#seal, "tools/list", cursor === undefined ? {} : { cursor }),
+      // weir makes the call: its client knows no headers for the arguments.
+      call: (params) =>
+        this.#connected(exchange, method, params, (asked) => this.#call(exchange, view, asked, false)),
+    });
   }
 
   /** A server may want an account of the caller, which its client then asks the user to connect. */
-  async #connected(exchange: Exchange, view: View, method: string, given: JsonObject): Promise<Answered> {
+  async #connected(
+    exchange: Exchange,
+    method: string,
+    given: JsonObject,
+    routed: (params: JsonObject) => Promise<Answered>,
+  ): Promise<Answered> {
     const asked = withoutAnswer(given);
     if ("refused" in asked) return asked.refused;
     try {
-      return await this.#routed(exchange, view, method, asked.params);
+      return await routed(asked.params);
     } catch (thrown) {
       if (!(thrown instanceof NeedsUser)) throw thrown;
       return askUser(exchange, method, asked.params, thrown);
@@ -93,7 +115,7 @@ export class Answers {
 
   /** A request that goes to one server. */
   async #routed(exchange: Exchange, view: View, method: string, params: JsonObject): Promise<Answered> {
-    if (method === "tools/call") return this.#call(exchange, view, params);
+    if (method === "tools/call") return this.#call(exchange, view, params, true);
     if (method === "prompts/get") {
       const { server, name } = this.#named(view, params["name"]);
       return this.#forwarded(exchange, server, method, { ...params, name });
@@ -107,14 +129,17 @@ export class Answers {
     throw new McpError(CODE.method, `Method not found: ${method}`, { status: 404 });
   }
 
-  async #call(exchange: Exchange, view: View, params: JsonObject): Promise<Answered> {
+  /** @param hasHeaders whether the client sends arguments as headers where the tool wants it */
+  async #call(exchange: Exchange, view: View, params: JsonObject, hasHeaders: boolean): Promise<Answered> {
     const { name } = params;
     if (typeof name !== "string") throw new McpError(CODE.params, "params.name must be the name of a tool");
     const { server, tool, held } = await view.find(exchange, name);
     try {
       const declared = this.#paramsOf(tool);
       const fault =
-        exchange.era === "modern" ? mismatch(declared, params["arguments"], exchange.params) : undefined;
+        hasHeaders && exchange.era === "modern"
+          ? mismatch(declared, params["arguments"], exchange.params)
+          : undefined;
       if (fault) throw new McpError(CODE.headerMismatch, `HeaderMismatch: ${fault}`, { status: 400 });
       const headers = headersFor(declared, params["arguments"]);
       const asked = {

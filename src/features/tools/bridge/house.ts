@@ -46,6 +46,7 @@ export class House {
   readonly #modern: ModernDoor;
   readonly #legacy: LegacyDoor;
   readonly #inquiries: Inquiries;
+  #isLean = false;
   /** What is approved, as text. */
   #pins = "";
   readonly #timer: ReturnType<typeof setInterval>;
@@ -55,7 +56,7 @@ export class House {
     const seal = new Seal();
     const use: Use = (server, definitions, caller) => this.#usable.of(server, definitions, caller);
     const context: Context = {
-      answers: new Answers(seal, new Forwarder(seal, this.#parked)),
+      answers: new Answers(seal, new Forwarder(seal, this.#parked), () => this.#isLean),
       listeners: this.#listeners,
       view: (caller, endpoint) => new View(this.#servers, caller, endpoint, use),
       errorOf: (thrown) => this.#errorOf(thrown),
@@ -68,6 +69,7 @@ export class House {
   }
 
   introduced({ options, pins }: Introduction): void {
+    this.#isLean = options.lean === "search";
     this.#options.credentials.configure({ hosts: [], ...options });
     const isApproved = pins !== undefined && JSON.stringify(pins) !== this.#pins;
     if (isApproved) {

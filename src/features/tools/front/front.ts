@@ -66,7 +66,10 @@ export class Front {
     const access = new Access(options, () => this.#called());
     const books = new Books(this.#host, ask, options);
     const bench = new ProcessBench(this.#host, ask, access, options);
-    const routes = mcpRoutes({ access, ask, bodyBytes: options.bodyBytes, origins, book: books.book });
+    const routes = mcpRoutes({
+      ...{ access, ask, origins, book: books.book },
+      ...{ bodyBytes: options.bodyBytes, isLean: options.lean === "search" },
+    });
     const { url } = options;
     return {
       routes: [

@@ -5,6 +5,7 @@ import type { OwnRoute, Visit } from "../../../gateway/seams.ts";
 import type { Caller, Outcome, PostAsk } from "../asks.ts";
 import { resourceOf } from "../auth/resources.ts";
 import { CODE, errorText, McpError, type RequestId } from "../wire/messages.ts";
+import { innerCall } from "../lean/lean.ts";
 import type { Access } from "./access.ts";
 import { answerWith } from "./answer.ts";
 import { checkMessage, type Checked, MessageFault } from "./checks.ts";
@@ -15,6 +16,8 @@ export interface FrontOptions {
   readonly access: Access;
   readonly ask: AskTools;
   readonly bodyBytes: number;
+  /** The merged list is lean: the books have the tool that `call_tool` calls. */
+  readonly isLean: boolean;
   /** Origins of the section `cors`. */
   readonly origins: readonly string[];
   /** Books calls of tools. @returns the pieces of the answer */
@@ -108,7 +111,9 @@ class Front {
     const checked = checkMessage(await visit.body(this.#options.bodyBytes), request.headers);
     visit.allowSilence();
     const ask = postAsk(checked, visitor, request.headers);
-    const { name } = checked.params;
+    const { arguments: args } = checked.params;
+    const inner = this.#options.isLean && visitor.server === undefined;
+    const { name } = (inner && innerCall(checked.params["name"], args)) || checked.params;
     const isCall = checked.method === "tools/call" && checked.id !== undefined && typeof name === "string";
     const run = (stop: AbortSignal | undefined, ended: (outcome: Outcome | undefined) => void) =>
       this.#run(request, ask, checked, stop, ended);

@@ -1,8 +1,7 @@
 /** Lean lists: three tools that stand for all tools of a caller, which it finds by searching. */
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { OfferedTool, ToolResult } from "../bench.ts";
-import { CODE, McpError } from "../wire/messages.ts";
-import { ToolSearch } from "./search.ts";
+import type { ToolResult } from "../bench.ts";
+import { type Searched, ToolSearch } from "./search.ts";
 
 const FIND = "find_tools";
 const DESCRIBE = "describe_tool";
@@ -54,39 +53,33 @@ export const LEAN_TOOLS: readonly JsonObject[] = [
   },
 ];
 
-/** What a call of one of the three comes to: a result, or the call of another tool. */
-export type LeanAnswer =
-  | { readonly result: ToolResult }
-  | { readonly call: { readonly name: string; readonly arguments: JsonObject } };
+export const isLean = (name: unknown): boolean => LEAN_TOOLS.some((one) => one["name"] === name);
 
-export const isLean = (name: string): boolean => LEAN_TOOLS.some((one) => one["name"] === name);
-
-/**
- * Answers a call of one of the three.
- * @param tools those that the caller may use, and no others
- * @throws McpError if the name is none of them
- */
-export function leanAnswer(tools: readonly OfferedTool[], name: string, args: Json | undefined): LeanAnswer {
-  const given = isObject(args) ? args : {};
-  if (name === FIND) return { result: found(tools, given) };
-  if (name === DESCRIBE) return { result: described(tools, given["name"]) };
-  if (name !== CALL) throw new McpError(CODE.params, `Unknown tool: ${name}`);
-  const tool = toolNamed(tools, given["name"]);
-  if (!tool) return { result: unknown(given["name"]) };
-  const { arguments: passed = {} } = given;
-  if (!isObject(passed)) return { result: failure("arguments must be an object") };
-  return { call: { name: tool.name, arguments: passed } };
+/** The tool that a call of `call_tool` means; undefined for any other call. */
+export function innerCall(name: unknown, args: unknown): { name: string; arguments: JsonObject } | undefined {
+  if (name !== CALL || !isObject(args) || typeof args["name"] !== "string") return undefined;
+  const { arguments: passed = {} } = args;
+  return isObject(passed) ? { name: args["name"], arguments: passed } : undefined;
 }
 
-/** A list is searched more than once: the index stays as long as the list. */
-const indexes = new WeakMap<readonly OfferedTool[], ToolSearch<OfferedTool>>();
+/**
+ * Answers a call of one of the three that calls no tool.
+ * @param tools those that the caller may use, and no others
+ */
+export function leanResult(tools: readonly Defined[], name: string, args: Json | undefined): ToolResult {
+  const given = isObject(args) ? args : {};
+  if (name === FIND) return found(tools, given);
+  if (name === DESCRIBE) return described(tools, given["name"]);
+  return failure(`${CALL} needs the name of a tool, and arguments that are an object`);
+}
 
-function found(tools: readonly OfferedTool[], { query, limit }: JsonObject): ToolResult {
+/** A definition with the name that the caller uses. */
+export type Defined = Searched & JsonObject;
+
+function found(tools: readonly Defined[], { query, limit }: JsonObject): ToolResult {
   if (typeof query !== "string") return failure("query must be a text");
   const most = Number.isInteger(limit) ? Math.min(Math.max(limit as number, 1), MOST) : USUAL;
-  const index = indexes.get(tools) ?? new ToolSearch(tools);
-  indexes.set(tools, index);
-  const fitting = index.find(query, most).map(({ name, title, description }) => ({
+  const fitting = new ToolSearch(tools).find(query, most).map(({ name, title, description }) => ({
     name,
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description: cut(description) }),
@@ -94,26 +87,15 @@ function found(tools: readonly OfferedTool[], { query, limit }: JsonObject): Too
   return structured({ tools: fitting, of: tools.length });
 }
 
-function described(tools: readonly OfferedTool[], name: Json | undefined): ToolResult {
-  const tool = toolNamed(tools, name);
-  if (!tool) return unknown(name);
-  const { server: _, tool: __, ...definition } = tool;
-  return structured(definition as unknown as JsonObject);
-}
-
-/** Clients that see one tool put their own prefix in front of the name of another: only whole names count. */
-function toolNamed(tools: readonly OfferedTool[], name: Json | undefined): OfferedTool | undefined {
-  return tools.find((one) => one.name === name);
+function described(tools: readonly Defined[], name: Json | undefined): ToolResult {
+  const tool = tools.find((one) => one.name === name);
+  return tool ? structured(tool) : failure(`Unknown tool: ${typeof name === "string" ? name : "(none)"}`);
 }
 
 function cut(text: string): string {
   const letters = [...text.slice(0, 2 * MOST_TEXT)];
   return letters.length <= MOST_TEXT ? text : `${letters.slice(0, MOST_TEXT - 1).join("")}…`;
 }
-
-/** The same words for a tool that does not exist and one that the caller may not use. */
-const unknown = (name: Json | undefined) =>
-  failure(`Unknown tool: ${typeof name === "string" ? name : "(none)"}`);
 
 const failure = (text: string): ToolResult => ({ content: [{ type: "text", text }], isError: true });
 

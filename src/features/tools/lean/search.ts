@@ -65,7 +65,19 @@ export class ToolSearch<Tool extends Searched> {
   }
 }
 
+/** What was read of a definition, by its schema: lists are made anew for each caller, of the same definitions. */
+const known = new WeakMap<JsonObject, Pick<Indexed<Searched>, "tool" | "words" | "length">>();
+
 function indexed<Tool extends Searched>(tool: Tool): Indexed<Tool> {
+  const { name, inputSchema } = tool;
+  const before = isObject(inputSchema) ? known.get(inputSchema) : undefined;
+  if (before?.tool.name === name) return { ...before, tool };
+  const made = read(tool);
+  if (isObject(inputSchema)) known.set(inputSchema, made);
+  return made;
+}
+
+function read<Tool extends Searched>(tool: Tool): Indexed<Tool> {
   const words = new Map<string, number>();
   let length = 0;
   const add = (text: string, weight: number) => {
@@ -84,15 +96,15 @@ function indexed<Tool extends Searched>(tool: Tool): Indexed<Tool> {
 /** Names of properties at any depth. */
 function argumentNames(schema: Json | undefined): string[] {
   const names: string[] = [];
-  const read = (value: Json | undefined, depth: number): void => {
+  const collect = (value: Json | undefined, depth: number): void => {
     if (depth > MOST_DEPTH || names.length >= MOST_ARGUMENTS) return;
-    if (Array.isArray(value)) for (const one of value) read(one, depth + 1);
+    if (Array.isArray(value)) for (const one of value) collect(one, depth + 1);
     if (!isObject(value)) return;
     const { properties } = value;
     if (isObject(properties)) names.push(...Object.keys(properties));
-    for (const one of Object.values(value)) read(one, depth + 1);
+    for (const one of Object.values(value)) collect(one, depth + 1);
   };
-  read(schema, 0);
+  collect(schema, 0);
   return names.slice(0, MOST_ARGUMENTS);
 }
 

@@ -1,12 +1,16 @@
 /** Lean lists: three tools in place of all, the ranking of a search, and nothing that the caller may not use. */
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../../core/json.ts";
-import type { OfferedTool } from "../bench.ts";
-import { LEAN_TOOLS, leanAnswer } from "../lean/lean.ts";
+import { type Defined, innerCall, LEAN_TOOLS, leanResult } from "../lean/lean.ts";
 import { ToolSearch, wordsOf } from "../lean/search.ts";
 import { tokensOf } from "../operator/tokens.ts";
 
-function offered(server: string, tool: string, description = "", properties: JsonObject = {}): OfferedTool {
+function offered(
+  server: string,
+  tool: string,
+  description = "",
+  properties: JsonObject = {},
+): Defined & { tool: string } {
   return {
     name: `${server}__${tool}`,
     server,
@@ -16,7 +20,7 @@ function offered(server: string, tool: string, description = "", properties: Jso
   };
 }
 
-const TOOLS: readonly OfferedTool[] = [
+const TOOLS: readonly Defined[] = [
   offered("github", "search_code", "Finds code in repositories.", { query: { type: "string" } }),
   offered("github", "createIssue", "Opens a new issue.", { title: {}, body: {}, labels: {} }),
   offered("github", "list_issues", "Lists the issues of a repository.", { state: {} }),
@@ -33,8 +37,7 @@ const TOOLS: readonly OfferedTool[] = [
 ];
 
 const find = (query: string, most = 3) => new ToolSearch(TOOLS).find(query, most).map(({ name }) => name);
-const result = (name: string, args: JsonObject) =>
-  (leanAnswer(TOOLS, name, args) as { result: JsonObject }).result as any;
+const result = (name: string, args: JsonObject) => leanResult(TOOLS, name, args) as any;
 
 test("names, descriptions and arguments are found, in any form of a word", () => {
   expect(find("search code")[0]).toBe("github__search_code");
@@ -64,27 +67,28 @@ test("a caller gets names and descriptions, then a definition, then a call", () 
   });
   expect(JSON.parse(content[0].text)).toEqual(structuredContent);
   expect(result("describe_tool", { name: "files__read_file" }).structuredContent).toEqual({
-    ...{ name: "files__read_file", description: "Reads a file from the disk." },
+    ...{
+      name: "files__read_file",
+      server: "files",
+      tool: "read_file",
+      description: "Reads a file from the disk.",
+    },
     inputSchema: { type: "object", properties: { path: {} } },
   });
   const args = { path: "/etc/hosts" };
-  expect(leanAnswer(TOOLS, "call_tool", { name: "files__read_file", arguments: args })).toEqual({
-    call: { name: "files__read_file", arguments: args },
+  expect(innerCall("call_tool", { name: "files__read_file", arguments: args })).toEqual({
+    ...{ name: "files__read_file", arguments: args },
   });
-  expect(leanAnswer(TOOLS, "call_tool", { name: "mail__send" })).toEqual({
-    call: { name: "mail__send", arguments: {} },
-  });
+  expect(innerCall("call_tool", { name: "mail__send" })).toEqual({ name: "mail__send", arguments: {} });
+  expect(innerCall("find_tools", { name: "mail__send" })).toBeUndefined();
 });
 
 test("what is not in the effective set does not exist", () => {
   for (const name of ["secret__tool", "read_file", "find_tools", "call_tool", "__proto__", 7, null]) {
-    for (const tool of ["describe_tool", "call_tool"]) {
-      const { isError, content } = result(tool, { name });
-      expect(isError).toBe(true);
-      expect(content[0].text).toStartWith("Unknown tool: ");
-    }
+    const { isError, content } = result("describe_tool", { name });
+    expect(isError).toBe(true);
+    expect(content[0].text).toStartWith("Unknown tool: ");
   }
-  expect(() => leanAnswer(TOOLS, "files__read_file", {})).toThrow("Unknown tool: files__read_file");
 });
 
 test("arguments of a wrong kind are errors for the model", () => {

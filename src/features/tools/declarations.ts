@@ -29,6 +29,12 @@ export const runOptions = Type.Object(
     maxTurns: limit(100, 8, "Most turns of the model in one answer."),
     maxCalls: limit(1_000, 32, "Most tools that weir runs for one answer."),
     timeoutMs: milliseconds(120_000, "Longest time of an answer whose tools weir runs, in milliseconds."),
+    models: Type.Record(Type.String(), Type.Array(Type.String(), { minItems: 1 }), {
+      default: {},
+      examples: [{ helper: ["github"] }],
+      description:
+        "Servers whose tools weir offers to calls that name none, by the name of the model or a pattern (`*` stands for any text). `*` in the list: all that the key may use. Servers that a key may not use are left out.",
+    }),
   },
   {
     ...CLOSED,

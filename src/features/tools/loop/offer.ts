@@ -44,7 +44,7 @@ export class Offer {
       const lost = unreachable(reference, found);
       if (lost !== undefined) missing.push({ path: reference.path, reason: lost });
       const own = toolsOf(reference, found);
-      if (own.length === 0 && lost === undefined && !hasTools(reference, found))
+      if (own.length === 0 && lost === undefined && !hasTools(reference, found) && !reference.isOptional)
         throw unknownServer(reference);
       const { label } = reference;
       const tools = own.map((tool) => {

@@ -4,7 +4,14 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Edited, Entry } from "../../../gateway/seams.ts";
 import { scanBody } from "../../../stream/scan.ts";
 import { mayHold } from "../../../stream/spelling.ts";
-import { type Asked, readHeader, sortServers, TOOLS_HEADER } from "./references.ts";
+import {
+  type Asked,
+  type OfferedByModel,
+  offeredTo,
+  readHeader,
+  sortServers,
+  TOOLS_HEADER,
+} from "./references.ts";
 
 export interface ReadJob extends Asked {
   /** The words of the client's format; absent if it has none. */
@@ -19,14 +26,22 @@ export interface ReadJob extends Asked {
 
 /**
  * Most requests say nothing of tools that weir runs, and are not parsed for that.
+ * @param offered to models whose clients name no servers
  * @returns undefined if the request names no servers @throws GatewayError `invalid-request`
  */
-export function readJob(incoming: Pick<Entry, "call" | "format" | "bytes" | "body">): ReadJob | undefined {
+export function readJob(
+  incoming: Pick<Entry, "call" | "format" | "bytes" | "body">,
+  offered: OfferedByModel,
+): ReadJob | undefined {
   const { call, format, bytes } = incoming;
   const codec = format.client.beside.hosted;
-  const named = readHeader(call.headers.get(TOOLS_HEADER));
+  const header = call.headers.get(TOOLS_HEADER);
   const ask = codec && mayHold(bytes, codec.mark) ? codec.asked(incoming.body) : undefined;
-  if (!ask) return named.length > 0 ? { codec, references: named, foreign: [], written: {} } : undefined;
+  if (!ask) {
+    const references = header === null ? offeredTo(call.model, offered) : readHeader(header);
+    return references.length > 0 ? { codec, references, foreign: [], written: {} } : undefined;
+  }
+  const named = readHeader(header ?? "");
   const { references, foreign } = sortServers(ask.servers, call.headers.get("host") ?? "");
   return {
     codec,

@@ -1,5 +1,6 @@
 /** Which servers of weir a request names, in the words of its format and in the header of all formats. */
 import { invalidRequest } from "../../../core/error.ts";
+import { globMatches } from "../../../core/glob.ts";
 import type { HostedAsk, HostedServer, HostedTool } from "../../../core/format.ts";
 import type { OfferedTool } from "../bench.ts";
 import { SERVER_NAME } from "../section.ts";
@@ -11,6 +12,8 @@ export const TOOLS_HEADER = "x-weir-tools";
 export interface Reference extends HostedServer {
   /** Absent: all that the caller may use. */
   readonly server?: string;
+  /** The config names it: a caller who may not use it gets its answer without it. */
+  readonly isOptional?: boolean;
 }
 
 /** What a request asks of tools that weir runs. */
@@ -68,18 +71,33 @@ function pathAt(url: string, host: string): string | undefined {
 }
 
 /** The servers that the header names. @throws GatewayError `invalid-request` for what is no name */
-export function readHeader(header: string | null): Reference[] {
-  const names = (header ?? "").split(",").map((name) => name.trim());
+export function readHeader(header: string): Reference[] {
+  const names = header.split(",").map((name) => name.trim());
   return names.flatMap((name): Reference[] => {
     if (name === "") return [];
-    const common = { path: TOOLS_HEADER, wants: () => true, asksFirst: () => false };
-    if (name === "*") return [{ label: "weir", ...common }];
-    if (SERVER_NAME.test(name)) return [{ label: name, server: name, ...common }];
+    if (name === ALL || SERVER_NAME.test(name)) return [toServer(name, TOOLS_HEADER)];
     throw invalidRequest(
       `${TOOLS_HEADER}: names of servers with commas between them, or * for all.`,
       TOOLS_HEADER,
     );
   });
+}
+
+/** The servers whose tools a model always gets, by patterns over its name. */
+export type OfferedByModel = Readonly<Record<string, readonly string[]>>;
+
+export function offeredTo(model: string, offered: OfferedByModel): Reference[] {
+  const patterns = Object.keys(offered).filter((pattern) => globMatches(pattern, model));
+  const names = new Set(patterns.flatMap((pattern) => offered[pattern]!));
+  return [...names].map((name) => ({ ...toServer(name, "model"), isOptional: true }));
+}
+
+/** All that the caller may use. */
+const ALL = "*";
+
+function toServer(name: string, path: string): Reference {
+  const common = { path, wants: () => true, asksFirst: () => false };
+  return name === ALL ? { label: "weir", ...common } : { label: name, server: name, ...common };
 }
 
 /** The name of a tool as the client of a reference knows it. */

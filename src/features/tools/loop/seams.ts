@@ -13,6 +13,7 @@ import { foreseeLoop } from "./foresee.ts";
 import { Loop, type RunLimits, type RunOf } from "./loop.ts";
 import { prepare } from "./prepare.ts";
 import { type ReadJob, readJob } from "./read-job.ts";
+import type { OfferedByModel } from "./references.ts";
 
 /** A call whose tools weir runs. */
 interface Job extends ReadJob {
@@ -21,6 +22,11 @@ interface Job extends ReadJob {
 }
 
 const JOB = new Slot<Job>();
+
+/** The options `tools.run`. */
+export interface RunOptions extends RunLimits {
+  readonly models: OfferedByModel;
+}
 
 interface Tools {
   readonly bench: Bench;
@@ -31,24 +37,28 @@ interface Tools {
 /** The seams of a gateway that runs tools for models. @param exchanges outlive a reload */
 export function loopSeams(
   bench: Bench,
-  limits: RunLimits,
+  limits: RunOptions,
   exchanges = new Exchanges(),
 ): Pick<Seams, "around" | "hooks" | "foresee"> {
   const tools: Tools = { bench, limits, exchanges };
   return {
-    around: { at: "loop", run: (entry, next) => (entry.operation === "ask" ? turn : enter)(entry, next) },
+    around: {
+      at: "loop",
+      run: (entry, next) =>
+        entry.operation === "ask" ? turn(entry, next) : enter(entry, next, limits.models),
+    },
     hooks: { intercept: (view) => answerOf(view, tools) },
     foresee: async (incoming) => {
-      const job = readJob(incoming);
+      const job = readJob(incoming, limits.models);
       return job && job.references.length > 0 ? foreseeLoop(job, incoming.call.principal, bench) : undefined;
     },
   };
 }
 
 /** A request of a client. */
-const enter: Around = async (entry, next) => {
+async function enter(entry: Entry, next: Parameters<Around>[1], models: OfferedByModel): ReturnType<Around> {
   const { call, arrival, operation } = entry;
-  const job = arrival && readJob(entry);
+  const job = arrival && readJob(entry, models);
   if (!job) return next();
   const [foreign] = job.foreign;
   if (foreign !== undefined) {
@@ -61,7 +71,7 @@ const enter: Around = async (entry, next) => {
   }
   if (operation === "generate" && job.references.length > 0) JOB.set(call, { ...job, call });
   return next(job.edited);
-};
+}
 
 /** The provider runs no tools of servers. */
 function isRefusal(thrown: unknown): boolean {
@@ -99,6 +109,9 @@ async function answerOf(view: CallView, tools: Tools): Promise<Interception | un
   const request = { ...given, turns: exchanges.replay(owner, given.turns) };
   const prepared = await prepare(job, request, call, bench);
   for (const { path, reason } of prepared.offer.missing) call.reportLoss("dropped", path, reason);
+  // The caller may use none of what the config offers.
+  if (prepared.offer.byName.size === 0 && job.references.every(({ isOptional }) => isOptional))
+    return undefined;
   const maxCalls = Math.min(limits.maxCalls, job.most ?? Infinity);
   const shown = codec?.shows(call.headers) ?? [];
   const of: RunOf = {

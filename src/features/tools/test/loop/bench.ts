@@ -3,8 +3,7 @@ import type { JsonObject } from "../../../../core/json.ts";
 import type { Principal } from "../../../../core/principal.ts";
 import type { NamedPart, WorkerHost, WorkerPart } from "../../../../gateway/seams.ts";
 import type { Bench, OfferedTool, OfferedTools, ToolCall, ToolResult } from "../../bench.ts";
-import type { RunLimits } from "../../loop/loop.ts";
-import { loopSeams } from "../../loop/seams.ts";
+import { loopSeams, type RunOptions } from "../../loop/seams.ts";
 
 export const text = (said: string): ToolResult => ({ content: [{ type: "text", text: said }] });
 
@@ -65,12 +64,12 @@ export class FakeBench implements Bench {
   }
 }
 
-const LIMITS: RunLimits = { maxTurns: 8, maxCalls: 32, timeoutMs: 120_000 };
+const LIMITS: RunOptions = { maxTurns: 8, maxCalls: 32, timeoutMs: 120_000, models: {} };
 
 /** A part of a gateway that runs these tools, each as work in the books. */
 export function benchPart(
   bench: FakeBench,
-  limits: Partial<RunLimits> = {},
+  limits: Partial<RunOptions> = {},
 ): NamedPart<WorkerHost, WorkerPart> {
   const start = (host: WorkerHost): WorkerPart => {
     bench.host = host;

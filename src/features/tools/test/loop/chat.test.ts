@@ -68,6 +68,24 @@ describe("runs tools", () => {
     expect(on.model.heard.map(({ tools }) => tools.length)).toEqual([2, 2, 2, 2, 1, 1]);
   });
 
+  test("that the config offers to the model, where the client names none", async () => {
+    const bench = new FakeBench({ shop__find: () => text("tea"), zoo__feed: () => text("fed") });
+    const models = {
+      "messages/*": ["zoo", "nosuch"],
+      "chat-completions/m": ["*"],
+      "responses/*": ["nosuch"],
+    };
+    const on = await stage(() => ({ text: "hello" }), { bench, limits: { models } });
+    const tools = undefined;
+    for (const format of MODEL_FORMATS) await ask(on, { model: `${format}/m`, tools });
+    await ask(on, { tools }, { "x-weir-tools": "shop" });
+    await ask(on, { tools }, { "x-weir-tools": "," });
+    expect(on.model.heard.map(({ tools: offered }) => offered.join())).toEqual([
+      ...["shop__find,zoo__feed", "zoo__feed", ""],
+      ...["shop__find", ""],
+    ]);
+  });
+
   test("of the server at the URL by which the client reaches weir", async () => {
     const on = await stage(findTea);
     const tools = [{ ...SHOP, server_url: `${on.gateway.url}/mcp/shop` }];

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningGateway, startGateway } from "../../../../../test/helpers/gateway.ts";
 import { until } from "../../../../../test/helpers/upstream.ts";
-import type { RunLimits } from "../../loop/loop.ts";
+import type { RunOptions } from "../../loop/seams.ts";
 import { benchPart, FakeBench, text } from "./bench.ts";
 import { type Heard, type Model, type Said, startModel } from "./model.ts";
 
@@ -17,7 +17,7 @@ export interface Stage {
 
 interface Props {
   readonly bench?: FakeBench;
-  readonly limits?: Partial<RunLimits>;
+  readonly limits?: Partial<RunOptions>;
   readonly config?: Record<string, unknown>;
   /** Of the host that speaks chat-completions. */
   readonly traits?: Record<string, unknown>;

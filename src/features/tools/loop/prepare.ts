@@ -1,6 +1,7 @@
 /** What a request with tools of weir becomes: the tools on offer, and the conversation in words that every model understands. */
 import type { ChatRequest, Tool, ToolChoice } from "../../../core/chat.ts";
 import type { Call } from "../../../core/call.ts";
+import { invalidRequest } from "../../../core/error.ts";
 import type { Bench } from "../bench.ts";
 import { type History, listsIn, pastReader, readHistory } from "./history.ts";
 import { makeOffer, type Offer } from "./offer.ts";
@@ -17,13 +18,28 @@ export interface PreparedRun {
   readonly listed: { has(server: string): boolean };
 }
 
-/** @throws GatewayError for tools that cannot be offered together, or none of which there are */
+/**
+ * A turn is a request of weir's own. What only one answer of one provider could have, such as a second choice or a conversation that
+ * the provider keeps, an answer of several turns cannot.
+ */
+function refuseUncarried({ extra, ownFields = {} }: ChatRequest): void {
+  for (const [format, members] of Object.entries(extra))
+    for (const [name, value] of Object.entries(members)) {
+      const own = ownFields[format]?.[name];
+      if (value === undefined || !own?.refuse?.(value)) continue;
+      const why = own.reason === undefined ? "" : `: ${own.reason}`;
+      throw invalidRequest(`${name} cannot be carried while weir runs tools${why}; leave it out.`, name);
+    }
+}
+
+/** @throws GatewayError for members that no turn can carry, for tools that cannot be offered together, or none of which there are */
 export async function prepare(
   job: ReadJob,
   request: ChatRequest,
   { format, principal }: Pick<Call, "format" | "principal">,
   bench: Bench,
 ): Promise<PreparedRun> {
+  refuseUncarried(request);
   const read = pastReader(format, job.codec);
   const listed = listsIn(request.turns, read);
   const references = job.references.map((one) => {

@@ -215,6 +215,19 @@ describe("refuses", () => {
     expect(on.model.heard).toEqual([]);
   });
 
+  test("what an answer of several turns cannot have", async () => {
+    const on = await stage(findTea);
+    const error = await ask(on, { n: 2 }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ status: 400, param: "n" });
+    const { responses } = openaiClient(on.gateway.url, { headers: { "x-weir-tools": "shop" } });
+    const asked = { model: "responses/m", input: "tea?", conversation: "conv_1" };
+    expect(await responses.create(asked).catch((thrown: unknown) => thrown)).toMatchObject({
+      status: 400,
+      param: "conversation",
+    });
+    expect(on.model.heard).toEqual([]);
+  });
+
   test("names that are none", async () => {
     expect(await refused([{ ...SHOP, server_label: "a b" }])).toMatchObject({
       status: 400,

@@ -108,7 +108,7 @@ export class Loop {
     } catch (thrown) {
       if (!(thrown instanceof TimeIsOver) || !this.#begun) throw timeIsOver(thrown);
       this.#stopped = "timeout";
-      yield* this.#relay.close();
+      yield* this.#relay.close("The time for the tools of this answer was over.");
     }
     if (this.#stopped !== undefined) this.#report(this.#stopped);
     this.#tell();

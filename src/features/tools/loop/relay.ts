@@ -7,8 +7,8 @@ export class Relay {
   #next = 0;
   /** The index for the client, by that in the turn. */
   #places = new Map<number, number>();
-  /** Open blocks, by their index for the client. */
-  readonly #open = new Set<number>();
+  /** Open blocks by their index for the client, and whether they are tools that run. */
+  readonly #open = new Map<number, boolean>();
   #hasText = false;
   /** A text of an earlier turn is in the answer. */
   #isApart = false;
@@ -30,9 +30,10 @@ export class Relay {
     return { ...event, index, block };
   }
 
-  /** Ends the blocks of a turn that is not read to its end. */
-  *close(): Generator<ChatEvent> {
-    for (const index of this.#open) yield { type: "block-end", index };
+  /** Ends the blocks of a turn that does not come to its end. @param error of a tool that runs */
+  *close(error: string): Generator<ChatEvent> {
+    for (const [index, runs] of this.#open)
+      yield { type: "block-end", index, ...(runs && { result: { error } }) };
     this.#open.clear();
   }
 
@@ -51,7 +52,7 @@ export class Relay {
     result: () => Promise<HostedResult>,
   ): AsyncGenerator<ChatEvent> {
     const index = this.#next++;
-    this.#open.add(index);
+    this.#open.set(index, true);
     yield { type: "block-start", index, block: start };
     yield { type: "block-delta", index, delta: input };
     yield { type: "block-run", index };
@@ -63,7 +64,7 @@ export class Relay {
   #begin(place: number): number {
     const index = this.#next++;
     this.#places.set(place, index);
-    this.#open.add(index);
+    this.#open.set(index, false);
     return index;
   }
 }

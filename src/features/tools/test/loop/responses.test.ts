@@ -158,6 +158,14 @@ describe("runs tools", () => {
     ]);
   });
 
+  test("and ends an answer whose time is over with the call that runs", async () => {
+    const bench = new FakeBench({ shop__find: () => new Promise(() => {}) });
+    const on = await stage(threeCalls, { bench, limits: { timeoutMs: 300 } });
+    const { status, output } = await ask(on);
+    expect([status, typesOf(output).join()]).toEqual(["incomplete", "mcp_list_tools,message,mcp_call"]);
+    expect(output[2]).toMatchObject({ status: "failed", output: null });
+  });
+
   test("of a server that cannot be reached not, and says so in the list", async () => {
     const bench = new FakeBench({});
     bench.unavailable.push({ server: "shop", reason: "connection refused" });

@@ -166,7 +166,7 @@ function serverFaults(
   if (command !== undefined && proves)
     add("auth belongs to a server with a url; give a program variables by env", "auth");
   for (const { clause, at } of proves ? authFaults(proves, own) : []) add(clause, "auth", ...at);
-  if ((proves?.user || proves?.clientHeader !== undefined) && isolation === "shared")
+  if ((proves?.user ?? proves?.exchange ?? proves?.clientHeader) && isolation === "shared")
     add("callers with credentials of their own cannot share a session", "isolation");
   return found;
 }

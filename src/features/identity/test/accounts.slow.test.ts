@@ -13,6 +13,7 @@ import { Browser, CLIENT, FakeSignIn } from "./support/sign-in.ts";
 setDefaultTimeout(60_000);
 
 const SECRET = "planted-secret-of-weirs-own-tokens-0001";
+const KEY = "weir-planted-key-0001";
 const CALL = { name: "echo", arguments: { word: "hello" } };
 const LINKS = { elicitation: { url: {} } };
 
@@ -35,10 +36,13 @@ beforeAll(async () => {
   gateway = await serve({
     workers: 1,
     config: JSON.stringify({
-      ...{ log: { format: "json" }, admin: { port }, state: "state" },
+      ...{ log: { format: "json" }, admin: { port }, state: "state", keys: [{ name: "ci", key: KEY }] },
       tools: {
         ...{ url, hosts: [authority.host], pin: "off" },
-        servers: { files: { url: guarded.url, allow: ["/eng"], auth: { user: {} } } },
+        servers: {
+          files: { url: guarded.url, allow: ["/eng"], auth: { user: {} } },
+          own: { url: guarded.url, allow: ["*"], auth: { exchange: { client: "weir", secret: "x" } } },
+        },
       },
       identity: {
         ...{ url, tokens: { secret: SECRET } },
@@ -126,4 +130,16 @@ test("a browser that had to sign in comes back to the link", async () => {
   const done = await carol.go(`/auth/callback/corp?${query}`);
   expect(done.headers.get("location")).toBe(link);
   expect((await carol.go(link)).status).toBe(200);
+});
+
+test("the token of a caller is exchanged for one of the server, which sees no other; a key is no token", async () => {
+  const token = await tokenOf("dave");
+  const ask = (credential: string) =>
+    askModern(`${url}/mcp/own`, credential, { method: "tools/call", params: CALL });
+  expect(JSON.stringify((await ask(token)).result.content)).toContain("hello");
+  expect(authority.asked.at(-1)!.form.get("subject_token")).toBe(token);
+  const asked = authority.asked.length;
+  expect((await ask(KEY)).error.message).toContain("not with a key");
+  expect(authority.asked).toHaveLength(asked);
+  expect(guarded.seen.join()).not.toContain(token);
 });

@@ -7,6 +7,7 @@ import type { ServerConfig } from "../section.ts";
 import { ClientCredentials } from "./client-credentials.ts";
 import type { ConnectAnswer, ConnectAsk } from "./connecting.ts";
 import { AuthFault, type Credential, unreachable } from "./credential.ts";
+import { Exchanges } from "./exchange.ts";
 import { type AuthConfig, type ClientConfig, plain } from "./section.ts";
 import { UserCredential } from "./user.ts";
 import { Vault } from "./vault.ts";
@@ -39,13 +40,14 @@ export class Credentials {
   #options: CredentialsOptions = { hosts: [] };
   #authorities: Authorities;
   #accounts: Accounts;
+  #exchanges: Exchanges;
   /** By server: weir itself has one token for all callers. */
   #own = new Map<string, { readonly of: string; readonly credential: ClientCredentials }>();
 
   constructor(host: CredentialsHost) {
     this.#host = host;
     this.#vault = new Vault(host.folder && join(host.folder, "auth"), host.fault);
-    [this.#authorities, this.#accounts] = this.#made();
+    [this.#authorities, this.#accounts, this.#exchanges] = this.#made();
   }
 
   /** The options of a config; what was known of other ones is forgotten, tokens are not. */
@@ -54,10 +56,10 @@ export class Credentials {
     if (JSON.stringify(options) === JSON.stringify(this.#options)) return;
     this.#options = options;
     this.#own.clear();
-    [this.#authorities, this.#accounts] = this.#made();
+    [this.#authorities, this.#accounts, this.#exchanges] = this.#made();
   }
 
-  #made(): [Authorities, Accounts] {
+  #made(): [Authorities, Accounts, Exchanges] {
     const { url = "", hosts } = this.#options;
     const asking = (own: string) => {
       // The operator has named the server itself.
@@ -67,12 +69,12 @@ export class Credentials {
     const vault = this.#vault;
     const authorities = new Authorities({ vault, asking, url });
     const info = (sentence: string) => this.#host.info(sentence);
-    return [authorities, new Accounts({ vault, authorities, url, info })];
+    return [authorities, new Accounts({ vault, authorities, url, info }), new Exchanges(authorities)];
   }
 
   /** @param owner id of the principal for whom a request is @param brought credential that it brings */
   of({ name, url, auth = {} }: AuthServer, owner: string, brought?: string): Credential {
-    const { bearer, headers = {}, clientCredentials, user, clientHeader } = auth;
+    const { bearer, headers = {}, clientCredentials, user, exchange, clientHeader } = auth;
     const fixed = Object.fromEntries(
       Object.entries(headers).map(([header, value]) => [header.toLowerCase(), plain(value)]),
     );
@@ -81,6 +83,7 @@ export class Credentials {
       ? this.#ofWeir({ name, url, client: textsOf(clientCredentials) })
       : user &&
         new UserCredential({ name, url, client: textsOf(user) }, owner, this.#accounts, this.#authorities);
+    if (exchange) return beside(fixed, this.#exchanges.of({ name, url, client: textsOf(exchange) }, brought));
     if (clientHeader !== undefined) return beside(fixed, broughtBy(name, clientHeader, brought));
     return found ? beside(fixed, found) : beside(fixed);
   }
@@ -122,9 +125,9 @@ export class Credentials {
 
   /** Why a server's authorization server cannot be used, for the operator: a clause; undefined: it can. */
   async fault({ name, url, auth = {} }: AuthServer): Promise<string | undefined> {
-    const { user, clientCredentials } = auth;
-    const config = user ?? clientCredentials;
-    if (!config || clientCredentials?.tokenUrl !== undefined) return undefined;
+    const { user, clientCredentials, exchange } = auth;
+    const config = user ?? clientCredentials ?? exchange;
+    if (!config || (clientCredentials ?? exchange)?.tokenUrl !== undefined) return undefined;
     const server = { name, url, client: textsOf(config) };
     try {
       const found = await this.#authorities.find(server);

@@ -30,6 +30,15 @@ const clientCredentials = Type.Object(
   { ...CLOSED, description: "weir gets a token for itself, by OAuth client credentials." },
 );
 
+const exchange = Type.Object(
+  { ...client, tokenUrl: text("Address of the token endpoint. Default: that of the metadata.") },
+  {
+    ...CLOSED,
+    description:
+      "weir exchanges the token with which a caller shows itself for one of the server (RFC 8693). Callers with a key cannot use the server.",
+  },
+);
+
 const user = Type.Object(client, {
   ...CLOSED,
   description:
@@ -46,6 +55,7 @@ export const auth = Type.Object(
     ),
     clientCredentials: Type.Optional(clientCredentials),
     user: Type.Optional(user),
+    exchange: Type.Optional(exchange),
     clientHeader: text(
       "Header in which clients bring a credential of their own for the server. weir sends it on as `Authorization`.",
       ["x-mcp-github-token"],
@@ -69,21 +79,29 @@ export interface AuthFaultAt {
 
 /** @param url the option `url` of the tools */
 export function authFaults(written: Partial<AuthConfig>, url: string | undefined): AuthFaultAt[] {
-  const { bearer, headers = {}, clientCredentials: own, user: theirs, clientHeader: brought } = written;
+  const {
+    bearer,
+    headers = {},
+    clientCredentials: own,
+    user: theirs,
+    exchange: given,
+    clientHeader: brought,
+  } = written;
   const found: AuthFaultAt[] = [];
   const add = (clause: string, ...at: string[]) => void found.push({ clause, at });
-  if ([bearer, own, theirs, brought].filter((one) => one !== undefined).length > 1)
-    add("only one of bearer, clientCredentials, user and clientHeader can be given");
+  if ([bearer, own, theirs, given, brought].filter((one) => one !== undefined).length > 1)
+    add("only one of bearer, clientCredentials, user, exchange and clientHeader can be given");
   if (brought !== undefined && (headerFault(brought, "") !== undefined || OWN.test(brought)))
     add("must be the name of a header that is for the server alone", "clientHeader");
   for (const name in headers) {
     const fault = headerFault(name, "");
     if (fault !== undefined) add(fault, "headers", name);
   }
-  for (const [name, given] of Object.entries({ clientCredentials: own, user: theirs }))
-    if (given) found.push(...clientFaults(given).map(({ clause, at }) => ({ clause, at: [name, ...at] })));
-  if (own && (own.client === undefined || (own.secret === undefined && own.key === undefined)))
-    add("client credentials need client, and secret or key", "clientCredentials");
+  for (const [name, one] of Object.entries({ clientCredentials: own, user: theirs, exchange: given }))
+    if (one) found.push(...clientFaults(one).map(({ clause, at }) => ({ clause, at: [name, ...at] })));
+  for (const [name, one] of Object.entries({ clientCredentials: own, exchange: given }))
+    if (one && (one.client === undefined || (one.secret === undefined && one.key === undefined)))
+      add("needs client, and secret or key", name);
   if (theirs && url === undefined)
     add("user needs the option tools.url, to which browsers come back", "user");
   return found;

@@ -5,10 +5,13 @@ import { tools as allowedTools } from "../key-options.ts";
 import { pinModeFor } from "../pins/declarations.ts";
 import type { ToolsConfig } from "../section.ts";
 
+/** In place of a header: the token of the caller itself. */
+const SHOWN = Symbol("token of the caller");
+
 export class Access {
   readonly #servers: readonly (readonly [name: string, allow: readonly string[]])[];
   /** Servers for which clients bring credentials, with the headers. */
-  readonly #brought: readonly (readonly [server: string, header: string])[];
+  readonly #brought: readonly (readonly [server: string, header: string | typeof SHOWN])[];
   readonly #known = new WeakMap<Principal, Caller>();
   readonly #anyone: Caller;
   readonly #called: () => void;
@@ -19,9 +22,10 @@ export class Access {
   constructor({ servers, pin }: ToolsConfig, called: () => void) {
     this.#called = called;
     this.#pin = pin;
-    this.#brought = Object.entries(servers).flatMap(([name, { auth }]) =>
-      auth?.clientHeader === undefined ? [] : [[name, auth.clientHeader] as const],
-    );
+    this.#brought = Object.entries(servers).flatMap(([name, server]) => {
+      const place = placeIn(server);
+      return place === undefined ? [] : [[name, place] as const];
+    });
     this.#servers = Object.entries(servers).map(([name, { allow }]) => [name, allow]);
     this.#anyone = { id: ANYONE, servers: this.#allowing(undefined), pin: pinModeFor(pin, undefined) };
   }
@@ -30,7 +34,8 @@ export class Access {
   bringing(principal: Principal | undefined, headers: Headers): Caller {
     const caller = this.of(principal);
     const brought = this.#brought.flatMap(([server, header]) => {
-      const value = caller.servers.includes(server) ? headers.get(header)?.trim() : undefined;
+      if (!caller.servers.includes(server)) return [];
+      const value = header === SHOWN ? tokenIn(headers, principal) : headers.get(header)?.trim();
       return value ? [[server, value] as const] : [];
     });
     return brought.length === 0 ? caller : { ...caller, brought: Object.fromEntries(brought) };
@@ -64,4 +69,15 @@ function allows(entry: string, principal: Principal | undefined): boolean {
   if (!principal) return false;
   const { path, key } = principal;
   return entry.startsWith("/") ? path === entry || path.startsWith(`${entry}/`) : key?.name === entry;
+}
+
+/** Where a request has a credential for a server. */
+function placeIn({ auth }: ToolsConfig["servers"][string]): string | typeof SHOWN | undefined {
+  return auth?.exchange ? SHOWN : auth?.clientHeader;
+}
+
+/** The token with which a caller shows itself; a key is none, and goes nowhere. */
+function tokenIn(headers: Headers, principal: Principal | undefined): string | undefined {
+  const [, token] = /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(headers.get("authorization") ?? "") ?? [];
+  return principal && !principal.key ? token : undefined;
 }

@@ -150,7 +150,7 @@ export class Server {
     // Where callers have credentials of their own, each has a connection; one key may bring those of many.
     const own = brought?.[this.name];
     const whose = own === undefined ? principal : `${principal} ${digestOf(own)}`;
-    const isOwn = auth?.user !== undefined || auth?.clientHeader !== undefined;
+    const isOwn = Boolean(auth?.user ?? auth?.exchange ?? auth?.clientHeader);
     if (this.#eras.get(era) === "modern" && url !== undefined)
       return isOwn ? JSON.stringify([MODERN_KEY, whose]) : MODERN_KEY;
     if (isolation === "call") return String(++this.#calls);

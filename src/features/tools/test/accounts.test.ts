@@ -439,3 +439,31 @@ test("weir is known by its document, where the authorization server reads docume
   expect(new URL(answer.begun.location).searchParams.get("client_id")).toBe(`${WEIR}/oauth/client.json`);
   expect(authority.registered).toEqual([]);
 });
+
+test("a caller's token is exchanged once for all of its calls, goes to no server, and a key is none", async () => {
+  const exchange = { client: "weir", secret: "planted" as never, scope: "read" };
+  const at: AuthServer = { ...server(), auth: { exchange } };
+  authority.delayMs = 20;
+  const call = async (subject: string | undefined) => {
+    const credential = credentials.of(at, OWNER, subject);
+    return (await fetch(at.url, { headers: await credential.headers() })).status;
+  };
+  const all = await Promise.all(Array.from({ length: 50 }, (_, index) => call(`a.b.${index % 2}`)));
+  expect(new Set(all)).toEqual(new Set([200]));
+  const forms = authority.asked.map(({ form }) => Object.fromEntries(form));
+  expect(forms.map((form) => form["subject_token"]).sort()).toEqual(["a.b.0", "a.b.1"]);
+  expect(forms[0]).toMatchObject({
+    ...{
+      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+      resource: guarded.url,
+      scope: "read",
+    },
+    subject_token_type: "urn:ietf:params:oauth:token-type:access_token",
+  });
+  expect(guarded.seen.join()).not.toContain("a.b.");
+  expect(new Set(guarded.seen.filter((one) => one !== null)).size).toBe(2);
+  await expect(call(undefined)).rejects.toMatchObject({
+    code: 1002,
+    message: expect.stringContaining("not with a key"),
+  });
+});

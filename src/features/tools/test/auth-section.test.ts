@@ -21,6 +21,7 @@ const GOOD: readonly object[] = [
   { user: {} },
   { user: { client: "weir", secret: "x", scope: "read" } },
   { clientHeader: "x-files-token" },
+  { exchange: { client: "weir", secret: "x" } },
 ];
 
 test.each(GOOD)("%o can be", (auth) => {
@@ -30,10 +31,11 @@ test.each(GOOD)("%o can be", (auth) => {
 const BAD: readonly [object, RegExp][] = [
   [{ bearer: "x", user: {} }, /^: only one of/],
   [{ clientHeader: "x-y", clientCredentials: { client: "a", secret: "b" } }, /^: only one of/],
+  [{ exchange: { client: "weir" } }, /^exchange: needs client/],
   [{ headers: { host: "evil.example" } }, /^headers.host: /],
   [{ headers: { "a b": "x" } }, /^headers.a b: /],
-  [{ clientCredentials: { secret: "x" } }, /need client/],
-  [{ clientCredentials: { client: "weir" } }, /need client, and secret or key/],
+  [{ clientCredentials: { secret: "x" } }, /needs client/],
+  [{ clientCredentials: { client: "weir" } }, /needs client, and secret or key/],
   [{ clientCredentials: { client: "weir", secret: "x", key: KEY } }, /only one of secret and key/],
   [{ clientCredentials: { client: "weir", key: "x" } }, /^clientCredentials.key: must be a private key/],
   [{ user: { client: "weir", issuer: "file:///etc/passwd" } }, /^user.issuer: must be an https/],

@@ -123,6 +123,55 @@ test(
 );
 
 test(
+  "a server of tools is behind the address that Claude Code gets",
+  async () => {
+    const said = "mcp-client says it is github";
+    const server = Bun.serve({
+      port: 0,
+      async fetch(request) {
+        const { id, method } = (await request.json()) as { id: number; method: string };
+        if (request.headers.get("authorization") !== "Bearer ghp_0123456789" || method !== "server/discover")
+          return new Response(null, { status: 404 });
+        const info = { "io.modelcontextprotocol/serverInfo": { name: said, version: "1" } };
+        const result = {
+          resultType: "complete",
+          supportedVersions: ["2026-07-28"],
+          capabilities: {},
+          _meta: info,
+        };
+        return Response.json({ jsonrpc: "2.0", id, result });
+      },
+    });
+    newcomer.set("GITHUB_TOKEN", "ghp_0123456789");
+    const url = `http://127.0.0.1:${server.port}/mcp`;
+    newcomer.write("weir.yaml", block("yaml", "tools:").replace("https://api.githubcopilot.com/mcp/", url));
+    // What the client does first with a server that it was given.
+    const params = {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "c", version: "1" },
+    };
+    const begin = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+    const types = `-H "content-type: application/json" -H "accept: application/json, text/event-stream"`;
+    newcomer.program("claude", [
+      `[ "$1 $2 $3 $4 $5" = "mcp add --transport http github" ] || exit 1`,
+      `exec curl -s -H "authorization: Bearer $TOOLS_KEY" ${types} -d '${begin}' "$6"`,
+    ]);
+    const serving = newcomer.start("weir");
+    await serving.shows("  try: ");
+    // The key with a dollar has closed the gateway.
+    const [key = ""] = /weir_sk_\S+/.exec((await newcomer.paste("weir keys create tools")).shown) ?? [];
+    newcomer.set("TOOLS_KEY", key);
+    expect(await newcomer.paste(block("sh", "claude mcp add"))).toEqual({
+      ...{ code: 0, shown: expect.stringContaining(said) as string },
+    });
+    await serving.stop();
+    await server.stop(true);
+  },
+  LONG_MS,
+);
+
+test(
   "the command for a server prints the key of its clients",
   async () => {
     newcomer.write("weir.yaml", "aliases: { hello: mock/chat }");

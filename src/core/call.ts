@@ -40,7 +40,8 @@ export interface Asker {
 export interface CallRoute {
   readonly method: string;
   readonly path: string;
-  readonly operation: "chat" | "embeddings";
+  /** `gen_ai.operation.name` of the conventions for traces. */
+  readonly operation: "chat" | "embeddings" | "execute_tool";
 }
 
 /** One client request, or a request of a plugin on behalf of one. */

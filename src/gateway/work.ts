@@ -2,12 +2,13 @@
  * Work that a part of weir does besides answers of models, such as a call of a tool. It is a call of its own, with a hold before it
  * begins, a settlement when it ends, a record in the books and a line in the log.
  */
-import { Attempt, Call } from "../core/call.ts";
+import { Attempt, Call, type CallRoute } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import { NO_USAGE, type Units } from "../core/events.ts";
 import type { Principal } from "../core/principal.ts";
 import type { Admitted, Ledger, RequestSize } from "../core/ledger.ts";
 import type { Target } from "../core/provider.ts";
+import type { Noted } from "../core/slot.ts";
 import type { Stop } from "../core/stop.ts";
 import { assertCurrent } from "./credentials.ts";
 import type { Clock } from "./delivery/clock.ts";
@@ -34,6 +35,8 @@ export interface Work<Value> {
   readonly units: Units;
   /** Dollars a unit; default: the section `prices` of the config. */
   readonly price?: Units;
+  /** How the work came to weir, for traces. */
+  readonly route?: CallRoute;
   /** Longest time. Milliseconds. */
   readonly timeoutMs: number;
   /** Does it. What it throws, the caller gets. */
@@ -46,6 +49,8 @@ export interface RunningWork {
   readonly id: string;
   /** Aborts when the key is revoked, the time is over, the parent has ended or weir stops. */
   readonly stop: Stop;
+  /** Takes the values of columns of its record. */
+  readonly record: Noted;
   /**
    * Notes what was used; the last note counts. Without one, all units count as used: if `run` throws, as an assumption, because
    * the work may have been done.
@@ -103,11 +108,12 @@ export class Works {
   }
 
   #begin(work: Work<unknown>): Call {
-    const { parent, payer, name, timeoutMs } = work;
+    const { parent, payer, name, timeoutMs, route } = work;
     const id = parent ? `${parent.id}.${++parent.asked}` : this.parts.createId();
     const call = new Call(id, FORMAT, new Headers(), parent);
     call.principal = payer.principal;
     call.model = name;
+    if (route) call.route = route;
     const deadline = new Deadline(call, this.parts.clock, timeoutsOf(timeoutMs));
     (parent && (parent.children ??= new Set()))?.add(call);
     this.#running.add(call);
@@ -174,6 +180,7 @@ function running(attempt: Attempt): RunningWork {
   return {
     id: attempt.call.id,
     stop: attempt.call.stop,
+    record: attempt.call,
     used(units) {
       assertUnits(units);
       note(attempt, units);

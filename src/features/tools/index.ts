@@ -1,13 +1,17 @@
 /** Tools: weir stands between clients and servers of the Model Context Protocol (MCP), and runs tools for models. */
 import type { Feature } from "../../feature/feature.ts";
+import { toolCall } from "./columns.ts";
 import { runHeaders } from "./headers.ts";
 import { toolsCommands } from "./flags.ts";
 import { tools as allowedTools } from "./key-options.ts";
+import { toolCalls } from "./metrics.ts";
 import { toolsSection } from "./section.ts";
 
 export const tools: Feature = {
   name: "tools",
   section: toolsSection,
+  columns: [toolCall],
+  metrics: [toolCalls],
   headers: runHeaders,
   keyOptions: [allowedTools],
   commands: toolsCommands,

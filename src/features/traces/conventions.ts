@@ -5,6 +5,7 @@
 
 export const GENAI = {
   operation: "gen_ai.operation.name",
+  tool: "gen_ai.tool.name",
   provider: "gen_ai.provider.name",
   conversation: "gen_ai.conversation.id",
   requestModel: "gen_ai.request.model",

@@ -116,6 +116,7 @@ function attemptAttributes(
   const { firstAt, choices } = made;
   return [
     [GENAI.operation, operationOf(facts)],
+    ...(operationOf(facts) === "execute_tool" ? toolAttributes(attempt) : []),
     [GENAI.provider, providerName(attempt.provider)],
     [GENAI.requestModel, attempt.model],
     [GENAI.requestStream, call.stream],
@@ -143,6 +144,14 @@ function attemptAttributes(
     ["weir.cost.usd", dollars(attempt.charge.cost)],
     ["weir.cost.state", attempt.charge.state],
     ["weir.held.usd", attempt.held > 0 ? dollars(attempt.held) : undefined],
+  ];
+}
+
+/** The conventions of GenAI and of MCP for the call of a tool. */
+function toolAttributes({ model }: AttemptRecord): Attributes {
+  return [
+    [GENAI.tool, model],
+    ["mcp.method.name", "tools/call"],
   ];
 }
 

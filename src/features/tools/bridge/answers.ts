@@ -89,7 +89,12 @@ export class Answers {
         capabilities: { ...MERGED_CAPABILITIES, ...(exchange.era === "legacy" && { logging: {} }) },
         serverInfo: OWN_INFO,
       };
-    const held = await this.#hold(exchange, view.servers[0]!);
+    const held = await this.#hold(exchange, view.servers[0]!).catch((thrown: unknown) => {
+      if (thrown instanceof NeedsUser) return undefined;
+      throw thrown;
+    });
+    // Clients connect first, and let their users connect accounts when they need them.
+    if (!held) return { capabilities: MERGED_CAPABILITIES, serverInfo: OWN_INFO };
     try {
       const { facts, era } = held.connection;
       const { tasks: _, ...capabilities } = facts.capabilities;

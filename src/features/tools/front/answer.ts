@@ -13,8 +13,11 @@ const STREAM_HEADERS = {
 };
 
 export interface AnswerOptions {
-  /** Called once with how the request ended; undefined: the client or the process has gone. */
-  ended(outcome: Outcome | undefined): void;
+  /**
+   * Called once with how the request ended; undefined: the client or the process has gone.
+   * @param bytes size of the answer, in bytes
+   */
+  ended(outcome: Outcome | undefined, bytes: number): void;
   /** The client has gone before the answer was whole. */
   left(): void;
   /** Whether pieces are read on when the client has gone. */
@@ -38,7 +41,7 @@ export async function answerWith(
   }
   if (taken && !taken.done && "status" in taken.value && !taken.value.isStream) {
     const { status, headers, body, outcome } = taken.value;
-    options.ended(outcome);
+    options.ended(outcome, body === undefined ? 0 : Buffer.byteLength(body));
     void pieces.return();
     return new Response(body ?? null, { status, ...(headers && { headers }) });
   }
@@ -96,19 +99,27 @@ async function pump(
   options: AnswerOptions,
 ): Promise<void> {
   let outcome: Outcome | undefined;
+  let bytes = 0;
   try {
     for (let next = await (started ?? pieces.next()); !next.done; next = await pieces.next()) {
       const piece = next.value;
+      const text = textIn(piece);
+      bytes += Buffer.byteLength(text);
       if ("pause" in piece) close();
-      else if ("events" in piece) write(piece.events);
-      else if ("status" in piece && piece.body !== undefined) write(eventText(piece.body));
+      else write(text);
       outcome ??= "outcome" in piece ? piece.outcome : undefined;
       if (isDone()) break;
     }
   } catch {
     // The process has gone: the stream ends without its answer, and the client knows that it is cut.
   } finally {
-    options.ended(outcome);
+    options.ended(outcome, bytes);
     void pieces.return().catch(() => {});
   }
+}
+
+/** What of a piece the client reads in a stream. */
+function textIn(piece: Piece): string {
+  if ("events" in piece) return piece.events;
+  return "status" in piece && piece.body !== undefined ? eventText(piece.body) : "";
 }

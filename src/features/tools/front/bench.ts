@@ -1,21 +1,22 @@
 /** The tools of callers for the loop: lists and calls by the process, each call in the books. */
-import { isObject } from "../../../core/json.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { Principal } from "../../../core/principal.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
+import type { RunningWork } from "../../../gateway/work.ts";
 import type { Bench, OfferedTools, ToolCall, ToolResult } from "../bench.ts";
 import type { ToolsConfig } from "../section.ts";
 import { McpError, type RpcError } from "../wire/messages.ts";
 import type { Access } from "./access.ts";
-import { workOf } from "./books.ts";
+import { failureOf, isUnacted, note, workOf } from "./books.ts";
 import { type AskTools, valueOf } from "./process.ts";
 
 export class ProcessBench implements Bench {
-  readonly #host: Pick<WorkerHost, "work">;
+  readonly #host: Pick<WorkerHost, "work" | "meter">;
   readonly #ask: AskTools;
   readonly #access: Access;
   readonly #options: ToolsConfig;
 
-  constructor(host: Pick<WorkerHost, "work">, ask: AskTools, access: Access, options: ToolsConfig) {
+  constructor(host: Pick<WorkerHost, "work" | "meter">, ask: AskTools, access: Access, options: ToolsConfig) {
     this.#host = host;
     this.#ask = ask;
     this.#access = access;
@@ -36,16 +37,32 @@ export class ProcessBench implements Bench {
     const named = await valueOf(this.#ask({ kind: "resolve", caller, name }, stop));
     const tool = unlessFault<{ name: string; server: string }>(named);
     const work = workOf(this.#options, tool, principal);
-    return this.#host.work({
-      ...work,
-      ...(parent && { parent }),
-      run: async (running) => {
-        const ended = stop ? AbortSignal.any([running.stop.signal, stop]) : running.stop.signal;
-        const value = await valueOf(this.#ask({ kind: "call", caller, name, arguments: args }, ended));
-        return unlessFault<{ result: ToolResult }>(value).result;
-      },
+    let fault: McpError | undefined;
+    const run = async (running: RunningWork): Promise<ToolResult> => {
+      const ended = stop ? AbortSignal.any([running.stop.signal, stop]) : running.stop.signal;
+      const value = await valueOf(this.#ask({ kind: "call", caller, name, arguments: args }, ended));
+      try {
+        const { result } = unlessFault<{ result: ToolResult }>(value);
+        const kind = result["isError"] === true ? "tool_error" : "result";
+        note(this.#host, tool, running, { outcome: kind, ...sizesOf(args, result) });
+        return result;
+      } catch (thrown) {
+        fault = thrown as McpError;
+        const outcome = { kind: "error" as const, code: fault.code };
+        if (isUnacted(outcome)) running.used({ call: 0 });
+        note(this.#host, tool, running, { outcome: "error", ...sizesOf(args, {}) });
+        throw failureOf(outcome) ?? fault;
+      }
+    };
+    return this.#host.work({ ...work, ...(parent && { parent }), run }).catch((thrown: unknown) => {
+      throw fault ?? thrown;
     });
   }
+}
+
+function sizesOf(args: JsonObject, result: ToolResult) {
+  const [bytesIn, bytesOut] = [args, result].map((one) => Buffer.byteLength(JSON.stringify(one)));
+  return { bytesIn: bytesIn!, bytesOut: bytesOut! };
 }
 
 /** @throws McpError */

@@ -6,8 +6,11 @@ import type { RunningWork, Work } from "../../../gateway/work.ts";
 import type { Outcome } from "../asks.ts";
 import { priceOf } from "../operator/tokens.ts";
 import type { ToolsConfig } from "../section.ts";
+import { toolCall, type ToolFacts } from "../columns.ts";
+import { toolCalls } from "../metrics.ts";
 import { CODE } from "../wire/messages.ts";
 import { type AskTools, valueOf } from "./process.ts";
+import type { AnswerOptions } from "./answer.ts";
 import type { Book, Visitor } from "./routes.ts";
 
 /** Name of the provider in budgets, prices and reports. */
@@ -16,6 +19,9 @@ const BY = "mcp";
 const MARGIN_MS = 10_000;
 /** Of a server that the config has no more. Milliseconds. */
 const TIMEOUT_MS = 60_000;
+/** Length of `__` between the names of a server and its tool. */
+const SEPARATOR = 2;
+const ROUTE = { method: "POST", path: "/mcp", operation: "execute_tool" } as const;
 /** Names that are remembered for each config. */
 const MOST_NAMES = 10_000;
 
@@ -23,6 +29,15 @@ const MOST_NAMES = 10_000;
 interface Tool {
   readonly name: string;
   readonly server: string;
+}
+
+/** A call on its way to the process. */
+interface Booking {
+  readonly tool: Tool;
+  readonly bytes: number;
+  readonly run: Parameters<Book>[1];
+  resolve(answer: Response): void;
+  reject(thrown: unknown): void;
 }
 
 export class Books {
@@ -38,30 +53,26 @@ export class Books {
   }
 
   /** A name that means no tool of the caller is in no books: the process answers that it is unknown. */
-  readonly book: Book = async ({ visitor, name, server }, run) => {
+  readonly book: Book = async ({ visitor, name, server, bytes }, run) => {
     const tool = await this.#toolOf(visitor, name, server);
     if (!tool) return run(new AbortController().signal, () => {});
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     this.#host
       .work({
         ...workOf(this.#options, tool, visitor.principal),
-        run: (running) => this.#run(running, run, resolve, reject),
+        run: (running) => this.#run(running, { tool, bytes, run, resolve, reject }),
       })
       .catch(reject);
     return promise;
   };
 
-  #run(
-    running: RunningWork,
-    run: Parameters<Book>[1],
-    resolve: (answer: Response) => void,
-    reject: (thrown: unknown) => void,
-  ): Promise<void> {
+  #run(running: RunningWork, { tool, bytes, run, resolve, reject }: Booking): Promise<void> {
     return new Promise((done, fail) => {
-      const ended = (outcome: Outcome | undefined) => {
+      const ended: AnswerOptions["ended"] = (outcome, bytesOut) => {
         const failure = failureOf(outcome);
         // What waits for the client is charged when its answer has come.
         if (outcome?.kind === "input" || isUnacted(outcome)) running.used({ call: 0 });
+        note(this.#host, tool, running, { outcome: outcome?.kind ?? "left", bytesIn: bytes, bytesOut });
         if (failure) fail(failure);
         else done();
       };
@@ -86,6 +97,17 @@ export class Books {
   }
 }
 
+/** Counts a call that has ended, and notes it for its record. */
+export function note(
+  { meter }: Pick<WorkerHost, "meter">,
+  { name, server }: Tool,
+  { record }: Pick<RunningWork, "record">,
+  facts: Omit<ToolFacts, "server">,
+): void {
+  toolCall.set(record, { server, ...facts });
+  meter.add(toolCalls, [server, name.slice(server.length + SEPARATOR), facts.outcome]);
+}
+
 /** The work of a call of a tool, without its code. */
 export function workOf(
   { prices, servers }: ToolsConfig,
@@ -94,19 +116,19 @@ export function workOf(
 ): Omit<Work<never>, "run" | "parent"> {
   return {
     ...{ by: BY, name, at: server, units: { call: 1 }, price: { call: priceOf(prices, name) } },
-    payer: principal ? { principal } : {},
+    ...{ payer: principal ? { principal } : {}, route: ROUTE },
     timeoutMs: (servers[server]?.timeoutMs ?? TIMEOUT_MS) + MARGIN_MS,
   };
 }
 
 /** The server did not run the tool. */
-function isUnacted(outcome: Outcome | undefined): boolean {
+export function isUnacted(outcome: Outcome | undefined): boolean {
   const { code } = outcome ?? {};
   return code !== undefined && code !== CODE.cut && code !== CODE.timeout && code !== CODE.invalid;
 }
 
 /** Why the call counts as failed. An error that the tool itself reports is a result. */
-function failureOf(outcome: Outcome | undefined): GatewayError | undefined {
+export function failureOf(outcome: Outcome | undefined): GatewayError | undefined {
   if (!outcome)
     return new GatewayError("upstream", "The call of the tool ended without an answer.", {
       code: "tool_cut",

@@ -2,12 +2,12 @@
 import { ServiceError } from "../../../core/lines.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { OwnRoute, Visit } from "../../../gateway/seams.ts";
-import type { Caller, Outcome, PostAsk } from "../asks.ts";
+import type { Caller, PostAsk } from "../asks.ts";
 import { resourceOf } from "../auth/resources.ts";
 import { CODE, errorText, McpError, type RequestId } from "../wire/messages.ts";
 import { innerCall } from "../lean/lean.ts";
 import type { Access } from "./access.ts";
-import { answerWith } from "./answer.ts";
+import { type AnswerOptions, answerWith } from "./answer.ts";
 import { checkMessage, type Checked, MessageFault } from "./checks.ts";
 import { isOriginAllowed } from "./origin.ts";
 import type { AskTools } from "./process.ts";
@@ -26,8 +26,13 @@ export interface FrontOptions {
 
 /** Does a call of a tool as work of its caller. @throws GatewayError if a budget or limit refuses it */
 export type Book = (
-  call: { readonly visitor: Visitor; readonly name: string; readonly server: string | undefined },
-  run: (stop: AbortSignal, ended: (outcome: Outcome | undefined) => void) => Promise<Response>,
+  call: {
+    readonly visitor: Visitor;
+    readonly name: string;
+    readonly server: string | undefined;
+    readonly bytes: number;
+  },
+  run: (stop: AbortSignal, ended: AnswerOptions["ended"]) => Promise<Response>,
 ) => Promise<Response>;
 
 /** Who asks at an endpoint. */
@@ -115,11 +120,14 @@ class Front {
     const inner = this.#options.isLean && visitor.server === undefined;
     const { name } = (inner && innerCall(checked.params["name"], args)) || checked.params;
     const isCall = checked.method === "tools/call" && checked.id !== undefined && typeof name === "string";
-    const run = (stop: AbortSignal | undefined, ended: (outcome: Outcome | undefined) => void) =>
+    const run = (stop: AbortSignal | undefined, ended: AnswerOptions["ended"]) =>
       this.#run(request, ask, checked, stop, ended);
     try {
       if (!isCall) return await run(undefined, () => {});
-      return await this.#options.book({ visitor, name, server: visitor.server }, run);
+      return await this.#options.book(
+        { visitor, name, server: visitor.server, bytes: checked.text.length },
+        run,
+      );
     } catch (thrown) {
       throw faultOf(thrown, checked);
     }
@@ -157,7 +165,7 @@ class Front {
     ask: PostAsk,
     { isModern }: Checked,
     stop: AbortSignal | undefined,
-    ended: (outcome: Outcome | undefined) => void,
+    ended: AnswerOptions["ended"],
   ): Promise<Response> {
     const stopping = new AbortController();
     // A legacy client that has gone may read its answer on; a modern one has cancelled by that.
@@ -165,10 +173,10 @@ class Front {
     request.signal.addEventListener("abort", left, { once: true });
     const end = () => stopping.abort(stop?.reason);
     stop?.addEventListener("abort", end, { once: true });
-    const finish = (outcome: Outcome | undefined) => {
+    const finish: AnswerOptions["ended"] = (outcome, bytes) => {
       request.signal.removeEventListener("abort", left);
       stop?.removeEventListener("abort", end);
-      ended(outcome);
+      ended(outcome, bytes);
     };
     return answerWith(this.#options.ask(ask, stopping.signal), {
       ended: finish,

@@ -410,9 +410,9 @@ test("each call of a tool is a call in the log, with its price, and those of unk
     const record = line.startsWith("{") ? (JSON.parse(line) as Record<string, unknown>) : {};
     return record["provider"] === "mcp" && ended(record["model"]) ? [record] : [];
   });
-  expect(records.map(({ model, status, key }) => [model, status, key])).toEqual([
-    ["modern__echo", 200, "alice"],
-    ["legacy__cut", 502, "alice"],
+  expect(records.map(({ model, status, key, tool }) => [model, status, key, tool])).toMatchObject([
+    ["modern__echo", 200, "alice", { server: "modern", outcome: "result" }],
+    ["legacy__cut", 502, "alice", { server: "legacy", outcome: "error" }],
   ]);
 });
 

@@ -11,7 +11,7 @@ export interface ToolFacts {
 }
 
 export const toolCall = column({
-  name: "tool",
+  name: "toolCall",
   schema: Type.Unsafe<ToolFacts>(
     Type.Object(
       {
@@ -26,7 +26,7 @@ export const toolCall = column({
       { description: "Of calls of tools: the server, how it ended, and how much went each way." },
     ),
   ),
-  log: { name: "tool" },
+  log: { name: "tool_call" },
   before: "facts",
   fact: {
     label: "Tool",

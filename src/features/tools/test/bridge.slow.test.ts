@@ -410,7 +410,7 @@ test("each call of a tool is a call in the log, with its price, and those of unk
     const record = line.startsWith("{") ? (JSON.parse(line) as Record<string, unknown>) : {};
     return record["provider"] === "mcp" && ended(record["model"]) ? [record] : [];
   });
-  expect(records.map(({ model, status, key, tool }) => [model, status, key, tool])).toMatchObject([
+  expect(records.map((one) => [one["model"], one["status"], one["key"], one["tool_call"]])).toMatchObject([
     ["modern__echo", 200, "alice", { server: "modern", outcome: "result" }],
     ["legacy__cut", 502, "alice", { server: "legacy", outcome: "error" }],
   ]);

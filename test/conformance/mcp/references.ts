@@ -1,6 +1,5 @@
 /** The servers that are judged, directly and through weir. */
 import { existsSync } from "node:fs";
-import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { sharedPath } from "../../helpers/shared.ts";
 import type { Installed } from "./install.ts";
@@ -42,7 +41,7 @@ export async function officialReference({ folder }: Installed): Promise<Referenc
   if (!existsSync(file)) return undefined;
   // What it imports is installed there.
   const copy = join(folder, "everything-server.ts");
-  await cp(file, copy, { force: true, mode: undefined });
+  await Bun.write(copy, Bun.file(file));
   const port = freePort();
   const child = Bun.spawn([process.execPath, copy], {
     cwd: folder,

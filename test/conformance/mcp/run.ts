@@ -102,9 +102,14 @@ async function judgeClient(installed: Installed): Promise<{ text: string; failed
   };
 }
 
-/** @returns the exit code */
-export async function judgeTools(words: readonly string[]): Promise<number> {
-  const installed = await installSuite();
+/** Prints a part and writes it into the README. */
+async function publish(name: string, text: string, faults: readonly string[]): Promise<number> {
+  console.log(`\n${[text, ...faults].join("\n\n")}`);
+  await Bun.write(join(ROOT, README), withPart(README, `mcp-${name}`, text));
+  return faults.length;
+}
+
+async function judgeServers(installed: Installed, wanted: string): Promise<number> {
   const references = [
     ownReference(),
     ...[await officialReference(installed)].filter((one) => one !== undefined),
@@ -113,38 +118,35 @@ export async function judgeTools(words: readonly string[]): Promise<number> {
     target: ALONE,
     config: { tools: { servers: serversOf(references) } },
   });
-  const parts: string[] = [];
-  const used = new Set<Excuse>();
-  let worse = 0;
+  let faults = 0;
   try {
-    for (const reference of references) {
-      if (words[0] && !reference.name.includes(words[0])) continue;
+    for (const reference of references.filter(({ name }) => name.includes(wanted))) {
       const judged = await judge(installed, reference, gateway.url);
-      parts.push(describe(reference, judged));
-      console.log(`\n${parts.at(-1)}\n`);
-      for (const one of judged.worse)
-        console.log(`${one.cell} ${one.scenario} ${one.check}: ${one.direct} → ${one.through} ${one.why}`);
-      worse += judged.worse.length;
-      for (const reason of judged.excused.keys()) used.add(reason);
+      const { name } = reference;
+      faults += await publish(name.slice(0, name.indexOf(".")), describe(reference, judged), [
+        ...judged.worse.map(
+          (one) => `${one.cell} ${one.scenario} ${one.check}: ${one.direct} → ${one.through} ${one.why}`,
+        ),
+        ...EXCUSES.filter((one) => one.reference === name && !judged.excused.has(one)).map(
+          ({ cell, pattern }) => `The excuse ${cell} ${pattern.source} excuses nothing.`,
+        ),
+      ]);
     }
   } finally {
     await gateway.stop();
     for (const reference of references) reference.stop();
   }
-  if (words.length === 0 && references.length > 1)
-    for (const { cell, pattern } of EXCUSES.filter((one) => !used.has(one))) {
-      console.log(`The excuse ${cell} ${pattern.source} excuses nothing.`);
-      worse += 1;
-    }
-  if (!words[0] || words[0] === "client") {
+  return faults;
+}
+
+/** @param words what is judged: `reference`, `everything`, `client`; default: all @returns the exit code */
+export async function judgeTools([wanted = ""]: readonly string[]): Promise<number> {
+  const installed = await installSuite();
+  let faults = wanted === "client" ? 0 : await judgeServers(installed, wanted);
+  if (wanted === "" || wanted === "client") {
     const { text, failed } = await judgeClient(installed);
-    parts.push(text);
-    console.log(`\n${text}\n\n${failed.join("\n")}`);
-    worse += failed.length;
+    faults += await publish("client", text, failed);
   }
-  console.log(`\n${SUITE}: ${worse} checks or scenarios are worse than they may be.`);
-  // A part of a run is no run.
-  if (words.length === 0)
-    await Bun.write(join(ROOT, README), withPart(README, "mcp-suite", parts.join("\n\n")));
-  return worse > 0 ? 1 : 0;
+  console.log(`\n${SUITE}: ${faults} faults.`);
+  return faults > 0 ? 1 : 0;
 }

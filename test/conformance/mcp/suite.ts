@@ -45,7 +45,11 @@ export async function runClientSuite(
   const work = async () => {
     for (let scenario = rest.shift(); scenario; scenario = rest.shift()) {
       const words = ["client", "--command", command, "--spec-version", revision, "--scenario", scenario.name];
-      const checks = await run(installed, [...words, "--timeout", String(SCENARIO_MS)], [scenario]);
+      const checks = await run(
+        installed,
+        [...words, "--force", "--timeout", String(SCENARIO_MS)],
+        [scenario],
+      );
       for (const [name, list] of checks) found.set(name, list);
     }
   };

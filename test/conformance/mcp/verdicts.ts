@@ -94,8 +94,7 @@ export function groupsOf(scenarios: readonly Scenario[]): Map<string, string[]> 
   for (const { name, unscored } of scenarios) {
     // The more particular group stands further down.
     const group = GROUPS.findLast(([, pattern]) => pattern.test(name))?.[0] ?? name;
-    const title =
-      unscored && !group.includes("extension") ? "not scored yet: headers, sessions, schemas" : group;
+    const title = unscored && !group.includes("extension") ? UNSCORED : group;
     groups.set(title, [...(groups.get(title) ?? []), name]);
   }
   return groups;

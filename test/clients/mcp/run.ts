@@ -7,9 +7,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { freePort, listening } from "../../conformance/mcp/references.ts";
+import { listening } from "../../conformance/mcp/references.ts";
 import { markdownTable, ROOT, withPart } from "../../helpers/documents.ts";
 import { type RunningGateway, startGateway, TARGET } from "../../helpers/gateway.ts";
+import { freePort } from "../../helpers/serving.ts";
 import { runProgram } from "../programs.ts";
 import { FOLDER, type Sdk, SDKS } from "./sdks.ts";
 

@@ -1,6 +1,7 @@
 /** The servers that are judged, directly and through weir. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "../../helpers/serving.ts";
 import { sharedPath } from "../../helpers/shared.ts";
 import type { Installed } from "./install.ts";
 import { serveReference } from "./reference.ts";
@@ -58,14 +59,6 @@ export async function officialReference({ folder }: Installed): Promise<Referenc
     halves: { modern: { url, era: "modern" }, legacy: { url, era: "legacy" } },
     stop: () => child.kill(),
   };
-}
-
-/** A port of 127.0.0.1 that nothing listens at. */
-export function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port } = server;
-  server.stop(true);
-  return port!;
 }
 
 /** Waits until something answers. @throws Error when nothing does in time */

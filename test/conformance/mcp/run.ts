@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { startGateway, TARGET } from "../../helpers/gateway.ts";
 import { markdownTable, ROOT, withPart } from "../../helpers/documents.ts";
 import { excuse, EXCUSES, type Excuse } from "./excuses.ts";
+import { plantFaults } from "./faults.ts";
 import { type Installed, installSuite, SUITE } from "./install.ts";
 import { officialReference, ownReference, type Reference } from "./references.ts";
 import { type Checks, REVISIONS, type Revision, runClientSuite, runSuite, scenariosOf } from "./suite.ts";
@@ -139,9 +140,13 @@ async function judgeServers(installed: Installed, wanted: string): Promise<numbe
   return faults;
 }
 
-/** @param words what is judged: `reference`, `everything`, `client`; default: all @returns the exit code */
-export async function judgeTools([wanted = ""]: readonly string[]): Promise<number> {
+/**
+ * @param words what is judged: `reference`, `everything`, `client`, or the judge itself: `faults`; default: all but that
+ * @returns the exit code
+ */
+export async function judgeTools([wanted = "", word = ""]: readonly string[]): Promise<number> {
   const installed = await installSuite();
+  if (wanted === "faults") return (await plantFaults(installed, word)).length > 0 ? 1 : 0;
   let faults = wanted === "client" ? 0 : await judgeServers(installed, wanted);
   if (wanted === "" || wanted === "client") {
     const { text, failed } = await judgeClient(installed);

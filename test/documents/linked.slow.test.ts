@@ -42,7 +42,7 @@ afterAll(async () => {
 
 /** Blocks that ask the gateway that the reader has started. */
 const ASKS =
-  /127\.0\.0\.1:9347|\bweir (?:keys|models add|budgets|usage|logs|whatif|reconcile|audit|status)\b/;
+  /127\.0\.0\.1:9347|\bweir (?:keys|models add|budgets|usage|logs|whatif|reconcile|audit|status|tools)\b/;
 
 /** A reader of one document. */
 class Reader {

@@ -122,6 +122,11 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     replace: ({ vendor }) => ({ "https://api.acme.example": vendor }),
     shows: [["weir probe", /llama-3\.3-70b-versatile/]],
   },
+  "src/features/tools/README.md": {
+    prepare: (newcomer) => newcomer.set("GITHUB_TOKEN", "ghp_0123456789"),
+    config: ["github:"],
+    shows: [["weir tools pins", /github +unknown +0 .*\nnothing of github waits/s]],
+  },
   "test/clients/README.md": { shows: [["weir drill", /20 faults: /]] },
 };
 

@@ -5,8 +5,8 @@ import { answers } from "../../../admin/operation.ts";
 import { toNano } from "../../../ledger/money.ts";
 import { AdminError, notFound } from "../../../operator/errors.ts";
 import { digestOf, PinsChanged } from "../pins/book.ts";
-import { definitionDiff } from "../pins/diff.ts";
-import { isPending, readTools, type StoredTool } from "../pins/rows.ts";
+import { definitionDiff, diffBudget } from "../pins/diff.ts";
+import { isPending, readHeads, readTools, type StoredTool, type ToolHead } from "../pins/rows.ts";
 import { visible } from "../pins/visible.ts";
 import {
   approveServerTools,
@@ -23,11 +23,14 @@ import { priceOf, tokensOf } from "./tokens.ts";
 
 export const operations = [
   answers(listToolServers, async ({ books }) => {
-    const tools = Map.groupBy(await books.read((sql) => readTools(sql)), ({ server }) => server);
+    const heads = Map.groupBy(await books.read(readHeads), ({ server }) => server);
     const part = toolsPart.get(books.offers);
-    const servers = (part?.servers() ?? [...tools.keys()].map((name) => ({ name }))).map((summary) =>
-      viewOf(summary, part?.reportOf(summary.name), tools.get(summary.name) ?? []),
-    );
+    const servers: ToolServer[] = [];
+    for (const summary of part?.servers() ?? [...heads.keys()].map((name) => ({ name }))) {
+      const tools = heads.get(summary.name) ?? [];
+      const tokens = await tokensOfServer(books, summary.name, tools);
+      servers.push(viewOf(summary, part?.reportOf(summary.name), tools, tokens));
+    }
     return { json: { servers } };
   }),
   answers(listServerTools, async ({ books, params: { server }, query: { limit, after = "0" } }) => {
@@ -44,9 +47,10 @@ export const operations = [
     const before = new Map(
       tools.filter(({ state }) => state === "approved").map((one) => [one.tool, one.definition]),
     );
+    const budget = diffBudget();
     const changes = waiting.map(({ tool, hash, since, state, definition }) => ({
       ...{ tool, hash, since, kind: state as "new" | "changed" | "gone" },
-      lines: definitionDiff(before.get(tool), definition),
+      lines: definitionDiff(before.get(tool), definition, budget),
     }));
     return { json: { server, digest: digestOf(waiting), changes } };
   }),
@@ -97,10 +101,30 @@ async function expectServer(books: AdminBooks, server: string): Promise<Found> {
   return { summary, tools };
 }
 
+/** By server: the hashes of its tools, and the tokens of their definitions. */
+const counted = new Map<string, { readonly hashes: string; readonly tokens: number }>();
+
+/** A page asks again and again: definitions are read when a tool is another one. */
+async function tokensOfServer(
+  books: AdminBooks,
+  server: string,
+  heads: readonly ToolHead[],
+): Promise<number> {
+  const hashes = heads.flatMap((one) => (isPending(one) ? [] : one.hash)).join();
+  const known = counted.get(server);
+  if (known?.hashes === hashes) return known.tokens;
+  const tools = hashes === "" ? [] : await books.read((sql) => readTools(sql, server));
+  const shown = tools.filter((one) => !isPending(one));
+  const tokens = shown.reduce((sum, { definition }) => sum + (definition ? tokensOf(definition) : 0), 0);
+  counted.set(server, { hashes, tokens });
+  return tokens;
+}
+
 function viewOf(
   summary: ServerSummary | Pick<ServerSummary, "name">,
   report: ServerReport | undefined,
-  tools: readonly StoredTool[],
+  tools: readonly ToolHead[],
+  tokens: number,
 ): ToolServer {
   const { name: software = "", version: release = "" } = report?.info ?? {};
   const shown = tools.filter((one) => !isPending(one));
@@ -115,7 +139,7 @@ function viewOf(
     ...(report?.version !== undefined && { version: visible(report.version) }),
     ...(software !== "" && { software: `${software} ${release}`.trim() }),
     tools: shown.length,
-    tokens: shown.reduce((sum, { definition }) => sum + (definition ? tokensOf(definition) : 0), 0),
+    tokens,
     waiting: tools.filter(isPending).length,
   };
 }

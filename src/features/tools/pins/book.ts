@@ -11,6 +11,7 @@ import {
   readPins,
   readTools,
   type StoredTool,
+  type ToolHead,
   writePins,
   writeTools,
 } from "./rows.ts";
@@ -67,14 +68,14 @@ export class PinsBook {
     const added = await this.#host.write(async (sql) => {
       const pins = (await readPins(sql, server)) ?? {};
       const waiting = (await readTools(sql, server)).filter(isPending);
+      const before = new Map(waiting.map((one) => [entryOf(one), one]));
       const found = changesIn(definitions, pins).map((change) => {
         const hash = change.definition ? pinOf(change.definition) : "";
-        const known = waiting.find((one) => one.tool === change.tool && one.hash === hash);
-        return pendingTool(server, change, hash, known?.since ?? this.#now());
+        const one = pendingTool(server, change, hash, this.#now());
+        return before.get(entryOf(one)) ?? one;
       });
       if (digestOf(found) === digestOf(waiting)) return [];
       await writeTools(sql, server, PENDING, found);
-      const before = new Set(waiting.map(entryOf));
       return found.filter((one) => one.state !== "gone" && !before.has(entryOf(one)));
     });
     if (added.length > 0) this.#host.report(changedSentence(server, added));
@@ -142,12 +143,12 @@ export class PinsBook {
 }
 
 /** What an operator has seen of the tools that wait: an approval names it. */
-export function digestOf(tools: readonly StoredTool[]): string {
+export function digestOf(tools: readonly ToolHead[]): string {
   const entries = tools.filter(isPending).map(entryOf).sort();
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(entries)).digest("hex").slice(0, 32);
 }
 
-const entryOf = ({ state, tool, hash }: StoredTool) => JSON.stringify([state, tool, hash]);
+const entryOf = ({ state, tool, hash }: ToolHead) => JSON.stringify([state, tool, hash]);
 
 function firstOfNames(
   server: string,

@@ -11,17 +11,26 @@ export interface DiffLine {
 /** Members in the order in which people read them. */
 const ORDER = ["title", "description", "annotations", "inputSchema", "outputSchema"];
 
-/** Longest middle that is compared line by line: lines before times lines after. */
-const MOST_PAIRS = 4_000_000;
+/** Pairs of lines that are compared for one answer: a server may send thousands of long texts. */
+const MOST_PAIRS = 10_000_000;
+
+/** What is left of them. What is longer is shown as removed and added. */
+export interface DiffBudget {
+  pairs: number;
+}
+
+export const diffBudget = (): DiffBudget => ({ pairs: MOST_PAIRS });
+
 const MAX_DEPTH = 60;
 
 /** @param before absent for a tool that is new @param after absent for one that is gone */
 export function definitionDiff(
   before: JsonObject | undefined,
   after: JsonObject | undefined,
+  budget: DiffBudget = diffBudget(),
 ): readonly DiffLine[] {
   return ORDER.flatMap((member) => {
-    const lines = compare(linesOf(before?.[member]), linesOf(after?.[member]));
+    const lines = compare(linesOf(before?.[member]), linesOf(after?.[member]), budget);
     if (lines.length === 0 || (before && after && lines.every(({ sign }) => sign === " "))) return [];
     return [
       { sign: " ", text: member } as const,
@@ -60,7 +69,7 @@ function written(value: Json, indent: string, name: string, depth: number): stri
 const isNested = (value: Json) => typeof value === "object" && value !== null;
 
 /** The longest common lines stay. */
-function compare(before: readonly string[], after: readonly string[]): DiffLine[] {
+function compare(before: readonly string[], after: readonly string[], budget: DiffBudget): DiffLine[] {
   let head = 0;
   while (head < before.length && head < after.length && before[head] === after[head]) head++;
   let tail = 0;
@@ -69,13 +78,15 @@ function compare(before: readonly string[], after: readonly string[]): DiffLine[
   const same = (lines: readonly string[]) => lines.map((text) => ({ sign: " ", text }) as const);
   return [
     ...same(before.slice(0, head)),
-    ...middle(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
+    ...middle(before.slice(head, before.length - tail), after.slice(head, after.length - tail), budget),
     ...same(before.slice(before.length - tail)),
   ];
 }
 
-function middle(before: readonly string[], after: readonly string[]): DiffLine[] {
-  if (before.length * after.length > MOST_PAIRS) return [...removed(before), ...added(after)];
+function middle(before: readonly string[], after: readonly string[], budget: DiffBudget): DiffLine[] {
+  const pairs = before.length * after.length;
+  if (pairs > budget.pairs) return [...removed(before), ...added(after)];
+  budget.pairs -= pairs;
   const width = after.length + 1;
   const common = new Uint32Array((before.length + 1) * width);
   for (let left = before.length - 1; left >= 0; left--)

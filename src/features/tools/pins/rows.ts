@@ -66,22 +66,30 @@ type Row = Readonly<Record<"server" | "state" | "tool" | "hash" | "definition", 
   readonly since: number | string;
 };
 
-/** @param server default: all servers */
-export async function readTools(sql: Sql, server?: string): Promise<StoredTool[]> {
+/** The same without definitions, which may be large. */
+export type ToolHead = Omit<StoredTool, "definition">;
+
+export async function readHeads(sql: Sql): Promise<ToolHead[]> {
+  const rows = await sql.all<Omit<Row, "definition">>(
+    "SELECT server, state, tool, hash, since FROM tools_definitions ORDER BY server, state, place",
+  );
+  return rows.map(headOf);
+}
+
+function headOf({ server, state, tool, hash, since }: Omit<Row, "definition">): ToolHead {
+  return { server, tool: JSON.parse(tool) as string, state: state as ToolState, hash, since: Number(since) };
+}
+
+/** The tools of a server. */
+export async function readTools(sql: Sql, server: string): Promise<StoredTool[]> {
   const rows = await sql.all<Row>(
     `SELECT server, state, tool, hash, definition, since FROM tools_definitions
-     ${server === undefined ? "" : "WHERE server = $1"} ORDER BY server, state, place`,
-    server === undefined ? [] : [server],
+     WHERE server = $1 ORDER BY state, place`,
+    [server],
   );
-  return rows.map(({ server: of, state, tool, hash, definition, since }) => ({
-    ...{
-      server: of,
-      tool: JSON.parse(tool) as string,
-      state: state as ToolState,
-      hash,
-      since: Number(since),
-    },
-    ...(definition !== "" && { definition: parseExact(definition) as JsonObject }),
+  return rows.map((row) => ({
+    ...headOf(row),
+    ...(row.definition !== "" && { definition: parseExact(row.definition) as JsonObject }),
   }));
 }
 

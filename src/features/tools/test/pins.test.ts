@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { JsonObject } from "../../../core/json.ts";
 import { canonicalJson, pinOf } from "../pins/canonical.ts";
 import { changesIn, pinsOf, shown } from "../pins/compare.ts";
-import { definitionDiff } from "../pins/diff.ts";
+import { definitionDiff, diffBudget } from "../pins/diff.ts";
 import { visible, visibleName } from "../pins/visible.ts";
 import { parseExact } from "../wire/messages.ts";
 
@@ -171,4 +171,13 @@ test("a diff of long texts ends soon and hides nothing", () => {
   const lines = definitionDiff({ description: text("old") }, { description: text("new") });
   expect(performance.now() - before).toBeLessThan(2_000);
   expect(lines.filter(({ sign }) => sign === "+").length).toBe(20_000);
+});
+
+test("a server that changes thousands of long texts costs no more than a moment", () => {
+  const text = (at: number) => Array.from({ length: 800 }, (_, line) => `${(line * at) % 7}`).join("\n");
+  const budget = diffBudget();
+  const before = performance.now();
+  for (let at = 1; at <= 5_000; at++)
+    definitionDiff({ description: text(at) }, { description: text(at + 1) }, budget);
+  expect(performance.now() - before).toBeLessThan(8_000);
 });

@@ -15,7 +15,11 @@ export interface TestStore {
 }
 
 export function openStore(): TestStore {
-  const sql = openSqlite(IN_MEMORY, undefined, [{ feature: "tools", tables }]);
+  return hostOn(openSqlite(IN_MEMORY, undefined, [{ feature: "tools", tables }]));
+}
+
+/** The same on a store that is open. */
+export function hostOn(sql: Sql): TestStore {
   const audit: string[] = [];
   const log: string[] = [];
   let version = 0;

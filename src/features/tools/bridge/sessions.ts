@@ -20,6 +20,9 @@ const MOST_OF_CALLER = 1_000;
 const KEPT_EVENTS = 256;
 const KEPT_CHARACTERS = 1024 * 1024;
 const KEPT_MS = 300_000;
+/** Ended streams that a session keeps, and their characters in all: a client reads on what broke last. */
+const KEPT_STREAMS = 16;
+const KEPT_OF_SESSION = 2 * 1024 * 1024;
 /** Longest wait for the answer of a client to a request of a server. Milliseconds. */
 const ASK_MS = 300_000;
 
@@ -42,6 +45,11 @@ export class Stream {
 
   constructor(id: string) {
     this.id = id;
+  }
+
+  /** Characters that are kept. */
+  get size(): number {
+    return this.#size;
   }
 
   /** Gives the reader an id from which it can read on. @param retryMs pause before it does */
@@ -112,12 +120,26 @@ export class Session {
   }
 
   newStream(): Stream {
-    const now = performance.now();
-    for (const [id, stream] of this.#streams)
-      if (stream.isOver && now - stream.endedAt > KEPT_MS) this.#streams.delete(id);
+    this.#prune(performance.now());
     const stream = new Stream(String(++this.#streamCount));
     this.#streams.set(stream.id, stream);
     return stream;
+  }
+
+  /** Forgets streams that ended long ago, or before many others. */
+  #prune(now: number): void {
+    const ended = [...this.#streams.values()].filter(({ isOver }) => isOver);
+    ended.sort((a, b) => b.endedAt - a.endedAt);
+    let size = 0;
+    ended.forEach((stream, at) => {
+      size += stream.size;
+      const isKept = at < KEPT_STREAMS && size <= KEPT_OF_SESSION && now - stream.endedAt <= KEPT_MS;
+      if (!isKept) this.#streams.delete(stream.id);
+    });
+  }
+
+  sweep(now: number): void {
+    if (this.#streams.size > 1) this.#prune(now);
   }
 
   /** @param eventId id of the last event that the client has read @returns false if the stream cannot be read on */
@@ -169,10 +191,14 @@ export class Session {
 
 export class Sessions {
   readonly #byId = new Map<string, Session>();
+  /** By caller, the session that was used longest ago first. */
+  readonly #byCaller = new Map<string, Set<Session>>();
 
   add(session: Session): void {
-    const own = [...this.#byId.values()].filter(({ caller }) => caller === session.caller);
-    if (own.length >= MOST_OF_CALLER) this.end(own.reduce((a, b) => (b.usedAt < a.usedAt ? b : a)));
+    const own = this.#byCaller.get(session.caller) ?? new Set();
+    if (own.size >= MOST_OF_CALLER) this.end(own.values().next().value!);
+    own.add(session);
+    this.#byCaller.set(session.caller, own);
     this.#byId.set(session.id, session);
   }
 
@@ -181,6 +207,9 @@ export class Sessions {
     const found = this.#byId.get(id);
     if (found?.caller !== caller || found.endpoint !== endpoint) return undefined;
     found.usedAt = performance.now();
+    const own = this.#byCaller.get(caller)!;
+    own.delete(found);
+    own.add(found);
     return found;
   }
 
@@ -194,11 +223,15 @@ export class Sessions {
 
   end(session: Session): void {
     this.#byId.delete(session.id);
+    const own = this.#byCaller.get(session.caller);
+    own?.delete(session);
+    if (own?.size === 0) this.#byCaller.delete(session.caller);
     session.close();
   }
 
   sweep(now: number): void {
     for (const session of this.#byId.values())
       if (now - session.usedAt > IDLE_MS && session.running.size === 0) this.end(session);
+      else session.sweep(now);
   }
 }

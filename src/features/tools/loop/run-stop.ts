@@ -1,6 +1,5 @@
 /** What ends a run of tools: its time is over, its client has left, or its answer is not read any more. */
 import type { Call } from "../../../core/call.ts";
-import { GatewayError } from "../../../core/error.ts";
 
 /** How often a run says that it lives. Milliseconds. */
 const ALIVE_MS = 1_000;
@@ -70,10 +69,5 @@ export class RunStop {
   #end(reason: unknown): void {
     this.#stopped.reject(reason);
     this.#controller.abort(reason);
-    if (reason instanceof TimeIsOver) for (const child of this.#call.children ?? []) child.abort(overdue());
   }
-}
-
-function overdue(): GatewayError {
-  return new GatewayError("timeout", "The time for the tools of the call is over.", { code: "timeout" });
 }

@@ -397,16 +397,15 @@ describe("tells the model", () => {
   });
 
   test("that there was an image, where it takes none, and the client too", async () => {
-    const on = await stage(
-      ({ count }) => (count === 0 ? findTea({ results: [] } as never) : { text: "nice" }),
-      {
-        bench: shot(),
-        traits: { images: false },
-      },
-    );
+    const script = ({ results }: Heard): Said =>
+      results.length === 0 ? findTea({ results } as unknown as Heard) : { text: "nice" };
+    const on = await stage(script, { bench: shot(), traits: { images: false } });
     const { headers } = await ask(on);
     expect(on.model.heard[1]!.results).toEqual(["[image omitted]"]);
     expect(headers.get("x-weir-warnings")).toBe("dropped:shop__find.content[0]");
+    const strict = await ask(on, {}, { "x-weir-strict": "true" }).catch((thrown: unknown) => thrown);
+    expect(strict).toMatchObject({ status: 400, code: "lossy_translation" });
+    expect(on.model.heard.length).toBe(3);
   });
 
   test("structured content where there is no text", async () => {

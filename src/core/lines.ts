@@ -11,6 +11,15 @@ export interface Lines<Ask, Piece> {
   introduce(): void;
 }
 
+/** The last piece of an answer: nothing more is asked for, and nothing has to be ended. */
+export class LastPiece {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
 /** A failure that crosses from the process of a feature to its part in a worker. */
 export class ServiceError extends Error {
   /** What the feature says about it: JSON. */

@@ -11,7 +11,7 @@ const MOST_ASKS = 4_096;
 /** Starts the process of a feature if it does not run. @returns path of its socket */
 export type StartService = (name: string) => Promise<string>;
 
-type Taken = { value: unknown } | { end: true };
+type Taken = { value: unknown; last?: true } | { end: true };
 
 /** A promise that may fail before somebody waits for it. */
 function deferred<Value>(): PromiseWithResolvers<Value> {
@@ -26,8 +26,9 @@ class Exchange {
   isOver = false;
   #next = deferred<Taken>();
 
-  piece(value: unknown): void {
-    this.#next.resolve({ value });
+  piece(value: unknown, last: true | undefined): void {
+    if (last) this.isOver = true;
+    this.#next.resolve({ value, ...(last && { last }) });
   }
 
   end(): void {
@@ -92,6 +93,7 @@ export class ServiceLines<Ask, Piece> implements Lines<Ask, Piece> {
         const taken = await exchange.next();
         if ("end" in taken) return;
         yield taken.value as Piece;
+        if (taken.last) return;
         // What failed meanwhile is thrown, not asked for.
         if (signal?.aborted) throw signal.reason;
         if (!this.#exchanges.has(number)) throw this.#gone();
@@ -154,7 +156,7 @@ export class ServiceLines<Ask, Piece> implements Lines<Ask, Piece> {
       this.introduce();
       return this.#reached.resolve();
     }
-    if ("piece" in message) return this.#exchanges.get(message.piece)?.piece(message.value);
+    if ("piece" in message) return this.#exchanges.get(message.piece)?.piece(message.value, message.last);
     const exchange = this.#exchanges.get(message.end);
     if (!exchange) return;
     exchange.isOver = true;

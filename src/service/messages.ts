@@ -12,7 +12,8 @@ export type ToService =
 export type FromService =
   /** The first message of a connection. */
   | { ready: true }
-  | { piece: number; value: unknown }
+  /** `last`: the ask is over. */
+  | { piece: number; value: unknown; last?: true }
   /** The last message of an ask. */
   | { end: number; fault?: Fault };
 

@@ -1,5 +1,5 @@
 /** The side of the process of a feature: answers the asks of the workers. A piece is produced when its reader wants it. */
-import { ServiceError } from "../core/lines.ts";
+import { LastPiece, ServiceError } from "../core/lines.ts";
 import { type Attended, listenAt, type ListeningSocket } from "../process/sockets.ts";
 import type { Fault, FromService, ToService } from "./messages.ts";
 import type { Peer, ServicePart } from "./seams.ts";
@@ -70,13 +70,15 @@ class Connection implements Attended<ToService> {
     let message: FromService;
     try {
       const { done, value } = await answer.pieces.next();
-      message = done ? { end: number } : { piece: number, value };
+      if (done) message = { end: number };
+      else if (value instanceof LastPiece) message = { piece: number, value: value.value, last: true };
+      else message = { piece: number, value };
     } catch (cause) {
       if (!this.#answers.has(number)) return;
       message = { end: number, fault: this.#faultOf(cause) };
     }
     if (!this.#answers.has(number)) return;
-    if ("end" in message) this.#answers.delete(number);
+    if ("end" in message || message.last) this.#answers.delete(number);
     this.#send(message);
   }
 

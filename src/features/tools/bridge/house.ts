@@ -88,7 +88,7 @@ export class House {
       pieces.push(refused(undefined, this.#errorOf(thrown)));
       pieces.end();
     });
-    return pieces.read();
+    return pieces.read(true);
   }
 
   async close(): Promise<void> {

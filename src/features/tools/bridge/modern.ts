@@ -43,6 +43,7 @@ export class ModernDoor {
       const asked = withMeta(own, { [META.capabilities]: undefined, [META.logLevel]: undefined });
       answered = await this.#context.answers.answer(exchange, view, method, asked);
     } catch (thrown) {
+      if (stop.aborted) return pieces.end();
       const error = this.#context.errorOf(thrown);
       status = error.status;
       answered = { error: error.rpc };

@@ -1,4 +1,5 @@
 /** The pieces of one answer, as their reader takes them. */
+import { LastPiece } from "../../../core/lines.ts";
 import type { Piece } from "../asks.ts";
 
 /** Most characters that wait for a reader; more end the stream. */
@@ -33,12 +34,15 @@ export class Pieces {
     this.end();
   }
 
-  async *read(): AsyncGenerator<Piece, void> {
+  /** @param isMarked the last piece is a {@link LastPiece}, as the process sends it */
+  async *read(isMarked = false): AsyncGenerator<Piece, void> {
     try {
       for (;;) {
         while (this.#waiting.length > 0) {
           const piece = this.#joined();
-          yield piece;
+          // The reader need not ask once more for an end that is known.
+          const isLast = isMarked && this.#isOver && this.#waiting.length === 0;
+          yield isLast ? (new LastPiece(piece) as unknown as Piece) : piece;
         }
         if (this.#isOver) return;
         await new Promise<void>((resolve) => (this.#wake = resolve));

@@ -22,6 +22,8 @@ export interface AnswerOptions {
   left(): void;
   /** Whether pieces are read on when the client has gone. */
   readsOn: boolean;
+  /** The text of the last event of a stream that fails: its client learns what became of the request. */
+  failed?(thrown: unknown): string;
 }
 
 /** A JSON answer, or a stream once the process streams or has been silent for a while. */
@@ -110,8 +112,9 @@ async function pump(
       outcome ??= "outcome" in piece ? piece.outcome : undefined;
       if (isDone()) break;
     }
-  } catch {
-    // The process has gone: the stream ends without its answer, and the client knows that it is cut.
+  } catch (thrown) {
+    // The process has gone, or weir has stopped the request.
+    if (options.failed) write(options.failed(thrown));
   } finally {
     options.ended(outcome, bytes);
     void pieces.return().catch(() => {});

@@ -4,6 +4,7 @@ import { GatewayError } from "../../../core/error.ts";
 import type { OwnRoute, Visit } from "../../../gateway/seams.ts";
 import type { Caller, PostAsk } from "../asks.ts";
 import { resourceOf } from "../auth/resources.ts";
+import { eventText } from "../wire/events.ts";
 import { CODE, errorText, McpError, type RequestId } from "../wire/messages.ts";
 import { innerCall } from "../lean/lean.ts";
 import type { Access } from "./access.ts";
@@ -163,7 +164,7 @@ class Front {
   #run(
     request: Request,
     ask: PostAsk,
-    { isModern }: Checked,
+    { id, isModern }: Checked,
     stop: AbortSignal | undefined,
     ended: AnswerOptions["ended"],
   ): Promise<Response> {
@@ -182,6 +183,7 @@ class Front {
       ended: finish,
       left,
       readsOn: !isModern,
+      failed: (thrown) => eventText(errorText(errorOf(thrown).rpc, id, isModern)),
     });
   }
 }

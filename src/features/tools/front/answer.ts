@@ -15,9 +15,9 @@ const STREAM_HEADERS = {
 export interface AnswerOptions {
   /**
    * Called once with how the request ended; undefined: the client or the process has gone.
-   * @param bytes size of the answer, in bytes
+   * @param bytes size of the answer, in bytes @param cause what ended it without an outcome
    */
-  ended(outcome: Outcome | undefined, bytes: number): void;
+  ended(outcome: Outcome | undefined, bytes: number, cause?: unknown): void;
   /** The client has gone before the answer was whole. */
   left(): void;
   /** Whether pieces are read on when the client has gone. */
@@ -102,6 +102,7 @@ async function pump(
 ): Promise<void> {
   let outcome: Outcome | undefined;
   let bytes = 0;
+  let cause: unknown;
   try {
     for (let next = await (started ?? pieces.next()); !next.done; next = await pieces.next()) {
       const piece = next.value;

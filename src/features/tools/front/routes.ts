@@ -1,6 +1,7 @@
 /** The endpoints `/mcp` and `/mcp/{server}` of the gateway's listener. */
 import { ServiceError } from "../../../core/lines.ts";
 import { GatewayError } from "../../../core/error.ts";
+import { clientLeft } from "../../../gateway/delivery/stream.ts";
 import type { OwnRoute, Visit } from "../../../gateway/seams.ts";
 import type { Caller, PostAsk } from "../asks.ts";
 import { resourceOf } from "../auth/resources.ts";
@@ -145,7 +146,7 @@ class Front {
       ...(lastEventId !== null && { lastEventId }),
     };
     const stopping = new AbortController();
-    const left = () => stopping.abort(new Error("the client has gone"));
+    const left = () => stopping.abort(clientLeft());
     return answerWith(this.#options.ask(ask, stopping.signal), {
       ended: () => {},
       left,
@@ -170,7 +171,7 @@ class Front {
   ): Promise<Response> {
     const stopping = new AbortController();
     // A legacy client that has gone may read its answer on; a modern one has cancelled by that.
-    const left = () => isModern && stopping.abort(new Error("the client has cancelled"));
+    const left = () => isModern && stopping.abort(clientLeft());
     request.signal.addEventListener("abort", left, { once: true });
     const end = () => stopping.abort(stop?.reason);
     stop?.addEventListener("abort", end, { once: true });

@@ -114,10 +114,11 @@ async function pump(
       if (isDone()) break;
     }
   } catch (thrown) {
+    cause = thrown;
     // The process has gone, or weir has stopped the request.
     if (options.failed) write(options.failed(thrown));
   } finally {
-    options.ended(outcome, bytes);
+    options.ended(outcome, bytes, cause);
     void pieces.return().catch(() => {});
   }
 }

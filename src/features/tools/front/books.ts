@@ -68,8 +68,8 @@ export class Books {
 
   #run(running: RunningWork, { tool, bytes, run, resolve, reject }: Booking): Promise<void> {
     return new Promise((done, fail) => {
-      const ended: AnswerOptions["ended"] = (outcome, bytesOut) => {
-        const failure = failureOf(outcome);
+      const ended: AnswerOptions["ended"] = (outcome, bytesOut, cause) => {
+        const failure = cause instanceof GatewayError ? cause : failureOf(outcome);
         // What waits for the client is charged when its answer has come.
         if (outcome?.kind === "input" || isUnacted(outcome)) running.used({ call: 0 });
         note(this.#host, tool, running, { outcome: outcome?.kind ?? "left", bytesIn: bytes, bytesOut });

@@ -175,10 +175,10 @@ class Front {
     request.signal.addEventListener("abort", left, { once: true });
     const end = () => stopping.abort(stop?.reason);
     stop?.addEventListener("abort", end, { once: true });
-    const finish: AnswerOptions["ended"] = (outcome, bytes) => {
+    const finish: AnswerOptions["ended"] = (outcome, bytes, cause) => {
       request.signal.removeEventListener("abort", left);
       stop?.removeEventListener("abort", end);
-      ended(outcome, bytes);
+      ended(outcome, bytes, cause);
     };
     return answerWith(this.#options.ask(ask, stopping.signal), {
       ended: finish,

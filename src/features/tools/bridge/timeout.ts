@@ -13,10 +13,13 @@ export async function inTime<Value>(
   work: (limited: Exchange) => Promise<Value>,
 ): Promise<Value> {
   const stopping = new AbortController();
-  const late = new McpError(CODE.timeout, `server ${server} did not answer within ${ms / 1000} s`, {
-    data: { server },
-  });
-  const timer = setTimeout(() => stopping.abort(late), ms);
+  let late: McpError | undefined;
+  const timer = setTimeout(() => {
+    late = new McpError(CODE.timeout, `server ${server} did not answer within ${ms / 1000} s`, {
+      data: { server },
+    });
+    stopping.abort(late);
+  }, ms);
   const left = () => stopping.abort(exchange.stop.reason);
   if (exchange.stop.aborted) left();
   exchange.stop.addEventListener("abort", left, { once: true });
@@ -31,7 +34,7 @@ export async function inTime<Value>(
       paused: () => exchange.paused?.(),
     });
   } catch (thrown) {
-    throw stopping.signal.reason === late ? late : thrown;
+    throw late ?? thrown;
   } finally {
     clearTimeout(timer);
     exchange.stop.removeEventListener("abort", left);

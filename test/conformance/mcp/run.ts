@@ -4,7 +4,7 @@
  * when a check is worse through weir than without it.
  */
 import { join } from "node:path";
-import { startGateway, TARGET } from "../../helpers/gateway.ts";
+import { type RunningGateway, startGateway, TARGET } from "../../helpers/gateway.ts";
 import { markdownTable, ROOT, withPart } from "../../helpers/documents.ts";
 import { excuse, EXCUSES, type Excuse } from "./excuses.ts";
 import { plantFaults } from "./faults.ts";
@@ -115,12 +115,10 @@ async function judgeServers(installed: Installed, wanted: string): Promise<numbe
     ownReference(),
     ...[await officialReference(installed)].filter((one) => one !== undefined),
   ];
-  const gateway = await startGateway({
-    target: ALONE,
-    config: { tools: { servers: serversOf(references) } },
-  });
+  let gateway: RunningGateway | undefined;
   let faults = 0;
   try {
+    gateway = await startGateway({ target: ALONE, config: { tools: { servers: serversOf(references) } } });
     for (const reference of references.filter(({ name }) => name.includes(wanted))) {
       const judged = await judge(installed, reference, gateway.url);
       const { name } = reference;
@@ -134,7 +132,7 @@ async function judgeServers(installed: Installed, wanted: string): Promise<numbe
       ]);
     }
   } finally {
-    await gateway.stop();
+    await gateway?.stop();
     for (const reference of references) reference.stop();
   }
   return faults;

@@ -148,23 +148,29 @@ export class House {
 
   /** @returns whether a server was added, changed or taken away */
   #configure(servers: ToolsConfig["servers"]): boolean {
-    let isChanged = false;
-    for (const [name, server] of this.#servers)
-      if (JSON.stringify(server.config) !== JSON.stringify(servers[name])) {
-        this.#servers.delete(name);
-        void server.close();
-        this.#watchers.forget(name);
-        if (!servers[name]) this.#options.forget(name);
-        isChanged = true;
-      }
-    const kept = new Map(this.#servers);
+    const before = new Map(this.#servers);
+    let isChanged = before.size !== Object.keys(servers).length;
     this.#servers.clear();
     for (const name in servers) {
-      const known = kept.get(name);
-      isChanged ||= !known;
-      this.#servers.set(name, known ?? this.#create(name, servers[name]!));
+      const config = servers[name]!;
+      const known = before.get(name);
+      const isSame = known !== undefined && JSON.stringify(known.config) === JSON.stringify(config);
+      const isKept = isSame || known?.takes(config) === true;
+      this.#servers.set(name, isKept ? known! : this.#create(name, config));
+      isChanged ||= !isSame;
+      if (isKept) before.delete(name);
     }
+    for (const [name, server] of before) this.#leave(name, server, name in servers);
+    if (isChanged) this.#usable.renew();
     return isChanged;
+  }
+
+  /** @param isReplaced the config has another server of this name */
+  #leave(name: string, server: Server, isReplaced: boolean): void {
+    this.#watchers.forget(name);
+    if (isReplaced) return server.retire();
+    void server.close();
+    this.#options.forget(name);
   }
 
   #create(name: string, config: ToolsConfig["servers"][string]): Server {

@@ -206,7 +206,7 @@ export class LegacyDoor {
 
   /** The stream of a session tells what changes, as long as it is open. */
   async #hearFor(session: Session, caller: Caller, stop: AbortSignal): Promise<void> {
-    const view = this.#context.view(caller, session.endpoint);
+    const view = () => this.#context.view(caller, session.endpoint);
     const either = AbortSignal.any([stop, session.closing.signal]);
     const exchange = new LegacyExchange(new Pieces(), session, caller, either);
     const wanted = {

@@ -14,7 +14,8 @@ const WANTED: Readonly<Record<string, string>> = {
 
 export interface Listener {
   readonly caller: string;
-  readonly view: View;
+  /** What it sees now. @throws McpError when it sees nothing any more */
+  view(): View;
   /** As `subscriptions/listen` has it. */
   readonly wanted: JsonObject;
   tell(method: string, params: JsonObject): void;
@@ -27,7 +28,8 @@ const OPEN_MS = 2_000;
 const GATHER_MS = 30;
 
 export class Listeners {
-  readonly #all = new Set<Listener>();
+  /** With the servers at which it listens, and what ends that. */
+  readonly #all = new Map<Listener, Hearing>();
   readonly #waiting = new WeakMap<Listener, Set<string>>();
 
   /**
@@ -35,16 +37,37 @@ export class Listeners {
    * @returns when those listen, or have had time for it
    */
   async add(listener: Listener, exchange: Exchange, stop: AbortSignal): Promise<void> {
-    this.#all.add(listener);
-    stop.addEventListener("abort", () => void this.#all.delete(listener), { once: true });
-    const opened = listener.view.servers.map((server) => hear(server, listener, exchange, stop));
-    await Promise.race([Promise.all(opened), Bun.sleep(OPEN_MS)]);
+    const hearing: Hearing = { exchange, at: new Map() };
+    this.#all.set(listener, hearing);
+    const left = () => {
+      this.#all.delete(listener);
+      for (const one of hearing.at.values()) one.abort(stop.reason);
+    };
+    stop.addEventListener("abort", left, { once: true });
+    await Promise.race([this.#follow(listener, hearing), Bun.sleep(OPEN_MS)]);
+  }
+
+  /** Listens at the servers that there are now, and no more at others. */
+  async #follow(listener: Listener, { exchange, at }: Hearing): Promise<void> {
+    const servers = serversOf(listener);
+    for (const [server, one] of at)
+      if (!servers.includes(server)) {
+        at.delete(server);
+        one.abort(new Error("the server has changed"));
+      }
+    const opened = servers.flatMap((server) => {
+      if (at.has(server)) return [];
+      const closing = new AbortController();
+      at.set(server, closing);
+      return [hear(server, listener, exchange, closing.signal)];
+    });
+    await Promise.all(opened);
   }
 
   /** A server has told a change on a connection of a principal. Several connections tell the same, and a server may tell a lot. */
   heard(server: Server, owner: string, method: string, params: JsonObject): void {
-    for (const listener of this.#all) {
-      if (!listener.view.servers.includes(server) || !isFor(listener, owner)) continue;
+    for (const [listener, { at }] of this.#all) {
+      if (!at.has(server) || !isFor(listener, owner)) continue;
       if (wants(listener, method, params)) this.#soon(listener, server, method, params);
     }
   }
@@ -63,12 +86,28 @@ export class Listeners {
 
   /** The servers of everybody may have changed. */
   changed(): void {
-    for (const listener of this.#all)
+    for (const [listener, hearing] of this.#all) {
+      void this.#follow(listener, hearing);
       for (const method in WANTED) if (wants(listener, method, {})) listener.tell(method, {});
+    }
   }
 
   get size(): number {
     return this.#all.size;
+  }
+}
+
+interface Hearing {
+  readonly exchange: Exchange;
+  readonly at: Map<Server, AbortController>;
+}
+
+function serversOf(listener: Listener): readonly Server[] {
+  try {
+    return listener.view().servers;
+  } catch {
+    // Its only server is no more.
+    return [];
   }
 }
 
@@ -98,6 +137,7 @@ async function hear(
     // A server that cannot be reached has no changes to tell.
     return;
   }
+  if (stop.aborted) return held.release();
   stop.addEventListener("abort", () => held.release(), { once: true });
   const { connection } = held;
   if (connection.era === "legacy") await subscribe(held, wanted, exchange, stop).catch(() => {});

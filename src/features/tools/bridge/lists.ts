@@ -1,6 +1,7 @@
 /** Lists of tools, prompts and resources over the servers of a caller, in the order of the config, page by page. */
 import { isObject, type JsonObject } from "../../../core/json.ts";
-import { allPages, type Server, type WholeList } from "../servers/server.ts";
+import { allPages, type WholeList } from "../servers/pages.ts";
+import type { Server } from "../servers/server.ts";
 import { CODE, McpError } from "../wire/messages.ts";
 import { withMeta } from "../wire/revisions.ts";
 import { type Exchange, ownerOf } from "./exchange.ts";

@@ -38,7 +38,8 @@ export class ModernDoor {
     let answered: Answered;
     try {
       const view = this.#context.view(caller, server);
-      if (method === "subscriptions/listen") return await this.#listen(exchange, view, id, params, pieces);
+      if (method === "subscriptions/listen")
+        return await this.#listen(exchange, () => this.#context.view(caller, server), id, params, pieces);
       const own = withMeta(params, { [META.version]: undefined, [META.client]: undefined });
       const asked = withMeta(own, { [META.capabilities]: undefined, [META.logLevel]: undefined });
       answered = await this.#context.answers.answer(exchange, view, method, asked);
@@ -59,7 +60,7 @@ export class ModernDoor {
   /** `subscriptions/listen`: lasts until the client leaves. */
   async #listen(
     exchange: ModernExchange,
-    view: View,
+    view: () => View,
     id: RequestId,
     params: JsonObject,
     pieces: Pieces,

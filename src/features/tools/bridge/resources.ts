@@ -1,6 +1,7 @@
 /** Which server has a resource, where several servers are merged. URIs pass unchanged, so that clients can interpret them. */
 import { isObject } from "../../../core/json.ts";
-import { allPages, type Server } from "../servers/server.ts";
+import { allPages } from "../servers/pages.ts";
+import type { Server } from "../servers/server.ts";
 import { CODE, McpError } from "../wire/messages.ts";
 import { type Exchange, ownerOf } from "./exchange.ts";
 import type { View } from "./view.ts";

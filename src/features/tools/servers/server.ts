@@ -3,11 +3,10 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import { type Credential, NeedsUser } from "../auth/credential.ts";
 import type { ServerConfig } from "../section.ts";
 import { CODE, McpError } from "../wire/messages.ts";
-import { OWN_INFO } from "../wire/own-info.ts";
 import type { Era } from "../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents } from "./connection.ts";
-import { invalidAnswer } from "./http.ts";
 import { openHttp } from "./open-http.ts";
+import { allPages } from "./pages.ts";
 
 /** What a server tells the process. */
 export interface ServerEvents {
@@ -45,10 +44,6 @@ const OPEN_MS = 30_000;
 export const EVERYBODY = "*";
 /** Its key. */
 const MODERN_KEY = "modern";
-/** Limits of a list. */
-const MOST_PAGES = 100;
-const MOST_ENTRIES = 5_000;
-const MOST_CHARACTERS = 8 * 1024 * 1024;
 /** How long weir keeps a list of tools whose server says nothing of changes. Milliseconds. */
 const KEEP_MS = 60_000;
 
@@ -89,7 +84,7 @@ export interface Held {
 
 export class Server {
   readonly name: string;
-  readonly config: ServerConfig;
+  #config: ServerConfig;
   /** What the server said of itself last: name and version. */
   info: JsonObject | undefined;
   readonly #events: ServerEvents;
@@ -98,12 +93,24 @@ export class Server {
   /** The era that the server was found to speak, by that of the client. */
   readonly #eras = new Map<Era, Era>();
   #calls = 0;
+  #isRetired = false;
 
   constructor(name: string, config: ServerConfig, events: ServerEvents, ways: Ways) {
     this.name = name;
-    this.config = config;
+    this.#config = config;
     this.#events = events;
     this.#ways = ways;
+  }
+
+  get config(): ServerConfig {
+    return this.#config;
+  }
+
+  /** Takes another config, if the connections are the same with it. @returns whether it did */
+  takes(config: ServerConfig): boolean {
+    if (JSON.stringify(reachedBy(config)) !== JSON.stringify(reachedBy(this.#config))) return false;
+    this.#config = config;
+    return true;
   }
 
   /** The connection for an owner; opens it if there is none. @throws McpError 1002 */
@@ -115,11 +122,7 @@ export class Server {
       this.#pool.set(key, pooled);
     }
     pooled.running++;
-    const release = () => {
-      pooled.running--;
-      pooled.usedAt = performance.now();
-      if (this.config.isolation === "call") this.#drop(pooled);
-    };
+    const release = () => this.#released(pooled);
     try {
       const connection = await aborted(pooled.connecting, stop);
       return {
@@ -136,6 +139,12 @@ export class Server {
   sweep(now: number): void {
     for (const pooled of this.#pool.values())
       if (pooled.running === 0 && now - pooled.usedAt > this.config.idleMs) this.#drop(pooled);
+  }
+
+  /** The config has another server of this name: what runs goes on, and its connections end after it. */
+  retire(): void {
+    this.#isRetired = true;
+    for (const pooled of this.#pool.values()) if (pooled.running === 0) this.#drop(pooled);
   }
 
   async close(): Promise<void> {
@@ -170,7 +179,13 @@ export class Server {
       owner: this.config.isolation === "shared" ? EVERYBODY : owner.principal,
       ...{ running: 0, usedAt: performance.now() },
       connecting: this.#connect(key, owner, events).then(
-        (connection) => this.#found(key, pooled, owner, connection),
+        (connection) =>
+          this.#found(
+            key,
+            pooled,
+            owner,
+            counted(connection, pooled, () => this.#released(pooled)),
+          ),
         (thrown: unknown) => {
           this.#forget(pooled);
           void this.#reasonOf(thrown).then((reason) => this.#events.met(this, { reason }));
@@ -226,6 +241,13 @@ export class Server {
     return fault ?? "the caller has to connect an account first";
   }
 
+  #released(pooled: Pooled): void {
+    pooled.running--;
+    pooled.usedAt = performance.now();
+    const isLast = this.#isRetired || this.config.isolation === "call";
+    if (isLast && pooled.running === 0) this.#drop(pooled);
+  }
+
   #drop(pooled: Pooled): void {
     this.#forget(pooled);
     void pooled.connecting.then((connection) => connection.close()).catch(() => {});
@@ -253,6 +275,35 @@ export class Server {
   }
 }
 
+/** A connection is in use as long as a request runs, also after who began it has left: calls wait for their clients. */
+function counted(connection: Connection, pooled: Pooled, released: () => void): Connection {
+  const { era } = connection;
+  return {
+    era,
+    get facts() {
+      return connection.facts;
+    },
+    async request(outgoing) {
+      pooled.running++;
+      try {
+        return await connection.request(outgoing);
+      } finally {
+        released();
+      }
+    },
+    notify: (method, params) => connection.notify(method, params),
+    ...(connection.listen && {
+      listen: (wanted, stop, opened) => connection.listen!(wanted, stop, opened),
+    }),
+    close: () => connection.close(),
+  };
+}
+
+/** What a connection depends on. */
+function reachedBy({ url, command, env, auth, isolation, era }: ServerConfig): unknown {
+  return [url, command, env, auth, isolation, era];
+}
+
 interface KeptTools {
   readonly list: Promise<readonly JsonObject[]>;
   readonly until: number;
@@ -263,58 +314,6 @@ interface KeptTools {
 function tellsChanges({ era, facts }: Connection): boolean {
   const { tools } = facts.capabilities;
   return era === "legacy" && isObject(tools) && tools["listChanged"] === true;
-}
-
-export interface WholeList {
-  readonly entries: readonly JsonObject[];
-  /** `ttlMs` and `cacheScope` as the server says them: the smallest and the narrowest of its pages. */
-  readonly ttlMs: number;
-  readonly isPublic: boolean;
-}
-
-/** All pages of a list. @throws McpError; a list whose server repeats a cursor is invalid */
-export async function allPages(
-  server: string,
-  connection: Connection,
-  method: string,
-  member: string,
-  stop: AbortSignal,
-): Promise<WholeList> {
-  const entries: JsonObject[] = [];
-  const cursors = new Set<string>();
-  let ttlMs = Infinity;
-  let isPublic = true;
-  let characters = 0;
-  for (let cursor: string | undefined; ;) {
-    const params = cursor === undefined ? {} : { cursor };
-    const answered = await connection.request({
-      ...{ method, params, client: { capabilities: {}, info: OWN_INFO }, stop },
-      notify: () => {},
-      ask: (name) =>
-        Promise.resolve({ error: { code: CODE.method, message: `${name} has no place in a list` } }),
-    });
-    if ("error" in answered) {
-      const { code, message, data } = answered.error;
-      throw new McpError(code, message, data === undefined ? {} : { data });
-    }
-    const { result } = answered;
-    const page = result[member];
-    if (!Array.isArray(page) || !page.every((one) => isObject(one)))
-      throw invalidAnswer(server, `answered ${method} without a list at result.${member}`);
-    entries.push(...(page as JsonObject[]));
-    ttlMs = Math.min(ttlMs, typeof result["ttlMs"] === "number" ? result["ttlMs"] : 0);
-    isPublic &&= result["cacheScope"] === "public";
-    characters += JSON.stringify(page).length;
-    const next = result["nextCursor"];
-    if (typeof next !== "string") return { entries, ttlMs, isPublic };
-    if (cursors.has(next)) throw invalidAnswer(server, `repeats a cursor of ${method}`);
-    if (cursors.size >= MOST_PAGES || entries.length > MOST_ENTRIES || characters > MOST_CHARACTERS)
-      throw invalidAnswer(
-        server,
-        `lists more than ${MOST_PAGES} pages, ${MOST_ENTRIES} entries or ${MOST_CHARACTERS} characters`,
-      );
-    cursors.add((cursor = next));
-  }
 }
 
 /** @throws the reason of the signal, if it aborts first */

@@ -19,6 +19,7 @@ import { ProcessBench } from "./bench.ts";
 import { Books } from "./books.ts";
 import { listRoute } from "./list-route.ts";
 import { ToolsProcess, valueOf } from "./process.ts";
+import { OpenStreams } from "./open-streams.ts";
 import { mcpRoutes } from "./routes.ts";
 import { revealed } from "./revealed.ts";
 
@@ -29,7 +30,10 @@ export class Front {
   readonly #operators: OperatorLink;
   readonly #exchanges = new Exchanges();
   readonly #forgetting: Forgetting;
+  readonly #open = new OpenStreams((name) => Object.hasOwn(this.#options.servers, name));
   #options: ToolsConfig;
+  /** By the config that serves. */
+  #access: Access;
   /** Calls need keys, so that somebody approves tools. */
   #hasCallers = false;
   /** The last list of each server. */
@@ -38,6 +42,7 @@ export class Front {
   constructor(host: WorkerHost, options: ToolsConfig) {
     this.#host = host;
     this.#options = options;
+    this.#access = new Access(options, () => this.#called());
     const keeper = host.channel<ToolsUp, ToolsDown>();
     this.#pins = new Pins(host.replica<PinsRow>("tools_pins"), keeper);
     this.#operators = new OperatorLink(keeper, (ask) => this.#answer(ask));
@@ -68,6 +73,7 @@ export class Front {
     const bench = new ProcessBench(this.#host, ask, access, options);
     const routes = mcpRoutes({
       ...{ access, ask, origins, book: books.book },
+      ...{ open: this.#open, current: () => this.#access },
       ...{ bodyBytes: options.bodyBytes, isLean: options.lean === "search" },
     });
     const { url } = options;
@@ -87,6 +93,7 @@ export class Front {
 
   serves(options: ToolsConfig): void {
     this.#options = options;
+    this.#access = new Access(options, () => this.#called());
     // One worker does it for all.
     this.#forgetting.set(this.#host.isFirst && Object.values(options.servers).some(({ auth }) => auth?.user));
     this.#process.introduce();

@@ -12,10 +12,14 @@ import type { Access } from "./access.ts";
 import { type AnswerOptions, answerWith } from "./answer.ts";
 import { checkMessage, type Checked, MessageFault } from "./checks.ts";
 import { isOriginAllowed } from "./origin.ts";
+import type { OpenStreams } from "./open-streams.ts";
 import type { AskTools } from "./process.ts";
 
 export interface FrontOptions {
   readonly access: Access;
+  /** What callers may use by the config that serves now. */
+  current(): Access;
+  readonly open: OpenStreams;
   readonly ask: AskTools;
   readonly bodyBytes: number;
   /** The merged list is lean: the books have the tool that `call_tool` calls. */
@@ -125,6 +129,10 @@ class Front {
     const run = (stop: AbortSignal | undefined, ended: AnswerOptions["ended"]) =>
       this.#run(request, ask, checked, stop, ended);
     try {
+      if (checked.method === "subscriptions/listen") {
+        const { stop, ended } = this.#watched(request, visit, visitor);
+        return await run(stop, ended);
+      }
       if (!isCall) return await run(undefined, () => {});
       return await this.#options.book(
         { visitor, name, server: visitor.server, bytes: checked.text.length },
@@ -147,11 +155,23 @@ class Front {
     };
     const stopping = new AbortController();
     const left = () => stopping.abort(clientLeft());
-    return answerWith(this.#options.ask(ask, stopping.signal), {
-      ended: () => {},
-      left,
-      readsOn: false,
+    const { stop, ended } = this.#watched(request, visit, { caller, server });
+    stop.addEventListener("abort", () => stopping.abort(stop.reason), { once: true });
+    return answerWith(this.#options.ask(ask, stopping.signal), { ended, left, readsOn: false });
+  }
+
+  /** A stream that ends when its caller may not have it any more. */
+  #watched(request: Request, visit: Visit, { caller, server }: Pick<Visitor, "caller" | "server">) {
+    const stopping = new AbortController();
+    const ended = this.#options.open.add({
+      caller,
+      look: async () => {
+        const principal = await visit.caller(ENDPOINT, resourceOf(server));
+        return this.#options.current().bringing(principal, request.headers);
+      },
+      end: (reason) => stopping.abort(reason),
     });
+    return { stop: stopping.signal, ended };
   }
 
   async end(request: Request, { caller, server }: Visitor): Promise<Response> {

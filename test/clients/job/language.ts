@@ -25,6 +25,8 @@ export interface Call {
   id: string;
   name: string;
   kind: "function" | "custom";
+  /** Of a tool of responses that is in one. */
+  namespace?: string;
   /** Arguments as JSON, or the input of a custom tool. */
   input: string;
 }

@@ -20,10 +20,10 @@ export const LANGUAGES: Readonly<Record<string, Language>> = {
       stream: body["stream"] === true,
     }),
     write(turn, stream) {
-      const calls = turn.calls.map(({ id, name, kind, input }): ScriptedItem =>
+      const calls = turn.calls.map(({ id, name, kind, input, namespace }): ScriptedItem =>
         kind === "custom"
           ? { type: "custom_tool_call", callId: id, name, input }
-          : { type: "function_call", callId: id, name, arguments: input },
+          : { type: "function_call", callId: id, name, ...(namespace && { namespace }), arguments: input },
       );
       const answer = {
         id: `turn_${turn.number}`,

@@ -9,11 +9,11 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cacheFolder, installPackages, NODE, nodeIn } from "../../conformance/mcp/install.ts";
 import { listening } from "../../conformance/mcp/references.ts";
-import { freePort } from "../../helpers/serving.ts";
 import { PROGRAM } from "../../helpers/command.ts";
 import { markdownTable, ROOT, withPart } from "../../helpers/documents.ts";
 import { startGateway, TARGET } from "../../helpers/gateway.ts";
-import { runProgram, writeFiles } from "../programs.ts";
+import { freePort } from "../../helpers/serving.ts";
+import { type Ran, runProgram, writeFiles } from "../programs.ts";
 import { type Agent, AGENTS, installAgents } from "./agent-clients.ts";
 import { DONE, startAgentProvider, stepsOf, TASK } from "./agent-job.ts";
 import { startListener } from "./listener.ts";
@@ -80,38 +80,30 @@ async function serveEverything(): Promise<{ url: string; stop(): void }> {
 /** Lets one client do the job, with a gateway, an empty home and a model of its own. */
 async function work(agent: Agent): Promise<{ row: string[]; isDone: boolean }> {
   const home = await mkdtemp(join(tmpdir(), "weir-mcp-agent-"));
-  const [files, folder] = [join(home, "files"), join(home, "work")];
+  const files = join(home, "files");
   await mkdir(files);
   const mark = `mark-${crypto.randomUUID().slice(0, 8)}`;
   const steps = stepsOf(mark, files);
+  await using ends = new AsyncDisposableStack();
+  ends.defer(() => rm(home, { recursive: true, force: true }));
   const provider = startAgentProvider(steps);
+  ends.defer(() => provider.stop());
   const gateway = await startGateway({
     config: { providers: providersAt(provider.url), tools: { servers: serversFor(files) } },
     env: { WEIR_API_KEYS: `agent:${KEY}` },
     target: TARGET === "source" ? "process" : TARGET,
   });
+  ends.defer(() => gateway.stop());
   const listener = startListener(gateway.url);
-  const { command, files: own = {} } = agent.run(`${listener.url}/mcp`, TASK);
-  await mkdir(folder);
-  await writeFiles(home, own);
-  const ran = await runProgram(
-    {
-      command: [...PROGRAM, "exec", "--url", listener.url, "--model", agent.model, "--", ...command],
-      env: { PATH: path, WEIR_API_KEY: KEY, XDG_RUNTIME_DIR: join(home, "run"), DISABLE_AUTOUPDATER: "1" },
-    },
-    { home, cwd: folder, patience: PATIENCE_MS },
-  );
-  listener.stop();
+  ends.defer(() => listener.stop());
+  const ran = await runAgent(agent, listener.url, home);
   const booked = gateway.log.filter((line) => /"provider":"mcp".*"status":200/.test(line)).length;
-  await gateway.stop();
-  provider.stop();
   const file = join(files, `${mark}.txt`);
-  const isWritten = existsSync(file) && readFileSync(file, "utf8") === `second ${mark}\n`;
-  await rm(home, { recursive: true, force: true });
   const isDone =
     ran.code === 0 &&
     ran.said.includes(DONE) &&
-    isWritten &&
+    existsSync(file) &&
+    readFileSync(file, "utf8") === `second ${mark}\n` &&
     [provider.results(), booked].every((count) => count === steps.length);
   if (options.verbose || !isDone)
     console.error(ran.said.slice(-3_000), provider.faults, listener.seen, gateway.log.slice(-30));
@@ -125,6 +117,21 @@ async function work(agent: Agent): Promise<{ row: string[]; isDone: boolean }> {
     ran.seconds.toFixed(1),
   ];
   return { row, isDone };
+}
+
+/** @param url of the gateway */
+async function runAgent(agent: Agent, url: string, home: string): Promise<Ran> {
+  const folder = join(home, "work");
+  const { command, files = {} } = agent.run(`${url}/mcp`, TASK);
+  await mkdir(folder);
+  await writeFiles(home, files);
+  return runProgram(
+    {
+      command: [...PROGRAM, "exec", "--url", url, "--model", agent.model, "--", ...command],
+      env: { PATH: path, WEIR_API_KEY: KEY, XDG_RUNTIME_DIR: join(home, "run"), DISABLE_AUTOUPDATER: "1" },
+    },
+    { home, cwd: folder, patience: PATIENCE_MS },
+  );
 }
 
 function providersAt(url: string): object {

@@ -1,7 +1,7 @@
 /**
  * Messages on a socket. A frame is the length of the rest, the length of the header (4 bytes each, big-endian), the header,
  * and the byte arrays of the message one after another. The header is JSON: the message with `{"bytes": length}` in place of
- * each byte array.
+ * each byte array, and `{"bytes": {"json": value}}` in place of an object that has the one member `bytes`.
  */
 
 const LENGTH_BYTES = 4;
@@ -19,7 +19,7 @@ export function encodeFrame(message: object): Uint8Array {
     message,
     function (this: Record<string, unknown>, name: string, value: unknown) {
       const own = this[name];
-      if (!(own instanceof Uint8Array)) return value;
+      if (!(own instanceof Uint8Array)) return isAlike(value) ? { bytes: { json: value.bytes } } : value;
       blobs.push(own);
       return { bytes: own.byteLength };
     },
@@ -38,17 +38,29 @@ export function encodeFrame(message: object): Uint8Array {
   return frame;
 }
 
+/** The same frame for a message that is JSON alone: an object `{"bytes": 5}` in it is data. */
+export function encodeJsonFrame(message: object): Uint8Array {
+  const header = utf8.encode(JSON.stringify(message));
+  const frame = Buffer.allocUnsafe(2 * LENGTH_BYTES + header.byteLength);
+  frame.writeUInt32BE(LENGTH_BYTES + header.byteLength, 0);
+  frame.writeUInt32BE(header.byteLength, LENGTH_BYTES);
+  frame.set(header, 2 * LENGTH_BYTES);
+  return frame;
+}
+
 /** Reads frames from the chunks of a socket. */
 export class FrameReader<Message> {
   readonly #take: (message: Message) => void;
+  readonly #decode: <Read>(frame: Buffer) => Read;
   #chunks: Uint8Array[] = [];
   #size = 0;
   /** Bytes that must have arrived before there is anything to read. */
   #wanted = LENGTH_BYTES;
 
-  /** @param take called with each message */
-  constructor(take: (message: Message) => void) {
+  /** @param take called with each message @param isJson of {@link encodeJsonFrame} */
+  constructor(take: (message: Message) => void, isJson = false) {
     this.#take = take;
+    this.#decode = isJson ? decodeJson : decode;
   }
 
   /** @throws Error for bytes that are not a frame */
@@ -61,7 +73,7 @@ export class FrameReader<Message> {
       this.#wanted = bytes.byteLength < LENGTH_BYTES ? LENGTH_BYTES : LENGTH_BYTES + bytes.readUInt32BE(0);
       if (this.#wanted > MAX_FRAME) throw new Error("a message between processes of weir is too long");
       if (bytes.byteLength < this.#wanted) break;
-      this.#take(decode(bytes.subarray(LENGTH_BYTES, this.#wanted)));
+      this.#take(this.#decode(bytes.subarray(LENGTH_BYTES, this.#wanted)));
       bytes = bytes.subarray(this.#wanted);
     }
     this.#chunks = [bytes];
@@ -69,13 +81,22 @@ export class FrameReader<Message> {
   }
 }
 
+function decodeJson<Message>(frame: Buffer): Message {
+  return JSON.parse(fromUtf8.decode(frame.subarray(LENGTH_BYTES))) as Message;
+}
+
+/** Whether an object has the one member that stands for a byte array. */
+function isAlike(value: unknown): value is { bytes: unknown } {
+  return typeof value === "object" && value !== null && "bytes" in value && Object.keys(value).length === 1;
+}
+
 function decode<Message>(frame: Buffer): Message {
   let at = LENGTH_BYTES + frame.readUInt32BE(0);
   const header = fromUtf8.decode(frame.subarray(LENGTH_BYTES, at));
   // The reviver meets the byte arrays in the order in which the sender wrote them.
   return JSON.parse(header, (_, value: unknown) => {
-    if (typeof value !== "object" || value === null || !("bytes" in value)) return value;
-    if (typeof value.bytes !== "number" || Object.keys(value).length !== 1) return value;
+    if (!isAlike(value)) return value;
+    if (typeof value.bytes !== "number") return { bytes: (value.bytes as { json: unknown }).json };
     const blob = frame.subarray(at, at + value.bytes);
     at += value.bytes;
     return blob;

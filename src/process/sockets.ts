@@ -1,7 +1,7 @@
 /** Unix sockets between the processes of a gateway, which carry frames. A connection that ends is opened again by its client. */
 import { chmodSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { encodeFrame, FrameReader } from "./frames.ts";
+import { encodeFrame, encodeJsonFrame, FrameReader } from "./frames.ts";
 
 /** Delay before the first attempt to connect again, doubled with each failure. Milliseconds. */
 const FIRST_MS = 10;
@@ -16,28 +16,63 @@ export interface SocketEvents<From> {
   closed(): void;
 }
 
+/** What both sides of a socket have agreed upon. */
+export interface SocketOptions {
+  /** Messages are JSON without byte arrays, and those that are sent in one turn of the event loop are written at once. */
+  readonly isJson?: boolean;
+}
+
+/** Writes messages to one socket. */
+class Writer {
+  readonly #socket: Socket;
+  readonly #isJson: boolean;
+  #waiting: Uint8Array[] = [];
+
+  constructor(socket: Socket, { isJson = false }: SocketOptions) {
+    this.#socket = socket;
+    this.#isJson = isJson;
+  }
+
+  write(message: object): void {
+    if (!this.#isJson) return void this.#socket.write(encodeFrame(message));
+    if (this.#waiting.push(encodeJsonFrame(message)) === 1) setImmediate(() => this.flush());
+  }
+
+  flush(): void {
+    const frames = this.#waiting;
+    this.#waiting = [];
+    if (frames.length === 0 || this.#socket.destroyed) return;
+    this.#socket.write(frames.length === 1 ? frames[0]! : Buffer.concat(frames));
+  }
+}
+
 /** A connection that opens itself again. It does not keep the process alive. */
 export class LastingSocket<To extends object, From> {
   readonly #path: string;
   readonly #events: SocketEvents<From>;
   #isClosing = false;
+  readonly #options: SocketOptions;
   #pause = FIRST_MS;
   #socket: Socket;
+  #writer: Writer;
 
   /** @param path path of the socket of {@link listenAt} */
-  constructor(path: string, events: SocketEvents<From>) {
+  constructor(path: string, events: SocketEvents<From>, options: SocketOptions = {}) {
     this.#path = path;
     this.#events = events;
+    this.#options = options;
     this.#socket = this.#open();
+    this.#writer = new Writer(this.#socket, options);
   }
 
   send(message: To): void {
-    this.#socket.write(encodeFrame(message));
+    this.#writer.write(message);
   }
 
   /** Closes the connection once everything that was sent is written. */
   close(): void {
     this.#isClosing = true;
+    this.#writer.flush();
     this.#socket.destroySoon();
   }
 
@@ -46,7 +81,7 @@ export class LastingSocket<To extends object, From> {
     const frames = new FrameReader<From>((message) => {
       this.#pause = FIRST_MS;
       this.#events.receive(message);
-    });
+    }, this.#options.isJson);
     const opened = connect(this.#path);
     opened.on("error", () => {});
     opened.on("data", (chunk) => {
@@ -63,7 +98,9 @@ export class LastingSocket<To extends object, From> {
       this.#events.closed();
       if (this.#isClosing) return;
       setTimeout(() => {
-        if (!this.#isClosing) this.#socket = this.#open();
+        if (this.#isClosing) return;
+        this.#socket = this.#open();
+        this.#writer = new Writer(this.#socket, this.#options);
       }, this.#pause).unref();
       this.#pause = Math.min(LONGEST_MS, this.#pause * 2);
     });
@@ -96,12 +133,14 @@ export interface ListeningSocket {
 export async function listenAt<To extends object, From>(
   path: string,
   attend: (send: (message: To) => void) => Attended<From>,
+  options: SocketOptions = {},
 ): Promise<ListeningSocket> {
-  const sockets = new Set<Socket>();
+  const sockets = new Map<Socket, Writer>();
   const server = createServer((socket) => {
-    sockets.add(socket);
+    const writer = new Writer(socket, options);
+    sockets.set(socket, writer);
     socket.on("close", () => sockets.delete(socket));
-    attendSocket(socket, attend);
+    attendSocket(socket, writer, attend, options);
   });
   rmSync(path, { force: true });
   await listening(server, path);
@@ -115,7 +154,10 @@ export async function listenAt<To extends object, From>(
       rmSync(path, { force: true });
     },
     close() {
-      for (const socket of sockets) socket.destroySoon();
+      for (const [socket, writer] of sockets) {
+        writer.flush();
+        socket.destroySoon();
+      }
     },
   };
 }
@@ -129,14 +171,16 @@ function listening(server: Server, path: string): Promise<void> {
 
 function attendSocket<To extends object, From>(
   socket: Socket,
+  writer: Writer,
   attend: (send: (message: To) => void) => Attended<From>,
+  { isJson }: SocketOptions,
 ): void {
   const connection = attend((message) => {
     if (socket.destroyed) return;
-    socket.write(encodeFrame(message));
+    writer.write(message);
     if (socket.writableLength > MAX_UNREAD) socket.destroy();
   });
-  const frames = new FrameReader<From>((message) => connection.receive(message));
+  const frames = new FrameReader<From>((message) => connection.receive(message), isJson);
   socket.on("error", () => {});
   socket.on("close", () => connection.ended());
   socket.on("data", (chunk) => {

@@ -137,10 +137,14 @@ export class ServiceLines<Ask, Piece> implements Lines<Ask, Piece> {
     this.#isStarting = true;
     this.#start(this.#name).then(
       (path) => {
-        this.#socket = new LastingSocket<ToService, FromService>(path, {
-          receive: (message) => this.#receive(message),
-          closed: () => this.#lose(),
-        });
+        this.#socket = new LastingSocket<ToService, FromService>(
+          path,
+          {
+            receive: (message) => this.#receive(message),
+            closed: () => this.#lose(),
+          },
+          { isJson: true },
+        );
       },
       (cause: unknown) => {
         this.#isStarting = false;

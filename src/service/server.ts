@@ -10,7 +10,9 @@ export function listenService(
   part: ServicePart,
   report: (text: string) => void,
 ): Promise<ListeningSocket> {
-  return listenAt<FromService, ToService>(path, (send) => new Connection(part, send, report));
+  return listenAt<FromService, ToService>(path, (send) => new Connection(part, send, report), {
+    isJson: true,
+  });
 }
 
 interface Answer {

@@ -19,6 +19,23 @@ const NO_BOOKS = Promise.resolve({});
 
 setDefaultTimeout(120_000);
 
+test("an object that looks like the place of a byte array stays an object", () => {
+  const bytes = new Uint8Array([1, 2, 3]);
+  const message = {
+    a: { bytes: 5 },
+    b: [{ bytes: { json: { bytes: 7 } } }],
+    c: bytes,
+    d: { bytes, e: { bytes } },
+  };
+  let read: unknown;
+  new FrameReader((taken) => (read = taken)).push(encodeFrame(message));
+  expect(JSON.stringify(read)).toBe(
+    JSON.stringify(message, (_, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toJSON() : value,
+    ),
+  );
+});
+
 const folder = mkdtempSync(join(tmpdir(), "weir-links-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

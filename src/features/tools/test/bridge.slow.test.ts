@@ -438,6 +438,22 @@ test("subscribers hear of changes at servers of both eras", async () => {
   await reading;
 });
 
+test("definitions reach callers as the server wrote them, whatever is in them", async () => {
+  const odd = definition("odd", {
+    inputSchema: { type: "object", default: { bytes: 5 }, maximum: 12345678901234567000 },
+  });
+  servers["modern"]!.tools.push(odd);
+  try {
+    await new ModernClient({ url: at("modern"), key: ALICE }).request("tools/list");
+    const listed = await fetch(`${gateway.url}/v1/tools`, { headers: { authorization: `Bearer ${ALICE}` } });
+    const { data } = (await listed.json()) as { data: JsonObject[] };
+    const found = data.find(({ name }) => name === "modern__odd");
+    expect(found?.["inputSchema"]).toEqual(odd["inputSchema"]!);
+  } finally {
+    servers["modern"]!.tools.pop();
+  }
+});
+
 async function until(isTrue: () => boolean): Promise<boolean> {
   for (let tries = 0; tries < 300 && !isTrue(); tries++) await Bun.sleep(20);
   return isTrue();

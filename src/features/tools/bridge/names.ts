@@ -9,7 +9,8 @@ export function mergedName(server: string, name: string): string {
   const whole = fullName(server, name);
   if (whole.length <= MOST) return whole;
   const digest = new Bun.CryptoHasher("sha256").update(whole).digest("hex").slice(0, 8);
-  return `${whole.slice(0, MOST - digest.length - 1)}_${digest}`;
+  // Models take letters, digits, underscores and dashes alone.
+  return `${whole.slice(0, MOST - digest.length - 1).replace(/[^\w-]/g, "_")}_${digest}`;
 }
 
 /** The whole name, in the books too. */

@@ -9,6 +9,10 @@ import type { ServiceHost } from "../../../../service/seams.ts";
 
 const PRIVATE = { recursive: true, mode: 0o700 } as const;
 
+/** How often weir tries to remove a folder, and the pause between. Milliseconds. */
+const TRIES = 5;
+const TRY_MS = 50;
+
 export class Folders {
   readonly #host: Pick<ServiceHost, "folder" | "info">;
   /** Where nothing outlives the gateway. */
@@ -27,11 +31,14 @@ export class Folders {
 
   /** A program may have filled its folder, or locked it. */
   async remove(folder: string): Promise<void> {
-    try {
-      await rm(folder, { recursive: true, force: true });
-    } catch (cause) {
-      this.#host.info(`the folder ${folder} of a program stays: ${describeFileError(cause)}`);
-    }
+    for (let tries = 1; ; tries++)
+      try {
+        return await rm(folder, { recursive: true, force: true });
+      } catch (cause) {
+        // A folder inside may be removed at the same time.
+        if (tries < TRIES) await Bun.sleep(TRY_MS);
+        else return this.#host.info(`the folder ${folder} of a program stays: ${describeFileError(cause)}`);
+      }
   }
 
   /** The folder of a server that whoever it is kept for finds again. @param owner any text @throws Error of the system */

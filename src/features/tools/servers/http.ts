@@ -27,6 +27,8 @@ export interface HttpReply {
   header(name: string): string | undefined;
   /** The messages of a JSON body or of a stream, in order. Consumed once. */
   messages(): AsyncGenerator<ServerMessage, void>;
+  /** The events of a stream. Consumed once, in place of the messages. */
+  events(): AsyncGenerator<ServerEvent, void>;
   /** Reads and drops the body, so that the connection can serve the next request. */
   drop(): Promise<void>;
 }
@@ -101,9 +103,14 @@ function replyOf({ name }: HttpTarget, response: UpstreamResponse): HttpReply {
   return {
     status: response.status,
     header: (header) => response.headers.get(header) ?? undefined,
+    async *events() {
+      if (response.body && media === "text/event-stream") yield* readEvents(response.body);
+    },
     async *messages() {
       if (!response.body || response.status === 204) return;
       const isStream = media === "text/event-stream";
+      // The page of an error is no message.
+      if (!isStream && !response.ok && !/^application\/(.+\+)?json$/.test(media)) return discard(response);
       try {
         const whole = isStream ? undefined : response.arrived?.();
         if (whole && !isStream) yield* fromText(name, decoder.decode(whole));

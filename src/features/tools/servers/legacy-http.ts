@@ -7,6 +7,7 @@ import {
   isNotification,
   isRequest,
   isResponse,
+  McpError,
   notificationOf,
   requestOf,
   responseOf,
@@ -240,6 +241,7 @@ export class LegacyHttp implements Connection {
         answered = answeredIn(message);
         break;
       }
+    if (!answered && (reply.status === 404 || reply.status === 405)) throw new NoEndpoint(name, reply.status);
     if (!answered) throw unreachable(name, `it answered initialize with status ${reply.status}`);
     if ("error" in answered)
       throw unreachable(name, `it refused initialize with ${answered.error.code}: ${answered.error.message}`);
@@ -289,6 +291,19 @@ interface Running {
   readonly outgoing: Outgoing;
   readonly id: number;
   readonly progress: Progress;
+}
+
+/** The URL takes no messages: it may be the stream of an older transport. */
+export class NoEndpoint extends McpError {
+  constructor(server: string, status: number) {
+    super(
+      CODE.unreachable,
+      `server ${server} cannot be reached: it answered initialize with status ${status}`,
+      {
+        data: { server },
+      },
+    );
+  }
 }
 
 /** The server has forgotten the session. */

@@ -4,8 +4,9 @@ import { answeredIn, CODE, isResponse } from "../wire/messages.ts";
 import { type Era, MODERN } from "../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents, ServerFacts } from "./connection.ts";
 import { type HttpTarget, send } from "./http.ts";
-import { LegacyHttp } from "./legacy-http.ts";
+import { LegacyHttp, NoEndpoint } from "./legacy-http.ts";
 import { factsIn, ModernHttp, requestFor } from "./modern-http.ts";
+import { openSse } from "./sse.ts";
 
 /** Codes that only a server of the modern era answers. */
 const MODERN_CODES: readonly number[] = [CODE.headerMismatch, CODE.capability, CODE.version];
@@ -24,7 +25,7 @@ export interface OpenOptions {
 export async function openHttp(options: OpenOptions): Promise<Connection> {
   const { target, era, preferred, client, events, stop } = options;
   if (era === "auto" && preferred === "legacy") {
-    const legacy = await LegacyHttp.open(target, client, events, stop).catch((thrown: unknown) => ({
+    const legacy = await openLegacy(options).catch((thrown: unknown) => ({
       thrown,
     }));
     if (!("thrown" in legacy)) return legacy;
@@ -37,7 +38,18 @@ export async function openHttp(options: OpenOptions): Promise<Connection> {
     if (facts) return new ModernHttp(target, facts, events);
     if (era === "modern") return new ModernHttp(target, UNKNOWN, events);
   }
-  return LegacyHttp.open(target, client, events, stop);
+  return openLegacy(options);
+}
+
+/** With the handshake: by the transport of today, or by that of revision 2024-11-05. */
+async function openLegacy(options: OpenOptions): Promise<Connection> {
+  const { target, client, events, stop } = options;
+  return LegacyHttp.open(target, client, events, stop).catch(async (thrown: unknown) => {
+    if (!(thrown instanceof NoEndpoint)) throw thrown;
+    const older = await openSse(options);
+    if (!older) throw thrown;
+    return older;
+  });
 }
 
 /** Facts of a modern server that does not describe itself. */

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { type RunningGateway, startGateway, TARGET } from "../../../../test/helpers/gateway.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { LegacyClient, messagesOf, ModernClient, textOf } from "./support/clients.ts";
+import { type OldServer, oldServer } from "./support/old-server.ts";
 import { definition, type FakeServer, fakeServer, type FakeTool, text } from "./support/servers.ts";
 
 setDefaultTimeout(60_000);
@@ -59,9 +60,11 @@ const legacyTools: Record<string, FakeTool> = {
 };
 
 const servers: Record<string, FakeServer> = {};
+let old: OldServer;
 let gateway: RunningGateway;
 
 beforeAll(async () => {
+  old = oldServer();
   const resources = [{ uri: "ui://same", name: "one" }];
   servers["modern"] = fakeServer("modern", modernTools, { resources });
   servers["legacy"] = fakeServer("legacy", legacyTools, {
@@ -87,6 +90,7 @@ beforeAll(async () => {
           modern: { url: servers["modern"].url, allow },
           legacy: { url: servers["legacy"].url, allow, auth: { bearer: "upstream-token" } },
           many: { url: servers["many"].url, allow: ["/eng/many"] },
+          old: { url: old.url, allow: ["/eng/old", "alice"] },
           gone: { url: "http://127.0.0.1:9/mcp", allow: ["/gone"] },
           private: { url: servers["modern"].url, allow: ["/eng"] },
         },
@@ -97,7 +101,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway?.stop();
-  for (const server of Object.values(servers)) server.stop();
+  for (const server of [...Object.values(servers), old]) server?.stop();
 });
 
 const at = (server = "") => `${gateway.url}/mcp${server === "" ? "" : `/${server}`}`;
@@ -187,6 +191,17 @@ describe.each(["modern", "legacy"])("a %s client", (client) => {
       expect(messages).toEqual([]);
     }
     expect(await until(() => fake.cancelled.length > before)).toBe(true);
+  });
+
+  test("reaches a server of the transport before", async () => {
+    const one = await open("old");
+    const { tools: listed } = (await one.request("tools/list")).message["result"] as { tools: JsonObject[] };
+    expect(listed.map(({ name }) => name)).toEqual(["echo", "ask"]);
+    expect(textOf(await one.call("echo", { a: 1 }))).toBe('{"a":1}');
+    expect(textOf(await one.call("ask"))).toContain("Anna");
+    old.cut();
+    await until(() => false, 3);
+    expect(textOf(await one.call("echo", { b: 2 }))).toBe('{"b":2}');
   });
 
   test("sees all servers that allow it at /mcp, in the same bytes each time", async () => {
@@ -454,7 +469,23 @@ test("definitions reach callers as the server wrote them, whatever is in them", 
   }
 });
 
-async function until(isTrue: () => boolean): Promise<boolean> {
-  for (let tries = 0; tries < 300 && !isTrue(); tries++) await Bun.sleep(20);
+test("an endpoint at another origin gets no message", async () => {
+  old.cut();
+  old.endpoint = "http://localhost:9/messages";
+  try {
+    const got = await new ModernClient({ url: at("old"), key: ALICE, capabilities: { roots: {} } }).request(
+      "tools/list",
+    );
+    expect(got.message["error"]).toMatchObject({
+      code: 1002,
+      message: expect.stringContaining("another origin"),
+    });
+  } finally {
+    old.endpoint = "";
+  }
+});
+
+async function until(isTrue: () => boolean, most = 300): Promise<boolean> {
+  for (let tries = 0; tries < most && !isTrue(); tries++) await Bun.sleep(20);
   return isTrue();
 }

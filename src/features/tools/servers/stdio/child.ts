@@ -46,11 +46,20 @@ export interface ChildEvents {
   ended(why: string): void;
 }
 
+/** Where messages go: a program, or something that brings messages as one does. */
+export interface MessageChannel {
+  /** What it said last that is no message. */
+  readonly errors: string;
+  /** @throws McpError 1002 if it takes no more */
+  send(message: object): void;
+  stop(): Promise<void>;
+}
+
 /** Time for a program to end by itself, then for the signal to end it. Milliseconds. */
 export type Grace = readonly [close: number, terminate: number];
 export const GRACE: Grace = [2000, 3000];
 
-export class RunningChild {
+export class RunningChild implements MessageChannel {
   readonly #program: Program;
   readonly #host: Pick<ServiceHost, "info" | "fault">;
   readonly #grace: Grace;

@@ -19,7 +19,7 @@ import { type Era, META, metaOf, withMeta } from "../../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents, Outgoing, ServerFacts } from "../connection.ts";
 import { invalidAnswer, unreachable } from "../http.ts";
 import { completed } from "../modern-http.ts";
-import type { ChildEvents, RunningChild } from "./child.ts";
+import type { ChildEvents, MessageChannel } from "./child.ts";
 import { type Asker, modernMeta, open, type Opening, type OwnRequest } from "./handshake.ts";
 import { CLIENT_METHODS, type Purpose, type Running, RunningRequests } from "./running.ts";
 
@@ -41,7 +41,7 @@ export interface StdioEvents extends ConnectionEvents {
 
 export class StdioConnection implements Connection, ChildEvents, Asker {
   readonly server: string;
-  readonly #child: RunningChild;
+  readonly #child: MessageChannel;
   readonly #events: StdioEvents;
   readonly #running: RunningRequests;
   #client: ClientFacts | undefined;
@@ -57,7 +57,7 @@ export class StdioConnection implements Connection, ChildEvents, Asker {
   /** @param start starts the program @throws McpError 1002 if it cannot be started */
   constructor(
     { server, isMixed }: Spoken,
-    start: (events: ChildEvents) => RunningChild,
+    start: (events: ChildEvents) => MessageChannel,
     events: StdioEvents,
   ) {
     this.server = server;

@@ -88,6 +88,7 @@ export class Answers {
       return {
         capabilities: { ...MERGED_CAPABILITIES, ...(exchange.era === "legacy" && { logging: {} }) },
         serverInfo: OWN_INFO,
+        ...instructionsOf(view),
       };
     const held = await this.#hold(exchange, view.servers[0]!).catch((thrown: unknown) => {
       if (thrown instanceof NeedsUser) return undefined;
@@ -231,4 +232,17 @@ export class Answers {
     const own = view.isMerged ? undefined : (metaOf(result)[META.server] ?? view.servers[0]!.info);
     return { result: { resultType: "complete", ...withMeta(result, { [META.server]: own ?? OWN_INFO }) } };
   }
+}
+
+/** Longest instructions of all servers together. Characters. */
+const MOST_INSTRUCTIONS = 8_192;
+
+/** Those of the servers that weir has met: a client that connects does not wait for the others. */
+function instructionsOf({ servers }: View): { instructions?: string } {
+  let text = "";
+  for (const { name, instructions } of servers) {
+    const part = instructions ? `## ${name}\n\n${instructions.trim()}\n\n` : "";
+    if (text.length + part.length <= MOST_INSTRUCTIONS) text += part;
+  }
+  return text === "" ? {} : { instructions: text.trim() };
 }

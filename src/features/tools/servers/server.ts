@@ -87,6 +87,8 @@ export class Server {
   #config: ServerConfig;
   /** What the server said of itself last: name and version. */
   info: JsonObject | undefined;
+  /** How models should use it, as it said last. */
+  instructions: string | undefined;
   readonly #events: ServerEvents;
   readonly #ways: Ways;
   readonly #pool = new Map<string, Pooled>();
@@ -199,7 +201,9 @@ export class Server {
   /** A modern server over HTTP keeps no sessions: all share the connection that was opened first. */
   #found(key: string, pooled: Pooled, owner: Owner, connection: Connection): Connection {
     this.#eras.set(owner.era, connection.era);
-    if (Object.keys(connection.facts.info).length > 0) this.info = connection.facts.info;
+    const { info, instructions } = connection.facts;
+    if (Object.keys(info).length > 0) this.info = info;
+    this.instructions = instructions;
     this.#events.met(this, connection);
     const shared = this.#keyOf(owner);
     const isModern = connection.era === "modern" && this.config.url !== undefined;

@@ -17,6 +17,7 @@ export interface Exchange {
   /** Asks the client during the request. Legacy clients only. */
   ask(method: string, params: JsonObject): Promise<Answered>;
   /** @see Outgoing */
+  ready?(): Promise<void> | undefined;
   primed?(retryMs: number): void;
   paused?(): void;
   /** Headers `mcp-param-…` of the request. */

@@ -98,6 +98,7 @@ function once(
     ...(headers && { headers }),
     notify: (name, told) => exchange.notify(name, told),
     ask: (name, wanted) => asking(exchange, name, wanted),
+    ready: () => exchange.ready?.(),
     primed: (retryMs) => exchange.primed?.(retryMs),
     paused: () => exchange.paused?.(),
   });

@@ -60,6 +60,10 @@ export class LegacyExchange implements Exchange {
     this.#pieces.end();
   }
 
+  ready(): Promise<void> | undefined {
+    return this.#pieces.ready();
+  }
+
   primed(retryMs: number): void {
     if (this.#stream || this.#isOver) return;
     this.#streamed().prime(retryMs);

@@ -98,18 +98,21 @@ export class LegacyDoor {
     const stopping = new AbortController();
     const key = keyOf(id);
     session.running.set(key, stopping);
+    pieces.full = (error) => stopping.abort(error);
+    // A client that has cancelled wants no answer.
+    const isCancelled = () => stopping.signal.aborted && !(stopping.signal.reason instanceof McpError);
     const exchange = new LegacyExchange(pieces, session, ask.caller, stopping.signal);
     if (ask.prefersStream) exchange.primed(RETRY_MS);
     let answered: Answered;
     try {
       answered = await this.#legacyAnswer(ask, session, exchange, method, params);
     } catch (thrown) {
-      if (stopping.signal.aborted) return exchange.cancelled();
+      if (isCancelled()) return exchange.cancelled();
       answered = { error: this.#context.errorOf(thrown).rpc };
     } finally {
       session.running.delete(key);
     }
-    if (stopping.signal.aborted) return exchange.cancelled();
+    if (isCancelled()) return exchange.cancelled();
     exchange.finish(id, answered, outcomeOf(answered));
   }
 

@@ -54,6 +54,10 @@ export class ModernExchange implements Exchange {
     this.#pieces.push({ events: eventText(JSON.stringify(message)) });
   }
 
+  ready(): Promise<void> | undefined {
+    return this.#pieces.ready();
+  }
+
   /** Begins the stream. */
   stream(): void {
     if (this.#isStream) return;

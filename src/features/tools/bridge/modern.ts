@@ -33,7 +33,11 @@ export class ModernDoor {
       return pieces.end();
     }
     const { id, method, params = {} } = request;
-    const exchange = new ModernExchange(pieces, { caller, client: factsOf(params), stop, params: headers });
+    const stopping = new AbortController();
+    pieces.full = (error) => stopping.abort(error);
+    stop.addEventListener("abort", () => stopping.abort(stop.reason), { once: true });
+    const of = { caller, client: factsOf(params), stop: stopping.signal, params: headers };
+    const exchange = new ModernExchange(pieces, of);
     let status = 200;
     let answered: Answered;
     try {

@@ -117,6 +117,7 @@ class ParkedCall {
         ...{ method, params, client: this.#exchange.client, stop: this.#stop.signal },
         ...(headers && { headers }),
         notify: (name, told) => this.#exchange.notify(name, told),
+        ready: () => this.#exchange.ready?.(),
         ask: (name, wanted) => this.#ask(name, wanted),
       });
     } catch (thrown) {

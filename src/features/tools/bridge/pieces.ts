@@ -1,25 +1,41 @@
 /** The pieces of one answer, as their reader takes them. */
 import { LastPiece } from "../../../core/lines.ts";
 import type { Piece } from "../asks.ts";
+import { CODE, McpError } from "../wire/messages.ts";
 
-/** Most characters that wait for a reader; more end the stream. */
+/** Most characters that wait for a reader; with more the answer ends with an error. */
 const MOST_WAITING = 16 * 1024 * 1024;
+
+/** A server that can wait waits while this many do. */
+const ENOUGH_WAITING = 64 * 1024;
 
 export class Pieces {
   readonly #waiting: Piece[] = [];
   #size = 0;
   #isOver = false;
   #wake: (() => void) | undefined;
-  /** The reader has gone, or the stream is full. */
+  #isFull = false;
+  #drained: (() => void)[] = [];
+  /** The reader has gone. */
   isLeft = false;
+  /** Called when more waits than the reader takes: the work has to end with the error. */
+  full: (error: McpError) => void = () => this.leave();
+
+  /** Resolves when the reader has taken most of what waits; undefined: little does. */
+  ready(): Promise<void> | undefined {
+    if (this.#size < ENOUGH_WAITING || this.#isOver) return undefined;
+    return new Promise((resolve) => this.#drained.push(resolve));
+  }
 
   push(piece: Piece): void {
     if (this.#isOver || this.isLeft) return;
     this.#size += "events" in piece ? piece.events.length : 0;
-    if (this.#size > MOST_WAITING) {
-      this.isLeft = true;
-      return this.end();
+    if (this.#size > MOST_WAITING && !this.#isFull) {
+      this.#isFull = true;
+      this.full(new McpError(CODE.invalid, "the server sends more than the client reads"));
     }
+    // The error is the last piece.
+    if (this.#isFull && !("outcome" in piece)) return;
     this.#waiting.push(piece);
     this.#wake?.();
   }
@@ -27,6 +43,7 @@ export class Pieces {
   end(): void {
     this.#isOver = true;
     this.#wake?.();
+    this.#drain();
   }
 
   leave(): void {
@@ -64,6 +81,11 @@ export class Pieces {
       outcome ??= next.outcome;
     }
     this.#size -= events.length;
+    if (this.#size < ENOUGH_WAITING) this.#drain();
     return { events, ...(outcome && { outcome }) };
+  }
+
+  #drain(): void {
+    for (const resolve of this.#drained.splice(0)) resolve();
   }
 }

@@ -35,6 +35,8 @@ export interface Outgoing {
    * @returns its answer; an error if the client cannot
    */
   ask(method: string, params: JsonObject): Promise<Answered>;
+  /** Resolves when the client has read enough of what it was told; undefined: it has. Servers over HTTP wait for it. */
+  ready?(): Promise<void> | undefined;
   /** The server began a stream that can be read on after it ended. Legacy servers only. @param retryMs pause before */
   primed?(retryMs: number): void;
   /** The server ended that stream before the answer, so that no connection waits. */

@@ -175,6 +175,8 @@ export class LegacyHttp implements Connection {
       if (isResponse(message) && (message.id === id || message.id === null)) return answeredIn(message);
       if (isRequest(message)) void this.#serve(session, message, outgoing);
       else if (isNotification(message)) told(message.method, message.params ?? {}, outgoing, progress);
+      const waiting = outgoing.ready?.();
+      if (waiting) await waiting;
     }
     return undefined;
   }

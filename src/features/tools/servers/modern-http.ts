@@ -28,7 +28,8 @@ export class ModernHttp implements Connection {
     const progress = new Progress(params, id);
     const asked = requestFor(id, method, progress.params(params), client);
     const reply = await send(this.#target, { ...asked, headers: { ...asked.headers, ...headers }, stop });
-    const response = await this.#read(reply, id, (name, told) => {
+    const ready = () => outgoing.ready?.();
+    const response = await this.#read(reply, id, ready, (name, told) => {
       if (name !== "notifications/progress") return outgoing.notify(name, told);
       const own = progress.isFor(told) ? progress.read(told) : undefined;
       if (own) outgoing.notify(name, own);
@@ -43,7 +44,8 @@ export class ModernHttp implements Connection {
     const id = ++lastId;
     const asked = requestFor(id, "subscriptions/listen", { notifications: wanted }, NO_CLIENT);
     const reply = await send(this.#target, { ...asked, stop });
-    await this.#read(reply, id, (method, params) => {
+    const ready = () => undefined;
+    await this.#read(reply, id, ready, (method, params) => {
       if (method === "notifications/subscriptions/acknowledged") opened();
       else this.#events.notified(method, params);
     });
@@ -56,6 +58,7 @@ export class ModernHttp implements Connection {
   async #read(
     reply: HttpReply,
     id: number,
+    ready: () => Promise<void> | undefined,
     notify: (method: string, params: JsonObject) => void,
   ): Promise<RpcResponse> {
     const { name } = this.#target;
@@ -64,6 +67,8 @@ export class ModernHttp implements Connection {
       const { method, params } = message;
       if (isResponse(message) && (message.id === id || (message.id ?? null) === null)) return message;
       if (typeof method === "string" && !("id" in message)) notify(method, isObject(params) ? params : {});
+      const waiting = ready();
+      if (waiting) await waiting;
     }
     if (reply.status >= 200 && reply.status < 300) throw cutAnswer(name);
     throw unreachable(name, `it answered with status ${reply.status}`);

@@ -50,14 +50,14 @@ export async function allPages(
     ttlMs = Math.min(ttlMs, typeof result["ttlMs"] === "number" ? result["ttlMs"] : 0);
     isPublic &&= result["cacheScope"] === "public";
     characters += JSON.stringify(page).length;
-    const next = result["nextCursor"];
-    if (typeof next !== "string") return { entries, ttlMs, isPublic };
-    if (cursors.has(next)) throw invalidAnswer(server, `repeats a cursor of ${method}`);
     if (cursors.size >= MOST_PAGES || entries.length > MOST_ENTRIES || characters > MOST_CHARACTERS)
       throw invalidAnswer(
         server,
         `lists more than ${MOST_PAGES} pages, ${MOST_ENTRIES} entries or ${MOST_CHARACTERS} characters`,
       );
+    const next = result["nextCursor"];
+    if (typeof next !== "string") return { entries, ttlMs, isPublic };
+    if (cursors.has(next)) throw invalidAnswer(server, `repeats a cursor of ${method}`);
     cursors.add((cursor = next));
   }
 }

@@ -1,8 +1,7 @@
 /** The part of tools in a worker: endpoints, the loop of models, and what operators and pins need. */
 import type { JsonObject } from "../../../core/json.ts";
-import type { Seams, WorkerHost } from "../../../gateway/seams.ts";
+import type { OwnRoute, Seams, WorkerHost } from "../../../gateway/seams.ts";
 import type { Ask, Piece, Watched } from "../asks.ts";
-import { connectRoutes } from "../auth/connect-routes.ts";
 import type { AskConnect, ConnectAnswer } from "../auth/connecting.ts";
 import { Forgetting } from "../auth/forgetting.ts";
 import { documentRoutes } from "../auth/resources.ts";
@@ -66,7 +65,7 @@ export class Front {
   }
 
   /** @param origins of the section `cors` */
-  seams(options: ToolsConfig, origins: readonly string[]): Seams {
+  async seams(options: ToolsConfig, origins: readonly string[]): Promise<Seams> {
     const { ask } = this.#process;
     const access = new Access(options, () => this.#called());
     const books = new Books(this.#host, ask, options);
@@ -76,13 +75,12 @@ export class Front {
       ...{ open: this.#open, current: () => this.#access },
       ...{ bodyBytes: options.bodyBytes, isLean: options.lean === "search" },
     });
-    const { url } = options;
     return {
       routes: [
         ...routes,
         listRoute(bench, options),
         ...documentRoutes(),
-        ...(url === undefined ? [] : connectRoutes(this.#connect, url)),
+        ...(await this.#connectRoutes(options)),
       ],
       ...loopSeams(bench, options.run, this.#exchanges),
     };
@@ -90,6 +88,13 @@ export class Front {
 
   readonly #connect: AskConnect = async (connect) =>
     (await valueOf(this.#process.ask({ kind: "connect", connect }))) as ConnectAnswer;
+
+  /** Pages for accounts of callers; most gateways have none, and do not load them. */
+  async #connectRoutes({ url }: ToolsConfig): Promise<readonly OwnRoute[]> {
+    if (url === undefined) return [];
+    const { connectRoutes } = await import("../auth/connect-routes.ts");
+    return connectRoutes(this.#connect, url);
+  }
 
   serves(options: ToolsConfig): void {
     this.#options = options;

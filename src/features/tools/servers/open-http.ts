@@ -24,32 +24,21 @@ export interface OpenOptions {
 /** @throws McpError if the server cannot be reached or refuses */
 export async function openHttp(options: OpenOptions): Promise<Connection> {
   const { target, era, preferred, client, events, stop } = options;
-  if (era === "auto" && preferred === "legacy") {
-    const legacy = await openLegacy(options).catch((thrown: unknown) => ({
-      thrown,
-    }));
-    if (!("thrown" in legacy)) return legacy;
-    const facts = await discover(target, client, stop);
-    if (facts) return new ModernHttp(target, facts, events);
-    throw legacy.thrown;
+  const modern = async (): Promise<Connection | undefined> => {
+    const facts = era === "legacy" ? undefined : await discover(target, client, stop);
+    return facts && new ModernHttp(target, facts, events);
+  };
+  if (era === "modern") return (await modern()) ?? new ModernHttp(target, UNKNOWN, events);
+  const first = preferred === "modern" ? await modern() : undefined;
+  if (first) return first;
+  try {
+    return await LegacyHttp.open(target, client, events, stop);
+  } catch (thrown) {
+    const found = preferred === "modern" ? undefined : await modern();
+    const older = !found && thrown instanceof NoEndpoint ? await openSse(options) : undefined;
+    if (found ?? older) return (found ?? older)!;
+    throw thrown;
   }
-  if (era !== "legacy") {
-    const facts = await discover(target, client, stop);
-    if (facts) return new ModernHttp(target, facts, events);
-    if (era === "modern") return new ModernHttp(target, UNKNOWN, events);
-  }
-  return openLegacy(options);
-}
-
-/** With the handshake: by the transport of today, or by that of revision 2024-11-05. */
-async function openLegacy(options: OpenOptions): Promise<Connection> {
-  const { target, client, events, stop } = options;
-  return LegacyHttp.open(target, client, events, stop).catch(async (thrown: unknown) => {
-    if (!(thrown instanceof NoEndpoint)) throw thrown;
-    const older = await openSse(options);
-    if (!older) throw thrown;
-    return older;
-  });
 }
 
 /** Facts of a modern server that does not describe itself. */

@@ -60,7 +60,7 @@ export interface Seams {
  */
 export type ActsFor = (principal: Principal, request: Request) => Principal | Promise<Principal>;
 
-/** @param to path of weir to which a browser comes back that has to sign in @throws GatewayError while nobody can tell */
+/** @param to path of weir to which a browser comes back that has to sign in @throws GatewayError while it cannot be found out */
 export type FindBrowser = (request: Request, to: string) => Promise<BrowserUser>;
 
 /** Whose browser asks, or where it signs in. */

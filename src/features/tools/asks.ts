@@ -17,7 +17,7 @@ export interface Caller {
   readonly tools?: readonly string[];
   /** Credentials that the request brings for servers, by their names. */
   readonly brought?: Readonly<Record<string, string>>;
-  /** What happens with tools that nobody has approved. */
+  /** What happens with tools that no operator has approved. */
   readonly pin: PinMode;
 }
 

@@ -101,7 +101,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     ...{ name: "answers are not taken to the server", cell: "LM", file: "bridge/forward.ts" },
-    ...{ from: "...(wishes.length > 0 && { inputResponses }),", to: "" },
+    ...{ from: "...(questions.length > 0 && { inputResponses }),", to: "" },
   },
   {
     ...{ name: "answers of the other era fail", cell: "LM", file: "bridge/eras.ts" },

@@ -200,7 +200,7 @@ export class Accounts {
   async finish({ state, binding, code, iss, error }: CameBack): Promise<string> {
     const attempt = this.#attempts.get(state);
     if (!attempt || attempt.until <= Date.now())
-      throw new AuthFault("nobody has asked for this, or long ago");
+      throw new AuthFault("no caller of weir asked for this, or it was long ago");
     if (!isSame(attempt.binding, binding)) throw new AuthFault("another browser has asked for this");
     this.#attempts.delete(state);
     const { server, link, found, client, verifier, asked } = attempt;

@@ -1,4 +1,4 @@
-/** The credentials of servers in the process of the tools: one place for all tokens, whoever asks. */
+/** The credentials of servers in the process of the tools: one place for the tokens of all callers. */
 import { printable } from "../../../core/printable.ts";
 import { Accounts, expectCodes } from "./accounts.ts";
 import { askingWith } from "./asking.ts";

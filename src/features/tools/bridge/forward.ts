@@ -117,11 +117,11 @@ async function rounds(exchange: Exchange, connection: Connection, asked: Forward
     const answered = await once(exchange, connection, asked, params);
     if ("error" in answered || answered.result["resultType"] !== "input_required") return answered;
     const { inputRequests, requestState } = answered.result;
-    const wishes = isObject(inputRequests) ? Object.entries(inputRequests) : [];
-    const missing = wishes.flatMap(([, wish]) => lackingIn(exchange, wish));
+    const questions = isObject(inputRequests) ? Object.entries(inputRequests) : [];
+    const missing = questions.flatMap(([, wish]) => lackingIn(exchange, wish));
     if (missing.length > 0) return cannot(missing[0]!);
     const answers = await Promise.all(
-      wishes.map(async ([key, wish]) => [key, await answerOf(exchange, wish)] as const),
+      questions.map(async ([key, wish]) => [key, await answerOf(exchange, wish)] as const),
     );
     const failed = answers.find(([, answer]) => "error" in answer);
     if (failed)
@@ -133,7 +133,7 @@ async function rounds(exchange: Exchange, connection: Connection, asked: Forward
     );
     params = {
       ...asked.params,
-      ...(wishes.length > 0 && { inputResponses }),
+      ...(questions.length > 0 && { inputResponses }),
       ...(requestState !== undefined && { requestState }),
     };
   }

@@ -21,7 +21,7 @@ export interface Listener {
   tell(method: string, params: JsonObject): void;
 }
 
-/** Longest wait for the servers, before a client is told that weir listens. Milliseconds. */
+/** Longest wait for the servers, before weir tells a client that it listens. Milliseconds. */
 const OPEN_MS = 2_000;
 
 /** Time in which equal changes are told once. Milliseconds. */

@@ -64,7 +64,7 @@ export class ParkedCalls {
     try {
       const answered = await call.next();
       if (answered) return answered;
-      return { parked: this.#park(call), inputRequests: call.wishes() };
+      return { parked: this.#park(call), inputRequests: call.questions() };
     } finally {
       exchange.stop.removeEventListener("abort", left);
     }
@@ -91,7 +91,7 @@ export class ParkedCalls {
 class ParkedCall {
   readonly caller: string;
   readonly #stop = new AbortController();
-  readonly #wishes = new Map<string, Wish>();
+  readonly #questions = new Map<string, Wish>();
   #exchange: Exchange;
   #number = 0;
   #answered: Answered | undefined;
@@ -132,10 +132,10 @@ class ParkedCall {
     for (;;) {
       if (this.#failed) throw this.#failed.thrown;
       if (this.#answered) return this.#answered;
-      if (this.#wishes.size > 0) {
-        const before = this.#wishes.size;
+      if (this.#questions.size > 0) {
+        const before = this.#questions.size;
         await Bun.sleep(GATHER_MS);
-        if (this.#wishes.size === before && !this.#isOver) return undefined;
+        if (this.#questions.size === before && !this.#isOver) return undefined;
         continue;
       }
       await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -148,19 +148,19 @@ class ParkedCall {
   }
 
   /** The member `inputRequests` of a result. */
-  wishes(): JsonObject {
+  questions(): JsonObject {
     return Object.fromEntries(
-      Array.from(this.#wishes, ([key, { method, params }]) => [key, { method, params }]),
+      Array.from(this.#questions, ([key, { method, params }]) => [key, { method, params }]),
     );
   }
 
   take(exchange: Exchange, responses: JsonObject): void {
     clearTimeout(this.#timer);
     this.#exchange = exchange;
-    for (const [key, wish] of this.#wishes) {
+    for (const [key, wish] of this.#questions) {
       const response = responses[key];
       if (!isObject(response)) continue;
-      this.#wishes.delete(key);
+      this.#questions.delete(key);
       wish.answer({ result: response });
     }
   }
@@ -191,7 +191,7 @@ class ParkedCall {
     const missing = lacking(this.#exchange.client, method);
     if (missing !== undefined) return Promise.resolve(this.#lacks(missing));
     const { promise, resolve } = Promise.withResolvers<Answered>();
-    this.#wishes.set(`${method.split("/")[0]}-${++this.#number}`, { method, params, answer: resolve });
+    this.#questions.set(`${method.split("/")[0]}-${++this.#number}`, { method, params, answer: resolve });
     this.#wake?.();
     return promise;
   }

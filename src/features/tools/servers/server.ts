@@ -137,7 +137,7 @@ export class Server {
     }
   }
 
-  /** Ends what nobody has used for the idle time. */
+  /** Ends what no call has used for the idle time. */
   sweep(now: number): void {
     for (const pooled of this.#pool.values())
       if (pooled.running === 0 && now - pooled.usedAt > this.config.idleMs) this.#drop(pooled);

@@ -366,8 +366,8 @@ test("a call that waits for its client is limited, and is gone once it was answe
   const parked = await Promise.all(Array.from({ length: 16 }, park));
   const states = parked.map((one) => (one["result"] as JsonObject)["requestState"] as string);
   expect((await park())["error"]).toMatchObject({ code: 1001, data: { code: "too_many_waiting_calls" } });
-  const wishes = (parked[0]!["result"] as JsonObject)["inputRequests"] as JsonObject;
-  const key = Object.keys(wishes)[0]!;
+  const questions = (parked[0]!["result"] as JsonObject)["inputRequests"] as JsonObject;
+  const key = Object.keys(questions)[0]!;
   const finish = (requestState: string) =>
     client().request("tools/call", {
       name: "greet",

@@ -1,5 +1,5 @@
 /**
- * What servers cost that nobody uses: starts of a gateway with 50 configured servers and without, in turns.
+ * What unused servers cost: starts of a gateway with 50 configured servers and without, in turns.
  * `bun src/features/tools/test/costs.ts [STARTS] [BINARY]`; the binary is dist/weir by default.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

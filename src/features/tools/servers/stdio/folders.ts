@@ -41,7 +41,7 @@ export class Folders {
       }
   }
 
-  /** The folder of a server that whoever it is kept for finds again. @param owner any text @throws Error of the system */
+  /** The lasting folder of a server for one owner. @param owner any text @throws Error of the system */
   lasting(server: string, owner: string): string {
     const name = createHash("sha256").update(owner).digest("hex").slice(0, 32);
     const folder = join(this.#root(), "kept", server, name);

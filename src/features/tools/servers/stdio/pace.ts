@@ -23,7 +23,7 @@ export class Pace {
     this.#left = rate.burst;
   }
 
-  /** Something came that nobody waits for. */
+  /** A message came for which no request waits. */
   spend(units: number): void {
     this.#left -= units;
   }

@@ -1,4 +1,4 @@
-/** A tape has an answer with all that tools returned in it, as one call: whoever replays it runs no tool. */
+/** A tape has an answer with all that tools returned in it, as one call: a replay runs no tool. */
 import { expect, test } from "bun:test";
 import { startGateway } from "../../../../../test/helpers/gateway.ts";
 import type { TapeEntry } from "../../../../gateway/recording/entry.ts";

@@ -116,7 +116,7 @@ const TOOLS: Record<string, Tool> = {
     await Bun.sleep(50);
     return text("wrote");
   },
-  /** Starts programs that outlive it if nobody ends them. */
+  /** Starts programs that outlive it unless they are ended. */
   fork() {
     const pids = ["sleep 600", "sleep 600 & sleep 600 & wait", "trap '' TERM; sleep 600; sleep 600"].map(
       (script) => Bun.spawn(["sh", "-c", script], { stdio: ["ignore", "inherit", "ignore"] }).pid,

@@ -112,9 +112,9 @@ export class ModernClient {
       const got = await this.request("tools/call", params, options);
       const result = got.message["result"];
       if (!isObject(result) || result["resultType"] !== "input_required") return got;
-      const wishes = result["inputRequests"] as Record<string, { method: string; params: JsonObject }>;
+      const questions = result["inputRequests"] as Record<string, { method: string; params: JsonObject }>;
       const inputResponses = Object.fromEntries(
-        Object.entries(wishes).map(([key, wish]) => [key, this.options.answer!(wish.method, wish.params)]),
+        Object.entries(questions).map(([key, wish]) => [key, this.options.answer!(wish.method, wish.params)]),
       );
       const { requestState } = result;
       params = { name, arguments: args, inputResponses, ...(requestState !== undefined && { requestState }) };

@@ -11,7 +11,7 @@ import { toolCalls } from "../metrics.ts";
 import { CODE } from "../wire/messages.ts";
 import { type AskTools, valueOf } from "./process.ts";
 import type { AnswerOptions } from "./answer.ts";
-import type { Book, Visitor } from "./routes.ts";
+import type { Book, Visitor } from "./endpoint.ts";
 
 /** Name of the provider in budgets, prices and reports. */
 const BY = "mcp";

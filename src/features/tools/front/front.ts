@@ -4,9 +4,7 @@ import type { OwnRoute, Seams, WorkerHost } from "../../../gateway/seams.ts";
 import type { Ask, Piece, Watched } from "../asks.ts";
 import type { AskConnect, ConnectAnswer } from "../auth/connecting.ts";
 import { Forgetting } from "../auth/forgetting.ts";
-import { documentRoutes } from "../auth/resources.ts";
 import { Exchanges } from "../loop/exchanges.ts";
-import { loopSeams } from "../loop/seams.ts";
 import type { ToolsDown, ToolsUp } from "../messages.ts";
 import type { OperatorAnswer, OperatorAsk } from "../operator/facts.ts";
 import { OperatorLink } from "../operator/link.ts";
@@ -14,12 +12,9 @@ import { Pins } from "../pins/pins.ts";
 import type { PinsRow } from "../pins/rows.ts";
 import type { ToolsConfig } from "../section.ts";
 import { Access } from "./access.ts";
-import { ProcessBench } from "./bench.ts";
-import { Books } from "./books.ts";
-import { listRoute } from "./list-route.ts";
 import { ToolsProcess, valueOf } from "./process.ts";
 import { OpenStreams } from "./open-streams.ts";
-import { mcpRoutes } from "./routes.ts";
+import { lateSeams } from "./routes.ts";
 import { revealed } from "./revealed.ts";
 
 export class Front {
@@ -66,24 +61,15 @@ export class Front {
 
   /** @param origins of the section `cors` */
   async seams(options: ToolsConfig, origins: readonly string[]): Promise<Seams> {
-    const { ask } = this.#process;
     const access = new Access(options, () => this.#called());
-    const books = new Books(this.#host, ask, options);
-    const bench = new ProcessBench(this.#host, ask, access, options);
-    const routes = mcpRoutes({
-      ...{ access, ask, origins, book: books.book },
-      ...{ open: this.#open, current: () => this.#access },
-      ...{ bodyBytes: options.bodyBytes, isLean: options.lean === "search" },
+    const late = lateSeams(async () => {
+      const { serve } = await import("./serving.ts");
+      return serve({
+        ...{ host: this.#host, options, access, origins, exchanges: this.#exchanges },
+        ...{ ask: this.#process.ask, open: this.#open, current: () => this.#access },
+      });
     });
-    return {
-      routes: [
-        ...routes,
-        listRoute(bench, options),
-        ...documentRoutes(),
-        ...(await this.#connectRoutes(options)),
-      ],
-      ...loopSeams(bench, options.run, this.#exchanges),
-    };
+    return { ...late, routes: [...late.routes!, ...(await this.#connectRoutes(options))] };
   }
 
   readonly #connect: AskConnect = async (connect) =>

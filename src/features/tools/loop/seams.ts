@@ -34,12 +34,15 @@ interface Tools {
   readonly exchanges: Exchanges;
 }
 
+/** Where the loop meets calls. */
+export interface LoopSeams {
+  readonly around: NonNullable<Seams["around"]>;
+  readonly hooks: { intercept(this: void, view: CallView): Promise<Interception | undefined> };
+  readonly foresee: NonNullable<Seams["foresee"]>;
+}
+
 /** The seams of a gateway that runs tools for models. @param exchanges outlive a reload */
-export function loopSeams(
-  bench: Bench,
-  limits: RunOptions,
-  exchanges = new Exchanges(),
-): Pick<Seams, "around" | "hooks" | "foresee"> {
+export function loopSeams(bench: Bench, limits: RunOptions, exchanges = new Exchanges()): LoopSeams {
   const tools: Tools = { bench, limits, exchanges };
   return {
     around: {

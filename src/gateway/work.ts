@@ -2,7 +2,8 @@
  * Work that a part of weir does besides answers of models, such as a call of a tool. It is a call of its own, with a hold before it
  * begins, a settlement when it ends, a record in the books and a line in the log.
  */
-import { Attempt, Call, type CallRoute } from "../core/call.ts";
+import type { AskAnswer, AskRequest } from "../core/ask.ts";
+import { type Asker, Attempt, Call, type CallRoute } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import { NO_USAGE, type Units } from "../core/events.ts";
 import type { Principal } from "../core/principal.ts";
@@ -56,6 +57,8 @@ export interface RunningWork {
    * the work may have been done.
    */
   used(units: Units): void;
+  /** Asks a model for the caller, as a plugin does: a call of its own below this one, which ends with it. @throws GatewayError */
+  ask(request: AskRequest): Promise<AskAnswer>;
 }
 
 /** Does work for parts of weir. */
@@ -70,6 +73,8 @@ export class Works {
       readonly clock: Clock;
       readonly ledger: Ledger;
       createId(this: void): string;
+      /** Asks models of the config that serves now. */
+      asker(this: void): Asker;
       /** Called with each call after it is booked. */
       observe: CallObserver;
       onFault(this: void, fault: unknown): void;
@@ -88,7 +93,7 @@ export class Works {
     const call = this.#begin(work);
     try {
       const attempt = await this.#admit(call, work);
-      const value = await stoppable(work.run(running(attempt)), call);
+      const value = await stoppable(work.run(running(attempt, this.parts.asker)), call);
       attempt.firstByteAt = performance.now();
       if (attempt.usage === NO_USAGE) note(attempt, work.units);
       this.#settler.complete(call, 200);
@@ -176,15 +181,15 @@ function timeoutsOf(ms: number) {
   };
 }
 
-function running(attempt: Attempt): RunningWork {
+function running(attempt: Attempt, asker: () => Asker): RunningWork {
+  const { call } = attempt;
   return {
-    id: attempt.call.id,
-    stop: attempt.call.stop,
-    record: attempt.call,
+    ...{ id: call.id, stop: call.stop, record: call },
     used(units) {
       assertUnits(units);
       note(attempt, units);
     },
+    ask: async (request) => asker().ask(request, call, call.stop),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The parts of a gateway that a reload does not replace. */
 import { AnswerNotes } from "../core/answer-notes.ts";
+import type { Asker } from "../core/call.ts";
 import type { Recorder } from "../core/column.ts";
 import { Backlog } from "../gateway/delivery/backlog.ts";
 import { Clock } from "../gateway/delivery/clock.ts";
@@ -44,6 +45,8 @@ interface Listeners {
   modelsChanged(): void;
   /** The config that serves now. */
   served(): Served;
+  /** Asks models of that config. */
+  asker(): Asker;
   /** Where the gateway listens; undefined before it does. */
   address(): GatewayAddress | undefined;
 }
@@ -144,7 +147,7 @@ export class Lasting {
     });
     this.backlog = new Backlog(clock);
     const works = (this.works = new Works({
-      ...{ clock, ledger: this.ledger, createId: createRequestId },
+      ...{ clock, ledger: this.ledger, createId: createRequestId, asker: () => listeners.asker() },
       observe: (call) => logger.call(call),
       onFault: (fault) => logger.fault("the record of work failed", fault),
     }));

@@ -78,6 +78,7 @@ class Weir implements RunningWeir {
       keysChanged: () => weir.#serving?.renew(weir.#lasting, weir.#socket),
       modelsChanged: () => weir.#serving?.serveStored(weir.#lasting, false),
       served: () => ({ config: weir.#now.merged, catalog: weir.#now.parts.catalog }),
+      asker: () => weir.#now.gateway.asker,
       address: () => weir.#address,
     });
     weir.#declareKeys();

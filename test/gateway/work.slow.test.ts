@@ -272,6 +272,22 @@ test("work has no tokens: a limit on tokens does not hold it", async () => {
   await gateway.books();
 });
 
+test("work asks models for its payer, below it in the books, until it ends", async () => {
+  const gateway = await started(priced(1), () => ({ run: async () => {} }));
+  const work = { by: "shop", name: "buy", payer: {}, units: { call: 1 }, timeoutMs: 5_000 };
+  let later!: () => Promise<unknown>;
+  const run: Work<string>["run"] = async ({ ask }) => {
+    const asked = () => ask({ model: "picture", prompt: "hello", maxTokens: 10 });
+    later = asked;
+    return (await asked()).text;
+  };
+  expect(await gateway.host.work({ ...work, run })).toBe("done");
+  expect(await later().catch(({ kind }: GatewayError) => kind)).toBe("cancelled");
+  const { work: done, others } = await gateway.books();
+  expect(others.map(({ format, outcome }) => [format, outcome])).toEqual([["call.ask", "complete"]]);
+  expect(done.map(({ id }) => `${id}.1`)).toContain(others[0]!.id);
+});
+
 test("units are whole numbers", async () => {
   const gateway = await started(priced(1), () => ({ units: { call: 0.5 }, run: async () => {} }));
   expect((await gateway.ask()).status).toBe(500);

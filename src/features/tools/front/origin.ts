@@ -7,5 +7,7 @@ export function isOriginAllowed(request: Request, allowed: readonly string[]): b
   if (origin === null) return true;
   if (allowed.includes("*") || allowed.includes(origin.toLowerCase())) return true;
   if (!URL.canParse(origin)) return false;
-  return isLoopback(new URL(origin).hostname);
+  const url = new URL(origin);
+  // A browser writes an origin in one form, without a user or a path.
+  return /^https?:$/.test(url.protocol) && url.origin === origin.toLowerCase() && isLoopback(url.hostname);
 }

@@ -172,7 +172,10 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-async function readLines(stream: ReadableStream<Uint8Array>, take: (line: string) => void): Promise<void> {
+export async function readLines(
+  stream: ReadableStream<Uint8Array>,
+  take: (line: string) => void,
+): Promise<void> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const bytes of stream) {

@@ -1,9 +1,9 @@
-/** The browser of a caller who connects an account: it opens a link of weir, says yes, and follows where it is sent. */
+/** Browsers of people: one connects an account, the other signs in and permits what a program asks for. */
 
 /** Redirects before it gives up. */
 const MOST = 10;
 
-/** @returns what weir said in the end @throws Error where the way is not as expected */
+/** Opens a link of weir, says yes, and follows where it is sent. @returns what weir said in the end @throws Error where the way is not as expected */
 export async function connectAccount(link: string): Promise<string> {
   const { origin, pathname, searchParams } = new URL(link);
   const away = await fetch(origin + pathname, {
@@ -27,6 +27,45 @@ export async function connectAccount(link: string): Promise<string> {
     at = new URL(next, at).href;
   }
   throw new Error(`more than ${MOST} redirects`);
+}
+
+/**
+ * Goes where it is sent, with the cookies of each origin, and permits what a form asks.
+ * @throws Error where that ends with an error, or not at all
+ */
+export async function permitAll(url: string): Promise<void> {
+  const jars = new Map<string, Map<string, string>>();
+  let at = url;
+  let form: { readonly body: URLSearchParams } | undefined;
+  for (let step = 0; step < MOST; step++) {
+    const { origin } = new URL(at);
+    const jar = jars.get(origin) ?? new Map<string, string>();
+    jars.set(origin, jar);
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
+    const headers = { cookie, ...(form && { origin }) };
+    const answer = await fetch(at, { ...(form && { method: "POST", ...form }), headers, redirect: "manual" });
+    for (const set of answer.headers.getSetCookie()) keep(jar, set.split(";")[0]!);
+    const page = await answer.text();
+    const next = answer.headers.get("location") ?? /<form method="post" action="([^"]*)">/.exec(page)?.[1];
+    if (next === undefined && !answer.ok) throw new Error(`${answer.status}: ${textOf(page)}`);
+    if (next === undefined) return;
+    form = answer.headers.has("location") ? undefined : { body: permitting(page) };
+    at = new URL(unescaped(next), at).href;
+  }
+  throw new Error(`more than ${MOST} pages`);
+}
+
+function keep(jar: Map<string, string>, pair: string): void {
+  const [name, value] = [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)];
+  if (value === "") jar.delete(name);
+  else jar.set(name, value);
+}
+
+/** The form of a page with its button. */
+function permitting(page: string): URLSearchParams {
+  const fields = page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g);
+  const pairs = [...fields].map(([, name, value]) => [name!, unescaped(value!)]);
+  return new URLSearchParams([...pairs, ["decision", "allow"]]);
 }
 
 const unescaped = (text: string) =>

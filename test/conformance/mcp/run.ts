@@ -1,11 +1,12 @@
 /**
  * `bun run conformance --mcp`: the official suite of the Model Context Protocol against reference servers, directly and through
- * weir, in all cells of client era and server era, and against weir's own client. Writes the tables of the README; exits with 1
+ * weir, in all cells of client era and server era, and against weir's own client and authorization server. Writes the tables of the README; exits with 1
  * when a check is worse through weir than without it.
  */
 import { join } from "node:path";
 import { type RunningGateway, startGateway, TARGET } from "../../helpers/gateway.ts";
 import { markdownTable, ROOT, withPart } from "../../helpers/documents.ts";
+import { judgeAuthorization } from "./authorization.ts";
 import { excuse, EXCUSES, type Excuse } from "./excuses.ts";
 import { plantFaults } from "./faults.ts";
 import { type Installed, installSuite, SUITE } from "./install.ts";
@@ -139,17 +140,20 @@ async function judgeServers(installed: Installed, wanted: string): Promise<numbe
 }
 
 /**
- * @param words what is judged: `reference`, `everything`, `client`, or the judge itself: `faults`; default: all but that
+ * @param words what is judged: `reference`, `everything`, `client`, `authorization`, or the judge itself: `faults`; default: all
+ * but that
  * @returns the exit code
  */
 export async function judgeTools([wanted = "", word = ""]: readonly string[]): Promise<number> {
   const installed = await installSuite();
   if (wanted === "faults") return (await plantFaults(installed, word)).length > 0 ? 1 : 0;
-  let faults = wanted === "client" ? 0 : await judgeServers(installed, wanted);
-  if (wanted === "" || wanted === "client") {
-    const { text, failed } = await judgeClient(installed);
-    faults += await publish("client", text, failed);
-  }
+  const own = { client: judgeClient, authorization: judgeAuthorization };
+  let faults = Object.hasOwn(own, wanted) ? 0 : await judgeServers(installed, wanted);
+  for (const [name, judged] of Object.entries(own))
+    if (wanted === "" || wanted === name) {
+      const { text, failed } = await judged(installed);
+      faults += await publish(name, text, failed);
+    }
   console.log(`\n${SUITE}: ${faults} faults.`);
   return faults > 0 ? 1 : 0;
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { readLines } from "../../helpers/serving.ts";
 import type { Installed } from "./install.ts";
 
 export const REVISIONS = ["2025-11-25", "2026-07-28"] as const;
@@ -57,16 +58,32 @@ export async function runClientSuite(
   return found;
 }
 
+/**
+ * Runs scenarios at an authorization server.
+ * @param words what the suite is told of it @param hear takes each line that the suite prints: it asks for a browser
+ */
+export function runAuthorizationSuite(
+  installed: Installed,
+  words: readonly string[],
+  revision: Revision,
+  scenarios: readonly Scenario[],
+  hear: (line: string) => void,
+): Promise<Checks> {
+  return run(installed, ["authorization", ...words, "--spec-version", revision], scenarios, hear);
+}
+
 async function run(
   { node, suite }: Installed,
   words: readonly string[],
   scenarios: readonly Scenario[],
+  hear?: (line: string) => void,
 ): Promise<Checks> {
   const output = await mkdtemp(join(tmpdir(), "weir-mcp-suite-"));
   const child = Bun.spawn([node, join(suite, "dist/index.js"), ...words, "--output-dir", output], {
-    ...{ stdin: "ignore", stdout: "ignore", stderr: "ignore" },
+    ...{ stdin: "ignore", stdout: hear ? "pipe" : "ignore", stderr: "ignore" },
     timeout: RUN_MS,
   });
+  if (hear && child.stdout) await readLines(child.stdout, hear);
   await child.exited;
   try {
     return await checksIn(output, scenarios);
@@ -75,13 +92,15 @@ async function run(
   }
 }
 
-/** The suite names the folders `[server-]SCENARIO-TIME`; scenarios may have a slash. */
+/** The suite names the folders `[server-]SCENARIO-TIME` or `authorization-server-SCENARIO-TIME`; scenarios may have a slash. */
 async function checksIn(output: string, scenarios: readonly Scenario[]): Promise<Checks> {
   const found = new Map<string, Check[]>();
   const glob = new Bun.Glob("**/checks.json");
   const files = [...glob.scanSync({ cwd: output })].sort();
   for (const { name } of scenarios) {
-    const pattern = new RegExp(`^(server-)?${RegExp.escape(name)}-\\d{4}-\\d\\d-\\d\\dT[\\d-]+Z$`);
+    const pattern = new RegExp(
+      `^((authorization-)?server-)?${RegExp.escape(name)}-\\d{4}-\\d\\d-\\d\\dT[\\d-]+Z$`,
+    );
     const file = files.find((path) => pattern.test(path.slice(0, -"/checks.json".length)));
     if (file) found.set(name, (await Bun.file(join(output, file)).json()) as Check[]);
   }

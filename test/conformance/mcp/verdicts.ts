@@ -84,6 +84,7 @@ const GROUPS: readonly (readonly [string, RegExp])[] = [
     /^(initialize|tools_call|elicitation-sep1034-client|sse-retry|request-metadata|sep-2322-client|http-(standard|custom|invalid)|json-schema-ref)/,
   ],
   ["weir's own client: authorization", /^auth\//],
+  ["weir's own authorization server: metadata, codes", /^authorization-/],
 ];
 
 const UNSCORED = "not scored: headers, sessions, schemas, other authorization";

@@ -3,6 +3,7 @@ import type { Context } from "../../../cli/command.ts";
 import { configOptions } from "../../../cli/command.ts";
 import { table } from "../../../cli/terminal.ts";
 import { loadConfig } from "../../../config/load.ts";
+import { createTransport } from "../../../http/index.ts";
 import { Groups } from "../../../service/groups.ts";
 import { VERSION } from "../../../process/version.ts";
 import { Credentials, guardedBy } from "../auth/credentials.ts";
@@ -114,6 +115,8 @@ class Programs {
   get ways(): Ways {
     return {
       program: connectPrograms(this.#children),
+      // Connections that are kept would keep the command from ending.
+      transport: createTransport(process.env, { idleMs: 1 }),
       credential: (server, url, { principal }) => this.#credentials.of(guardedBy(server, url), principal),
     };
   }

@@ -1,7 +1,7 @@
 /** Requests to a server over HTTP: one message goes out, the messages of the answer come in. */
 import { type JsonObject, isObject } from "../../../core/json.ts";
 import { createTransport, describeReason, HttpError } from "../../../http/index.ts";
-import type { ByteStream, Method, UpstreamResponse } from "../../../http/types.ts";
+import type { ByteStream, Method, Transport, UpstreamResponse } from "../../../http/types.ts";
 import type { Credential } from "../auth/credential.ts";
 import { leave, Lines, readEvents, type ServerEvent } from "../wire/events.ts";
 import { CODE, McpError, parseExact } from "../wire/messages.ts";
@@ -11,6 +11,8 @@ export interface HttpTarget {
   readonly name: string;
   readonly url: string;
   readonly credential: Credential;
+  /** Default: one that keeps connections for the next request. */
+  readonly transport?: Transport;
 }
 
 export interface HttpAsk {
@@ -45,7 +47,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** Longest time to connect. Milliseconds. */
 const CONNECT_MS = 10_000;
 
-const transport = createTransport(process.env);
+const keeping = createTransport(process.env);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -63,6 +65,7 @@ async function sendOnce(target: HttpTarget, ask: HttpAsk): Promise<UpstreamRespo
   const { method = "POST", headers, text, stop } = ask;
   const credential = await target.credential.headers();
   stop.throwIfAborted();
+  const transport = target.transport ?? keeping;
   try {
     return await transport({
       ...{ method, url: target.url, headers: { ...headers, ...credential }, connectMs: CONNECT_MS },

@@ -2,6 +2,7 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { type Credential, NeedsUser } from "../auth/credential.ts";
 import type { ServerConfig } from "../section.ts";
+import type { Transport } from "../../../http/types.ts";
 import { CODE, McpError } from "../wire/messages.ts";
 import type { Era } from "../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents } from "./connection.ts";
@@ -36,6 +37,8 @@ export interface Ways {
   credential(server: Pick<Server, "name" | "config">, url: string, owner: ForWhom): Credential;
   /** Why callers cannot connect accounts: a clause. */
   accountFault?(server: Pick<Server, "name" | "config">, url: string): Promise<string | undefined>;
+  /** Default: one that keeps connections. */
+  readonly transport?: Transport;
 }
 
 /** Longest time to open a connection. Milliseconds. */
@@ -226,7 +229,9 @@ export class Server {
       return this.#ways.program(this, key, owner, events);
     }
     const stop = AbortSignal.timeout(OPEN_MS);
-    const target = { name: this.name, url, credential: this.#ways.credential(this, url, owner) };
+    const { transport } = this.#ways;
+    const credential = this.#ways.credential(this, url, owner);
+    const target = { name: this.name, url, credential, ...(transport && { transport }) };
     return openHttp({ target, era, preferred: owner.era, client: owner.client, events, stop }).catch(
       (thrown: unknown) => {
         if (!stop.aborted) throw thrown;

@@ -6,6 +6,7 @@ import { loadConfig } from "../../../config/load.ts";
 import { createTransport } from "../../../http/index.ts";
 import { Groups } from "../../../service/groups.ts";
 import { VERSION } from "../../../process/version.ts";
+import { NeedsUser } from "../auth/credential.ts";
 import { Credentials, guardedBy } from "../auth/credentials.ts";
 import { revealed } from "../front/revealed.ts";
 import { visible, visibleName } from "../pins/visible.ts";
@@ -26,8 +27,12 @@ interface Checked {
   readonly software?: string;
   readonly tools?: number;
   readonly tokens?: number;
+  /** Why it cannot be used, or what it needs first. */
   readonly reason?: string;
 }
+
+/** Said of a server that answers nobody without an account, where accounts can be connected. */
+const ACCOUNTS = "each caller connects an account of its own there first";
 
 /** @returns 1 if a server cannot be used */
 export async function run(context: Context): Promise<number> {
@@ -56,6 +61,14 @@ export async function run(context: Context): Promise<number> {
 }
 
 async function checkOne(name: string, config: ServerConfig, ways: Ways): Promise<Checked> {
+  const found = await connectTo(name, config, ways);
+  if (!found.ok || config.url === undefined) return found;
+  // A server that lists its tools for strangers may still have an authorization server that gives its callers nothing.
+  const fault = await ways.accountFault?.({ name, config }, config.url);
+  return fault === undefined ? found : { server: name, ok: false, reason: fault };
+}
+
+async function connectTo(name: string, config: ServerConfig, ways: Ways): Promise<Checked> {
   const server = new Server(name, config, { heard: () => {}, met: () => {}, listed: () => {} }, ways);
   const stop = AbortSignal.timeout(PATIENCE_MS);
   try {
@@ -72,6 +85,7 @@ async function checkOne(name: string, config: ServerConfig, ways: Ways): Promise
       tokens: tools.reduce((sum, one) => sum + tokensOf(one), 0),
     };
   } catch (thrown) {
+    if (thrown instanceof NeedsUser) return { server: name, ok: true, reason: ACCOUNTS };
     return { server: name, ok: false, reason: (thrown as Error).message };
   } finally {
     await server.close();
@@ -79,17 +93,17 @@ async function checkOne(name: string, config: ServerConfig, ways: Ways): Promise
 }
 
 function shown(checked: readonly Checked[]): string {
-  const rows = checked.map(
-    ({ server, ok, era = "", version = "", tools, tokens, software = "", reason = "" }) =>
-      ok
-        ? [server, "ok", `${era} ${visible(version)}`, String(tools), String(tokens), visible(software)]
-        : [server, "failed", visible(reason)],
+  const rows = checked.map(({ server, ok, era = "", version = "", tools, tokens, software = "", reason }) =>
+    reason === undefined
+      ? [server, "ok", `${era} ${visible(version)}`, String(tools), String(tokens), visible(software)]
+      : [server, ok ? "ok" : "failed", visible(reason)],
   );
-  const good = rows.filter(([, state]) => state === "ok");
-  const bad = rows.filter(([, state]) => state !== "ok");
+  const HEADS = ["SERVER", "STATE", "ERA", "TOOLS", "TOKENS", "SOFTWARE"];
+  const known = rows.filter(({ length }) => length === HEADS.length);
+  const others = rows.filter(({ length }) => length !== HEADS.length);
   return [
-    ...(good.length > 0 ? [table([["SERVER", "STATE", "ERA", "TOOLS", "TOKENS", "SOFTWARE"], ...good])] : []),
-    ...(bad.length > 0 ? [table(bad)] : []),
+    ...(known.length > 0 ? [table([HEADS, ...known])] : []),
+    ...(others.length > 0 ? [table(others)] : []),
   ].join("\n");
 }
 
@@ -118,6 +132,7 @@ class Programs {
       // Connections that are kept would keep the command from ending.
       transport: createTransport(process.env, { idleMs: 1 }),
       credential: (server, url, { principal }) => this.#credentials.of(guardedBy(server, url), principal),
+      accountFault: (server, url) => this.#credentials.fault(guardedBy(server, url)),
     };
   }
 

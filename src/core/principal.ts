@@ -21,6 +21,14 @@ export interface Permissions extends Noted {
   readonly scopes: Readonly<Record<string, unknown>>;
 }
 
+/** What of weir a credential must be for. Programs get credentials for one resource (RFC 8707). */
+export interface Resource {
+  /** Path of its endpoint: `/mcp/github`. A credential for a path is one for the paths below it. */
+  readonly path: string;
+  /** Scopes (RFC 6749) of which one suffices. The first is what programs ask for at first; those that have none of them learn all. */
+  readonly scopes: readonly [string, ...string[]];
+}
+
 /**
  * Who asks. A form of credentials makes one object for each credential and returns it until the credential changes: the ledger
  * remembers for each object which budgets and limits count it.
@@ -45,10 +53,15 @@ export interface Principal {
   readonly until?: number;
   /** How the credential came to be, for the columns of features: `jwt/okta`. */
   readonly via?: string;
+  /**
+   * Whether its credential, with which it asks for one thing, is for another one too. Absent: it is for all.
+   * @throws GatewayError `authentication` or `permission`, as the form of credentials for a request of that resource
+   */
+  expect?(resource: Resource): void;
 }
 
 /** A caller without a key, as a form of credentials describes it. */
-export interface Caller extends Pick<Principal, "name" | "person" | "path" | "until" | "via"> {
+export interface Caller extends Pick<Principal, "name" | "person" | "path" | "until" | "via" | "expect"> {
   /** Permanent, and of one caller among those of the feature: see {@link Principal.id}. */
   readonly id: string;
   readonly tags?: readonly string[];

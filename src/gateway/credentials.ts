@@ -1,14 +1,8 @@
 /** The seam `credentials`: forms in which callers say who they are, beside weir's own keys. */
 import { GatewayError } from "../core/error.ts";
-import type { Principal } from "../core/principal.ts";
+import type { Principal, Resource } from "../core/principal.ts";
 
-/** What of weir a credential must be for. Programs get credentials for one resource (RFC 8707). */
-export interface Resource {
-  /** Path of its endpoint: `/mcp/github`. A credential for a path is one for the paths below it. */
-  readonly path: string;
-  /** Scopes (RFC 6749) of which one suffices. The first is what programs ask for at first; those that have none of them learn all. */
-  readonly scopes: readonly [string, ...string[]];
-}
+export type { Resource };
 
 /** Where programs get credentials of a form (RFC 9728). */
 export interface Issued {

@@ -254,8 +254,14 @@ export class TokenForm implements CredentialForm {
 
   #principal({ person, name, path, via, until, entry, models, ...facts }: Verified): Principal {
     const scopes = this.#restricted(this.#entries[entry]!, models);
-    const principal = this.#host.principal({ id: person, person, name, path, via, until, scopes });
     const { client, audience, scope } = facts;
+    const isNarrow = audience !== undefined || scope !== undefined;
+    const principal = this.#host.principal({
+      ...{ id: person, person, name, path, via, until, scopes },
+      ...(isNarrow && {
+        expect: (resource) => void expectFor(principal, this.#options.url, resource),
+      }),
+    });
     noteFacts(principal, {
       name,
       ...(client !== undefined && { client }),

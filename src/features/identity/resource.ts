@@ -23,7 +23,7 @@ export function expectFor(
   if (isWide) return principal;
   throw new GatewayError(
     "permission",
-    `The token is for ${scope}, which does not cover this; get one with the scope ${resource?.scopes[0] ?? "models"}.`,
+    `The token is for ${scope}, which does not cover ${resource?.path ?? "models"}; get one with the scope ${resource?.scopes[0] ?? "models"}.`,
     { code: "insufficient_scope", shouldRetry: false },
   );
 }

@@ -57,12 +57,12 @@ export function callerMaker(owner: string, sets?: CurrentSets): (caller: Caller)
     shared.set(scopes, options);
     return options;
   };
-  return ({ id, name, path, tags = [], scopes = NO_SCOPES, person, until, via }) => {
+  return ({ id, name, path, tags = [], scopes = NO_SCOPES, person, until, via, expect }) => {
     const fault = pathFault(path);
     if (fault !== undefined) throw new Error(`the path ${JSON.stringify(path)} of a caller ${fault}`);
     if (id === "") throw new Error("a caller has an empty id");
     const options = shared.get(scopes) ?? permissionsOf(scopes);
-    return { id: `${owner}/${id}`, name, path, tags, options, person, until, via };
+    return { id: `${owner}/${id}`, name, path, tags, options, person, until, via, ...(expect && { expect }) };
   };
 }
 

@@ -3,6 +3,9 @@ import { GatewayError } from "../../../core/error.ts";
 import type { OwnRoute, Resource, Visit } from "../../../gateway/seams.ts";
 import { SERVER_NAME } from "../section.ts";
 
+/** Their name in the scope `endpoints` of keys. */
+export const ENDPOINT = "tools";
+
 const ALL = "/mcp";
 const DOCUMENTS = "/.well-known/oauth-protected-resource";
 

@@ -4,7 +4,7 @@ import { GatewayError } from "../../../core/error.ts";
 import { clientLeft } from "../../../gateway/delivery/stream.ts";
 import type { Visit } from "../../../gateway/seams.ts";
 import type { Caller, PostAsk } from "../asks.ts";
-import { resourceOf } from "../auth/resources.ts";
+import { ENDPOINT, resourceOf } from "../auth/resources.ts";
 import { eventText } from "../wire/events.ts";
 import { CODE, errorText, McpError, type RequestId } from "../wire/messages.ts";
 import { innerCall } from "../lean/lean.ts";
@@ -50,9 +50,6 @@ export interface Visitor {
 }
 
 type Handle = (request: Request, visit: Visit) => Promise<Response>;
-
-/** Its name in the scope `endpoints` of keys. */
-export const ENDPOINT = "tools";
 
 /** What `/mcp` and `/mcp/{server}` answer. */
 export class Endpoint {

@@ -1,11 +1,11 @@
 /** `GET /v1/tools`: what the caller may use, for people and commands. */
-import { resourceOf } from "../auth/resources.ts";
+import { ENDPOINT, resourceOf } from "../auth/resources.ts";
 import type { OwnRoute } from "../../../gateway/seams.ts";
 import type { Bench } from "../bench.ts";
 import { priceOf, tokensOf } from "../operator/tokens.ts";
 import type { ToolsConfig } from "../section.ts";
 import { fullName } from "../bridge/names.ts";
-import { ENDPOINT, failure } from "./endpoint.ts";
+import { failure } from "./endpoint.ts";
 
 export const listTools =
   (bench: Pick<Bench, "list">, { prices }: ToolsConfig): OwnRoute["handle"] =>

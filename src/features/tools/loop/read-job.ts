@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Edited, Entry } from "../../../gateway/seams.ts";
 import { scanBody } from "../../../stream/scan.ts";
 import { mayHold } from "../../../stream/spelling.ts";
+import { permitted } from "./permitted.ts";
 import {
   type Asked,
   type OfferedByModel,
@@ -27,7 +28,8 @@ export interface ReadJob extends Asked {
 /**
  * Most requests say nothing of tools that weir runs, and are not parsed for that.
  * @param offered to models whose clients name no servers
- * @returns undefined if the request names no servers @throws GatewayError `invalid-request`
+ * @returns undefined if the request names no servers @throws GatewayError `invalid-request`, and as
+ * {@link permitted}
  */
 export function readJob(
   incoming: Pick<Entry, "call" | "format" | "bytes" | "body">,
@@ -38,14 +40,15 @@ export function readJob(
   const header = call.headers.get(TOOLS_HEADER);
   const ask = codec && mayHold(bytes, codec.mark) ? codec.asked(incoming.body) : undefined;
   if (!ask) {
-    const references = header === null ? offeredTo(call.model, offered) : readHeader(header);
+    const wanted = header === null ? offeredTo(call.model, offered) : readHeader(header);
+    const references = permitted(wanted, call.principal);
     return references.length > 0 ? { codec, references, foreign: [], written: {} } : undefined;
   }
   const named = readHeader(header ?? "");
   const { references, foreign } = sortServers(ask.servers, call.headers.get("host") ?? "");
   return {
     codec,
-    references: [...references, ...named],
+    references: permitted([...references, ...named], call.principal),
     foreign,
     written: changed(incoming.body, ask.rest),
     edited: editedTo(ask.rest),

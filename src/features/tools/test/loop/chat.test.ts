@@ -414,3 +414,23 @@ describe("tells the model", () => {
     expect((await ask(on)).content).toBe('I know: {"price":3}');
   });
 });
+
+test("a key whose endpoints lack tools gets none", async () => {
+  const [narrow, wide] = ["narrow-0123456789abcdef", "wide-0123456789abcdef"];
+  const keys = [
+    { name: "narrow", key: narrow, endpoints: ["chat-completions"] },
+    { name: "wide", key: wide, endpoints: ["chat-completions", "tools"] },
+  ];
+  const on = await stage(findTea, { config: { keys }, limits: { models: { "responses/m": ["shop"] } } });
+  const as = (key: string, body: object = {}) => ask(on, body, { authorization: `Bearer ${key}` });
+  expect((await as(wide)).content).toBe("I know: found tea");
+  on.model.heard.length = 0;
+  await expect(as(narrow)).rejects.toMatchObject({
+    status: 403,
+    code: "endpoint_not_allowed",
+    param: "tools[0]",
+  });
+  expect(on.model.heard).toEqual([]);
+  await as(narrow, { model: "responses/m", tools: undefined });
+  expect(on.model.heard.map(({ tools }) => tools)).toEqual([[]]);
+});

@@ -809,6 +809,9 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   // What one program reads, whose protocol the file is about.
   "src/features/identity/claude-code/labels.ts": ["anthropic-*"],
   "src/features/identity/claude-code/told.ts": ["anthropic-*"],
+  // The protocol of tools has the same words.
+  "src/features/tools/sampling/request.ts": ["tool_result", "tool_use"],
+  "src/features/tools/sampling/result.ts": ["tool_use"],
   // Names of attributes in traces.
   "src/features/traces/conventions.ts": ["input_tokens", "output_tokens"],
   // `providers.NAME.maxTokensField`.

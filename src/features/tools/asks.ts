@@ -4,7 +4,7 @@ import type { ConnectAsk } from "./auth/connecting.ts";
 import type { ServerReport } from "./operator/facts.ts";
 import type { ApprovedPins } from "./pins/compare.ts";
 import type { PinMode } from "./pins/declarations.ts";
-import type { RequestId } from "./wire/messages.ts";
+import type { Answered, RequestId } from "./wire/messages.ts";
 import type { ToolsConfig } from "./section.ts";
 
 /** Who asks, and what it may use. */
@@ -37,6 +37,8 @@ export interface PostAsk {
   readonly session?: string;
   /** Headers `mcp-param-…` of the request. */
   readonly params?: Readonly<Record<string, string>>;
+  /** The worker answers servers that ask for a model: pieces `sample`. */
+  readonly samples?: true;
 }
 
 /** The stream of a legacy session, or the rest of one that broke. */
@@ -76,6 +78,15 @@ export interface CallAsk {
   readonly caller: Caller;
   readonly name: string;
   readonly arguments: JsonObject;
+  /** As in {@link PostAsk}. */
+  readonly samples?: true;
+}
+
+/** The answer to a piece `sample`. */
+export interface SampledAsk {
+  readonly kind: "sampled";
+  readonly id: number;
+  readonly answered: Answered;
 }
 
 /** What the worker tells operators: {@link Watched}, as long as it reads. */
@@ -96,7 +107,16 @@ export interface BrowserAsk {
 }
 
 export type Ask =
-  PostAsk | StreamAsk | EndAsk | ResolveAsk | ToolsAsk | CallAsk | WatchAsk | LogsAsk | BrowserAsk;
+  | PostAsk
+  | StreamAsk
+  | EndAsk
+  | ResolveAsk
+  | ToolsAsk
+  | CallAsk
+  | SampledAsk
+  | WatchAsk
+  | LogsAsk
+  | BrowserAsk;
 
 /** A list that a server gave, or how a server is. */
 export type Watched =
@@ -124,6 +144,8 @@ export type Piece =
   | { readonly events: string; readonly outcome?: Outcome }
   /** The answer ends for now: the client reads it on. The outcome follows. */
   | { readonly pause: true }
+  /** A server asks for the answer of a model. @see SampledAsk */
+  | { readonly sample: { readonly id: number; readonly params: JsonObject } }
   /** Answers to asks that are no requests of clients. */
   | { readonly value: unknown };
 

@@ -6,6 +6,7 @@ import { auth, authFaults } from "./auth/section.ts";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
 import { runOptions } from "./declarations.ts";
 import { PIN_MODES } from "./pins/declarations.ts";
+import { samplesOf, samplingFaults, samplingOptions } from "./sampling/section.ts";
 
 /** Names of servers: without an underscore, because the first `__` of a tool's name ends that of its server. */
 export const SERVER_NAME = /^[a-z][a-z0-9-]{0,23}$/;
@@ -104,6 +105,7 @@ export const toolsSection = section(
         }),
       ),
       run: runOptions,
+      sampling: Type.Optional(samplingOptions),
       prices: Type.Optional(
         Type.Record(Type.String(), Type.Number({ minimum: 0 }), {
           examples: [{ github__search_code: 0.002 }],
@@ -124,7 +126,11 @@ type Options = Static<typeof toolsSection.schema>;
 type ServerOptions = Options["servers"][string];
 
 /** The options of a server with their defaults. */
-export type ServerConfig = ServerOptions & Required<Pick<ServerOptions, keyof typeof DEFAULTS>>;
+export type ServerConfig = ServerOptions &
+  Required<Pick<ServerOptions, keyof typeof DEFAULTS>> & {
+    /** Most answers of models that it may ask for in one call of a tool. */
+    readonly samples: number;
+  };
 export type ToolsConfig = Omit<Options, "servers"> & {
   readonly servers: Readonly<Record<string, ServerConfig>>;
 };
@@ -137,15 +143,22 @@ const DEFAULTS = {
 /** The options of a config. */
 export function toolsOf(config: object): ToolsConfig {
   const { servers, ...options } = toolsSection.of(config);
-  const whole = Object.entries(servers).map(([name, server]) => [name, { ...DEFAULTS, ...server }] as const);
+  const whole = Object.entries(servers).map(([name, server]) => {
+    const samples = samplesOf(options.sampling, name);
+    return [name, { ...DEFAULTS, ...server, samples }] as const;
+  });
   return { ...options, servers: Object.fromEntries(whole) };
 }
 
 function faults(written: unknown): readonly Fault[] {
-  const { servers = {}, url } = written as Partial<Options>;
+  const { servers = {}, url, sampling } = written as Partial<Options>;
   const own =
     url === undefined || isHttp(url) ? [] : [{ path: ["tools", "url"], clause: "must be an https:// URL" }];
-  return [...own, ...Object.entries(servers).flatMap(([name, one]) => serverFaults(name, one, url))];
+  return [
+    ...own,
+    ...samplingFaults(sampling, Object.keys(servers)),
+    ...Object.entries(servers).flatMap(([name, one]) => serverFaults(name, one, url)),
+  ];
 }
 
 function serverFaults(

@@ -9,8 +9,8 @@ import { OWN_INFO } from "../wire/own-info.ts";
 import { metaOf, META, REVISIONS, withMeta } from "../wire/revisions.ts";
 import { leanAnswer } from "../lean/answers.ts";
 import { translated } from "./eras.ts";
-import { type Exchange, ownerOf } from "./exchange.ts";
-import type { Forwarded, Forwarder } from "./forward.ts";
+import { type Exchange, type Forwarded, ownerOf } from "./exchange.ts";
+import type { Forwarder } from "./forward.ts";
 import { isList, listed } from "./lists.ts";
 import { splitName } from "./names.ts";
 import { ResourceHomes } from "./resources.ts";
@@ -152,7 +152,7 @@ export class Answers {
         server: server.name,
         method: "tools/call",
         params: { ...params, name: tool["name"] },
-        headers,
+        ...{ headers, samples: server.config.samples },
       };
       return await this.#asked(exchange, server, held, asked);
     } finally {
@@ -189,7 +189,7 @@ export class Answers {
   ): Promise<Answered> {
     const held = await this.#hold(exchange, server);
     try {
-      return await this.#asked(exchange, server, held, { server: server.name, method, params });
+      return await this.#asked(exchange, server, held, { server: server.name, method, params, samples: 0 });
     } finally {
       held.release();
     }

@@ -6,11 +6,13 @@ import { OWN_INFO } from "../wire/own-info.ts";
 import type { Answers } from "./answers.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Listeners } from "./listeners.ts";
+import type { Samples } from "../sampling/process.ts";
 import type { View } from "./view.ts";
 
 export interface Context {
   readonly answers: Answers;
   readonly listeners: Listeners;
+  readonly samples: Samples;
   /** @throws McpError for an endpoint that is not the caller's */
   view(caller: Caller, endpoint: string | undefined): View;
   /** The error of an answer; logs one that is none. */

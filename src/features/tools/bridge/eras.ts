@@ -2,8 +2,7 @@
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { type Answered, CODE } from "../wire/messages.ts";
 import { CACHEABLE, type Era } from "../wire/revisions.ts";
-import type { Exchange } from "./exchange.ts";
-import type { Forwarded } from "./forward.ts";
+import type { Exchange, Forwarded } from "./exchange.ts";
 
 /** An answer of a server as a client of another era reads it. @param era that of the server */
 export function translated(exchange: Exchange, era: Era, asked: Forwarded, answered: Answered): Answered {

@@ -16,6 +16,8 @@ export interface Exchange {
   notify(method: string, params: JsonObject): void;
   /** Asks the client during the request. Legacy clients only. */
   ask(method: string, params: JsonObject): Promise<Answered>;
+  /** Asks a model of weir for the server; absent: no worker answers. */
+  readonly sample?: ((params: JsonObject, stop: AbortSignal) => Promise<Answered>) | undefined;
   /** @see Outgoing */
   ready?(): Promise<void> | undefined;
   primed?(retryMs: number): void;
@@ -24,6 +26,16 @@ export interface Exchange {
   readonly params: Readonly<Record<string, string>>;
   /** Session of a legacy client. */
   readonly session?: string;
+}
+
+/** A request of a client, as it goes to a server. */
+export interface Forwarded {
+  readonly server: string;
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Most answers of weir's models for the server. */
+  readonly samples: number;
 }
 
 /** For whom connections are opened. */

@@ -1,22 +1,18 @@
 /** A request of a client at a server, in all four pairs of eras. */
-import { isObject, type JsonObject } from "../../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { Connection } from "../servers/connection.ts";
+import { Sampling } from "../sampling/process.ts";
 import { type Answered, CODE, McpError } from "../wire/messages.ts";
-import { type Exchange, lacking } from "./exchange.ts";
+import { type Exchange, type Forwarded, lacking } from "./exchange.ts";
 import type { Leg, ParkedCalls } from "./parked.ts";
 import { digestOf, type Seal } from "./seal.ts";
 
-/** Most rounds in which a modern server asks a legacy client. */
+/** Most rounds in which a modern server asks a legacy client, or a model. */
 const MOST_ROUNDS = 10;
 /** How long a client may take for its answer to a modern server. Milliseconds. */
 const STATE_MS = 600_000;
-
-export interface Forwarded {
-  readonly server: string;
-  readonly method: string;
-  readonly params: JsonObject;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+/** Most of what waits for models in a state, which the client sends back. Characters. */
+const MOST_WISHES = 1_048_576;
 
 export class Forwarder {
   readonly #seal: Seal;
@@ -29,35 +25,78 @@ export class Forwarder {
 
   /** @throws McpError */
   forward(exchange: Exchange, connection: Connection, asked: Forwarded): Promise<Answered> {
-    if (connection.era === "legacy")
-      return exchange.era === "legacy"
-        ? once(exchange, connection, asked, asked.params)
-        : this.#modernAtLegacy(exchange, connection, asked);
-    return exchange.era === "legacy"
-      ? rounds(exchange, connection, asked)
-      : this.#modernAtModern(exchange, connection, asked);
+    if (exchange.era === "modern")
+      return connection.era === "legacy"
+        ? this.#modernAtLegacy(exchange, connection, asked)
+        : this.#modernAtModern(exchange, connection, asked);
+    const sampling = new Sampling(asked.samples);
+    return connection.era === "legacy"
+      ? once({ exchange, connection, asked, sampling }, asked.params)
+      : rounds({ exchange, connection, asked, sampling });
   }
 
+  /** What the server wants of a model, weir answers; the rest goes to the client, and what waits for it is in the state. */
   async #modernAtModern(exchange: Exchange, connection: Connection, asked: Forwarded): Promise<Answered> {
-    const state = this.#opened(exchange, asked);
-    const params = state ? { ...asked.params, requestState: state["state"] } : asked.params;
-    const answered = await once(exchange, connection, asked, params);
+    const { requestState: _, ...own } = asked.params;
+    const { state, sampled, wishes } = this.#opened(exchange, asked) ?? {};
+    const sampling = new Sampling(asked.samples, Number(sampled ?? 0));
+    const leg = { exchange, connection, asked, sampling };
+    const of = (answers: JsonObject, requestState: Json | undefined): JsonObject => ({
+      ...{ ...own, ...answers },
+      ...(requestState !== undefined && { requestState }),
+    });
+    let params = of({}, state);
+    if (isObject(wishes)) {
+      const given = await modelsAnswer(leg, wishes);
+      if ("why" in given) return cannot(given.why);
+      const { inputResponses } = own;
+      const all = { ...(isObject(inputResponses) ? inputResponses : {}), ...given.answers };
+      params = of({ inputResponses: all }, state);
+    }
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const answered = await once(leg, params);
+      const { models, others } = wishesIn(leg, answered);
+      if (isEmpty(models) || !isEmpty(others)) return this.#passed(leg, answered, { models, others });
+      const given = await modelsAnswer(leg, models);
+      if ("why" in given) return cannot(given.why);
+      const { result } = answered as { result: JsonObject };
+      params = of({ inputResponses: given.answers }, result["requestState"]);
+    }
+    throw tooManyRounds(asked);
+  }
+
+  /** What the client gets of a modern server. */
+  #passed({ exchange, asked, sampling }: Round, answered: Answered, { models, others }: Wishes): Answered {
     if ("error" in answered) return answered;
     const { requestState } = answered.result;
-    if (typeof requestState !== "string") return answered;
-    const sealed = this.#sealed(exchange, asked, { state: requestState });
-    return { result: { ...answered.result, requestState: sealed } };
+    const { given: sampled } = sampling;
+    const isState = typeof requestState === "string";
+    const keeps = isInput(answered) && (sampled > 0 || !isEmpty(models));
+    if (!isState && !keeps) return answered;
+    if (JSON.stringify(models).length > MOST_WISHES)
+      return cannot("the server asks a model and the client at once, and its request is too large");
+    const sealed = this.#sealed(exchange, asked, {
+      ...(isState && { state: requestState }),
+      ...(keeps && { sampled, ...(!isEmpty(models) && { wishes: models }) }),
+    });
+    const rest = isEmpty(models) ? {} : { inputRequests: others };
+    return { result: { ...answered.result, ...rest, requestState: sealed } };
   }
 
   async #modernAtLegacy(exchange: Exchange, connection: Connection, asked: Forwarded): Promise<Answered> {
-    const { method, headers } = asked;
+    const { method, headers, samples } = asked;
     const { requestState: _, inputResponses, ...params } = asked.params;
     const state = this.#opened(exchange, asked);
     const parked = state?.["parked"];
     const leg: Leg =
       typeof parked === "string"
         ? await this.#parked.resume(parked, exchange, isObject(inputResponses) ? inputResponses : {})
-        : await this.#parked.begin(exchange, connection, { method, params, ...(headers && { headers }) });
+        : await this.#parked.begin(exchange, connection, {
+            method,
+            params,
+            samples,
+            ...(headers && { headers }),
+          });
     if (!("parked" in leg)) return leg;
     const requestState = this.#sealed(exchange, asked, { parked: leg.parked });
     return { result: { resultType: "input_required", inputRequests: leg.inputRequests, requestState } };
@@ -87,70 +126,128 @@ function boundTo({ caller }: Exchange, { server, method, params }: Forwarded): J
   return { server, caller: caller.id, method, name: String(name ?? uri), digest: digestOf(args ?? {}) };
 }
 
-function once(
-  exchange: Exchange,
-  connection: Connection,
-  { method, headers }: Forwarded,
-  params: JsonObject,
-): Promise<Answered> {
+/** A request at a server, on behalf of a client. */
+interface Round {
+  readonly exchange: Exchange;
+  readonly connection: Connection;
+  readonly asked: Forwarded;
+  readonly sampling: Sampling;
+}
+
+function once({ exchange, connection, asked, sampling }: Round, params: JsonObject): Promise<Answered> {
+  const { method, headers } = asked;
   return connection.request({
-    ...{ method, params, client: exchange.client, stop: exchange.stop },
+    ...{ method, params, client: sampling.client(exchange), stop: exchange.stop },
     ...(headers && { headers }),
     notify: (name, told) => exchange.notify(name, told),
-    ask: (name, wanted) => asking(exchange, name, wanted),
+    ask: (name, wanted) => asking(exchange, sampling, name, wanted),
     ready: () => exchange.ready?.(),
     primed: (retryMs) => exchange.primed?.(retryMs),
     paused: () => exchange.paused?.(),
   });
 }
 
-function asking(exchange: Exchange, method: string, params: JsonObject): Promise<Answered> {
+function asking(
+  exchange: Exchange,
+  sampling: Sampling,
+  method: string,
+  params: JsonObject,
+): Promise<Answered> {
+  if (sampling.serves(exchange, method)) return sampling.answer(exchange, params);
   const missing = lacking(exchange.client, method);
   if (missing === undefined) return exchange.ask(method, params);
   return Promise.resolve({ error: { code: CODE.method, message: `the client does not support ${missing}` } });
 }
 
 /** A legacy client at a modern server: weir asks the client, and repeats the request with its answers. */
-async function rounds(exchange: Exchange, connection: Connection, asked: Forwarded): Promise<Answered> {
+async function rounds(leg: Round): Promise<Answered> {
+  const { exchange, asked } = leg;
   let { params } = asked;
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const answered = await once(exchange, connection, asked, params);
-    if ("error" in answered || answered.result["resultType"] !== "input_required") return answered;
-    const { inputRequests, requestState } = answered.result;
-    const questions = isObject(inputRequests) ? Object.entries(inputRequests) : [];
-    const missing = questions.flatMap(([, wish]) => lackingIn(exchange, wish));
+    const answered = await once(leg, params);
+    if (!isInput(answered)) return answered;
+    const { requestState } = answered.result;
+    const { models, others } = wishesIn(leg, answered);
+    const missing = Object.values(others).flatMap((wish) => lackingIn(exchange, wish));
     if (missing.length > 0) return cannot(missing[0]!);
-    const answers = await Promise.all(
-      questions.map(async ([key, wish]) => [key, await answerOf(exchange, wish)] as const),
-    );
-    const failed = answers.find(([, answer]) => "error" in answer);
-    if (failed)
-      return cannot(
-        `the client answered with an error: ${(failed[1] as { error: { message: string } }).error.message}`,
-      );
-    const inputResponses = Object.fromEntries(
-      answers.map(([key, answer]) => [key, (answer as { result: JsonObject }).result]),
-    );
+    const [own, clients] = await Promise.all([modelsAnswer(leg, models), clientAnswers(exchange, others)]);
+    if ("why" in own) return cannot(own.why);
+    if ("why" in clients) return cannot(`the client answered with an error: ${clients.why}`);
+    const inputResponses = { ...clients.answers, ...own.answers };
     params = {
       ...asked.params,
-      ...(questions.length > 0 && { inputResponses }),
+      ...(!isEmpty(inputResponses) && { inputResponses }),
       ...(requestState !== undefined && { requestState }),
     };
   }
-  throw new McpError(CODE.invalid, `server ${asked.server} asks the client more than ${MOST_ROUNDS} times`);
+  throw tooManyRounds(asked);
 }
 
-function lackingIn({ client }: Exchange, wish: unknown): string[] {
-  const method = isObject(wish) ? String(wish["method"]) : "";
-  const missing = lacking(client, method);
+function tooManyRounds({ server }: Forwarded): McpError {
+  return new McpError(CODE.invalid, `server ${server} asks more than ${MOST_ROUNDS} times`);
+}
+
+/** What a server wants before it answers, by its keys: of weir's models, and of the client. */
+interface Wishes {
+  readonly models: JsonObject;
+  readonly others: JsonObject;
+}
+
+function isInput(answered: Answered): answered is { result: JsonObject } {
+  return "result" in answered && answered.result["resultType"] === "input_required";
+}
+
+function wishesIn({ exchange, sampling }: Round, answered: Answered): Wishes {
+  const { inputRequests } = isInput(answered) ? answered.result : {};
+  const all = isObject(inputRequests) ? Object.entries(inputRequests) : [];
+  const isOwn = (wish: Json | undefined) => sampling.serves(exchange, methodOf(wish));
+  return {
+    models: Object.fromEntries(all.filter(([, wish]) => isOwn(wish))),
+    others: Object.fromEntries(all.filter(([, wish]) => !isOwn(wish))),
+  };
+}
+
+type Given = { readonly answers: JsonObject } | { readonly why: string };
+
+function modelsAnswer({ exchange, sampling }: Round, wishes: JsonObject): Promise<Given> {
+  return answersTo(wishes, (_, params) => sampling.answer(exchange, params));
+}
+
+function clientAnswers(exchange: Exchange, wishes: JsonObject): Promise<Given> {
+  return answersTo(wishes, (method, params) => exchange.ask(method, params));
+}
+
+async function answersTo(
+  wishes: JsonObject,
+  answer: (method: string, params: JsonObject) => Promise<Answered>,
+): Promise<Given> {
+  const given = await Promise.all(
+    Object.entries(wishes).map(async ([key, wish]) => {
+      const params = isObject(wish) && isObject(wish["params"]) ? wish["params"] : {};
+      return [key, await answer(methodOf(wish), params)] as const;
+    }),
+  );
+  const answers: JsonObject = {};
+  for (const [key, answered] of given) {
+    if ("error" in answered) return { why: answered.error.message };
+    answers[key] = answered.result;
+  }
+  return { answers };
+}
+
+function methodOf(wish: Json | undefined): string {
+  return isObject(wish) ? String(wish["method"]) : "";
+}
+
+function isEmpty(object: JsonObject): boolean {
+  return Object.keys(object).length === 0;
+}
+
+function lackingIn({ client }: Exchange, wish: Json | undefined): string[] {
+  const missing = lacking(client, methodOf(wish));
   return missing === undefined
     ? []
     : [`the tool needs the client's capability ${missing}, which it has not declared`];
-}
-
-function answerOf(exchange: Exchange, wish: unknown): Promise<Answered> {
-  const { method, params } = wish as { method: string; params?: JsonObject };
-  return exchange.ask(method, params ?? {});
 }
 
 /** A result, because the model may find another way. */

@@ -5,6 +5,7 @@ import type { Ask, Introduction, Piece } from "../asks.ts";
 import type { ToolsConfig } from "../section.ts";
 import { Approved } from "../pins/approved.ts";
 import { type ConnectProgram, Server, type ServerEvents } from "../servers/server.ts";
+import { Samples } from "../sampling/process.ts";
 import { McpError } from "../wire/messages.ts";
 import { Answers } from "./answers.ts";
 import type { Context } from "./context.ts";
@@ -39,6 +40,7 @@ export class House {
   readonly #options: HouseOptions;
   readonly #servers = new Map<string, Server>();
   readonly #listeners = new Listeners();
+  readonly #samples = new Samples();
   readonly #parked = new ParkedCalls();
   readonly #watchers = new Watchers();
   readonly #approved = new Approved();
@@ -57,7 +59,7 @@ export class House {
     const use: Use = (server, definitions, caller) => this.#usable.of(server, definitions, caller);
     const context: Context = {
       answers: new Answers(seal, new Forwarder(seal, this.#parked), () => this.#isLean),
-      listeners: this.#listeners,
+      ...{ listeners: this.#listeners, samples: this.#samples },
       view: (caller, endpoint) => new View(this.#servers, caller, endpoint, use),
       errorOf: (thrown) => this.#errorOf(thrown),
     };
@@ -111,7 +113,9 @@ export class House {
       case "tools":
         return this.#value(pieces, () => this.#inquiries.tools(ask.caller, stop));
       case "call":
-        return this.#value(pieces, () => this.#inquiries.call(ask, stop));
+        return this.#value(pieces, () => this.#inquiries.call(ask, pieces, stop));
+      case "sampled":
+        return this.#value(pieces, async () => this.#samples.answered(ask));
       case "connect":
         return this.#value(pieces, () => this.#connect(ask.connect));
       case "watch":

@@ -7,6 +7,7 @@ import { type Context, plainExchange } from "./context.ts";
 import { ownerOf } from "./exchange.ts";
 import { reasonOf } from "./lists.ts";
 import { fullName } from "./names.ts";
+import type { Pieces } from "./pieces.ts";
 import type { View } from "./view.ts";
 
 export class Inquiries {
@@ -54,9 +55,11 @@ export class Inquiries {
     }
   }
 
-  async call({ caller, name, arguments: args }: CallAsk, stop: AbortSignal): Promise<JsonObject> {
+  async call(ask: CallAsk, pieces: Pieces, stop: AbortSignal): Promise<JsonObject> {
+    const { caller, name, arguments: args } = ask;
+    const sample = this.#context.samples.of(ask, pieces);
     const answered = await this.#context.answers.answer(
-      plainExchange(caller, stop),
+      { ...plainExchange(caller, stop), ...(sample && { sample }) },
       this.#context.view(caller, undefined),
       "tools/call",
       {

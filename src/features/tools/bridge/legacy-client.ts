@@ -14,17 +14,25 @@ export class LegacyExchange implements Exchange {
   readonly caller: Caller;
   readonly params = {};
   readonly stop: AbortSignal;
+  readonly sample: Exchange["sample"];
   readonly #session: Session;
   readonly #pieces: Pieces;
   #stream: Stream | undefined;
   #isOver = false;
   #isPrimed = false;
 
-  constructor(pieces: Pieces, session: Session, caller: Caller, stop: AbortSignal) {
+  constructor(
+    pieces: Pieces,
+    session: Session,
+    caller: Caller,
+    stop: AbortSignal,
+    sample?: Exchange["sample"],
+  ) {
     this.#pieces = pieces;
     this.#session = session;
     this.caller = caller;
     this.stop = stop;
+    this.sample = sample;
   }
 
   get session(): string {

@@ -101,7 +101,8 @@ export class LegacyDoor {
     pieces.full = (error) => stopping.abort(error);
     // A client that has cancelled wants no answer.
     const isCancelled = () => stopping.signal.aborted && !(stopping.signal.reason instanceof McpError);
-    const exchange = new LegacyExchange(pieces, session, ask.caller, stopping.signal);
+    const sample = this.#context.samples.of(ask, pieces);
+    const exchange = new LegacyExchange(pieces, session, ask.caller, stopping.signal, sample);
     if (ask.prefersStream) exchange.primed(RETRY_MS);
     let answered: Answered;
     try {

@@ -21,19 +21,21 @@ export class ModernExchange implements Exchange {
   readonly client: ClientFacts;
   readonly stop: AbortSignal;
   readonly params: Readonly<Record<string, string>>;
+  readonly sample: Exchange["sample"];
   readonly #pieces: Pieces;
   #isStream = false;
   #isOver = false;
 
   constructor(
     pieces: Pieces,
-    of: { caller: Caller; client: ClientFacts; stop: AbortSignal; params: Readonly<Record<string, string>> },
+    of: Pick<Exchange, "caller" | "client" | "stop" | "params"> & { readonly sample: Exchange["sample"] },
   ) {
     this.#pieces = pieces;
     this.caller = of.caller;
     this.client = of.client;
     this.stop = of.stop;
     this.params = of.params;
+    this.sample = of.sample;
   }
 
   notify(method: string, params: JsonObject): void {

@@ -36,7 +36,8 @@ export class ModernDoor {
     const stopping = new AbortController();
     pieces.full = (error) => stopping.abort(error);
     stop.addEventListener("abort", () => stopping.abort(stop.reason), { once: true });
-    const of = { caller, client: factsOf(params), stop: stopping.signal, params: headers };
+    const sample = this.#context.samples.of(ask, pieces);
+    const of = { caller, client: factsOf(params), stop: stopping.signal, params: headers, sample };
     const exchange = new ModernExchange(pieces, of);
     let status = 200;
     let answered: Answered;

@@ -5,8 +5,9 @@
 import { randomBytes } from "node:crypto";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { Connection } from "../servers/connection.ts";
+import { Sampling } from "../sampling/process.ts";
 import { type Answered, CODE, McpError } from "../wire/messages.ts";
-import { type Exchange, lacking } from "./exchange.ts";
+import { type Exchange, type Forwarded, lacking } from "./exchange.ts";
 
 /** Longest wait for the client. Milliseconds. */
 const WAIT_MS = 300_000;
@@ -28,12 +29,8 @@ export class ParkedCalls {
   readonly #calls = new Map<string, ParkedCall>();
 
   /** Runs a request until its answer, or until the server needs the client. */
-  async begin(
-    exchange: Exchange,
-    connection: Connection,
-    asked: { method: string; params: JsonObject; headers?: Readonly<Record<string, string>> },
-  ): Promise<Leg> {
-    const call = new ParkedCall(exchange);
+  async begin(exchange: Exchange, connection: Connection, asked: Omit<Forwarded, "server">): Promise<Leg> {
+    const call = new ParkedCall(exchange, new Sampling(asked.samples));
     void call.run(connection, asked);
     return this.#leg(call, exchange);
   }
@@ -92,29 +89,29 @@ class ParkedCall {
   readonly caller: string;
   readonly #stop = new AbortController();
   readonly #questions = new Map<string, Wish>();
+  readonly #sampling: Sampling;
   #exchange: Exchange;
+  /** Resolves when the client is back, or the call has ended. */
+  #away: PromiseWithResolvers<void> | undefined;
+  /** Models that answer. */
+  #sampled = 0;
   #number = 0;
   #answered: Answered | undefined;
   #failed: { thrown: unknown } | undefined;
   #wake: (() => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: Exchange, sampling: Sampling) {
+    this.#sampling = sampling;
     this.caller = exchange.caller.id;
     this.#exchange = exchange;
   }
 
-  async run(
-    connection: Connection,
-    {
-      method,
-      params,
-      headers,
-    }: { method: string; params: JsonObject; headers?: Readonly<Record<string, string>> },
-  ): Promise<void> {
+  async run(connection: Connection, { method, params, headers }: Omit<Forwarded, "server">): Promise<void> {
+    const client = this.#sampling.client(this.#exchange);
     try {
       this.#answered = await connection.request({
-        ...{ method, params, client: this.#exchange.client, stop: this.#stop.signal },
+        ...{ method, params, client, stop: this.#stop.signal },
         ...(headers && { headers }),
         notify: (name, told) => this.#exchange.notify(name, told),
         ready: () => this.#exchange.ready?.(),
@@ -132,10 +129,14 @@ class ParkedCall {
     for (;;) {
       if (this.#failed) throw this.#failed.thrown;
       if (this.#answered) return this.#answered;
-      if (this.#questions.size > 0) {
+      // A model answers for the request of the client that runs.
+      if (this.#questions.size > 0 && this.#sampled === 0) {
         const before = this.#questions.size;
         await Bun.sleep(GATHER_MS);
-        if (this.#questions.size === before && !this.#isOver) return undefined;
+        if (this.#questions.size === before && this.#sampled === 0 && !this.#isOver) {
+          this.#away = Promise.withResolvers();
+          return undefined;
+        }
         continue;
       }
       await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -157,6 +158,7 @@ class ParkedCall {
   take(exchange: Exchange, responses: JsonObject): void {
     clearTimeout(this.#timer);
     this.#exchange = exchange;
+    this.#back();
     for (const [key, wish] of this.#questions) {
       const response = responses[key];
       if (!isObject(response)) continue;
@@ -175,6 +177,7 @@ class ParkedCall {
 
   stop(reason: unknown): void {
     clearTimeout(this.#timer);
+    this.#back();
     this.#stop.abort(reason instanceof Error ? reason : new Error("the client has gone"));
   }
 
@@ -187,7 +190,24 @@ class ParkedCall {
     return { error: { code: CODE.method, message } };
   }
 
+  #back(): void {
+    this.#away?.resolve();
+    this.#away = undefined;
+  }
+
+  async #sample(params: JsonObject): Promise<Answered> {
+    await this.#away?.promise;
+    this.#sampled++;
+    try {
+      return await this.#sampling.answer(this.#exchange, params);
+    } finally {
+      this.#sampled--;
+      this.#wake?.();
+    }
+  }
+
   #ask(method: string, params: JsonObject): Promise<Answered> {
+    if (this.#sampling.serves(this.#exchange, method)) return this.#sample(params);
     const missing = lacking(this.#exchange.client, method);
     if (missing !== undefined) return Promise.resolve(this.#lacks(missing));
     const { promise, resolve } = Promise.withResolvers<Answered>();

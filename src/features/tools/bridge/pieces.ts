@@ -16,6 +16,7 @@ export class Pieces {
   #wake: (() => void) | undefined;
   #isFull = false;
   #drained: (() => void)[] = [];
+  #ended: (() => void)[] = [];
   /** The reader has gone. */
   isLeft = false;
   /** Called when more waits than the reader takes: the work has to end with the error. */
@@ -25,6 +26,12 @@ export class Pieces {
   ready(): Promise<void> | undefined {
     if (this.#size < ENOUGH_WAITING || this.#isOver) return undefined;
     return new Promise((resolve) => this.#drained.push(resolve));
+  }
+
+  /** @param ended called when nothing more is read: the work has ended, or the reader has gone */
+  whenOver(ended: () => void): void {
+    if (this.#isOver) ended();
+    else this.#ended.push(ended);
   }
 
   push(piece: Piece): void {
@@ -44,6 +51,7 @@ export class Pieces {
     this.#isOver = true;
     this.#wake?.();
     this.#drain();
+    for (const ended of this.#ended.splice(0)) ended();
   }
 
   leave(): void {

@@ -30,6 +30,7 @@ export async function inTime<Value>(
       stop: stopping.signal,
       notify: (method, params) => exchange.notify(method, params),
       ask: (method, params) => exchange.ask(method, params),
+      ...(exchange.sample && { sample: (params, stop) => exchange.sample!(params, stop) }),
       ready: () => exchange.ready?.(),
       primed: (retryMs) => exchange.primed?.(retryMs),
       paused: () => exchange.paused?.(),

@@ -5,6 +5,7 @@ import type { WorkerHost } from "../../../gateway/seams.ts";
 import type { RunningWork } from "../../../gateway/work.ts";
 import type { Bench, OfferedTools, ToolCall, ToolResult } from "../bench.ts";
 import type { ToolsConfig } from "../section.ts";
+import { type Samplers, withSamples } from "../sampling/serve.ts";
 import { McpError, type RpcError } from "../wire/messages.ts";
 import type { Access } from "./access.ts";
 import { failureOf, isUnacted, note, workOf } from "./books.ts";
@@ -15,12 +16,19 @@ export class ProcessBench implements Bench {
   readonly #ask: AskTools;
   readonly #access: Access;
   readonly #options: ToolsConfig;
+  readonly #samplers: Samplers;
 
-  constructor(host: Pick<WorkerHost, "work" | "meter">, ask: AskTools, access: Access, options: ToolsConfig) {
+  constructor(
+    host: Pick<WorkerHost, "work" | "meter">,
+    ask: AskTools,
+    access: Access,
+    { options, samplers }: { options: ToolsConfig; samplers: Samplers },
+  ) {
     this.#host = host;
     this.#ask = ask;
     this.#access = access;
     this.#options = options;
+    this.#samplers = samplers;
   }
 
   async list(principal: Principal | undefined, servers?: readonly string[]): Promise<OfferedTools> {
@@ -40,7 +48,9 @@ export class ProcessBench implements Bench {
     let fault: McpError | undefined;
     const run = async (running: RunningWork): Promise<ToolResult> => {
       const ended = stop ? AbortSignal.any([running.stop.signal, stop]) : running.stop.signal;
-      const value = await valueOf(this.#ask({ kind: "call", caller, name, arguments: args }, ended));
+      const message = { kind: "call", caller, name, arguments: args } as const;
+      const sample = this.#samplers.of(running, principal);
+      const value = await valueOf(withSamples(this.#ask, message, ended, sample));
       try {
         const { result } = unlessFault<{ result: ToolResult }>(value);
         const kind = result["isError"] === true ? "tool_error" : "result";

@@ -8,6 +8,7 @@ import { priceOf } from "../operator/tokens.ts";
 import type { ToolsConfig } from "../section.ts";
 import { toolCall, type ToolFacts } from "../columns.ts";
 import { toolCalls } from "../metrics.ts";
+import type { Sample, Samplers } from "../sampling/serve.ts";
 import { CODE } from "../wire/messages.ts";
 import { type AskTools, valueOf } from "./process.ts";
 import type { AnswerOptions } from "./answer.ts";
@@ -44,12 +45,14 @@ export class Books {
   readonly #host: WorkerHost;
   readonly #ask: AskTools;
   readonly #options: ToolsConfig;
+  readonly #samplers: Samplers;
   readonly #tools = new Map<string, Tool>();
 
-  constructor(host: WorkerHost, ask: AskTools, options: ToolsConfig) {
+  constructor(host: WorkerHost, ask: AskTools, options: ToolsConfig, samplers: Samplers) {
     this.#host = host;
     this.#ask = ask;
     this.#options = options;
+    this.#samplers = samplers;
   }
 
   /** A name that means no tool of the caller is in no books: the process answers that it is unknown. */
@@ -60,13 +63,20 @@ export class Books {
     this.#host
       .work({
         ...workOf(this.#options, tool, visitor.principal),
-        run: (running) => this.#run(running, { tool, bytes, run, resolve, reject }),
+        run: (running) => {
+          const sample = this.#samplers.of(running, visitor.principal);
+          return this.#run(running, { tool, bytes, run, resolve, reject }, sample);
+        },
       })
       .catch(reject);
     return promise;
   };
 
-  #run(running: RunningWork, { tool, bytes, run, resolve, reject }: Booking): Promise<void> {
+  #run(
+    running: RunningWork,
+    { tool, bytes, run, resolve, reject }: Booking,
+    sample: Sample | undefined,
+  ): Promise<void> {
     return new Promise((done, fail) => {
       const ended: AnswerOptions["ended"] = (outcome, bytesOut, cause) => {
         const failure = cause instanceof GatewayError ? cause : failureOf(outcome);
@@ -76,7 +86,7 @@ export class Books {
         if (failure) fail(failure);
         else done();
       };
-      run(running.stop.signal, ended).then(resolve, (thrown: unknown) => {
+      run(running.stop.signal, ended, sample).then(resolve, (thrown: unknown) => {
         reject(thrown);
         fail(thrown);
       });

@@ -13,6 +13,7 @@ import { type AnswerOptions, answerWith } from "./answer.ts";
 import { checkMessage, type Checked, MessageFault } from "./checks.ts";
 import { isOriginAllowed } from "./origin.ts";
 import type { OpenStreams } from "./open-streams.ts";
+import { type Sample, withSamples } from "../sampling/serve.ts";
 import type { AskTools } from "./process.ts";
 
 export interface EndpointOptions {
@@ -38,7 +39,7 @@ export type Book = (
     readonly server: string | undefined;
     readonly bytes: number;
   },
-  run: (stop: AbortSignal, ended: AnswerOptions["ended"]) => Promise<Response>,
+  run: (stop: AbortSignal, ended: AnswerOptions["ended"], sample?: Sample) => Promise<Response>,
 ) => Promise<Response>;
 
 /** Who asks at an endpoint. */
@@ -50,6 +51,12 @@ export interface Visitor {
 }
 
 type Handle = (request: Request, visit: Visit) => Promise<Response>;
+
+/** What ends a request, how it ended, and what answers its server. */
+interface Run extends Pick<AnswerOptions, "ended"> {
+  readonly stop: AbortSignal | undefined;
+  readonly sample: Sample | undefined;
+}
 
 /** What `/mcp` and `/mcp/{server}` answer. */
 export class Endpoint {
@@ -105,8 +112,8 @@ export class Endpoint {
     const inner = this.#options.isLean && visitor.server === undefined;
     const { name } = (inner && innerCall(checked.params["name"], args)) || checked.params;
     const isCall = checked.method === "tools/call" && checked.id !== undefined && typeof name === "string";
-    const run = (stop: AbortSignal | undefined, ended: AnswerOptions["ended"]) =>
-      this.#run(request, ask, checked, stop, ended);
+    const run = (stop: AbortSignal | undefined, ended: AnswerOptions["ended"], sample?: Sample) =>
+      this.#run(request, ask, checked, { stop, ended, sample });
     try {
       if (checked.method === "subscriptions/listen") {
         const { stop, ended } = this.#watched(request, visit, visitor);
@@ -165,8 +172,7 @@ export class Endpoint {
     request: Request,
     ask: PostAsk,
     { id, isModern }: Checked,
-    stop: AbortSignal | undefined,
-    ended: AnswerOptions["ended"],
+    { stop, ended, sample }: Run,
   ): Promise<Response> {
     const stopping = new AbortController();
     // A legacy client that has gone may read its answer on; a modern one has cancelled by that.
@@ -179,7 +185,7 @@ export class Endpoint {
       stop?.removeEventListener("abort", end);
       ended(outcome, bytes, cause);
     };
-    return answerWith(this.#options.ask(ask, stopping.signal), {
+    return answerWith(withSamples(this.#options.ask, ask, stopping.signal, sample), {
       ended: finish,
       left,
       readsOn: !isModern,

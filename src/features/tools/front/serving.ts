@@ -2,6 +2,7 @@
 import type { WorkerHost } from "../../../gateway/seams.ts";
 import type { Exchanges } from "../loop/exchanges.ts";
 import { loopSeams } from "../loop/seams.ts";
+import { Samplers } from "../sampling/serve.ts";
 import type { ToolsConfig } from "../section.ts";
 import { ProcessBench } from "./bench.ts";
 import { Books } from "./books.ts";
@@ -18,8 +19,9 @@ interface ServingOptions extends Pick<EndpointOptions, "access" | "ask" | "open"
 
 export function serve({ host, options, exchanges, ...front }: ServingOptions): Serving {
   const { access, ask } = front;
-  const { book } = new Books(host, ask, options);
-  const bench = new ProcessBench(host, ask, access, options);
+  const samplers = new Samplers(host, options.sampling);
+  const { book } = new Books(host, ask, options, samplers);
+  const bench = new ProcessBench(host, ask, access, { options, samplers });
   const { bodyBytes, lean, run } = options;
   const { post, stream, end } = new Endpoint({ ...front, book, bodyBytes, isLean: lean === "search" });
   return { post, stream, end, list: listTools(bench, options), loop: loopSeams(bench, run, exchanges) };

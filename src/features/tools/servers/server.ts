@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import { type Credential, NeedsUser } from "../auth/credential.ts";
 import type { ServerConfig } from "../section.ts";
 import type { Transport } from "../../../http/types.ts";
+import { withModels } from "../sampling/client.ts";
 import { CODE, McpError } from "../wire/messages.ts";
 import type { Era } from "../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents } from "./connection.ts";
@@ -119,7 +120,8 @@ export class Server {
   }
 
   /** The connection for an owner; opens it if there is none. @throws McpError 1002 */
-  async hold(owner: Owner, stop: AbortSignal): Promise<Held> {
+  async hold(given: Owner, stop: AbortSignal): Promise<Held> {
+    const owner = this.config.samples > 0 ? { ...given, client: withModels(given.client) } : given;
     const key = this.#keyOf(owner);
     let pooled = this.#pool.get(key);
     if (!pooled) {
@@ -309,8 +311,8 @@ function counted(connection: Connection, pooled: Pooled, released: () => void): 
 }
 
 /** What a connection depends on. */
-function reachedBy({ url, command, env, auth, isolation, era }: ServerConfig): unknown {
-  return [url, command, env, auth, isolation, era];
+function reachedBy({ url, command, env, auth, isolation, era, samples }: ServerConfig): unknown {
+  return [url, command, env, auth, isolation, era, samples > 0];
 }
 
 interface KeptTools {

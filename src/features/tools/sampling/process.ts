@@ -8,6 +8,10 @@ import { withModels } from "./client.ts";
 import { type Answered, CODE } from "../wire/messages.ts";
 
 const METHOD = "sampling/createMessage";
+/** Longest request of a server. Characters. */
+const MOST_LENGTH = 4_194_304;
+const TOO_LONG = `a request for a model has at most ${MOST_LENGTH} characters`;
+
 /** What waits for workers. */
 export class Samples {
   readonly #waiting = new Map<number, (answered: Answered) => void>();
@@ -68,6 +72,7 @@ export class Sampling {
 
   async answer(exchange: Exchange, params: JsonObject): Promise<Answered> {
     if (!exchange.sample) return failed(CODE.method, "weir answers no servers any more");
+    if (JSON.stringify(params).length > MOST_LENGTH) return failed(CODE.params, TOO_LONG);
     if (this.#given >= this.#most) return failed(CODE.limit, this.#tooMany());
     this.#given++;
     return exchange.sample(params, exchange.stop);

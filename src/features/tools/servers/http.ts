@@ -13,6 +13,8 @@ export interface HttpTarget {
   readonly credential: Credential;
   /** Default: one that keeps connections for the next request. */
   readonly transport?: Transport;
+  /** Calls of several callers share the session: what could belong to several of them belongs to none. */
+  readonly isMixed?: boolean;
 }
 
 export interface HttpAsk {

@@ -183,6 +183,7 @@ export class LegacyHttp implements Connection {
 
   /** Servers often ask on the stream of the session what belongs to a request: the newest one, for its client. */
   #newest(): Outgoing | undefined {
+    if (this.#target.isMixed && this.#running.size > 1) return undefined;
     const calls = [...this.#running].filter(({ method }) => method === "tools/call");
     return calls.at(-1) ?? [...this.#running].at(-1);
   }

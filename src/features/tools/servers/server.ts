@@ -226,14 +226,15 @@ export class Server {
 
   /** @throws McpError 1002 */
   async #connect(key: string, owner: Owner, events: ConnectionEvents): Promise<Connection> {
-    const { url, era } = this.config;
+    const { url, era, isolation } = this.config;
     if (url === undefined) {
       return this.#ways.program(this, key, owner, events);
     }
     const stop = AbortSignal.timeout(OPEN_MS);
     const { transport } = this.#ways;
     const credential = this.#ways.credential(this, url, owner);
-    const target = { name: this.name, url, credential, ...(transport && { transport }) };
+    const isMixed = isolation === "shared";
+    const target = { name: this.name, url, credential, isMixed, ...(transport && { transport }) };
     return openHttp({ target, era, preferred: owner.era, client: owner.client, events, stop }).catch(
       (thrown: unknown) => {
         if (!stop.aborted) throw thrown;

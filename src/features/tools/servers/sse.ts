@@ -35,8 +35,7 @@ export async function openSse({ target, client, events, stop }: SseOptions): Pro
       return undefined;
     }
     const posts = { ...target, url: endpointIn(target, first.data) };
-    const { name } = target;
-    const isMixed = false;
+    const { name, isMixed = false } = target;
     const start = (heard: ChildEvents) => new SseChannel(posts, stream, closing, heard);
     const connection = new StdioConnection({ server: name, isMixed }, start, events);
     const opening = { era: "legacy" as const, preferred: "legacy" as const, client };

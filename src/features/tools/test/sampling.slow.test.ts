@@ -5,6 +5,7 @@ import { type RunningGateway, startGateway, TARGET } from "../../../../test/help
 import { until } from "../../../../test/helpers/serving.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { type Heard, type Model, type Said, startModel } from "./loop/model.ts";
+import { fake } from "./stdio/place.ts";
 import { LegacyClient, ModernClient, textOf } from "./support/clients.ts";
 import { type FakeCall, type FakeServer, fakeServer, type FakeTool, text } from "./support/servers.ts";
 
@@ -99,6 +100,8 @@ const ending =
 
 const legacyTools: Record<string, FakeTool> = {
   ...toolsOf(legacySample),
+  long: async (call) =>
+    text(String(await legacySample(call, question({ systemPrompt: "a".repeat(5_000_000) })))),
   async both({ ask }) {
     const [model, client] = await Promise.all([ask(SAMPLING, question()), ask("elicitation/create", FORM)]);
     return text(JSON.stringify([(model["result"] as JsonObject)["content"], client["result"]]));
@@ -122,9 +125,19 @@ function script({ body, tools, results, format }: Heard): Said {
   const own = tools.find((name) => name.endsWith("__think"));
   if (own !== undefined && results.length === 0) return { calls: [{ name: own }] };
   if (tools.includes("pick") && results.length === 0) return { text: "I pick.", calls: [{ name: "pick" }] };
+  if (JSON.stringify(body).includes("slowly!")) return { text: "late", wait: 20_000 };
   if (JSON.stringify(body).includes("fail!")) return { status: 500 };
   return { text: results.length > 0 ? `knows ${results.at(-1)}` : `green by ${format}` };
 }
+
+/** Ends the calls of `hold`. */
+let release = () => {};
+const held: FakeTool = () =>
+  new Promise((resolve) => (release = after(release, () => resolve(text("held")))));
+const after = (first: () => void, then: () => void) => () => {
+  first();
+  then();
+};
 
 let model: Model;
 const servers: Record<string, FakeServer> = {};
@@ -134,6 +147,7 @@ beforeAll(async () => {
   model = startModel(script);
   servers["modern"] = fakeServer("modern", modernTools);
   servers["legacy"] = fakeServer("legacy", legacyTools);
+  servers["common"] = fakeServer("legacy", { hold: held });
   const allow = ["*"];
   const urls = Object.entries(servers).map(([name, { url }]) => [name, { url, allow }] as const);
   gateway = await startGateway({
@@ -152,8 +166,13 @@ beforeAll(async () => {
       ],
       tools: {
         pin: "off",
-        servers: { ...Object.fromEntries(urls), quiet: { url: servers["legacy"].url, allow } },
-        sampling: { model: "fast", allow: ["modern", "legacy"], maxCalls: MOST },
+        servers: {
+          ...Object.fromEntries(urls),
+          common: { url: servers["common"].url, allow, isolation: "shared" },
+          program: { command: fake(), allow },
+          quiet: { url: servers["legacy"].url, allow },
+        },
+        sampling: { model: "fast", allow: ["modern", "legacy", "common", "program"], maxCalls: MOST },
       },
     },
   });
@@ -293,4 +312,57 @@ test.each(["modern", "legacy"])("a tool that a model calls asks for another mode
     body: JSON.stringify(asked),
   });
   expect(JSON.stringify(await got.json())).toContain("green by chat-completions");
+});
+
+test("a program may ask too", async () => {
+  const client = new ModernClient({ url: `${gateway.url}/mcp/program`, key: keys.alice });
+  const said = textOf(await client.call("ask", { method: SAMPLING, params: question() }));
+  expect(said).toContain("green by chat-completions");
+});
+
+test("of callers who share a session none pays for what could be another's", async () => {
+  const url = `${gateway.url}/mcp/common`;
+  const hold = async (key: string) => (await LegacyClient.open({ url, key })).call("hold");
+  const server = servers["common"]!;
+  const calls = () => server.seen.filter((one) => one === "tools/call hold").length;
+  const running = [hold(keys.alice)];
+  expect(await until(() => calls() === 1)).toBe(true);
+  expect(await server.ask(SAMPLING, question())).toMatchObject({ result: { model: "m" } });
+  const heard = model.heard.length;
+  running.push(hold(keys.bob));
+  expect(await until(() => calls() === 2)).toBe(true);
+  expect(await server.ask(SAMPLING, question())).toMatchObject({ error: { code: -32601 } });
+  expect(model.heard.length).toBe(heard);
+  release();
+  expect((await Promise.all(running)).map(textOf)).toEqual(["held", "held"]);
+});
+
+test("a request that is too long reaches no model", async () => {
+  const heard = model.heard.length;
+  const client = new ModernClient({ url: `${gateway.url}/mcp/legacy`, key: keys.alice });
+  const said = textOf(
+    await client.call("think", { systemPrompt: "a", metadata: { long: "aaaa".repeat(900_000) } }),
+  );
+  expect(said).toContain("green");
+  const long = textOf(await client.call("long"));
+  expect(long).toContain("has at most 4194304 characters");
+  expect(model.heard.length).toBe(heard + 1);
+});
+
+test("a call that ends takes its answers of models with it", async () => {
+  const before = linesOf().length;
+  const stopping = new AbortController();
+  const client = new ModernClient({ url: `${gateway.url}/mcp/legacy`, key: keys.alice });
+  const messages = [{ role: "user", content: { type: "text", text: "slowly!" } }];
+  const heard = model.heard.length;
+  const left = client.call("think", { messages }, { signal: stopping.signal }).catch(() => "left");
+  expect(await until(() => model.heard.length > heard)).toBe(true);
+  stopping.abort();
+  expect(await left).toBe("left");
+  const ended = () =>
+    linesOf()
+      .slice(before)
+      .find(({ format }) => format === "call.ask");
+  expect(await until(() => ended() !== undefined)).toBe(true);
+  expect(ended()!["outcome"]).not.toBe("complete");
 });

@@ -30,6 +30,8 @@ export interface FakeServer {
   readonly sessions: Set<string>;
   /** Requests that the client cancelled. */
   readonly cancelled: unknown[];
+  /** Asks the client on the stream of a session, beside all requests. */
+  ask(method: string, params: JsonObject): Promise<JsonObject>;
   /** Tells sessions and listeners. */
   tell(method: string, params?: JsonObject): void;
   stop(): void;
@@ -58,6 +60,12 @@ export function fakeServer(
     ...{ url: "", seen: [], bytes: 0, headers: new Headers(), page: Infinity },
     tools: Object.keys(tools).map((name) => definition(name)),
     ...{ sessions: new Set<string>(), cancelled: [] },
+    ask(method, params) {
+      const { promise, resolve } = Promise.withResolvers<JsonObject>();
+      answers.set(`s${++asked}`, resolve);
+      for (const listener of listeners) listener({ jsonrpc: "2.0", id: `s${asked}`, method, params });
+      return promise;
+    },
     tell(method, params = {}) {
       for (const listener of listeners) listener({ jsonrpc: "2.0", method, params });
     },

@@ -22,6 +22,7 @@ export function compose(parts: readonly LivePart[]): Life {
   const told = parts.flatMap(({ seams }) => seams.told ?? []);
   const foreseeing = parts.filter(({ seams }) => seams.foresee);
   const around = aroundAll(parts);
+  const [traceContext] = parts.flatMap(({ seams }) => seams.traceContext ?? []);
   const [acting, second] = parts.filter(({ seams }) => seams.actsFor);
   if (second) throw new Error(`${acting!.name} and ${second.name} both say on whose behalf callers ask`);
   const [browsers] = parts.flatMap(({ seams }) => seams.browsers ?? []);
@@ -42,6 +43,7 @@ export function compose(parts: readonly LivePart[]): Life {
         for (const each of refused) each(arrival, status);
       },
     }),
+    ...(traceContext && { traceContext }),
     ...(foreseeing.length > 0 && { foresee: (incoming) => foreseeAll(foreseeing, incoming) }),
     ...(sent.length > 0 && {
       sent: (running, incoming) => {

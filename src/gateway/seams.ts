@@ -18,7 +18,7 @@ import type { GoneCallers } from "./gone.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { ModelCatalog } from "./models/catalog.ts";
 import type { Registry } from "./routing/registry.ts";
-import type { CallCodec, Foresee, Gateway, Incoming, Sent } from "./types.ts";
+import type { CallCodec, FindTrace, Foresee, Gateway, Incoming, Sent } from "./types.ts";
 import type { Work } from "./work.ts";
 
 export type { Issued, Resource } from "./credentials.ts";
@@ -50,6 +50,8 @@ export interface Seams {
   readonly refused?: (arrival: Arrival, status: number) => void;
   /** The bytes of an attempt are with the transport, and the provider works on them. */
   readonly sent?: Sent;
+  /** Tells in which trace a call is. */
+  readonly traceContext?: FindTrace;
   /** weir explains a call in place of sending it: what the part would do around it. */
   readonly foresee?: Foresee;
 }
@@ -286,5 +288,6 @@ export interface Life {
   readonly told?: Told;
   readonly refused?: (arrival: Arrival, status: number) => void;
   readonly sent?: Sent;
+  readonly traceContext?: FindTrace;
   readonly foresee?: Gateway["foresee"];
 }

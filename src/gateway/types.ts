@@ -1,6 +1,7 @@
 /** The types that the folders of the gateway share, in a file of their own to avoid import circles. */
 import type { AnswerStore } from "../core/answer-store.ts";
 import type { Asker, Attempt, Call } from "../core/call.ts";
+import type { TraceContext } from "../core/trace-context.ts";
 import type { ChatRequest } from "../core/chat.ts";
 import type { AnswerCodec, ClientCodec } from "../core/format.ts";
 import type { Retries } from "../core/failure-policy.ts";
@@ -44,9 +45,14 @@ export interface Gateway {
   answerOptions: AnswerOptions;
   /** Called after each sending of a request, perhaps several times for an attempt; absent: nothing asks for it. */
   sent?: Sent;
+  /** Absent: no trace is recorded. */
+  traceContext?: FindTrace;
   /** What parts of weir would do with a call, by their names; absent: nothing. */
   foresee?: (incoming: Incoming) => Promise<ReadonlyMap<string, Foresight>>;
 }
+
+/** The context for those who work for a running call: their spans are below that of its attempt. @returns undefined: it is not recorded */
+export type FindTrace = (call: Call) => TraceContext | undefined;
 
 export type Sent = (running: Attempt, incoming: Incoming) => void;
 

@@ -3,7 +3,7 @@
  * begins, a settlement when it ends, a record in the books and a line in the log.
  */
 import type { AskAnswer, AskRequest } from "../core/ask.ts";
-import { type Asker, Attempt, Call, type CallRoute } from "../core/call.ts";
+import { Attempt, Call, type CallRoute } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import { NO_USAGE, type Units } from "../core/events.ts";
 import type { Principal } from "../core/principal.ts";
@@ -11,10 +11,12 @@ import type { Admitted, Ledger, RequestSize } from "../core/ledger.ts";
 import type { Target } from "../core/provider.ts";
 import type { Noted } from "../core/slot.ts";
 import type { Stop } from "../core/stop.ts";
+import type { TraceContext } from "../core/trace-context.ts";
 import { assertCurrent } from "./credentials.ts";
 import type { Clock } from "./delivery/clock.ts";
 import { Deadline } from "./delivery/deadline.ts";
 import { type CallObserver, Settler } from "./delivery/settle.ts";
+import type { Gateway } from "./types.ts";
 
 /** Who pays for work: the caller of a call, or a caller by itself. */
 export interface Payer {
@@ -38,6 +40,8 @@ export interface Work<Value> {
   readonly price?: Units;
   /** How the work came to weir, for traces. */
   readonly route?: CallRoute;
+  /** Headers of the request for it, by which it belongs to the trace of its client. Work for a call belongs to the trace of that. */
+  readonly headers?: Headers;
   /** Longest time. Milliseconds. */
   readonly timeoutMs: number;
   /** Does it. What it throws, the caller gets. */
@@ -59,7 +63,11 @@ export interface RunningWork {
   used(units: Units): void;
   /** Asks a model for the caller, as a plugin does: a call of its own below this one, which ends with it. @throws GatewayError */
   ask(request: AskRequest): Promise<AskAnswer>;
+  /** The context for who does the work: its spans are below that of the work. @returns undefined: the trace is not recorded */
+  trace(): TraceContext | undefined;
 }
+
+type Serving = Pick<Gateway, "asker" | "traceContext">;
 
 /** Does work for parts of weir. */
 export class Works {
@@ -73,8 +81,8 @@ export class Works {
       readonly clock: Clock;
       readonly ledger: Ledger;
       createId(this: void): string;
-      /** Asks models of the config that serves now. */
-      asker(this: void): Asker;
+      /** The gateway of the config that serves now. */
+      gateway(this: void): Serving;
       /** Called with each call after it is booked. */
       observe: CallObserver;
       onFault(this: void, fault: unknown): void;
@@ -93,7 +101,7 @@ export class Works {
     const call = this.#begin(work);
     try {
       const attempt = await this.#admit(call, work);
-      const value = await stoppable(work.run(running(attempt, this.parts.asker)), call);
+      const value = await stoppable(work.run(running(attempt, this.parts.gateway)), call);
       attempt.firstByteAt = performance.now();
       if (attempt.usage === NO_USAGE) note(attempt, work.units);
       this.#settler.complete(call, 200);
@@ -113,9 +121,9 @@ export class Works {
   }
 
   #begin(work: Work<unknown>): Call {
-    const { parent, payer, name, timeoutMs, route } = work;
+    const { parent, payer, name, timeoutMs, route, headers = new Headers() } = work;
     const id = parent ? `${parent.id}.${++parent.asked}` : this.parts.createId();
-    const call = new Call(id, FORMAT, new Headers(), parent);
+    const call = new Call(id, FORMAT, headers, parent);
     call.principal = payer.principal;
     call.model = name;
     if (route) call.route = route;
@@ -181,7 +189,7 @@ function timeoutsOf(ms: number) {
   };
 }
 
-function running(attempt: Attempt, asker: () => Asker): RunningWork {
+function running(attempt: Attempt, gateway: () => Serving): RunningWork {
   const { call } = attempt;
   return {
     ...{ id: call.id, stop: call.stop, record: call },
@@ -189,7 +197,8 @@ function running(attempt: Attempt, asker: () => Asker): RunningWork {
       assertUnits(units);
       note(attempt, units);
     },
-    ask: async (request) => asker().ask(request, call, call.stop),
+    ask: async (request) => gateway().asker.ask(request, call, call.stop),
+    trace: () => gateway().traceContext?.(call),
   };
 }
 

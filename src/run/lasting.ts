@@ -1,6 +1,5 @@
 /** The parts of a gateway that a reload does not replace. */
 import { AnswerNotes } from "../core/answer-notes.ts";
-import type { Asker } from "../core/call.ts";
 import type { Recorder } from "../core/column.ts";
 import { Backlog } from "../gateway/delivery/backlog.ts";
 import { Clock } from "../gateway/delivery/clock.ts";
@@ -19,6 +18,7 @@ import { createRequestId } from "../server/respond.ts";
 import { ServiceLines } from "../service/lines.ts";
 import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
 import type { Served } from "../gateway/seams.ts";
+import type { Gateway } from "../gateway/types.ts";
 import { columnsWith } from "./columns.ts";
 import { KEY_OPTIONS } from "../ledger/keys/options.ts";
 import { GoneCallers } from "../gateway/gone.ts";
@@ -45,8 +45,8 @@ interface Listeners {
   modelsChanged(): void;
   /** The config that serves now. */
   served(): Served;
-  /** Asks models of that config. */
-  asker(): Asker;
+  /** The gateway of that config. */
+  gateway(): Gateway;
   /** Where the gateway listens; undefined before it does. */
   address(): GatewayAddress | undefined;
 }
@@ -147,7 +147,7 @@ export class Lasting {
     });
     this.backlog = new Backlog(clock);
     const works = (this.works = new Works({
-      ...{ clock, ledger: this.ledger, createId: createRequestId, asker: () => listeners.asker() },
+      ...{ clock, ledger: this.ledger, createId: createRequestId, gateway: () => listeners.gateway() },
       observe: (call) => logger.call(call),
       onFault: (fault) => logger.fault("the record of work failed", fault),
     }));

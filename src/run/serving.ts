@@ -130,6 +130,7 @@ function gatewayOf({ config, parts, lasting, live, life }: GatewayParts): Gatewa
   const gateway: Gateway = {
     ...lasting.ofGateway,
     ...(life.sent && { sent: life.sent }),
+    ...(life.traceContext && { traceContext: life.traceContext }),
     ...(life.foresee && { foresee: life.foresee }),
     ...{ registry: parts.registry, catalog: parts.catalog, priceOf: pricesOf(config) },
     hooks,

@@ -78,7 +78,7 @@ class Weir implements RunningWeir {
       keysChanged: () => weir.#serving?.renew(weir.#lasting, weir.#socket),
       modelsChanged: () => weir.#serving?.serveStored(weir.#lasting, false),
       served: () => ({ config: weir.#now.merged, catalog: weir.#now.parts.catalog }),
-      asker: () => weir.#now.gateway.asker,
+      gateway: () => weir.#now.gateway,
       address: () => weir.#address,
     });
     weir.#declareKeys();

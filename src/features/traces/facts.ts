@@ -2,14 +2,35 @@
 import type { Attempt, Call } from "../../core/call.ts";
 import { readTraceParent } from "./trace-context.ts";
 import { Booking } from "../../ledger/worker/booking.ts";
+import type { TraceContext } from "../../core/trace-context.ts";
 import type { AttemptFacts, TraceFacts } from "./columns.ts";
+import { isSampled, spanIdOf, traceIdOf } from "./ids.ts";
+import type { TraceSettings } from "./section.ts";
+
+/** The context for who works for the running attempt of a call: the spans are below its own. */
+export function contextOf(
+  call: Call,
+  { share, parent: mode }: Pick<TraceSettings, "share" | "parent">,
+): TraceContext | undefined {
+  const parent = mode === "respect" ? readTraceParent(topOf(call).headers) : undefined;
+  const trace = parent?.trace ?? traceIdOf(call.id);
+  if (!(parent ? parent.sampled : isSampled(trace, share))) return undefined;
+  return {
+    traceparent: `00-${trace}-${spanIdOf(call.id, call.attempts.length)}-01`,
+    ...(parent?.state && { tracestate: parent.state }),
+  };
+}
+
+function topOf(call: Call): Call {
+  let top = call;
+  while (top.parent) top = top.parent;
+  return top;
+}
 
 /** @param attempts those that the record has */
 export function factsOf(call: Call, attempts: readonly Attempt[]): TraceFacts {
-  let top = call;
-  while (top.parent) top = top.parent;
   return {
-    parent: readTraceParent(top.headers),
+    parent: readTraceParent(topOf(call).headers),
     within: call.parent?.id,
     route: call.route,
     attempts: attempts.map((attempt) => attemptFactsOf(attempt, call.startedAt)),

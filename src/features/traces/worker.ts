@@ -14,8 +14,11 @@ export function start(host: WorkerHost): WorkerPart {
   channel.listen({ up: send, down: () => {}, message: () => {} });
   return {
     async seams(config) {
-      if (settingsOf(config)) facts ??= await import("./facts.ts");
-      return undefined;
+      const settings = settingsOf(config);
+      if (!settings) return undefined;
+      facts ??= await import("./facts.ts");
+      const { contextOf } = facts;
+      return { traceContext: (call) => contextOf(call, settings) };
     },
     serves(config) {
       const settings = settingsOf(config);

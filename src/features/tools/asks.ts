@@ -1,5 +1,6 @@
 /** What a worker asks the process of the tools, and the pieces of its answers. Plain JSON: both cross a socket. */
 import type { JsonObject } from "../../core/json.ts";
+import type { TraceContext } from "../../core/trace-context.ts";
 import type { ConnectAsk } from "./auth/connecting.ts";
 import type { ServerReport } from "./operator/facts.ts";
 import type { ApprovedPins } from "./pins/compare.ts";
@@ -39,6 +40,8 @@ export interface PostAsk {
   readonly params?: Readonly<Record<string, string>>;
   /** The worker answers servers that ask for a model: pieces `sample`. */
   readonly samples?: true;
+  /** Members of `_meta` for the server: weir's span is between those of the client and of the server. */
+  readonly trace?: TraceContext;
 }
 
 /** The stream of a legacy session, or the rest of one that broke. */
@@ -80,6 +83,7 @@ export interface CallAsk {
   readonly arguments: JsonObject;
   /** As in {@link PostAsk}. */
   readonly samples?: true;
+  readonly trace?: TraceContext;
 }
 
 /** The answer to a piece `sample`. */

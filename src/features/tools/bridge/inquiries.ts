@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { Caller, CallAsk, ResolveAsk } from "../asks.ts";
 import type { OfferedTool, OfferedTools } from "../bench.ts";
 import type { Server } from "../servers/server.ts";
+import { inTrace } from "../wire/trace.ts";
 import { type Context, plainExchange } from "./context.ts";
 import { ownerOf } from "./exchange.ts";
 import { reasonOf } from "./lists.ts";
@@ -62,10 +63,7 @@ export class Inquiries {
       { ...plainExchange(caller, stop), ...(sample && { sample }) },
       this.#context.view(caller, undefined),
       "tools/call",
-      {
-        name,
-        arguments: args,
-      },
+      inTrace({ name, arguments: args }, ask.trace),
     );
     if ("result" in answered) return { result: answered.result };
     return { fault: { ...answered.error } };

@@ -13,6 +13,7 @@ import {
   type RpcRequest,
 } from "../wire/messages.ts";
 import { OWN_INFO } from "../wire/own-info.ts";
+import { inTrace } from "../wire/trace.ts";
 import { isLevel, LEGACY, LEGACY_NEWEST, META, withMeta } from "../wire/revisions.ts";
 import { aborted, type Context, plainExchange } from "./context.ts";
 import { ownerOf } from "./exchange.ts";
@@ -106,7 +107,7 @@ export class LegacyDoor {
     if (ask.prefersStream) exchange.primed(RETRY_MS);
     let answered: Answered;
     try {
-      answered = await this.#legacyAnswer(ask, session, exchange, method, params);
+      answered = await this.#legacyAnswer(ask, session, exchange, method, inTrace(params, ask.trace));
     } catch (thrown) {
       if (isCancelled()) return exchange.cancelled();
       answered = { error: this.#context.errorOf(thrown).rpc };

@@ -11,6 +11,7 @@ import {
 } from "../wire/messages.ts";
 import { OWN_INFO } from "../wire/own-info.ts";
 import { isLevel, META, metaOf, withMeta } from "../wire/revisions.ts";
+import { inTrace } from "../wire/trace.ts";
 import { aborted, type Context } from "./context.ts";
 import { ModernExchange } from "./modern-client.ts";
 import type { Pieces } from "./pieces.ts";
@@ -46,7 +47,8 @@ export class ModernDoor {
       if (method === "subscriptions/listen")
         return await this.#listen(exchange, () => this.#context.view(caller, server), id, params, pieces);
       const own = withMeta(params, { [META.version]: undefined, [META.client]: undefined });
-      const asked = withMeta(own, { [META.capabilities]: undefined, [META.logLevel]: undefined });
+      const plain = withMeta(own, { [META.capabilities]: undefined, [META.logLevel]: undefined });
+      const asked = inTrace(plain, ask.trace);
       answered = await this.#context.answers.answer(exchange, view, method, asked);
     } catch (thrown) {
       if (stop.aborted) return pieces.end();

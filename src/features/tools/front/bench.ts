@@ -48,7 +48,8 @@ export class ProcessBench implements Bench {
     let fault: McpError | undefined;
     const run = async (running: RunningWork): Promise<ToolResult> => {
       const ended = stop ? AbortSignal.any([running.stop.signal, stop]) : running.stop.signal;
-      const message = { kind: "call", caller, name, arguments: args } as const;
+      const trace = running.trace();
+      const message = { kind: "call" as const, caller, name, arguments: args, ...(trace && { trace }) };
       const sample = this.#samplers.of(running, principal);
       const value = await valueOf(withSamples(this.#ask, message, ended, sample));
       try {

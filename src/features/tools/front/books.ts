@@ -8,11 +8,11 @@ import { priceOf } from "../operator/tokens.ts";
 import type { ToolsConfig } from "../section.ts";
 import { toolCall, type ToolFacts } from "../columns.ts";
 import { toolCalls } from "../metrics.ts";
-import type { Sample, Samplers } from "../sampling/serve.ts";
+import type { Samplers } from "../sampling/serve.ts";
 import { CODE } from "../wire/messages.ts";
 import { type AskTools, valueOf } from "./process.ts";
 import type { AnswerOptions } from "./answer.ts";
-import type { Book, Visitor } from "./endpoint.ts";
+import type { Beside, Book, Visitor } from "./endpoint.ts";
 
 /** Name of the provider in budgets, prices and reports. */
 const BY = "mcp";
@@ -56,27 +56,24 @@ export class Books {
   }
 
   /** A name that means no tool of the caller is in no books: the process answers that it is unknown. */
-  readonly book: Book = async ({ visitor, name, server, bytes }, run) => {
+  readonly book: Book = async ({ visitor, name, server, bytes, headers }, run) => {
     const tool = await this.#toolOf(visitor, name, server);
     if (!tool) return run(new AbortController().signal, () => {});
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     this.#host
       .work({
-        ...workOf(this.#options, tool, visitor.principal),
+        ...{ ...workOf(this.#options, tool, visitor.principal), headers },
         run: (running) => {
           const sample = this.#samplers.of(running, visitor.principal);
-          return this.#run(running, { tool, bytes, run, resolve, reject }, sample);
+          const trace = running.trace();
+          return this.#run(running, { tool, bytes, run, resolve, reject }, { sample, trace });
         },
       })
       .catch(reject);
     return promise;
   };
 
-  #run(
-    running: RunningWork,
-    { tool, bytes, run, resolve, reject }: Booking,
-    sample: Sample | undefined,
-  ): Promise<void> {
+  #run(running: RunningWork, { tool, bytes, run, resolve, reject }: Booking, beside: Beside): Promise<void> {
     return new Promise((done, fail) => {
       const ended: AnswerOptions["ended"] = (outcome, bytesOut, cause) => {
         const failure = cause instanceof GatewayError ? cause : failureOf(outcome);
@@ -86,7 +83,7 @@ export class Books {
         if (failure) fail(failure);
         else done();
       };
-      run(running.stop.signal, ended, sample).then(resolve, (thrown: unknown) => {
+      run(running.stop.signal, ended, beside).then(resolve, (thrown: unknown) => {
         reject(thrown);
         fail(thrown);
       });

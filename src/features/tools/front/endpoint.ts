@@ -13,6 +13,8 @@ import { type AnswerOptions, answerWith } from "./answer.ts";
 import { checkMessage, type Checked, MessageFault } from "./checks.ts";
 import { isOriginAllowed } from "./origin.ts";
 import type { OpenStreams } from "./open-streams.ts";
+import type { TraceContext } from "../../../core/trace-context.ts";
+import { traceOf } from "../wire/trace.ts";
 import { type Sample, withSamples } from "../sampling/serve.ts";
 import type { AskTools } from "./process.ts";
 
@@ -38,9 +40,19 @@ export type Book = (
     readonly name: string;
     readonly server: string | undefined;
     readonly bytes: number;
+    /** Its trace. */
+    readonly headers: Headers;
   },
-  run: (stop: AbortSignal, ended: AnswerOptions["ended"], sample?: Sample) => Promise<Response>,
+  run: (stop: AbortSignal, ended: AnswerOptions["ended"], beside?: Beside) => Promise<Response>,
 ) => Promise<Response>;
+
+/** What a call of a tool has besides its message. */
+export interface Beside {
+  /** Answers its server; undefined: nothing does. */
+  readonly sample: Sample | undefined;
+  /** For its server; undefined: what the client sent. */
+  readonly trace: TraceContext | undefined;
+}
 
 /** Who asks at an endpoint. */
 export interface Visitor {
@@ -52,10 +64,9 @@ export interface Visitor {
 
 type Handle = (request: Request, visit: Visit) => Promise<Response>;
 
-/** What ends a request, how it ended, and what answers its server. */
-interface Run extends Pick<AnswerOptions, "ended"> {
+/** What ends a request, and how it ended. */
+interface Run extends Pick<AnswerOptions, "ended">, Partial<Beside> {
   readonly stop: AbortSignal | undefined;
-  readonly sample: Sample | undefined;
 }
 
 /** What `/mcp` and `/mcp/{server}` answer. */
@@ -112,8 +123,8 @@ export class Endpoint {
     const inner = this.#options.isLean && visitor.server === undefined;
     const { name } = (inner && innerCall(checked.params["name"], args)) || checked.params;
     const isCall = checked.method === "tools/call" && checked.id !== undefined && typeof name === "string";
-    const run = (stop: AbortSignal | undefined, ended: AnswerOptions["ended"], sample?: Sample) =>
-      this.#run(request, ask, checked, { stop, ended, sample });
+    const run = (stop: AbortSignal | undefined, ended: AnswerOptions["ended"], beside?: Beside) =>
+      this.#run(request, ask, checked, { stop, ended, ...beside });
     try {
       if (checked.method === "subscriptions/listen") {
         const { stop, ended } = this.#watched(request, visit, visitor);
@@ -121,7 +132,13 @@ export class Endpoint {
       }
       if (!isCall) return await run(undefined, () => {});
       return await this.#options.book(
-        { visitor, name, server: visitor.server, bytes: checked.text.length },
+        {
+          visitor,
+          name,
+          server: visitor.server,
+          bytes: checked.text.length,
+          headers: traceOf(checked.params, request.headers),
+        },
         run,
       );
     } catch (thrown) {
@@ -172,7 +189,7 @@ export class Endpoint {
     request: Request,
     ask: PostAsk,
     { id, isModern }: Checked,
-    { stop, ended, sample }: Run,
+    { stop, ended, sample, trace }: Run,
   ): Promise<Response> {
     const stopping = new AbortController();
     // A legacy client that has gone may read its answer on; a modern one has cancelled by that.
@@ -185,7 +202,8 @@ export class Endpoint {
       stop?.removeEventListener("abort", end);
       ended(outcome, bytes, cause);
     };
-    return answerWith(withSamples(this.#options.ask, ask, stopping.signal, sample), {
+    const message = trace ? { ...ask, trace } : ask;
+    return answerWith(withSamples(this.#options.ask, message, stopping.signal, sample), {
       ended: finish,
       left,
       readsOn: !isModern,

@@ -6,7 +6,8 @@ import type { Held, Server } from "../servers/server.ts";
 import { type Answered, CODE, McpError } from "../wire/messages.ts";
 import { headersFor, mismatch, type ParamHeader, paramHeadersOf } from "../wire/param-headers.ts";
 import { OWN_INFO } from "../wire/own-info.ts";
-import { metaOf, META, REVISIONS, withMeta } from "../wire/revisions.ts";
+import { type Era, metaOf, META, REVISIONS, withMeta } from "../wire/revisions.ts";
+import { TASKS, withoutTasks } from "../wire/tasks.ts";
 import { leanAnswer } from "../lean/answers.ts";
 import { translated } from "./eras.ts";
 import { type Exchange, type Forwarded, ownerOf } from "./exchange.ts";
@@ -15,6 +16,7 @@ import { isList, listed } from "./lists.ts";
 import { splitName } from "./names.ts";
 import { ResourceHomes } from "./resources.ts";
 import type { Seal } from "./seal.ts";
+import { answeredOf, isTaskMethod, Tasks, unknownTask } from "./tasks.ts";
 import { inTime } from "./timeout.ts";
 import type { View } from "./view.ts";
 
@@ -25,6 +27,11 @@ const MERGED_CAPABILITIES: JsonObject = {
   resources: { listChanged: true, subscribe: true },
   completions: {},
 };
+/** What it can do more for clients of one era. */
+const OF_ERA: Readonly<Record<Era, JsonObject>> = {
+  modern: { extensions: { [TASKS]: {} } },
+  legacy: { logging: {} },
+};
 
 export class Answers {
   readonly #seal: Seal;
@@ -32,12 +39,14 @@ export class Answers {
   readonly #homes = new ResourceHomes();
   readonly #params = new WeakMap<JsonObject, readonly ParamHeader[]>();
   readonly #isLean: () => boolean;
+  readonly tasks: Tasks;
 
   /** @param isLean whether merged lists of tools are lean */
   constructor(seal: Seal, forwarder: Forwarder, isLean: () => boolean) {
     this.#seal = seal;
     this.#forwarder = forwarder;
     this.#isLean = isLean;
+    this.tasks = new Tasks(seal);
   }
 
   /** @throws McpError */
@@ -51,6 +60,8 @@ export class Answers {
       if (method === "resources/list" && view.isMerged) this.#homes.note(exchange.caller.id, view);
       return this.#stamped(exchange, view, { result });
     }
+    if (isTaskMethod(method) && exchange.era === "modern")
+      return this.#stamped(exchange, view, await this.#task(exchange, view, method, params));
     const routed = (asked: JsonObject) => this.#routed(exchange, view, method, asked);
     return this.#stamped(exchange, view, await this.#connected(exchange, method, params, routed));
   }
@@ -86,7 +97,7 @@ export class Answers {
   async described(exchange: Exchange, view: View): Promise<JsonObject> {
     if (view.isMerged)
       return {
-        capabilities: { ...MERGED_CAPABILITIES, ...(exchange.era === "legacy" && { logging: {} }) },
+        capabilities: { ...MERGED_CAPABILITIES, ...OF_ERA[exchange.era] },
         serverInfo: OWN_INFO,
         ...instructionsOf(view),
       };
@@ -98,7 +109,8 @@ export class Answers {
     if (!held) return { capabilities: MERGED_CAPABILITIES, serverInfo: OWN_INFO };
     try {
       const { facts, era } = held.connection;
-      const { tasks: _, ...capabilities } = facts.capabilities;
+      const isModern = exchange.era === "modern" && era === "modern";
+      const { tasks: _, ...capabilities } = isModern ? facts.capabilities : withoutTasks(facts.capabilities);
       // weir itself keeps the level for servers that want it with each request.
       const logging = exchange.era === "legacy" && era === "modern" ? { logging: {} } : {};
       return {
@@ -195,6 +207,20 @@ export class Answers {
     }
   }
 
+  /** A request for a task that a call has begun. */
+  async #task(exchange: Exchange, view: View, method: string, params: JsonObject): Promise<Answered> {
+    const place = this.tasks.open(exchange, view, params["taskId"]);
+    const given = String(params["taskId"]);
+    const held = await this.#hold(exchange, place.server);
+    try {
+      if (held.connection.era === "legacy") throw unknownTask(given);
+      const asked = { server: place.server.name, method, params: { ...params, taskId: place.id } };
+      return answeredOf(method, given, place, await this.#asked(exchange, place.server, held, asked));
+    } finally {
+      held.release();
+    }
+  }
+
   async #asked(
     exchange: Exchange,
     server: Server,
@@ -204,7 +230,8 @@ export class Answers {
     const answered = await inTime(exchange, server.name, server.config.timeoutMs, (limited) =>
       this.#forwarder.forward(limited, connection, asked),
     );
-    return translated(exchange, connection.era, asked, answered);
+    const checked = this.tasks.created(exchange, connection, asked, answered);
+    return translated(exchange, connection.era, asked, checked);
   }
 
   /** @throws McpError for a name that is of none of the servers */

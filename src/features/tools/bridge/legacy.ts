@@ -15,6 +15,7 @@ import {
 import { OWN_INFO } from "../wire/own-info.ts";
 import { inTrace } from "../wire/trace.ts";
 import { isLevel, LEGACY, LEGACY_NEWEST, META, withMeta } from "../wire/revisions.ts";
+import { withoutTasks } from "../wire/tasks.ts";
 import { aborted, type Context, plainExchange } from "./context.ts";
 import { ownerOf } from "./exchange.ts";
 import { LegacyExchange } from "./legacy-client.ts";
@@ -71,7 +72,7 @@ export class LegacyDoor {
     const { caller, server } = ask;
     const { protocolVersion, capabilities, clientInfo } = params;
     const client = {
-      capabilities: isObject(capabilities) ? capabilities : {},
+      capabilities: isObject(capabilities) ? withoutTasks(capabilities) : {},
       info: isObject(clientInfo) ? clientInfo : OWN_INFO,
     };
     const version = (LEGACY as readonly unknown[]).includes(protocolVersion)

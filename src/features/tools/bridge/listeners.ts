@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Connection } from "../servers/connection.ts";
 import { EVERYBODY, type Held, type Server } from "../servers/server.ts";
 import { type Exchange, ownerOf } from "./exchange.ts";
+import { type HeardTasks, toldOf } from "./tasks.ts";
 import type { View } from "./view.ts";
 
 /** Member of the filter (`notifications` of `subscriptions/listen`), by notification. */
@@ -18,6 +19,8 @@ export interface Listener {
   view(): View;
   /** As `subscriptions/listen` has it. */
   readonly wanted: JsonObject;
+  /** Of which it hears each change. */
+  readonly tasks?: HeardTasks;
   tell(method: string, params: JsonObject): void;
 }
 
@@ -68,7 +71,8 @@ export class Listeners {
   heard(server: Server, owner: string, method: string, params: JsonObject): void {
     for (const [listener, { at }] of this.#all) {
       if (!at.has(server) || !isFor(listener, owner)) continue;
-      if (wants(listener, method, params)) this.#soon(listener, server, method, params);
+      if (method === "notifications/tasks") tellTask(listener, server, params);
+      else if (wants(listener, method, params)) this.#soon(listener, server, method, params);
     }
   }
 
@@ -95,6 +99,11 @@ export class Listeners {
   get size(): number {
     return this.#all.size;
   }
+}
+
+function tellTask({ tasks, tell }: Listener, { name }: Server, params: JsonObject): void {
+  const told = tasks && toldOf(tasks, name, params);
+  if (told) tell("notifications/tasks", told);
 }
 
 interface Hearing {
@@ -126,7 +135,7 @@ function wants({ wanted }: Listener, method: string, { uri }: JsonObject): boole
 /** @returns when the server listens */
 async function hear(
   server: Server,
-  { wanted }: Listener,
+  { wanted, tasks }: Listener,
   exchange: Exchange,
   stop: AbortSignal,
 ): Promise<void> {
@@ -140,8 +149,9 @@ async function hear(
   if (stop.aborted) return held.release();
   stop.addEventListener("abort", () => held.release(), { once: true });
   const { connection } = held;
+  const taskParts = Array.from(tasks?.get(server.name)?.keys() ?? [], (id) => ({ taskIds: [id] }));
   if (connection.era === "legacy") await subscribe(held, wanted, exchange, stop).catch(() => {});
-  else await Promise.all(partsOf(wanted).map((part) => share(connection, part, stop)));
+  else await Promise.all([...partsOf(wanted), ...taskParts].map((part) => share(connection, part, stop)));
 }
 
 /** What one stream of a modern server is asked for, so that two listeners share streams and hear of nothing twice. */
@@ -192,7 +202,12 @@ async function keepOpen(
   opened: () => void,
 ): Promise<void> {
   while (!stop.aborted) {
-    await connection.listen?.(part, stop, opened).catch(() => {});
+    const isOver = await connection.listen?.(part, stop, opened).then(
+      () => "taskIds" in part,
+      () => false,
+    );
+    // A task comes to an end, or is none.
+    if (isOver) return opened();
     if (!stop.aborted) await Bun.sleep(AGAIN_MS);
   }
 }

@@ -16,6 +16,7 @@ import { aborted, type Context } from "./context.ts";
 import { ModernExchange } from "./modern-client.ts";
 import type { Pieces } from "./pieces.ts";
 import { outcomeOf, statusOf } from "./refusals.ts";
+import type { HeardTasks } from "./tasks.ts";
 import type { View } from "./view.ts";
 
 export class ModernDoor {
@@ -81,8 +82,10 @@ export class ModernDoor {
     let isOpen = false;
     const tell = (method: string, told: JsonObject) =>
       isOpen ? send(method, told) : void waiting.push(() => send(method, told));
-    await this.#context.listeners.add({ caller: exchange.caller.id, view, wanted, tell }, exchange, stop);
-    send("notifications/subscriptions/acknowledged", { notifications: honoured(wanted) });
+    const tasks = this.#context.answers.tasks.heard(exchange, view(), wanted);
+    const listener = { caller: exchange.caller.id, view, wanted, tasks, tell };
+    await this.#context.listeners.add(listener, exchange, stop);
+    send("notifications/subscriptions/acknowledged", { notifications: honoured(wanted, tasks) });
     isOpen = true;
     for (const one of waiting) one();
     await aborted(stop);
@@ -100,12 +103,14 @@ function factsOf(params: JsonObject): ClientFacts {
   };
 }
 
-function honoured(wanted: JsonObject): JsonObject {
-  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = wanted;
+function honoured(wanted: JsonObject, tasks: HeardTasks): JsonObject {
+  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions, taskIds } =
+    wanted;
   return {
     ...(toolsListChanged === true && { toolsListChanged }),
     ...(promptsListChanged === true && { promptsListChanged }),
     ...(resourcesListChanged === true && { resourcesListChanged }),
     ...(Array.isArray(resourceSubscriptions) && { resourceSubscriptions }),
+    ...(Array.isArray(taskIds) && { taskIds: Array.from(tasks.values(), (ids) => [...ids.values()]).flat() }),
   };
 }

@@ -41,10 +41,18 @@ export class UsableTools {
 }
 
 /** A definition with invalid headers is left out: a client could not call it. */
-function isUsable({ name, config: { only } }: Server, tool: JsonObject, patterns: Caller["tools"]): boolean {
+function isUsable(server: Server, tool: JsonObject, patterns: Caller["tools"]): boolean {
   const own = tool["name"];
-  if (typeof own !== "string") return false;
-  if (only.length > 0 && !permits(only, own)) return false;
-  if (patterns && !permits(patterns, fullName(name, own))) return false;
+  if (typeof own !== "string" || !isPermitted(server, own, patterns)) return false;
   return typeof paramHeadersOf(tool["inputSchema"]) !== "string";
+}
+
+/** Whether config and key let a caller use a tool. @param own its name at the server */
+export function isPermitted(
+  { name, config: { only } }: Server,
+  own: string,
+  patterns: Caller["tools"],
+): boolean {
+  if (only.length > 0 && !permits(only, own)) return false;
+  return !patterns || permits(patterns, fullName(name, own));
 }

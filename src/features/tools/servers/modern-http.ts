@@ -4,6 +4,7 @@ import { encodeValue } from "../wire/header-values.ts";
 import { type Answered, answeredIn, isResponse, requestOf, type RpcResponse } from "../wire/messages.ts";
 import { OWN_INFO } from "../wire/own-info.ts";
 import { CACHEABLE, META, metaOf, MODERN, NAMED, withMeta } from "../wire/revisions.ts";
+import { TASKS } from "../wire/tasks.ts";
 import type { ClientFacts, Connection, ConnectionEvents, Outgoing, ServerFacts } from "./connection.ts";
 import { cutAnswer, type HttpReply, type HttpTarget, invalidAnswer, send, unreachable } from "./http.ts";
 import { Progress } from "./progress.ts";
@@ -42,7 +43,8 @@ export class ModernHttp implements Connection {
 
   async listen(wanted: JsonObject, stop: AbortSignal, opened: () => void): Promise<void> {
     const id = ++lastId;
-    const asked = requestFor(id, "subscriptions/listen", { notifications: wanted }, NO_CLIENT);
+    const client = "taskIds" in wanted ? TASKS_CLIENT : NO_CLIENT;
+    const asked = requestFor(id, "subscriptions/listen", { notifications: wanted }, client);
     const reply = await send(this.#target, { ...asked, stop });
     const ready = () => undefined;
     await this.#read(reply, id, ready, (method, params) => {
@@ -76,6 +78,7 @@ export class ModernHttp implements Connection {
 }
 
 const NO_CLIENT: ClientFacts = { capabilities: {}, info: OWN_INFO };
+const TASKS_CLIENT: ClientFacts = { ...NO_CLIENT, capabilities: { extensions: { [TASKS]: {} } } };
 
 /** The text and headers of a request. */
 export function requestFor(id: number, method: string, params: JsonObject, client: ClientFacts) {

@@ -6,6 +6,7 @@ import type { ServerReport } from "./operator/facts.ts";
 import type { ApprovedPins } from "./pins/compare.ts";
 import type { PinMode } from "./pins/declarations.ts";
 import type { Answered, RequestId } from "./wire/messages.ts";
+import type { Repair } from "./servers/repairs.ts";
 import type { ToolsConfig } from "./section.ts";
 
 /** Who asks, and what it may use. */
@@ -122,8 +123,9 @@ export type Ask =
   | LogsAsk
   | BrowserAsk;
 
-/** A list that a server gave, or how a server is. */
+/** A list that a server gave, what a result of it lacked, or how it is. */
 export type Watched =
+  | { readonly server: string; readonly repaired: Repair }
   | { readonly server: string; readonly definitions: readonly JsonObject[] }
   | { readonly report: ServerReport };
 

@@ -4,14 +4,14 @@ import { toolCall } from "./columns.ts";
 import { runHeaders } from "./headers.ts";
 import { toolsCommands } from "./flags.ts";
 import { tools as allowedTools } from "./key-options.ts";
-import { toolCalls } from "./metrics.ts";
+import { toolCalls, toolRepairs } from "./metrics.ts";
 import { toolsSection } from "./section.ts";
 
 export const tools: Feature = {
   name: "tools",
   section: toolsSection,
   columns: [toolCall],
-  metrics: [toolCalls],
+  metrics: [toolCalls, toolRepairs],
   headers: runHeaders,
   keyOptions: [allowedTools],
   commands: toolsCommands,

@@ -104,6 +104,12 @@ export const toolsSection = section(
             "`search`: in place of all tools `/mcp` lists `find_tools`, `describe_tool` and `call_tool`, for clients that have no search of their own.",
         }),
       ),
+      strict: Type.Optional(
+        Type.Boolean({
+          description:
+            "Refuses results of servers of revision 2026-07-28 that lack `resultType`, which weir else adds. Default: false.",
+        }),
+      ),
       run: runOptions,
       sampling: Type.Optional(samplingOptions),
       prices: Type.Optional(

@@ -49,6 +49,7 @@ export class House {
   readonly #legacy: LegacyDoor;
   readonly #inquiries: Inquiries;
   #isLean = false;
+  #isStrict = false;
   /** What is approved, as text. */
   #pins = "";
   readonly #timer: ReturnType<typeof setInterval>;
@@ -72,6 +73,7 @@ export class House {
 
   introduced({ options, pins }: Introduction): void {
     this.#isLean = options.lean === "search";
+    this.#isStrict = options.strict === true;
     this.#options.credentials.configure({ hosts: [], ...options });
     const isApproved = pins !== undefined && JSON.stringify(pins) !== this.#pins;
     if (isApproved) {
@@ -181,11 +183,13 @@ export class House {
     const events: ServerEvents = {
       heard: (server, owner, method, params) => this.#listeners.heard(server, owner, method, params),
       listed: (server, definitions) => this.#watchers.listed(server, definitions),
+      repaired: (server, kind) => this.#watchers.repaired(server, kind),
       met: (server, met) => this.#watchers.met(server, met),
     };
     const { connect: program, credentials } = this.#options;
     return new Server(name, config, events, {
       program,
+      isStrict: () => this.#isStrict,
       credential: (server, url, { principal, brought }) =>
         credentials.of(guardedBy(server, url), principal, brought?.[server.name]),
       accountFault: (server, url) => credentials.fault(guardedBy(server, url)),

@@ -1,6 +1,7 @@
 /** What the process tells the workers, for pins and operators: lists of servers, and how servers are. */
 import type { Watched } from "../asks.ts";
 import type { Connection } from "../servers/connection.ts";
+import type { Repair } from "../servers/repairs.ts";
 import type { Server } from "../servers/server.ts";
 import type { Pieces } from "./pieces.ts";
 
@@ -15,7 +16,7 @@ export class Watchers {
     for (const value of this.#last.values()) pieces.push({ value });
   }
 
-  listed({ name }: Server, definitions: Extract<Watched, { server: string }>["definitions"]): void {
+  listed({ name }: Server, definitions: Extract<Watched, { definitions: unknown }>["definitions"]): void {
     this.#tell(`list ${name}`, { server: name, definitions });
   }
 
@@ -29,6 +30,11 @@ export class Watchers {
       ...(typeof version === "string" && { version }),
     };
     this.#tell(name, { report: { ...report, isUp: true, era, version: facts.version, info } });
+  }
+
+  /** One worker counts it: metrics of all workers are one sum. */
+  repaired({ name }: Server, repaired: Repair): void {
+    for (const pieces of this.#watching) return pieces.push({ value: { server: name, repaired } });
   }
 
   forget(name: string): void {

@@ -6,6 +6,7 @@ import type { AskConnect, ConnectAnswer } from "../auth/connecting.ts";
 import { Forgetting } from "../auth/forgetting.ts";
 import { Exchanges } from "../loop/exchanges.ts";
 import type { ToolsDown, ToolsUp } from "../messages.ts";
+import { toolRepairs } from "../metrics.ts";
 import type { OperatorAnswer, OperatorAsk } from "../operator/facts.ts";
 import { OperatorLink } from "../operator/link.ts";
 import { Pins } from "../pins/pins.ts";
@@ -93,6 +94,7 @@ export class Front {
 
   #watched(value: Watched): void {
     if ("report" in value) return this.#operators.report(value.report);
+    if ("repaired" in value) return this.#host.meter.add(toolRepairs, [value.server, value.repaired]);
     this.#lists.set(value.server, value.definitions);
     this.#pin(value.server, value.definitions);
   }

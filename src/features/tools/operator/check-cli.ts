@@ -13,11 +13,17 @@ import { visible, visibleName } from "../pins/visible.ts";
 import { type ServerConfig, type ToolsConfig, toolsOf } from "../section.ts";
 import { Children } from "../servers/stdio/children.ts";
 import { connectPrograms } from "../servers/stdio/connect.ts";
+import type { Repair } from "../servers/repairs.ts";
 import { Server, type Ways } from "../servers/server.ts";
 import { tokensOf } from "./tokens.ts";
 
 /** Programs may have to be downloaded. Milliseconds. */
 const PATIENCE_MS = 120_000;
+
+const LACKING: Readonly<Record<Repair, string>> = {
+  result_type: "its results lack resultType, which weir adds",
+  cache_hints: "its lists lack ttlMs and cacheScope, which weir adds",
+};
 
 interface Checked {
   readonly server: string;
@@ -27,6 +33,8 @@ interface Checked {
   readonly software?: string;
   readonly tools?: number;
   readonly tokens?: number;
+  /** What its results lack. */
+  readonly repairs?: readonly Repair[];
   /** Why it cannot be used, or what it needs first. */
   readonly reason?: string;
 }
@@ -69,7 +77,14 @@ async function checkOne(name: string, config: ServerConfig, ways: Ways): Promise
 }
 
 async function connectTo(name: string, config: ServerConfig, ways: Ways): Promise<Checked> {
-  const server = new Server(name, config, { heard: () => {}, met: () => {}, listed: () => {} }, ways);
+  const repairs = new Set<Repair>();
+  const repaired = (_: Server, kind: Repair) => void repairs.add(kind);
+  const server = new Server(
+    name,
+    config,
+    { heard: () => {}, met: () => {}, listed: () => {}, repaired },
+    ways,
+  );
   const stop = AbortSignal.timeout(PATIENCE_MS);
   try {
     const client = { capabilities: {}, info: { name: "weir", version: VERSION } };
@@ -83,6 +98,7 @@ async function connectTo(name: string, config: ServerConfig, ways: Ways): Promis
       software: [own, release].filter((one) => typeof one === "string").join(" "),
       tools: tools.length,
       tokens: tools.reduce((sum, one) => sum + tokensOf(one), 0),
+      ...(repairs.size > 0 && { repairs: [...repairs] }),
     };
   } catch (thrown) {
     if (thrown instanceof NeedsUser) return { server: name, ok: true, reason: ACCOUNTS };
@@ -104,6 +120,7 @@ function shown(checked: readonly Checked[]): string {
   return [
     ...(known.length > 0 ? [table([HEADS, ...known])] : []),
     ...(others.length > 0 ? [table(others)] : []),
+    ...checked.flatMap(({ server, repairs = [] }) => repairs.map((kind) => `${server}: ${LACKING[kind]}`)),
   ].join("\n");
 }
 
@@ -113,9 +130,11 @@ class Programs {
   readonly #children: Children;
   readonly #printError: (text: string) => void;
   readonly #credentials: Credentials;
+  readonly #isStrict: boolean;
 
   constructor(printError: (text: string) => void, options: ToolsConfig) {
     this.#printError = printError;
+    this.#isStrict = options.strict === true;
     this.#credentials = new Credentials({ folder: undefined, fault: printError, info: () => {} });
     this.#credentials.configure({ hosts: [], ...options });
     this.#children = new Children({
@@ -131,6 +150,7 @@ class Programs {
       program: connectPrograms(this.#children),
       // Connections that are kept would keep the command from ending.
       transport: createTransport(process.env, { idleMs: 1 }),
+      isStrict: () => this.#isStrict,
       credential: (server, url, { principal }) => this.#credentials.of(guardedBy(server, url), principal),
       accountFault: (server, url) => this.#credentials.fault(guardedBy(server, url)),
     };

@@ -3,10 +3,10 @@ import { isObject, type JsonObject } from "../../../core/json.ts";
 import { encodeValue } from "../wire/header-values.ts";
 import { type Answered, answeredIn, isResponse, requestOf, type RpcResponse } from "../wire/messages.ts";
 import { OWN_INFO } from "../wire/own-info.ts";
-import { CACHEABLE, META, metaOf, MODERN, NAMED, withMeta } from "../wire/revisions.ts";
+import { META, metaOf, MODERN, NAMED, withMeta } from "../wire/revisions.ts";
 import { TASKS } from "../wire/tasks.ts";
 import type { ClientFacts, Connection, ConnectionEvents, Outgoing, ServerFacts } from "./connection.ts";
-import { cutAnswer, type HttpReply, type HttpTarget, invalidAnswer, send, unreachable } from "./http.ts";
+import { cutAnswer, type HttpReply, type HttpTarget, send, unreachable } from "./http.ts";
 import { Progress } from "./progress.ts";
 
 let lastId = 0;
@@ -35,7 +35,7 @@ export class ModernHttp implements Connection {
       const own = progress.isFor(told) ? progress.read(told) : undefined;
       if (own) outgoing.notify(name, own);
     });
-    return completed(this.#target.name, method, answeredIn(response));
+    return answeredIn(response);
   }
 
   /** No notification of a client has a place in this revision but cancellation, which closes the request instead. */
@@ -100,20 +100,6 @@ export function requestFor(id: number, method: string, params: JsonObject, clien
       ...(typeof name === "string" && { "mcp-name": encodeValue(name) }),
     },
   };
-}
-
-/** Servers that forget `resultType` mean a complete result: official clients would refuse it. @throws McpError 1005 */
-export function completed(name: string, method: string, answered: Answered): Answered {
-  if ("error" in answered) return answered;
-  const { result } = answered;
-  const { resultType } = result;
-  if (resultType === undefined) {
-    const hints = CACHEABLE.has(method) ? { ttlMs: 0, cacheScope: "private" } : {};
-    return { result: { ...hints, ...result, resultType: "complete" } };
-  }
-  if (resultType !== "complete" && resultType !== "input_required" && resultType !== "task")
-    throw invalidAnswer(name, `answered with the unknown resultType ${JSON.stringify(resultType)}`);
-  return answered;
 }
 
 /** What a server says to `server/discover`. */

@@ -4,11 +4,12 @@ import { type Credential, NeedsUser } from "../auth/credential.ts";
 import type { ServerConfig } from "../section.ts";
 import type { Transport } from "../../../http/types.ts";
 import { withModels } from "../sampling/client.ts";
-import { CODE, McpError } from "../wire/messages.ts";
+import { type Answered, CODE, McpError } from "../wire/messages.ts";
 import type { Era } from "../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents } from "./connection.ts";
 import { openHttp } from "./open-http.ts";
 import { allPages } from "./pages.ts";
+import { completed, type Repair } from "./repairs.ts";
 
 /** What a server tells the process. */
 export interface ServerEvents {
@@ -16,6 +17,8 @@ export interface ServerEvents {
   heard(server: Server, owner: string, method: string, params: JsonObject): void;
   /** The server gave a list of its tools. */
   listed(server: Server, definitions: readonly JsonObject[]): void;
+  /** A result was repaired. */
+  repaired?(server: Server, kind: Repair): void;
   /** A connection was opened, or could not be. */
   met(server: Server, met: Connection | { readonly reason: string }): void;
 }
@@ -36,6 +39,8 @@ export interface Ways {
   readonly program: ConnectProgram;
   /** What requests to a server carry. @param owner for whom they are */
   credential(server: Pick<Server, "name" | "config">, url: string, owner: ForWhom): Credential;
+  /** Whether results are refused that need a repair. */
+  readonly isStrict?: () => boolean;
   /** Why callers cannot connect accounts: a clause. */
   accountFault?(server: Pick<Server, "name" | "config">, url: string): Promise<string | undefined>;
   /** Default: one that keeps connections. */
@@ -191,7 +196,10 @@ export class Server {
             key,
             pooled,
             owner,
-            counted(connection, pooled, () => this.#released(pooled)),
+            counted(connection, pooled, {
+              released: () => this.#released(pooled),
+              read: (method, answered) => this.#completed(method, answered),
+            }),
           ),
         (thrown: unknown) => {
           this.#forget(pooled);
@@ -218,6 +226,12 @@ export class Server {
       if (shared === MODERN_KEY) pooled.owner = EVERYBODY;
     }
     return connection;
+  }
+
+  #completed(method: string, answered: Answered): Answered {
+    const isStrict = this.#ways.isStrict?.() === true;
+    const repaired = (kind: Repair) => this.#events.repaired?.(this, kind);
+    return completed(answered, { server: this.name, method, isStrict, repaired });
   }
 
   #forget(pooled: Pooled): void {
@@ -287,8 +301,14 @@ export class Server {
   }
 }
 
+interface Counting {
+  released(): void;
+  /** An answer of a modern server. @throws McpError 1005 */
+  read(method: string, answered: Answered): Answered;
+}
+
 /** A connection is in use as long as a request runs, also after who began it has left: calls wait for their clients. */
-function counted(connection: Connection, pooled: Pooled, released: () => void): Connection {
+function counted(connection: Connection, pooled: Pooled, { released, read }: Counting): Connection {
   const { era } = connection;
   return {
     era,
@@ -298,7 +318,8 @@ function counted(connection: Connection, pooled: Pooled, released: () => void): 
     async request(outgoing) {
       pooled.running++;
       try {
-        return await connection.request(outgoing);
+        const answered = await connection.request(outgoing);
+        return era === "modern" ? read(outgoing.method, answered) : answered;
       } finally {
         released();
       }

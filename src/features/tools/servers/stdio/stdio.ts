@@ -18,7 +18,6 @@ import {
 import { type Era, META, metaOf, withMeta } from "../../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents, Outgoing, ServerFacts } from "../connection.ts";
 import { invalidAnswer, unreachable } from "../http.ts";
-import { completed } from "../modern-http.ts";
 import type { ChildEvents, MessageChannel } from "./child.ts";
 import { type Asker, modernMeta, open, type Opening, type OwnRequest } from "./handshake.ts";
 import { CLIENT_METHODS, type Purpose, type Running, RunningRequests } from "./running.ts";
@@ -102,7 +101,7 @@ export class StdioConnection implements Connection, ChildEvents, Asker {
     const { method, params, stop } = outgoing;
     if (this.#era === "legacy") return this.#request(method, params, { outgoing }, stop);
     const asked = withMeta(params, modernMeta(outgoing.client));
-    return completed(this.server, method, await this.#request(method, asked, { outgoing }, stop));
+    return this.#request(method, asked, { outgoing }, stop);
   }
 
   /** The modern era has no notification of a client but cancellation. */

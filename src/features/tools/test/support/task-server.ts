@@ -1,9 +1,10 @@
 /** A modern server over HTTP whose calls may become tasks (SEP-2663), with the tools that the official suite wants of one. */
 import { isObject, type JsonObject } from "../../../../core/json.ts";
-import { metaOf } from "../../wire/revisions.ts";
+import { metaOf, NAMED } from "../../wire/revisions.ts";
 
 const TASKS = "io.modelcontextprotocol/tasks";
-const TTL_MS = 600_000;
+const REQUIRED = { requiredCapabilities: { extensions: { [TASKS]: {} } } };
+const TIMES = { ttlMs: 600_000, createdAt: "2026-11-28T00:00:00Z", lastUpdatedAt: "2026-11-28T00:00:00Z" };
 
 interface Task {
   readonly id: string;
@@ -48,7 +49,7 @@ export function taskServer(): TaskServer {
   const listeners = new Map<string, Set<(told: JsonObject) => void>>();
   const seen: string[] = [];
   const detailed = ({ id, status, inputRequests, end }: Task): JsonObject => ({
-    ...{ taskId: id, status, ttlMs: TTL_MS, pollIntervalMs: 100, ...end },
+    ...{ taskId: id, status, ...TIMES, pollIntervalMs: 100, ...end },
     ...(status === "input_required" && { inputRequests }),
   });
   const become = (task: Task, status: string, end: JsonObject = {}): void => {
@@ -68,7 +69,7 @@ export function taskServer(): TaskServer {
     };
     tasks.set(id, task);
     if (status === "working") finish(task, {});
-    return { resultType: "task", taskId: id, status: "working", ttlMs: TTL_MS, pollIntervalMs: 100 };
+    return { resultType: "task", taskId: id, status: "working", ...TIMES, pollIntervalMs: 100 };
   };
   const done = (task: Task, result: JsonObject) => become(task, "completed", { result });
   const call = (name: string, args: JsonObject, params: JsonObject, hasTasks: boolean): JsonObject => {
@@ -85,8 +86,7 @@ export function taskServer(): TaskServer {
       case "multi_input":
         return create({ a: question("a?"), b: question("b?") }, (task) => done(task, said("both")));
       case "failing_job":
-        if (!hasTasks)
-          throw new Fault(-32021, "tasks", { requiredCapabilities: { extensions: { [TASKS]: {} } } });
+        if (!hasTasks) throw new Fault(-32021, "tasks", REQUIRED);
         return create({}, (task) => done(task, { ...said("no"), isError: true }));
       case "protocol_error_job":
         return create({}, (task) => become(task, "failed", { error: { code: -32603, message: "broken" } }));
@@ -110,7 +110,7 @@ export function taskServer(): TaskServer {
       task.finish(task.answers);
   };
   const ofTask = (method: string, params: JsonObject, hasTasks: boolean): JsonObject => {
-    if (!hasTasks) throw new Fault(-32021, "tasks");
+    if (!hasTasks) throw new Fault(-32021, "tasks", REQUIRED);
     const task = tasks.get(String(params["taskId"]));
     if (!task) throw new Fault(-32602, `there is no task ${String(params["taskId"])}`);
     if (method === "tasks/get") return detailed(task);
@@ -155,7 +155,8 @@ export function taskServer(): TaskServer {
         Response.json({ jsonrpc: "2.0", id, ...answered }, { status });
       if (request.headers.get("mcp-method") !== method)
         return reply({ error: { code: -32020, message: "HeaderMismatch" } }, 400);
-      const named = params["name"] ?? params["taskId"];
+      const member = NAMED[method];
+      const named = member === undefined ? undefined : params[member];
       if (named !== undefined && request.headers.get("mcp-name") !== named)
         return reply({ error: { code: -32020, message: "HeaderMismatch" } }, 400);
       if (method === "subscriptions/listen") {

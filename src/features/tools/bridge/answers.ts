@@ -214,7 +214,8 @@ export class Answers {
     const held = await this.#hold(exchange, place.server);
     try {
       if (held.connection.era === "legacy") throw unknownTask(given);
-      const asked = { server: place.server.name, method, params: { ...params, taskId: place.id } };
+      const task = { ...params, taskId: place.id };
+      const asked = { server: place.server.name, method, params: task, samples: 0 };
       return answeredOf(method, given, place, await this.#asked(exchange, place.server, held, asked));
     } finally {
       held.release();

@@ -99,8 +99,9 @@ export class NodeAdmin implements AdminBooks {
   }
 
   saveKey(key: KeyEntry, actor: Actor): Promise<void> {
-    const taken = this.policy().keys.some(({ id }) => id === key.id) ? KEYS : undefined;
-    return this.#change((books) => books.store.saveKey(key, actor), taken);
+    const isKnown = this.policy().keys.some(({ id }) => id === key.id);
+    const save = (books: Books) => books.store.saveKey(key, actor);
+    return isKnown ? this.#change(save, KEYS) : this.#opening(save);
   }
 
   saveBudget(budget: Budget, actor: Actor): Promise<void> {
@@ -257,7 +258,7 @@ export class NodeAdmin implements AdminBooks {
   }
 
   release = (actor: Actor) => this.#change(() => this.#options.upkeep.release(actor));
-  openKeys = (actor: Actor) => this.#change(() => this.#options.upkeep.openKeys(actor));
+  openKeys = (actor: Actor) => this.#opening(() => this.#options.upkeep.openKeys(actor));
 
   health() {
     const { books, version } = this.#options;
@@ -329,6 +330,12 @@ export class NodeAdmin implements AdminBooks {
       const fault = taken === undefined ? undefined : await books.returns.settleAll(taken);
       if (fault) throw new AdminError(503, `${taken === KEYS ? "key" : "limit"}_not_confirmed`, fault);
     });
+  }
+
+  /** Calls are admitted that were refused before: who reads the answer may call at once. */
+  async #opening(write: (books: Books) => Promise<unknown>): Promise<void> {
+    await this.#change(write);
+    await this.#options.books.returns.admits();
   }
 
   #read<Value>(read: (reports: Reports) => Promise<Value>): Promise<Value> {

@@ -56,7 +56,7 @@ export class PolicyState {
       ...(stored.models && { models: stored.models }),
       keyBudgets: declared.keyBudgets,
       modelSets: declared.modelSets,
-      closed: stored.closed || keys.some(({ kind }) => kind === "call"),
+      closed: stored.closed || declared.keys.some(isForCalls) || stored.keys.some(isValid),
       ...(stored.unreleased && { unreleased: stored.unreleased }),
     };
     const changes = changesOf(before, policy);
@@ -66,6 +66,16 @@ export class PolicyState {
     this.#rates = new Map(policy.rates.map((rate) => [rate.id, rate]));
     return changes;
   }
+}
+
+function isForCalls({ kind }: KeyEntry): boolean {
+  return kind === "call";
+}
+
+/** A key may be stored while another one who has seen none opens the gateway: it stays closed. */
+function isValid(key: KeyEntry): boolean {
+  const { revokedAt, expiresAt = Infinity } = key;
+  return isForCalls(key) && revokedAt === undefined && Date.now() < expiresAt;
 }
 
 function changesOf(before: Policy, after: Policy): Changes | undefined {

@@ -10,6 +10,9 @@ import type { BookStore } from "../store/store.ts";
 /** Maximum time for workers to return what they have of a budget that was changed, or to take changed keys over. Milliseconds. */
 const SETTLE_MS = 5_000;
 
+/** Maximum time for workers to take a new key over: one that is late refuses it a while longer. Milliseconds. */
+const ADMIT_MS = 1_000;
+
 /** Interval of looks whether a worker without a connection is back. Milliseconds. */
 const LOOK_MS = 5;
 
@@ -78,6 +81,11 @@ export class Returns {
         ? ["key", "what the key was before"]
         : ["budget", "the former limit from what it was granted"];
     return `The ${what} is stored, but ${silent.join(" and ")} has not confirmed it, and may admit calls by ${by}; send the request again to wait for it.`;
+  }
+
+  /** Waits until the workers admit calls by what was just stored. @returns whether all that are connected do */
+  admits(): Promise<boolean> {
+    return this.#options.questions.settled(ADMIT_MS);
   }
 
   /** Another node needs what this one does not hold. @returns the amount, when it is in the store @throws Error if a worker has not answered */

@@ -90,6 +90,7 @@ export class Front {
     this.#forgetting.set(this.#host.isFirst && Object.values(options.servers).some(({ auth }) => auth?.user));
     this.#process.introduce();
     this.#operators.serves(options);
+    this.#open.look();
   }
 
   #watched(value: Watched): void {

@@ -27,7 +27,7 @@ export class OpenStreams {
   add(stream: Omit<Open, "isLooking">): () => void {
     const open = { ...stream, isLooking: false };
     this.#all.add(open);
-    this.#timer ??= setInterval(() => this.#look(), EVERY_MS);
+    this.#timer ??= setInterval(() => this.look(), EVERY_MS);
     this.#timer.unref();
     return () => this.#remove(open);
   }
@@ -39,7 +39,8 @@ export class OpenStreams {
     this.#timer = undefined;
   }
 
-  #look(): void {
+  /** What callers may use may have changed. */
+  look(): void {
     for (const open of this.#all) if (!open.isLooking) void this.#check(open);
   }
 

@@ -27,6 +27,12 @@ export type Leg = Answered | { readonly parked: string; readonly inputRequests: 
 
 export class ParkedCalls {
   readonly #calls = new Map<string, ParkedCall>();
+  readonly #waitMs: number;
+
+  /** @param waitMs longest wait for the client */
+  constructor(waitMs = WAIT_MS) {
+    this.#waitMs = waitMs;
+  }
 
   /** Runs a request until its answer, or until the server needs the client. */
   async begin(exchange: Exchange, connection: Connection, asked: Omit<Forwarded, "server">): Promise<Leg> {
@@ -80,7 +86,7 @@ export class ParkedCalls {
     }
     const id = randomBytes(12).toString("base64url");
     this.#calls.set(id, call);
-    call.expire(WAIT_MS, () => this.#calls.delete(id));
+    call.expire(this.#waitMs, () => this.#calls.delete(id));
     return id;
   }
 }

@@ -352,7 +352,7 @@ test("a sealed state is for one caller, tool and argument, and every changed byt
   ])
     expect((await again(wrong as JsonObject)).status).toBe(400);
   expect((await again(whole, BOB)).status).toBe(400);
-  for (let place = 0; place < requestState.length; place += 7) {
+  for (let place = 0; place < requestState.length; place++) {
     const letter = requestState[place] === "A" ? "B" : "A";
     const flipped = requestState.slice(0, place) + letter + requestState.slice(place + 1);
     expect((await again({ ...whole, requestState: flipped })).status).toBe(400);

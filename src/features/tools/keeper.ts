@@ -14,6 +14,7 @@ export function start(host: KeeperHost): KeeperPart<ToolsUp, ToolsDown> {
   toolsPart.set(host.offers, {
     book,
     servers: () => operator.servers(),
+    pinFile: () => operator.pinFile,
     reportOf: (server) => operator.reportOf(server),
     ask: (ask) => operator.ask(ask),
   });

@@ -1,4 +1,5 @@
 /** The section of the configuration for tools. */
+import { resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Fault } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
@@ -98,6 +99,13 @@ export const toolsSection = section(
             "What happens with tools that are new or differ from what a server listed first: hidden until an operator approves them (`approve`), logged (`warn`), or nothing (`off`). Default: `approve` for callers with a key, `off` while calls need none.",
         }),
       ),
+      pins: Type.Optional(
+        Type.String({
+          examples: ["pins.json"],
+          description:
+            "File with the approved tools, for review: hashes by server and tool. It counts in place of what the store has, and `weir tools approve SERVER` writes it. Without the file nothing is approved.",
+        }),
+      ),
       lean: Type.Optional(
         oneOf(["search"], {
           description:
@@ -125,7 +133,7 @@ export const toolsSection = section(
       description: "Servers of the Model Context Protocol that clients and models use through weir.",
     },
   ),
-  { faults },
+  { faults, settle: (value, { folder }) => located(value, folder) },
 );
 
 type Options = Static<typeof toolsSection.schema>;
@@ -153,7 +161,17 @@ export function toolsOf(config: object): ToolsConfig {
     const samples = samplesOf(options.sampling, name);
     return [name, { ...DEFAULTS, ...server, samples }] as const;
   });
-  return { ...options, servers: Object.fromEntries(whole) };
+  return {
+    ...options,
+    // Somebody approves what is in a file, also while calls need no key.
+    ...(options.pins !== undefined && { pin: options.pin ?? "approve" }),
+    servers: Object.fromEntries(whole),
+  };
+}
+
+/** The file of pins is relative to the config. */
+function located<Value extends { pins?: string }>(value: Value, folder: string): Value {
+  return value.pins === undefined ? value : { ...value, pins: resolve(folder, value.pins) };
 }
 
 function faults(written: unknown): readonly Fault[] {

@@ -39,7 +39,8 @@ export class Front {
     this.#options = options;
     this.#access = new Access(options, () => this.#called());
     const keeper = host.channel<ToolsUp, ToolsDown>();
-    this.#pins = new Pins(host.replica<PinsRow>("tools_pins"), keeper);
+    this.#pins = new Pins(host.replica<PinsRow>("tools_pins"), keeper, host.fault);
+    this.#pins.configure(options.pins, Object.keys(options.servers));
     this.#operators = new OperatorLink(keeper, (ask) => this.#answer(ask));
     this.#process = new ToolsProcess(
       (introduction) => host.service<Ask, Piece>(introduction),
@@ -88,6 +89,7 @@ export class Front {
     this.#access = new Access(options, () => this.#called());
     // One worker does it for all.
     this.#forgetting.set(this.#host.isFirst && Object.values(options.servers).some(({ auth }) => auth?.user));
+    this.#pins.configure(options.pins, Object.keys(options.servers));
     this.#process.introduce();
     this.#operators.serves(options);
     this.#open.look();

@@ -3,12 +3,15 @@ import type { Context } from "../../../cli/command.ts";
 import { configOptions } from "../../../cli/command.ts";
 import { table } from "../../../cli/terminal.ts";
 import { loadConfig } from "../../../config/load.ts";
+import type { JsonObject } from "../../../core/json.ts";
 import { createTransport } from "../../../http/index.ts";
 import { Groups } from "../../../service/groups.ts";
 import { VERSION } from "../../../process/version.ts";
 import { NeedsUser } from "../auth/credential.ts";
 import { Credentials, guardedBy } from "../auth/credentials.ts";
 import { revealed } from "../front/revealed.ts";
+import { type ApprovedPins, changesIn, type ServerPins } from "../pins/compare.ts";
+import { readPinFile } from "../pins/pin-file.ts";
 import { visible, visibleName } from "../pins/visible.ts";
 import { type ServerConfig, type ToolsConfig, toolsOf } from "../section.ts";
 import { Children } from "../servers/stdio/children.ts";
@@ -35,10 +38,12 @@ interface Checked {
   readonly tokens?: number;
   /** What its results lack. */
   readonly repairs?: readonly Repair[];
-  /** Why it cannot be used, or what it needs first. */
+  /** Why it cannot be used, or what it needs first, with what is invisible. */
   readonly reason?: string;
 }
 
+/** Tools in one reason. */
+const MOST_CHANGES = 10;
 /** Said of a server that answers nobody without an account, where accounts can be connected. */
 const ACCOUNTS = "each caller connects an account of its own there first";
 
@@ -54,10 +59,11 @@ export async function run(context: Context): Promise<number> {
   if (wanted !== undefined && !Object.hasOwn(servers, wanted))
     throw new Error(`the config has no server of tools ${visibleName(wanted)}`);
   const chosen = Object.entries(servers).filter(([name]) => wanted === undefined || name === wanted);
+  const pins = options.pins === undefined ? undefined : readPinFile(options.pins);
   const programs = new Programs(context.printError, options);
   try {
     const checked = await Promise.all(
-      chosen.map(([name, config]) => checkOne(name, revealed(config), programs.ways)),
+      chosen.map(([name, config]) => checkOne(name, revealed(config), programs.ways, pins)),
     );
     if (flags["--json"]) print(JSON.stringify({ servers: checked }, null, 2));
     else print(checked.length === 0 ? "the config has no servers of tools" : shown(checked));
@@ -68,15 +74,25 @@ export async function run(context: Context): Promise<number> {
   }
 }
 
-async function checkOne(name: string, config: ServerConfig, ways: Ways): Promise<Checked> {
-  const found = await connectTo(name, config, ways);
+async function checkOne(
+  name: string,
+  config: ServerConfig,
+  ways: Ways,
+  pins: ApprovedPins | undefined,
+): Promise<Checked> {
+  const found = await connectTo(name, config, ways, pins);
   if (!found.ok || config.url === undefined) return found;
   // A server that lists its tools for strangers may still have an authorization server that gives its callers nothing.
   const fault = await ways.accountFault?.({ name, config }, config.url);
-  return fault === undefined ? found : { server: name, ok: false, reason: fault };
+  return fault === undefined ? found : { server: name, ok: false, reason: visible(fault) };
 }
 
-async function connectTo(name: string, config: ServerConfig, ways: Ways): Promise<Checked> {
+async function connectTo(
+  name: string,
+  config: ServerConfig,
+  ways: Ways,
+  pins: ApprovedPins | undefined,
+): Promise<Checked> {
   const repairs = new Set<Repair>();
   const repaired = (_: Server, kind: Repair) => void repairs.add(kind);
   const server = new Server(
@@ -93,6 +109,8 @@ async function connectTo(name: string, config: ServerConfig, ways: Ways): Promis
     const { name: own, version: release } = facts.info;
     const tools = facts.capabilities["tools"] === undefined ? [] : await held.tools(stop);
     held.release();
+    const drift = pins && driftOf(tools, Object.hasOwn(pins, name) ? pins[name]! : {});
+    if (drift) return { server: name, ok: false, reason: drift };
     return {
       ...{ server: name, ok: true, era, version: facts.version },
       software: [own, release].filter((one) => typeof one === "string").join(" "),
@@ -102,17 +120,27 @@ async function connectTo(name: string, config: ServerConfig, ways: Ways): Promis
     };
   } catch (thrown) {
     if (thrown instanceof NeedsUser) return { server: name, ok: true, reason: ACCOUNTS };
-    return { server: name, ok: false, reason: (thrown as Error).message };
+    return { server: name, ok: false, reason: visible((thrown as Error).message) };
   } finally {
     await server.close();
   }
+}
+
+/** What a server lists otherwise than the file of pins has it: a clause. */
+function driftOf(tools: readonly JsonObject[], pins: ServerPins): string | undefined {
+  const changes = changesIn(tools, pins).map(
+    ({ kind, tool }) => `${kind} ${visibleName(tool).slice(0, 100)}`,
+  );
+  if (changes.length === 0) return undefined;
+  const more = changes.length > MOST_CHANGES ? ` and ${changes.length - MOST_CHANGES} more` : "";
+  return `its tools are not those of the file of pins: ${changes.slice(0, MOST_CHANGES).join(", ")}${more}`;
 }
 
 function shown(checked: readonly Checked[]): string {
   const rows = checked.map(({ server, ok, era = "", version = "", tools, tokens, software = "", reason }) =>
     reason === undefined
       ? [server, "ok", `${era} ${visible(version)}`, String(tools), String(tokens), visible(software)]
-      : [server, ok ? "ok" : "failed", visible(reason)],
+      : [server, ok ? "ok" : "failed", reason],
   );
   const HEADS = ["SERVER", "STATE", "ERA", "TOOLS", "TOKENS", "SOFTWARE"];
   const known = rows.filter(({ length }) => length === HEADS.length);

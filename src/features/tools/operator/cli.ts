@@ -4,7 +4,7 @@ import type { Command } from "../../../cli/command.ts";
 import { confirmed } from "../../../cli/confirm.ts";
 import { paint, table } from "../../../cli/terminal.ts";
 import { textOf } from "../../../cli/books/values.ts";
-import { visibleLines, visibleName } from "../pins/visible.ts";
+import { visible, visibleLines, visibleName } from "../pins/visible.ts";
 import type { PinsApproved, ServerPins, ToolServer } from "./contracts.ts";
 
 type Run = Pick<Command, "run">;
@@ -30,7 +30,7 @@ export const pins = command(async ({ api, words: [server], show }) => {
   });
 });
 
-export const approve = command(async ({ api, words: [server = ""], flags, show, printError }) => {
+export const approve = command(async ({ api, words: [server = ""], flags, show, print, printError }) => {
   const found = await api.send<ServerPins>("GET", `${pathOf(server)}/pins`);
   const named = textOf(flags, "--tool")?.split(",");
   const changes = found.changes.filter(({ tool }) => named?.includes(tool) ?? true);
@@ -51,7 +51,17 @@ export const approve = command(async ({ api, words: [server = ""], flags, show, 
   }
   const body = { digest: found.digest, ...(named && { tools: changes.map(({ tool }) => tool) }) };
   const approved = await api.send<PinsApproved>("POST", `${pathOf(server)}/approve`, { body });
-  show(approved, () => approved.changes.map((change) => `approved: ${change}`).join("\n"));
+  const { path, fault, text } = approved.file ?? {};
+  if (fault === undefined || flags["--json"] === true) {
+    const where = path === undefined ? "" : ` in ${visible(path)}`;
+    show(approved, () => approved.changes.map((change) => `approved${where}: ${change}`).join("\n"));
+  } else {
+    printError(
+      `weir: nothing was approved: ${visible(path ?? "")} cannot be written (${fault}); this is the file with the change`,
+    );
+    print(text!.trimEnd());
+  }
+  return fault === undefined ? 0 : 1;
 });
 
 export const logs = command(async ({ api, words: [server = ""], show }) => {

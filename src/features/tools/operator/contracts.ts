@@ -82,6 +82,18 @@ export type ServerPins = Static<typeof ServerPins>;
 export const PinsApproved = answer({
   server: Type.String(),
   changes: Type.Array(Type.String(), { description: "What was approved: `new search`." }),
+  file: Type.Optional(
+    answer(
+      {
+        path: Type.String(),
+        text: Type.String({ description: "The whole file with the change." }),
+        fault: Type.Optional(
+          Type.String({ description: "Why it could not be written: then nothing was approved." }),
+        ),
+      },
+      { description: "The file of `tools.pins`, where the config names one. It holds within some seconds." },
+    ),
+  ),
 });
 export type PinsApproved = Static<typeof PinsApproved>;
 

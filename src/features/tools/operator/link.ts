@@ -8,7 +8,7 @@ import type { OperatorAnswer, OperatorAsk, ServerReport, ServerSummary } from ".
 export class OperatorLink {
   readonly #keeper: Pick<Channel<ToolsUp, ToolsDown>, "isUp" | "send">;
   readonly #answer: (ask: OperatorAsk) => Promise<OperatorAnswer>;
-  #servers: readonly ServerSummary[] | undefined;
+  #told: Extract<ToolsUp, { servers: unknown }> | undefined;
   /** How each server was when it changed last. */
   readonly #reports = new Map<string, ServerReport>();
 
@@ -23,10 +23,11 @@ export class OperatorLink {
 
   /** A config begins to serve. */
   serves(section: ToolsConfig): void {
-    this.#servers = Object.entries(section.servers).map(([name, server]) => summaryOf(name, server, section));
+    const servers = Object.entries(section.servers).map(([name, server]) => summaryOf(name, server, section));
+    this.#told = { servers, ...(section.pins !== undefined && { pinFile: section.pins }) };
     for (const name of this.#reports.keys())
       if (!Object.hasOwn(section.servers, name)) this.#reports.delete(name);
-    this.#send({ servers: this.#servers });
+    this.#send(this.#told);
   }
 
   /** weir talked to a server, or could not. */
@@ -37,7 +38,7 @@ export class OperatorLink {
 
   /** A keeper has begun. */
   up(): void {
-    if (this.#servers) this.#send({ servers: this.#servers });
+    if (this.#told) this.#send(this.#told);
     for (const report of this.#reports.values()) this.#send({ report });
   }
 

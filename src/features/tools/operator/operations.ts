@@ -56,12 +56,16 @@ export const operations = [
   }),
   answers(approveServerTools, async ({ books, caller, params: { server }, body: { digest, tools } }) => {
     await expectServer(books, server);
-    const book = await partOf(books).book();
-    const approved = await book.approve(actorOf(caller), server, digest, tools).catch((cause: unknown) => {
+    const part = partOf(books);
+    const [book, file] = [await part.book(), part.pinFile()];
+    const asked = [actorOf(caller), server, digest, tools] as const;
+    const approved = await (
+      file === undefined ? book.approve(...asked) : book.approveIn(file, ...asked)
+    ).catch((cause: unknown) => {
       if (!(cause instanceof PinsChanged)) throw cause;
       throw new AdminError(409, "pins_changed", `Nothing was approved: ${cause.message}. Look again.`);
     });
-    if (await book.settled()) return { json: approved };
+    if (file !== undefined || (await book.settled())) return { json: approved };
     throw new AdminError(
       503,
       "pins_not_confirmed",

@@ -12,6 +12,7 @@ interface Worker {
 
 export class OperatorPart {
   #servers: readonly ServerSummary[] | undefined;
+  #pinFile: string | undefined;
   readonly #reports = new Map<string, ServerReport>();
   readonly #workers = new Set<Worker>();
   readonly #asked = new Map<number, { worker: Worker; settle(answer: OperatorAnswer): void }>();
@@ -32,7 +33,7 @@ export class OperatorPart {
 
   /** @returns whether the message was one about servers */
   receive(message: ToolsUp): boolean {
-    if ("servers" in message) this.#servers = message.servers;
+    if ("servers" in message) [this.#servers, this.#pinFile] = [message.servers, message.pinFile];
     else if ("report" in message) this.#note(message.report);
     else if ("answer" in message) {
       this.#asked.get(message.number)?.settle(message.answer);
@@ -43,6 +44,11 @@ export class OperatorPart {
 
   servers(): readonly ServerSummary[] | undefined {
     return this.#workers.size === 0 ? undefined : this.#servers;
+  }
+
+  /** Path of the file of pins, if the config names one. */
+  get pinFile(): string | undefined {
+    return this.#pinFile;
   }
 
   reportOf(server: string): ServerReport | undefined {

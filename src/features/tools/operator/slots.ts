@@ -8,6 +8,8 @@ export interface OfferedPart {
   book(): Promise<PinsBook>;
   /** The servers of the config; undefined without a worker. */
   servers(): readonly ServerSummary[] | undefined;
+  /** Path of the file of pins, if the config names one. */
+  pinFile(): string | undefined;
   /** What weir learned of a server last. */
   reportOf(server: string): ServerReport | undefined;
   /** Asks a worker; undefined without one. */

@@ -167,7 +167,7 @@ test("a worker reads pins from its rows, and tells the keeper of each list once"
   };
   const sent: ToolsUp[] = [];
   const keeper = { isUp: true, send: (message: ToolsUp) => void sent.push(message) };
-  const pins = new Pins(replica, keeper);
+  const pins = new Pins(replica, keeper, () => {});
   let changes = 0;
   pins.listen(() => changes++);
   expect(pins.approvedOf()).toBeUndefined();

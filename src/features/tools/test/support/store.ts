@@ -7,7 +7,7 @@ import { tables } from "../../tables.ts";
 
 export interface TestStore {
   readonly sql: Sql;
-  readonly host: Pick<KeeperHost, "read" | "write" | "change" | "settled" | "report">;
+  readonly host: Pick<KeeperHost, "read" | "write" | "change" | "settled" | "report" | "note">;
   /** Entries of the audit log: what happened, to what, and the values after. */
   readonly audit: string[];
   /** What was logged. */
@@ -33,6 +33,8 @@ export function hostOn(sql: Sql): TestStore {
           const { after } = await work(inner, ++version);
           audit.push(`${action} ${subject} ${JSON.stringify(after)}`);
         }),
+      note: async (_, action, subject, facts) =>
+        void audit.push(`${action} ${subject} ${JSON.stringify(facts)}`),
       settled: async () => true,
       report: (sentence) => void log.push(sentence),
     },

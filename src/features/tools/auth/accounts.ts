@@ -182,18 +182,10 @@ export class Accounts {
     const attempt = { server, link, found, client, verifier, binding, asked, until: now + ATTEMPT_MS };
     this.#attempts.set(state, attempt);
     if (this.#attempts.size > MOST_ATTEMPTS) this.#attempts.delete(this.#attempts.keys().next().value!);
-    return { location: this.#location(authorizationEndpoint, state, attempt), state, binding };
-  }
-
-  #location(endpoint: string, state: string, { found, client, verifier, asked }: Attempt): string {
-    const location = new URL(endpoint);
-    const query = {
-      ...{ response_type: "code", client_id: client.id, redirect_uri: this.#options.authorities.redirect },
-      ...{ code_challenge: challengeOf(verifier), code_challenge_method: "S256", state },
-      ...{ resource: found.guarded.resource, ...(asked !== "" && { scope: asked }) },
-    };
-    for (const [name, value] of Object.entries(query)) location.searchParams.set(name, value);
-    return location.href;
+    const { resource } = found.guarded;
+    const { redirect } = authorities;
+    const request = { client, redirect, state, verifier, resource, asked };
+    return { location: authorizationAddress(authorizationEndpoint, request).href, state, binding };
   }
 
   /** Ends an attempt. @returns name of the server @throws AuthFault for an answer that does not belong to it, or a refusal */
@@ -204,9 +196,9 @@ export class Accounts {
     if (!isSame(attempt.binding, binding)) throw new AuthFault("another browser has asked for this");
     this.#attempts.delete(state);
     const { server, link, found, client, verifier, asked } = attempt;
-    const { issuer, namesItself } = found.authority;
-    if (iss === undefined ? namesItself : iss !== issuer)
-      throw new AuthFault(`the answer is not one of the authorization server ${issuer}`);
+    const { issuer } = found.authority;
+    const fault = issFault(found, iss);
+    if (fault !== undefined) throw new AuthFault(fault);
     if (error !== undefined || code === undefined)
       throw new AuthFault(
         `the authorization server ${issuer} refused it${error === undefined ? "" : `: ${shown(error)}`}`,
@@ -285,6 +277,40 @@ function challengeOf(verifier: string): string {
 function isSame(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && crypto.timingSafeEqual(a, b);
+}
+
+/** What weir asks for by a browser. */
+interface CodeRequest {
+  readonly client: Client;
+  readonly redirect: string;
+  readonly state: string;
+  readonly verifier: string;
+  readonly resource: string;
+  /** Scopes, with spaces between them. */
+  readonly asked: string;
+}
+
+export function authorizationAddress(
+  endpoint: string,
+  { client, redirect, state, verifier, resource, asked }: CodeRequest,
+): URL {
+  const address = new URL(endpoint);
+  const query = {
+    ...{ response_type: "code", client_id: client.id, redirect_uri: redirect },
+    ...{ code_challenge: challengeOf(verifier), code_challenge_method: "S256", state },
+    ...{ resource, ...(asked !== "" && { scope: asked }) },
+  };
+  for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
+  return address;
+}
+
+/** A clause for an answer that names another authorization server, or none though it was promised (RFC 9207). */
+export function issFault({ authority }: Found, iss: string | undefined): string | undefined {
+  const { issuer, namesItself } = authority;
+  const isWrong = iss === undefined ? namesItself : iss !== issuer;
+  if (!isWrong) return undefined;
+  const said = iss === undefined ? "has no iss" : `has the iss ${shown(iss)}`;
+  return `the answer is not one of the authorization server ${issuer}: it ${said}`;
 }
 
 /** @returns where browsers go @throws AuthFault for an authorization server that takes no codes in a way that weir trusts */

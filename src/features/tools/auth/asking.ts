@@ -12,6 +12,8 @@ export interface AuthAsk {
   readonly method?: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** A redirect is the answer. */
+  readonly stays?: true;
 }
 
 export interface AuthAnswer {
@@ -31,7 +33,7 @@ export function askingWith(hosts: readonly string[]): AskAuthority {
     for (let redirects = 0; url; redirects++) {
       const answer: PublicAnswer = await send(url, ask, hosts);
       const location = isRedirect(answer.status) ? answer.header("location") : undefined;
-      if (location === undefined || ask.method === "POST") return read(answer);
+      if (location === undefined || ask.method === "POST" || ask.stays) return read(answer);
       const next: URL | null = URL.parse(location, url);
       if (next?.origin !== url.origin) throw new AuthFault(`${placeOf(url)} redirects to another origin`);
       if (redirects === MOST_REDIRECTS) throw new AuthFault(`${placeOf(url)} redirects too often`);

@@ -95,7 +95,12 @@ export class Authorities {
   }
 
   /** Who weir is for codes: as the operator says, by its document, or as it registers itself. @throws AuthFault */
-  async client(server: Guarded, { authority }: Found): Promise<Client> {
+  async client(server: Guarded, found: Found): Promise<Client> {
+    return this.knownClient(server, found) ?? this.#registered(server, found.authority);
+  }
+
+  /** The same without registering. */
+  knownClient(server: Guarded, { authority }: Found): Client | undefined {
     const { client: id, secret, key, method } = server.client;
     if (id !== undefined)
       return {
@@ -104,13 +109,12 @@ export class Authorities {
       };
     if (authority.readsDocuments && this.#isReadable(authority))
       return { id: `${this.#options.url}/oauth/client.json`, method: "none" };
-    return this.#registered(server, authority);
+    return undefined;
   }
 
   /** @throws AuthFault where weir cannot become known */
-  expectKnown({ client: { client: id } }: Guarded, { authority }: Found): void {
-    if (id === undefined && !(authority.readsDocuments && this.#isReadable(authority)))
-      registrationOf(authority);
+  expectKnown(server: Guarded, found: Found): void {
+    if (!this.knownClient(server, found)) registrationOf(found.authority);
   }
 
   /** Forgets a client that its authorization server does not know any more. */

@@ -1,6 +1,7 @@
 /** The credentials of servers in the process of the tools: one place for the tokens of all callers. */
 import { printable } from "../../../core/printable.ts";
 import { Accounts, expectCodes } from "./accounts.ts";
+import { answerFault } from "./answer-check.ts";
 import { askingWith } from "./asking.ts";
 import { Authorities, type Guarded } from "./authorities.ts";
 import type { ServerConfig } from "../section.ts";
@@ -124,7 +125,20 @@ export class Credentials {
   }
 
   /** Why a server's authorization server cannot be used, for the operator: a clause; undefined: it can. */
-  async fault({ name, url, auth = {} }: AuthServer): Promise<string | undefined> {
+  fault(server: AuthServer): Promise<string | undefined> {
+    return this.#faultOf(server, () => Promise.resolve(undefined));
+  }
+
+  /** The same after a look at one of its answers. */
+  faultWithAnswer(server: AuthServer): Promise<string | undefined> {
+    return this.#faultOf(server, (guarded) => answerFault(this.#authorities, guarded));
+  }
+
+  /** @param more for servers where callers have accounts */
+  async #faultOf(
+    { name, url, auth = {} }: AuthServer,
+    more: (server: Guarded) => Promise<string | undefined>,
+  ): Promise<string | undefined> {
     const { user, clientCredentials, exchange } = auth;
     const config = user ?? clientCredentials ?? exchange;
     if (!config || (clientCredentials ?? exchange)?.tokenUrl !== undefined) return undefined;
@@ -133,7 +147,8 @@ export class Credentials {
       const found = await this.#authorities.find(server);
       if (user) expectCodes(found);
       if (user) this.#authorities.expectKnown(server, found);
-      return undefined;
+      const fault = user && (await more(server));
+      return fault && printable(fault);
     } catch (thrown) {
       if (thrown instanceof AuthFault) return printable(thrown.message);
       throw thrown;

@@ -180,7 +180,7 @@ class Programs {
       transport: createTransport(process.env, { idleMs: 1 }),
       isStrict: () => this.#isStrict,
       credential: (server, url, { principal }) => this.#credentials.of(guardedBy(server, url), principal),
-      accountFault: (server, url) => this.#credentials.fault(guardedBy(server, url)),
+      accountFault: (server, url) => this.#credentials.faultWithAnswer(guardedBy(server, url)),
     };
   }
 

@@ -82,6 +82,48 @@ test.each<[string, RegExp, () => void]>([
   expect(authority.asked).toEqual([]);
 });
 
+/** The answer of the authorization server to a browser in which nobody has signed in. */
+function answering(more: Record<string, string>, to?: string): void {
+  authority.reply = (url) => {
+    if (url.pathname !== "/authorize") return undefined;
+    const { searchParams: query } = url;
+    expect([query.get("client_id"), query.get("prompt")]).toEqual(["ours", "none"]);
+    const back = { error: "login_required", state: query.get("state")!, ...more };
+    return Response.redirect(`${to ?? query.get("redirect_uri")}?${new URLSearchParams(back)}`);
+  };
+}
+
+test.each<[string, number, RegExp, () => void]>([
+  [
+    "another iss",
+    1,
+    /^files +failed +the answer is not one of the authorization server http:\S+: it has the iss https:\/\/evil\.example$/,
+    () => answering({ iss: "https://evil.example" }),
+  ],
+  [
+    "no iss, though it was promised",
+    1,
+    /^files +failed +the answer is not one of the authorization server http:\S+: it has no iss$/,
+    () => answering({}),
+  ],
+  ["its iss", 0, /^files +ok +each caller/, () => answering({ iss: authority.url })],
+  ["another place", 0, /^files +ok +each caller/, () => answering({}, "https://login.example/page")],
+  [
+    "a large page",
+    0,
+    /^files +ok +each caller/,
+    () =>
+      (authority.reply = ({ pathname }) =>
+        pathname === "/authorize" ? new Response("x".repeat(100_000)) : undefined),
+  ],
+])("an answer with %s", async (_, code, line, change) => {
+  change();
+  const checked = await check({ user: { client: "ours" } });
+  expect(checked.out.trimEnd()).toMatch(line);
+  expect(checked.code).toBe(code);
+  expect(authority.asked).toEqual([]);
+});
+
 test("it is a fault of a server too that lists its tools for strangers, and of what weir gets for itself", async () => {
   authority.metadata = { issuer: "https://evil.example" };
   const server: Bun.Server<undefined> = Bun.serve({

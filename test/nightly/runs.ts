@@ -168,7 +168,7 @@ export const RUNS: readonly Run[] = [
   {
     name: "browser",
     about: "the console in Chromium (LONG_BROWSER)",
-    command: test("test/console/browser"),
+    command: test("test/console/browser", "src/features/tools/test/console"),
     env: { LONG_BROWSER: "1" },
     missing: missingBrowser,
   },

@@ -2,6 +2,7 @@
 import { hrefOf } from "../../../console/data/location.ts";
 import { useApi } from "../../../console/data/use-api.ts";
 import { count } from "../../../console/numbers/counts.ts";
+import { MISSING } from "../../../console/numbers/money.ts";
 import { Tag } from "../../../console/parts/controls.tsx";
 import { Heads } from "../../../console/parts/heads.tsx";
 import { Mark } from "../../../console/parts/icons.tsx";
@@ -14,9 +15,14 @@ import { ServerPage } from "./server-page.tsx";
 import { MARKS, pinWords } from "./words.ts";
 
 const EVERY = 10_000;
+const EXAMPLE = `tools:
+  servers:
+    docs:
+      url: https://mcp.example.com/mcp
+      allow: ["*"]`;
 const HEADS = [
-  ...[["Server"], ["State"], ["Speaks"], ["For"]],
-  ...[["Tools", "num"], ["Tokens", "num"], ["Pins"]],
+  ...[["Server"], ["State"], ["Speaks", "w3"], ["For", "w3"]],
+  ...[["Tools", "num w3"], ["Tokens", "num w3"], ["Pins"]],
 ] as const;
 
 export function ToolsPage({ rest }: { rest: string }) {
@@ -29,10 +35,12 @@ export function ToolsPage({ rest }: { rest: string }) {
         <Loaded of={servers} what="Servers">
           {({ servers: all }) =>
             all.length === 0 ? (
-              <Blank title="No server of tools.">Servers are in tools.servers of the configuration.</Blank>
+              <Blank title="No server of tools." acts={<pre class="code">{EXAMPLE}</pre>}>
+                The configuration names them; then run weir reload.
+              </Blank>
             ) : (
               <div class="scroll">
-                <table class="tbl">
+                <table class="tbl wraps">
                   <Heads of={HEADS} />
                   <tbody>
                     {all.map((server) => (
@@ -51,22 +59,33 @@ export function ToolsPage({ rest }: { rest: string }) {
 
 function Row({ server }: { server: ToolServer }) {
   const { name, at = "", state, reason, era, version = "", software = "", allow, waiting } = server;
+  // What weir has never met has no number of tools.
+  const isMet = era !== undefined || server.tools > 0;
   return (
     <tr>
       <td>
-        <a class="fig" href={hrefOf(`/tools/${name}`)}>
+        <a class="fig nowrap" href={hrefOf(`/tools/${name}`)}>
           {name}
-        </a>{" "}
-        <span class="dim">{visible(at)}</span>
+        </a>
+        <div class="dim w3">{visible(at)}</div>
       </td>
       <td>
-        <Mark state={MARKS[state]}>{state}</Mark> {reason !== undefined && <span class="dim">{reason}</span>}
+        <Mark state={MARKS[state]}>{state}</Mark>
+        {reason !== undefined && <div class="dim">{reason}</div>}
       </td>
-      <td title={visible(software)}>{era && `${era} ${version}`}</td>
-      <td>{allow.join(", ") || <span class="dim">nobody</span>}</td>
-      <td class="num">{count(server.tools)}</td>
-      <td class="num">{count(server.tokens)}</td>
-      <td>{waiting > 0 ? <Tag look="warn">{`${waiting} to approve`}</Tag> : pinWords(server.pin)}</td>
+      <td class="w3" title={visible(software)}>
+        {era && <span class="nowrap">{`${era} ${version}`}</span>}
+      </td>
+      <td class="w3">{allow.join(", ") || <span class="dim">nobody</span>}</td>
+      <td class="num w3">{count(isMet ? server.tools : undefined)}</td>
+      <td class="num w3">{count(isMet ? server.tokens : undefined)}</td>
+      <td>
+        {waiting > 0 ? (
+          <Tag look="warn">{`${waiting} to approve`}</Tag>
+        ) : (
+          <span class="nowrap">{isMet ? pinWords(server.pin) : <span class="dim">{MISSING}</span>}</span>
+        )}
+      </td>
     </tr>
   );
 }

@@ -158,6 +158,8 @@ export type Piece =
 /** What a worker says about itself: the options of its config. */
 export interface Introduction {
   readonly options: ToolsConfig;
+  /** Key of the store, base64url; absent while the worker does not know it. */
+  readonly seal?: string;
   /** What is approved; absent while the worker does not know it. */
   readonly pins?: ApprovedPins;
 }

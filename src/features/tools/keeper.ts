@@ -5,6 +5,7 @@ import { OperatorPart } from "./operator/part.ts";
 import { toolsPart } from "./operator/slots.ts";
 import type { PinsBook } from "./pins/book.ts";
 import { SeenLists } from "./pins/seen-lists.ts";
+import { sealKey } from "./seal/row.ts";
 
 export function start(host: KeeperHost): KeeperPart<ToolsUp, ToolsDown> {
   let loaded: Promise<PinsBook> | undefined;
@@ -25,6 +26,11 @@ export function start(host: KeeperHost): KeeperPart<ToolsUp, ToolsDown> {
       return {
         receive(message) {
           if ("seen" in message) seen.add(message.seen);
+          else if ("wants" in message)
+            sealKey(host).then(
+              (seal) => send({ seal }),
+              (cause: unknown) => host.report(`tools: the key of the store cannot be read: ${String(cause)}`),
+            );
           else operator.receive(message);
         },
         ended: () => operator.ended(worker),

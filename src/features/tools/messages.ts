@@ -19,10 +19,14 @@ export type ToolsUp =
   | { readonly servers: readonly ServerSummary[]; readonly pinFile?: string }
   /** How a server is. */
   | { readonly report: ServerReport }
-  | { readonly number: number; readonly answer: OperatorAnswer };
+  | { readonly number: number; readonly answer: OperatorAnswer }
+  /** The key of the store. */
+  | { readonly wants: "seal" };
 
 /** A question of an operator. */
-export interface ToolsDown {
+export interface Question {
   readonly number: number;
   readonly ask: OperatorAsk;
 }
+
+export type ToolsDown = Question | { readonly seal: string };

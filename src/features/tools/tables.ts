@@ -1,10 +1,13 @@
 /** The tables of tools in the store of the books. */
 import type { FeatureTables } from "../../keeper/seams.ts";
 import { PINS, PINS_REPLICA, PINS_TABLES } from "./pins/rows.ts";
+import { SEAL, SEAL_TABLE } from "./seal/row.ts";
+
+const TABLES = [...PINS_TABLES, SEAL_TABLE];
 
 export const tables: FeatureTables = {
-  migrations: [PINS],
-  copied: PINS_TABLES,
-  recovered: PINS_TABLES,
+  migrations: [PINS, SEAL],
+  copied: TABLES,
+  recovered: TABLES,
   replicas: [PINS_REPLICA],
 };

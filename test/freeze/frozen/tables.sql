@@ -349,6 +349,12 @@ CREATE TABLE tools_definitions (server TEXT NOT NULL, state TEXT NOT NULL, place
   definition TEXT NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (server, state, place)) STRICT, WITHOUT ROWID;
 
 
+-- tools, sqlite, 2
+
+-- What clients keep for a while is sealed with the key: 32 bytes as base64url.
+CREATE TABLE tools_seal (id TEXT PRIMARY KEY, key TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+
 -- tools, postgres, 1
 
 -- The approved tools of each server. id: its name. pins: hashes by the names of tools, as JSON.
@@ -358,6 +364,12 @@ CREATE INDEX tools_pins_version ON tools_pins (version);
 -- JSON, because a name may have characters that no text of a store has. hash, definition: empty for a tool that is gone.
 CREATE TABLE tools_definitions (server TEXT NOT NULL, state TEXT NOT NULL, place bigint NOT NULL, tool TEXT NOT NULL, hash TEXT NOT NULL,
   definition TEXT NOT NULL, since bigint NOT NULL, PRIMARY KEY (server, state, place)) ;
+
+
+-- tools, postgres, 2
+
+-- What clients keep for a while is sealed with the key: 32 bytes as base64url.
+CREATE TABLE tools_seal (id TEXT PRIMARY KEY, key TEXT NOT NULL) ;
 
 
 -- stored answers, 1

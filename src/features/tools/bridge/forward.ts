@@ -1,4 +1,5 @@
 /** A request of a client at a server, in all four pairs of eras. */
+import { hostname } from "node:os";
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { Connection } from "../servers/connection.ts";
 import { Sampling } from "../sampling/process.ts";
@@ -17,6 +18,8 @@ const MOST_WISHES = 1_048_576;
 export class Forwarder {
   readonly #seal: Seal;
   readonly #parked: ParkedCalls;
+  /** Calls wait in this process; another gateway of the same store, or this one after a restart, is another home. */
+  readonly #home = crypto.randomUUID();
 
   constructor(seal: Seal, parked: ParkedCalls) {
     this.#seal = seal;
@@ -88,6 +91,7 @@ export class Forwarder {
     const { requestState: _, inputResponses, ...params } = asked.params;
     const state = this.#opened(exchange, asked);
     const parked = state?.["parked"];
+    if (typeof parked === "string" && state?.["home"] !== this.#home) throw elsewhere(state!);
     const leg: Leg =
       typeof parked === "string"
         ? await this.#parked.resume(parked, exchange, isObject(inputResponses) ? inputResponses : {})
@@ -98,7 +102,11 @@ export class Forwarder {
             ...(headers && { headers }),
           });
     if (!("parked" in leg)) return leg;
-    const requestState = this.#sealed(exchange, asked, { parked: leg.parked });
+    const requestState = this.#sealed(exchange, asked, {
+      parked: leg.parked,
+      home: this.#home,
+      at: hostname(),
+    });
     return { result: { resultType: "input_required", inputRequests: leg.inputRequests, requestState } };
   }
 
@@ -119,6 +127,14 @@ export class Forwarder {
       });
     return opened;
   }
+}
+
+function elsewhere({ at }: JsonObject): McpError {
+  return new McpError(
+    CODE.internal,
+    `the waiting call is at the gateway on ${String(at)}, or has ended with it: send the answers there, or call the tool again`,
+    { data: { node: String(at) } },
+  );
 }
 
 function boundTo({ caller }: Exchange, { server, method, params }: Forwarded): JsonObject {

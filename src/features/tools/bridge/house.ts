@@ -44,6 +44,7 @@ export class House {
   readonly #parked = new ParkedCalls();
   readonly #watchers = new Watchers();
   readonly #approved = new Approved();
+  readonly #seal = new Seal();
   readonly #usable = new UsableTools(this.#approved);
   readonly #modern: ModernDoor;
   readonly #legacy: LegacyDoor;
@@ -56,10 +57,9 @@ export class House {
 
   constructor(options: HouseOptions) {
     this.#options = options;
-    const seal = new Seal();
     const use: Use = (server, definitions, caller) => this.#usable.of(server, definitions, caller);
     const context: Context = {
-      answers: new Answers(seal, new Forwarder(seal, this.#parked), () => this.#isLean),
+      answers: new Answers(this.#seal, new Forwarder(this.#seal, this.#parked), () => this.#isLean),
       ...{ listeners: this.#listeners, samples: this.#samples },
       view: (caller, endpoint) => new View(this.#servers, caller, endpoint, use),
       errorOf: (thrown) => this.#errorOf(thrown),
@@ -71,7 +71,8 @@ export class House {
     this.#timer.unref();
   }
 
-  introduced({ options, pins }: Introduction): void {
+  introduced({ options, pins, seal }: Introduction): void {
+    if (seal !== undefined) this.#seal.share(seal);
     this.#isLean = options.lean === "search";
     this.#isStrict = options.strict === true;
     this.#options.credentials.configure({ hosts: [], ...options });

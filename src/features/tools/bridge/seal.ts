@@ -6,35 +6,45 @@ const NONCE = 12;
 const TAG = 16;
 
 export class Seal {
-  readonly #key: Uint8Array;
+  /** Of 32 bytes. The first one seals; the others have sealed before. */
+  readonly #keys: Uint8Array[] = [randomBytes(32)];
 
-  /** @param key 32 bytes */
-  constructor(key: Uint8Array = randomBytes(32)) {
-    this.#key = key;
+  /** From now on all that is sealed can be opened wherever this key is. @param key 32 bytes, base64url */
+  share(key: string): void {
+    const bytes = Buffer.from(key, "base64url");
+    if (!this.#keys.some((one) => bytes.equals(one))) this.#keys.unshift(bytes);
   }
 
   /** @returns URL-safe text */
   close(value: JsonObject): string {
     const nonce = randomBytes(NONCE);
-    const cipher = createCipheriv("aes-256-gcm", this.#key, nonce);
+    const cipher = createCipheriv("aes-256-gcm", this.#keys[0]!, nonce);
     const sealed = Buffer.concat([cipher.update(JSON.stringify(value), "utf8"), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
   }
 
-  /** @returns undefined for what this process did not seal */
+  /** @returns undefined for what nobody sealed who has one of the keys */
   open(text: string): JsonObject | undefined {
-    const bytes = Buffer.from(text, "base64url");
-    // Several texts decode to the same bytes; only the one that was given out counts.
-    if (bytes.length <= NONCE + TAG || bytes.toString("base64url") !== text) return undefined;
-    try {
-      const decipher = createDecipheriv("aes-256-gcm", this.#key, bytes.subarray(0, NONCE));
-      decipher.setAuthTag(bytes.subarray(NONCE, NONCE + TAG));
-      const opened = Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()]);
-      const value = parseJson(opened.toString("utf8"));
-      return isObject(value) ? value : undefined;
-    } catch {
-      return undefined;
+    for (const key of this.#keys) {
+      const opened = openWith(key, text);
+      if (opened) return opened;
     }
+    return undefined;
+  }
+}
+
+function openWith(key: Uint8Array, text: string): JsonObject | undefined {
+  const bytes = Buffer.from(text, "base64url");
+  // Several texts decode to the same bytes; only the one that was given out counts.
+  if (bytes.length <= NONCE + TAG || bytes.toString("base64url") !== text) return undefined;
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE));
+    decipher.setAuthTag(bytes.subarray(NONCE, NONCE + TAG));
+    const opened = Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()]);
+    const value = parseJson(opened.toString("utf8"));
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
   }
 }
 

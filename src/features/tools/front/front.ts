@@ -13,6 +13,7 @@ import { Pins } from "../pins/pins.ts";
 import type { PinsRow } from "../pins/rows.ts";
 import type { ToolsConfig } from "../section.ts";
 import { Access } from "./access.ts";
+import { SharedSeal } from "../seal/shared-seal.ts";
 import { ToolsProcess, valueOf } from "./process.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { lateSeams } from "./routes.ts";
@@ -41,11 +42,13 @@ export class Front {
     const keeper = host.channel<ToolsUp, ToolsDown>();
     this.#pins = new Pins(host.replica<PinsRow>("tools_pins"), keeper, host.fault);
     this.#pins.configure(options.pins, Object.keys(options.servers));
-    this.#operators = new OperatorLink(keeper, (ask) => this.#answer(ask));
+    const operators = new OperatorLink(keeper, (ask) => this.#answer(ask));
+    this.#operators = operators;
+    const seal = new SharedSeal(keeper);
     this.#process = new ToolsProcess(
       (introduction) => host.service<Ask, Piece>(introduction),
-      () => ({ options: revealed(this.#options) }),
-      this.#pins,
+      () => ({ options: revealed(this.#options), ...(seal.key !== undefined && { seal: seal.key }) }),
+      { pins: this.#pins, seal },
       (value) => this.#watched(value),
     );
     // What a process that does not run keeps, no caller gets.
@@ -55,9 +58,13 @@ export class Front {
       up: () => {
         this.#pins.up();
         this.#operators.up();
+        seal.up();
       },
       down: () => {},
-      message: (message) => void this.#operators.message(message),
+      message(message) {
+        if ("seal" in message) seal.take(message.seal);
+        else void operators.message(message);
+      },
     });
   }
 

@@ -2,12 +2,19 @@
 import type { Lines } from "../../../core/lines.ts";
 import type { Ask, Introduction, Piece, Watched } from "../asks.ts";
 import type { Pins } from "../pins/pins.ts";
+import type { SharedSeal } from "../seal/shared-seal.ts";
+
+/** What the process learns of the store. */
+interface Stored {
+  readonly pins: Pins;
+  readonly seal: SharedSeal;
+}
 
 export type AskTools = (ask: Ask, stop?: AbortSignal) => AsyncGenerator<Piece, void>;
 
 export class ToolsProcess {
   readonly #lines: Lines<Ask, Piece>;
-  readonly #pins: Pins;
+  readonly #stored: Stored;
   readonly #watched: (value: Watched) => void;
   #isReady = false;
   #isWatching = false;
@@ -16,10 +23,11 @@ export class ToolsProcess {
   constructor(
     makeLines: (introduction: () => Introduction) => Lines<Ask, Piece>,
     introduction: () => Omit<Introduction, "pins">,
-    pins: Pins,
+    stored: Stored,
     watched: (value: Watched) => void,
   ) {
-    this.#pins = pins;
+    this.#stored = stored;
+    const { pins } = stored;
     this.#watched = watched;
     this.#lines = makeLines(() => {
       const approved = pins.approvedOf();
@@ -44,9 +52,10 @@ export class ToolsProcess {
     yield* this.#lines.ask(ask, stop);
   }.bind(this) as AskTools;
 
-  /** Before the first ask the worker learns what is approved. */
+  /** Before the first ask the worker learns what is approved, and the key of the store. */
   async #ready(): Promise<void> {
-    await this.#pins.ready();
+    const { pins, seal } = this.#stored;
+    await Promise.all([pins.ready(), seal.ready()]);
     this.#isReady = true;
     this.introduce();
   }

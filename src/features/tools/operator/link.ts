@@ -1,6 +1,6 @@
 /** What a worker tells the keeper for operators, and how it answers their questions. */
 import type { Channel } from "../../../core/channel.ts";
-import type { ToolsDown, ToolsUp } from "../messages.ts";
+import type { Question, ToolsDown, ToolsUp } from "../messages.ts";
 import type { ServerConfig, ToolsConfig } from "../section.ts";
 import type { OperatorAnswer, OperatorAsk, ServerReport, ServerSummary } from "./facts.ts";
 
@@ -42,7 +42,7 @@ export class OperatorLink {
     for (const report of this.#reports.values()) this.#send({ report });
   }
 
-  async message({ number, ask }: ToolsDown): Promise<void> {
+  async message({ number, ask }: Question): Promise<void> {
     const answer = await this.#answer(ask).catch((cause: unknown): OperatorAnswer => ({
       fault: (cause as Error).message,
     }));

@@ -44,7 +44,7 @@ function opened() {
   const host = { ...store.host, offers } as unknown as KeeperHost;
   const part = start(host);
   let link: OperatorLink;
-  const connection = part.connect!((message: ToolsDown) => void link.message(message));
+  const connection = part.connect!((message: ToolsDown) => void ("ask" in message && link.message(message)));
   const keeper = {
     isUp: true,
     send: (message: ToolsUp) => connection.receive(JSON.parse(JSON.stringify(message))),

@@ -94,6 +94,21 @@ export interface SampledAsk {
   readonly answered: Answered;
 }
 
+/** Keeps what happened for the request with the results of the client. @see Exchanges.keep */
+export interface KeepAsk {
+  readonly kind: "keep";
+  readonly owner: string;
+  readonly calls: readonly string[];
+  readonly text: string;
+}
+
+/** @see Exchanges.find */
+export interface FindAsk {
+  readonly kind: "find";
+  readonly owner: string;
+  readonly calls: readonly (readonly string[])[];
+}
+
 /** What the worker tells operators: {@link Watched}, as long as it reads. */
 export interface WatchAsk {
   readonly kind: "watch";
@@ -119,6 +134,8 @@ export type Ask =
   | ToolsAsk
   | CallAsk
   | SampledAsk
+  | KeepAsk
+  | FindAsk
   | WatchAsk
   | LogsAsk
   | BrowserAsk;

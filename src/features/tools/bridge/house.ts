@@ -3,6 +3,7 @@ import type { ConnectAsk } from "../auth/connecting.ts";
 import { type Credentials, guardedBy } from "../auth/credentials.ts";
 import type { Ask, Introduction, Piece } from "../asks.ts";
 import type { ToolsConfig } from "../section.ts";
+import { Exchanges } from "../loop/exchanges.ts";
 import { Approved } from "../pins/approved.ts";
 import { type ConnectProgram, Server, type ServerEvents } from "../servers/server.ts";
 import { Samples } from "../sampling/process.ts";
@@ -42,6 +43,7 @@ export class House {
   readonly #listeners = new Listeners();
   readonly #samples = new Samples();
   readonly #parked = new ParkedCalls();
+  readonly #exchanges = new Exchanges();
   readonly #watchers = new Watchers();
   readonly #approved = new Approved();
   readonly #seal = new Seal();
@@ -119,6 +121,11 @@ export class House {
         return this.#value(pieces, () => this.#inquiries.call(ask, pieces, stop));
       case "sampled":
         return this.#value(pieces, async () => this.#samples.answered(ask));
+      case "keep":
+        this.#exchanges.keep(ask.owner, ask.calls, ask.text);
+        return this.#value(pieces, () => Promise.resolve(true));
+      case "find":
+        return this.#value(pieces, async () => this.#exchanges.find(ask.owner, ask.calls));
       case "connect":
         return this.#value(pieces, () => this.#connect(ask.connect));
       case "watch":

@@ -4,7 +4,6 @@ import type { OwnRoute, Seams, WorkerHost } from "../../../gateway/seams.ts";
 import type { Ask, Piece, Watched } from "../asks.ts";
 import type { AskConnect, ConnectAnswer } from "../auth/connecting.ts";
 import { Forgetting } from "../auth/forgetting.ts";
-import { Exchanges } from "../loop/exchanges.ts";
 import type { ToolsDown, ToolsUp } from "../messages.ts";
 import { toolRepairs } from "../metrics.ts";
 import type { OperatorAnswer, OperatorAsk } from "../operator/facts.ts";
@@ -24,7 +23,6 @@ export class Front {
   readonly #pins: Pins;
   readonly #process: ToolsProcess;
   readonly #operators: OperatorLink;
-  readonly #exchanges = new Exchanges();
   readonly #forgetting: Forgetting;
   readonly #open = new OpenStreams((name) => Object.hasOwn(this.#options.servers, name));
   #options: ToolsConfig;
@@ -74,7 +72,7 @@ export class Front {
     const late = lateSeams(async () => {
       const { serve } = await import("./serving.ts");
       return serve({
-        ...{ host: this.#host, options, access, origins, exchanges: this.#exchanges },
+        ...{ host: this.#host, options, access, origins },
         ...{ ask: this.#process.ask, open: this.#open, current: () => this.#access },
       });
     });

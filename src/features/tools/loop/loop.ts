@@ -45,7 +45,7 @@ export interface RunOf extends PreparedRun {
   /** Why an answer ends that could go on. */
   readonly unfinished: FinishKind;
   /** Keeps turns by the ids of the client's calls; absent if the client sends back all that ran. */
-  readonly keep?: (calls: readonly string[], turns: readonly Turn[]) => void;
+  readonly keep?: (calls: readonly string[], turns: readonly Turn[]) => Promise<void>;
 }
 
 /** Calls of one turn, with the request by which the user has allowed each. */
@@ -124,7 +124,7 @@ export class Loop {
     const kind = turn.finish?.kind ?? "stop";
     const isWhole = kind === "tool-calls" || kind === "stop";
     if (turn.own.length === 0 || !isWhole) {
-      if (turn.callsClient) this.#keep(turn, turns, []);
+      if (turn.callsClient) await this.#keep(turn, turns, []);
       yield* this.#release(held);
       return kind;
     }
@@ -138,7 +138,7 @@ export class Loop {
     this.#stopped = this.#limitOf(planned.length, count);
     if (this.#stopped === undefined) {
       const results = yield* this.#run(planned);
-      if (turn.callsClient) this.#keep(turn, turns, results);
+      if (turn.callsClient) await this.#keep(turn, turns, results);
       turns.push(turn.said, { role: "user", blocks: results });
     }
     if (this.#stopped !== undefined || turn.callsClient) yield* this.#release(held);
@@ -146,11 +146,17 @@ export class Loop {
   }
 
   /** Keeps what happened for the request with the results of the client. */
-  #keep({ said, others }: ModelTurn, turns: readonly Turn[], results: ToolResultBlock[]): void {
+  async #keep(
+    { said, others }: ModelTurn,
+    turns: readonly Turn[],
+    results: ToolResultBlock[],
+  ): Promise<void> {
     const happened = turns.slice(this.#before);
     if (happened.length + results.length === 0) return;
     const last: Turn[] = results.length > 0 ? [said, { role: "user", blocks: results }] : [said];
-    this.#of.keep?.(others, [...happened, ...last]);
+    await this.#of.keep?.(others, [...happened, ...last]).catch(() => {
+      this.#of.call.attempt?.reportLoss("dropped", "tools.run.memory", NOT_KEPT);
+    });
   }
 
   /** Passes on what the model says. @returns the events that wait until it is known whether the turn is the last one */
@@ -298,6 +304,8 @@ export class Loop {
     return sha256(`${this.#of.call.id} ${this.#ids++}`).slice(0, 32);
   }
 }
+
+const NOT_KEPT = "the process of the tools cannot keep what they did for the next request";
 
 const STOPS: Readonly<Record<StopReason, string>> = {
   maxTurns: "the model called tools in every turn that it may have",

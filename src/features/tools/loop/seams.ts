@@ -11,6 +11,7 @@ import type { Bench } from "../bench.ts";
 import { Exchanges } from "./exchanges.ts";
 import { foreseeLoop } from "./foresee.ts";
 import { Loop, type RunLimits, type RunOf } from "./loop.ts";
+import { keepTurns, type Memory, replayed } from "./memory.ts";
 import { prepare } from "./prepare.ts";
 import { type ReadJob, readJob } from "./read-job.ts";
 import type { OfferedByModel } from "./references.ts";
@@ -31,7 +32,7 @@ export interface RunOptions extends RunLimits {
 interface Tools {
   readonly bench: Bench;
   readonly limits: RunLimits;
-  readonly exchanges: Exchanges;
+  readonly memory: Memory;
 }
 
 /** Where the loop meets calls. */
@@ -41,9 +42,9 @@ export interface LoopSeams {
   readonly foresee: NonNullable<Seams["foresee"]>;
 }
 
-/** The seams of a gateway that runs tools for models. @param exchanges outlive a reload */
-export function loopSeams(bench: Bench, limits: RunOptions, exchanges = new Exchanges()): LoopSeams {
-  const tools: Tools = { bench, limits, exchanges };
+/** The seams of a gateway that runs tools for models. @param memory outlives a reload; default: that of the worker */
+export function loopSeams(bench: Bench, limits: RunOptions, memory: Memory = ownMemory()): LoopSeams {
+  const tools: Tools = { bench, limits, memory };
   return {
     around: {
       at: "loop",
@@ -55,6 +56,14 @@ export function loopSeams(bench: Bench, limits: RunOptions, exchanges = new Exch
       const job = readJob(incoming, limits.models);
       return job && job.references.length > 0 ? foreseeLoop(job, incoming.call.principal, bench) : undefined;
     },
+  };
+}
+
+function ownMemory(): Memory {
+  const exchanges = new Exchanges();
+  return {
+    keep: async (owner, calls, text) => exchanges.keep(owner, calls, text),
+    find: async (owner, calls) => exchanges.find(owner, calls),
   };
 }
 
@@ -102,14 +111,14 @@ function isTurnOf({ tools }: Loop, entry: Entry): boolean {
 }
 
 async function answerOf(view: CallView, tools: Tools): Promise<Interception | undefined> {
-  const { bench, limits, exchanges } = tools;
+  const { bench, limits, memory } = tools;
   const job = JOB.get(view);
   if (!job) return undefined;
   const { call, codec } = job;
   const given = view.request;
   if (!given) throw notCarried();
   const owner = call.principal?.id ?? "";
-  const request = { ...given, turns: exchanges.replay(owner, given.turns) };
+  const request = { ...given, turns: await replayed(memory, owner, given.turns) };
   const prepared = await prepare(job, request, call, bench);
   for (const { path, reason } of prepared.offer.missing) call.reportLoss("dropped", path, reason);
   // The caller may use none of what the config offers.
@@ -121,7 +130,7 @@ async function answerOf(view: CallView, tools: Tools): Promise<Interception | un
     ...{ call, view, request, ...prepared },
     shows: isDetailed(job) ? ["call"] : shown,
     unfinished: codec?.unfinished ?? "length",
-    ...(shown.length === 0 && { keep: (calls, turns) => exchanges.keep(owner, calls, turns) }),
+    ...(shown.length === 0 && { keep: (calls, turns) => keepTurns(memory, owner, calls, turns) }),
   };
   job.loop = new Loop(bench, { ...limits, maxCalls }, of);
   return { answer: answering(job, job.loop) };

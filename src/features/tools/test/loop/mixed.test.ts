@@ -104,27 +104,31 @@ test("responses has the items of weir beside the client's calls", async () => {
 });
 
 describe("exchanges", () => {
-  const turns = (text: string) => [{ role: "assistant" as const, blocks: [{ type: "text" as const, text }] }];
-  const calling = (id: string) => ({
-    role: "assistant" as const,
-    blocks: [{ type: "tool-call" as const, id, name: "f", input: "{}", kind: "function" as const }],
-  });
+  const find = (exchanges: Exchanges, owner: string, id: string) => exchanges.find(owner, [[id]])[0];
 
   test("are forgotten after ten minutes, and where there are too many or too large ones", () => {
     let now = 0;
     const exchanges = new Exchanges(() => now);
-    exchanges.keep("a", ["1"], turns("x"));
-    expect(exchanges.replay("a", [calling("1")])).toEqual(turns("x"));
-    expect(exchanges.replay("b", [calling("1")])).toEqual([calling("1")]);
+    exchanges.keep("a", ["1", "2"], "x");
+    expect(exchanges.find("a", [["0"], ["0", "2"], []])).toEqual([undefined, "x", undefined]);
+    expect(find(exchanges, "b", "1")).toBeUndefined();
     now = 600_001;
-    expect(exchanges.replay("a", [calling("1")])).toEqual([calling("1")]);
-    for (let at = 0; at < 1_001; at++) exchanges.keep("a", [`many${at}`], turns("x"));
-    expect(exchanges.replay("a", [calling("many0")])).toEqual([calling("many0")]);
-    expect(exchanges.replay("a", [calling("many1")])).toEqual(turns("x"));
-    const large = turns("x".repeat(20_000_000));
+    expect(find(exchanges, "a", "1")).toBeUndefined();
+    for (let at = 0; at < 501; at++) exchanges.keep("a", [`many${at}`], "x");
+    expect([find(exchanges, "a", "many0"), find(exchanges, "a", "many1")]).toEqual([undefined, "x"]);
+    const large = "x".repeat(10_000_000);
     exchanges.keep("a", ["large1"], large);
     exchanges.keep("a", ["large2"], large);
-    expect(exchanges.replay("a", [calling("large1")])).toEqual([calling("large1")]);
-    expect(exchanges.replay("a", [calling("large2")])).toEqual(large);
+    expect([find(exchanges, "a", "large1"), find(exchanges, "a", "large2")]).toEqual([undefined, large]);
+  });
+
+  test("of one key do not drive out those of another one", () => {
+    const exchanges = new Exchanges();
+    exchanges.keep("anna", ["1"], "tea");
+    for (let at = 0; at < 3_000; at++) exchanges.keep("bert", [`${at}`], "x".repeat(30_000));
+    expect(find(exchanges, "anna", "1")).toBe("tea");
+    expect(find(exchanges, "bert", "2999")).toBeDefined();
+    for (let at = 0; at < 5_000; at++) exchanges.keep(`key-${at}`, ["1"], "x");
+    expect([find(exchanges, "anna", "1"), find(exchanges, "key-4999", "1")]).toEqual([undefined, "x"]);
   });
 });

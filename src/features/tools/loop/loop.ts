@@ -3,7 +3,7 @@ import type { Block, ChatRequest, Tool, ToolCallBlock, ToolResultBlock, Turn } f
 import type { Call } from "../../../core/call.ts";
 import type { CallView } from "../../../core/call-view.ts";
 import { GatewayError, invalidRequest } from "../../../core/error.ts";
-import type { ChatEvent, FinishKind, HostedResult, HostedStart, Usage } from "../../../core/events.ts";
+import type { ChatEvent, FinishKind, HostedStart, Usage } from "../../../core/events.ts";
 import { NO_USAGE } from "../../../core/events.ts";
 import { sha256 } from "../../../core/ids.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
@@ -11,10 +11,12 @@ import type { Bench } from "../bench.ts";
 import { McpError } from "../wire/messages.ts";
 import type { Allowed } from "./history.ts";
 import { eachInOrder } from "./in-order.ts";
+import { marked } from "./marks.ts";
+import { NOT_KEPT } from "./memory.ts";
 import type { OnOffer } from "./offer.ts";
 import type { PreparedRun } from "./prepare.ts";
 import { type BlockEvent, Relay } from "./relay.ts";
-import { failure, type Outcome, readResult } from "./results.ts";
+import { failure, hostedResult, type Outcome, readResult } from "./results.ts";
 import { RunStop, TimeIsOver } from "./run-stop.ts";
 import { SameCalls } from "./same-calls.ts";
 import { ModelTurn } from "./turn.ts";
@@ -64,6 +66,8 @@ export class Loop {
   readonly #clientNames: ReadonlySet<string>;
   /** Number of turns that the conversation had before. */
   readonly #before: number;
+  /** The client's calls, by the ids of the model. */
+  #marks: ReadonlyMap<string, string> = new Map();
   #stop!: RunStop;
   #usage: Usage | undefined;
   #begun = false;
@@ -154,12 +158,23 @@ export class Loop {
     const happened = turns.slice(this.#before);
     if (happened.length + results.length === 0) return;
     const last: Turn[] = results.length > 0 ? [said, { role: "user", blocks: results }] : [said];
-    await this.#of.keep?.(others, [...happened, ...last]).catch(() => {
+    const marks = new Map(others.map((id) => [id, marked(id)]));
+    try {
+      await this.#of.keep?.([...marks.values()], [...happened, ...last]);
+      this.#marks = marks;
+    } catch {
       this.#of.call.attempt?.reportLoss("dropped", "tools.run.memory", NOT_KEPT);
-    });
+    }
   }
 
-  /** Passes on what the model says. @returns the events that wait until it is known whether the turn is the last one */
+  /** The event with the mark of a call of the client. */
+  #marked(event: BlockEvent): BlockEvent {
+    if (event.type !== "block-start" || event.block.type !== "tool-call") return event;
+    const id = this.#marks.get(event.block.id);
+    return id === undefined ? event : { ...event, block: { ...event.block, id } };
+  }
+
+  /** Passes on what the model says, but for the client's calls, whose ids may get a mark. @returns the events that wait until it is known whether the turn is the last one */
   async *#read(turn: ModelTurn, turns: Turn[], count: number): AsyncGenerator<ChatEvent, BlockEvent[]> {
     const held: BlockEvent[] = [];
     const isHeld = !this.#of.view.stream && !this.#shows("call");
@@ -167,14 +182,14 @@ export class Loop {
     for await (const event of this.#stop.each(this.#of.view.askStream(this.#asking(turns, count)))) {
       if (event.type === "message-start") yield* this.#begin(event.id, event.model);
       if (!turn.take(event) || !("index" in event)) continue;
-      if (isHeld) held.push(event);
+      if (isHeld || (this.#of.keep && turn.isClients(event.index))) held.push(event);
       else yield this.#relay.pass(event);
     }
     return held;
   }
 
   *#release(held: readonly BlockEvent[]): Generator<ChatEvent> {
-    for (const event of held) yield this.#relay.pass(event);
+    for (const event of held) yield this.#relay.pass(this.#marked(event));
   }
 
   #asking(turns: Turn[], count: number) {
@@ -305,8 +320,6 @@ export class Loop {
   }
 }
 
-const NOT_KEPT = "the process of the tools cannot keep what they did for the next request";
-
 const STOPS: Readonly<Record<StopReason, string>> = {
   maxTurns: "the model called tools in every turn that it may have",
   maxCalls: "the model called more tools than it may",
@@ -322,10 +335,6 @@ function inputText({ input }: Pick<ToolCallBlock, "input">): string {
 function resultOf({ id }: ToolCallBlock, { blocks, isError }: Outcome): ToolResultBlock {
   const content: Block[] = blocks.length > 0 ? blocks : [{ type: "text", text: "" }];
   return { type: "tool-result", id, blocks: content, ...(isError && { error: true }) };
-}
-
-function hostedResult({ text, isError }: Outcome): HostedResult {
-  return isError ? { error: text } : { output: text };
 }
 
 function tooManyAllowed({ maxCalls }: RunLimits): GatewayError {

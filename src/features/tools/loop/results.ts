@@ -1,5 +1,6 @@
 /** The result of a tool, as the model and the client get it. */
 import type { Block } from "../../../core/chat.ts";
+import type { HostedResult } from "../../../core/events.ts";
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { ToolResult } from "../bench.ts";
 
@@ -22,6 +23,11 @@ export interface Outcome {
 /** @param sentence says why there is no result */
 export function failure(sentence: string): Outcome {
   return { blocks: [{ type: "text", text: sentence }], text: sentence, isError: true, isOwn: true };
+}
+
+/** The result for the client. */
+export function hostedResult({ text, isError }: Outcome): HostedResult {
+  return isError ? { error: text } : { output: text };
 }
 
 /** @param name of the tool, for losses of its content */

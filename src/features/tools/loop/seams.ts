@@ -11,7 +11,7 @@ import type { Bench } from "../bench.ts";
 import { Exchanges } from "./exchanges.ts";
 import { foreseeLoop } from "./foresee.ts";
 import { Loop, type RunLimits, type RunOf } from "./loop.ts";
-import { keepTurns, type Memory, replayed } from "./memory.ts";
+import { FORGOTTEN, keepTurns, type Memory, replayed } from "./memory.ts";
 import { prepare } from "./prepare.ts";
 import { type ReadJob, readJob } from "./read-job.ts";
 import type { OfferedByModel } from "./references.ts";
@@ -118,7 +118,9 @@ async function answerOf(view: CallView, tools: Tools): Promise<Interception | un
   const given = view.request;
   if (!given) throw notCarried();
   const owner = call.principal?.id ?? "";
-  const request = { ...given, turns: await replayed(memory, owner, given.turns) };
+  const { turns, isLossy } = await replayed(memory, owner, given.turns);
+  if (isLossy) call.reportLoss("dropped", "tools.run.memory", FORGOTTEN);
+  const request = { ...given, turns };
   const prepared = await prepare(job, request, call, bench);
   for (const { path, reason } of prepared.offer.missing) call.reportLoss("dropped", path, reason);
   // The caller may use none of what the config offers.

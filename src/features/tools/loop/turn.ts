@@ -15,6 +15,8 @@ export class ModelTurn {
   finish: FinishReason | undefined;
   usage: Usage = NO_USAGE;
   readonly #isOwn: (name: string) => boolean;
+  /** Indexes of those. */
+  readonly #clients = new Set<number>();
   /** Open blocks by their index in the answer of the model. */
   readonly #open = new Map<number, { block: Block; isOwn: boolean }>();
 
@@ -26,6 +28,11 @@ export class ModelTurn {
   /** @param isOwn whether weir runs the tool */
   constructor(isOwn: (name: string) => boolean) {
     this.#isOwn = isOwn;
+  }
+
+  /** Whether a block is a call of the client's tools. */
+  isClients(index: number): boolean {
+    return this.#clients.has(index);
   }
 
   /** @returns whether the event is for the client: calls that weir runs are not */
@@ -56,7 +63,10 @@ export class ModelTurn {
     this.said.blocks.push(block);
     this.#open.set(index, { block, isOwn });
     if (isOwn) this.own.push(block);
-    else if (block.type === "tool-call") this.others.push(block.id);
+    else if (block.type === "tool-call") {
+      this.others.push(block.id);
+      this.#clients.add(index);
+    }
     return !isOwn;
   }
 

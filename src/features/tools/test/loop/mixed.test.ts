@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { OpenAI } from "openai";
 import { openaiClient } from "../../../../../test/helpers/sdk.ts";
 import { Exchanges } from "../../loop/exchanges.ts";
-import { type Heard, MODEL_FORMATS, type Said } from "./model.ts";
+import { type Heard, MODEL_FORMATS, type Said, startModel } from "./model.ts";
 import { makeStage } from "./stage.ts";
 
 const stage = makeStage();
@@ -101,6 +101,126 @@ test("responses has the items of weir beside the client's calls", async () => {
     const second = await responses.create({ ...asked, input: input as OpenAI.Responses.ResponseInput });
     expect(second.output_text.split("; ").sort()).toEqual(["found milk", "found tea", "rain"]);
   }
+});
+
+/** Requests and what clients send back of an answer, as their SDKs do: the message as it came. */
+const SILENT: Readonly<
+  Record<
+    string,
+    {
+      path: string;
+      asked: object;
+      said(answer: any): any;
+      again(said: any): object;
+      text(answer: any): string;
+    }
+  >
+> = {
+  gemini: {
+    path: "/v1beta/models/chat-completions%2Fm:generateContent",
+    asked: {
+      contents: [{ role: "user", parts: [{ text: "Is there tea?" }] }],
+      tools: [{ functionDeclarations: [{ name: "weather" }] }],
+    },
+    said: ({ candidates }) => candidates[0].content,
+    again(said) {
+      const { functionCall } = said.parts.find((part: any) => part.functionCall);
+      const { id, name } = functionCall;
+      const response = { functionResponse: { id, name, response: { output: "rain" } } };
+      const contents = [...(this.asked as any).contents, said, { role: "user", parts: [response] }];
+      return { ...this.asked, contents };
+    },
+    text: ({ candidates }) => candidates[0].content.parts.map(({ text }: any) => text).join(""),
+  },
+  ollama: {
+    path: "/api/chat",
+    asked: {
+      ...{ model: "chat-completions/m", stream: false },
+      messages: [{ role: "user", content: "Is there tea?" }],
+      tools: [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }],
+    },
+    said: ({ message }) => message,
+    again(said) {
+      const result = { role: "tool", tool_name: "weather", content: "rain" };
+      return { ...this.asked, messages: [...(this.asked as any).messages, said, result] };
+    },
+    text: ({ message }) => message.content,
+  },
+};
+
+describe("formats without words for tools that ran", () => {
+  const post = async (url: string, body: object) => {
+    const headers = { "content-type": "application/json", "x-weir-tools": "shop" };
+    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+    return { answer: (await response.json()) as any, warnings: response.headers.get("x-weir-warnings") };
+  };
+
+  test.each(Object.entries(SILENT))(
+    "%s gets its own calls, and what ran is found again",
+    async (_, format) => {
+      const on = await stage(script);
+      const at = on.gateway.url + format.path;
+      const said = format.said((await post(at, format.asked)).answer);
+      expect(JSON.stringify(said)).toContain("weather");
+      expect(JSON.stringify(said)).not.toContain("shop__find");
+      const { answer } = await post(at, format.again(said));
+      expect(format.text(answer).split("; ").sort()).toEqual(["found milk", "found tea", "rain"]);
+      expect(on.bench.calls.length).toBe(2);
+    },
+  );
+
+  test.each(Object.entries(SILENT))(
+    "%s is told what was forgotten, and the model gets its own id",
+    async (_, format) => {
+      const on = await stage(script);
+      const said = format.said((await post(on.gateway.url + format.path, format.asked)).answer);
+      const other = await stage(({ results }) => ({ text: results.join() }));
+      const { answer, warnings } = await post(other.gateway.url + format.path, format.again(said));
+      expect(format.text(answer)).toBe("rain");
+      expect(warnings).toContain("dropped:tools.run.memory");
+      expect(JSON.stringify(other.model.heard[0]!.body)).not.toContain("call_w2_");
+    },
+  );
+});
+
+test("equal ids of a model in two conversations of one key do not mix them", async () => {
+  const turn = ({ results, body }: Heard): Said => {
+    const word = /tea|coffee/.exec(JSON.stringify(body))![0];
+    if (results.length > 0) return { text: results.join("; ") };
+    return { calls: [call("weather"), call("shop__find", word)] };
+  };
+  // Each has an upstream of its own, whose ids begin anew.
+  const [tea, coffee] = [startModel(turn), startModel(turn)];
+  const providers = {
+    tea: tea.providers["chat-completions"]!,
+    coffee: coffee.providers["chat-completions"]!,
+  };
+  const on = await stage(script, { config: { providers } });
+  const asked = (word: string) => ({
+    model: `${word}/m`,
+    messages: [{ role: "user", content: `Is there ${word}?` }] as object[],
+    tools: [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }],
+  });
+  const post = async (body: object) => {
+    const headers = { "content-type": "application/json", "x-weir-tools": "shop" };
+    const response = await fetch(`${on.gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    return ((await response.json()) as any).choices[0].message;
+  };
+  const said = [await post(asked("tea")), await post(asked("coffee"))];
+  const ids = said.map(({ tool_calls: [one] }) => one.id as string);
+  expect(ids.map((id) => id.slice(-8))).toEqual(["call_1_0", "call_1_0"]);
+  expect(ids[0]).not.toBe(ids[1]);
+  for (const [at, word] of ["tea", "coffee"].entries()) {
+    const { messages, ...rest } = asked(word);
+    const result = { role: "tool", tool_call_id: ids[at], content: "rain" };
+    const { content } = await post({ ...rest, messages: [...messages, said[at], result] });
+    expect(content.split("; ").sort()).toEqual([`found ${word}`, "rain"]);
+  }
+  for (const model of [tea, coffee]) model.stop();
 });
 
 describe("exchanges", () => {

@@ -10,7 +10,12 @@ import type { Era } from "../wire/revisions.ts";
 import { text } from "./support/servers.ts";
 
 const ABLE = { elicitation: { form: {} } };
-const CALL = { server: "one", method: "tools/call", params: { name: "greet", arguments: { a: 1 } } };
+const CALL = {
+  server: "one",
+  method: "tools/call",
+  params: { name: "greet", arguments: { a: 1 } },
+  samples: 0,
+};
 const ANSWER = { action: "accept", content: { name: "Anna" } };
 /** Longest wait for the client in these tests. Milliseconds. */
 const WAIT_MS = 40;

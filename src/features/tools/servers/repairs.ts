@@ -7,17 +7,17 @@ import { invalidAnswer } from "./http.ts";
 /** What weir adds: `resultType`, or `ttlMs` with `cacheScope`. */
 export type Repair = "result_type" | "cache_hints";
 
-/** Members of which a complete result has one, by method. Other methods have results without members. */
-const MEMBERS: Readonly<Record<string, readonly string[]>> = {
-  "tools/list": ["tools"],
-  "tools/call": ["content", "structuredContent"],
-  "prompts/list": ["prompts"],
-  "prompts/get": ["messages"],
-  "resources/list": ["resources"],
-  "resources/templates/list": ["resourceTemplates"],
-  "resources/read": ["contents"],
-  "completion/complete": ["completion"],
-  "tasks/get": ["status"],
+/** Members of which a complete result has one, by method, with spaces between them. Other methods have results without members. */
+const MEMBERS: Readonly<Record<string, string>> = {
+  "tools/list": "tools",
+  "tools/call": "content structuredContent",
+  "prompts/list": "prompts",
+  "prompts/get": "messages description",
+  "resources/list": "resources",
+  "resources/templates/list": "resourceTemplates",
+  "resources/read": "contents",
+  "completion/complete": "completion",
+  "tasks/get": "status",
 };
 
 export interface RepairOptions {
@@ -53,7 +53,7 @@ export function completed(
 function isWhole(method: string, result: JsonObject): boolean {
   const members = MEMBERS[method];
   if (!members) return true;
-  return members.some((member) => {
+  return members.split(" ").some((member) => {
     const value = result[member];
     return Array.isArray(value) || isObject(value) || (member === "status" && typeof value === "string");
   });

@@ -7,6 +7,7 @@ import { withModels } from "../sampling/client.ts";
 import { type Answered, CODE, McpError } from "../wire/messages.ts";
 import type { Era } from "../wire/revisions.ts";
 import type { ClientFacts, Connection, ConnectionEvents } from "./connection.ts";
+import { aborted } from "./aborted.ts";
 import { openHttp } from "./open-http.ts";
 import { allPages } from "./pages.ts";
 import { completed, type Repair } from "./repairs.ts";
@@ -347,16 +348,6 @@ interface KeptTools {
 function tellsChanges({ era, facts }: Connection): boolean {
   const { tools } = facts.capabilities;
   return era === "legacy" && isObject(tools) && tools["listChanged"] === true;
-}
-
-/** @throws the reason of the signal, if it aborts first */
-function aborted<Value>(work: Promise<Value>, stop: AbortSignal): Promise<Value> {
-  if (stop.aborted) return Promise.reject(stop.reason as Error);
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(stop.reason as Error);
-    stop.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => stop.removeEventListener("abort", abort));
-  });
 }
 
 function digestOf(text: string): string {

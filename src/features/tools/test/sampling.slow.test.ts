@@ -102,6 +102,14 @@ const legacyTools: Record<string, FakeTool> = {
   ...toolsOf(legacySample),
   long: async (call) =>
     text(String(await legacySample(call, question({ systemPrompt: "a".repeat(5_000_000) })))),
+  async later({ ask }) {
+    const client = ask("elicitation/create", FORM);
+    await Bun.sleep(100);
+    const model = ask(SAMPLING, question());
+    return text(
+      JSON.stringify([((await model)["result"] as JsonObject)["content"], (await client)["result"]]),
+    );
+  },
   async both({ ask }) {
     const [model, client] = await Promise.all([ask(SAMPLING, question()), ask("elicitation/create", FORM)]);
     return text(JSON.stringify([(model["result"] as JsonObject)["content"], client["result"]]));
@@ -312,6 +320,24 @@ test.each(["modern", "legacy"])("a tool that a model calls asks for another mode
     body: JSON.stringify(asked),
   });
   expect(JSON.stringify(await got.json())).toContain("green by chat-completions");
+});
+
+test("a server that asks while the client is away has its answer when it is back", async () => {
+  const client = new ModernClient({
+    ...{ url: `${gateway.url}/mcp/legacy`, key: keys.alice },
+    capabilities: { elicitation: { form: {} } },
+  });
+  const heard = model.heard.length;
+  const asked = { name: "later", arguments: {} };
+  const first = (await client.request("tools/call", asked)).message["result"] as JsonObject;
+  const [key] = Object.keys(first["inputRequests"] as JsonObject);
+  await Bun.sleep(300);
+  expect(model.heard.length).toBe(heard);
+  const accepted = { action: "accept", content: { name: "Anna" } };
+  const again = { ...asked, requestState: first["requestState"]!, inputResponses: { [key!]: accepted } };
+  const said = textOf(await client.request("tools/call", again));
+  expect(JSON.parse(said)).toEqual([{ type: "text", text: "green by chat-completions" }, accepted]);
+  expect(model.heard.length).toBe(heard + 1);
 });
 
 test("a program may ask too", async () => {

@@ -14,7 +14,7 @@ export const samplingOptions = Type.Object(
     }),
     allow: Type.Array(Type.String(), {
       default: [],
-      examples: [["github"]],
+      examples: [["*"]],
       description: "Servers that may ask; `*`: all.",
     }),
     maxCalls: Type.Integer({

@@ -5,12 +5,14 @@ import { Credentials } from "./auth/credentials.ts";
 import { House } from "./bridge/house.ts";
 import { Children } from "./servers/stdio/children.ts";
 import { connectPrograms } from "./servers/stdio/connect.ts";
+import { Verdicts } from "./servers/verdicts.ts";
 
 export function start(host: ServiceHost): ServicePart {
   const children = new Children(host);
   const { fault, info } = host;
   const house = new House({
     credentials: new Credentials({ folder: host.folder(), fault, info }),
+    verdicts: new Verdicts(host.folder(), info),
     ...{ fault, connect: connectPrograms(children) },
     logs: (server) => children.logs(server),
     forget: (server) => children.forget(server),

@@ -7,6 +7,7 @@ import { Exchanges } from "../loop/exchanges.ts";
 import { Approved } from "../pins/approved.ts";
 import { type ConnectProgram, Server, type ServerEvents } from "../servers/server.ts";
 import { Samples } from "../sampling/process.ts";
+import type { Verdicts } from "../servers/verdicts.ts";
 import { McpError } from "../wire/messages.ts";
 import { Answers } from "./answers.ts";
 import type { Context } from "./context.ts";
@@ -29,6 +30,7 @@ export interface HouseOptions {
   /** Opens connections to servers that are programs. */
   readonly connect: ConnectProgram;
   readonly credentials: Credentials;
+  readonly verdicts: Verdicts;
   /** What the programs of a server wrote to their standard errors. */
   logs(server: string): string;
   /** The config has no such server any more. */
@@ -194,9 +196,9 @@ export class House {
       repaired: (server, kind) => this.#watchers.repaired(server, kind),
       met: (server, met) => this.#watchers.met(server, met),
     };
-    const { connect: program, credentials } = this.#options;
+    const { connect: program, credentials, verdicts } = this.#options;
     return new Server(name, config, events, {
-      program,
+      ...{ program, verdicts },
       isStrict: () => this.#isStrict,
       credential: (server, url, { principal, brought }) =>
         credentials.of(guardedBy(server, url), principal, brought?.[server.name]),

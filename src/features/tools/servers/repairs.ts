@@ -7,17 +7,17 @@ import { invalidAnswer } from "./http.ts";
 /** What weir adds: `resultType`, or `ttlMs` with `cacheScope`. */
 export type Repair = "result_type" | "cache_hints";
 
-/** Members of which a complete result has one, by method, with spaces between them. Other methods have results without members. */
-const MEMBERS: Readonly<Record<string, string>> = {
-  "tools/list": "tools",
-  "tools/call": "content structuredContent",
-  "prompts/list": "prompts",
-  "prompts/get": "messages description",
-  "resources/list": "resources",
-  "resources/templates/list": "resourceTemplates",
-  "resources/read": "contents",
-  "completion/complete": "completion",
-  "tasks/get": "status",
+/** Members of which a complete result has one, by method. Other methods have results without members. */
+const MEMBERS: Readonly<Record<string, Readonly<Record<string, (value: unknown) => boolean>>>> = {
+  "tools/list": { tools: Array.isArray },
+  "tools/call": { content: Array.isArray, structuredContent: (value) => value !== undefined },
+  "prompts/list": { prompts: Array.isArray },
+  "prompts/get": { messages: Array.isArray },
+  "resources/list": { resources: Array.isArray },
+  "resources/templates/list": { resourceTemplates: Array.isArray },
+  "resources/read": { contents: Array.isArray },
+  "completion/complete": { completion: isObject },
+  "tasks/get": { status: (value) => typeof value === "string" },
 };
 
 export interface RepairOptions {
@@ -52,9 +52,5 @@ export function completed(
 
 function isWhole(method: string, result: JsonObject): boolean {
   const members = MEMBERS[method];
-  if (!members) return true;
-  return members.split(" ").some((member) => {
-    const value = result[member];
-    return Array.isArray(value) || isObject(value) || (member === "status" && typeof value === "string");
-  });
+  return !members || Object.entries(members).some(([member, fits]) => fits(result[member]));
 }

@@ -11,6 +11,7 @@ import { aborted } from "./aborted.ts";
 import { openHttp } from "./open-http.ts";
 import { allPages } from "./pages.ts";
 import { completed, type Repair } from "./repairs.ts";
+import type { Verdicts } from "./verdicts.ts";
 
 /** What a server tells the process. */
 export interface ServerEvents {
@@ -40,6 +41,8 @@ export interface Ways {
   readonly program: ConnectProgram;
   /** What requests to a server carry. @param owner for whom they are */
   credential(server: Pick<Server, "name" | "config">, url: string, owner: ForWhom): Credential;
+  /** Which era servers over HTTP were found to speak. */
+  readonly verdicts?: Verdicts;
   /** Whether results are refused that need a repair. */
   readonly isStrict?: () => boolean;
   /** Why callers cannot connect accounts: a clause. */
@@ -246,19 +249,18 @@ export class Server {
       return this.#ways.program(this, key, owner, events);
     }
     const stop = AbortSignal.timeout(OPEN_MS);
-    const { transport } = this.#ways;
+    const { transport, verdicts } = this.#ways;
     const credential = this.#ways.credential(this, url, owner);
     const isMixed = isolation === "shared";
     const target = { name: this.name, url, credential, isMixed, ...(transport && { transport }) };
-    return openHttp({ target, era, preferred: owner.era, client: owner.client, events, stop }).catch(
-      (thrown: unknown) => {
-        if (!stop.aborted) throw thrown;
-        throw new McpError(
-          CODE.unreachable,
-          `server ${this.name} cannot be reached: it did not answer within ${OPEN_MS / 1000} s`,
-        );
-      },
-    );
+    const asked = { target, era, preferred: owner.era, client: owner.client, events, stop };
+    return openHttp({ ...asked, ...(verdicts && { verdicts }) }).catch((thrown: unknown) => {
+      if (!stop.aborted) throw thrown;
+      throw new McpError(
+        CODE.unreachable,
+        `server ${this.name} cannot be reached: it did not answer within ${OPEN_MS / 1000} s`,
+      );
+    });
   }
 
   /** Why there is no connection, for the operator. The link by which a caller connects its account is for the caller alone. */

@@ -35,7 +35,7 @@ function laxServer() {
     return { supportedVersions: ["2026-07-28"], capabilities: { tools: {} }, ...hints };
   };
   const server = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1" },
+    ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 1 },
     async fetch(request) {
       const { id, method, params } = (await request.json()) as {
         id: number;

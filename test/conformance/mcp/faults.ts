@@ -61,7 +61,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     ...{ name: "the server gets the sealed requestState", cell: "MM", file: "bridge/forward.ts" },
-    ...{ from: '{ ...asked.params, requestState: state["state"] }', to: "asked.params" },
+    ...{ from: "let params = of({}, state);", to: "let { params } = asked;" },
   },
   {
     ...{ name: "errors have the status 200", cell: "MM", file: "bridge/refusals.ts" },
@@ -101,7 +101,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     ...{ name: "answers are not taken to the server", cell: "LM", file: "bridge/forward.ts" },
-    ...{ from: "...(questions.length > 0 && { inputResponses }),", to: "" },
+    ...{ from: "...(!isEmpty(inputResponses) && { inputResponses }),", to: "" },
   },
   {
     ...{ name: "answers of the other era fail", cell: "LM", file: "bridge/eras.ts" },

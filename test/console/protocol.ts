@@ -1,16 +1,19 @@
-/** The DevTools protocol over one WebSocket, as far as the tests of the console need it. */
+/** The protocol of a browser over one WebSocket: DevTools of Chromium, or WebDriver BiDi of Firefox. */
 
 /** An event, or the answer to a command. */
 interface Message {
   id?: number;
   method?: string;
-  params?: unknown;
+  params?: { context?: string; source?: { context?: string } };
+  /** The tab, in DevTools; BiDi names it in the parameters. */
   sessionId?: string;
   result?: unknown;
-  error?: { message: string };
+  /** DevTools has the sentence in it, BiDi beside it. */
+  error?: { message: string } | string;
+  message?: string;
 }
 
-export class DevTools {
+export class Protocol {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #listeners = new Map<string, (params: never) => void>();
@@ -25,14 +28,14 @@ export class DevTools {
     };
   }
 
-  /** @param url `ws://127.0.0.1:PORT/devtools/browser/…` */
-  static async connect(url: string): Promise<DevTools> {
+  /** @param url `ws://127.0.0.1:PORT/…` */
+  static async connect(url: string): Promise<Protocol> {
     const socket = new WebSocket(url);
     await new Promise<void>((resolve, reject) => {
       socket.onopen = () => resolve();
       socket.onerror = () => reject(new Error(`No connection to ${url}.`));
     });
-    return new DevTools(socket);
+    return new Protocol(socket);
   }
 
   /** Sends a command, to a tab or to the browser. @throws Error with the browser's message */
@@ -45,19 +48,22 @@ export class DevTools {
   }
 
   /** Calls `receive` for each event of this name of a tab. */
-  on<Params>(sessionId: string, method: string, receive: (params: Params) => void): void {
-    this.#listeners.set(`${sessionId} ${method}`, receive);
+  on<Params>(tab: string, method: string, receive: (params: Params) => void): void {
+    this.#listeners.set(`${tab} ${method}`, receive);
   }
 
   close(): void {
     this.#socket.close();
   }
 
-  #receive({ id, method, params, sessionId, result, error }: Message): void {
-    if (id === undefined) return this.#listeners.get(`${sessionId} ${method}`)?.(params as never);
+  #receive({ id, method, params, sessionId, result, error, message }: Message): void {
+    if (id === undefined) {
+      const tab = sessionId ?? params?.context ?? params?.source?.context;
+      return this.#listeners.get(`${tab} ${method}`)?.(params as never);
+    }
     const answered = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (error) answered?.reject(new Error(error.message));
-    else answered?.resolve(result);
+    if (error === undefined) answered?.resolve(result);
+    else answered?.reject(new Error(typeof error === "string" ? `${error}: ${message}` : error.message));
   }
 }

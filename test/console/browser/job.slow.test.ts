@@ -140,7 +140,7 @@ describe.skipIf(missingChromium !== undefined)(`an operator (${missingChromium ?
     const links = await page.evaluate<string[]>(
       `[...document.querySelectorAll(".nav a")].map((link) => link.pathname)`,
     );
-    expect(links).toHaveLength(10);
+    expect(links.length).toBeGreaterThan(10);
     for (const link of [...links, `/console/calls/${call.id}`]) {
       await page.go(stage.admin.url + link);
       await page.waitFor(

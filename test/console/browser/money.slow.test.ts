@@ -7,7 +7,7 @@ import { type Browser, missingChromium, startBrowser } from "../browser.ts";
 import { providersReport } from "../made-up.ts";
 import { type Stage, startStage } from "../stage.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(400_000);
 
 const FAILED = { status: 503, body: { error: { code: "store", message: "The store did not answer." } } };
 /** The months of the store are those of the books. */

@@ -2,7 +2,7 @@
 import type { AskAnswer, AskRequest } from "./ask.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";
-import type { GatewayError, Refusable } from "./error.ts";
+import type { GatewayError, Refusable, Said } from "./error.ts";
 import type { ChatEvent, Usage } from "./events.ts";
 import { NO_USAGE } from "./events.ts";
 import type { HeaderReader } from "./headers.ts";
@@ -105,7 +105,6 @@ export class Call implements Noted {
   error?: { kind: string; code?: string; message: string; cause?: string };
   /** When the call was settled; monotonic milliseconds. */
   endedAt?: number;
-
   notes?: unknown[];
 
   /** Set by the server: frees the call's admission slot. Called once, before the last byte is sent. */
@@ -219,6 +218,8 @@ export class Attempt implements Noted {
   onOutputLimit?: () => void;
   /** Why the attempt failed; absent while it runs and when it succeeded. */
   failure?: { class: FailureClass; what: string; ms: number };
+  /** What is known of the failure beside its class; without credentials. `retryAfter`: seconds that the provider asked for. */
+  said?: Said & { retryAfter?: number };
 
   constructor(call: Call, target: Target, waited = 0) {
     this.call = call;

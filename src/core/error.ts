@@ -46,6 +46,13 @@ export const STATUS: Record<ErrorKind, number> = {
 /** Parts of a request without which weir can repeat it: earlier reasoning, optional features that a header names. */
 export type Refusable = "reasoning" | "features";
 
+/** The words of a provider about its failure, for the operator of weir. Hosts and credentials are masked. */
+export interface Said {
+  /** Its own code or type (`overloaded_error`), unchanged. */
+  code?: string;
+  message?: string;
+}
+
 export interface ErrorFacts {
   /** A stable identifier for programs (`model_not_found`, `context_length_exceeded`). */
   code?: string;
@@ -63,6 +70,8 @@ export interface ErrorFacts {
   refused?: Refusable;
   /** Further answer headers, for example `allow` or `www-authenticate`. */
   headers?: Record<string, string>;
+  /** Clients do not see it. */
+  said?: Said;
   cause?: unknown;
 }
 
@@ -92,6 +101,7 @@ export class GatewayError extends Error {
   readonly shouldRetry?: boolean;
   readonly refused?: Refusable;
   readonly headers?: Record<string, string>;
+  readonly said?: Said;
 
   /** @param message states what happened, where, and what to do next; the client gets it unchanged */
   constructor(kind: ErrorKind, message: string, facts: ErrorFacts = {}) {
@@ -105,13 +115,14 @@ export class GatewayError extends Error {
     this.shouldRetry = facts.shouldRetry;
     this.refused = facts.refused;
     this.headers = facts.headers;
+    this.said = facts.said;
   }
 
   /** A copy of the error with some facts replaced. */
   with(facts: ErrorFacts): GatewayError {
-    const { code, param, details, status, retryAfter, shouldRetry, refused, headers, cause } = this;
+    const { code, param, details, status, retryAfter, shouldRetry, refused, headers, said, cause } = this;
     return new GatewayError(this.kind, this.message, {
-      ...{ code, param, details, status, retryAfter, shouldRetry, refused, headers, cause },
+      ...{ code, param, details, status, retryAfter, shouldRetry, refused, headers, said, cause },
       ...facts,
     });
   }

@@ -1,5 +1,6 @@
 /** The members of a call's record that are declared as columns, in every build. */
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import type { Attempt } from "../core/call.ts";
 import { column } from "../core/column.ts";
 import { MAX_PROVIDER_TEXT } from "./record.ts";
 
@@ -10,6 +11,74 @@ const upstreamId = column({
   fact: { label: "Provider's id", text: (id) => id, find: (id) => id },
   filter: { value: "ID", help: "calls whose request has this id at the provider" },
 });
+
+const FailedTry = Type.Object({
+  try: Type.Integer({ description: "Number of the attempt, from 1." }),
+  what: Type.String({
+    description: "The provider's status, or one word of what happened: `timeout`, `reset`, `refused`.",
+  }),
+  status: Type.Optional(Type.Integer({ description: "Status of the provider's answer." })),
+  code: Type.Optional(Type.String({ description: "The provider's own code or type." })),
+  message: Type.Optional(
+    Type.String({
+      description:
+        "Its message, or that of weir without one: the first 200 bytes, hosts and credentials masked.",
+    }),
+  ),
+  upstreamId: Type.Optional(Type.String({ description: "The provider's id of the request." })),
+  retryAfter: Type.Optional(Type.Number({ description: "Seconds that the provider asked for." })),
+});
+export type FailedTry = Static<typeof FailedTry>;
+
+/** What the providers said of the attempts that failed; those that the client aborted are none. */
+const failures = column({
+  name: "failures",
+  schema: Type.Array(FailedTry, { description: "The attempts that failed, with what the provider said." }),
+  of: (_call, attempts) => failedTries(attempts),
+  fact: { label: "Failed tries", text: (tries) => tries.map(failureText).join("; ") },
+});
+
+/** @returns undefined if none failed */
+function failedTries(attempts: readonly Attempt[]): FailedTry[] | undefined {
+  let tries: FailedTry[] | undefined;
+  for (let at = 0; at < attempts.length; at++) {
+    const { failure } = attempts[at]!;
+    if (failure && failure.what !== "cancelled") (tries ??= []).push(failedTry(attempts[at]!, at + 1));
+  }
+  return tries;
+}
+
+function failedTry({ failure, said, upstreamStatus, upstreamRequestId }: Attempt, number: number): FailedTry {
+  const { what } = failure!;
+  // A program has no answer of HTTP, but an error status.
+  const status = upstreamStatus ?? (/^\d{3}$/.test(what) ? Number(what) : undefined);
+  return {
+    ...{ try: number, what },
+    ...(status !== undefined && { status }),
+    ...said,
+    ...(upstreamRequestId !== undefined && { upstreamId: upstreamRequestId.slice(0, MAX_PROVIDER_TEXT) }),
+  };
+}
+
+type Words = Pick<FailedTry, "what" | "status" | "code" | "message">;
+
+/** `503 overloaded_error: Overloaded`; without an error status what happened comes first: `timeout: …`. */
+function saidText({ what, status, code, message }: Words): string {
+  const failed = status !== undefined && status >= 400 ? String(status) : what;
+  const head = code === undefined || code === failed ? failed : `${failed} ${code}`;
+  return message === undefined ? head : `${head}: ${message}`;
+}
+
+/** The same with the attempt, the id and the pause: `try 1: 503 overloaded_error: Overloaded, retry after 3 s, request req_1`. */
+function failureText(made: FailedTry): string {
+  const { try: number, retryAfter, upstreamId } = made;
+  const parts = [
+    `try ${number}: ${saidText(made)}`,
+    retryAfter === undefined ? "" : `retry after ${retryAfter} s`,
+    upstreamId === undefined ? "" : `request ${upstreamId}`,
+  ];
+  return parts.filter(Boolean).join(", ");
+}
 
 /** The values of columns that plugins declare, by `PLUGIN.NAME`. They are checked when they come in here. */
 export const pluginValues = column({
@@ -28,4 +97,4 @@ function listed(values: Readonly<Record<string, string | number | boolean>>, bet
     .join(", ");
 }
 
-export const LEDGER_COLUMNS = [upstreamId, pluginValues];
+export const LEDGER_COLUMNS = [upstreamId, failures, pluginValues];

@@ -1,4 +1,7 @@
-/** The record of a call: what the books keep of it. It contains no prompt, no answer and no credential. Plain JSON. */
+/**
+ * The record of a call: what the books keep of it. It contains no prompt, no answer and no credential; the error of a provider may
+ * quote some words of a prompt. Plain JSON.
+ */
 import type { FailureClass, Outcome } from "../core/call.ts";
 import type { Usage } from "../core/events.ts";
 import type { Loss } from "../core/loss.ts";

@@ -1,6 +1,7 @@
 /** Calls: records, filters, sums of what a filter finds, and calls that are running. */
 import { type Static, Type } from "@sinclair/typebox";
 import { CHARGE_STATES, PRICE_DOUBTS } from "../ledger/charge.ts";
+import type { FailedTry } from "../ledger/columns.ts";
 import { answer, FILTER, mapOf, nano, PAGE, request, time, words } from "./shapes.ts";
 import { CacheBreak } from "./cache.ts";
 import { contract } from "./contract.ts";
@@ -99,9 +100,13 @@ export const CallEntry = answer(
     ),
     attempts: Type.Array(Attempt, { description: "Empty for a call that reached no provider." }),
   },
-  { description: "The record of a call. It contains no prompt and no answer." },
+  {
+    description:
+      "The record of a call. It contains no prompt and no answer; the error of a provider may quote some words.",
+  },
 );
-export type CallEntry = Static<typeof CallEntry>;
+/** With the members of columns that clients of the operator's API read. */
+export type CallEntry = Static<typeof CallEntry> & { failures?: readonly FailedTry[] };
 
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 const text = (maxLength: number, description: string) =>

@@ -137,13 +137,19 @@ function mayCostTwice(attempts: readonly Attempt[]): boolean {
 }
 
 /** `tokens`: what is known of the tokens of a failed attempt, which may cost something too. */
-function attemptFields({ target, waited, failure, usage }: Attempt): Record<string, unknown> {
+function attemptFields(attempt: Attempt): Record<string, unknown> {
+  const { target, waited, failure, usage, said, upstreamStatus, upstreamRequestId: id } = attempt;
   return {
     provider: target.provider.name,
     deployment: target.deployment.name,
     model: recordedName(target.model),
     class: failure?.class ?? "answered",
     what: failure?.what,
+    status: failure && upstreamStatus,
+    code: failure && said?.code,
+    message: failure && said?.message,
+    retry_after: failure && said?.retryAfter,
+    upstream_id: failure && id && limitText(id, MAX_PROVIDER_BYTES),
     ms: failure?.ms,
     wait_ms: waited > 0 ? Math.round(waited) : undefined,
     tokens: failure && usageState(usage) !== "absent" ? usage : undefined,

@@ -1,5 +1,5 @@
 /** Maps a failed answer of any vendor and format to a `GatewayError`. */
-import type { ErrorFacts, ErrorKind } from "../../core/error.ts";
+import type { ErrorFacts, ErrorKind, Said } from "../../core/error.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { HeaderReader } from "../../core/headers.ts";
 import { isObject, type Json, type JsonObject, parseJson } from "../../core/json.ts";
@@ -149,8 +149,10 @@ function decodePage(status: number, headers: HeaderReader): GatewayError {
 function decode(body: Json | undefined, status: number, headers: HeaderReader): GatewayError {
   const description = describe(body, status, headers);
   const kind = kindOf(description);
-  if (kind === "upstream-auth") return refusedCredential(description.sentence, isOutOfFunds(description));
-  const facts: ErrorFacts = { code: codeOf(kind, description), param: description.param };
+  const said = { code: description.word, message: description.sentence };
+  if (kind === "upstream-auth")
+    return refusedCredential(description.sentence, isOutOfFunds(description), said);
+  const facts: ErrorFacts = { code: codeOf(kind, description), param: description.param, said };
   if (kind === "invalid-request") {
     facts.status = clientStatus(description.status);
     if (facts.status === 400 && refusesReasoning(description)) facts.refused = "reasoning";
@@ -163,9 +165,9 @@ function decode(body: Json | undefined, status: number, headers: HeaderReader): 
   return new GatewayError(kind, description.sentence, facts);
 }
 
-function refusedCredential(cause: string, isOutOfFunds = false): GatewayError {
+function refusedCredential(cause: string, isOutOfFunds: boolean, said?: Said): GatewayError {
   return new GatewayError("upstream-auth", isOutOfFunds ? NO_CREDIT : UPSTREAM_AUTH, {
-    ...{ code: "upstream_auth", cause },
+    ...{ code: "upstream_auth", said, cause },
   });
 }
 
@@ -175,6 +177,8 @@ interface ErrorDescription {
   words: string[];
   /** The vendor's code, unchanged; never a number. */
   code?: string;
+  /** The same, or the vendor's type or status as a word. */
+  word?: string;
   param?: string;
   /** The status of the answer, or the one in the body; 0 if there is none. */
   status: number;
@@ -192,10 +196,12 @@ function describe(body: Json | undefined, status: number, headers: HeaderReader)
     .filter((word) => typeof word === "string")
     .map((word) => word.toLowerCase());
   const param = text(error.param);
+  const code = asCode(detail) ?? asCode(text(error.code));
   return {
     sentence,
     words,
-    code: asCode(detail) ?? asCode(text(error.code)),
+    code,
+    word: code ?? asCode(text(error.type)) ?? asCode(text(error.status)),
     param: param !== undefined && param.length <= 200 ? param : undefined,
     status: status || statusInBody(error),
     retryAfter: readRetryAfter(headers, body),

@@ -5,6 +5,7 @@ import { limitText } from "../../core/printable.ts";
 import { describeThrown } from "../../core/error-text.ts";
 import type { Hooks } from "../../core/plugin.ts";
 import { recordOf } from "../plugins/call-view.ts";
+import { saidOf } from "../retry/said.ts";
 import { withoutSecrets } from "./redact.ts";
 
 /** Called at the end of every call: the log, and the `done` hook of each plugin. */
@@ -35,6 +36,8 @@ export class Settler {
   failed(call: Call, error: GatewayError, status: number): void {
     call.status = status;
     call.error ??= describeError(error, call);
+    // An answer that broke off: the attempt is known as failed only when the call has ended.
+    if (call.attempt) call.attempt.said ??= saidOf(error, call.attempt);
     this.#settle(call, error.kind === "cancelled" ? "cancelled" : "failed");
   }
 

@@ -16,6 +16,7 @@ export function withHint(error: GatewayError, body: string, { provider, deployme
     return new GatewayError("upstream", hint.say, {
       code: OPERATOR_FAULT,
       shouldRetry: false,
+      said: error.said,
       cause: `${deployment.baseUrl} answered: ${error.message}`,
     });
   return new GatewayError(error.kind, `${error.message} ${hint.say}`, { ...error, cause: error.cause });

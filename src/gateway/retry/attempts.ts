@@ -21,6 +21,7 @@ import { opened, tell } from "../lanes/receive.ts";
 import type { Plan } from "../routing/plan.ts";
 import { isRanked, onlyChoice } from "../routing/plan.ts";
 import { RetryPlan, type Step } from "./retry-plan.ts";
+import { saidOf } from "./said.ts";
 
 /** The vendors' SDKs count their own retries in this header, starting at 0. */
 const SDK_RETRIES = "x-stainless-retry-count";
@@ -224,6 +225,7 @@ function noCapacity({ deployment }: Target): GatewayError {
 function recordFailure(failure: Failure, running: Attempt): void {
   const ms = Math.round(performance.now() - running.startedAt);
   running.failure = { class: failure.class, what: failure.what, ms };
+  running.said = saidOf(failure.error, running);
 }
 
 /**

@@ -21,9 +21,9 @@ const WRONG_PLACE = /user location is not supported/i;
 export function decodeError(status: number, headers: HeaderReader, body: string): GatewayError {
   const error = decodeAny(status, headers, body);
   if (status === RATE_LIMITED) return decodeRateLimit(error, headers, parseJson(body));
-  if (status === CANCELLED) return new GatewayError("timeout", error.message);
+  if (status === CANCELLED) return new GatewayError("timeout", error.message, { said: error.said });
   if (error.kind === "invalid-request" && WRONG_PLACE.test(error.message))
-    return new GatewayError("permission", error.message);
+    return new GatewayError("permission", error.message, { said: error.said });
   return error;
 }
 
@@ -33,9 +33,13 @@ export function decodeError(status: number, headers: HeaderReader, body: string)
  */
 function decodeRateLimit(error: GatewayError, headers: HeaderReader, body: Json | undefined): GatewayError {
   const details = detailsOf(body);
-  if (details.some(isDailyQuota)) return new GatewayError("quota", error.message, { shouldRetry: false });
+  if (details.some(isDailyQuota))
+    return new GatewayError("quota", error.message, { said: error.said, shouldRetry: false });
   if (error.kind !== "quota" || !details.some(({ retryDelay }) => retryDelay !== undefined)) return error;
-  return new GatewayError("rate-limited", error.message, { retryAfter: readRetryAfter(headers, body) });
+  return new GatewayError("rate-limited", error.message, {
+    said: error.said,
+    retryAfter: readRetryAfter(headers, body),
+  });
 }
 
 function detailsOf(body: Json | undefined): JsonObject[] {

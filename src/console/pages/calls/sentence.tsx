@@ -1,9 +1,10 @@
 /** A call in one sentence: who reads only this has read the page. */
-import { chargeStateOf, costOf, failedTries, placeOf, REFUSED_BY, servedBy } from "../../data/call-facts.ts";
+import { chargeStateOf, costOf, placeOf, REFUSED_BY, servedBy } from "../../data/call-facts.ts";
 import type { CallEntry } from "../../data/types.ts";
-import { counted } from "../../numbers/counts.ts";
+import { hrefOf } from "../../data/location.ts";
 import { duration } from "../../numbers/durations.ts";
 import { Money } from "../../parts/numbers.tsx";
+import { adviceOn, failedOf, TIMES } from "./failures.ts";
 
 export function Sentence({ call }: { call: CallEntry }) {
   return <p class="say">{call.refused !== undefined ? <Refused call={call} /> : SAY[call.outcome](call)}</p>;
@@ -29,11 +30,15 @@ function Complete({ call }: { call: CallEntry }) {
         Answered by weir itself in <b>{duration(call.ms)}</b>. Nothing was sent, nothing is booked.
       </>
     );
-  const answered = call.lane === "generated" ? "" : "answered ";
+  const isFirst = call.attempts.length < 2;
+  const answered = call.lane === "generated" && isFirst ? "" : "answered ";
   return (
     <>
-      {LANES[call.lane ?? "native"]} <b>{placeOf(served)}</b>
-      <Tries call={call} />, {answered}in <b>{duration(call.ms)}</b>
+      <Tried call={call} look="c-warn" join=", " />
+      {isFirst && `${LANES[call.lane ?? "native"]} `}
+      <b>{placeOf(served)}</b>
+      {isFirst ? ", " : " "}
+      {answered}in <b>{duration(call.ms)}</b>
       {chargeStateOf(call) === "unpriced" ? (
         ", price unknown."
       ) : (
@@ -49,15 +54,27 @@ function Complete({ call }: { call: CallEntry }) {
   );
 }
 
-function Tries({ call }: { call: CallEntry }) {
-  const failed = failedTries(call).length;
-  if (failed === 0) return null;
-  return (
-    <>
-      {" "}
-      after <span class="c-warn">{counted(failed, "failed try", "failed tries")}</span>
-    </>
-  );
+/** `anthropic answered 529 twice`: the attempts that failed. @param props.join between them, and behind the last one */
+function Tried({
+  call,
+  look,
+  join,
+  full = false,
+}: {
+  call: CallEntry;
+  look: string;
+  join: string;
+  full?: boolean;
+}) {
+  return failedOf(call).map(({ place, did, more, times }, at) => (
+    <span key={at}>
+      <b>{place}</b> <span class={look}>{did}</span>
+      {full && <span class="mid">{more.replace(/\.$/, "")}</span>}
+      {full && more !== "" && times > 1 && ","}
+      {TIMES[times] ?? ` ${times} times`}
+      {join}
+    </span>
+  ));
 }
 
 function Cost({ call }: { call: CallEntry }) {
@@ -103,22 +120,15 @@ function Refused({ call }: { call: CallEntry }) {
 
 function FailedCall({ call }: { call: CallEntry }) {
   const { attempts, error, status } = call;
-  const tries = attempts.length;
   const cost = costOf(call);
+  const advice = adviceOn(call);
   const broke = call.firstMs !== undefined && status < 400;
   return (
     <>
-      <span class="c-bad">
-        {broke ? "The answer broke off" : status} {error?.code ?? error?.kind ?? ""}
-      </span>
-      {tries === 0
-        ? ". It reached no provider."
-        : tries === 1
-          ? ". The only try, at "
-          : `. ${tries} tries, the last at `}
-      {tries > 0 && <b>{placeOf(attempts.at(-1)!)}</b>}
-      {tries > 0 && ", "}
-      {tries > 0 ? "ended" : " Ended"} after <b>{duration(call.ms)}</b>.{" "}
+      <Tried call={call} look="c-bad" join={". "} full />
+      {attempts.length === 0 && "It reached no provider. "}
+      {broke ? "The answer broke off" : "The client got "}
+      {!broke && <b>{status}</b>} {error?.code ?? error?.kind ?? ""} after <b>{duration(call.ms)}</b>.{" "}
       {cost === 0 ? (
         chargeStateOf(call) === "unpriced" ? (
           "Its price is unknown."
@@ -128,6 +138,12 @@ function FailedCall({ call }: { call: CallEntry }) {
       ) : (
         <>
           <Cost call={call} /> is booked.
+        </>
+      )}
+      {advice !== undefined && (
+        <>
+          {" "}
+          <a href={hrefOf("/providers")}>{advice}</a>
         </>
       )}
     </>

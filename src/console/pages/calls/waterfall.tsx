@@ -1,7 +1,8 @@
 /** Where the time of a call went: a line for each attempt, the parts of the last one beneath it, on one scale. */
-import { CLASSES, paceOf, placeOf } from "../../data/call-facts.ts";
+import { paceOf, placeOf } from "../../data/call-facts.ts";
 import type { CallEntry } from "../../data/types.ts";
 import { duration } from "../../numbers/durations.ts";
+import { labelAt } from "./failures.ts";
 
 export interface Line {
   label: string;
@@ -32,7 +33,7 @@ export function linesOf(call: CallEntry): Line[] {
       look: failed ? "fail" : "wait",
       from: at,
       ms: last ? Math.max(attempt.ms, ms - at) : attempt.ms,
-      ...(failed && { why: CLASSES[attempt.class] ?? attempt.class }),
+      ...(failed && { why: labelAt(call, index) }),
     });
     if (last) lines.push(...partsOf(call, at));
     at += attempt.ms;
@@ -75,6 +76,9 @@ function partsOf(call: CallEntry, begin: number): Line[] {
   return parts;
 }
 
+/** Longest label beside a bar; its title and the facts of the call have all of it. Characters. */
+const LABEL = 52;
+
 /** How an attempt failed: in its bar, or on the side of it that has more room. Shares of the whole. */
 function Why({ text, from, to }: { text: string; from: number; to: number }) {
   const inside = to - from > 0.5;
@@ -88,7 +92,7 @@ function Why({ text, from, to }: { text: string; from: number; to: number }) {
       y="12"
       text-anchor={anchor}
     >
-      {text}
+      {text.length > LABEL ? `${text.slice(0, LABEL - 1).toWellFormed()}…` : text}
     </text>
   );
 }

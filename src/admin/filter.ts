@@ -26,10 +26,18 @@ export function filterOf<Wanted extends Omit<Filter, "within" | "model"> & Named
   return {
     ...filter,
     within: given.caller.path,
-    ...(model !== undefined && { model: patternsFor(given, model, "?model") }),
-    ...(asked !== undefined && { asked: patternsFor(given, asked, "?asked") }),
+    ...(model !== undefined && { model: anyOf(given, model, "?model") }),
+    ...(asked !== undefined && { asked: anyOf(given, asked, "?asked") }),
     ...(key !== undefined && { key: findKey(given, key).id }),
   };
+}
+
+/** Patterns of which one matches: `claude*|gpt-*`. @throws AdminError 400 */
+function anyOf(given: Pick<AdminRequest, "books">, text: string, path: string): string[] {
+  return text
+    .split("|")
+    .filter((one) => one !== "")
+    .flatMap((one) => patternsFor(given, one, path));
 }
 
 /** Whether the caller may see a call. One without a key has no path: it belongs to the whole gateway. */

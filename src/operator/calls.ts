@@ -112,14 +112,42 @@ const flag = (description: string) => Type.Optional(Type.Boolean({ description }
 const text = (maxLength: number, description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description }));
 
+const STATUS = Type.String({
+  pattern: "^[1-5](\\d\\d|xx)(\\|[1-5](\\d\\d|xx)){0,9}$",
+  "x-expects": "a status such as 429, 5xx or 429|5xx",
+  description: "Statuses of the answer to the client: `429`, `5xx`, several with `|`.",
+});
+
+/** A condition on a number: `>` or `<`, the number, its unit. */
+const bound = (before: string, unit: string, expects: string, description: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: `^[<>]=?${before}\\d{1,12}(\\.\\d{1,9})?${unit}$`,
+      ...{ "x-expects": expects, description: `${description} As \`>1\` or \`<=1\`.` },
+    }),
+  );
+
+/** The filters that have an opposite. */
+const OPPOSITES = {
+  ...{ key: FILTER.key, path: FILTER.path, tag: FILTER.tag, model: FILTER.model, provider: FILTER.provider },
+  ...{ client: text(64, ""), status: Type.Optional(STATUS), outcome: Type.Optional(words(OUTCOMES)) },
+};
+
+const leftOut = <Name extends keyof typeof OPPOSITES>(name: Name) => ({
+  ...OPPOSITES[name],
+  description: `Calls that \`${name}\` would find are left out.`,
+});
+
 /** Which calls an operation is about. */
 export const CALL_FILTER = {
   ...FILTER,
   failed: flag("Calls that did not end with a complete answer."),
   outcome: Type.Optional(words(OUTCOMES)),
-  status: Type.Optional(
-    Type.Integer({ minimum: 100, maximum: 599, description: "Status of the answer to the client." }),
-  ),
+  status: Type.Optional(STATUS),
+  cost: bound("\\$?", "", "an amount of dollars such as >0.1", "All charges of the call."),
+  took: bound("", "(ms|s|m|h)?", "a time such as >5s", "Time to its end; without a unit seconds."),
+  tokens: bound("", "[kM]?", "a number such as >50k", "All input and output."),
+  id: text(200, "The beginning of the id of the call, or the whole id that the provider gave."),
   slowerThan: Type.Optional(Type.Integer({ minimum: 0, description: "Milliseconds." })),
   retried: flag("Calls with more than one attempt."),
   losses: flag("Calls of which something could not be carried over."),
@@ -134,17 +162,19 @@ export const CALL_FILTER = {
   deployment: text(200, "A deployment that was tried last."),
   format: text(64, "Id of the client's format."),
   client: text(64, "Name and version of the client's SDK, or its beginning."),
-  session: Type.Optional(
-    Type.String({
-      pattern: "^[0-9a-f]{16}$",
-      "x-expects": "16 lower-case hexadecimal digits",
-      description: "Hash of a session.",
-    }),
-  ),
+  session: text(500, "Hash of a session, or its id as the client sent it."),
   q: text(
     200,
-    "The beginning of an id (`req_…`), or part of a key's name, of a model as the client named it, or of a target.",
+    "The beginning of an id (`req_…`), a provider's id, a session's id, or part of a key's name, of a model as the client named it, or of a target.",
   ),
+  "-key": leftOut("key"),
+  "-path": leftOut("path"),
+  "-tag": leftOut("tag"),
+  "-model": leftOut("model"),
+  "-provider": leftOut("provider"),
+  "-client": leftOut("client"),
+  "-status": leftOut("status"),
+  "-outcome": leftOut("outcome"),
 };
 
 export const Calls = answer({
@@ -236,13 +266,19 @@ export const listCalls = contract({
   method: "GET",
   path: "/admin/v1/calls",
   id: "listCalls",
-  summary: "Records of calls, the newest first",
+  summary: "Records of calls, the newest first or in the order of `sort`",
   description:
     "A search looks at a limited number of rows. `bounded: true` says that it ended there; `next` goes on.",
   needs: { role: "read", on: "path" },
   query: request({
     ...PAGE,
     ...CALL_FILTER,
+    sort: Type.Optional(
+      words(
+        ["cost", "took", "first", "tokens"],
+        "The largest first, of the newest 400,000 calls that are looked at: by cost, time, time to the first event, or tokens.",
+      ),
+    ),
     facts: Type.Boolean({ default: false, description: "Whether each call has its `facts`." }),
   }),
   answer: { name: "Calls", schema: Calls },

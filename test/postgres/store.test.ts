@@ -12,6 +12,7 @@ import { DOLLAR } from "../../src/ledger/money.ts";
 import { budgetAccount } from "../../src/ledger/record.ts";
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
 import { attempt, batch, call, commit, draw, MONTH, NOW } from "../keeper/books/make.ts";
+import { describeCallSearch } from "../keeper/books/call-search-suite.ts";
 import { describeFeatures, writing } from "../keeper/books/feature-suite.ts";
 import { describeBooks } from "../keeper/books/store-suite.ts";
 
@@ -46,6 +47,8 @@ else
       stores.push(store);
       return store;
     }
+
+    describeCallSearch(() => open());
 
     test("calls are found by the value of a column", async () => {
       const store = await open();

@@ -3,6 +3,7 @@ import type { Static, TObject } from "@sinclair/typebox";
 import type { CallFilter } from "../../keeper/reports/shapes.ts";
 import type { CallRecord } from "../../ledger/record.ts";
 import { notFound } from "../../operator/errors.ts";
+import { dollarsBound, statusesOf, timeBound, tokensBound } from "../amounts.ts";
 import { filterOf, seesCall } from "../filter.ts";
 import { type AdminRequest, answers } from "../operation.ts";
 import { CALL_FILTER, getCall, listCalls, summarizeCalls } from "../../operator/calls.ts";
@@ -11,11 +12,12 @@ type Given = Pick<AdminRequest, "books" | "caller">;
 
 export const callOperations = [
   answers(listCalls, async (given) => {
-    const { limit, after, facts: _facts, ...filter } = given.query;
+    const { limit, after, sort, facts: _facts, ...filter } = given.query;
     const page = await given.books.calls({
       ...callFilterOf(given, filter),
       limit,
       ...(after !== undefined && { after }),
+      ...(sort !== undefined && { sort }),
     });
     return { json: { ...page, calls: withKeyNames(page.calls, given) } };
   }),
@@ -31,9 +33,26 @@ export const callOperations = [
   }),
 ];
 
+type CallQuery = Static<TObject<typeof CALL_FILTER>>;
+
 /** The filter of a request. @throws AdminError 400, 404 */
-export function callFilterOf(given: Given, { q, ...query }: Static<TObject<typeof CALL_FILTER>>): CallFilter {
-  const filter = filterOf(given, query);
+export function callFilterOf(given: Given, query: CallQuery): CallFilter {
+  const wanted: Record<string, unknown> = {};
+  const others: Record<string, unknown>[] = [];
+  for (const [name, value] of Object.entries(query))
+    if (!name.startsWith("-")) wanted[name] = value;
+    else others.push({ [name.slice(1)]: value });
+  const not = others.map((other) => plainFilterOf(given, other as CallQuery));
+  return { ...plainFilterOf(given, wanted as CallQuery), ...(not.length > 0 && { not }) };
+}
+
+function plainFilterOf(given: Given, { q, status, cost, took, tokens, ...query }: CallQuery): CallFilter {
+  const bounds = { cost: dollarsBound(cost), took: timeBound(took), tokens: tokensBound(tokens) };
+  const filter = {
+    ...filterOf(given, query),
+    ...(status !== undefined && { status: statusesOf(status) }),
+    ...Object.fromEntries(Object.entries(bounds).filter(([, bound]) => bound)),
+  };
   if (q === undefined) return filter;
   const keys = given.books.policy().keys.filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()));
   return { ...filter, text: { text: q, keys: keys.map(({ id }) => id) } };

@@ -11,6 +11,9 @@ import { countOf, durationOf, sinceOf, textOf } from "./values.ts";
 
 const LAST = 50;
 const FOLLOW_MS = 500;
+/** Options that are parameters of the admin API under the same name. */
+const SAME = ["status", "cost", "tokens", "session", "sort"];
+const ORDERS = ["cost", "took", "first", "tokens"];
 /** A call appears when it has ended, so its start may lie this far behind. Milliseconds. */
 const LONGEST_CALL_MS = 3_600_000;
 
@@ -24,6 +27,11 @@ export const logsCommand = ({ list }: Columns, added: readonly AddedFlag[]): Com
       { name: "--call", value: "ID", help: "everything about one call: req_…" },
       { name: "--failed", help: "only calls that failed" },
       { name: "--slow", value: "TIME", help: "only calls that took at least this long: 5s" },
+      { name: "--status", value: "STATUS", help: "only calls with this status: 429, 5xx" },
+      { name: "--cost", value: "DOLLARS", help: "only calls that cost as much: '>0.1'" },
+      { name: "--tokens", value: "N", help: "only calls with as many tokens: '>50k'" },
+      { name: "--session", value: "ID", help: "only calls of this session of a client" },
+      { name: "--sort", value: "BY", help: `the largest last: ${ORDERS.join(", ")}`, completes: ORDERS },
       { name: "--since", value: "TIME", help: "only calls since then: 24h, 2026-11-01" },
       { name: "--last", value: "N", help: `number of calls (default ${LAST}, at most 500)` },
       ...FILTER_FLAGS,
@@ -44,6 +52,7 @@ export const logsCommand = ({ list }: Columns, added: readonly AddedFlag[]): Com
         failed: flags["--failed"] === true || undefined,
         slowerThan: durationOf(flags, "--slow"),
         from: sinceOf(flags, "--since", Date.now()),
+        ...Object.fromEntries(SAME.map((name) => [name, textOf(flags, `--${name}`)])),
         limit: Math.min(500, countOf(flags, "--last") ?? LAST),
         ...Object.fromEntries(list.map(({ name }) => [name, textOf(flags, flagOf(name))])),
       };
@@ -56,7 +65,9 @@ export const logsCommand = ({ list }: Columns, added: readonly AddedFlag[]): Com
         if (flags["--json"]) return print(JSON.stringify(calls, null, 2));
         print(calls.length === 0 ? "No call matches." : asLines(calls));
         if (page.bounded)
-          context.printError("weir ended the search after 10,000 calls; choose a time with --since.");
+          context.printError(
+            `weir ended the search after ${flags["--sort"] === undefined ? "10,000" : "400,000"} calls; choose a time with --since.`,
+          );
         return;
       }
       if (calls.length > 0) print(asLines(calls));

@@ -1,12 +1,13 @@
 /** Which rows of `calls` a filter selects: ranges of numbers that are read, newest first, and conditions on the rows. */
 import { CHARGE_STATES } from "../../ledger/charge.ts";
-import { OUTCOMES, packHash, packId, REFUSALS, timeIn } from "../record/call-rows.ts";
+import { OUTCOMES, REFUSALS } from "../record/call-rows.ts";
 import { BARE, isBare } from "../record/detail.ts";
 import { firstNumber } from "../store/numbers.ts";
 import { LATE, LATE_MS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
 import { type Directory, inList } from "./directory.ts";
 import type { CallFilter } from "./shapes.ts";
+import { beyondCondition, idCondition, idsFrom, sessionHashes, statusCondition, TOKENS } from "./wanted.ts";
 
 /** Numbers from `from` (inclusive) to `to` (exclusive). */
 export interface NumberRange {
@@ -32,13 +33,15 @@ const EVERYTHING = Number.MAX_SAFE_INTEGER;
 
 /** @param directory refreshed */
 export async function searchFor(sql: Sql, directory: Directory, filter: CallFilter): Promise<Search> {
-  const { session } = filter;
-  const bySession = session === undefined ? undefined : await sessionOf(sql, session);
-  const within = bySession ? narrowed(filter, bySession) : filter;
-  const callers = callersOf(directory, filter, bySession?.caller);
+  const { session, text } = filter;
+  const found = await sessionsOf(sql, directory, session ?? text?.text);
+  // A text that is the id of a session finds its calls, which an index has.
+  const isSession = session !== undefined || found.length > 0;
+  const within = isSession ? narrowed(filter, found) : timesOf(filter);
+  const callers = callersOf(directory, filter, isSession ? found.map(({ caller }) => caller) : undefined);
   // The index finds the calls of one caller in order. A key has few callers, a path may have many.
-  const isIndexed = callers !== undefined && (filter.key !== undefined || bySession !== undefined);
-  const conditions = await conditionsOf(directory, within);
+  const isIndexed = callers !== undefined && (filter.key !== undefined || isSession);
+  const conditions = await conditionsOf(directory, within, found);
   if (!isIndexed && callers) conditions.push(`caller ${inList(callers)}`);
   const failed = filter.failed || (filter.outcome !== undefined && filter.outcome !== "complete");
   const also = failed ? " AND outcome <> 0" : "";
@@ -61,8 +64,13 @@ function rangesOf({ from, to }: Pick<CallFilter, "from" | "to">): NumberRange[] 
   ];
 }
 
-async function conditionsOf(directory: Directory, filter: CallFilter): Promise<string[]> {
-  const { from, to, outcome, status, slowerThan, retried, losses, state, refused, session, text } = filter;
+async function conditionsOf(
+  directory: Directory,
+  filter: CallFilter,
+  sessions: readonly SessionRow[],
+): Promise<string[]> {
+  const { from, to, outcome, status, slowerThan, retried, losses, state, refused, text } = filter;
+  const { cost, took, tokens, id, not = [] } = filter;
   const columns = Object.entries(filter.columns ?? {});
   const targets = directory.targetsOf(filter);
   const conditions = [
@@ -70,15 +78,20 @@ async function conditionsOf(directory: Directory, filter: CallFilter): Promise<s
     from !== undefined && `at >= ${Math.floor(from)}`,
     to !== undefined && `at < ${Math.floor(to)}`,
     outcome !== undefined && `outcome = ${OUTCOMES.indexOf(outcome)}`,
-    status !== undefined && `status = ${Math.floor(status)}`,
+    status !== undefined && statusCondition(status),
+    cost && beyondCondition(cost, "cost"),
+    took && beyondCondition(took, "ms"),
+    tokens && beyondCondition(tokens, TOKENS),
+    id !== undefined && idCondition(id, blob, detailHas(BARE, id)),
     slowerThan !== undefined && `ms >= ${Math.floor(slowerThan)}`,
     retried !== undefined && (retried ? "tries > 1" : "tries < 2"),
     losses !== undefined && `${losses ? "" : "NOT "}coalesce(detail, '') LIKE '{"losses":%'`,
     state !== undefined && anyAttempt(`state ${statesOf(state)}`),
     refused !== undefined && (refused === "any" ? "refused > 0" : `refused = ${REFUSALS.indexOf(refused)}`),
-    session !== undefined && `session = ${blob(packHash(session))}`,
+    sessions.length > 0 && `session IN (${sessions.map((row) => blob(row.session)).join(", ")})`,
     ...columns.map(([name, value]) => detailHas(name, value)),
-    text && (await textCondition(directory, text)),
+    text && sessions.length === 0 && (await textCondition(directory, text)),
+    ...(await Promise.all(not.map((other) => absence(directory, other)))),
   ];
   const named = (["format", "client"] as const).map(async (name) => {
     const value = filter[name];
@@ -90,6 +103,14 @@ async function conditionsOf(directory: Directory, filter: CallFilter): Promise<s
   return [...conditions, asked, ...(await Promise.all(named))].filter(
     (condition) => typeof condition === "string",
   );
+}
+
+/** Rows without values are none that the other filter finds. */
+async function absence(directory: Directory, other: CallFilter): Promise<string> {
+  const callers = directory.callersOf(other);
+  const conditions = await conditionsOf(directory, other, []);
+  if (callers) conditions.push(`caller ${inList(callers)}`);
+  return `NOT coalesce((${conditions.join(" AND ")}), 1 = 0)`;
 }
 
 /** A model is found by the name that the client asked for, too. */
@@ -119,9 +140,8 @@ async function textCondition(
   directory: Directory,
   { text, keys }: NonNullable<CallFilter["text"]>,
 ): Promise<string> {
-  const started = timeIn(text);
-  if (started !== undefined)
-    return `(request = ${blob(packId(text, -1))} OR (at = ${started} AND request = ${blob(packId(text, started))}))`;
+  const id = idCondition(text, blob, detailHas(BARE, text));
+  if (text.startsWith("req_")) return id;
   const wanted = text.toLowerCase();
   const targets = [...directory.targets].filter(([, target]) =>
     `${target.deployment} ${target.provider}/${target.model}`.toLowerCase().includes(wanted),
@@ -129,7 +149,7 @@ async function textCondition(
   const callers = [...directory.callers].filter(([, { key }]) => keys.includes(key));
   const models = await directory.find("model", "contains", text);
   const numbers = (entries: readonly (readonly [number, unknown])[]) => inList(entries.map(([id]) => id));
-  return `(model ${inList(models)} OR caller ${numbers(callers)} OR ${anyAttempt(`target ${numbers(targets)}`)})`;
+  return `(model ${inList(models)} OR caller ${numbers(callers)} OR ${anyAttempt(`target ${numbers(targets)}`)} OR ${id})`;
 }
 
 /** Rows whose `detail` has a member, as JSON.stringify writes it. Within a text its quotation marks would be escaped. */
@@ -158,21 +178,39 @@ export function withBlobs(dialect: Sql["dialect"], text: string): string {
 }
 
 interface SessionRow {
+  session: Uint8Array;
   caller: number;
   first_at: number;
   last_at: number;
 }
 
-async function sessionOf(sql: Sql, session: string): Promise<SessionRow> {
-  const [row] = await sql.all<SessionRow>(
-    "SELECT caller, first_at, last_at FROM sessions WHERE session = $1",
-    [packHash(session)],
-  );
-  return row ?? { caller: -1, first_at: 0, last_at: 0 };
+/** Most hashes of one question. */
+const AT_ONCE = 500;
+
+/** Sessions by a hash, or by an id at the client. */
+async function sessionsOf(sql: Sql, directory: Directory, wanted: string | undefined): Promise<SessionRow[]> {
+  if (wanted === undefined) return [];
+  const keys = [...directory.callers.values()].map(({ key }) => key);
+  const hashes = sessionHashes(wanted, keys);
+  const rows: SessionRow[] = [];
+  for (let at = 0; at < hashes.length; at += AT_ONCE) {
+    const some = hashes
+      .slice(at, at + AT_ONCE)
+      .map(blob)
+      .join(", ");
+    const text = `SELECT session, caller, first_at, last_at FROM sessions WHERE session IN (${some})`;
+    rows.push(...(await sql.all<SessionRow>(withBlobs(sql.dialect, text), [])));
+  }
+  return rows;
 }
 
-/** A session is one caller's, between its first and its last call. */
-function narrowed(filter: CallFilter, { first_at: first, last_at: last }: SessionRow): CallFilter {
+/** A session is one caller's, between its first and its last call. Without one there is no time at all. */
+function narrowed(filter: CallFilter, found: readonly SessionRow[]): CallFilter {
+  const [first, last] = [
+    Math.min(...found.map(({ first_at: at }) => at)),
+    Math.max(...found.map(({ last_at: at }) => at)),
+  ];
+  if (found.length === 0) return { ...filter, from: 0, to: 0 };
   return {
     ...filter,
     from: Math.max(filter.from ?? 0, first - 1_000),
@@ -180,8 +218,28 @@ function narrowed(filter: CallFilter, { first_at: first, last_at: last }: Sessio
   };
 }
 
-function callersOf(directory: Directory, filter: CallFilter, only?: number): number[] | undefined {
+/** The beginning of an id has a time: the search needs to look at no other. */
+function timesOf(filter: CallFilter): CallFilter {
+  const text = filter.id ?? (filter.text?.text.startsWith("req_") ? filter.text.text : undefined);
+  const times = text === undefined ? undefined : idsFrom(text)?.times;
+  // Ids from elsewhere have no time.
+  if (!times || text!.length < TIMED || times.low > LAST_TIME || times.high < FIRST_TIME) return filter;
+  return {
+    ...filter,
+    from: Math.max(filter.from ?? 0, times.low - APART_MS),
+    to: Math.min(filter.to ?? Number.MAX_SAFE_INTEGER, times.high + APART_MS),
+  };
+}
+
+/** Length of a text `req_…` with a time to some hours. */
+const TIMED = "req_".length + 4;
+/** How far the time in an id of weir may be from that of its call. Milliseconds. */
+const APART_MS = 60_000;
+/** Times that ids of weir have. Milliseconds since 1970. */
+const [FIRST_TIME, LAST_TIME] = [1.5e12, 4e12];
+
+function callersOf(directory: Directory, filter: CallFilter, only?: readonly number[]): number[] | undefined {
   const callers = directory.callersOf(filter);
   if (only === undefined) return callers;
-  return callers === undefined || callers.includes(only) ? [only] : [];
+  return [...new Set(only)].filter((caller) => callers === undefined || callers.includes(caller));
 }

@@ -21,6 +21,7 @@ import { LATE, LATE_MS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
 import { type NumberRange, searchFor, withBlobs } from "./call-search.ts";
 import { type Directory, inList } from "./directory.ts";
+import { listSorted } from "./sorted-calls.ts";
 import type { CallPage, CallQuery } from "./shapes.ts";
 
 /** Most rows that one page looks at. */
@@ -79,7 +80,7 @@ interface ChargeRow {
 }
 
 /**
- * A page of calls, the newest first. A search without many matches ends after {@link SCANNED} rows.
+ * A page of calls, the newest first, or in the order of `sort`. A search without many matches ends after {@link SCANNED} rows.
  * @param features their tables, which may have members of records
  */
 export async function listCalls(
@@ -89,8 +90,13 @@ export async function listCalls(
   features: readonly NamedTables[],
 ): Promise<CallPage> {
   await directory.refresh();
-  const { limit, after } = filter;
-  const { ranges, scans, conditions } = await searchFor(sql, directory, filter);
+  const { limit, after, sort } = filter;
+  const search = await searchFor(sql, directory, filter);
+  if (sort !== undefined) {
+    const { rows, ...page } = await listSorted<CallRow>(sql, search, { limit, after, sort });
+    return { calls: await toRecords(sql, directory, rows, features), ...page };
+  }
+  const { ranges, scans, conditions } = search;
   const before = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
   const rows: CallRow[] = [];
   let bound = 0;

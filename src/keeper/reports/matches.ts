@@ -3,6 +3,7 @@ import { matchesAny, namesOf } from "../../core/model-pattern.ts";
 import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
 import { isWithin } from "./directory.ts";
 import type { CallFilter } from "./shapes.ts";
+import { costOf, isBeyond, isSession, isStatus, tokensOf } from "./wanted.ts";
 
 export function matches(call: CallRecord, filter: CallFilter): boolean {
   const { path = "/", tags = [], attempts, losses = [] } = call;
@@ -17,7 +18,11 @@ export function matches(call: CallRecord, filter: CallFilter): boolean {
     hasTarget(call, filter) &&
     (filter.failed === undefined || !filter.failed || call.outcome !== "complete") &&
     isSame(filter.outcome, call.outcome) &&
-    isSame(filter.status, call.status) &&
+    (filter.status === undefined || isStatus(filter.status, call.status)) &&
+    (filter.cost === undefined || isBeyond(filter.cost, costOf(attempts))) &&
+    (filter.took === undefined || isBeyond(filter.took, call.ms)) &&
+    (filter.tokens === undefined || isBeyond(filter.tokens, tokensOf(attempts))) &&
+    (filter.id === undefined || call.id.startsWith(filter.id) || call.upstreamId === filter.id) &&
     (filter.slowerThan === undefined || call.ms >= filter.slowerThan) &&
     (filter.retried === undefined || filter.retried === attempts.length > 1) &&
     (filter.losses === undefined || filter.losses === losses.length > 0) &&
@@ -27,9 +32,10 @@ export function matches(call: CallRecord, filter: CallFilter): boolean {
     (filter.asked === undefined || matchesAny(filter.asked, [call.model])) &&
     isSame(filter.format, call.format) &&
     (filter.client === undefined || call.client?.startsWith(filter.client) === true) &&
-    isSame(filter.session, call.session) &&
+    (filter.session === undefined || isSession(call, filter.session)) &&
     hasColumns(call, filter) &&
-    (filter.text === undefined || hasText(call, last, filter.text))
+    (filter.text === undefined || hasText(call, last, filter.text)) &&
+    !(filter.not ?? []).some((other) => matches(call, other))
   );
 }
 
@@ -60,14 +66,18 @@ function hasState({ charge: { state } }: AttemptRecord, wanted: NonNullable<Call
 }
 
 function hasText(
-  { id, key, model }: CallRecord,
+  call: CallRecord,
   last: AttemptRecord | undefined,
   { text, keys }: NonNullable<CallFilter["text"]>,
 ): boolean {
+  const { id, key, model, upstreamId } = call;
   const wanted = text.toLowerCase();
   const target = last ? `${last.deployment} ${last.provider}/${last.model}` : "";
   return (
+    (text.startsWith("req_") && id.startsWith(text)) ||
     id === text ||
+    upstreamId === text ||
+    isSession(call, text) ||
     (key !== undefined && keys.includes(key)) ||
     `${model}\n${target}`.toLowerCase().includes(wanted)
   );

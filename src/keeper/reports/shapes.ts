@@ -28,12 +28,29 @@ export type UsageSums = Sums;
 export type UsageReport = Frozen<Usage>;
 export type UsageRow = UsageReport["rows"][number];
 
+/** On which side of a value a number is. */
+export interface Bound {
+  sign: ">" | ">=" | "<" | "<=";
+  value: number;
+}
+
 /** Which calls a search is about. A call with several attempts has the targets and charges of all of them. */
 export interface CallFilter extends Filter {
   /** Calls that did not end with a complete answer: failed or cancelled. */
   failed?: boolean;
   outcome?: Outcome;
-  status?: number;
+  /** Statuses of the answer to the client, as spans of which one has it. */
+  status?: readonly { low: number; high: number }[];
+  /** All charges. Nano-dollars. */
+  cost?: Bound;
+  /** Milliseconds. */
+  took?: Bound;
+  /** All input and output of all attempts. */
+  tokens?: Bound;
+  /** The beginning of an id, or the provider's id. */
+  id?: string;
+  /** Calls that this finds are left out. */
+  not?: readonly CallFilter[];
   /** Calls that took at least this long. Milliseconds. */
   slowerThan?: number;
   /** Calls with more than one attempt. */
@@ -48,7 +65,7 @@ export interface CallFilter extends Filter {
   format?: string;
   /** The beginning of the client's name. */
   client?: string;
-  /** Hash of a session, 16 hexadecimal digits. */
+  /** Hash of a session, 16 hexadecimal digits, or its id at the client. */
   session?: string;
   /** Values of columns that the store has in `detail`. */
   columns?: Readonly<Record<string, unknown>>;
@@ -60,7 +77,11 @@ export interface CallQuery extends CallFilter {
   limit: number;
   /** Cursor: `next` of the page before. */
   after?: string;
+  /** The largest first; default: the newest. */
+  sort?: CallOrder;
 }
+
+export type CallOrder = "cost" | "took" | "first" | "tokens";
 
 /** A page of a search, of records: the API adds the names of keys. */
 export interface CallPage extends Omit<Frozen<Calls>, "calls"> {

@@ -1,4 +1,5 @@
 /** The prompts of attempts: their sections, and what the cache of the provider saved. Only for targets that report a cache. */
+import { sessionHash } from "../session-hash.ts";
 import type { Attempt, Call } from "../../core/call.ts";
 import type { Usage } from "../../core/events.ts";
 import type { PromptSource } from "../../core/ledger.ts";
@@ -68,6 +69,5 @@ function valueOf(usage: Usage, rule: PriceRule): Pick<PromptRecord, "saved" | "d
 
 /** 16 hexadecimal digits. Sessions of two callers are two sessions. */
 export function sessionOf(call: Call, affinity: string): string {
-  const text = `${call.principal?.id ?? ""}\n${affinity}`;
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
+  return sessionHash(call.principal?.id ?? "", affinity);
 }

@@ -242,7 +242,7 @@ describe("a filter of calls", () => {
   test("finds outcome, status, several attempts, losses and any refusal", async () => {
     expect(await ids({ outcome: "cancelled" })).toEqual([other.id]);
     expect(await ids({ outcome: "complete" })).toEqual([plain.id]);
-    expect(await ids({ status: 503 })).toEqual([other.id]);
+    expect(await ids({ status: [{ low: 500, high: 599 }] })).toEqual([other.id]);
     expect(await ids({ retried: true })).toEqual([FULL.id]);
     expect(await ids({ retried: false, losses: false })).toEqual([other.id, plain.id]);
     expect(await ids({ losses: true })).toEqual([FULL.id]);

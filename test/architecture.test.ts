@@ -259,6 +259,7 @@ const RULES: readonly Rule[] = [
       "src/keeper/settings.ts",
       "src/keeper/store/",
       "src/operator/",
+      "src/run/formats.ts",
     ],
     because: "it records calls at the seam of the gateway, into a file of the keeper that the operator reads",
   },
@@ -705,7 +706,7 @@ const FORMAT_IDS = [
  * name of a format, and the sections of the config that have such a name.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(exec|import|probe)\/|features\/[a-z-]+\/section\.ts$|ledger\/prices\/import\/|features\/traces\/conventions\.ts$|run\/assemble\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(exec|import|probe)\/|features\/[a-z-]+\/section\.ts$|ledger\/prices\/import\/|features\/traces\/conventions\.ts$|run\/(assemble|formats)\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {

@@ -61,7 +61,7 @@ function readKind(word: string | true): Kind {
 }
 
 async function builtInNames(): Promise<{ formatIds: string[]; providerNames: string[] }> {
-  const { builtInFormats } = await import("../run/assemble.ts");
+  const { builtInFormats } = await import("../run/formats.ts");
   const { builtIn } = await import("../../plugins/index.ts");
   return {
     formatIds: builtInFormats({ systemTurns: "accept" }).map(({ id }) => id),

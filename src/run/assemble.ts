@@ -24,15 +24,10 @@ import { inSlices, nextTurn } from "../core/slices.ts";
 import { dialects } from "../embeddings/index.ts";
 import { mayDecide } from "../external-plugins/declaration.ts";
 import { loadPlugins } from "../external-plugins/discover.ts";
-import { chatCompletionsFormat } from "../formats/chat-completions/index.ts";
-import { converseFormat } from "../formats/converse/index.ts";
-import { geminiFormat } from "../formats/gemini/index.ts";
-import { createMessagesFormat } from "../formats/messages/index.ts";
-import { ollamaFormat, ollamaGenerateFormat } from "../formats/ollama/index.ts";
-import { responsesFormat } from "../formats/responses/index.ts";
 import type { NameOptions } from "../gateway/routing/model-names.ts";
 import type { LoadOwnPlugin } from "../gateway/seams.ts";
 import { configurePlugins } from "./configure-plugins.ts";
+import { builtInFormats } from "./formats.ts";
 import { ModelCatalog } from "../gateway/models/catalog.ts";
 import type { LoadedPlugin, RegistryOptions } from "../gateway/routing/registry.ts";
 import { Registry } from "../gateway/routing/registry.ts";
@@ -156,20 +151,6 @@ function pluginsOfConfig(
     plugin: { name: provider.name, providers: [provider] },
     source: "config",
   }));
-}
-
-/** The built-in formats. */
-export function builtInFormats({ systemTurns }: Config["messages"]): Format[] {
-  const messages = createMessagesFormat({ systemTurns });
-  return [
-    chatCompletionsFormat,
-    messages,
-    responsesFormat,
-    converseFormat,
-    geminiFormat,
-    ollamaFormat,
-    ollamaGenerateFormat,
-  ];
 }
 
 /**

@@ -3,7 +3,7 @@
  * `UPDATE=1 bun test test/formats/crossing.slow.test.ts` writes the snapshots anew.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { builtInFormats } from "../../src/run/assemble.ts";
+import { builtInFormats } from "../../src/run/formats.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { parseFrames } from "../../src/stream/sse.ts";
 import {

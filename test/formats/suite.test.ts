@@ -1,5 +1,5 @@
 /** Every built-in format runs through the suite of formats. */
-import { builtInFormats } from "../../src/run/assemble.ts";
+import { builtInFormats } from "../../src/run/formats.ts";
 import type { ContextOptions } from "../helpers/codec-context.ts";
 import { describeFormat, samplesOf } from "../helpers/describe-format.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { builtIn } from "../../plugins/index.ts";
 import type { Provider } from "../../src/core/provider.ts";
-import { builtInFormats } from "../../src/run/assemble.ts";
+import { builtInFormats } from "../../src/run/formats.ts";
 import { dialects } from "../../src/embeddings/index.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { isUnset, providerSettings } from "../../src/config/providers.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { builtInFormats } from "../../src/run/assemble.ts";
+import { builtInFormats } from "../../src/run/formats.ts";
 import type { Format } from "../../src/core/format.ts";
 import { declarationFault } from "../../src/external-plugins/declaration.ts";
 import { loadPlugins } from "../../src/external-plugins/discover.ts";

@@ -3,6 +3,7 @@ import { answer, DRY_RUN, request, time, words } from "../../operator/shapes.ts"
 import { type Static, Type } from "@sinclair/typebox";
 import { Pruned } from "../../operator/books.ts";
 import { contract } from "../../operator/contract.ts";
+import { Talk } from "../../operator/talk.ts";
 
 export const CapturedCall = answer(
   {
@@ -21,6 +22,7 @@ export const CapturedCall = answer(
     status: Type.Integer(),
     headers: Type.Record(Type.String(), Type.String(), { description: "Of the answer." }),
     error: Type.Optional(Type.String({ description: "Why the answer failed." })),
+    talk: Talk,
   },
   { description: "A captured call, with `***` in place of credentials." },
 );

@@ -1,15 +1,19 @@
 /** Captured calls for the admin API. Each look is in the audit log. */
 import { AdminError } from "../../operator/errors.ts";
+import type { Format } from "../../core/format.ts";
 import { Slot } from "../../core/slot.ts";
 import type { KeeperHost } from "../../keeper/seams.ts";
 import type { Actor } from "../../keeper/store/store.ts";
+import type { KeptBodies } from "../../admin/kept-bodies.ts";
+import { spokenIn } from "../../gateway/recording/talk.ts";
+import type { Talk } from "../../operator/talk.ts";
 import type { Captured } from "./captured.ts";
 import type { Captures } from "./captures.ts";
 
 /** What the part in the keeper offers to the operations. */
 export const looks = new Slot<Looks>();
 
-export class Looks {
+export class Looks implements KeptBodies {
   readonly #captures: Captures;
   readonly #note: KeeperHost["note"];
 
@@ -28,10 +32,16 @@ export class Looks {
   }
 
   /** @throws AdminError 503 */
-  async read(id: string, actor: Actor): Promise<Captured | undefined> {
+  async read(id: string, actor: Actor): Promise<(Captured & { talk: Talk }) | undefined> {
     const captured = orFault(() => this.#captures.get(id));
-    if (captured) await this.#note(actor, "look", `calls/${id}/body`);
-    return captured;
+    if (!captured) return undefined;
+    await this.#note(actor, "look", `calls/${id}/body`);
+    return { ...captured, talk: spokenIn(captured, await allFormats()) };
+  }
+
+  async talk(id: string): Promise<Talk | undefined> {
+    const captured = orFault(() => this.#captures.get(id));
+    return captured && spokenIn(captured, await allFormats());
   }
 
   /** @param dryRun nothing is deleted @returns how many there are, or were @throws AdminError 503 */
@@ -42,6 +52,16 @@ export class Looks {
     await this.#note(actor, "prune", "captures", { rows });
     return { rows, bytes: known.bytes };
   }
+}
+
+let formats: Promise<ReadonlyMap<string, Format>> | undefined;
+
+/** The keeper has the code of formats only once somebody looks at a body. */
+function allFormats(): Promise<ReadonlyMap<string, Format>> {
+  return (formats ??= import("../../run/formats.ts").then(
+    ({ builtInFormats }) =>
+      new Map(builtInFormats({ systemTurns: "accept" }).map((format) => [format.id, format])),
+  ));
 }
 
 /** @throws AdminError 503 if the file cannot be used */

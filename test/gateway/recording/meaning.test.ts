@@ -1,6 +1,6 @@
 /** Which requests mean the same, in one dialect and in different ones. */
 import { describe, expect, test } from "bun:test";
-import { builtInFormats } from "../../../src/run/assemble.ts";
+import { builtInFormats } from "../../../src/run/formats.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { createMask } from "../../../src/gateway/recording/mask.ts";
 import { type Meaning, meaningOf } from "../../../src/gateway/recording/meaning.ts";

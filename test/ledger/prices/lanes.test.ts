@@ -1,6 +1,6 @@
 /** One answer of a provider costs the same in every lane. */
 import { describe, expect, test } from "bun:test";
-import { builtInFormats } from "../../../src/run/assemble.ts";
+import { builtInFormats } from "../../../src/run/formats.ts";
 import { NO_USAGE, type Usage } from "../../../src/core/events.ts";
 import type { Charge } from "../../../src/ledger/charge.ts";
 import { chargeOf } from "../../../src/ledger/prices/charge-of.ts";

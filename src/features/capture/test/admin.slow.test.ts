@@ -68,6 +68,8 @@ test("a captured call has its bodies without credentials, and each look is in th
     const body = await bodyOf(id);
     expect(body).toMatchObject({ id, format: "chat-completions", operation: "generate", status: 200 });
     expect(JSON.parse(body.request)).toMatchObject({ messages: [{ content: "The key is *** today" }] });
+    expect(body.talk.turns[0]!.parts).toEqual([{ kind: "text", text: "The key is *** today" }]);
+    expect(body.talk.answer.map(({ kind }) => kind)).toEqual(["text"]);
     expect(body.answer).not.toContain("pasted");
     expect(body.expiresAt - body.at).toBe(3 * 86_400_000);
     expect(text).toContain(stream ? "[DONE]" : "pasted");

@@ -208,7 +208,7 @@ describe.skipIf(missingChromium !== undefined)(
           ["60", { rpm: 60 }],
           ["", undefined],
         ] as const) {
-          await page.click("=Limits…");
+          await page.click("=Edit…");
           await page.fill("=Calls a minute", text);
           if (text === "") await page.press("Backspace");
           await page.click("=Save");

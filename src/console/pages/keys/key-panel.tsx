@@ -21,7 +21,7 @@ interface Props {
 }
 
 /** The actions on a key, each in a dialog. */
-export type KeyDeed = "rotate" | "revoke" | "limits";
+export type KeyDeed = "edit" | "rotate" | "revoke";
 
 export function KeyPanel({ entry, overview, onDeed }: Props) {
   const over = budgetsOver(
@@ -129,14 +129,12 @@ function KeyActions({ entry, onDeed }: Omit<Props, "overview">) {
   const why = readOnly() ?? (entry.state === "revoked" ? "The key is revoked." : undefined);
   return (
     <div class="acts">
+      <Button why={why} onClick={() => onDeed("edit")}>
+        Edit…
+      </Button>
       <Button why={why} onClick={() => onDeed("rotate")}>
         Rotate…
       </Button>
-      {entry.kind === "call" && (
-        <Button why={why} onClick={() => onDeed("limits")}>
-          Limits…
-        </Button>
-      )}
       <Button kind="danger" why={why} onClick={() => onDeed("revoke")}>
         Revoke…
       </Button>

@@ -12,15 +12,14 @@ import { Blank, Loaded } from "../../parts/states.tsx";
 import { onKey } from "../../shell/shortcuts.ts";
 import { Page } from "../../shell/page.tsx";
 import { BudgetCard } from "./budget-card.tsx";
+import { EditKeyDialog } from "./edit-key.tsx";
 import { RevokeDialog, RotateDialog } from "./key-dialogs.tsx";
 import { type KeyDeed, KeyPanel } from "./key-panel.tsx";
 import { LimitDialog } from "./limit-dialog.tsx";
 import { NewBudgetDialog } from "./new-budget.tsx";
 import { NewKeyDialog } from "./new-key.tsx";
-import { ratesOf } from "./key-words.ts";
 import type { BudgetState, KeysOverview } from "./overview.ts";
 import { Refused } from "./refused.tsx";
-import { RateDialog } from "./rate-dialog.tsx";
 import { SecretDialog } from "./secret-dialog.tsx";
 import { KeyTags, KeyTree } from "./tree.tsx";
 import { useKeys } from "./use-keys.ts";
@@ -314,10 +313,8 @@ function Dialogs({ open, overview, setOpen, onClose, onDone }: DialogsProps) {
       return <NewBudgetDialog onClose={onClose} onDone={onDone} />;
     case "limit":
       return <LimitDialog state={open.state} onClose={onClose} onDone={onDone} />;
-    case "limits": {
-      const [rate] = ratesOf(overview?.rates ?? [], open.entry.id).filter(({ source }) => source === "store");
-      return <RateDialog entry={open.entry} rate={rate} onClose={onClose} onDone={onDone} />;
-    }
+    case "edit":
+      return overview && <EditKeyDialog {...{ overview, onClose, onDone }} entry={open.entry} />;
     case "rotate":
       return (
         <RotateDialog

@@ -1,14 +1,13 @@
 /** The dialog that makes a key. */
 import { useState } from "preact/hooks";
-import { knownNames } from "../../data/names.ts";
-import type { CreatedKey, KeyField, NewKey } from "../../data/types.ts";
-import { moment } from "../../numbers/times.ts";
-import { Segments } from "../../parts/controls.tsx";
-import { FormDialog, Suggestions, TextField } from "../../parts/form.tsx";
-import { AMOUNT_FORM, amountWords, budgetsOver, limitDollars, readAmount } from "./budget-words.ts";
-import { nameFault, readCount, readEnd, readList, readOption } from "./key-words.ts";
-import type { BudgetState } from "./overview.ts";
+import type { CreatedKey, KeyField } from "../../data/types.ts";
 import { useWrite } from "../../data/use-write.ts";
+import { Segments } from "../../parts/controls.tsx";
+import { FormDialog } from "../../parts/form.tsx";
+import { budgetsOver, limitDollars } from "./budget-words.ts";
+import { emptyDraft, faultsOf, newKeyOf } from "./key-draft.ts";
+import { KeyFields } from "./key-fields.tsx";
+import type { BudgetState } from "./overview.ts";
 
 interface Props {
   /** Where the key is at first. */
@@ -27,102 +26,28 @@ const KINDS: readonly (readonly [Kind, string])[] = [
   ["admin", "Changes here"],
 ];
 
+/** Fields that keys of every kind have. */
+const isOfAny = (field: string) => field === "name" || field === "ends";
+
 export function NewKeyDialog({ path: usual, budgets, options, onClose, onMade }: Props) {
-  const [name, setName] = useState("");
   const [kind, setKind] = useState<Kind>("call");
-  const [path, setPath] = useState(usual);
-  const [models, setModels] = useState("");
-  const [rate, setRate] = useState("");
-  const [amount, setAmount] = useState("");
-  const [ends, setEnds] = useState("");
-  /** The texts of the options' fields. */
-  const [given, setGiven] = useState<Readonly<Record<string, string>>>({});
+  const [draft, setDraft] = useState(() => emptyDraft(usual));
   const { busy, error, run } = useWrite<CreatedKey>();
+  const was = emptyDraft(usual);
 
   const isCall = kind === "call";
-  const where = path.trim() || "/";
-  const wanted = readList(models);
-  const budget = readAmount(amount);
-  const rpm = readCount(rate);
-  const end = readEnd(ends, Date.now());
-  const badAmount = isCall && amount.trim() !== "" && !budget;
-  const badRate = isCall && rate.trim() !== "" && !rpm;
-
-  const scopes = {
-    ...(wanted && { models: wanted }),
-    ...Object.fromEntries(
-      options
-        .filter(({ name }) => given[name]?.trim())
-        .map(({ name, type }) => [name, readOption(type, given[name]!)]),
-    ),
-  };
-
+  const where = draft.path.trim() || "/";
+  const faults = Object.keys(faultsOf(draft, was, Date.now()));
+  const isReady = draft.name.trim() !== "" && (isCall ? faults : faults.filter(isOfAny)).length === 0;
   const make = async () => {
-    const forCalls = {
-      scopes,
-      ...(budget && { budget }),
-      ...(rpm && { rates: { rpm } }),
-    };
-    const body: NewKey = { name: name.trim(), kind, path: where, ...end, ...(isCall && forCalls) };
-    const created = await run("POST", "/keys", { body });
+    const created = await run("POST", "/keys", { body: newKeyOf(draft, kind, options, Date.now()) });
     if (created) onMade(created);
   };
 
   return (
-    <FormDialog
-      title="New key"
-      deed="Create"
-      ready={name.trim() !== "" && !nameFault(name) && !badAmount && !badRate && end !== undefined}
-      {...{ busy, error, onClose }}
-      onDo={make}
-    >
+    <FormDialog title="New key" deed="Create" ready={isReady} {...{ busy, error, onClose }} onDo={make}>
       <Segments label="What the key does" options={KINDS} value={kind} onChoose={setKind} />
-      <div class="two">
-        <TextField label="Name" value={name} onChange={setName} error={nameFault(name)} data-first />
-        <TextField label="Path" class="mono" value={path} onChange={setPath} list="paths" />
-      </div>
-      {isCall && (
-        <div class="two">
-          <TextField label="May use models" value={models} onChange={setModels} placeholder="all" />
-          <TextField
-            label="Calls a minute"
-            value={rate}
-            onChange={setRate}
-            placeholder="no limit"
-            inputMode="numeric"
-            error={badRate ? "A whole number." : undefined}
-          />
-        </div>
-      )}
-      {isCall &&
-        options.map(({ name, label }) => (
-          <TextField
-            label={label}
-            value={given[name] ?? ""}
-            onChange={(text) => setGiven({ ...given, [name]: text })}
-          />
-        ))}
-      <div class="two">
-        {isCall && (
-          <TextField
-            label="Budget"
-            value={amount}
-            onChange={setAmount}
-            placeholder="$50 a month, hard"
-            error={badAmount ? AMOUNT_FORM : undefined}
-            hint={budget && amountWords(budget)}
-          />
-        )}
-        <TextField
-          label="Ends"
-          value={ends}
-          onChange={setEnds}
-          placeholder="never"
-          error={end ? undefined : "Write never, 30 d, or a date to come like 2027-03-31."}
-          hint={end?.expiresAt && `refused from ${moment(end.expiresAt)} on`}
-        />
-      </div>
-      <Suggestions id="paths" of={knownNames()?.paths ?? []} />
+      <KeyFields {...{ draft, was, options, isCall }} onChange={setDraft} />
       <p class="mid">
         {isCall ? <FallsUnder path={where} budgets={budgets} /> : REACH[kind] + reachOf(where)}
       </p>

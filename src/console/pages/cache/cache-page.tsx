@@ -7,7 +7,7 @@ import { useApi } from "../../data/use-api.ts";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
 import { Page } from "../../shell/page.tsx";
-import { FilterChips, filtersFor } from "../spend/filter-chips.tsx";
+import { filtersFor, SpendFilterBar } from "../spend/filters.tsx";
 import { GroupsPanel, isGroup } from "./groups.tsx";
 import { Said } from "./said.tsx";
 import { SessionsPanel } from "./sessions.tsx";
@@ -25,7 +25,7 @@ export function CachePage() {
         <Loaded of={report} what="Cache figures" rows={6}>
           {(data) => (
             <>
-              <FilterChips filters={filters} />
+              <SpendFilterBar query={query.value} />
               {data.total.calls === 0 ? (
                 <section class="panel">
                   <Blank title="No provider has reported a cache in this time.">

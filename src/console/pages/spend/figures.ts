@@ -29,6 +29,26 @@ export const DIMENSIONS = {
 } as const;
 export type Dimension = keyof typeof DIMENSIONS;
 
+/** What a group is divided by, unless the address has another. */
+const SECOND: Readonly<Record<Dimension, Dimension>> = {
+  path: "key",
+  key: "model",
+  tag: "key",
+  model: "key",
+  provider: "model",
+  day: "model",
+};
+
+/** @param asked of the address */
+export function secondOf(dimension: Dimension, asked: string | undefined): Dimension {
+  const isOther = asked !== undefined && asked !== dimension && Object.hasOwn(DIMENSIONS, asked);
+  return isOther ? (asked as Dimension) : SECOND[dimension];
+}
+
+/** By what rows are ordered. */
+export const RANKS = { cost: "Cost", calls: "Calls", tokens: "Tokens" } as const;
+export type Rank = keyof typeof RANKS;
+
 /** Groups of the report that make up a dimension: a model is named with its provider. */
 export function groupsOf(dimension: Dimension): readonly string[] {
   return dimension === "model" ? ["provider", "model"] : [dimension];
@@ -96,8 +116,20 @@ export function paidPerMillion(sums: Sums): number | undefined {
   return tokens > 0 && sums.cost > 0 ? sums.cost / 1000 / tokens : undefined;
 }
 
-/** The groups of a report, the most expensive first, those without a cost by their calls; days from the newest on. */
-export function groups(rows: readonly Row[], earlier: readonly Row[], dimension: Dimension): Group[] {
+const BY_RANK: Readonly<Record<Rank, (sums: Sums) => number>> = {
+  cost: ({ cost }) => cost,
+  calls: ({ calls }) => calls,
+  tokens: tokensOf,
+};
+
+/** The groups of a report, the biggest first, those without a cost by their calls; days from the newest on. */
+export function groups(
+  rows: readonly Row[],
+  earlier: readonly Row[],
+  dimension: Dimension,
+  rank: Rank = "cost",
+): Group[] {
+  const figure = BY_RANK[rank];
   const past = new Map(earlier.map((row) => [idOf(row, dimension), row.cost]));
   return rows
     .map((row) => {
@@ -113,9 +145,9 @@ export function groups(rows: readonly Row[], earlier: readonly Row[], dimension:
       };
     })
     .sort((a, b) =>
-      dimension === "day"
+      dimension === "day" && rank === "cost"
         ? b.id.localeCompare(a.id)
-        : b.cost - a.cost || b.calls - a.calls || a.id.localeCompare(b.id),
+        : figure(b) - figure(a) || b.cost - a.cost || b.calls - a.calls || a.id.localeCompare(b.id),
     );
 }
 

@@ -6,6 +6,7 @@ import { queryOf } from "../../data/api.ts";
 import { rangeOf } from "../../data/range.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Button, Segments } from "../../parts/controls.tsx";
+import { SelectField } from "../../parts/form.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { coloursOf } from "../../parts/series.ts";
@@ -22,10 +23,13 @@ import {
   forecastOf,
   groups,
   groupsOf,
+  type Rank,
+  RANKS,
+  secondOf,
   seriesOf,
   TOGETHER,
 } from "./figures.ts";
-import { FilterChips, filtersFor } from "./filter-chips.tsx";
+import { filtersFor, SpendFilterBar } from "./filters.tsx";
 import { Head } from "./head.tsx";
 import { Legend } from "./legend.tsx";
 import {
@@ -64,13 +68,20 @@ export function SpendPage() {
   const earlier = useApi<typeof getUsage>(usage(groupNames, fullHours(before(period))));
   const total = table.data?.total;
   const dimension = dimensionOf(table.data?.rows ?? [], asked);
-  const all = groups(table.data?.rows ?? [], earlier.data?.rows ?? [], dimension);
+  const rank: Rank = Object.hasOwn(RANKS, values["rank"] ?? "") ? (values["rank"] as Rank) : "cost";
+  const second = secondOf(dimension, values["then"]);
+  const all = groups(table.data?.rows ?? [], earlier.data?.rows ?? [], dimension, rank);
   const isDrawn = areDrawn(all, total, dimension);
   const drawn = useApi<typeof getUsage>(usage([period.step, ...(isDrawn ? groupNames : [])], whole), {
     every: EVERY,
   });
   const past = useApi<typeof getUsage>(usage([period.step], counterparts(period)));
-  const series = isDrawn ? seriesOf(all, coloursOf) : TOGETHER;
+  const series = isDrawn
+    ? seriesOf(
+        all.toSorted((a, b) => b.cost - a.cost),
+        coloursOf,
+      )
+    : TOGETHER;
   const bars = barsOf({ rows: drawn.data?.rows ?? [], past: past.data?.rows ?? [] }, series, {
     period,
     dimension,
@@ -102,7 +113,7 @@ export function SpendPage() {
         </>
       }
     >
-      <FilterChips filters={filters} />
+      <SpendFilterBar query={values} />
       {table.error && !table.data && table.error.status !== 401 ? (
         <Failed what="Spend" error={table.error} again={table.again} />
       ) : (
@@ -113,8 +124,11 @@ export function SpendPage() {
               label="Group by"
               options={Object.entries(DIMENSIONS) as [Dimension, string][]}
               value={asked}
-              onChoose={(by) => setQuery({ by: by === "model" ? undefined : by })}
+              onChoose={(by) =>
+                setQuery({ by: by === "model" ? undefined : by, then: undefined, divided: undefined })
+              }
             />
+            <Order {...{ dimension, second, rank }} />
           </div>
           <Panel
             label={`Spend by ${DIMENSIONS[dimension].toLowerCase()}`}
@@ -147,7 +161,8 @@ export function SpendPage() {
                   />
                 </div>
                 <SpendTable
-                  {...{ groups: all, series, total, dimension, title, against, calls }}
+                  {...{ groups: all, series, total, dimension, title, against, calls, rank, second }}
+                  sums={{ ...filters, ...whole }}
                   before={earlier.data?.total}
                 />
               </>
@@ -156,6 +171,27 @@ export function SpendPage() {
         </>
       )}
     </Page>
+  );
+}
+
+/** By what rows are ordered, and by what a row is divided. */
+function Order({ dimension, second, rank }: { dimension: Dimension; second: Dimension; rank: Rank }) {
+  const others = (Object.entries(DIMENSIONS) as [Dimension, string][]).filter(([name]) => name !== dimension);
+  return (
+    <div class="two order">
+      <SelectField
+        label="Rank by"
+        options={Object.entries(RANKS) as [Rank, string][]}
+        value={rank}
+        onChange={(to) => setQuery({ rank: to === "cost" ? undefined : to })}
+      />
+      <SelectField
+        label="Then by"
+        options={others}
+        value={second}
+        onChange={(to) => setQuery({ then: to })}
+      />
+    </div>
   );
 }
 

@@ -1,23 +1,23 @@
 /** The groups of Spend: the same figures as the chart, as text. */
-import { go, hrefOf, type QueryChange } from "../../data/location.ts";
-import { count, percent, whole } from "../../numbers/counts.ts";
+import { useState } from "preact/hooks";
+import { hrefOf, query, type QueryChange, setQuery } from "../../data/location.ts";
+import { count, whole } from "../../numbers/counts.ts";
 import { dollars } from "../../numbers/money.ts";
 import { Figure } from "../../parts/controls.tsx";
-import { MoneyCell, Unpriced } from "../../parts/numbers.tsx";
-import { ShareBar } from "../../parts/panel.tsx";
+import { MoneyCell } from "../../parts/numbers.tsx";
 import {
   type Dimension,
   DIMENSIONS,
   type Group,
-  paidPerMillion,
+  type Rank,
   type Series,
   type Sums,
   sum,
   tokensOf,
-  uncertainOf,
 } from "./figures.ts";
+import { SubRows } from "./subgroups.tsx";
+import { Cells, change, uncertainShare, UNKNOWN } from "./table-cells.tsx";
 import { Swatch } from "./tip.tsx";
-import { useState } from "preact/hooks";
 
 interface Props {
   groups: readonly Group[];
@@ -29,19 +29,26 @@ interface Props {
   /** The sums of the time before. */
   before: Sums | undefined;
   calls: QueryChange;
+  /** Filters and time of the sums. */
+  sums: Readonly<Record<string, string | number | undefined>>;
+  rank: Rank;
+  /** What a row is divided by. */
+  second: Dimension;
 }
 
-const UNKNOWN = <span class="dim">–</span>;
+/** Of the table. */
+const COLUMNS = 8;
 
 /** Rows at first, and more with each click. */
 const ROWS = 60;
 
-export function SpendTable({ groups, series, total, dimension, title, against, before, calls }: Props) {
+export function SpendTable(props: Props) {
+  const { groups, series, total, dimension, title, against, before, calls, sums, rank, second } = props;
   const [most, setMost] = useState(ROWS);
   // Without calls in the time before there is nothing to compare with. Days are compared in the chart, with their weekday.
   const isKnownBefore = before !== undefined && before.calls > 0 && dimension !== "day";
   const overlaps = dimension === "tag" && sum(groups, ({ cost }) => cost) !== total.cost;
-  const biggest = groups[0]?.cost ?? 0;
+  const biggest = Math.max(0, ...groups.map(({ cost }) => cost));
   return (
     <>
       <div class="scroll">
@@ -74,7 +81,7 @@ export function SpendTable({ groups, series, total, dimension, title, against, b
             {groups.slice(0, most).map((group) => (
               <GroupRow
                 key={group.id}
-                {...{ group, biggest, calls, isKnownBefore }}
+                {...{ group, biggest, calls, isKnownBefore, sums, rank, second }}
                 colour={colourOf(group, series)}
               />
             ))}
@@ -105,103 +112,64 @@ export function SpendTable({ groups, series, total, dimension, title, against, b
           <button type="button" class="btn" onClick={() => setMost(most + ROWS)}>
             Show {Math.min(ROWS, groups.length - most)} more
           </button>
-          {groups.length - most} more, each at most {dollars(groups[most]!.cost)}; the total contains them.
+          {groups.length - most} more, {dollars(sum(groups.slice(most), ({ cost }) => cost))} together; the
+          total contains them.
         </div>
       )}
     </>
   );
 }
 
-interface RowProps {
+interface RowProps extends Pick<Props, "calls" | "sums" | "rank" | "second"> {
   group: Group;
   /** Absent if its group has no bars of its own. */
   colour: Series["colour"] | undefined;
   biggest: number;
-  calls: QueryChange;
   isKnownBefore: boolean;
 }
 
-function GroupRow({ group, colour, biggest, calls, isKnownBefore }: RowProps) {
-  const query = group.selects && { ...calls, ...group.selects };
-  const open = () => query && go("/calls", query);
-  const paid = paidPerMillion(group);
-  const isUnpriced = group.cost === 0 && group.unpriced > 0;
+/** A click narrows Spend to the group; the figure opens its calls; the arrow divides it. */
+function GroupRow({ group, colour, calls, sums, rank, second, ...rest }: RowProps) {
+  const { selects, name, id } = group;
+  const isDivided = query.value["divided"] === id;
+  const narrowed = selects && { ...selects, by: second, divided: undefined };
   return (
-    <tr
-      {...(query && { tabIndex: 0 })}
-      onClick={(event) => !(event.target instanceof Element && event.target.closest("a")) && open()}
-      onKeyDown={(event) => event.key === "Enter" && event.target === event.currentTarget && open()}
-    >
-      <td class="p-name">
-        <span class="mark" title={group.name}>
-          {colour !== undefined && <Swatch colour={colour} />}
-          <span class={`clip ${query ? "" : "dim"}`}>{group.name}</span>
-        </span>
-      </td>
-      <td class="num">
-        {isUnpriced ? (
-          <Unpriced />
-        ) : query ? (
-          <a class="fig" href={hrefOf("/calls", query)} title="Open the calls this is made of">
-            <MoneyCell nano={group.cost} fraction={6} />
-          </a>
-        ) : (
-          <MoneyCell nano={group.cost} fraction={6} />
-        )}
-      </td>
-      <td class="w3">{biggest > 0 && <ShareBar share={group.cost / biggest} />}</td>
-      <td class="num mid">{uncertainShare(group, query)}</td>
-      <td class="num w3">{isKnownBefore ? change(group.cost, group.before) : UNKNOWN}</td>
-      <td class="num w3">
-        {whole(group.calls)}
-        {group.unpriced > 0 && !isUnpriced && (
-          <span class="dim">
-            {" ("}
-            {linked(
-              `${whole(group.unpriced)} unpriced`,
-              query && { ...query, state: "unpriced" },
-              "Attempts without a price; they are in no sum",
-            )}
-            )
-          </span>
-        )}
-      </td>
-      <td class="num w3 w2">{count(tokensOf(group))}</td>
-      <td class="num w3 w2">{paid === undefined ? <span class="dim">–</span> : paid.toFixed(3)}</td>
-    </tr>
+    <>
+      <tr>
+        <Cells
+          {...{ group }}
+          {...rest}
+          query={selects && { ...calls, ...selects }}
+          name={
+            <span class="mark" title={name}>
+              {selects && (
+                <button
+                  type="button"
+                  class="link divide"
+                  aria-expanded={isDivided}
+                  aria-label={`${name} by ${DIMENSIONS[second].toLowerCase()}`}
+                  onClick={() => setQuery({ divided: isDivided ? undefined : id }, { replace: true })}
+                >
+                  {isDivided ? "▾" : "▸"}
+                </button>
+              )}
+              {colour !== undefined && <Swatch colour={colour} />}
+              {narrowed ? (
+                <a class="plain clip" href={hrefOf("/spend", { ...query.value, ...narrowed })}>
+                  {name}
+                </a>
+              ) : (
+                <span class="clip dim">{name}</span>
+              )}
+            </span>
+          }
+        />
+      </tr>
+      {isDivided && selects && <SubRows {...{ group, second, rank, sums, calls }} columns={COLUMNS} />}
+    </>
   );
 }
 
 function colourOf({ id }: Group, series: readonly Series[]): Series["colour"] | undefined {
   return series.find(({ ids }) => ids?.has(id))?.colour;
-}
-
-/** A figure that opens its calls, if a filter selects them. */
-function linked(text: string, query: QueryChange | undefined, title?: string) {
-  return query ? (
-    <Figure query={query} {...(title !== undefined && { title })}>
-      {text}
-    </Figure>
-  ) : (
-    text
-  );
-}
-
-function uncertainShare(sums: Sums, query: QueryChange | undefined) {
-  const uncertain = uncertainOf(sums);
-  if (sums.cost === 0) return UNKNOWN;
-  return linked(
-    percent(uncertain / sums.cost),
-    uncertain > 0 && query ? { ...query, state: "uncertain" } : undefined,
-  );
-}
-
-/** `+23 %`, `new` for what cost nothing before. */
-function change(cost: number, before: number | undefined) {
-  if (cost === 0 && !before) return <span class="dim">–</span>;
-  if (!before) return <span class="dim">new</span>;
-  const share = cost / before - 1;
-  if (share > 9.995) return `${Math.round(cost / before)} times`;
-  const digits = Math.abs(share * 100).toFixed(0);
-  return `${digits === "0" ? "±" : share > 0 ? "+" : "−"}${digits} %`;
 }

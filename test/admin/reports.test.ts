@@ -19,13 +19,18 @@ test("a key is named by id or name, and one on another path does not exist", asy
   expect((await send("GET", "/admin/v1/usage?key=alice", { key: read })).status).toBe(404);
 });
 
-test("usage as CSV has a column for each group and sum, and no formula", async () => {
-  const { send } = fakeAdmin();
-  const { text, headers } = await send("GET", "/admin/v1/usage?by=key", { headers: { accept: "text/csv" } });
+test("M1: usage as CSV has its time, a column for each group and sum in dollars, and no formula", async () => {
+  const { send, addKey } = fakeAdmin();
+  addKey("call", "/", { id: "=SUM(A1)", name: "alice" });
+  const { text, headers } = await send("GET", "/admin/v1/usage?by=key,day", {
+    headers: { accept: "text/csv" },
+  });
   expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
   const [head, row, end] = text.split("\r\n");
-  expect(head).toStartWith("key,calls,failed,");
-  expect(row).toStartWith("'=SUM(A1),3,0,");
+  expect(head).toStartWith("from,to,key,day,keyName,calls,failed,");
+  expect(head).toEndWith(",unpriced,ms,firstMs,spent,certain,estimated,assumed,reported,untiered");
+  expect(row).toMatch(/^[^,]*,[^,]*,'=SUM\(A1\),[^,]*,alice,3,0,/);
+  expect(row).toMatch(/(,-?\d+\.\d{9}){6}$/);
   expect(head!.split(",")).toHaveLength(row!.split(",").length);
   expect(end).toBe("");
 });

@@ -12,7 +12,11 @@ export const reportOperations = [
     const { by, ...filter } = given.query;
     const report = await given.books.usage({ ...filterOf(given, filter), by });
     const wantsCsv = given.headers.get("accept")?.includes("text/csv") === true;
-    if (wantsCsv) return { text: csv(report, by), type: "text/csv; charset=utf-8" };
+    if (wantsCsv)
+      return {
+        text: csv(withKeyNames(report, given.books.policy().keys), by),
+        type: "text/csv; charset=utf-8",
+      };
     return { json: withKeyNames(report, given.books.policy().keys) };
   }),
   answers(listPrices, async ({ books, query }) => ({ json: await books.prices(query) })),
@@ -39,15 +43,46 @@ function withKeyNames(report: UsageReport, keys: readonly KeyEntry[]) {
   return { ...report, rows };
 }
 
-const COLUMNS = Object.keys(SUMS) as (keyof UsageSums)[];
+/** Sums that are counts. */
+const COUNTS = (Object.keys(SUMS) as (keyof UsageSums)[]).filter((name) => !isMoney(name));
 
-/** One row for each group; amounts are nano-dollars. */
-function csv({ rows }: UsageReport, by: readonly (typeof USAGE_GROUPS)[number][]): string {
+function isMoney(name: keyof UsageSums): boolean {
+  return ["cost", "reported", "estimated", "assumed", "untiered"].includes(name);
+}
+
+/** Amounts for accounts: dollars with all nine decimals. */
+const AMOUNTS: readonly (readonly [string, (row: UsageSums) => number])[] = [
+  ["spent", ({ cost }) => cost],
+  ["certain", ({ cost, estimated, assumed }) => cost - estimated - assumed],
+  ["estimated", ({ estimated }) => estimated],
+  ["assumed", ({ assumed }) => assumed],
+  ["reported", ({ reported }) => reported],
+  ["untiered", ({ untiered }) => untiered],
+];
+
+/** One row for each group, with the time of the report. */
+function csv(
+  { rows, from, to }: ReturnType<typeof withKeyNames>,
+  by: readonly (typeof USAGE_GROUPS)[number][],
+): string {
+  const time = (at: number | undefined) => (at === undefined ? "" : new Date(at).toISOString());
+  const isByKey = by.includes("key");
   const lines = rows.map((row) => [
+    ...[time(from), time(to)],
     ...by.map((group) => quote(row.group[group] ?? "")),
-    ...COLUMNS.map((column) => String(row[column])),
+    ...(isByKey ? [quote(("keyName" in row && row.keyName) || "")] : []),
+    ...COUNTS.map((name) => String(row[name])),
+    ...AMOUNTS.map(([, of]) => (of(row) / 1e9).toFixed(9)),
   ]);
-  return [[...by, ...COLUMNS], ...lines].map((line) => `${line.join(",")}\r\n`).join("");
+  const head = [
+    "from",
+    "to",
+    ...by,
+    ...(isByKey ? ["keyName"] : []),
+    ...COUNTS,
+    ...AMOUNTS.map(([name]) => name),
+  ];
+  return [head, ...lines].map((line) => `${line.join(",")}\r\n`).join("");
 }
 
 /** Spreadsheets run a cell that begins with one of these characters as a formula. */

@@ -98,6 +98,25 @@ describe.skipIf(missingChromium !== undefined)(`Spend (${missingChromium ?? "in 
     );
   });
 
+  test("M1, change 22: a file by day has the sums in dollars, and paper names gateway, time and filters", async () => {
+    await page.go(`${stage.admin.url}/console/spend?by=key&key=ci-bot`);
+    await page.waitFor("document.querySelector('table.spend tfoot')");
+    await page.evaluate(
+      "URL.createObjectURL = (blob) => { blob.text().then((text) => (window.saved = text)); return '#'; }",
+    );
+    await page.click("=CSV by day");
+    await page.waitFor("window.saved");
+    const [head, ...lines] = (await page.evaluate<string>("window.saved")).trim().split("\r\n");
+    const names = head!.split(",");
+    const spent = lines.map((line) => Number(line.split(",")[names.indexOf("spent")]));
+    const { total } = await usage("key=ci-bot");
+    expect(Math.round(spent.reduce((sum, one) => sum + one, 0) * 1e9)).toBe(total.cost);
+    expect(names.slice(0, 5)).toEqual(["from", "to", "day", "key", "keyName"]);
+    const statement = await page.evaluate<string>("document.querySelector('p.print').textContent");
+    expect(statement).toContain("only key ci-bot");
+    expect(statement).toContain(new URL(stage.admin.url).host);
+  });
+
   test("S13: no width of Spend scrolls sideways with a divided row", async () => {
     for (const width of [390, 1024, 1440]) {
       await page.view({ width });

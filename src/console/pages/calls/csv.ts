@@ -16,24 +16,42 @@ const COLUMNS: readonly Column[] = [
   ["time", ({ startedAt }) => new Date(startedAt).toISOString()],
   ["status"],
   ["outcome"],
+  ["finish"],
+  ["error", ({ error }) => error?.code ?? error?.kind],
   ["refused"],
   ["key", ({ key, keyName }) => keyName ?? key],
   ["path"],
+  ["tags", ({ tags }) => tags?.join(" ")],
+  ["session"],
   ["asked", ({ model }) => model],
   ["provider", (call) => servedBy(call)?.provider],
   ["deployment", (call) => servedBy(call)?.deployment],
   ["model", (call) => servedBy(call)?.model],
   ["format"],
   ["client"],
+  ["stream", ({ stream }) => String(stream)],
+  ["losses", ({ losses }) => losses?.map(({ code, path }) => `${code} ${path}`).join("; ")],
   ["attempts", ({ attempts }) => attempts.length],
   ["input", (call) => tokensOf(call).input],
   ["cacheRead", (call) => tokensOf(call).cacheRead],
+  ["cacheWrite", ({ attempts }) => attempts.reduce((sum, { usage }) => sum + usage.cacheWrite, 0)],
   ["output", (call) => tokensOf(call).output],
   ["firstMs"],
   ["ms"],
   ["costState", chargeStateOf],
+  ["charge", ({ attempts }) => chargeLines(attempts)],
   ["dollars", (call) => (chargeStateOf(call) === "unpriced" ? undefined : (costOf(call) / 1e9).toFixed(9))],
 ];
+
+/** One piece for each attempt: `openai/gpt-5.4 metered 0.002586000`. */
+function chargeLines(attempts: CallEntry["attempts"]): string {
+  return attempts
+    .map(({ provider, model, charge: { state, cost } }) => {
+      const amount = state === "unpriced" ? "" : ` ${(cost / 1e9).toFixed(9)}`;
+      return `${provider}/${model} ${state}${amount}`;
+    })
+    .join("; ");
+}
 
 /** @param facts names of the facts of calls, which have a column each */
 export function csvOf(calls: readonly CallEntry[], facts: readonly string[] = []): string {

@@ -42,6 +42,7 @@ import {
   periodOf,
   titleOf,
 } from "./period.ts";
+import { statementOf } from "./statement.ts";
 import { ProofLine } from "./proof.tsx";
 import { SpendTable } from "./table.tsx";
 
@@ -97,23 +98,19 @@ export function SpendPage() {
         <>
           <Steps period={period} />
           <RangePicker usual={USUAL} />
-          <Button
-            kind="quiet"
-            class="w3"
-            title="The rows of the table with nine decimals and all sums"
-            onClick={() =>
-              void download(
-                usage(groupNames, whole),
-                `spend-${new Date(period.from).toISOString().slice(0, 10)}.csv`,
-              )
-            }
-          >
-            CSV
+          <Button kind="quiet" class="w3" title="This page on paper" onClick={() => print()}>
+            Print
           </Button>
+          <Files
+            usage={(by) => usage(by, whole)}
+            name={`spend-${new Date(period.from).toISOString().slice(0, 10)}`}
+            groups={groupNames}
+          />
         </>
       }
     >
       <SpendFilterBar query={values} />
+      <p class="print">{statementOf({ host: location.host, period, filters, now: now.value })}</p>
       {table.error && !table.data && table.error.status !== 401 ? (
         <Failed what="Spend" error={table.error} again={table.again} />
       ) : (
@@ -174,11 +171,33 @@ export function SpendPage() {
   );
 }
 
+/** The rows of the table as files: in dollars with nine decimals, with the time and all sums. */
+function Files(props: { usage: (by: readonly string[]) => string; name: string; groups: readonly string[] }) {
+  const { usage, name, groups } = props;
+  const isByDay = groups.includes("day");
+  return (
+    <>
+      <Button kind="quiet" class="w3" onClick={() => void download(usage(groups), `${name}.csv`)}>
+        CSV
+      </Button>
+      {!isByDay && (
+        <Button
+          kind="quiet"
+          class="w3"
+          onClick={() => void download(usage(["day", ...groups]), `${name}-days.csv`)}
+        >
+          CSV by day
+        </Button>
+      )}
+    </>
+  );
+}
+
 /** By what rows are ordered, and by what a row is divided. */
 function Order({ dimension, second, rank }: { dimension: Dimension; second: Dimension; rank: Rank }) {
   const others = (Object.entries(DIMENSIONS) as [Dimension, string][]).filter(([name]) => name !== dimension);
   return (
-    <div class="two order">
+    <div class="order">
       <SelectField
         label="Rank by"
         options={Object.entries(RANKS) as [Rank, string][]}

@@ -50,19 +50,26 @@ const KINDS: Readonly<Record<"chromium" | "firefox", Kind>> = {
   },
 };
 
-export const kind = process.env["BROWSER"] === "firefox" ? "firefox" : "chromium";
-const { name, paths, package: packaged, start, address } = KINDS[kind];
+export type BrowserKind = keyof typeof KINDS;
+
+const kind: BrowserKind = process.env["BROWSER"] === "firefox" ? "firefox" : "chromium";
 
 /** The whole of the tests leaves the browser to a run of its own, because it needs the machine for itself. */
 const isLeftOut = IS_ALL && process.env["LONG_BROWSER"] !== "1";
-const program = process.env[kind.toUpperCase()] ?? paths.find((path) => existsSync(path));
+
+const programOf = (of: BrowserKind) =>
+  process.env[of.toUpperCase()] ?? KINDS[of].paths.find((path) => existsSync(path));
 
 /** Why tests in a browser are skipped; undefined where they run. */
-export const missingChromium = isLeftOut
-  ? "`bun run browser` runs it"
-  : program === undefined
+export function missingBrowser(of: BrowserKind): string | undefined {
+  if (isLeftOut) return "`bun run browser` runs it";
+  const { name, package: packaged } = KINDS[of];
+  return programOf(of) === undefined
     ? `${name} is not installed; on Debian: apt-get install ${packaged}`
     : undefined;
+}
+
+export const missingChromium = missingBrowser(kind);
 
 export interface Browser {
   /** Opens a tab. Tabs share their cookies unless they have another `profile`. */
@@ -106,7 +113,8 @@ const START_MS = 60_000;
 
 export async function startBrowser(): Promise<Browser> {
   const folder = mkdtempSync(join(tmpdir(), "weir-browser-"));
-  const child = Bun.spawn(start(program!, folder), {
+  const { name, start, address } = KINDS[kind];
+  const child = Bun.spawn(start(programOf(kind)!, folder), {
     env: { ...process.env, HOME: folder },
     stdin: "ignore",
     stdout: "ignore",
@@ -120,7 +128,9 @@ export async function startBrowser(): Promise<Browser> {
   // A test that fails may leave it.
   process.once("exit", () => child.kill("SIGKILL"));
   try {
-    const protocol = await Protocol.connect(await addressOf(folder, child.stderr));
+    const protocol = await Protocol.connect(
+      await addressOf(name, (printed) => address(folder, printed), child.stderr),
+    );
     if (kind === "firefox") await protocol.send("session.new", { capabilities: {} });
     const Tab = kind === "firefox" ? FirefoxTab : ChromiumTab;
     return {
@@ -141,14 +151,18 @@ export async function startBrowser(): Promise<Browser> {
 }
 
 /** @param printed what the browser prints; it is read to its end */
-async function addressOf(folder: string, printed: ReadableStream<Uint8Array>): Promise<string> {
+async function addressOf(
+  name: string,
+  find: (printed: string) => string | undefined,
+  printed: ReadableStream<Uint8Array>,
+): Promise<string> {
   let text = "";
   void (async () => {
     const decoder = new TextDecoder();
     for await (const chunk of printed) text = (text + decoder.decode(chunk)).slice(-10_000);
   })();
   for (const began = Date.now(); Date.now() - began < START_MS; await Bun.sleep(50)) {
-    const url = address(folder, text);
+    const url = find(text);
     if (url !== undefined) return url;
   }
   throw new Error(`${name} did not start: ${text.slice(-500)}`);

@@ -61,8 +61,8 @@ async function missingServer(): Promise<string | undefined> {
   return (await import("../helpers/postgres.ts")).missingPostgres;
 }
 
-async function missingBrowser(): Promise<string | undefined> {
-  return (await import("../console/browser.ts")).missingChromium;
+async function missingBrowser(kind: "chromium" | "firefox"): Promise<string | undefined> {
+  return (await import("../console/browser.ts")).missingBrowser(kind);
 }
 
 async function missingSystem(): Promise<string | undefined> {
@@ -170,7 +170,14 @@ export const RUNS: readonly Run[] = [
     about: "the console in Chromium (LONG_BROWSER)",
     command: test("test/console/browser", "src/features/tools/test/console"),
     env: { LONG_BROWSER: "1" },
-    missing: missingBrowser,
+    missing: () => missingBrowser("chromium"),
+  },
+  {
+    name: "firefox",
+    about: "the console in Firefox (LONG_BROWSER, BROWSER)",
+    command: test("test/console/browser", "src/features/tools/test/console"),
+    env: { LONG_BROWSER: "1", BROWSER: "firefox" },
+    missing: () => missingBrowser("firefox"),
   },
 ];
 

@@ -1,6 +1,6 @@
 /** What people type into the filter box of the console. */
 import { expect, test } from "bun:test";
-import { type Filters, readFilters } from "../../src/console/data/filters.ts";
+import { type Filters, readFilters, typedPart } from "../../src/console/data/filters.ts";
 
 test.each<[string, Filters]>([
   ["", {}],
@@ -20,6 +20,21 @@ test.each<[string, Filters]>([
   ["model:", { q: "model:" }],
   ["nobody:knows", { q: "nobody:knows" }],
   ["session:a:b", { session: "a:b" }],
+  ['model:claude* -model:"gpt 5" late', { model: "claude*", "-model": "gpt 5", q: "late" }],
+  ['key:"my key" other', { key: "my key", q: "other" }],
+  ['"two words"', { q: "two words" }],
+  ["status:5xx|429 cost:>0.1 took:>5s", { status: "5xx|429", cost: ">0.1", took: ">5s" }],
+  ["-status:429 id:req_ab tokens:>50k", { "-status": "429", id: "req_ab", tokens: ">50k" }],
 ])("%p is read as %p", (text, filters) => {
   expect(readFilters(text)).toEqual(filters);
+});
+
+test.each([
+  ["mo", "", "mo"],
+  ["key:ci-bot mo", "", "key:ci-bot mo"],
+  ["model:a -key:my b", "model:a ", "-key:my b"],
+  ["model:a ke", "model:a ", "ke"],
+  ['key:"my key" mo', 'key:"my key" ', "mo"],
+])("of %p the part that is typed is behind %p", (text, before, part) => {
+  expect(typedPart(text)).toEqual([before, part]);
 });

@@ -18,6 +18,18 @@ export const FILTERS = [
   "state",
   "flag",
   "fact",
+  "cost",
+  "took",
+  "tokens",
+  "id",
+  "-key",
+  "-path",
+  "-tag",
+  "-model",
+  "-provider",
+  "-client",
+  "-status",
+  "-outcome",
   "q",
 ] as const;
 export type FilterName = (typeof FILTERS)[number];
@@ -62,8 +74,10 @@ export function apiFilter({
 /** Filters whose values are names that may contain spaces. */
 const SPACED: ReadonlySet<string> = new Set(["key", "client", "tag"]);
 const NAMED = new RegExp(`(?:^|\\s)(${FILTERS.join("|")}):`, "g");
+/** A value in quotation marks. */
+const QUOTED = /^\s*"([^"]*)"/;
 
-/** The text of the filter box: any number of `name:value`, and words to search. */
+/** The text of the filter box: any number of `name:value`, `-name:value` and `name:"a value"`, and words to search. */
 export function readFilters(text: string): Filters {
   const found: Filters = {};
   const words: string[] = [];
@@ -71,17 +85,34 @@ export function readFilters(text: string): Filters {
   words.push(text.slice(0, marks[0]?.index));
   marks.forEach((mark, at) => {
     const name = mark[1] as FilterName;
-    const rest = text.slice(mark.index + mark[0].length, marks[at + 1]?.index).trim();
+    const given = text.slice(mark.index + mark[0].length, marks[at + 1]?.index);
+    const quoted = QUOTED.exec(given);
+    const rest = given.trim();
     // The id of a request is never a part of a name.
-    const end = rest.search(SPACED.has(name) ? /\s+req_/ : /\s/);
-    const value = end < 0 ? rest : rest.slice(0, end);
+    const end = rest.search(SPACED.has(name.replace("-", "")) ? /\s+req_/ : /\s/);
+    const value = quoted?.[1] ?? (end < 0 ? rest : rest.slice(0, end));
     if (value === "") words.push(mark[0]);
     else found[name] = value;
-    if (end >= 0) words.push(rest.slice(end));
+    if (quoted) words.push(given.slice(quoted[0].length));
+    else if (end >= 0) words.push(rest.slice(end));
   });
   const searched = words.join(" ").trim().replace(/\s+/g, " ");
-  if (searched !== "") found.q = searched;
+  if (searched !== "") found.q = unquoted(searched);
   return found;
+}
+
+const unquoted = (text: string) => /^"([^"]+)"$/.exec(text)?.[1] ?? text;
+
+/** The part of the text that is being typed: its beginning, and the rest before it. */
+export function typedPart(text: string): [before: string, part: string] {
+  const named = [...text.matchAll(NAMED)].at(-1);
+  const at = named ? named.index + (/^\s/.test(named[0]) ? 1 : 0) : 0;
+  const value = named ? text.slice(named.index + named[0].length) : "";
+  const spaced = named && SPACED.has(named[1]!.replace("-", ""));
+  // Behind a whole value the next part begins.
+  const isOver = QUOTED.test(value) || (!spaced && /\S\s/.test(value)) || !named;
+  const start = isOver ? Math.max(at, text.lastIndexOf(" ") + 1) : at;
+  return [text.slice(0, start), text.slice(start)];
 }
 
 /** A query that removes all filters. */

@@ -4,7 +4,7 @@ import { anew, ApiError, get } from "./api.ts";
 import type { AnswerOf, Contract, FilledIn } from "./types.ts";
 
 export interface Reading<Answer> {
-  /** The newest answer; of the query before while the first request of another one runs. */
+  /** The newest answer; of the query before for the first 150 ms of another one. */
   data: Answer | undefined;
   /** Why the last request failed. */
   error: ApiError | undefined;
@@ -50,7 +50,12 @@ export function useReading<Answer>(
     const stop = new AbortController();
     let next: ReturnType<typeof setTimeout> | undefined;
     const bones = setTimeout(
-      () => setState((now) => ({ ...now, slow: now.data === undefined })),
+      () =>
+        setState((now) => {
+          // Figures of another query are none of this one.
+          const data = shown.current === to ? now.data : undefined;
+          return { ...now, data, slow: data === undefined };
+        }),
       wait + BONES_AFTER,
     );
     const later = () => {

@@ -15,6 +15,7 @@ import { duration } from "../numbers/durations.ts";
 import { Tag } from "./controls.tsx";
 import { Mark } from "./icons.tsx";
 import { MoneyCell, Time } from "./numbers.tsx";
+import { SortHead } from "./sort.tsx";
 
 /** The time that fills the width of a micro waterfall. Milliseconds; longer ones are slashed. */
 export const SCALE = 12_000;
@@ -24,6 +25,8 @@ interface Column {
   look: string;
   /** Only where the table has the whole width. */
   wide?: boolean;
+  /** Value of `sort`. */
+  by?: string;
 }
 
 const COLUMNS: readonly Column[] = [
@@ -32,13 +35,13 @@ const COLUMNS: readonly Column[] = [
   { title: "Key", look: "" },
   { title: "Model", look: "" },
   { title: "", look: "w2", wide: true },
-  { title: "In", look: "num", wide: true },
+  { title: "In", look: "num", wide: true, by: "tokens" },
   { title: "Cached", look: "num w1", wide: true },
   { title: "Out", look: "num", wide: true },
-  { title: "First token", look: "num w2", wide: true },
-  { title: "Took", look: "num" },
+  { title: "First token", look: "num w2", wide: true, by: "first" },
+  { title: "Took", look: "num", by: "took" },
   { title: "Wait, stream", look: "w1", wide: true },
-  { title: "Cost", look: "num" },
+  { title: "Cost", look: "num", by: "cost" },
 ];
 
 /** @param props.ended the first column is the time at which calls ended, instead of that at which they began */
@@ -46,11 +49,17 @@ export function CallHead({ wide, ended = false }: { wide: boolean; ended?: boole
   return (
     <thead>
       <tr>
-        {COLUMNS.filter((column) => wide || !column.wide).map(({ title, look }) => (
-          <th class={look} scope="col" key={title}>
-            {title === "" ? <span class="vh">Remarks</span> : ended && title === "Time" ? "Ended" : title}
-          </th>
-        ))}
+        {COLUMNS.filter((column) => wide || !column.wide).map(({ title, look, by }) =>
+          by !== undefined && !ended ? (
+            <SortHead by={by} look={look} key={title}>
+              {by === "tokens" ? <span title="Input and output">{title}</span> : title}
+            </SortHead>
+          ) : (
+            <th class={look} scope="col" key={title}>
+              {title === "" ? <span class="vh">Remarks</span> : ended && title === "Time" ? "Ended" : title}
+            </th>
+          ),
+        )}
       </tr>
     </thead>
   );

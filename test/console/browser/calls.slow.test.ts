@@ -154,13 +154,14 @@ describe.skipIf(missingChromium !== undefined)(`the console (${missingChromium ?
     await page.close();
   });
 
-  test("a filter that weir refuses shows its reason, and no call of another filter", async () => {
+  test("S1: a filter that weir refuses shows its reason in the box, and no call of another filter", async () => {
     const page = await open("/calls");
     await page.waitFor(`document.querySelector("${ROW}")`);
     await page.press("/");
-    await page.type("status:5xx");
+    await page.type("model:gpt-5.4 status:abc");
     await page.press("Enter");
-    await page.waitForText("status", '.list [role="alert"]');
+    await page.waitForText("status: expected a status such as 429", '.filter .box [role="alert"]');
+    expect(await page.text(".chip.bad")).toContain("status abc");
     expect(await page.evaluate<boolean>(`document.querySelector("${ROW}") === null`)).toBe(true);
     expect(await page.text("section[aria-label=Calls] header")).not.toMatch(/\d+ calls/);
     await page.close();

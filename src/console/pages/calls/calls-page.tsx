@@ -29,7 +29,7 @@ const HOUR = 3_600_000;
 
 export function CallsPage() {
   const values = query.value;
-  const open = values["open"];
+  const { open, sort } = values;
   const filters = JSON.stringify(filtersOf(values));
   const range = `${values["range"]} ${values["from"]} ${values["to"]}`;
   // The range of a page that stays open would otherwise move with each key that is pressed.
@@ -38,7 +38,7 @@ export function CallsPage() {
     const filter = apiFilter(filtersOf(values));
     return { from, to, filter: queryOf(filter), query: queryOf({ ...filter, from, to }) };
   }, [filters, range]);
-  const list = useCalls(asked.query);
+  const list = useCalls(`${asked.query}${sort === undefined ? "" : `&sort=${encodeURIComponent(sort)}`}`);
   const slices = open === undefined ? 96 : 24;
   const summary = useApi<typeof summarizeCalls>(
     `/calls/summary${asked.query}&slices=${slices}`,
@@ -89,7 +89,7 @@ export function CallsPage() {
     <Page title="Calls" right={right}>
       <div class={`calls ${open === undefined ? "" : "open"}`}>
         <div class="list stack">
-          <FilterBar />
+          <FilterBar fault={list.error?.status === 400 ? list.error : undefined} />
           <section class="panel" aria-label="Calls" aria-busy={list.busy}>
             <Sums reading={summary} list={list} newer={newer} onNewer={readNewer} />
             {open === undefined && summary.data && summary.data.calls > 0 && (
@@ -183,6 +183,7 @@ interface RowsProps {
 function Rows({ list, from, to, open, onOpen }: RowsProps) {
   if (!list.read) {
     if (list.error?.status === 404) return <NoCalls from={from} to={to} why={list.error.message} />;
+    if (list.error?.status === 400) return <Blank title="No call is shown: the filter cannot be read." />;
     if (list.error) return <Failed what="Calls" error={list.error} again={list.again} />;
     return list.slow ? <Bones rows={12} /> : <div class="unread" />;
   }
@@ -202,7 +203,7 @@ function Rows({ list, from, to, open, onOpen }: RowsProps) {
           </table>
         </div>
       )}
-      {list.bounded ? <TooMuch list={list} /> : <More list={list} />}
+      {list.bounded && query.value["sort"] === undefined ? <TooMuch list={list} /> : <More list={list} />}
     </>
   );
 }
@@ -216,6 +217,12 @@ function More({ list }: { list: CallList }) {
         </Button>
       ) : (
         <span>That is all.</span>
+      )}
+      {list.bounded && (
+        <span>
+          In this order only the newest 400,000 calls are looked at
+          {list.boundedAt !== undefined && `, back to ${moment(list.boundedAt)}`}.
+        </span>
       )}
       {list.error && <span class="c-bad">{list.error.message}</span>}
     </div>

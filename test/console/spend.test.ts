@@ -231,7 +231,15 @@ describe("the forecast", () => {
 
   test("is never below what was spent", () => {
     const at = Date.UTC(2026, 10, 3, 12);
-    expect(forecastOf(bars([1, 1, 5_000], at), periodOf(MONTH, at))).toBeGreaterThanOrEqual(5_002);
+    expect(forecastOf(bars([4_000, 3_000, 5_000], at), periodOf(MONTH, at))).toBeGreaterThanOrEqual(12_000);
+  });
+
+  test("S17: is not given while one day holds most of the month", () => {
+    const at = Date.UTC(2026, 10, 12, 12);
+    const costs = Array.from({ length: 11 }, () => 10);
+    expect(forecastOf(bars([...costs, 100], at), periodOf(MONTH, at))).toBeDefined();
+    expect(forecastOf(bars([...costs, 111], at), periodOf(MONTH, at))).toBeUndefined();
+    expect(forecastOf(bars([500, ...costs], at), periodOf(MONTH, at))).toBeUndefined();
   });
 
   test("is not given for another range", () => {

@@ -92,14 +92,14 @@ describe.skipIf(missingChromium !== undefined)(`figures (${missingChromium ?? "C
       }
   }
 
-  test("streams that were not seen since the start are not said to be none", async () => {
+  test("M3: streams that were not seen since the start are not said to be none", async () => {
     await stage.call("mock/chat", { key: DECLARED });
     await show("/");
     await page.waitForText(/no streams since \d\d:\d\d/);
     expect(await page.text()).not.toContain("no streams in the last hour");
   });
 
-  test("a budget that refuses each call says so on its card and on Now, although nothing is spent", async () => {
+  test("S6: a budget that refuses each call says so on its card and on Now, although nothing is spent", async () => {
     const key = stage.createKey("intern");
     await make("intern a month", DOLLAR / 100, { on: await on("intern") });
     for (let n = 0; n < 3; n++) expect((await stage.call("mock/long-1000", { key })).status).toBe(429);
@@ -113,7 +113,7 @@ describe.skipIf(missingChromium !== undefined)(`figures (${missingChromium ?? "C
     await page.waitForText("Budgets have refused 3 calls in the last hour.");
   });
 
-  test("what weir refused is no error of providers", async () => {
+  test("M2: what weir refused is no error of providers", async () => {
     await stage.call("mock/chat", { key: DECLARED });
     await show("/");
     expect(await page.waitForText(/Errors, last hour[^]*3 rejected/)).toMatch(
@@ -121,7 +121,7 @@ describe.skipIf(missingChromium !== undefined)(`figures (${missingChromium ?? "C
     );
   });
 
-  test("calls a minute are those of the last minutes (an answer with a busy hour and a quiet end)", async () => {
+  test("M2: calls a minute are those of the last minutes (an answer with a busy hour and a quiet end)", async () => {
     const overview = await read<Overview>("/overview");
     const perMinute = Array.from({ length: 60 }, (_, at) => (at < 50 ? 110 : 0));
     await page.answer(({ pathname }) =>
@@ -136,7 +136,7 @@ describe.skipIf(missingChromium !== undefined)(`figures (${missingChromium ?? "C
     await page.answer(undefined);
   });
 
-  test("a key that spends a month's budget within an hour is not said to last", async () => {
+  test("S17, change 17: a key that spends a month's budget within an hour is not said to last", async () => {
     const key = stage.createKey("runaway");
     for (let n = 0; n < 8; n++) await stage.call("mock/long-1000", { key });
     // The end of the month may be so near that what is left lasts: then the budget is one of a week.
@@ -150,7 +150,7 @@ describe.skipIf(missingChromium !== undefined)(`figures (${missingChromium ?? "C
     expect(await card("runaway limit")).toMatch(/Empty .* before the window ends, at this pace\./);
   });
 
-  test("a watched budget of a month has an end", async () => {
+  test("M6: a watched budget of a month has an end", async () => {
     await make("all watched", 50 * DOLLAR, { on: { kind: "all", what: "" }, mode: "watch" });
     await stage.call("mock/chat", { key: DECLARED });
     // The window begins with the first call that is booked.
@@ -163,7 +163,7 @@ describe.skipIf(missingChromium !== undefined)(`figures (${missingChromium ?? "C
     expect(shown).toMatch(/Next window: |before the window ends/);
   });
 
-  test("a call that its client left says how long after the first token, and its lines add up", async () => {
+  test("S19, M5, change 19: a call that its client left says how long after the first token, and its lines add up", async () => {
     const id = await leave("mock/pace-20");
     const { attempts } = await ended(id);
     await show(`/calls/${id}`);
@@ -176,7 +176,7 @@ describe.skipIf(missingChromium !== undefined)(`figures (${missingChromium ?? "C
     expect(shown).toContain(dollars(cost));
   });
 
-  test("a stream that was left has no tokens a second: they are an upper bound", async () => {
+  test("M9: a stream that was left has no tokens a second: they are an upper bound", async () => {
     const id = await leave("host/large");
     expect((await ended(id)).attempts[0]!.usage.output).toBeGreaterThan(0);
     await show(`/calls/${id}`);
@@ -185,7 +185,7 @@ describe.skipIf(missingChromium !== undefined)(`figures (${missingChromium ?? "C
     expect(shown).not.toContain("tokens/s");
   });
 
-  test("an answer that is no stream has no tokens a second", async () => {
+  test("M9: an answer that is no stream has no tokens a second", async () => {
     const { id } = await stage.call("mock/long-1000", { key: DECLARED });
     await ended(id);
     await show(`/calls/${id}`);
@@ -194,13 +194,13 @@ describe.skipIf(missingChromium !== undefined)(`figures (${missingChromium ?? "C
     expect(shown).not.toContain("tokens/s");
   });
 
-  test("a key of the config shows when it was used last", async () => {
+  test("M11: a key of the config shows when it was used last", async () => {
     await show("/keys/declared");
     const shown = await page.waitForText(/last used\s+\S+/);
     expect(shown).not.toMatch(/last used\s+(?:never|–)/);
   });
 
-  test("the lines for missing prices hold no price", async () => {
+  test("M17: the lines for missing prices hold no price", async () => {
     expect((await stage.call("host/large", { key: DECLARED })).status).toBe(200);
     await show("/prices");
     const shown = await page.waitForText("Lines for weir.yaml");

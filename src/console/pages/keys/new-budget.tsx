@@ -1,7 +1,10 @@
 /** The dialog that makes a budget. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { queryOf } from "../../data/api.ts";
 import { knownNames } from "../../data/names.ts";
-import type { Budget, Names, NewBudget } from "../../data/types.ts";
+import type { Budget, Names, NewBudget, summarizeCalls } from "../../data/types.ts";
+import { useApi } from "../../data/use-api.ts";
+import { counted } from "../../numbers/counts.ts";
 import { FormDialog, SelectField, Suggestions, TextField } from "../../parts/form.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { AMOUNT_FORM, amountWords, readAmount, type Subject } from "./budget-words.ts";
@@ -42,8 +45,10 @@ export function NewBudgetDialog({ onClose, onDone }: { onClose: () => void; onDo
       ...read!,
       ...(instead.trim() !== "" && { onEmpty: { use: instead.trim() } }),
     };
-    if (!(await run("POST", "/budgets", { body }))) return;
-    toast(`${body.name} counts from now on.`);
+    const made = await run("POST", "/budgets", { body });
+    if (!made) return;
+    const [warning] = made.warnings ?? [];
+    toast(warning ?? `${body.name} counts from now on.`);
     onDone();
   };
   return (
@@ -62,7 +67,15 @@ export function NewBudgetDialog({ onClose, onDone }: { onClose: () => void; onDo
       <TextField label="Name" value={name} onChange={setName} error={nameFault(name, true)} data-first />
       <div class="two">
         <SelectField label="Counts" options={KINDS} value={kind} onChange={setKind} />
-        {needsWhat && <TextField label="Which" value={what} onChange={setWhat} list="subjects" />}
+        {needsWhat && (
+          <TextField
+            label="Which"
+            value={what}
+            onChange={setWhat}
+            list="subjects"
+            hint={<Counts kind={kind} what={what.trim()} />}
+          />
+        )}
       </div>
       <TextField
         label="Limit, window, mode"
@@ -81,6 +94,28 @@ export function NewBudgetDialog({ onClose, onDone }: { onClose: () => void; onDo
       <Suggestions id="subjects" of={suggestions(kind, knownNames())} />
     </FormDialog>
   );
+}
+
+const DAY = 86_400_000;
+/** Wait for the end of the typing. Milliseconds. */
+const PAUSE = 300;
+
+/** How many calls the budget would have counted: a name that is mistyped counts none. */
+function Counts({ kind, what }: { kind: Kind; what: string }) {
+  const [asked, setAsked] = useState("");
+  const [from] = useState(() => Math.floor((Date.now() - 30 * DAY) / DAY) * DAY);
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(what), PAUSE);
+    return () => clearTimeout(timer);
+  }, [what]);
+  const { data, error } = useApi<typeof summarizeCalls>(
+    asked === "" ? undefined : `/calls/summary${queryOf({ from, [kind]: asked, slices: 1 })}`,
+  );
+  if (asked === "" || asked !== what) return null;
+  const { calls = 0 } = data ?? {};
+  if (error || (data && calls === 0))
+    return <span class="c-warn">No call of the last 30 days matches it.</span>;
+  return data ? <>counts {counted(calls, "call")} of the last 30 days</> : null;
 }
 
 function suggestions(kind: Kind, known: Names | undefined): readonly string[] {

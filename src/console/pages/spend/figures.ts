@@ -247,11 +247,14 @@ export function barsOf(
  * The cost of a month at its end: its cost so far, and for each day to come the mean of the same weekdays that have ended
  * in it, or of all its days while there is none. Today is completed in the same way, and never below what it has cost.
  *
- * @returns undefined before the third day, and for what is no month
+ * @returns undefined before the third day, for what is no month, and while one day holds most of what was spent: of a runaway no
+ * day to come can be known
  */
 export function forecastOf(bars: readonly Bar[], { isMonth, open }: Period): number | undefined {
   const ended = bars.filter(({ future, current }) => !future && !current);
   if (!isMonth || !open || ended.length < 2) return undefined;
+  const spent = sum(bars, ({ cost }) => cost);
+  if (bars.some(({ cost }) => cost * 2 > spent)) return undefined;
   const mean = (list: readonly Bar[]) => sum(list, ({ cost }) => cost) / list.length;
   const expected = ({ at }: Bar) => {
     const same = ended.filter((bar) => ((at - bar.at) / DAY) % 7 === 0);

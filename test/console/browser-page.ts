@@ -1,6 +1,6 @@
 /** A tab: what a person does in it, and what it did by itself. */
 import { readFileSync } from "node:fs";
-import type { Respond, Tab, TabEvents, View } from "./tab.ts";
+import type { Respond, Spoken, Tab, TabEvents, View } from "./tab.ts";
 
 export type { Answer, View } from "./tab.ts";
 
@@ -131,6 +131,11 @@ export class BrowserPage {
         ({ id, impact, help, nodes }) => ({ id, impact, help, nodes: nodes.map(({ target }) => target.join(" ")) })))`,
     );
     return all ? found : found.filter(({ impact }) => impact === "serious" || impact === "critical");
+  }
+
+  /** What a screen reader says of the page; undefined where the browser does not tell. */
+  spoken(): Promise<readonly Spoken[] | undefined> {
+    return this.#tab.spoken();
   }
 
   /** Pixels by which the page is wider than its window. */

@@ -1,10 +1,16 @@
 /** A tab of Chromium, by the DevTools protocol. */
 import type { Protocol } from "./protocol.ts";
-import { type Respond, type Tab, type TabEvents, type View, written } from "./tab.ts";
+import { type Respond, type Spoken, type Tab, type TabEvents, type View, written } from "./tab.ts";
 
 interface Evaluated {
   result: { value?: unknown };
   exceptionDetails?: { exception?: { description?: string }; text: string };
+}
+
+interface AccessibleNode {
+  ignored: boolean;
+  role?: { value: string };
+  name?: { value: string };
 }
 
 export class ChromiumTab implements Tab {
@@ -101,6 +107,13 @@ export class ChromiumTab implements Tab {
       ...(text !== undefined && { text }),
     });
     await this.#send("Input.dispatchKeyEvent", { type: "keyUp", ...pressed });
+  }
+
+  async spoken(): Promise<readonly Spoken[]> {
+    const { nodes } = await this.#send<{ nodes: readonly AccessibleNode[] }>("Accessibility.getFullAXTree");
+    return nodes
+      .filter(({ ignored }) => !ignored)
+      .map(({ role, name }) => ({ role: role?.value ?? "", name: (name?.value ?? "").trim() }));
   }
 
   async screenshot(whole: boolean): Promise<string> {

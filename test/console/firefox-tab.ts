@@ -115,6 +115,10 @@ export class FirefoxTab implements Tab {
     await this.#act(keyboard([...down, ...stroke(key), ...up]));
   }
 
+  spoken(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
   async screenshot(isWhole: boolean): Promise<string> {
     const origin = isWhole ? "document" : "viewport";
     const { data } = await this.#send<{ data: string }>("browsingContext.captureScreenshot", { origin });

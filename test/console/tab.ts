@@ -26,6 +26,12 @@ export interface TabEvents {
   asked(host: string): void;
 }
 
+/** A node of the accessibility tree. */
+export interface Spoken {
+  readonly role: string;
+  readonly name: string;
+}
+
 export interface Tab {
   view(view: View): Promise<void>;
   /** Loads an address and waits until its scripts have run. */
@@ -41,6 +47,8 @@ export interface Tab {
   type(text: string): Promise<void>;
   /** @param key `Enter`, `j` @param held `Control`, `Shift` */
   press(key: string, held: readonly string[]): Promise<void>;
+  /** What a screen reader says of all that a person can act on; undefined where the browser does not tell. */
+  spoken(): Promise<readonly Spoken[] | undefined>;
   /** @param whole also what lies below the window @returns a PNG in base64 */
   screenshot(whole: boolean): Promise<string>;
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 /** The refusal of an attempt by a rule of the gateway: a budget, a limit, a scope, an unknown price. */
 import type { CapPeriod } from "./standing.ts";
+import { Slot } from "./slot.ts";
 import { type ErrorFacts, type ErrorKind, GatewayError } from "./error.ts";
 
 /** The code of a refusal by a budget, and of an answer that a budget has ended. */
@@ -20,6 +21,24 @@ export interface RefusedBudget {
 /** Which rule of the gateway refused a call. */
 export type RefusalReason = "rate" | "tokens" | "concurrency" | "budget" | "scope" | "price";
 
+/** The budget or rate limit that refused a call. Amounts are nano-dollars, or of the unit of the rate limit. */
+export interface RefusedBy {
+  kind: "budget" | "rate";
+  id: string;
+  name: string;
+  /** Of a rate limit: `rpm`, `concurrency`. */
+  unit?: string;
+  limit: number;
+  /** What the call needed at most. */
+  needed?: number;
+  left: number;
+  /** When it has room again, milliseconds since 1970; absent where no time is known. */
+  until?: number;
+}
+
+/** What refused a call, as the ledger notes it. It counts only for calls that end refused. */
+export const REFUSED_BY = new Slot<RefusedBy>();
+
 export interface RefusalFacts extends ErrorFacts {
   reason: RefusalReason;
   /** Another target of the plan may be permitted. */
@@ -28,6 +47,7 @@ export interface RefusalFacts extends ErrorFacts {
   use?: string;
   /** For the reason `budget`. */
   budget?: RefusedBudget;
+  by?: RefusedBy;
 }
 
 /** A rule of the gateway does not permit an attempt. Nothing was sent, and it says nothing about the deployment. */
@@ -36,6 +56,7 @@ export class LedgerRefusal extends GatewayError {
   readonly perTarget: boolean;
   readonly use?: string;
   readonly budget?: RefusedBudget;
+  readonly by?: RefusedBy;
 
   constructor(kind: ErrorKind, message: string, facts: RefusalFacts) {
     super(kind, message, facts);
@@ -43,5 +64,6 @@ export class LedgerRefusal extends GatewayError {
     this.perTarget = facts.perTarget;
     this.use = facts.use;
     this.budget = facts.budget;
+    this.by = facts.by;
   }
 }

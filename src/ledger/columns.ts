@@ -1,6 +1,8 @@
 /** The members of a call's record that are declared as columns, in every build. */
 import { type Static, Type } from "@sinclair/typebox";
-import type { Attempt } from "../core/call.ts";
+import type { Attempt, Call } from "../core/call.ts";
+import { REFUSED_BY, type RefusedBy } from "../core/refusal.ts";
+import { formatNano } from "./money.ts";
 import { column } from "../core/column.ts";
 import { MAX_PROVIDER_TEXT } from "./record.ts";
 
@@ -80,6 +82,47 @@ function failureText(made: FailedTry): string {
   return parts.filter(Boolean).join(", ");
 }
 
+const RefusedRule = Type.Object({
+  kind: Type.Union([Type.Literal("budget"), Type.Literal("rate")]),
+  id: Type.String(),
+  name: Type.String(),
+  unit: Type.Optional(Type.String({ description: "Of a rate limit: `rpm`, `concurrency`." })),
+  limit: Type.Number({ description: "Nano-dollars, or of the unit." }),
+  needed: Type.Optional(Type.Number({ description: "What the call needed at most." })),
+  left: Type.Number(),
+  until: Type.Optional(
+    Type.Number({ description: "When it has room again. Milliseconds since 1970; absent: not by itself." }),
+  ),
+});
+
+function ruleOf(call: Call): RefusedBy | undefined {
+  return call.refused !== undefined && call.error !== undefined ? REFUSED_BY.get(call) : undefined;
+}
+
+/** The budget or rate limit that refused the call. */
+const refusedBy = column({
+  name: "refusedBy",
+  schema: RefusedRule,
+  of: ruleOf,
+  fact: { label: "Refused by", text: ruleText },
+});
+
+/** Its id, to find the calls that it refused. */
+const refusedRule = column({
+  name: "rule",
+  schema: Type.String({ description: "The id of the budget or rate limit that refused the call." }),
+  of: (call) => ruleOf(call)?.id,
+  filter: { value: "ID", help: "calls that the budget or rate limit of this id refused" },
+});
+
+/** `budget ci-bot: needed $0.53, $0.096 of $5.00 left until 2026-12-01T00:00:00Z` */
+function ruleText({ kind, name, unit, limit, needed, left, until }: RefusedBy): string {
+  const amount = (value: number) => (kind === "budget" ? formatNano(value) : String(value));
+  const needs = needed === undefined ? "" : `needed ${amount(needed)}, `;
+  const when = until === undefined ? "" : ` until ${new Date(until).toISOString().slice(0, 19)}Z`;
+  return `${kind} ${name}: ${needs}${amount(left)} of ${amount(limit)}${unit === undefined ? "" : ` ${unit}`} left${when}`;
+}
+
 /** The values of columns that plugins declare, by `PLUGIN.NAME`. They are checked when they come in here. */
 export const pluginValues = column({
   name: "plugins",
@@ -97,4 +140,4 @@ function listed(values: Readonly<Record<string, string | number | boolean>>, bet
     .join(", ");
 }
 
-export const LEDGER_COLUMNS = [upstreamId, failures, pluginValues];
+export const LEDGER_COLUMNS = [upstreamId, failures, refusedBy, refusedRule, pluginValues];

@@ -1,6 +1,7 @@
 /** Calls: records, filters, sums of what a filter finds, and calls that are running. */
 import { type Static, Type } from "@sinclair/typebox";
 import { CHARGE_STATES, PRICE_DOUBTS } from "../ledger/charge.ts";
+import type { RefusedBy } from "../core/refusal.ts";
 import type { FailedTry } from "../ledger/columns.ts";
 import { answer, FILTER, mapOf, nano, PAGE, request, time, words } from "./shapes.ts";
 import { CacheBreak } from "./cache.ts";
@@ -106,7 +107,10 @@ export const CallEntry = answer(
   },
 );
 /** With the members of columns that clients of the operator's API read. */
-export type CallEntry = Static<typeof CallEntry> & { failures?: readonly FailedTry[] };
+export type CallEntry = Static<typeof CallEntry> & {
+  failures?: readonly FailedTry[];
+  refusedBy?: RefusedBy;
+};
 
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 const text = (maxLength: number, description: string) =>

@@ -101,7 +101,7 @@ function lineOf(call: CallEntry): string {
   const tried = call.attempts.length > 1 ? ` after ${call.attempts.length} attempts` : "";
   const target = last ? ` → ${last.provider}/${last.model}${tried}` : "";
   const why = call.refused
-    ? ` refused: ${call.refused}`
+    ? ` refused: ${call.refused}${call.refusedBy ? ` ${call.refusedBy.name}` : ""}`
     : call.error
       ? ` ${call.error.code ?? call.error.kind}`
       : "";

@@ -29,6 +29,7 @@ import { applyChanges } from "./policy-state.ts";
 import { OwnKey } from "./own-key.ts";
 import { Queries } from "./queries.ts";
 import { Prompts, sessionOf } from "./prompts.ts";
+import { REFUSED_BY } from "../../core/refusal.ts";
 import { policyUnknown, refuse, unavailable } from "./refusal.ts";
 import { runningCalls } from "./running.ts";
 import { isClosed, type LedgerSettings, type LossSettings, lossSettings } from "./settings.ts";
@@ -162,6 +163,7 @@ export class WorkerLedger implements Ledger {
         if (refusals.some(({ unavailable }) => unavailable)) return withoutKeeper();
         const refusal = this.#refusalOf(refusals, booking, settings.tell);
         attempt.call.refused = refusal.reason;
+        if (refusal.by) REFUSED_BY.set(attempt.call, refusal.by);
         reject(refusal);
       },
       silent: () => withoutKeeper(),

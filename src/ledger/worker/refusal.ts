@@ -3,10 +3,11 @@ import type { Units } from "../../core/events.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Target } from "../../core/provider.ts";
-import { BUDGET_EXHAUSTED, LedgerRefusal, type RefusalReason } from "../../core/refusal.ts";
+import { BUDGET_EXHAUSTED, LedgerRefusal, type RefusalReason, type RefusedBy } from "../../core/refusal.ts";
 import type { Refusal } from "../messages.ts";
 import { formatNano, type Nano, toDollars } from "../money.ts";
 import type { RateUnit, Unreleased } from "../policy.ts";
+import { readAccount } from "../record.ts";
 import { periodOf } from "../windows.ts";
 import { dependsOnTarget } from "./line.ts";
 import type { Line } from "./share.ts";
@@ -32,6 +33,7 @@ export function cutShort(line: Line, refusal: Refusal, tell: boolean): LedgerRef
     shouldRetry: false,
     reason: "budget",
     perTarget: false,
+    by: byOf(line, refusal),
   });
 }
 
@@ -50,6 +52,7 @@ function overBudget(line: Line, refusal: Refusal, hold: Nano, tell: boolean): Le
     retryAfter: soon(resetsAt),
     reason: "budget",
     perTarget: dependsOnTarget(line),
+    by: byOf(line, refusal, hold),
     use: onEmpty === "refuse" ? undefined : onEmpty.use,
     budget: {
       period: periodOf(line.budget!.window),
@@ -57,6 +60,15 @@ function overBudget(line: Line, refusal: Refusal, hold: Nano, tell: boolean): Le
       ...(line.on.kind === "path" && { path: line.on.what }),
     },
   });
+}
+
+function byOf({ budget, unit, name, account }: Line, refusal: Refusal, needed?: number): RefusedBy {
+  const { limit, left, resetsAt: until } = refusal;
+  const id = budget?.id ?? readAccount(account ?? "")?.id ?? name;
+  return {
+    ...(budget ? { kind: "budget", id, name } : { kind: "rate", id, name, unit }),
+    ...{ limit, needed, left: Math.max(0, left), until },
+  };
 }
 
 /** `"eng, month"` */
@@ -88,7 +100,8 @@ const UNITS: Readonly<Record<RateUnit, { what: string; every: string; reason: Re
   concurrency: { what: "calls at once", every: "", reason: "concurrency" },
 };
 
-function overRate(line: Line, unit: RateUnit, { limit, resetsAt }: Refusal, hold: number): LedgerRefusal {
+function overRate(line: Line, unit: RateUnit, refusal: Refusal, hold: number): LedgerRefusal {
+  const { limit, resetsAt } = refusal;
   const { what, every, reason } = UNITS[unit];
   const waitMs = resetsAt === undefined ? 1000 : Math.max(1, Math.ceil(resetsAt - Date.now()));
   const wait = Math.ceil(waitMs / 1000);
@@ -104,6 +117,7 @@ function overRate(line: Line, unit: RateUnit, { limit, resetsAt }: Refusal, hold
       headers: { "retry-after-ms": String(Math.min(MAX_RETRY_AFTER * 1000, waitMs)) },
       reason,
       perTarget: dependsOnTarget(line),
+      by: byOf(line, refusal, hold),
     },
   );
 }

@@ -1,5 +1,6 @@
 /** The hold of a running stream, which grows with its output. */
 import type { Attempt } from "../../core/call.ts";
+import { REFUSED_BY } from "../../core/refusal.ts";
 import type { Refusal } from "../messages.ts";
 import { type Asks, type Short, STREAM_MS, type Waiter } from "./asks.ts";
 import type { Booking } from "./booking.ts";
@@ -84,8 +85,11 @@ export class StreamHold {
     const refusal = refusals.find(({ account }) => shares.some((share) => share.account === account));
     const share = shares.find(({ account }) => account === refusal?.account);
     if (this.#booking.charge || !refusal || !share) return;
-    this.#attempt.call.refused = "budget";
-    this.#attempt.call.abort(cutShort(share.line, refusal, this.#settings.tell));
+    const { call } = this.#attempt;
+    const reason = cutShort(share.line, refusal, this.#settings.tell);
+    call.refused = "budget";
+    if (reason.by) REFUSED_BY.set(call, reason.by);
+    call.abort(reason);
   }
 
   /** The keeper cannot be reached. */

@@ -3,7 +3,10 @@ import { chargeStateOf, costOf, placeOf, REFUSED_BY, servedBy } from "../../data
 import type { CallEntry } from "../../data/types.ts";
 import { hrefOf } from "../../data/location.ts";
 import { duration } from "../../numbers/durations.ts";
-import { Money } from "../../parts/numbers.tsx";
+import { dollars } from "../../numbers/money.ts";
+import { count } from "../../numbers/counts.ts";
+import { moment, utc } from "../../numbers/times.ts";
+import { Money, Time } from "../../parts/numbers.tsx";
 import { adviceOn, failedOf, TIMES } from "./failures.ts";
 
 export function Sentence({ call }: { call: CallEntry }) {
@@ -107,7 +110,49 @@ function Left({ call }: { call: CallEntry }) {
   );
 }
 
+/** The unit of a rate limit, as it follows an amount. */
+const UNITS: Readonly<Record<string, string>> = {
+  rpm: "calls a minute",
+  rpd: "calls a day",
+  tpm: "tokens a minute",
+  itpm: "input tokens a minute",
+  otpm: "output tokens a minute",
+  tpd: "tokens a day",
+  concurrency: "calls at once",
+};
+
+function RefusedByRule({ by }: { by: NonNullable<CallEntry["refusedBy"]> }) {
+  const { kind, id, name, unit = "", limit, needed, left, until } = by;
+  const isBudget = kind === "budget";
+  const amount = isBudget ? dollars : count;
+  return (
+    <>
+      <span class="c-warn">
+        Refused by the {isBudget ? "budget" : "rate limit"} <b>{name}</b>
+      </span>
+      {": "}
+      {needed !== undefined && `this call ${isBudget ? "may cost" : "needs"} ${amount(needed)}, `}
+      {amount(left)} of {amount(limit)} {UNITS[unit] ?? ""} is left
+      {until !== undefined && (
+        <>
+          {" "}
+          until <Time at={until} text={isBudget ? utc(until).replace(/:00 UTC/, " UTC") : moment(until)} />
+        </>
+      )}
+      .{" "}
+      {isBudget && (
+        <>
+          <a href={hrefOf("/keys", { raise: id })}>Raise</a>
+          {" · "}
+        </>
+      )}
+      <a href={hrefOf("/calls", { fact: `rule:${id}` })}>Who else was refused</a>
+    </>
+  );
+}
+
 function Refused({ call }: { call: CallEntry }) {
+  if (call.refusedBy) return <RefusedByRule by={call.refusedBy} />;
   const rule = REFUSED_BY[call.refused ?? ""] ?? call.refused;
   return (
     <>

@@ -36,14 +36,19 @@ type Open =
 export function KeysPage({ rest }: { rest: string }) {
   const showsRevoked = query.value["show"] === "revoked";
   const reading = useKeys({ revoked: showsRevoked || rest !== "" });
-  // `?new=key` and `?raise=` are links from the palette and from notes.
+  // `?new=key`, `?new=budget` and `?raise=` are links from the palette and from notes.
   const [open, setOpen] = useState<Open | undefined>(() =>
-    query.value["new"] === "key" ? { kind: "new-key", path: usualPath() } : undefined,
+    query.value["new"] === "key"
+      ? { kind: "new-key", path: usualPath() }
+      : query.value["new"] === "budget"
+        ? { kind: "new-budget" }
+        : undefined,
   );
   const raised = query.value["raise"];
   const toRaise = reading.data?.budgets.find(({ budget }) => budget.id === raised || budget.name === raised);
   useEffect(() => {
-    if (toRaise && raised !== undefined) setOpen({ kind: "limit", state: toRaise });
+    if (toRaise && raised !== undefined && toRaise.budget.source !== "config")
+      setOpen({ kind: "limit", state: toRaise });
   }, [toRaise !== undefined, raised]);
   const close = () => {
     setOpen(undefined);

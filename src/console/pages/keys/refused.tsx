@@ -69,7 +69,10 @@ function RefusedRow({ call, withKey }: { call: CallEntry; withKey: boolean }) {
         <Tag look={refused === "budget" ? "warn" : ""}>{refused}</Tag>
       </td>
       <td class="mid p-text">
-        {SENTENCES[refused]} It asked for {model} and got {status}.
+        {call.refusedBy
+          ? `By the ${call.refusedBy.kind === "budget" ? "budget" : "limit"} ${call.refusedBy.name}.`
+          : SENTENCES[refused]}{" "}
+        It asked for {model} and got {status}.
       </td>
     </tr>
   );

@@ -15,10 +15,10 @@ const ACTS: Readonly<Record<Kind, (subject: string) => readonly (readonly [strin
   store: () => [["Store", hrefOf("/store")]],
   books: () => [["The proof", hrefOf("/store")]],
   "budget-empty": (budget) => [
-    ["Raise it", hrefOf("/keys", { budget })],
-    ["Who was refused", hrefOf("/calls", { refused: "budget" })],
+    ["Raise it", hrefOf("/keys", { raise: budget })],
+    ["Who was refused", hrefOf("/calls", { fact: `rule:${budget}` })],
   ],
-  "budget-low": (budget) => [["Budget", hrefOf("/keys", { budget })]],
+  "budget-low": (budget) => [["Raise it", hrefOf("/keys", { raise: budget })]],
   "budget-refusals": () => [["Who was refused", hrefOf("/calls", { refused: "budget" })]],
   deployment: (name) => [
     ["Provider", hrefOf("/providers", { open: name })],

@@ -51,7 +51,7 @@ describe.skipIf(missingChromium !== undefined)(`refusals (${missingChromium ?? "
     expect((await stage.call("mock/echo")).status).toBe(429);
     const page = await stage.open(browser, `/calls/${mine.id}`);
     await page.waitForText("Not kept.");
-    await page.click("=Who else was refused");
+    await page.evaluate(`document.querySelector('.say a[href*="rule"]').click()`);
     await page.waitFor(`document.querySelector('tr[data-id="${mine.id}"]')`);
     const words = await page.evaluate<string[]>(
       `[...document.querySelectorAll("${ROW} .p-model")].map(({ innerText }) => innerText)`,

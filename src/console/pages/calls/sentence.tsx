@@ -146,7 +146,7 @@ function RefusedByRule({ by }: { by: NonNullable<CallEntry["refusedBy"]> }) {
           {" · "}
         </>
       )}
-      <a href={hrefOf("/calls", { fact: `rule:${id}` })}>Who else was refused</a>
+      <a class="nowrap" href={hrefOf("/calls", { fact: `rule:${id}` })}>Who else was refused</a>
     </>
   );
 }

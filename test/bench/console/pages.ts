@@ -6,6 +6,7 @@
  */
 import { runningGateways } from "../../../src/run/run-file.ts";
 import { join } from "node:path";
+import { sessionAt } from "./seed.ts";
 import { serve, until } from "../../helpers/serving.ts";
 
 const DAY_MS = 86_400_000;
@@ -32,6 +33,15 @@ function requests(now: number): readonly string[] {
     "/calls?limit=100&session=00000000deadbeef",
     "/calls?limit=100&client=none",
     "/calls?limit=100&asked=nothing",
+    ...["cost", "took", "first", "tokens"].map((sort) => `/calls?limit=60&sort=${sort}&from=${day}`),
+    `/calls?limit=60&sort=cost&from=${month}`,
+    `/calls?limit=60&sort=cost&from=${month}&key=key_0`,
+    `/calls?limit=60&session=${sessionAt(now - 3 * HOUR_MS, 0)}`,
+    `/calls?limit=60&q=${sessionAt(now - 3 * HOUR_MS, 0)}`,
+    "/calls?limit=60&session=unknown",
+    "/calls?limit=60&id=chatcmpl-unknown",
+    `/calls?limit=60&status=5xx|429&-model=model-0&cost=>0.01`,
+    `/calls/summary?from=${day}&status=5xx|429&-model=model-0`,
     `/calls/summary?from=${hour}`,
     `/calls/summary?from=${day}`,
     `/calls/summary?from=${month}`,

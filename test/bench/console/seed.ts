@@ -9,6 +9,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 import { digestOf } from "../../../src/ledger/keys/form.ts";
+import { sessionHash } from "../../../src/ledger/session-hash.ts";
 import type { AttemptRecord, CallRecord } from "../../../src/ledger/record.ts";
 import { attempt, batch, budget, commit, key, rule } from "../../keeper/books/make.ts";
 
@@ -103,14 +104,15 @@ function callAt(startedAt: number, random: () => number): CallRecord {
     ...(isFailed && { error: { kind: "upstream", code: "overloaded" } }),
     ...(!isFailed && { finish: "stop" }),
     // About 30 calls of a session.
-    session: Math.floor(startedAt / 600_000 + index * 1e6)
-      .toString(16)
-      .padStart(16, "0"),
+    session: sessionHash(id, sessionAt(startedAt, index)),
     ...(client !== undefined && { client }),
     ...(random() < 0.05 && { losses: [{ code: "dropped", path: "logit_bias" }] }),
     attempts,
   };
 }
+
+/** The id of a session at its client. */
+export const sessionAt = (at: number, index: number) => `session-${Math.floor(at / 600_000)}-${index}`;
 
 /** Numbers of calls are `milliseconds × 4096`: see numbers.ts. */
 function copyDays(path: string): void {

@@ -8,6 +8,7 @@ import { month } from "../../numbers/times.ts";
 import { BudgetBar } from "../../parts/budget-bar.tsx";
 import { Button, Tag } from "../../parts/controls.tsx";
 import { Ago, MoneyCell } from "../../parts/numbers.tsx";
+import { SortHead, sortedBy } from "../../parts/sort.tsx";
 import { limitsOf, mayUse, rateWords, spentBelow, tagsOf, treeOf } from "./key-words.ts";
 import type { BudgetState, KeysOverview } from "./overview.ts";
 import type { Key } from "../../data/types.ts";
@@ -21,10 +22,16 @@ export function KeyTree({ overview, onNew }: Props) {
   const { keys, budgets, byPath } = overview;
   const [most, setMost] = useState(ROWS);
   const spent = new Map([...byPath].map(([path, { cost }]) => [path, cost]));
-  const rows = treeOf(
+  const tree = treeOf(
     keys,
     budgets.map(({ budget }) => budget),
   );
+  const sorted = sortedBy(keys, {
+    spent: ({ id }) => overview.byKey.get(id)?.cost,
+    used: ({ lastUsedAt }) => lastUsedAt,
+  });
+  // In the order of a figure keys stand alone: a path would not be above its own.
+  const rows = sorted === keys ? tree : sorted.map((key) => ({ kind: "key" as const, key, depth: 0 }));
   const budgetOn = (kind: string, what: string) =>
     budgets.find(({ budget: { on } }) => on.kind === kind && on.what === what);
   return (
@@ -37,18 +44,18 @@ export function KeyTree({ overview, onNew }: Props) {
             <th scope="col" class="w3 w2">
               May use
             </th>
-            <th scope="col" class="num">
+            <SortHead by="spent" look="num">
               {month(now.value)}
-            </th>
+            </SortHead>
             <th scope="col" class="w3">
               Budget
             </th>
             <th scope="col" class="num w3 w2">
               Rate
             </th>
-            <th scope="col" class="num">
+            <SortHead by="used" look="num">
               Last used
-            </th>
+            </SortHead>
           </tr>
         </thead>
         <tbody>

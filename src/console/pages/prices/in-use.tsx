@@ -4,9 +4,10 @@ import { queryOf } from "../../data/api.ts";
 import { type Reading, useApi } from "../../data/use-api.ts";
 import { counted } from "../../numbers/counts.ts";
 import { Figure } from "../../parts/controls.tsx";
-import { Heads } from "../../parts/heads.tsx";
+import { type Head, Heads } from "../../parts/heads.tsx";
 import { MoneyCell, Unpriced } from "../../parts/numbers.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { sortedBy } from "../../parts/sort.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
 import { PRICE_HEADS, PriceCells } from "./price-row.tsx";
 
@@ -43,9 +44,13 @@ export function InUsePanel({ used, from, to }: InUseProps) {
           ) : (
             <div class="scroll">
               <table class="tbl compact">
-                <Heads of={[["Model"], ...PRICE_HEADS, ["Paid", "num"]]} />
+                <Heads of={HEADS} />
                 <tbody>
-                  {targets.map((target) => (
+                  {sortedBy(targets, {
+                    input: (target) => rules.get(target)?.input,
+                    output: (target) => rules.get(target)?.output,
+                    paid: (target) => -targets.indexOf(target),
+                  }).map((target) => (
                     <Row
                       key={target}
                       target={target}
@@ -66,6 +71,15 @@ export function InUsePanel({ used, from, to }: InUseProps) {
     </Panel>
   );
 }
+
+const HEADS: readonly Head[] = [
+  ["Model"],
+  ...PRICE_HEADS.map((head): Head => {
+    const [title, look] = head;
+    return title === "Input" || title === "Output" ? [title, look, title.toLowerCase()] : head;
+  }),
+  ["Paid", "num", "paid"],
+];
 
 function Row(props: {
   target: string;

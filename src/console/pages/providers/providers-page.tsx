@@ -1,16 +1,18 @@
 /** The page Providers: a card for each deployment, those with trouble first. */
 import type { listProviders, ProviderEntry } from "../../data/types.ts";
 import { useEffect } from "preact/hooks";
-import { query } from "../../data/location.ts";
+import { query, setQuery } from "../../data/location.ts";
 import { queryOf } from "../../data/api.ts";
 import { rangeOf } from "../../data/range.ts";
 import { setTrouble } from "../../data/status.ts";
 import { useApi } from "../../data/use-api.ts";
 import { counted } from "../../numbers/counts.ts";
 import { moment } from "../../numbers/times.ts";
+import { Segments } from "../../parts/controls.tsx";
 import { Mark } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
+import { sortedBy } from "../../parts/sort.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
 import { Page } from "../../shell/page.tsx";
 import { lacks, readiness } from "../first-steps.ts";
@@ -39,7 +41,7 @@ export function ProvidersPage() {
     <Page title="Providers" right={<RangePicker usual={USUAL} />}>
       <Loaded of={reading} what="Providers" rows={8}>
         {(report) => {
-          const on = cardsOf(report.providers);
+          const on = sortedBy(cardsOf(report.providers), ORDERS);
           const off = report.providers.filter((provider) => !provider.on);
           return (
             <>
@@ -56,17 +58,25 @@ export function ProvidersPage() {
                   </Blank>
                 </Panel>
               ) : (
-                <div class="cards" aria-busy={reading.busy}>
-                  {on.map(({ provider, deployment }) => (
-                    <HealthCard
-                      key={deployment.name}
-                      provider={provider.name}
-                      deployment={deployment}
-                      report={report}
-                      range={calls}
-                    />
-                  ))}
-                </div>
+                <>
+                  <Segments
+                    label="Order"
+                    options={ORDER_WORDS}
+                    value={ORDER_WORDS.find(([by]) => by === values["sort"])?.[0] ?? ""}
+                    onChoose={(sort) => setQuery({ sort })}
+                  />
+                  <div class="cards" aria-busy={reading.busy}>
+                    {on.map(({ provider, deployment }) => (
+                      <HealthCard
+                        key={deployment.name}
+                        provider={provider.name}
+                        deployment={deployment}
+                        report={report}
+                        range={calls}
+                      />
+                    ))}
+                  </div>
+                </>
               )}
               {off.length > 0 && <NotSetUp providers={off} />}
             </>
@@ -76,6 +86,20 @@ export function ProvidersPage() {
     </Page>
   );
 }
+
+type Card = ReturnType<typeof cardsOf>[number];
+
+const ORDERS: Readonly<Record<string, (card: Card) => number | undefined>> = {
+  p95: ({ deployment }) => deployment.latency?.p95,
+  failed: ({ deployment: { calls, failed } }) => (calls === 0 ? undefined : failed / calls),
+  calls: ({ deployment }) => deployment.calls,
+};
+const ORDER_WORDS: readonly (readonly [string, string])[] = [
+  ["", "Trouble first"],
+  ["p95", "Slowest"],
+  ["failed", "Most failed"],
+  ["calls", "Most calls"],
+];
 
 function cardsOf(providers: readonly ProviderEntry[]) {
   return providers

@@ -280,7 +280,7 @@ export const listCalls = contract({
     sort: Type.Optional(
       words(
         ["cost", "took", "first", "tokens"],
-        "The largest first, of the newest 400,000 calls that are looked at: by cost, time, time to the first event, or tokens.",
+        "The largest first, of the newest 350,000 calls that are looked at: by cost, time, time to the first event, or tokens.",
       ),
     ),
     facts: Type.Boolean({ default: false, description: "Whether each call has its `facts`." }),

@@ -66,7 +66,7 @@ export const logsCommand = ({ list }: Columns, added: readonly AddedFlag[]): Com
         print(calls.length === 0 ? "No call matches." : asLines(calls));
         if (page.bounded)
           context.printError(
-            `weir ended the search after ${flags["--sort"] === undefined ? "10,000" : "400,000"} calls; choose a time with --since.`,
+            `weir ended the search after ${flags["--sort"] === undefined ? "10,000" : "350,000"} calls; choose a time with --since.`,
           );
         return;
       }

@@ -119,3 +119,17 @@ export function typedPart(text: string): [before: string, part: string] {
 export function noFilters(): Record<string, undefined> {
   return Object.fromEntries(FILTERS.map((name) => [name, undefined]));
 }
+
+/** Pages that have a range or filters. They take them over from each other. */
+const LOOKING: ReadonlySet<string> = new Set(["/", "/calls", "/spend", "/providers", "/cache", "/prices"]);
+
+/** What the menu takes along from the address of one page to another. */
+export function keptFor(
+  path: string,
+  query: Readonly<Record<string, string>>,
+  to: string,
+): Record<string, string> {
+  if (!LOOKING.has(path) || !LOOKING.has(to)) return {};
+  const names = ["range", "from", "to", ...FILTERS];
+  return Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
+}

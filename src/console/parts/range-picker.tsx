@@ -1,11 +1,14 @@
 /** The range of time of a page, in its address. */
+import { useState } from "preact/hooks";
 import { query, setQuery } from "../data/location.ts";
 import { RANGES, rangeOf } from "../data/range.ts";
 import { minute } from "../numbers/times.ts";
 import { Button, Segments } from "./controls.tsx";
+import { RangeDialog } from "./range-dialog.tsx";
 
 export function RangePicker({ usual = "24h" }: { usual?: string }) {
   const range = rangeOf(query.value, usual);
+  const [isOpen, setOpen] = useState(false);
   const back = () => setQuery({ from: undefined, to: undefined });
   return (
     <>
@@ -23,6 +26,10 @@ export function RangePicker({ usual = "24h" }: { usual?: string }) {
           setQuery({ range: name === usual ? undefined : name, from: undefined, to: undefined })
         }
       />
+      <Button kind="quiet" title="From … to …" onClick={() => setOpen(true)}>
+        Custom…
+      </Button>
+      {isOpen && <RangeDialog from={range.from} to={range.to} onClose={() => setOpen(false)} />}
     </>
   );
 }

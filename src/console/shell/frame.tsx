@@ -1,8 +1,8 @@
 /** The frame around every page: navigation, the verdict on the books, and what lies over the page. */
 import { useEffect, useRef } from "preact/hooks";
 import { signedOut } from "../data/api.ts";
-import { path } from "../data/location.ts";
-import { hrefOf } from "../data/location.ts";
+import { keptFor } from "../data/filters.ts";
+import { hrefOf, path, query } from "../data/location.ts";
 import { session } from "../data/session.ts";
 import { proof, troubles } from "../data/status.ts";
 import { clock } from "../numbers/times.ts";
@@ -94,10 +94,13 @@ function Side({ current }: { current: PageEntry }) {
   );
 }
 
+/** Range and filters go along between the pages that have them. */
+const menuHref = ({ path: to }: PageEntry) => hrefOf(to, keptFor(path.value, query.value, to));
+
 function NavLink({ entry, current }: { entry: PageEntry; current: boolean }) {
   const trouble = troubles.value[entry.path];
   return (
-    <a href={hrefOf(entry.path)} title={entry.title} {...(current && { "aria-current": "page" as const })}>
+    <a href={menuHref(entry)} title={entry.title} {...(current && { "aria-current": "page" as const })}>
       <Icon name={entry.icon} />
       <span>{entry.title}</span>
       {trouble !== undefined && (
@@ -134,7 +137,7 @@ function TabBar({ current }: { current: PageEntry }) {
       {entries.map((entry) => (
         <a
           key={entry.path}
-          href={hrefOf(entry.path)}
+          href={menuHref(entry)}
           {...(entry === current && { "aria-current": "page" as const })}
         >
           <Icon name={entry.icon} size={18} />

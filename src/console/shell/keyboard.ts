@@ -1,5 +1,6 @@
 /** Keys of the whole console. None fires while the operator types or a dialog is open. */
-import { go } from "../data/location.ts";
+import { keptFor } from "../data/filters.ts";
+import { go, path, query } from "../data/location.ts";
 import { handlers, overlay } from "./shortcuts.ts";
 import { PAGES } from "./pages.ts";
 import { switchTheme } from "./theme.ts";
@@ -20,7 +21,7 @@ export function listenToKeys(): void {
     const isSecond = Date.now() - begun < SECOND_KEY;
     begun = event.key === "g" ? Date.now() : 0;
     const page = isSecond ? PAGES.find(({ key }) => key === event.key) : undefined;
-    if (page) return go(page.path);
+    if (page) return go(page.path, keptFor(path.value, query.value, page.path));
     const handle = handlers.get(event.key) ?? COMMON[event.key];
     if (!handle) return;
     event.preventDefault();

@@ -98,4 +98,56 @@ describe.skipIf(missingChromium !== undefined)(`searches (${missingChromium ?? "
     await page.waitFor("!location.search.includes('sort')");
     await page.close();
   });
+
+  test("S14: heads order Spend and Keys, and a choice the cards of Providers", async () => {
+    const page = await open("/spend?range=7d&by=key&sort=calls");
+    await page.waitFor("document.querySelector('th[aria-sort=descending]')?.innerText.includes('Calls')");
+    const calls =
+      "[...document.querySelectorAll('table.spend tbody tr')].map((row) => Number(row.cells[5].innerText.replaceAll(',', '')))";
+    await page.waitFor(`(${calls}).length > 3`);
+    const counts = await page.evaluate<number[]>(calls);
+    expect(counts).toEqual(counts.toSorted((a, b) => b - a));
+    await page.go(`${stage.admin.url}/console/keys?sort=spent`);
+    await page.waitFor(
+      "document.querySelector('th[aria-sort=descending]') && !document.querySelector('tr.path')",
+    );
+    await page.go(`${stage.admin.url}/console/providers?range=7d`);
+    await page.click("=Slowest");
+    await page.waitFor("location.search.includes('sort=p95')");
+    expect(page.faults).toEqual([]);
+    await page.close();
+  });
+
+  test("S12: a range with two ends is chosen by time, in local time or UTC, and the menu keeps it with filters", async () => {
+    const page = await open("/calls?key=ci-bot");
+    await page.click("=Custom…");
+    await page.waitForText("Last month", "dialog[open]");
+    await page.click("=UTC");
+    const fill = (at: number, text: string) =>
+      page.evaluate(`(() => {
+        const input = document.querySelectorAll("dialog[open] input")[${at}];
+        input.value = ${JSON.stringify(text)};
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+      })()`);
+    await fill(0, "2026-11-02 08:30");
+    await fill(1, "2026-11-01");
+    await page.waitFor("document.querySelector('dialog[open] [type=submit]').disabled");
+    await fill(1, "2026-11-03");
+    await page.waitFor("!document.querySelector('dialog[open] [type=submit]').disabled");
+    await page.click("=Show");
+    const [from, to] = [Date.UTC(2026, 10, 2, 8, 30), Date.UTC(2026, 10, 3)];
+    await page.waitFor(`location.search.includes("from=${from}&to=${to}")`);
+    await page.click(".side a[title=Spend]");
+    await page.waitFor(
+      `location.pathname === "/console/spend" && location.search.includes("from=${from}&to=${to}") && location.search.includes("key=ci-bot")`,
+    );
+    await page.click(".side a[title='Keys & budgets']");
+    await page.waitFor("location.pathname === '/console/keys' && location.search === ''");
+    await page.go(`${stage.admin.url}/console/calls`);
+    await page.click("=Custom…");
+    await page.click("=Yesterday");
+    await page.waitFor("location.search.includes('from=') && location.search.includes('to=')");
+    expect(page.faults).toEqual([]);
+    await page.close();
+  });
 });

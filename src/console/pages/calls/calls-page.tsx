@@ -220,7 +220,7 @@ function More({ list }: { list: CallList }) {
       )}
       {list.bounded && (
         <span>
-          In this order only the newest 400,000 calls are looked at
+          In this order only the newest 350,000 calls are looked at
           {list.boundedAt !== undefined && `, back to ${moment(list.boundedAt)}`}.
         </span>
       )}

@@ -29,6 +29,7 @@ export function periodOf(range: AddressRange, now: number): Period {
   const { name = "" } = range;
   if (name === "month") return monthOf(now);
   if (name === "7d") return running(floor(now, DAY) - 6 * DAY, now, "day");
+  if (name === "30d") return running(floor(now, DAY) - 29 * DAY, now, "day");
   const hours = HOURS[name];
   if (hours === undefined) return between(range.from, range.to ?? now, now);
   return running(floor(now, HOUR) - hours * HOUR, now, "hour");

@@ -26,6 +26,7 @@ import type {
   Reconciliation,
   UsageReport,
 } from "../keeper/reports/shapes.ts";
+import type { Sql } from "../keeper/store/sql.ts";
 import type { AccountRow, Actor } from "../keeper/store/store.ts";
 
 /** A window of a budget, with what workers hold and have left of it. */
@@ -146,6 +147,8 @@ export interface AdminBooks {
 
   /** Runs a report of a feature. @throws AdminError 503 if the store fails */
   read<Value>(report: Report<Value>): Promise<Value>;
+  /** Changes rows that no worker holds, in one transaction, which PostgreSQL may repeat. @throws AdminError 503 if the store fails */
+  write<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value>;
 
   /** @param query.of `provider/model`: the prices of these alone */
   prices(query: Page & { q?: string; of?: readonly string[] }): Promise<{

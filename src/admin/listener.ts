@@ -7,6 +7,7 @@ import type { AdminBooks } from "./books.ts";
 import { Door } from "./door.ts";
 import type { AdminServer, AdminServerOptions } from "./server.ts";
 import { Sessions } from "./session/sessions.ts";
+import { storedSessions } from "./session/stored-sessions.ts";
 import type { AdminSettings } from "../operator/settings.ts";
 
 export interface AdminListener {
@@ -40,7 +41,7 @@ export function startAdmin(
       `admin.host ${host} can be reached by other machines, which requires an admin key; set admin.keys in the config, or create one with: weir admin key create NAME`,
     );
   const always = [host, ...(isLoopback(host) ? [] : [hostname()])];
-  const sessions = new Sessions();
+  const sessions = new Sessions(storedSessions(books));
   const isFirst = (settings.restarts ?? 0) === 0;
   const link = isFirst && isLoopback(host) && isKnown && !hasAdmin ? sessions.addLink(Date.now()) : undefined;
   const options: Omit<AdminServerOptions, "operations"> = {

@@ -151,6 +151,8 @@ export class NodeAdmin implements AdminBooks {
   read<Value>(report: Report<Value>): Promise<Value> {
     return this.#read((reports) => reports.read(report));
   }
+  write: AdminBooks["write"] = (work) =>
+    this.#try(() => this.#options.books.store.change((outer) => outer.transaction(work)));
 
   usage(query: Parameters<Reports["usage"]>[0]) {
     return this.#read((reports) => reports.usage(query));

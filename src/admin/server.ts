@@ -8,7 +8,7 @@ import { isLoopback } from "../core/host-names.ts";
 import { guard, guardHost, type OwnHosts } from "./guard.ts";
 import { type WriteAnswer, IdempotentAnswers } from "./idempotency.ts";
 import { digestOf, isMade } from "../ledger/keys/form.ts";
-import { expectConsole, readCookie } from "./session/cookie.ts";
+import { expectConsole, readCookies } from "./session/cookie.ts";
 import { CONSOLE, Sessions } from "./session/sessions.ts";
 import type { AdminOperation, AdminRequest, Reply } from "./operation.ts";
 import type { OwnPages, OwnSession } from "./own-pages.ts";
@@ -81,7 +81,8 @@ export class AdminServer {
     guard(request, this.#options.own());
     const found = this.#router.find(request.method === "HEAD" ? "GET" : request.method, pathname);
     const session = await this.#ownSession(request, address);
-    const caller = this.#authorize(request, address, found, session);
+    const fault = session ? undefined : await this.#recall(request);
+    const caller = this.#authorize(request, address, found, session, fault);
     if (found === undefined) throw new AdminError(404, "not_found", "There is nothing at this path.");
     if ("allow" in found)
       throw new AdminError(405, "method_not_allowed", `This path accepts ${found.allow}.`, {
@@ -103,7 +104,12 @@ export class AdminServer {
       expectKeys: () => this.#expectKeys(),
       ...(session && { session }),
       signal: request.signal,
-      isAllowed: () => (session ? session.isCurrent() : "caller" in (this.#present(request, address) ?? {})),
+      isAllowed: () => {
+        if (session) return session.isCurrent();
+        // What another node has ended is known at the next question.
+        void this.#recall(request).catch(() => {});
+        return "caller" in (this.#present(request, address) ?? {});
+      },
     };
     if (operation.needs.role !== "admin" || operation.alone)
       return respond(operation, await handled(operation, given));
@@ -134,7 +140,13 @@ export class AdminServer {
   }
 
   /** @throws AdminError 401, 403 or 429 */
-  #authorize(request: Request, address: string, found: Found, session: OwnSession | undefined): Caller {
+  #authorize(
+    request: Request,
+    address: string,
+    found: Found,
+    session: OwnSession | undefined,
+    fault: AdminError | undefined,
+  ): Caller {
     const needs = found && "operation" in found ? found.operation.needs : UNKNOWN_PATH;
     const visitor = anonymous(address);
     // A wrong key does not count where none is needed.
@@ -143,6 +155,7 @@ export class AdminServer {
     const known = session ? { caller: session.callerOf(operation) } : this.#present(request, address);
     const isLocal = isLoopback(this.#options.own().host);
     if (known === undefined && refusalOf(needs, visitor, isLocal) === undefined) return visitor;
+    if (known === undefined && fault) throw fault;
     const caller = this.#expectCaller(known, address, request);
     const { actor } = caller;
     // Programs that collect figures cannot sign in.
@@ -171,6 +184,19 @@ export class AdminServer {
     return undefined;
   }
 
+  /** Reads the sessions of a request from the store. @returns why it cannot be known whether there is one */
+  async #recall(request: Request): Promise<AdminError | undefined> {
+    if (!isBySession(request)) return undefined;
+    try {
+      for (const { secret } of readCookies(request.headers, this.#options.own().port))
+        await this.#sessions.recall(secret, this.#now());
+    } catch (cause) {
+      if (cause instanceof AdminError) return cause;
+      throw cause;
+    }
+    return undefined;
+  }
+
   /** Who has the key of a request, or the session of its cookie. @returns undefined if it has neither */
   #present(request: Request, address: string): Known | undefined {
     const { books, runDigest, own } = this.#options;
@@ -180,8 +206,7 @@ export class AdminServer {
     const credential = bearerOf(request.headers);
     if (credential !== undefined)
       return identify(credential, policy, isLoopback(host) ? runDigest : undefined, address, now);
-    const secret = readCookie(request.headers, port);
-    return secret === undefined ? undefined : this.#sessions.find(secret, { address, policy, now });
+    return this.#sessions.pick(readCookies(request.headers, port), { address, policy, now });
   }
 
   /** @throws AdminError 401, 403 or 429 */

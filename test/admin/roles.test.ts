@@ -48,7 +48,11 @@ function serverOn(host: string): AdminServer {
 
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 const cookie = ({ secret }: { secret: string }) => ({
-  ...{ cookie: cookieOf(secret, 9348), "x-weir-console": "1", origin: "http://127.0.0.1:9348" },
+  ...{
+    cookie: cookieOf("weir_console_9348", secret),
+    "x-weir-console": "1",
+    origin: "http://127.0.0.1:9348",
+  },
 });
 const ofLink = sessions.useLink(sessions.addLink(NOW).token, NOW)!;
 const ofKey = (text: string) => sessions.begin(digestOf(text), NOW);

@@ -10,6 +10,8 @@ import { Directory } from "../../src/keeper/reports/directory.ts";
 import type { Report } from "../../src/keeper/reports/reports.ts";
 import { IN_MEMORY } from "../../src/keeper/settings.ts";
 import { sqliteStore } from "../../src/keeper/store/sqlite-store.ts";
+import { CONSOLE_TABLES } from "../../src/keeper/store/console-tables.ts";
+import type { Sql } from "../../src/keeper/store/sql.ts";
 import type { SqlStore } from "../../src/keeper/store/sql-store.ts";
 import { AdminServer } from "../../src/admin/server.ts";
 import { Pulse } from "../../src/keeper/reports/pulse.ts";
@@ -185,6 +187,11 @@ export class FakeBooks implements AdminBooks {
     return report(sql, new Directory(sql));
   }
 
+  async write<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
+    const { sql } = await (this.#store ??= emptyStore());
+    return sql.transaction(work);
+  }
+
   calls = async () => ({ calls: this.records, bounded: false });
   summary = async () => ({
     ...{ calls: 0, failed: 0, rejected: 0, cost: 0, uncertain: 0, unpriced: 0 },
@@ -293,7 +300,7 @@ export interface Sent {
 }
 
 async function emptyStore(): Promise<SqlStore> {
-  const store = sqliteStore(IN_MEMORY, undefined, await tablesOf(FEATURES));
+  const store = sqliteStore(IN_MEMORY, undefined, [CONSOLE_TABLES, ...(await tablesOf(FEATURES))]);
   await store.open();
   return store;
 }

@@ -4,7 +4,7 @@ import { type Caller, identify } from "../callers.ts";
 import { AdminError, invalid } from "../../operator/errors.ts";
 import { type AdminRequest, answers } from "../operation.ts";
 import { getSession, makeSignInLink, type Session, signIn, signOut } from "../../operator/session.ts";
-import { cookieOf, expectConsole, readCookie } from "../session/cookie.ts";
+import { cookieName, cookieOf, expectConsole, readCookies } from "../session/cookie.ts";
 import type { Frozen } from "../../operator/contract.ts";
 
 type Given = Pick<
@@ -16,8 +16,8 @@ export const sessionOperations = [
   answers(getSession, async (given) => {
     const { headers, own, sessions, books, caller, now, session } = given;
     if (session) return { json: await sessionOf(given, caller, session.until) };
-    const secret = readCookie(headers, own.port);
-    const found = secret && sessions.find(secret, { address: caller.address, policy: books.policy(), now });
+    const presented = { address: caller.address, policy: books.policy(), now };
+    const found = sessions.pick(readCookies(headers, own.port), presented);
     // A key in the request wins over a cookie.
     const isSession = found && "caller" in found && found.caller.actor === caller.actor;
     return { json: await sessionOf(given, caller, isSession ? found.until : undefined) };
@@ -28,21 +28,28 @@ export const sessionOperations = [
     if ((token === undefined) === (key === undefined)) throw invalid("Give either a token or a key.");
     const begun = token === undefined ? byKey(given, key!) : byLink(given, token);
     const { caller, secret, until } = begun;
+    await given.sessions
+      .keep(secret, given.now)
+      .catch((cause: unknown) => given.books.report("a sign-in is in memory alone", cause));
     await noted(given, caller, "sign in", { by: token === undefined ? "key" : "link" });
     return {
       json: await sessionOf(given, caller, until),
-      headers: { "set-cookie": cookieOf(secret, given.own.port) },
+      headers: { "set-cookie": cookieOf(cookieName(given.headers, given.own.port), secret) },
     };
   }),
   answers(signOut, async (given) => {
-    const { headers, own, sessions, session, caller } = given;
+    const { headers, own, sessions, session, caller, books, now } = given;
     if (session) return { json: {}, headers: { "set-cookie": await session.end() } };
-    const secret = readCookie(headers, own.port);
-    if (secret !== undefined) {
-      sessions.end(secret);
+    const presented = { address: caller.address, policy: books.policy(), now };
+    const cookie = sessions.pick(readCookies(headers, own.port), presented)?.cookie;
+    if (cookie) {
+      await sessions.end(cookie.secret);
       await noted(given, caller, "sign out");
     }
-    return { json: {}, headers: { "set-cookie": cookieOf("", own.port) } };
+    return {
+      json: {},
+      headers: { "set-cookie": cookieOf(cookie?.name ?? cookieName(headers, own.port), "") },
+    };
   }),
   answers(makeSignInLink, ({ sessions, now, headers }) => {
     const { token, until } = sessions.addLink(now);

@@ -1,27 +1,46 @@
 /** The cookie of the console, and the proof that a request comes from its page. */
 import { AdminError } from "../../operator/errors.ts";
-import { SESSION_MS } from "./sessions.ts";
 
 /** A page of another origin cannot send this header without the browser asking weir first. */
 const HEADER = "x-weir-console";
 
-/** Cookies do not tell ports apart, and several gateways may run on one machine. */
-const nameOf = (port: number) => `weir_console_${port}`;
+/** How long a browser is signed in. Milliseconds. */
+export const SESSION_MS = 12 * 3_600_000;
 
-/** @returns the secret of the session, if the request has one */
-export function readCookie(headers: Headers, port: number): string | undefined {
-  const name = nameOf(port);
-  for (const pair of (headers.get("cookie") ?? "").split(";")) {
+const NAME = "weir_console_";
+/** Cookies of one request that are looked at: one browser may know several gateways and nodes of one host name. */
+const MOST = 16;
+
+export interface Cookie {
+  readonly name: string;
+  readonly secret: string;
+}
+
+/**
+ * Cookies do not tell ports apart, and a browser may reach several gateways by one host name: the name has the port at which the
+ * browser reaches this one, which a tunnel may have changed.
+ * @param port of the listener, where the request does not say another
+ */
+export function cookieName(headers: Headers, port: number): string {
+  const [, written] = /:(\d+)$/.exec(headers.get("host") ?? "") ?? [];
+  return NAME + (written ?? port);
+}
+
+/** The cookies of consoles that a request has: its own first, then those that other nodes or ports may have given. */
+export function readCookies(headers: Headers, port: number): readonly Cookie[] {
+  const own = cookieName(headers, port);
+  const found = (headers.get("cookie") ?? "").split(";").flatMap((pair) => {
     const at = pair.indexOf("=");
-    if (pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
-  }
-  return undefined;
+    const name = pair.slice(0, at).trim();
+    return name.startsWith(NAME) ? [{ name, secret: pair.slice(at + 1).trim() }] : [];
+  });
+  return found.sort((a, b) => Number(b.name === own) - Number(a.name === own)).slice(0, MOST);
 }
 
 /** The value of `set-cookie`. @param secret empty: the browser forgets the cookie */
-export function cookieOf(secret: string, port: number): string {
+export function cookieOf(name: string, secret: string): string {
   const age = secret === "" ? 0 : SESSION_MS / 1_000;
-  return `${nameOf(port)}=${secret}; Max-Age=${age}; Path=/admin/v1; HttpOnly; SameSite=Strict`;
+  return `${name}=${secret}; Max-Age=${age}; Path=/admin/v1; HttpOnly; SameSite=Strict`;
 }
 
 /** @throws AdminError 403 if the request may come from another page; the origin itself is checked for all requests */

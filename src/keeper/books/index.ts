@@ -9,6 +9,7 @@ import { Books } from "./books.ts";
 import { Queries } from "./queries.ts";
 import { SharedRun } from "./shared-run.ts";
 import { sqliteStore } from "../store/sqlite-store.ts";
+import { CONSOLE_TABLES } from "../store/console-tables.ts";
 import { writeAudit } from "../store/audit-log.ts";
 import { nextVersion } from "../store/policies.ts";
 import type { Actor, BookStore } from "../store/store.ts";
@@ -29,7 +30,7 @@ export async function openBooks(
   tables: readonly NamedTables[],
 ): Promise<BooksParts> {
   const { syncMs, cells, folder } = settings;
-  const { store, upkeep } = await openStore(settings, tables);
+  const { store, upkeep } = await openStore(settings, [CONSOLE_TABLES, ...tables]);
   const books = new Books({
     ...{ store, syncMs },
     ...(cells !== undefined && { cells }),

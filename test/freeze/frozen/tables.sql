@@ -172,6 +172,18 @@ SELECT 1;
 -- books, PostgreSQL, 7
 ALTER TABLE keys ADD COLUMN person TEXT;
 
+-- console, sqlite, 1
+
+-- Browsers that are signed in. hash: of the secret in the cookie. key_hash: of the key that it signed in with; none for a link.
+CREATE TABLE console_sessions (hash TEXT PRIMARY KEY, key_hash TEXT, until_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+
+-- console, postgres, 1
+
+-- Browsers that are signed in. hash: of the secret in the cookie. key_hash: of the key that it signed in with; none for a link.
+CREATE TABLE console_sessions (hash TEXT PRIMARY KEY, key_hash TEXT, until_at bigint NOT NULL) ;
+
+
 -- identity, sqlite, 1
 
 -- People and workloads that weir has seen, or that an operator has named. name, email: empty after they were forgotten.

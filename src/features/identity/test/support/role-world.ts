@@ -13,6 +13,7 @@ import type { Report } from "../../../../keeper/reports/reports.ts";
 import { IN_MEMORY } from "../../../../keeper/settings.ts";
 import { nextVersion } from "../../../../keeper/store/policies.ts";
 import { sqliteStore } from "../../../../keeper/store/sqlite-store.ts";
+import type { Sql } from "../../../../keeper/store/sql.ts";
 import type { SqlStore } from "../../../../keeper/store/sql-store.ts";
 import { KEY_OPTIONS } from "../../../../ledger/keys/options.ts";
 import { isWithin } from "../../../../ledger/keys/path.ts";
@@ -64,6 +65,10 @@ export class WorldBooks extends FakeBooks {
     write: (work) => this.#store.change((outer) => outer.transaction(work)),
     settled: async () => true,
   });
+
+  override write<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
+    return this.#store.sql.transaction(work);
+  }
 
   override read<Value>(report: Report<Value>): Promise<Value> {
     return report(this.#store.sql, new Directory(this.#store.sql));

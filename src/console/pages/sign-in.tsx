@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { ApiError } from "../data/api.ts";
 import { linkFault, session, signIn } from "../data/session.ts";
-import { Button, Fault, Field } from "../parts/controls.tsx";
+import { Button, CopyLine, Fault, Field } from "../parts/controls.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Logo } from "../parts/icons.tsx";
 
@@ -15,7 +15,8 @@ export function SignIn() {
     setBusy(true);
     setFault(undefined);
     try {
-      await signIn({ key: key.trim() });
+      const token = /#t=([\w-]+)/.exec(key)?.[1];
+      await signIn(token === undefined ? { key: key.trim() } : { token });
     } catch (cause) {
       setFault(cause instanceof ApiError ? cause.message : String(cause));
     }
@@ -40,13 +41,13 @@ export function SignIn() {
             <b>You are signed out.</b> The page stays as it is; sign in to go on.
           </p>
         )}
-        <Field label="Admin or read-only key">
+        <Field label="Link of weir console, or admin or read-only key">
           <input
             class="input mono"
             type="password"
             autoComplete="off"
             spellcheck={false}
-            placeholder="weir_ad_… or weir_ro_…"
+            placeholder="http://…#t=…, weir_ad_… or weir_ro_…"
             value={key}
             aria-invalid={fault !== undefined}
             onInput={(event) => setKey(event.currentTarget.value)}
@@ -57,9 +58,8 @@ export function SignIn() {
         <Button kind="main" type="submit" disabled={key.trim() === "" || busy}>
           Sign in
         </Button>
-        <p class="mid">
-          On this machine, <code>weir console</code> opens this page signed in.
-        </p>
+        <p class="mid">Without a key, make a link on the machine of weir:</p>
+        <CopyLine text="weir console" label="the command" />
       </form>
     </Dialog>
   );

@@ -51,3 +51,20 @@ test("the console is not served for a foreign host name, and cannot be written t
   expect((await send("GET", "/console", { headers: { host: "evil.example" } })).status).toBe(403);
   expect((await send("POST", "/console")).status).toBe(405);
 });
+
+test.each([
+  ["gzip, deflate, br", true],
+  ["br, GZIP;q=0.5", true],
+  ["gzip;q=0, br", false],
+  ["br", false],
+] as const)("M21: a client that accepts %s gets packed files: %p", async (accepted, isPacked) => {
+  for (const path of ["/console", ...addresses]) {
+    const headers = { "accept-encoding": accepted };
+    const answer = await consoleAnswer(new Request(`http://127.0.0.1:9348${path}`, { headers }), path);
+    expect(answer.headers.get("content-encoding")).toBe(isPacked ? "gzip" : null);
+    expect(answer.headers.get("vary")).toBe("accept-encoding");
+    const bytes = await answer.bytes();
+    const plain = isPacked ? Bun.gunzipSync(bytes) : bytes;
+    expect(new TextDecoder().decode(plain)).toBe((await text(path)).body);
+  }
+});

@@ -27,6 +27,7 @@ const OF_ALL = {
 interface ConsoleFile {
   type: string;
   bytes: Uint8Array<ArrayBuffer>;
+  gzipped: Uint8Array<ArrayBuffer>;
 }
 
 /** Files by name, `""` for the document. */
@@ -49,22 +50,36 @@ export async function consoleAnswer(request: Request, pathname: string): Promise
   const file = files.get(name);
   // A page that was opened before an upgrade asks for files that do not exist any more.
   if (!file && /\.(js|css|svg)$/.test(name)) return new Response(null, { status: 404, headers: OF_ALL });
-  const { type, bytes } = file ?? files.get("")!;
+  const { type, bytes, gzipped } = file ?? files.get("")!;
+  const isGzipped = acceptsGzip(request.headers.get("accept-encoding") ?? "");
   const kept = file && name !== "" ? "public, max-age=31536000, immutable" : "no-store";
-  return new Response(request.method === "HEAD" ? null : bytes, {
-    headers: { ...OF_ALL, "content-type": type, "cache-control": kept },
+  return new Response(request.method === "HEAD" ? null : isGzipped ? gzipped : bytes, {
+    headers: {
+      ...OF_ALL,
+      ...{ "content-type": type, "cache-control": kept, vary: "accept-encoding" },
+      ...(isGzipped && { "content-encoding": "gzip" }),
+    },
+  });
+}
+
+/** Whether a client accepts gzip: named, and not with the weight 0. */
+function acceptsGzip(accepted: string): boolean {
+  return accepted.split(",").some((one) => {
+    const [name = "", ...parameters] = one.split(";").map((part) => part.trim().toLowerCase());
+    return name === "gzip" && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
   });
 }
 
 async function load(): Promise<ConsoleFiles> {
   const bundled = await listFiles(page);
   const names = bundled.map(({ name }) => name);
-  const encode = (text: string) => new TextEncoder().encode(text);
+  const pack = (type: string, text: string): ConsoleFile => {
+    const bytes = new TextEncoder().encode(text);
+    return { type, bytes, gzipped: Bun.gzipSync(bytes) };
+  };
   return new Map(
     bundled.map(({ name, type, text }) =>
-      name.endsWith(".html")
-        ? ["", { type, bytes: encode(withAddresses(text, names)) }]
-        : [name, { type, bytes: encode(text) }],
+      name.endsWith(".html") ? ["", pack(type, withAddresses(text, names))] : [name, pack(type, text)],
     ),
   );
 }

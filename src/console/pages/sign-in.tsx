@@ -41,13 +41,13 @@ export function SignIn() {
             <b>You are signed out.</b> The page stays as it is; sign in to go on.
           </p>
         )}
-        <Field label="Link of weir console, or admin or read-only key">
+        <Field label="Key or sign-in link">
           <input
             class="input mono"
             type="password"
             autoComplete="off"
             spellcheck={false}
-            placeholder="http://…#t=…, weir_ad_… or weir_ro_…"
+            placeholder="weir_ad_…, weir_ro_… or http://…#t=…"
             value={key}
             aria-invalid={fault !== undefined}
             onInput={(event) => setKey(event.currentTarget.value)}

@@ -335,13 +335,13 @@ describe.skipIf(missingChromium !== undefined)(
 
       test("a wrong key and a key for calls are told apart, an admin key opens the page that was asked for", async () => {
         const tab = await open("/spend?by=path");
-        await tab.fill("=Admin or read-only key", "weir_ad_wrong");
+        await tab.fill("=Key or sign-in link", "weir_ad_wrong");
         await tab.press("Enter");
         await tab.waitForText(/Not a key of this gateway\. \d tries left/);
-        await tab.fill("=Admin or read-only key", stage.createKey("caller"));
+        await tab.fill("=Key or sign-in link", stage.createKey("caller"));
         await tab.press("Enter");
         await tab.waitForText("This key makes calls");
-        await tab.fill("=Admin or read-only key", await makeKey("operator", "admin"));
+        await tab.fill("=Key or sign-in link", await makeKey("operator", "admin"));
         await tab.press("Enter");
         await tab.waitForText("/eng/agents", "table.spend");
         await tab.close();
@@ -355,7 +355,7 @@ describe.skipIf(missingChromium !== undefined)(
         );
         await tab.click("=Key");
         await tab.waitForText("You are signed out.");
-        await tab.fill("=Admin or read-only key", await makeKey("second", "admin"));
+        await tab.fill("=Key or sign-in link", await makeKey("second", "admin"));
         await tab.press("Enter");
         await tab.waitForText("ci-bot", "table.spend");
         await tab.close();

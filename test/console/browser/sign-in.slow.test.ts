@@ -85,7 +85,7 @@ describe.skipIf(missingChromium !== undefined)(`Chromium (${missingChromium ?? "
       await page.go(`http://127.0.0.1:${port}/console`);
       await page.waitForText("weir console", "dialog[open]");
       await page.click("=Copy the command");
-      await page.fill("=Link of weir console, or admin or read-only key", await linkOf(gateway));
+      await page.fill("=Key or sign-in link", await linkOf(gateway));
       await page.click("=Sign in");
       await page.waitFor("!document.querySelector('dialog[open]')");
       expect(await isIn(page)).toBe(true);

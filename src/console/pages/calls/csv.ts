@@ -96,7 +96,11 @@ export async function downloadCsv(query: string): Promise<void> {
 
 /** Saves text as a file of the browser. */
 export function save(text: string, name: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  saveFile(new Blob([text], { type: "text/csv" }), name);
+}
+
+export function saveFile(file: Blob, name: string): void {
+  const address = URL.createObjectURL(file);
   const link = document.createElement("a");
   link.href = address;
   link.download = name;

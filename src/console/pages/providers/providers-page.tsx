@@ -11,6 +11,7 @@ import { moment } from "../../numbers/times.ts";
 import { Segments } from "../../parts/controls.tsx";
 import { Mark } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { PictureButtons } from "../../parts/picture-buttons.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { sortedBy } from "../../parts/sort.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
@@ -38,7 +39,15 @@ export function ProvidersPage() {
   }, [reading.data]);
 
   return (
-    <Page title="Providers" right={<RangePicker usual={USUAL} />}>
+    <Page
+      title="Providers"
+      right={
+        <>
+          <RangePicker usual={USUAL} />
+          <PictureButtons name="Providers" />
+        </>
+      }
+    >
       <Loaded of={reading} what="Providers" rows={8}>
         {(report) => {
           const on = sortedBy(cardsOf(report.providers), ORDERS);

@@ -8,6 +8,7 @@ import { useApi } from "../../data/use-api.ts";
 import { Button, Segments } from "../../parts/controls.tsx";
 import { SelectField } from "../../parts/form.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { PictureButtons } from "../../parts/picture-buttons.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { coloursOf } from "../../parts/series.ts";
 import { Blank, Bones, Failed } from "../../parts/states.tsx";
@@ -101,6 +102,7 @@ export function SpendPage() {
           <Button kind="quiet" class="w3" title="This page on paper" onClick={() => print()}>
             Print
           </Button>
+          <PictureButtons name={`Spend, ${title}`} />
           <Files
             usage={(by) => usage(by, whole)}
             name={`spend-${new Date(period.from).toISOString().slice(0, 10)}`}

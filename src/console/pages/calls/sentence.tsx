@@ -146,7 +146,9 @@ function RefusedByRule({ by }: { by: NonNullable<CallEntry["refusedBy"]> }) {
           {" · "}
         </>
       )}
-      <a class="nowrap" href={hrefOf("/calls", { fact: `rule:${id}` })}>Who else was refused</a>
+      <a class="nowrap" href={hrefOf("/calls", { fact: `rule:${id}` })}>
+        Who else was refused
+      </a>
     </>
   );
 }

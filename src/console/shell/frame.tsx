@@ -16,6 +16,7 @@ import { overlay } from "./shortcuts.ts";
 import { Palette } from "./palette.tsx";
 import { GROUPS, pageAt, type PageEntry } from "./pages.ts";
 import { switchTheme } from "./theme.ts";
+import { Who } from "./who.tsx";
 
 const openPalette = () => {
   overlay.value = "palette";
@@ -78,6 +79,7 @@ function Side({ current }: { current: PageEntry }) {
       </div>
       <div class="foot">
         <ProofLine />
+        <Who />
         <div class="acts">
           <Button kind="quiet" icon="theme" aria-label="Light or dark, t" onClick={switchTheme} />
           <Button

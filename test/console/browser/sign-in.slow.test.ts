@@ -76,6 +76,20 @@ describe.skipIf(missingChromium !== undefined)(`Chromium (${missingChromium ?? "
       await page.close();
     });
 
+    test("M20: the frame says who is signed in and where calls go, and signs out", async () => {
+      const page = await browser.open(await linkOf(gateway), { isolated: true });
+      await page.waitForText("Signed in as console", ".foot");
+      const foot = await page.text(".foot");
+      expect(foot).toContain("changes /");
+      expect(foot).toContain(new URL(gateway.url).host);
+      expect(foot).toMatch(/weir \d+\.\d+\.\d+/);
+      expect(foot).not.toContain(`:${port}`);
+      await page.click("=Sign out");
+      await page.waitForText("weir console", "dialog[open]");
+      expect(await isIn(page)).toBe(false);
+      await page.close();
+    });
+
     test("S9: the signed-out dialog has the command to copy, and takes the link that it prints", async () => {
       const page = await browser.open(`http://127.0.0.1:${port}/console`);
       await until(() => isIn(page), 5_000);

@@ -65,7 +65,8 @@ describe.skipIf(missingChromium !== undefined)(`Chromium (${missingChromium ?? "
       gateway.signalGroup("SIGKILL");
       await gateway.exited;
       await gateway.end();
-      // The page itself asks, as it does while it is open.
+      // A tab that is not in front asks nothing by itself.
+      await page.click('.side a[href="/console/spend"]');
       await page.waitForText(/No word from weir|does not answer/);
       expect(await page.text()).not.toContain(SIGNED_OUT);
       gateway = await start();

@@ -10,6 +10,8 @@ import { contract } from "./contract.ts";
 export const OUTCOMES = ["complete", "failed", "cancelled"] as const;
 export const REFUSALS = ["rate", "tokens", "concurrency", "budget", "scope", "price"] as const;
 
+export const TRIED = ["429", "5xx", "broken", "credential", "request"] as const;
+
 const count = (description: string) => Type.Optional(Type.Integer({ description }));
 
 /** Tokens of an attempt, and what else the provider counts. */
@@ -153,6 +155,12 @@ export const CALL_FILTER = {
   tokens: bound("", "[kM]?", "a number such as >50k", "All input and output."),
   id: text(200, "The beginning of the id of the call, or the whole id that the provider gave."),
   slowerThan: Type.Optional(Type.Integer({ minimum: 0, description: "Milliseconds." })),
+  tried: Type.Optional(
+    words(
+      TRIED,
+      "What a provider answered to any attempt: 429, an error of its own, nothing or a broken answer, a refusal of weir's credential, a refusal of the request.",
+    ),
+  ),
   retried: flag("Calls with more than one attempt."),
   losses: flag("Calls of which something could not be carried over."),
   state: Type.Optional(

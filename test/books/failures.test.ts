@@ -26,6 +26,7 @@ beforeAll(async () => {
   const long = `Incorrect API key provided: ${KEY}. ${"x".repeat(400)}`;
   const error = (status: number, body: unknown, headers = {}) => json(body, status, headers);
   const providers = Object.fromEntries([
+    host("strict", () => error(400, { error: { message: "No." } })),
     host("well", () => json(completion())),
     host("busy", () => error(503, BUSY, { "retry-after": "7", "x-request-id": "req_vendor_1" })),
     host("locked", () => error(401, { error: { code: "invalid_api_key", message: long } })),
@@ -100,4 +101,31 @@ test("S3, S4: without an error status the record has a word: a broken stream, no
   expect(gone.failures!.at(-1)).toMatchObject({ what: "refused", message: expect.stringContaining("gone") });
   expect(gone.failures!.at(-1)).not.toHaveProperty("status");
   expect((await recordOf("well/m")).failures).toBeUndefined();
+});
+
+test("S3: errors of providers are counted by attempt, and each figure finds its calls and no others", async () => {
+  const ids = new Map<string, string>();
+  for (const name of ["chain", "locked/m", "broken/m", "strict/m", "well/m"])
+    ids.set(name, (await recordOf(name, name === "broken/m")).id);
+  const { providers } = await weir.api.ask("GET /providers", {});
+  const errorsOf = (name: string) =>
+    providers.flatMap(({ deployments }) => deployments).find((one) => one.name === name)!.errors;
+  expect(errorsOf("busy")).toEqual([{ class: "status 503", status: 503, calls: expect.any(Number) }]);
+  expect(errorsOf("locked")).toEqual([{ class: "status 401", status: 401, calls: expect.any(Number) }]);
+  expect(errorsOf("broken")).toEqual([{ class: "stream_incomplete", calls: expect.any(Number) }]);
+  expect(errorsOf("well")).toEqual([]);
+  for (const [tried, name] of [
+    ["credential", "locked/m"],
+    ["broken", "broken/m"],
+    ["request", "strict/m"],
+  ] as const) {
+    const { calls } = await weir.api.ask("GET /calls", { query: { tried, limit: 100 } });
+    expect(calls.map(({ id }) => id)).toContain(ids.get(name)!);
+    for (const [other, id] of ids) if (other !== name) expect(calls.map((call) => call.id)).not.toContain(id);
+  }
+  const { calls } = await weir.api.ask("GET /calls", { query: { tried: "5xx", limit: 100 } });
+  expect(calls.length).toBeGreaterThan(0);
+  expect(
+    (calls as readonly CallEntry[]).every(({ failures }) => failures?.some(({ what }) => what === "503")),
+  ).toBe(true);
 });

@@ -14,6 +14,7 @@ export const FILTERS = [
   "session",
   "status",
   "outcome",
+  "tried",
   "refused",
   "state",
   "flag",

@@ -1,4 +1,5 @@
 /** Which rows of `calls` a filter selects: ranges of numbers that are read, newest first, and conditions on the rows. */
+import { triedCondition } from "./tried.ts";
 import { CHARGE_STATES } from "../../ledger/charge.ts";
 import { OUTCOMES, REFUSALS } from "../record/call-rows.ts";
 import { BARE, isBare } from "../record/detail.ts";
@@ -84,6 +85,7 @@ async function conditionsOf(
     tokens && beyondCondition(tokens, TOKENS),
     id !== undefined && idCondition(id, blob, detailHas(BARE, id)),
     slowerThan !== undefined && `ms >= ${Math.floor(slowerThan)}`,
+    filter.tried !== undefined && triedCondition(filter.tried),
     retried !== undefined && (retried ? "tries > 1" : "tries < 2"),
     losses !== undefined && `${losses ? "" : "NOT "}coalesce(detail, '') LIKE '{"losses":%'`,
     state !== undefined && anyAttempt(`state ${statesOf(state)}`),

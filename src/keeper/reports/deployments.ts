@@ -1,4 +1,5 @@
 /** How deployments served the newest calls of a time. The database adds up and sorts: few rows leave it. */
+import type { FailedTry } from "../../ledger/columns.ts";
 import type { Nano } from "../../ledger/money.ts";
 import { OUTCOMES, unpackId } from "../record/call-rows.ts";
 import { firstNumber, timeOf } from "../store/numbers.ts";
@@ -206,25 +207,59 @@ async function percentiles(sql: Sql, { table }: Newest): Promise<Map<number, Lat
   return latencies;
 }
 
-async function errorsOf(
-  sql: Sql,
-  { table, deployment }: Newest,
-): Promise<Map<number, { class: string; status?: number; calls: number }[]>> {
-  const rows = await sql.all<{ deployment: number; status: number | null; class: string; calls: number }>(
+type DeploymentErrors = DeploymentUse["errors"];
+
+/** The attempts that failed, by what their provider answered. */
+async function errorsOf(sql: Sql, newest: Newest): Promise<Map<number, DeploymentErrors>> {
+  const counts = new Map<number, Map<string, DeploymentErrors[number]>>();
+  const add = (id: number, error: DeploymentErrors[number]) => {
+    const known = counts.get(id) ?? new Map<string, DeploymentErrors[number]>();
+    counts.set(id, known);
+    const before = known.get(error.class)?.calls ?? 0;
+    known.set(error.class, { ...error, calls: before + error.calls });
+  };
+  const [told, untold] = [await toldErrors(sql, newest), await untoldErrors(sql, newest)];
+  for (const { deployment, n, detail } of told) {
+    const failure = (JSON.parse(detail) as { failures: readonly FailedTry[] }).failures.find(
+      ({ try: number }) => number === n,
+    );
+    if (!failure) continue;
+    const { status = 0, what } = failure;
+    add(
+      deployment,
+      status >= 400 ? { class: `status ${status}`, status, calls: 1 } : { class: what, calls: 1 },
+    );
+  }
+  for (const { deployment, status, class: kind, calls } of untold)
+    add(deployment, status === null ? { class: kind, calls } : { class: `status ${status}`, status, calls });
+  return new Map(
+    [...counts].map(([id, errors]) => [id, [...errors.values()].sort((x, y) => y.calls - x.calls)]),
+  );
+}
+
+const TOLD = `coalesce(newest.detail, '') LIKE '%"failures":[{%'`;
+
+/** Attempts of which the record has what the provider said. */
+function toldErrors(sql: Sql, { table, deployment }: Newest) {
+  return sql.all<{ deployment: number; n: number; detail: string }>(
+    `SELECT deployment, 1 AS n, detail FROM ${table} WHERE tries = 1 AND ${TOLD}
+     UNION ALL
+     SELECT ${deployment("charges.target")}, charges.n, newest.detail
+       FROM ${table} JOIN charges ON charges.number = newest.number
+       WHERE newest.tries > 1 AND charges.class <> 'answered' AND ${TOLD}`,
+  );
+}
+
+/** Those of records of earlier versions: the status is the one that the client got. */
+function untoldErrors(sql: Sql, { table, deployment }: Newest) {
+  return sql.all<{ deployment: number; status: number | null; class: string; calls: number }>(
     `SELECT deployment, status, '' AS class, count(*) AS calls FROM ${table}
-       WHERE outcome = ${FAILED} AND target IS NOT NULL GROUP BY deployment, status
+       WHERE outcome = ${FAILED} AND target IS NOT NULL AND NOT ${TOLD} GROUP BY deployment, status
      UNION ALL
      SELECT ${deployment("charges.target")}, NULL, charges.class, count(*)
        FROM ${table} JOIN charges ON charges.number = newest.number
-       WHERE newest.tries > 1 AND charges.n < newest.tries GROUP BY 1, 3
-     ORDER BY 4 DESC`,
+       WHERE newest.tries > 1 AND charges.n < newest.tries AND NOT ${TOLD} GROUP BY 1, 3`,
   );
-  const errors = new Map<number, { class: string; status?: number; calls: number }[]>();
-  for (const { deployment: id, status, class: kind, calls } of rows) {
-    const entry = status === null ? { class: kind, calls } : { class: `status ${status}`, status, calls };
-    errors.set(id, [...(errors.get(id) ?? []), entry]);
-  }
-  return errors;
 }
 
 type LastError = NonNullable<DeploymentUse["lastError"]>;

@@ -1,6 +1,8 @@
 /** Whether the record of a call is one that a filter finds: the same conditions as those of the search in the store. */
 import { matchesAny, namesOf } from "../../core/model-pattern.ts";
 import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
+import type { FailedTry } from "../../ledger/columns.ts";
+import { groupOf, type Tried } from "./tried.ts";
 import { isWithin } from "./directory.ts";
 import type { CallFilter } from "./shapes.ts";
 import { costOf, isBeyond, isSession, isStatus, tokensOf } from "./wanted.ts";
@@ -24,6 +26,7 @@ export function matches(call: CallRecord, filter: CallFilter): boolean {
     (filter.tokens === undefined || isBeyond(filter.tokens, tokensOf(attempts))) &&
     (filter.id === undefined || call.id.startsWith(filter.id) || call.upstreamId === filter.id) &&
     (filter.slowerThan === undefined || call.ms >= filter.slowerThan) &&
+    (filter.tried === undefined || wasTried(call, filter.tried)) &&
     (filter.retried === undefined || filter.retried === attempts.length > 1) &&
     (filter.losses === undefined || filter.losses === losses.length > 0) &&
     (filter.state === undefined || attempts.some((attempt) => hasState(attempt, filter.state!))) &&
@@ -37,6 +40,12 @@ export function matches(call: CallRecord, filter: CallFilter): boolean {
     (filter.text === undefined || hasText(call, last, filter.text)) &&
     !(filter.not ?? []).some((other) => matches(call, other))
   );
+}
+
+/** Whether an attempt failed so. @param tried a group of {@link TRIED_WORDS} */
+function wasTried(call: CallRecord, tried: Tried): boolean {
+  const { failures = [] } = call as { failures?: readonly FailedTry[] };
+  return failures.some(({ what }) => groupOf(what) === tried);
 }
 
 function isSame<Value>(wanted: Value | undefined, value: Value | undefined): boolean {

@@ -2,6 +2,7 @@
  * The shapes of reports: those of the operator's API, as the keeper computes them. Filters have ids and patterns where a request
  * has names. Amounts are nano-dollars, times milliseconds since 1970.
  */
+import type { Tried } from "./tried.ts";
 import type { Outcome } from "../../core/call.ts";
 import type { ChargeState } from "../../ledger/charge.ts";
 import type { CallRecord, RefusalReason } from "../../ledger/record.ts";
@@ -67,6 +68,8 @@ export interface CallFilter extends Filter {
   client?: string;
   /** Hash of a session, 16 hexadecimal digits, or its id at the client. */
   session?: string;
+  /** Calls of which an attempt failed so. */
+  tried?: Tried;
   /** Values of columns that the store has in `detail`. */
   columns?: Readonly<Record<string, unknown>>;
   /** An id, or part of a model as the client named it, or of a target. Calls of `keys` are found as well. */

@@ -65,19 +65,20 @@ export interface Errors {
   filter: Readonly<Record<string, string>>;
 }
 
-/** 429, 5xx, and what got no answer. */
+const CREDENTIAL: ReadonlySet<number> = new Set([401, 402, 403]);
+
+/** By what the provider answered. What the client's request is to blame for stands last, and is no failure of the provider. */
 export function errorGroups(errors: DeploymentEntry["errors"]): Errors[] {
-  const sum = (matches: (status: number | undefined) => boolean) =>
-    errors.reduce((total, { status, calls }) => (matches(status) ? total + calls : total), 0);
-  return [
-    { name: "429", calls: sum((status) => status === 429), filter: { status: "429" } },
-    { name: "5xx", calls: sum((status = 0) => status >= 500), filter: { outcome: "failed" } },
-    {
-      name: "other failures",
-      calls: sum((status = 0) => status !== 429 && status < 500),
-      filter: { outcome: "failed" },
-    },
+  const groups: readonly (readonly [string, (status: number) => boolean, Errors["filter"]])[] = [
+    ["429", (status) => status === 429, { tried: "429" }],
+    ["5xx", (status) => status >= 500, { tried: "5xx" }],
+    ["no answer, or broken", (status) => status < 400, { tried: "broken" }],
+    ["credential", (status) => CREDENTIAL.has(status), { tried: "credential" }],
+    ["client's fault", () => true, { tried: "request" }],
   ];
+  const counts = groups.map(() => 0);
+  for (const { status = 0, calls } of errors) counts[groups.findIndex(([, has]) => has(status))]! += calls;
+  return groups.map(([name, , filter], at) => ({ name, calls: counts[at]!, filter }));
 }
 
 /** `eu` of `anthropic/eu`; `default` of a provider with one deployment. */

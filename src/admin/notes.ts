@@ -51,7 +51,7 @@ export function notesOfBudgets(
     );
     if (!open || mode === "watch") return [];
     const used = open.spent + open.assumed;
-    const sums = `${formatNano(used)} of ${formatNano(limit)}`;
+    const sums = `${amount(used)} of ${amount(limit)}`;
     if (used + open.held >= limit)
       return [
         { kind: "budget-empty", level: "bad", subject: id, text: `${name} is empty: ${sums} are spent.` },
@@ -68,6 +68,12 @@ export function notesOfBudgets(
       },
     ];
   });
+}
+
+/** Dollars with commas at the thousands. */
+function amount(nano: number): string {
+  const [whole = "", ...decimals] = formatNano(nano).split(".");
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...decimals].join(".");
 }
 
 /** @param calls calls of the last hour that a budget refused */
@@ -103,7 +109,7 @@ export function notesOfCalls(unpriced: number): Note[] {
   const text =
     unpriced === 1
       ? "One call of today has no known price and is in no sum."
-      : `${unpriced} calls of today have no known price and are in no sum.`;
+      : `${unpriced.toLocaleString("en")} calls of today have no known price and are in no sum.`;
   return [{ kind: "unpriced", level: "warn", text }];
 }
 

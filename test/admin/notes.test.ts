@@ -59,6 +59,12 @@ test("a budget is low from its first alert on, and empty with what is held; one 
   ]);
 });
 
+test("M16: amounts in a sentence have commas at the thousands", () => {
+  const budgets = [{ ...budget("d"), name: "d", limit: 1_234_567 * DOLLAR }];
+  const [note] = notesOfBudgets(budgets, [account("d", 1_234_567 * DOLLAR)], NOW);
+  expect(note!.text).toBe("d is empty: $1,234,567.00 of $1,234,567.00 are spent.");
+});
+
 test("a deployment is named once, with the reason of one worker", () => {
   const notes = notesOfDeployments([
     { deployment: "p/eu", state: "open", why: "failing", what: "529" },

@@ -129,7 +129,7 @@ table<number | undefined>("counts", count, [
   [999_499, "999 k"],
   [999_500, "1.00 M"],
   [1_340_000, "1.34 M"],
-  [2_100_000_000, "2.10 G"],
+  [2_100_000_000, "2.10 B"],
 ]);
 
 table<number>("shares", percent, [

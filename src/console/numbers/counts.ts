@@ -1,13 +1,13 @@
 /** Counts and shares as text. */
 import { MISSING } from "./money.ts";
 
-/** Whole to 9,999; above that three digits with `k`, `M` or `G`. */
+/** Whole to 9,999; above that three digits with `k`, `M` or `B`. */
 export function count(number: number | null | undefined): string {
   if (number === null || number === undefined) return MISSING;
   if (number < 10_000) return whole(number);
   if (number < 999_500) return `${short(number / 1e3)} k`;
   if (number < 999_500_000) return `${short(number / 1e6)} M`;
-  return `${short(number / 1e9)} G`;
+  return `${short(number / 1e9)} B`;
 }
 
 /** Three significant digits, none of them lost: 27.9, 1.34, 184. */

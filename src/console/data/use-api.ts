@@ -22,6 +22,12 @@ type Reader = <Answer>(to: string, options: { signal?: AbortSignal }) => Promise
 
 const BONES_AFTER = 150;
 
+/** Figures of another query are none of this one. */
+function slowly<Of extends { data: unknown }>(now: Of, isSame: boolean): Of {
+  const data = isSame ? now.data : undefined;
+  return { ...now, data, slow: data === undefined };
+}
+
 /**
  * Reads an answer, and reads it again when `to` changes.
  * @param to path below `/admin/v1` with its query; undefined: nothing is read
@@ -49,15 +55,7 @@ export function useReading<Answer>(
     if (to === undefined) return;
     const stop = new AbortController();
     let next: ReturnType<typeof setTimeout> | undefined;
-    const bones = setTimeout(
-      () =>
-        setState((now) => {
-          // Figures of another query are none of this one.
-          const data = shown.current === to ? now.data : undefined;
-          return { ...now, data, slow: data === undefined };
-        }),
-      wait + BONES_AFTER,
-    );
+    const bones = setTimeout(() => setState((now) => slowly(now, shown.current === to)), wait + BONES_AFTER);
     const later = () => {
       if (every !== undefined && !stop.signal.aborted) next = setTimeout(() => void read(), every);
     };

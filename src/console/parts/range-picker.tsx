@@ -27,7 +27,7 @@ export function RangePicker({ usual = "24h" }: { usual?: string }) {
         }
       />
       <Button kind="quiet" title="From … to …" onClick={() => setOpen(true)}>
-        Custom…
+        From…
       </Button>
       {isOpen && <RangeDialog from={range.from} to={range.to} onClose={() => setOpen(false)} />}
     </>

@@ -120,7 +120,7 @@ describe.skipIf(missingChromium !== undefined)(`searches (${missingChromium ?? "
 
   test("S12: a range with two ends is chosen by time, in local time or UTC, and the menu keeps it with filters", async () => {
     const page = await open("/calls?key=ci-bot");
-    await page.click("=Custom…");
+    await page.click("=From…");
     await page.waitForText("Last month", "dialog[open]");
     await page.click("=UTC");
     const fill = (at: number, text: string) =>
@@ -144,7 +144,7 @@ describe.skipIf(missingChromium !== undefined)(`searches (${missingChromium ?? "
     await page.click(".side a[title='Keys & budgets']");
     await page.waitFor("location.pathname === '/console/keys' && location.search === ''");
     await page.go(`${stage.admin.url}/console/calls`);
-    await page.click("=Custom…");
+    await page.click("=From…");
     await page.click("=Yesterday");
     await page.waitFor("location.search.includes('from=') && location.search.includes('to=')");
     expect(page.faults).toEqual([]);

@@ -11,6 +11,7 @@ export { probe } from "./features/probe/index.ts";
 export { promptCache } from "./features/prompt-cache/index.ts";
 export { reconcile } from "./features/reconcile/index.ts";
 export { responseCache } from "./features/response-cache/index.ts";
+export { sessions } from "./features/sessions/index.ts";
 export { tape } from "./features/tape/index.ts";
 export { tools } from "./features/tools/index.ts";
 export { traces } from "./features/traces/index.ts";

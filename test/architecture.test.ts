@@ -155,6 +155,11 @@ const RULES: readonly Rule[] = [
     because: "the list of the pages of features, which a build shortens",
   },
   {
+    from: "src/features/sessions/console/",
+    may: ["src/console/", "src/features/sessions/", "src/operator/", "preact"],
+    because: "a page of a feature is made of the parts of the console, and knows weir by types alone",
+  },
+  {
     from: "src/features/tools/console/",
     may: ["src/console/", "src/features/tools/", "preact"],
     because: "a page of a feature is made of the parts of the console, and knows weir by types alone",
@@ -339,6 +344,11 @@ const RULES: readonly Rule[] = [
     from: "src/features/reconcile/",
     may: [...FACES, "src/cli/"],
     because: "its command asks the admin API and prints, as other commands of the books do",
+  },
+  {
+    from: "src/features/sessions/",
+    may: [...FACES, "src/admin/", "src/keeper/", "src/ledger/", "src/operator/"],
+    because: "it reads the sessions and calls of the store for the admin API",
   },
   {
     from: "src/features/what-if/",

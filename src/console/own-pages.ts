@@ -1,3 +1,4 @@
 /** The pages of features, one line each: a build without a feature lacks its line. */
 export type { OwnPage } from "./shell/own-page.ts";
 export { page as tools } from "../features/tools/console/page.ts";
+export { page as sessions } from "../features/sessions/console/page.ts";

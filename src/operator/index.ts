@@ -36,6 +36,7 @@ export type * from "./reports.ts";
 export type * from "./routing.ts";
 export type * from "./session.ts";
 export type * from "./stored-models.ts";
+export type * from "./talk.ts";
 
 type ContractsOf<Module> = Extract<Module[keyof Module], Contract>;
 

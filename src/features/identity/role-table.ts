@@ -48,6 +48,8 @@ const NUMBERS = {
   cacheReport: READERS,
   cacheSessions: READERS,
   cacheSession: READERS,
+  listConversations: READERS,
+  getConversation: READERS,
   runningCalls: READERS,
   liveCalls: READERS,
   routing: READERS,
@@ -59,7 +61,12 @@ const NUMBERS = {
   describe: READERS,
 };
 
-const CONTENTS = { getCallBody: AUDITORS, deleteCaptures: ADMINS };
+const CONTENTS = {
+  getCallBody: AUDITORS,
+  listFirstWords: AUDITORS,
+  getConversationTalk: AUDITORS,
+  deleteCaptures: ADMINS,
+};
 
 const KEYS = {
   createKey: managed("keys"),

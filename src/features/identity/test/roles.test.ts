@@ -60,13 +60,15 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   makeSignInLink: "begin a session without a person",
   ...Object.fromEntries(
     `overview listKeys getKey listBudgets getBudget listRates getRate usage listPrices whatIf listCalls summarizeCalls getCall
-     getCallMoney cacheReport cacheSessions cacheSession runningCalls liveCalls routing listModels explain listProviders listNames
+     getCallMoney cacheReport cacheSessions cacheSession listConversations getConversation runningCalls liveCalls routing listModels explain listProviders listNames
      describe`
       .split(/\s+/)
       .map((id) => [id, "read numbers, names of keys, providers"] as const),
   ),
   metrics: "read numbers",
   getCallBody: "read captured bodies",
+  listFirstWords: "read captured bodies",
+  getConversationTalk: "read captured bodies",
   createKey: "create and change keys for others",
   changeKey: "create and change keys for others",
   revokeKey: "create and change keys for others",

@@ -106,4 +106,17 @@ describe.skipIf(missingChromium !== undefined)(`sessions (${missingChromium ?? "
     expect((await asks(`${at}/talk`)).status).toBe(403);
     expect((await asks("/session-words")).status).toBe(403);
   });
+
+  test("S10: a captured call shows its conversation, then its bodies as indented JSON", async () => {
+    const id = await say(stage, "sess-7", [{ role: "user", content: `Look at ${HOSTILE}` }]);
+    const page = await stage.open(browser, `/calls/${id}`);
+    await page.waitForText("Show them");
+    await page.click("=Show them");
+    await page.waitForText("answer", ".talk");
+    expect(await page.text(".talk")).toContain(HOSTILE);
+    await page.click("=Request");
+    await page.waitForText('\n  "messages": [', "pre.code");
+    expect(await page.evaluate<number>("document.querySelectorAll('main img').length")).toBe(0);
+    await page.close();
+  });
 });

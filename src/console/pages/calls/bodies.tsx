@@ -1,12 +1,13 @@
 /** The bodies of a call, if the config says that they are captured. They are read only when the operator asks. */
-import type { CallEntry } from "../../data/types.ts";
+import type { CallEntry, Talk } from "../../data/types.ts";
 import { useState } from "preact/hooks";
 import { readOnly } from "../../data/session.ts";
 import { useReading } from "../../data/use-api.ts";
 import { moment } from "../../numbers/times.ts";
-import { Button, Segments } from "../../parts/controls.tsx";
+import { Button, copy, Segments } from "../../parts/controls.tsx";
 import { Raw } from "../../parts/raw.tsx";
 import { Loaded } from "../../parts/states.tsx";
+import { Said } from "../../parts/talk.tsx";
 
 /** The bodies that weir keeps of a call. */
 interface KeptBodies {
@@ -14,6 +15,7 @@ interface KeptBodies {
   answer: string;
   cut?: readonly Side[];
   expiresAt: number;
+  talk: Talk;
 }
 
 export function Bodies({ call }: { call: CallEntry & { captured?: true } }) {
@@ -37,26 +39,44 @@ export function Bodies({ call }: { call: CallEntry & { captured?: true } }) {
 
 type Side = "request" | "answer";
 
-const SIDES: readonly (readonly [Side, string])[] = [
+const SIDES: readonly (readonly [Side | "talk", string])[] = [
+  ["talk", "Conversation"],
   ["request", "Request"],
-  ["answer", "Answer"],
+  ["answer", "As sent back"],
 ];
 
 function Kept({ id }: { id: string }) {
   const reading = useReading<KeptBodies>(`/calls/${encodeURIComponent(id)}/body`);
-  const [side, setSide] = useState<Side>("request");
+  const [side, setSide] = useState<Side | "talk">("talk");
   return (
     <Loaded of={reading} what="The bodies">
       {(kept) => (
         <div class="stack">
-          <Segments label="Which body" options={SIDES} value={side} onChoose={setSide} />
-          <Raw text={kept[side]} json={/^\s*[{[]/.test(kept[side])} label={`The ${side}`} />
+          <div class="acts">
+            <Segments label="Which body" options={SIDES} value={side} onChoose={setSide} />
+            {side !== "talk" && <Button onClick={() => void copy(kept[side], "Body")}>Copy</Button>}
+          </div>
+          {side === "talk" ? (
+            <Said turns={kept.talk.turns} answer={kept.talk.answer} />
+          ) : (
+            <Raw text={indented(kept[side])} json={/^\s*[{[]/.test(kept[side])} label={`The ${side}`} />
+          )}
           <p class="mid">
-            {kept.cut?.includes(side) && "Only its beginning is kept. "}
+            {(side === "talk" ? kept.talk.unread : kept.cut?.includes(side)) &&
+              "Only its beginning is shown. "}
             Deleted on {moment(kept.expiresAt)}.
           </p>
         </div>
       )}
     </Loaded>
   );
+}
+
+/** JSON on many lines; other text as it is. */
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
 }

@@ -28,6 +28,11 @@ function slowly<Of extends { data: unknown }>(now: Of, isSame: boolean): Of {
   return { ...now, data, slow: data === undefined };
 }
 
+/** An answer to another question is none to this one. */
+function failedAt<Of extends object>(now: Of, isOld: boolean): Of {
+  return isOld ? { ...now, data: undefined, at: undefined } : now;
+}
+
 /**
  * Reads an answer, and reads it again when `to` changes.
  * @param to path below `/admin/v1` with its query; undefined: nothing is read
@@ -70,13 +75,8 @@ export function useReading<Answer>(
       } catch (cause) {
         if (stop.signal.aborted) return;
         const error = cause instanceof ApiError ? cause : new ApiError(0, "failed", String(cause));
-        // An answer to another question is none to this one.
         const isOld = shown.current !== to;
-        setState((now) => ({
-          ...now,
-          ...(isOld && { data: undefined, at: undefined }),
-          ...{ error, busy: false, slow: false },
-        }));
+        setState((now) => ({ ...failedAt(now, isOld), error, busy: false, slow: false }));
       }
       clearTimeout(bones);
       later();

@@ -30,8 +30,8 @@ export const toolsCommands: readonly CommandHead[] = [
   {
     name: "tools call",
     after: ["tools list"],
-    summary: "call a tool through the gateway, with arguments as JSON, and print its result",
-    words: [SERVER, { name: "TOOL" }, { name: "ARGUMENTS", optional: true }],
+    summary: "call a tool (SERVER TOOL or SERVER__TOOL) through the gateway, with arguments as JSON",
+    words: [SERVER, { name: "TOOL", optional: true }, { name: "ARGUMENTS", optional: true }],
     flags: CALLER,
     run: async () => (await import("./operator/caller-cli.ts")).call,
   },

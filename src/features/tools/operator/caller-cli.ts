@@ -13,6 +13,9 @@ import { lastMessage } from "./one-answer.ts";
 
 type Run = Pick<Command, "run">;
 
+/** Between the names of a server and its tool. */
+const SEPARATOR = "__";
+
 /** Longest description in the table. Characters. */
 const MOST_TEXT = 70;
 
@@ -28,6 +31,13 @@ export const list: Run = {
     const tools = listIn(body["data"]).filter((one) => server === undefined || one["server"] === server);
     for (const { server: name, reason } of listIn(body["unavailable"]))
       printError(`weir: the tools of ${visibleName(String(name))} are missing: ${visible(String(reason))}`);
+    const isMissing = listIn(body["unavailable"]).some((one) => one["server"] === server);
+    if (server !== undefined && tools.length === 0 && !isMissing) {
+      printError(
+        `weir: ${visibleName(server)} has no tools here: it is no server that this caller may use, or it has none`,
+      );
+      return 1;
+    }
     if (flags["--json"]) print(JSON.stringify({ ...body, data: tools }, null, 2));
     else print(tools.length === 0 ? "no tools" : table([HEADS, ...tools.map(rowOf)]));
     return 0;
@@ -44,12 +54,9 @@ function rowOf({ name, tokens, price, title, description }: JsonObject): string[
 
 export const call: Run = {
   async run(context) {
-    const {
-      words: [server = "", tool = "", text = "{}"],
-      flags,
-      print,
-      printError,
-    } = context;
+    const { flags, print, printError } = context;
+    const { server, tool, text } = wordsOf(context.words);
+    if (tool === "") throw new UsageError("name a tool: tools call SERVER TOOL ARGUMENTS");
     const args = parseJson(text);
     if (!isObject(args)) throw new UsageError(`the arguments must be a JSON object; ${text} is none`);
     let answer = await send(context, server, tool, args);
@@ -65,6 +72,13 @@ export const call: Run = {
     return result["isError"] === true || result["resultType"] === "input_required" ? 1 : 0;
   },
 };
+
+/** Also the whole name in one word, as `tools list` shows it: names of servers have no underscore. */
+function wordsOf([first = "", second, third]: readonly string[]) {
+  const [server = "", ...own] = first.split(SEPARATOR);
+  if (own.length > 0) return { server, tool: own.join(SEPARATOR), text: second ?? "{}" };
+  return { server, tool: second ?? "", text: third ?? "{}" };
+}
 
 async function send(
   context: Context,

@@ -65,6 +65,8 @@ test("the tools of a key are listed with tokens and prices, and what is missing 
   );
   expect([code, err]).toEqual([0, "weir: the tools of mail are missing: it is down\n"]);
   expect(asked[0]!.headers.get("authorization")).toBe("Bearer weir-key");
+  expect(await tools("list", "nothere")).toMatchObject({ code: 1, out: "" });
+  expect(await tools("list", "mail")).toMatchObject({ code: 0, out: "no tools\n" });
   const { out: json } = await tools("list", "github", "--json");
   expect(JSON.parse(json).data.map(({ name }: { name: string }) => name)).toEqual(["github__search"]);
 }, 120_000);
@@ -85,6 +87,9 @@ test("a call sends one modern request, and prints the texts of the result with w
     });
   const { code, out } = await tools("call", "files", "rеad", '{"path": "/a"}');
   expect([code, out]).toEqual([0, "one\\u{1B}[2J\ntwo\n(image image/png)\n"]);
+  const whole = await tools("call", "files__rеad", '{"path": "/b"}');
+  expect([whole.code, asked[1]!.body.params]).toMatchObject([0, { name: "rеad", arguments: { path: "/b" } }]);
+  expect(await tools("call", "files")).toMatchObject({ code: 2 });
   const { headers, body } = asked[0]!;
   expect(body).toMatchObject({ method: "tools/call", params: { name: "rеad", arguments: { path: "/a" } } });
   expect(body.params._meta["io.modelcontextprotocol/protocolVersion"]).toBe("2026-07-28");

@@ -223,7 +223,9 @@ describe.skipIf(missingChromium !== undefined)(`the console (${missingChromium ?
         return { body: { ...call, captured: true, cacheBreak } };
       if (pathname !== `/admin/v1/calls/${call!.id}/body`) return undefined;
       looks += 1;
-      return { body: { id: call!.id, expiresAt: 4e12, request, answer: "data: {}", cut: ["answer"] } };
+      const parts = [{ kind: "text", text: "<b>Hello</b>" }];
+      const talk = { turns: [{ role: "user", parts }], answer: [], tools: [], unread: ["answer"] };
+      return { body: { id: call!.id, expiresAt: 4e12, request, answer: "data: {}", cut: ["answer"], talk } };
     });
     await page.go(`${stage.admin.url}/console/calls/${call!.id}`);
     await page.waitForText("Each look is in the audit log.");
@@ -234,9 +236,11 @@ describe.skipIf(missingChromium !== undefined)(`the console (${missingChromium ?
       `performance.getEntriesByType("resource").some(({ name }) => name.includes("/calls/${call!.id}/"))`,
     );
     await page.click("=Show them");
-    await page.waitForText('"content":"<b>Hello</b>"');
-    await page.click("=Answer");
-    await page.waitForText("Only its beginning is kept.");
+    await page.waitForText("<b>Hello</b>", ".talk");
+    await page.click("=Request");
+    await page.waitForText('"content": "<b>Hello</b>"');
+    await page.click("=As sent back");
+    await page.waitForText("Only its beginning is shown.");
     expect(looks).toBe(1);
     await page.close();
   });

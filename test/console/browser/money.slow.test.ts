@@ -287,7 +287,7 @@ describe.skipIf(missingChromium !== undefined)(
         const href = await page.evaluate<string>(
           `[...document.querySelectorAll("article a")].find((link) => link.innerText === "4").getAttribute("href")`,
         );
-        expect(href).toContain("status=429");
+        expect(href).toContain("tried=429");
         expect(await page.violations()).toEqual([]);
         await page.answer(undefined);
       });

@@ -100,7 +100,7 @@ describe.skipIf(missingChromium !== undefined)(`searches (${missingChromium ?? "
   });
 
   test("S14: heads order Spend and Keys, and a choice the cards of Providers", async () => {
-    const page = await open("/spend?range=7d&by=key&sort=calls");
+    const page = await open("/spend?range=7d&by=key&rank=calls");
     await page.waitFor("document.querySelector('th[aria-sort=descending]')?.innerText.includes('Calls')");
     const calls =
       "[...document.querySelectorAll('table.spend tbody tr')].map((row) => Number(row.cells[5].innerText.replaceAll(',', '')))";

@@ -48,6 +48,7 @@ export function SpendTable(props: Props) {
   // Without calls in the time before there is nothing to compare with. Days are compared in the chart, with their weekday.
   const isKnownBefore = before !== undefined && before.calls > 0 && dimension !== "day";
   const overlaps = dimension === "tag" && sum(groups, ({ cost }) => cost) !== total.cost;
+  const sorted = (by: Rank) => ({ "aria-sort": rank === by ? ("descending" as const) : undefined });
   const biggest = Math.max(0, ...groups.map(({ cost }) => cost));
   return (
     <>
@@ -56,7 +57,7 @@ export function SpendTable(props: Props) {
           <thead>
             <tr>
               <th scope="col">{DIMENSIONS[dimension]}</th>
-              <th scope="col" class="num">
+              <th scope="col" class="num" {...sorted("cost")}>
                 Spent
               </th>
               <th scope="col" class="w3" aria-label="Share" />
@@ -66,10 +67,10 @@ export function SpendTable(props: Props) {
               <th scope="col" class="num w3">
                 Against {against}
               </th>
-              <th scope="col" class="num w3">
+              <th scope="col" class="num w3" {...sorted("calls")}>
                 Calls
               </th>
-              <th scope="col" class="num w3 w2">
+              <th scope="col" class="num w3 w2" {...sorted("tokens")}>
                 Tokens
               </th>
               <th scope="col" class="num w3 w2">

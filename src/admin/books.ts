@@ -164,7 +164,8 @@ export interface AdminBooks {
   assumptions(query: Page): Promise<{ entries: readonly Assumption[]; next?: string }>;
   invoices(): Promise<readonly Invoice[]>;
   reconcile(invoice: Invoice, actor: Actor): Promise<Reconciliation>;
-  audit(): Promise<AuditReport>;
+  /** @param maxAgeMs as {@link Proofs.get} */
+  audit(maxAgeMs?: number): Promise<AuditReport & { at?: number }>;
   auditLog(query: Page): Promise<{
     entries: readonly AuditEntry[];
     next?: string;

@@ -17,6 +17,7 @@ import type { Report, Reports } from "../keeper/reports/reports.ts";
 import type { Filter, Invoice } from "../keeper/reports/shapes.ts";
 import { usedOf } from "../keeper/reports/used-targets.ts";
 import { nodeModels } from "./node-models.ts";
+import { Proofs } from "./proofs.ts";
 import { KEYS } from "../keeper/books/returns.ts";
 import { grantedBy } from "../keeper/books/shares.ts";
 import type { AccountRow, Actor } from "../keeper/store/store.ts";
@@ -43,7 +44,7 @@ export class NodeAdmin implements AdminBooks {
   #prices = new PriceBook();
   readonly gateway: Workers;
   readonly models = nodeModels((write) => this.#change((books) => books.store.change(write)));
-  #proof: BooksCondition["proof"];
+  readonly #proofs = new Proofs(() => this.#read((reports) => reports.audit()));
   /** Size of the store, and accounts that other nodes share, at the last look, which a scrape does not wait for. */
   #bytes: number | undefined;
   #stored: readonly AccountRow[] = [];
@@ -220,11 +221,8 @@ export class NodeAdmin implements AdminBooks {
     return this.#read((reports) => reports.reconcile(invoice, actor));
   }
 
-  async audit() {
-    const began = performance.now();
-    const report = await this.#read((reports) => reports.audit());
-    this.#proof = { at: Date.now(), ms: Math.round(performance.now() - began), holds: report.holds };
-    return report;
+  audit(maxAgeMs?: number) {
+    return this.#proofs.get(maxAgeMs);
   }
 
   note(...entry: Parameters<AdminBooks["note"]>): Promise<void> {
@@ -275,7 +273,7 @@ export class NodeAdmin implements AdminBooks {
       waiting: books.waiting,
       ...(fault !== undefined && { fault }),
       ...(closed !== undefined && { closed }),
-      ...(this.#proof && { proof: this.#proof }),
+      ...(this.#proofs.last && { proof: this.#proofs.last }),
       priceAgeDays: priceBookDays(Date.now()),
     };
   }

@@ -18,7 +18,9 @@ import {
 
 /** @param own of features */
 export const bookOperations = (own: readonly OwnOperations[]): readonly AdminOperation[] => [
-  answers(auditBooks, async ({ books }) => ({ json: await books.audit() })),
+  answers(auditBooks, async ({ books, query: { age } }) => ({
+    json: await books.audit(age === undefined ? undefined : age * 1_000),
+  })),
   answers(auditLog, async (given) => ({ json: await seenEntries(given, given.query, own) })),
   answers(listAssumptions, async ({ books, query }) => {
     const names = new Map(books.policy().budgets.map(({ id, name }) => [id, name]));

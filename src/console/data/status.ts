@@ -1,7 +1,7 @@
 /** The status in the frame: the proof of the books, and what is wrong on a page. */
 import { signal } from "./signal.ts";
 import { get, signedOut } from "./api.ts";
-import type { AuditReport } from "./types.ts";
+import type { Proof } from "./types.ts";
 
 export interface BooksProof {
   holds: boolean;
@@ -25,7 +25,7 @@ export function setTrouble(path: string, word: string | undefined): void {
 
 const PROVE_EVERY = 60_000;
 
-/** Proves the books once a minute while the page is visible. */
+/** Reads the proof of the books each minute while the page is visible; all pages share one. */
 export function watchProof(): void {
   void prove();
   setInterval(() => {
@@ -37,9 +37,9 @@ export function watchProof(): void {
 export async function prove(): Promise<void> {
   if (signedOut.value) return;
   try {
-    const report = await get<AuditReport>("/audit/books");
+    const report = await get<Proof>("/audit/books?age=60");
     const fault = report.checks.find((check) => !check.holds);
-    proof.value = { holds: report.holds, at: Date.now(), ...(fault && { fault: fault.detail }) };
+    proof.value = { holds: report.holds, at: report.at ?? Date.now(), ...(fault && { fault: fault.detail }) };
   } catch {
     // A key that may not see it, or no answer: the last proof stays with its time.
   }

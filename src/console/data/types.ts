@@ -4,9 +4,3 @@ import type { Budget } from "../../operator/index.ts";
 export type * from "../../operator/index.ts";
 
 export type BudgetWindow = Budget["windows"][number];
-
-/** The proof that the books agree. */
-export interface AuditReport {
-  holds: boolean;
-  checks: { name: string; holds: boolean; detail: string }[];
-}

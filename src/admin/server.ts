@@ -15,6 +15,7 @@ import type { OwnPages, OwnSession } from "./own-pages.ts";
 import { readBody, readQuery } from "./read-request.ts";
 import { type Found, Router } from "./router.ts";
 import { WrongTries } from "./wrong-tries.ts";
+import { refusalPage, wantsPage } from "./refusal-page.ts";
 
 export interface AdminServerOptions {
   books: AdminBooks;
@@ -57,7 +58,8 @@ export class AdminServer {
     try {
       return await this.#answer(request, address);
     } catch (cause) {
-      if (cause instanceof AdminError) return errorOf(cause);
+      if (cause instanceof AdminError)
+        return wantsPage(request) ? refusalPage(cause, request) : errorOf(cause);
       this.#options.report("the admin API failed", cause);
       return errorOf(new AdminError(500, "internal_error", "weir failed; its log has the cause."));
     }

@@ -9,6 +9,8 @@ export interface OwnHosts {
   port: number;
   /** Host names by which clients reach it, besides those that lead to this machine. */
   names: readonly string[];
+  /** Path in front of all paths at a proxy: `/weir`; default: none. */
+  base?: string | undefined;
 }
 
 /** @throws AdminError 400 for no valid `Host`, 403 for a foreign one */

@@ -46,7 +46,7 @@ export function startAdmin(
   const link = isFirst && isLoopback(host) && isKnown && !hasAdmin ? sessions.addLink(Date.now()) : undefined;
   const options: Omit<AdminServerOptions, "operations"> = {
     ...{ books, sessions },
-    own: () => ({ host, port: door.port, names: [...settings.names, ...always] }),
+    own: () => ({ host, port: door.port, names: [...settings.names, ...always], base: settings.base }),
     runDigest: digestOf(credential),
     report: (message, cause) => books.report(message, cause),
   };

@@ -68,7 +68,10 @@ export class AdminServer {
   async #answer(request: Request, address: string): Promise<Response> {
     // Before the URL is read: with an odd Host it cannot be parsed.
     guardHost(request, this.#options.own());
+    const { base = "" } = this.#options.own();
     const url = new URL(request.url);
+    // A proxy may have left it.
+    if (base !== "" && url.pathname.startsWith(`${base}/`)) url.pathname = url.pathname.slice(base.length);
     const { pathname, searchParams } = url;
     const { books, pages = [] } = this.#options;
     for (const own of pages) {
@@ -78,7 +81,7 @@ export class AdminServer {
     if (pathname === "/console" || pathname.startsWith("/console/")) {
       // Links from other pages may open the console: its files are the same for everybody.
       const { consoleAnswer } = await import("./console/files.ts");
-      return consoleAnswer(request, pathname);
+      return consoleAnswer(request, pathname, base);
     }
     guard(request, this.#options.own());
     const found = this.#router.find(request.method === "HEAD" ? "GET" : request.method, pathname);

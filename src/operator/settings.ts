@@ -6,6 +6,8 @@ export interface AdminSettings {
   port?: number;
   /** Host names by which clients reach the listener, read for each request: a reload may change them. */
   names: readonly string[];
+  /** Path in front of all paths at a proxy: `/weir`. */
+  base?: string;
   /** Random credential of this run, which the run file holds. It gives access on loopback. */
   credential: string;
   version: string;

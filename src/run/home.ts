@@ -118,12 +118,12 @@ function adminSettings(config: Config, credential: string | undefined): AdminSet
   if (admin === "off" || credential === undefined) return undefined;
   // With several workers the keeper listens first, and must leave this port to them.
   const free = config.port === DEFAULT_PORT ? 0 : undefined;
-  const { host = "127.0.0.1", port = free } = admin;
+  const { host = "127.0.0.1", port = free, base } = admin;
   const names = adminNames(config);
   const { keys } = storeGroup(config);
   const declaresKeys = adminKeysOf(config).length > 0;
   const rest = { names, credential, version: VERSION, keys, metrics, declaresKeys };
-  return { host, ...(port !== undefined && { port }), ...rest };
+  return { host, ...(port !== undefined && { port }), ...(base !== undefined && { base }), ...rest };
 }
 
 function answerSettings(home: AnswerHome, { responses }: Config): AnswerSettings | undefined {

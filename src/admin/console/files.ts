@@ -33,19 +33,28 @@ interface ConsoleFile {
 /** Files by name, `""` for the document. */
 type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
 
-let loaded: Promise<ConsoleFiles> | undefined;
+/** By their base: a listener has one. */
+const loaded = new Map<string, Promise<ConsoleFiles>>();
+
+function filesAt(base: string): Promise<ConsoleFiles> {
+  const known = loaded.get(base);
+  if (known) return known;
+  const loading = load(base).catch((cause: unknown) => {
+    loaded.delete(base);
+    throw cause;
+  });
+  loaded.set(base, loading);
+  return loading;
+}
 
 /**
  * The answer to a request for the console. Every path below it that is no file is the document: the page reads the path.
- * @param pathname `/console`, or below it
+ * @param pathname `/console`, or below it @param base path in front of it at a proxy
  */
-export async function consoleAnswer(request: Request, pathname: string): Promise<Response> {
+export async function consoleAnswer(request: Request, pathname: string, base = ""): Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD")
     return new Response(null, { status: 405, headers: { ...OF_ALL, allow: "GET, HEAD" } });
-  const files = await (loaded ??= load().catch((cause: unknown) => {
-    loaded = undefined;
-    throw cause;
-  }));
+  const files = await filesAt(base);
   const name = pathname.slice(CONSOLE.length + 1);
   const file = files.get(name);
   // A page that was opened before an upgrade asks for files that do not exist any more.
@@ -70,7 +79,7 @@ function acceptsGzip(accepted: string): boolean {
   });
 }
 
-async function load(): Promise<ConsoleFiles> {
+async function load(base: string): Promise<ConsoleFiles> {
   const bundled = await listFiles(page);
   const names = bundled.map(({ name }) => name);
   const pack = (type: string, text: string): ConsoleFile => {
@@ -79,7 +88,7 @@ async function load(): Promise<ConsoleFiles> {
   };
   return new Map(
     bundled.map(({ name, type, text }) =>
-      name.endsWith(".html") ? ["", pack(type, withAddresses(text, names))] : [name, pack(type, text)],
+      name.endsWith(".html") ? ["", pack(type, withAddresses(text, names, base))] : [name, pack(type, text)],
     ),
   );
 }
@@ -93,10 +102,11 @@ async function listFiles(given: unknown): Promise<BundledFile[]> {
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
-/** The document names its files relative to itself, but it is served at addresses of any depth. */
-function withAddresses(html: string, names: readonly string[]): string {
-  return html.replace(/(src|href)="([^"]*)"/g, (whole, attribute: string, value: string) => {
+/** The document names its files relative to itself, but it is served at addresses of any depth. Its scripts read the base. */
+function withAddresses(html: string, names: readonly string[], base: string): string {
+  const told = base === "" ? html : html.replace("<html ", `<html data-base="${base}" `);
+  return told.replace(/(src|href)="([^"]*)"/g, (whole, attribute: string, value: string) => {
     const name = nameOf(value);
-    return names.includes(name) ? `${attribute}="${CONSOLE}/${name}"` : whole;
+    return names.includes(name) ? `${attribute}="${base}${CONSOLE}/${name}"` : whole;
   });
 }

@@ -34,7 +34,7 @@ export const sessionOperations = [
     await noted(given, caller, "sign in", { by: token === undefined ? "key" : "link" });
     return {
       json: await sessionOf(given, caller, until),
-      headers: { "set-cookie": cookieOf(cookieName(given.headers, given.own.port), secret) },
+      headers: { "set-cookie": cookieOf(cookieName(given.headers, given.own.port), secret, given.own.base) },
     };
   }),
   answers(signOut, async (given) => {
@@ -48,7 +48,7 @@ export const sessionOperations = [
     }
     return {
       json: {},
-      headers: { "set-cookie": cookieOf(cookie?.name ?? cookieName(headers, own.port), "") },
+      headers: { "set-cookie": cookieOf(cookie?.name ?? cookieName(headers, own.port), "", own.base) },
     };
   }),
   answers(makeSignInLink, ({ sessions, now, headers }) => {

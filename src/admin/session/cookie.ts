@@ -1,4 +1,5 @@
 /** The cookie of the console, and the proof that a request comes from its page. */
+import type { OwnHosts } from "../guard.ts";
 import { AdminError } from "../../operator/errors.ts";
 
 /** A page of another origin cannot send this header without the browser asking weir first. */
@@ -37,10 +38,10 @@ export function readCookies(headers: Headers, port: number): readonly Cookie[] {
   return found.sort((a, b) => Number(b.name === own) - Number(a.name === own)).slice(0, MOST);
 }
 
-/** The value of `set-cookie`. @param secret empty: the browser forgets the cookie */
-export function cookieOf(name: string, secret: string): string {
+/** The value of `set-cookie`. @param secret empty: the browser forgets the cookie @param base see {@link OwnHosts} */
+export function cookieOf(name: string, secret: string, base = ""): string {
   const age = secret === "" ? 0 : SESSION_MS / 1_000;
-  return `${name}=${secret}; Max-Age=${age}; Path=/admin/v1; HttpOnly; SameSite=Strict`;
+  return `${name}=${secret}; Max-Age=${age}; Path=${base}/admin/v1; HttpOnly; SameSite=Strict`;
 }
 
 /** @throws AdminError 403 if the request may come from another page; the origin itself is checked for all requests */

@@ -15,6 +15,15 @@ const adminListener = Type.Object(
         description: "Host names by which clients reach it, besides those of `names`.",
       }),
     ),
+    base: Type.Optional(
+      Type.String({
+        pattern: "^(/[A-Za-z0-9._~-]+)+$",
+        "x-expects": "a path such as /weir",
+        examples: ["/weir"],
+        description:
+          "Path before `/console` and `/admin/v1` at a proxy that gives weir a part of its addresses. The proxy may remove it or leave it.",
+      }),
+    ),
     keys: Type.Optional(
       adminKeyList({
         description:
@@ -30,10 +39,10 @@ export const admin = section(
   Type.Unsafe<"off" | Static<typeof adminListener>>(
     Type.Union([Type.Literal("off"), adminListener], {
       default: {},
-      "x-expects": "off, or a group of `host`, `port`, `names` and `keys`",
+      "x-expects": "off, or a group of `host`, `port`, `names`, `base` and `keys`",
       examples: [{ host: "127.0.0.1", port: 9348 }],
       description:
-        "The listener of the admin API and of `/metrics`. Default: `host: 127.0.0.1` and port 9348, or a free port if that is taken. A configured port that is taken stops the start. An address that other machines can reach requires an admin key; `names` lists further host names by which clients reach it, `keys` its keys. `off`: no listener.",
+        "The listener of the admin API and of `/metrics`. Default: `host: 127.0.0.1` and port 9348, or a free port if that is taken. A configured port that is taken stops the start. An address that other machines can reach requires an admin key; `names` lists further host names by which clients reach it, `base` the path at a proxy, `keys` its keys. `off`: no listener.",
     }),
   ),
   {

@@ -1,7 +1,8 @@
 /** The client of the admin API. Requests carry the cookie of the console. */
+import { PREFIX } from "./location.ts";
 import { signal } from "./signal.ts";
 
-const API = "/admin/v1";
+export const API = `${PREFIX}/admin/v1`;
 
 /** Milliseconds without an answer after which a request has failed. */
 const PATIENCE = 20_000;

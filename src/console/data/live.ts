@@ -1,7 +1,7 @@
 /** Calls as they end, and calls that run, from the stream of the admin API. */
 import { signal } from "./signal.ts";
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, get, anew } from "./api.ts";
+import { API, ApiError, get, anew } from "./api.ts";
 import type { CallEntry, Calls, LiveCalls, LivePulse, RunningCalls } from "./types.ts";
 
 /** Calls in memory. */
@@ -46,7 +46,7 @@ export class LiveFeed {
   }
 
   open(): void {
-    const source = (this.#source = new EventSource(`/admin/v1/calls/live${this.#filter}`));
+    const source = (this.#source = new EventSource(`${API}/calls/live${this.#filter}`));
     source.addEventListener("open", () => {
       this.#hear();
       // After a lost connection the calls in between are only in the store.

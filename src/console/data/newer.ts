@@ -1,4 +1,5 @@
 /** How many calls have ended since a list was read. */
+import { API } from "./api.ts";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { LiveCalls } from "./types.ts";
 
@@ -13,7 +14,7 @@ export function useNewer(filter: string | undefined): readonly [number, () => vo
     restart();
     if (filter === undefined) return;
     // While weir is away, the browser connects again by itself.
-    const source = new EventSource(`/admin/v1/calls/live${filter}`);
+    const source = new EventSource(`${API}/calls/live${filter}`);
     source.addEventListener("calls", (message) => {
       const { matched } = JSON.parse((message as MessageEvent<string>).data) as LiveCalls;
       setNewer((now) => now + matched);

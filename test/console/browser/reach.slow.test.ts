@@ -33,15 +33,20 @@ describe.skipIf(missing !== undefined)(`the console is reached (${missing ?? "pr
   });
 
   /** Signs in at another address of the listener, and reads figures. */
-  async function works(origin: string): Promise<void> {
-    const { url } = await stage.api.send<SignInLink>("POST", "/session/link");
+  async function works(origin: string, at = stage): Promise<void> {
+    const { url } = await at.api.send<SignInLink>("POST", "/session/link");
     const page = await browser.open(`${origin}/console/calls?range=7d${new URL(url).hash}`, {
       isolated: true,
     });
     await page.waitFor(`document.querySelector("main tr[data-id]")`);
+    expect(page.faults).toEqual([]);
+    // A page that is loaded when it is opened, and back.
+    await page.click(".nav a[title=Cache]");
+    await page.waitForText("Providers cache the beginning of a prompt");
+    expect(await page.evaluate<string>("location.pathname")).toEndWith("/console/cache");
     // A change, which the browser sends with the origin of the page.
     const status = await page.evaluate<number>(
-      `fetch("/admin/v1/session", { method: "DELETE", headers: { "x-weir-console": "1" } }).then(({ status }) => status)`,
+      `fetch(location.pathname.replace(/\\/console.*/, "") + "/admin/v1/session", { method: "DELETE", headers: { "x-weir-console": "1" } }).then(({ status }) => status)`,
     );
     expect(status).toBeLessThan(300);
     await page.close();
@@ -66,6 +71,24 @@ describe.skipIf(missing !== undefined)(`the console is reached (${missing ?? "pr
         await proxy.stop();
       }
     }
+  });
+
+  test("S18: at a path of a proxy, which removes it or leaves it: admin.base", async () => {
+    const below = await startStage({
+      seed: { calls: 50, days: 2 },
+      config: { admin: { port: freePort(), base: "/tools/weir" } },
+    });
+    for (const to of [below.admin.url, `${below.admin.url}/`]) {
+      const proxy = await startProxy(to, "$http_host", "/tools/weir/");
+      try {
+        await works(`http://127.0.0.1:${proxy.port}/tools/weir`, below);
+        // What is beside the path belongs to others.
+        expect((await fetch(`http://127.0.0.1:${proxy.port}/console`)).ok).toBe(false);
+      } finally {
+        await proxy.stop();
+      }
+    }
+    await below.end();
   });
 
   test("S18: a name that is not listed gets a page that names the option, and no console", async () => {
@@ -124,8 +147,12 @@ function startRelay(to: number): { port: number; stop(): void } {
   return { port: listener.port, stop: () => listener.stop(true) };
 }
 
-/** @param host what nginx sends as the Host header */
-async function startProxy(to: string, host: string): Promise<{ port: number; stop(): Promise<void> }> {
+/** @param host what nginx sends as the Host header @param path of nginx; with a `/` at the end of `to` nginx removes it */
+async function startProxy(
+  to: string,
+  host: string,
+  path = "/",
+): Promise<{ port: number; stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "weir-reach-"));
   const port = freePort();
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
@@ -136,7 +163,7 @@ async function startProxy(to: string, host: string): Promise<{ port: number; sto
     `pid ${folder}/pid; error_log ${folder}/error.log; worker_processes 1; daemon off; events {}
      http { access_log off; ${paths.join(" ")}
        server { listen 127.0.0.1:${port};
-         location / { proxy_pass ${to}; proxy_http_version 1.1; proxy_buffering off; proxy_set_header Host ${host}; } } }`,
+         location ${path} { proxy_pass ${to}; proxy_http_version 1.1; proxy_buffering off; proxy_set_header Host ${host}; } } }`,
   );
   const proxy = Bun.spawn([nginx!, "-p", folder, "-c", join(folder, "nginx.conf")], {
     ...{ env: environmentIn(folder), stdout: "ignore" as const, stderr: "ignore" as const },

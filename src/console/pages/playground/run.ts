@@ -1,6 +1,6 @@
 /** A call of the playground: sends it through the admin API and reads the answer as it arrives. */
 import { signal } from "../../data/signal.ts";
-import { get } from "../../data/api.ts";
+import { API, get } from "../../data/api.ts";
 import type { CallEntry } from "../../data/types.ts";
 import { type ShownAnswer, AnswerReader } from "./answer.ts";
 import type { Body, FormatName } from "../../data/request.ts";
@@ -68,7 +68,7 @@ export async function startRun({ format, key, body, strict }: RunRequest): Promi
   };
   show({});
   try {
-    const response = await fetch("/admin/v1/playground", {
+    const response = await fetch(`${API}/playground`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-weir-console": "1" },
       body: JSON.stringify({

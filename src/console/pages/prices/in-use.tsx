@@ -1,6 +1,7 @@
 /** The prices of what was called in a time, with what was paid. */
 import type { listPrices, Price, UsageReport } from "../../data/types.ts";
 import { queryOf } from "../../data/api.ts";
+import { hrefOf } from "../../data/location.ts";
 import { type Reading, useApi } from "../../data/use-api.ts";
 import { counted } from "../../numbers/counts.ts";
 import { Figure } from "../../parts/controls.tsx";
@@ -37,7 +38,7 @@ export function InUsePanel({ used, from, to }: InUseProps) {
         {(report) =>
           targets.length === 0 ? (
             <Blank title="No model was called in this time.">
-              <a class="fig" href="/console/playground">
+              <a class="fig" href={hrefOf("/playground")}>
                 Try one in the playground
               </a>
             </Blank>

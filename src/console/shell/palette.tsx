@@ -4,9 +4,11 @@ import { get } from "../data/api.ts";
 import { go } from "../data/location.ts";
 import type { Names } from "../data/types.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { toast } from "../parts/toasts.tsx";
 import { overlay } from "./shortcuts.ts";
 import { PAGES } from "./pages.ts";
 import { switchTheme } from "./theme.ts";
+import { signOut } from "./who.tsx";
 
 interface Entry {
   name: string;
@@ -30,6 +32,11 @@ const FIXED: readonly Entry[] = [
   { name: "Calls slower than 5 s", kind: "calls", run: to("/calls", { flag: "slow" }) },
   { name: "New key", kind: "action", run: to("/keys", { new: "key" }) },
   { name: "New budget", kind: "action", run: to("/keys", { new: "budget" }) },
+  {
+    name: "Sign out",
+    kind: "action",
+    run: () => void signOut().catch(() => toast("You are still signed in: weir did not answer.")),
+  },
   { name: "Light or dark", kind: "action", run: switchTheme },
 ];
 

@@ -4,6 +4,13 @@ import { ApiError, send, signedOut } from "../data/api.ts";
 import { session } from "../data/session.ts";
 import { Button, copy, Fault } from "../parts/controls.tsx";
 
+/** @throws ApiError */
+export async function signOut(): Promise<void> {
+  await send("DELETE", "/session");
+  session.value = undefined;
+  signedOut.value = true;
+}
+
 export function Who() {
   const [fault, setFault] = useState<string>();
   const who = session.value;
@@ -11,9 +18,7 @@ export function Who() {
   const { name, actor, role, path, gateway, version } = who;
   const leave = async () => {
     try {
-      await send("DELETE", "/session");
-      session.value = undefined;
-      signedOut.value = true;
+      await signOut();
     } catch (cause) {
       setFault(cause instanceof ApiError ? cause.message : String(cause));
     }

@@ -79,6 +79,24 @@ describe.skipIf(missingChromium !== undefined)(`refusals (${missingChromium ?? "
     const { budgets } = await stage.api.send<{ budgets: { id: string }[] }>("GET", "/budgets");
     await page.go(`${stage.admin.url}/console/keys?raise=${budgets[0]!.id}`);
     await page.waitForText("tiny", "dialog[open]");
+    await page.press("Escape");
+    // From the palette, also where the page is open already.
+    await page.waitFor(`!document.querySelector("dialog[open]")`);
+    await page.press("Control+k");
+    await page.type("New budget");
+    await page.press("Enter");
+    await page.waitForText("New budget", "dialog[open] h2");
+    await page.press("Escape");
+    await page.waitFor(`!document.querySelector("dialog[open]")`);
+    await page.press("Control+k");
+    await page.type("tiny");
+    await page.waitForText("tiny", "#hits");
+    await page.press("Enter");
+    await page.waitFor(`document.activeElement?.id === "budget-${budgets[0]!.id}"`);
+    await page.press("Control+k");
+    await page.type("Sign out");
+    await page.press("Enter");
+    await page.waitForText("Key or sign-in link", "dialog[open]");
     await page.close();
   });
 });

@@ -19,6 +19,9 @@ interface Props {
   onRaise: () => void;
 }
 
+/** Links lead to it. */
+export const cardId = (budget: string) => `budget-${budget}`;
+
 export function BudgetCard({ state, nameOfKey, onRaise }: Props) {
   const { budget, window, level, sessions } = state;
   const { spent, assumed, held, overrun, left } = window;
@@ -27,7 +30,7 @@ export function BudgetCard({ state, nameOfKey, onRaise }: Props) {
   const prospect = prospectOf(budget, window, now.value);
   const declared = budget.source === "config";
   return (
-    <li>
+    <li id={cardId(budget.id)} tabIndex={-1}>
       <div class="budget-name">
         <b class="clip" title={budget.name}>
           {budget.name}

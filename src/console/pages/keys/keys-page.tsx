@@ -11,7 +11,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
 import { onKey } from "../../shell/shortcuts.ts";
 import { Page } from "../../shell/page.tsx";
-import { BudgetCard } from "./budget-card.tsx";
+import { BudgetCard, cardId } from "./budget-card.tsx";
 import { EditKeyDialog } from "./edit-key.tsx";
 import { RevokeDialog, RotateDialog } from "./key-dialogs.tsx";
 import { type KeyDeed, KeyPanel } from "./key-panel.tsx";
@@ -36,14 +36,19 @@ type Open =
 export function KeysPage({ rest }: { rest: string }) {
   const showsRevoked = query.value["show"] === "revoked";
   const reading = useKeys({ revoked: showsRevoked || rest !== "" });
-  // `?new=key`, `?new=budget` and `?raise=` are links from the palette and from notes.
-  const [open, setOpen] = useState<Open | undefined>(() =>
-    query.value["new"] === "key"
-      ? { kind: "new-key", path: usualPath() }
-      : query.value["new"] === "budget"
-        ? { kind: "new-budget" }
-        : undefined,
-  );
+  // `?new=key`, `?new=budget`, `?raise=` and `?budget=` are links from the palette, from notes and from calls.
+  const [open, setOpen] = useState<Open | undefined>();
+  const { new: made, budget: shown } = query.value;
+  useEffect(() => {
+    if (made === "key") setOpen({ kind: "new-key", path: usualPath() });
+    if (made === "budget") setOpen({ kind: "new-budget" });
+  }, [made]);
+  useEffect(() => {
+    const card = shown === undefined ? null : document.getElementById(cardId(shown));
+    card?.scrollIntoView({ block: "center" });
+    // A dialog that closes gives the focus back first.
+    setTimeout(() => card?.focus());
+  }, [reading.data !== undefined, shown]);
   const raised = query.value["raise"];
   const toRaise = reading.data?.budgets.find(({ budget }) => budget.id === raised || budget.name === raised);
   useEffect(() => {

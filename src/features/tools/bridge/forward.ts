@@ -13,7 +13,7 @@ const MOST_ROUNDS = 10;
 /** How long a client may take for its answer to a modern server. Milliseconds. */
 const STATE_MS = 600_000;
 /** Most of what waits for models in a state, which the client sends back. Characters. */
-const MOST_WISHES = 1_048_576;
+const MOST_WANTS = 1_048_576;
 
 export class Forwarder {
   readonly #seal: Seal;
@@ -41,7 +41,7 @@ export class Forwarder {
   /** What the server wants of a model, weir answers; the rest goes to the client, and what waits for it is in the state. */
   async #modernAtModern(exchange: Exchange, connection: Connection, asked: Forwarded): Promise<Answered> {
     const { requestState: _, ...own } = asked.params;
-    const { state, sampled, wishes } = this.#opened(exchange, asked) ?? {};
+    const { state, sampled, wants } = this.#opened(exchange, asked) ?? {};
     const sampling = new Sampling(asked.samples, Number(sampled ?? 0));
     const leg = { exchange, connection, asked, sampling };
     const of = (answers: JsonObject, requestState: Json | undefined): JsonObject => ({
@@ -49,8 +49,8 @@ export class Forwarder {
       ...(requestState !== undefined && { requestState }),
     });
     let params = of({}, state);
-    if (isObject(wishes)) {
-      const given = await modelsAnswer(leg, wishes);
+    if (isObject(wants)) {
+      const given = await modelsAnswer(leg, wants);
       if ("why" in given) return cannot(given.why);
       const { inputResponses } = own;
       const all = { ...(isObject(inputResponses) ? inputResponses : {}), ...given.answers };
@@ -58,7 +58,7 @@ export class Forwarder {
     }
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const answered = await once(leg, params);
-      const { models, others } = wishesIn(leg, answered);
+      const { models, others } = wantsIn(leg, answered);
       if (isEmpty(models) || !isEmpty(others)) return this.#passed(leg, answered, { models, others });
       const given = await modelsAnswer(leg, models);
       if ("why" in given) return cannot(given.why);
@@ -69,18 +69,18 @@ export class Forwarder {
   }
 
   /** What the client gets of a modern server. */
-  #passed({ exchange, asked, sampling }: Round, answered: Answered, { models, others }: Wishes): Answered {
+  #passed({ exchange, asked, sampling }: Round, answered: Answered, { models, others }: Wants): Answered {
     if ("error" in answered) return answered;
     const { requestState } = answered.result;
     const { given: sampled } = sampling;
     const isState = typeof requestState === "string";
     const keeps = isInput(answered) && (sampled > 0 || !isEmpty(models));
     if (!isState && !keeps) return answered;
-    if (JSON.stringify(models).length > MOST_WISHES)
+    if (JSON.stringify(models).length > MOST_WANTS)
       return cannot("the server asks a model and the client at once, and its request is too large");
     const sealed = this.#sealed(exchange, asked, {
       ...(isState && { state: requestState }),
-      ...(keeps && { sampled, ...(!isEmpty(models) && { wishes: models }) }),
+      ...(keeps && { sampled, ...(!isEmpty(models) && { wants: models }) }),
     });
     const rest = isEmpty(models) ? {} : { inputRequests: others };
     return { result: { ...answered.result, ...rest, requestState: sealed } };
@@ -183,8 +183,8 @@ async function rounds(leg: Round): Promise<Answered> {
     const answered = await once(leg, params);
     if (!isInput(answered)) return answered;
     const { requestState } = answered.result;
-    const { models, others } = wishesIn(leg, answered);
-    const missing = Object.values(others).flatMap((wish) => lackingIn(exchange, wish));
+    const { models, others } = wantsIn(leg, answered);
+    const missing = Object.values(others).flatMap((want) => lackingIn(exchange, want));
     if (missing.length > 0) return cannot(missing[0]!);
     const [own, clients] = await Promise.all([modelsAnswer(leg, models), clientAnswers(exchange, others)]);
     if ("why" in own) return cannot(own.why);
@@ -204,7 +204,7 @@ function tooManyRounds({ server }: Forwarded): McpError {
 }
 
 /** What a server wants before it answers, by its keys: of weir's models, and of the client. */
-interface Wishes {
+interface Wants {
   readonly models: JsonObject;
   readonly others: JsonObject;
 }
@@ -213,34 +213,34 @@ function isInput(answered: Answered): answered is { result: JsonObject } {
   return "result" in answered && answered.result["resultType"] === "input_required";
 }
 
-function wishesIn({ exchange, sampling }: Round, answered: Answered): Wishes {
+function wantsIn({ exchange, sampling }: Round, answered: Answered): Wants {
   const { inputRequests } = isInput(answered) ? answered.result : {};
   const all = isObject(inputRequests) ? Object.entries(inputRequests) : [];
-  const isOwn = (wish: Json | undefined) => sampling.serves(exchange, methodOf(wish));
+  const isOwn = (want: Json | undefined) => sampling.serves(exchange, methodOf(want));
   return {
-    models: Object.fromEntries(all.filter(([, wish]) => isOwn(wish))),
-    others: Object.fromEntries(all.filter(([, wish]) => !isOwn(wish))),
+    models: Object.fromEntries(all.filter(([, want]) => isOwn(want))),
+    others: Object.fromEntries(all.filter(([, want]) => !isOwn(want))),
   };
 }
 
 type Given = { readonly answers: JsonObject } | { readonly why: string };
 
-function modelsAnswer({ exchange, sampling }: Round, wishes: JsonObject): Promise<Given> {
-  return answersTo(wishes, (_, params) => sampling.answer(exchange, params));
+function modelsAnswer({ exchange, sampling }: Round, wants: JsonObject): Promise<Given> {
+  return answersTo(wants, (_, params) => sampling.answer(exchange, params));
 }
 
-function clientAnswers(exchange: Exchange, wishes: JsonObject): Promise<Given> {
-  return answersTo(wishes, (method, params) => exchange.ask(method, params));
+function clientAnswers(exchange: Exchange, wants: JsonObject): Promise<Given> {
+  return answersTo(wants, (method, params) => exchange.ask(method, params));
 }
 
 async function answersTo(
-  wishes: JsonObject,
+  wants: JsonObject,
   answer: (method: string, params: JsonObject) => Promise<Answered>,
 ): Promise<Given> {
   const given = await Promise.all(
-    Object.entries(wishes).map(async ([key, wish]) => {
-      const params = isObject(wish) && isObject(wish["params"]) ? wish["params"] : {};
-      return [key, await answer(methodOf(wish), params)] as const;
+    Object.entries(wants).map(async ([key, want]) => {
+      const params = isObject(want) && isObject(want["params"]) ? want["params"] : {};
+      return [key, await answer(methodOf(want), params)] as const;
     }),
   );
   const answers: JsonObject = {};
@@ -251,16 +251,16 @@ async function answersTo(
   return { answers };
 }
 
-function methodOf(wish: Json | undefined): string {
-  return isObject(wish) ? String(wish["method"]) : "";
+function methodOf(want: Json | undefined): string {
+  return isObject(want) ? String(want["method"]) : "";
 }
 
 function isEmpty(object: JsonObject): boolean {
   return Object.keys(object).length === 0;
 }
 
-function lackingIn({ client }: Exchange, wish: Json | undefined): string[] {
-  const missing = lacking(client, methodOf(wish));
+function lackingIn({ client }: Exchange, want: Json | undefined): string[] {
+  const missing = lacking(client, methodOf(want));
   return missing === undefined
     ? []
     : [`the tool needs the client's capability ${missing}, which it has not declared`];

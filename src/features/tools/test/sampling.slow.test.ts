@@ -242,7 +242,7 @@ describe.each(["modern", "legacy"])("a %s client", (era) => {
       expect(await think({ modelPreferences: { hints: "wrong" } })).toContain("green by chat-completions");
     });
 
-    test("whose key may not use the model is told, and the server learns nothing of the key", async () => {
+    test("whose key may not use the model gets an error, and the server learns nothing of the key", async () => {
       const heard = model.heard.length;
       const said = await think({}, { key: keys.bob });
       expect(said).toContain("weir has no answer of a model: the caller may not use the model");
@@ -250,7 +250,7 @@ describe.each(["modern", "legacy"])("a %s client", (era) => {
       expect(model.heard.length).toBe(heard);
     });
 
-    test("is told that a model failed, and what is wrong in the request of the server", async () => {
+    test("learns that a model failed, and what is wrong in the request of the server", async () => {
       const content = { type: "text", text: "fail!" };
       expect(await think({ messages: [{ role: "user", content }] })).toContain(
         "no answer of a model: it failed",

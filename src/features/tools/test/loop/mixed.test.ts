@@ -170,7 +170,7 @@ describe("formats without words for tools that ran", () => {
   );
 
   test.each(Object.entries(SILENT))(
-    "%s is told what was forgotten, and the model gets its own id",
+    "%s learns what was forgotten, and the model gets its own id",
     async (_, format) => {
       const on = await stage(script);
       const said = format.said((await post(on.gateway.url + format.path, format.asked)).answer);

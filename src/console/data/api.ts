@@ -1,5 +1,5 @@
 /** The client of the admin API. Requests carry the cookie of the console. */
-import { PREFIX } from "./location.ts";
+import { PREFIX } from "./prefix.ts";
 import { signal } from "./signal.ts";
 
 export const API = `${PREFIX}/admin/v1`;

@@ -1,8 +1,6 @@
 /** The address of the page: path and query are the whole state of a page. */
+import { PREFIX } from "./prefix.ts";
 import { computed, signal } from "./signal.ts";
-
-/** Path in front of all paths at a proxy: `/weir`. */
-export const PREFIX = globalThis.document?.documentElement.dataset["base"] ?? "";
 
 /** The console lies below this path, and its own paths begin with `/`. */
 export const BASE = `${PREFIX}/console`;

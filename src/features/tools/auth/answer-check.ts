@@ -5,7 +5,7 @@ import { AuthFault } from "./credential.ts";
 import { randomSecret } from "./links.ts";
 
 /**
- * Nobody is signed in, so most servers show a page, of which nothing can be said, or send the browser back with an error, which has
+ * No user is signed in, so most servers show a page, of which nothing can be said, or send the browser back with an error, which has
  * `iss` as every answer (RFC 9207). Where weir would have to register itself first, nothing is asked.
  * @returns a clause for an answer that weir would not take @throws AuthFault for a server that cannot be asked for codes
  */

@@ -23,7 +23,7 @@ export class Seal {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
   }
 
-  /** @returns undefined for what nobody sealed who has one of the keys */
+  /** @returns undefined for what none of the keys sealed */
   open(text: string): JsonObject | undefined {
     for (const key of this.#keys) {
       const opened = openWith(key, text);

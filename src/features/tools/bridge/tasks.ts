@@ -41,7 +41,7 @@ export class Tasks {
     this.#seal = seal;
   }
 
-  /** @throws McpError for all that is no task of the caller: nobody learns which tasks others have */
+  /** @throws McpError for all that is no task of the caller: no caller learns which tasks others have */
   open(exchange: Exchange, view: View, given: unknown): TaskPlace {
     requireTasks(exchange);
     if (typeof given !== "string") throw new McpError(CODE.params, "params.taskId must be a string");

@@ -44,7 +44,7 @@ interface Checked {
 
 /** Tools in one reason. */
 const MOST_CHANGES = 10;
-/** Said of a server that answers nobody without an account, where accounts can be connected. */
+/** Said of a server that answers only callers with an account, where accounts can be connected. */
 const ACCOUNTS = "each caller connects an account of its own there first";
 
 /** @returns 1 if a server cannot be used */

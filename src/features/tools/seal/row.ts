@@ -1,5 +1,5 @@
 /**
- * The key with which all gateways of a store seal what clients keep for them: a client may come back at another one. Whoever has it
+ * The key with which all gateways of a store seal what clients keep for them: a client may come back at another one. Who has it
  * can make states and cursors for a caller that it is anyway, and no other ones.
  */
 import { randomBytes } from "node:crypto";

@@ -38,7 +38,7 @@ test("where accounts can be connected that is said, it is no fault, and the comm
   expect(err).toBe("");
   expect(out).toBe("files  ok  each caller connects an account of its own there first\n");
   expect(code).toBe(0);
-  // Nobody was asked for a token, and weir has not registered for a check.
+  // No user was asked for a token, and weir has not registered for a check.
   expect([authority.asked, authority.registered]).toEqual([[], []]);
 });
 
@@ -82,7 +82,7 @@ test.each<[string, RegExp, () => void]>([
   expect(authority.asked).toEqual([]);
 });
 
-/** The answer of the authorization server to a browser in which nobody has signed in. */
+/** The answer of the authorization server to a browser in which no user has signed in. */
 function answering(more: Record<string, string>, to?: string): void {
   authority.reply = (url) => {
     if (url.pathname !== "/authorize") return undefined;

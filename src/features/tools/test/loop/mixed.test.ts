@@ -189,7 +189,7 @@ test("equal ids of a model in two conversations of one key do not mix them", asy
     if (results.length > 0) return { text: results.join("; ") };
     return { calls: [call("weather"), call("shop__find", word)] };
   };
-  // Each has an upstream of its own, whose ids begin anew.
+  // Each has an upstream of its own, whose ids start again.
   const [tea, coffee] = [startModel(turn), startModel(turn)];
   const providers = {
     tea: tea.providers["chat-completions"]!,

@@ -70,6 +70,8 @@ export class Call implements Noted {
   asked = 0;
   /** Absent where weir sends nothing (`explain`). */
   asker?: Asker;
+  /** The conversation as the client names it. */
+  named?: string;
   /** Identifies the conversation, to which the calls belong that plugins ask for this one. */
   conversation?: () => string;
 

@@ -259,6 +259,7 @@ const PLACES: Table<TextPlaces> = {
 const FACTS: Table<RequestFacts> = {
   size: group("the sizes'", SIZE),
   settings: group("the settings'", SETTINGS),
+  namedSession: callable,
   sessionOf: callable,
   promptSections: callable,
   losesCallIds: flag,

@@ -15,6 +15,8 @@ export interface RequestFacts {
    * the cache. weir calls it only if there are several deployments.
    */
   sessionOf?(source: SessionSource): string | undefined;
+  /** The conversation as the client itself names it: {@link sessionOf} has that first. weir calls it for every request. */
+  namedSession?(source: SessionSource): string | undefined;
   /** The sections of the prompt, for the reason why a cached prefix was not read again. */
   promptSections?(source: SessionSource): PromptSections | undefined;
   /**

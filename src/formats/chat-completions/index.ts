@@ -10,7 +10,7 @@ import { hosted } from "./client/hosted.ts";
 import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
-import { promptSections, sessionOf, settings, size } from "./client/facts.ts";
+import { namedSession, promptSections, sessionOf, settings, size } from "./client/facts.ts";
 import { modelMembers } from "./client/models.ts";
 import { ChatCompletionsAnswer, ChatCompletionsError, ChatCompletionsEvent } from "./answer-schema.ts";
 import { ChatCompletionsRequest } from "./schema.ts";
@@ -60,7 +60,15 @@ const client: ClientCodec = {
       heartbeat: ": keepalive\n\n",
     },
   },
-  facts: { places, sessionOf, promptSections, rateHeaders: DURATION_RATE_HEADERS, size, settings },
+  facts: {
+    places,
+    namedSession,
+    sessionOf,
+    promptSections,
+    rateHeaders: DURATION_RATE_HEADERS,
+    size,
+    settings,
+  },
   beside: { embeds, hosted },
 };
 

@@ -12,6 +12,7 @@ import { models } from "./client/models.ts";
 import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { promptSections, sessionOf, settings, size } from "./client/facts.ts";
+import { sessionInHeaders } from "../shared/session.ts";
 import { endpoint, factsIn } from "./endpoint.ts";
 import { FORMAT } from "./own-fields.ts";
 import { modelFacts } from "./models.ts";
@@ -67,7 +68,7 @@ const client: ClientCodec = {
       heartbeat: ": keepalive\n\n",
     },
   },
-  facts: { places, sessionOf, promptSections, size, settings },
+  facts: { places, namedSession: sessionInHeaders, sessionOf, promptSections, size, settings },
   beside: { count, embeds },
 };
 

@@ -9,7 +9,7 @@ import { hosted } from "./client/hosted.ts";
 import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { TIME_RATE_HEADERS } from "../shared/rate-headers.ts";
-import { promptSections, sessionOf, settings, size } from "./client/facts.ts";
+import { namedSession, promptSections, sessionOf, settings, size } from "./client/facts.ts";
 import { modelMembers } from "./client/models.ts";
 import { MessagesAnswer, MessagesCount, MessagesError, MessagesEvent, requestSchemas } from "./schema.ts";
 import { modelFacts } from "./models.ts";
@@ -59,7 +59,15 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
       encodeStreamError,
       framing: { heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n' },
     },
-    facts: { places, sessionOf, promptSections, rateHeaders: TIME_RATE_HEADERS, size, settings },
+    facts: {
+      places,
+      namedSession,
+      sessionOf,
+      promptSections,
+      rateHeaders: TIME_RATE_HEADERS,
+      size,
+      settings,
+    },
     beside: {
       count: {
         path: "/v1/messages/count_tokens",

@@ -14,6 +14,7 @@ import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { places } from "./client/places.ts";
 import { decodeGenerateRequest, decodeRequest, hasMessages, hasPrompt } from "./client/request.ts";
 import { promptSections, promptSession, sessionOf, settings, size } from "./client/facts.ts";
+import { sessionInHeaders } from "../shared/session.ts";
 import { FORMAT, GENERATE } from "./own-fields.ts";
 import {
   OllamaAnswer,
@@ -40,7 +41,7 @@ const common = {
     reader: { readStream, readAnswer },
     framing: { lines: true, heartbeat: " " },
   },
-  facts: { losesCallIds: true, places, size, settings },
+  facts: { losesCallIds: true, places, namedSession: sessionInHeaders, size, settings },
 };
 
 const client: ClientCodec = {

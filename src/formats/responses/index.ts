@@ -10,7 +10,7 @@ import { hosted } from "./client/hosted.ts";
 import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
-import { promptSections, sessionOf, settings, size } from "./client/facts.ts";
+import { namedSession, promptSections, sessionOf, settings, size } from "./client/facts.ts";
 import { stored } from "./client/stored.ts";
 import { FORMAT } from "./own-fields.ts";
 import {
@@ -67,7 +67,15 @@ const client: ClientCodec = {
       heartbeat: ": keepalive\n\n",
     },
   },
-  facts: { places, sessionOf, promptSections, rateHeaders: DURATION_RATE_HEADERS, size, settings },
+  facts: {
+    places,
+    namedSession,
+    sessionOf,
+    promptSections,
+    rateHeaders: DURATION_RATE_HEADERS,
+    size,
+    settings,
+  },
   beside: {
     count: {
       path: "/v1/responses/input_tokens",

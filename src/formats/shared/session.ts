@@ -4,7 +4,7 @@
  */
 import type { SessionSource } from "../../core/format.ts";
 import type { Json } from "../../core/json.ts";
-import { parseJson } from "../../core/json.ts";
+import { isObject, parseJson } from "../../core/json.ts";
 import { layoutOf } from "../../stream/outline/layout.ts";
 import { elementsOf, type Span } from "../../stream/scan.ts";
 
@@ -35,6 +35,13 @@ export function smallMember({ bytes, spanOf }: SessionSource, name: string): Jso
   const span = spanOf(name);
   if (!span || span.end - span.start > MAX_MEMBER_BYTES) return undefined;
   return parseJson(textOf(bytes, span.start, span.end));
+}
+
+/** The user whom the metadata of a request names: agents write their session there. */
+export function userInMetadata(source: SessionSource): string | undefined {
+  const metadata = smallMember(source, "metadata");
+  const user = isObject(metadata) ? metadata["user_id"] : undefined;
+  return typeof user === "string" && user !== "" ? user : undefined;
 }
 
 /** Length of the first user message that identifies a conversation. Bytes. */

@@ -141,6 +141,7 @@ function beginChild(parent: Call, stop: Stop, { model, stream }: ChatRequest, ga
   call.principal = parent.principal;
   call.model = model;
   call.stream = stream;
+  call.named = parent.named;
   const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
   const abort = () => call.abort(stop.reason!);
   stop.addEventListener("abort", abort);

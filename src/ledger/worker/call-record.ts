@@ -2,6 +2,7 @@
 import type { Attempt, Call } from "../../core/call.ts";
 import { recordedName } from "../../core/printable.ts";
 import { type AttemptRecord, type CallRecord, MAX_PROVIDER_TEXT, type PromptRecord } from "../record.ts";
+import { sessionHash } from "../session-hash.ts";
 import { Booking } from "./booking.ts";
 
 /** Longest name of a client's SDK. Characters. */
@@ -41,7 +42,7 @@ export function recordOf(
     refused: error === undefined ? undefined : call.refused,
     error: error && { kind: error.kind, code: error.code },
     finish: attempt?.finish?.slice(0, MAX_PROVIDER_TEXT),
-    session: sessionOf(attempts),
+    session: sessionOf(call, attempts),
     client: call.headers.get("user-agent")?.slice(0, MAX_CLIENT) ?? undefined,
     prompt,
     losses: losses?.length ? losses.slice(0, MAX_LOSSES) : undefined,
@@ -80,10 +81,10 @@ function accountsOf({ shares }: Booking): readonly string[] {
   return accounts;
 }
 
-function sessionOf(attempts: readonly Attempt[]): string | undefined {
+function sessionOf({ named, principal }: Call, attempts: readonly Attempt[]): string | undefined {
   for (const { booking } of attempts)
     if (booking instanceof Booking && booking.session !== undefined) return booking.session;
-  return undefined;
+  return named === undefined ? undefined : sessionHash(principal?.id ?? "", named);
 }
 
 function since(start: number, at: number | undefined): number | undefined {

@@ -1,5 +1,6 @@
 /** The generating routes: one handler for each client format. */
 import { Call, type CallRoute } from "../../core/call.ts";
+import { withoutCredentials } from "../../core/client-headers.ts";
 import type { EmbedClient } from "../../core/embed-dialect.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -102,6 +103,7 @@ export function embedRoute(
       body: body.json,
       spanOf: (name: string) => body.spanOf(name),
     };
+    call.named = namedSession(incoming);
     const open = async ({ body: json, bytes, spanOf }: Edited = incoming) => {
       const preparing = prepareModel(call, call.model, gateway.registry);
       if (preparing) await preparing;
@@ -160,6 +162,7 @@ function createRoute(
     const local = format.client.request.idle?.answer(body.json);
     if (local) return tell(answerLocally(local, call, gateway), receiver);
     const incoming = incomingOf(body, call, format);
+    call.named = namedSession(incoming);
     const arrival = () => arrivalOf(request, call, format.client, context);
     const entering = () => entryOf(incoming, operation, arrival(), gateway);
     enterTo(life, deadline, entering, (entry, inner) => open(entry ?? incoming, deadline, inner), receiver);
@@ -343,6 +346,12 @@ export function arrivalOf(
 
 function entryOf(incoming: Incoming, operation: EntryOperation, arrival: Arrival, { registry }: Gateway) {
   return new Entry(incoming, { operation, registry, arrival });
+}
+
+/** The conversation as the client names it, in a header or in the body, which is not parsed for it. */
+function namedSession({ call, format, bytes, spanOf }: Omit<Incoming, "body">): string | undefined {
+  const headers = withoutCredentials(call.headers);
+  return format.client.facts.namedSession?.({ headers, bytes, spanOf });
 }
 
 /** A validated request as the gateway gets it. */

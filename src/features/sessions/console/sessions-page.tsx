@@ -54,8 +54,7 @@ function List() {
           {({ sessions: all }) =>
             all.length === 0 ? (
               <Blank title="No session in this range.">
-                weir notes sessions of calls whose provider reports a cache, and where a budget is on
-                sessions.
+                weir notes the session that a client names, or whose provider reports a cache.
               </Blank>
             ) : (
               <div class="scroll">

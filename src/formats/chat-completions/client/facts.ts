@@ -6,7 +6,7 @@ import type { SizeMembers } from "../../../core/size-members.ts";
 import { IMAGE_TOKENS } from "../../../core/tokens/image-tokens.ts";
 import { sectionsOf } from "../../shared/prompt-sections.ts";
 import { text } from "../../shared/read.ts";
-import { firstUserText, sessionInHeaders, smallMember } from "../../shared/session.ts";
+import { firstUserText, sessionInHeaders, smallMember, userInMetadata } from "../../shared/session.ts";
 
 /** Where a request says what decides its cost. */
 export const size: SizeMembers = {
@@ -40,12 +40,15 @@ export const settings: SettingMembers = {
   reasoningEffort: { at: ["reasoning_effort"], unless: ["reasoning", "thinking", "enable_thinking"] },
 };
 
-/** The session of the headers, the key of the prompt cache, the user in the metadata, or the user's first message. */
-export function sessionOf(source: SessionSource): string | undefined {
+/** The session of the headers, the key of the prompt cache, or the user in the metadata. */
+export function namedSession(source: SessionSource): string | undefined {
   const session = sessionInHeaders(source) || text(smallMember(source, "prompt_cache_key"));
-  if (session) return session;
-  const metadata = smallMember(source, "metadata");
-  return (isObject(metadata) ? text(metadata.user_id) : undefined) ?? firstUserText(source, "messages");
+  return session || userInMetadata(source);
+}
+
+/** What the client names, or the user's first message. */
+export function sessionOf(source: SessionSource): string | undefined {
+  return namedSession(source) ?? firstUserText(source, "messages");
 }
 
 /** Sections that providers put before the conversation, in the order in which they cache it. */

@@ -5,7 +5,7 @@ import type { PromptSections } from "../../../core/prompt-sections.ts";
 import type { SizeMembers } from "../../../core/size-members.ts";
 import { sectionsOf } from "../../shared/prompt-sections.ts";
 import { text } from "../../shared/read.ts";
-import { firstUserText, sessionInHeaders, smallMember } from "../../shared/session.ts";
+import { firstUserText, sessionInHeaders, userInMetadata } from "../../shared/session.ts";
 
 /** Where a request says what decides its cost. */
 export const size: SizeMembers = {
@@ -40,12 +40,14 @@ export const settings: SettingMembers = {
   reasoningEffort: { at: ["output_config.effort"], unless: ["thinking"] },
 };
 
-/** The session of the headers, the user in the metadata, or the user's first message. */
+/** The session of the headers, or the user in the metadata. */
+export function namedSession(source: SessionSource): string | undefined {
+  return sessionInHeaders(source) ?? userInMetadata(source);
+}
+
+/** What the client names, or the user's first message. */
 export function sessionOf(source: SessionSource): string | undefined {
-  const session = sessionInHeaders(source);
-  if (session) return session;
-  const metadata = smallMember(source, "metadata");
-  return (isObject(metadata) ? text(metadata.user_id) : undefined) ?? firstUserText(source, "messages");
+  return namedSession(source) ?? firstUserText(source, "messages");
 }
 
 /** Sections that providers put before the conversation, in the order in which they cache it. */

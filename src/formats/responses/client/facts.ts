@@ -42,14 +42,14 @@ export const settings: SettingMembers = {
   reasoningEffort: { at: ["reasoning.effort"] },
 };
 
-/** The session of the headers, the key of the prompt cache, or the user's first message. */
+/** The session of the headers, or the key of the prompt cache. */
+export function namedSession(source: SessionSource): string | undefined {
+  return sessionInHeaders(source) || text(smallMember(source, "prompt_cache_key"));
+}
+
+/** What the client names, or the user's first message. */
 export function sessionOf(source: SessionSource): string | undefined {
-  return (
-    sessionInHeaders(source) ||
-    text(smallMember(source, "prompt_cache_key")) ||
-    firstUserText(source, "input") ||
-    text(smallMember(source, "input"))
-  );
+  return namedSession(source) || firstUserText(source, "input") || text(smallMember(source, "input"));
 }
 
 /** Sections that providers put before the conversation, in the order in which they cache it. */

@@ -1,17 +1,15 @@
 /** The state of one client request, and of each attempt to get it answered. Only the gateway and the server use these classes. */
 import type { AskAnswer, AskRequest } from "./ask.ts";
 import type { ChatRequest } from "./chat.ts";
-import type { CodecContext, CodecTarget } from "./context.ts";
+import { AttemptContext } from "./attempt-context.ts";
+import type { CodecContext } from "./context.ts";
 import type { GatewayError, Refusable, Said } from "./error.ts";
 import type { ChatEvent, Usage } from "./events.ts";
 import { NO_USAGE } from "./events.ts";
-import type { HeaderReader } from "./headers.ts";
-import { withoutCredentials } from "./client-headers.ts";
 import type { LimitSource } from "./limit-figures.ts";
 import type { Loss, LossCode } from "./loss.ts";
 import { LossList } from "./loss-list.ts";
 import type { Principal } from "./principal.ts";
-import { isOwnHost, traitsAt } from "./own-host.ts";
 import type { Interception } from "./plugin.ts";
 import type { Target } from "./provider.ts";
 import type { RefusalReason } from "./refusal.ts";
@@ -291,71 +289,3 @@ export class Attempt implements Noted {
 }
 
 const NO_LOSSES: readonly Loss[] = [];
-
-class AttemptContext implements CodecContext {
-  readonly #attempt: Attempt;
-  readonly target: CodecTarget;
-  #headers: HeaderReader | undefined;
-
-  constructor(attempt: Attempt) {
-    this.#attempt = attempt;
-    this.target = codecTarget(attempt.target);
-  }
-
-  get id(): string {
-    return this.#attempt.call.id;
-  }
-
-  get startedAt(): number {
-    return this.#attempt.call.startedAt;
-  }
-
-  get model(): string {
-    return this.#attempt.call.model;
-  }
-
-  get headers(): HeaderReader {
-    return (this.#headers ??= withoutCredentials(this.#attempt.call.headers));
-  }
-
-  get sameFormat(): boolean {
-    return this.#attempt.target.format === this.#attempt.call.format;
-  }
-
-  get request(): ChatRequest | undefined {
-    return this.#attempt.request;
-  }
-
-  get storesAnswer(): boolean | undefined {
-    return this.#attempt.storesAnswer;
-  }
-
-  get toolNames(): Map<string, string> {
-    return this.#attempt.toolNames;
-  }
-
-  reportLoss(code: LossCode, path: string, note?: string): void {
-    this.#attempt.reportLoss(code, path, note);
-  }
-}
-
-const codecTargets = new WeakMap<Target, CodecTarget>();
-
-/** The part of a target that codecs may know. A target does not change. */
-function codecTarget(target: Target): CodecTarget {
-  let found = codecTargets.get(target);
-  if (!found) codecTargets.set(target, (found = makeCodecTarget(target)));
-  return found;
-}
-
-function makeCodecTarget(target: Target): CodecTarget {
-  const { provider, deployment, model, fitsNative, traits = provider.traits ?? {} } = target;
-  return {
-    provider: provider.name,
-    model,
-    traits: traitsAt(traits, provider, deployment),
-    ...(fitsNative && { fitsNative }),
-    isVendor: isOwnHost(provider, deployment),
-    maxTokensField: deployment.maxTokensField ?? (deployment.elsewhere ? undefined : traits.maxTokensField),
-  };
-}

@@ -1,6 +1,5 @@
 /** The generating routes: one handler for each client format. */
 import { Call, type CallRoute } from "../../core/call.ts";
-import { withoutCredentials } from "../../core/client-headers.ts";
 import type { EmbedClient } from "../../core/embed-dialect.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -27,6 +26,7 @@ import type { RequestBody, RequestPart } from "../request-body.ts";
 import { createRequestId, openError, respond } from "../respond.ts";
 import { addressCall, modelInPath, withAddress, withModelOfPath } from "../url-address.ts";
 import { findModel } from "./models.ts";
+import { withSession } from "./with-session.ts";
 
 export interface RouteContext {
   gateway: Gateway;
@@ -96,22 +96,20 @@ export function embedRoute(
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate({ checkRequest: (parsed) => codec.checkRequest(parsed) });
     if (!address) call.model = modelAsked(body.scalar("model") as string, client.routes, gateway.registry);
-    const incoming = {
+    const incoming = withSession({
       call,
       format: { id: codec.dialect, client },
       bytes: body.bytes,
       body: body.json,
       spanOf: (name: string) => body.spanOf(name),
-    };
-    call.named = namedSession(incoming);
+    });
     const open = async ({ body: json, bytes, spanOf }: Edited = incoming) => {
       const preparing = prepareModel(call, call.model, gateway.registry);
       if (preparing) await preparing;
       const wanted = codec.decodeRequest(address ? { ...json, model: call.model } : json);
       return embed({ call, client: codec, request: wanted, bytes, spanOf }, gateway);
     };
-    const arrival = () => arrivalOf(request, call, client, context);
-    const entering = () => entryOf(incoming, EMBEDDINGS, arrival(), gateway);
+    const entering = () => entryOf(incoming, EMBEDDINGS, arrivalOf(request, call, client, context), gateway);
     return enter(life, deadline, entering, open);
   };
   const serve: Serve = (call, request, deadline, receiver) =>
@@ -161,8 +159,7 @@ function createRoute(
   const answer = (body: RequestBody, { call, request, deadline }: Asking, receiver: OpenedReceiver) => {
     const local = format.client.request.idle?.answer(body.json);
     if (local) return tell(answerLocally(local, call, gateway), receiver);
-    const incoming = incomingOf(body, call, format);
-    call.named = namedSession(incoming);
+    const incoming = withSession(incomingOf(body, call, format));
     const arrival = () => arrivalOf(request, call, format.client, context);
     const entering = () => entryOf(incoming, operation, arrival(), gateway);
     enterTo(life, deadline, entering, (entry, inner) => open(entry ?? incoming, deadline, inner), receiver);
@@ -346,12 +343,6 @@ export function arrivalOf(
 
 function entryOf(incoming: Incoming, operation: EntryOperation, arrival: Arrival, { registry }: Gateway) {
   return new Entry(incoming, { operation, registry, arrival });
-}
-
-/** The conversation as the client names it, in a header or in the body, which is not parsed for it. */
-function namedSession({ call, format, bytes, spanOf }: Omit<Incoming, "body">): string | undefined {
-  const headers = withoutCredentials(call.headers);
-  return format.client.facts.namedSession?.({ headers, bytes, spanOf });
 }
 
 /** A validated request as the gateway gets it. */

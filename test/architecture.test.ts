@@ -263,6 +263,7 @@ const RULES: readonly Rule[] = [
       "src/keeper/seams.ts",
       "src/keeper/settings.ts",
       "src/keeper/store/",
+      "src/ledger/session-hash.ts",
       "src/operator/",
       "src/run/formats.ts",
     ],

@@ -21,12 +21,11 @@ export function compose(parts: readonly LivePart[]): Life {
   const routes = parts.flatMap(({ seams }) => seams.routes ?? []);
   const told = parts.flatMap(({ seams }) => seams.told ?? []);
   const foreseeing = parts.filter(({ seams }) => seams.foresee);
-  const around = aroundAll(parts);
   const [traceContext] = parts.flatMap(({ seams }) => seams.traceContext ?? []);
   const [acting, second] = parts.filter(({ seams }) => seams.actsFor);
   if (second) throw new Error(`${acting!.name} and ${second.name} both say on whose behalf callers ask`);
   const [browsers] = parts.flatMap(({ seams }) => seams.browsers ?? []);
-  return {
+  const rest: Omit<Life, "around"> = {
     ...(credentials.length > 0 && { credentials }),
     ...(owned.length > 0 && {
       owned: (principal) => {
@@ -36,7 +35,6 @@ export function compose(parts: readonly LivePart[]): Life {
     ...(acting && { actsFor: acting.seams.actsFor! }),
     ...(browsers && { browsers }),
     ...(routes.length > 0 && { routes }),
-    ...(around && { around }),
     ...(told.length > 0 && { told: tellAll(told) }),
     ...(refused.length > 0 && {
       refused: (arrival, status) => {
@@ -50,6 +48,16 @@ export function compose(parts: readonly LivePart[]): Life {
         for (const each of sent) each(running, incoming);
       },
     }),
+  };
+  const around = aroundAll(parts);
+  const switched = parts.flatMap(({ seams }) => seams.around?.isOn ?? []);
+  if (switched.length === 0) return { ...rest, ...(around && { around }) };
+  const others = aroundAll(parts.filter(({ seams }) => !seams.around?.isOn));
+  return {
+    ...rest,
+    get around() {
+      return switched.some((isOn) => isOn()) ? around : others;
+    },
   };
 }
 
@@ -103,9 +111,10 @@ export function enter(
   entering: () => Entry,
   open: (entry?: Entry) => Promise<Opened>,
 ): Promise<Opened> {
-  if (life.around === undefined) return open();
+  const { around } = life;
+  if (around === undefined) return open();
   const entry = entering();
-  const opening = life.around(entry, open);
+  const opening = around(entry, open);
   return entry.operation === "generate" && entry.call.stream ? holdHead(opening, deadline) : opening;
 }
 

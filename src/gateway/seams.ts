@@ -41,7 +41,12 @@ export interface Seams {
   /** Operations of its own, which check by themselves who asks. */
   readonly routes?: readonly OwnRoute[];
   /** Runs around the opening of an answer. */
-  readonly around?: { readonly at: AroundPlace; readonly run: Around };
+  readonly around?: {
+    readonly at: AroundPlace;
+    readonly run: Around;
+    /** Whether it is on now: while it is off, a call does not pay for it. It may run all the same. Absent: it is always on. */
+    readonly isOn?: () => boolean;
+  };
   /** Hooks as a plugin has them. They run in front of those of plugins, in the same sandbox. */
   readonly hooks?: Hooks;
   /** What some callers' programs read of answers. */
@@ -284,7 +289,7 @@ export interface Life {
   readonly actsFor?: ActsFor;
   readonly browsers?: FindBrowser;
   readonly routes?: readonly OwnRoute[];
-  readonly around?: (entry: Entry, open: Open) => Promise<Opened>;
+  readonly around?: ((entry: Entry, open: Open) => Promise<Opened>) | undefined;
   readonly told?: Told;
   readonly refused?: (arrival: Arrival, status: number) => void;
   readonly sent?: Sent;

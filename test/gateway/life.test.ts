@@ -78,6 +78,37 @@ test("without an owner the seams are absent, and no entry is made", async () => 
   expect(await enter({}, entryOf().deadline, made, () => Promise.resolve(ANSWER))).toBe(ANSWER);
 });
 
+test("a part that is off now is not around a call; the others are", async () => {
+  let isOn = false;
+  const seen: string[] = [];
+  const run = (name: string): Around => {
+    return (_, next) => {
+      seen.push(name);
+      return next();
+    };
+  };
+  const switched = {
+    name: "s",
+    seams: { around: { at: "capture" as const, run: run("s"), isOn: () => isOn } },
+  };
+  const alone = compose([switched]);
+  expect(alone.around).toBeUndefined();
+  const life = compose([switched, part("tape", run("tape"))]);
+  const { entry, deadline } = entryOf();
+  const ask = () =>
+    enter(
+      life,
+      deadline,
+      () => entry,
+      () => Promise.resolve(ANSWER),
+    );
+  await ask();
+  isOn = true;
+  await ask();
+  expect(alone.around).toBeDefined();
+  expect(seen).toEqual(["tape", "tape", "s"]);
+});
+
 test("a changed request goes inwards, and nothing outside of its owner sees it", async () => {
   const seen: unknown[] = [];
   const life = compose([

@@ -6,6 +6,7 @@ import { seesCall } from "../../admin/filter.ts";
 import { answers, type OwnOperations } from "../../admin/operation.ts";
 import { deleteCaptures, getCallBody } from "./contracts.ts";
 import { looks } from "./looks.ts";
+import { ruleOperations } from "./rule-operations.ts";
 
 const operations = [
   answers(getCallBody, async (given) => {
@@ -25,6 +26,7 @@ const operations = [
     const captured = await looksOf(books).deleteAll(actorOf(caller), query.dryRun);
     return { json: { rows: captured.rows, tables: { captured } } };
   }),
+  ...ruleOperations,
 ];
 
 export const admin: OwnOperations = {

@@ -21,6 +21,14 @@ export interface Captured {
   error?: string;
 }
 
+/** What a worker sends to the keeper. */
+export type CaptureUp = CapturedBatch | CaptureState;
+
+/** What its config permits. */
+export interface CaptureState {
+  onDemand: boolean;
+}
+
 /** Captured calls together, and how much of them all the file may keep. Bytes. */
 export interface CapturedBatch {
   captured: readonly Captured[];

@@ -1,5 +1,5 @@
 /** Captured calls. */
-import { answer, DRY_RUN, request, time, words } from "../../operator/shapes.ts";
+import { answer, DRY_RUN, PATH, request, time, words } from "../../operator/shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
 import { Pruned } from "../../operator/books.ts";
 import { contract } from "../../operator/contract.ts";
@@ -47,4 +47,72 @@ export const deleteCaptures = contract({
   needs: { role: "admin", on: "gateway" },
   query: request({ dryRun: DRY_RUN }),
   answer: { name: "Pruned", schema: Pruned },
+});
+
+/** Longest and usual time for which an operator has calls captured. Minutes. */
+const MOST_MINUTES = 1_440;
+const USUAL_MINUTES = 60;
+
+const CAPTURED = {
+  kind: words(["session", "key", "path"]),
+  what: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description:
+      "Hash of the session as in `GET /admin/v1/calls`; id or name of the key; the path with all keys below.",
+  }),
+};
+
+export const CaptureRule = answer(
+  {
+    id: Type.String(),
+    on: answer(CAPTURED),
+    path: { ...PATH, description: "Where its calls lie in the tree of keys." },
+    by: Type.String({ description: "Id of the admin key that added it, or its name in the config." }),
+    createdAt: time(""),
+    endsAt: time(""),
+  },
+  { description: "Calls that are captured until a time because an operator asked for it." },
+);
+export type CaptureRule = Static<typeof CaptureRule>;
+
+export const CaptureRules = answer({
+  rules: Type.Array(CaptureRule, { description: "Those that have not ended, the newest first." }),
+  off: Type.Optional(Type.String({ description: "The option of the config that forbids them." })),
+});
+
+export const listCaptureRules = contract({
+  method: "GET",
+  path: "/admin/v1/capture/rules",
+  id: "listCaptureRules",
+  summary: "Which calls operators have captured at the moment",
+  needs: { role: "admin", on: "path" },
+  answer: { name: "CaptureRules", schema: CaptureRules },
+});
+
+export const createCaptureRule = contract({
+  method: "POST",
+  path: "/admin/v1/capture/rules",
+  id: "createCaptureRule",
+  summary: "Captures the calls of a session, a key or a path from now on",
+  description:
+    "Answered when all workers do it. The options `mask`, `bytes`, `days` and `fileBytes` of the section `capture` hold.",
+  needs: { role: "admin", on: "path" },
+  body: request({
+    on: request(CAPTURED),
+    minutes: Type.Integer({ minimum: 1, maximum: MOST_MINUTES, default: USUAL_MINUTES }),
+  }),
+  answer: { name: "CaptureRule", schema: CaptureRule },
+  status: 201,
+  errors: ["capture_off", "conflict", "not_found", "not_permitted"],
+});
+
+export const deleteCaptureRule = contract({
+  method: "DELETE",
+  path: "/admin/v1/capture/rules/{id}",
+  id: "deleteCaptureRule",
+  summary: "Ends a rule; what it captured stays until it expires",
+  needs: { role: "admin", on: "path" },
+  answer: { name: "DeletedRule", schema: answer({ id: Type.String(), deleted: Type.Literal(true) }) },
+  errors: ["not_found"],
 });

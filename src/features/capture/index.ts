@@ -14,6 +14,7 @@ export const capture: Feature = {
     { ...body, of: "logs", after: "--call", shows: captured.name, run: () => import("./show.ts") },
     { ...bodies, of: "store prune", after: "--key", run: () => import("./prune.ts") },
   ],
+  tables: () => import("./tables.ts"),
   worker: () => import("./worker.ts"),
   keeper: () => import("./keeper.ts"),
   admin: () => import("./admin.ts"),

@@ -7,7 +7,7 @@ const MOST = 64;
 
 /** Calls never wait for the keeper. */
 export class CaptureOutbox {
-  readonly #channel: Channel<CapturedBatch, never>;
+  readonly #channel: Pick<Channel<CapturedBatch, never>, "isUp" | "send">;
   readonly #fault: (sentence: string) => void;
   #waiting: Captured[] = [];
   /** See {@link CapturedBatch}. */
@@ -15,10 +15,12 @@ export class CaptureOutbox {
   #hasTold = false;
 
   /** @param fault reports calls that were lost, as a sentence */
-  constructor(channel: Channel<CapturedBatch, never>, fault: (sentence: string) => void) {
+  constructor(
+    channel: Pick<Channel<CapturedBatch, never>, "isUp" | "send">,
+    fault: (sentence: string) => void,
+  ) {
     this.#channel = channel;
     this.#fault = fault;
-    channel.listen({ up: () => this.#send(), down: () => {}, message: () => {} });
   }
 
   /** @param fileBytes see {@link CapturedBatch} */
@@ -30,10 +32,11 @@ export class CaptureOutbox {
       if (!this.#hasTold) this.#fault("captured calls are lost: the keeper cannot be reached");
       this.#hasTold = true;
     }
-    this.#send();
+    this.send();
   }
 
-  #send(): void {
+  /** Sends what waits, if the keeper is connected. */
+  send(): void {
     if (!this.#channel.isUp || this.#waiting.length === 0) return;
     this.#channel.send({ captured: this.#waiting, fileBytes: this.#fileBytes });
     this.#waiting = [];

@@ -2,6 +2,7 @@
  * Captures bodies of calls for the operator: the request and the answer as the client sent and got them, masked. It records calls
  * as a tape does, and sends them to the keeper, which writes them to capture.db.
  */
+import type { Call } from "../../core/call.ts";
 import type { Captured } from "./captured.ts";
 import type { WorkerHost } from "../../gateway/seams.ts";
 import type { CallTape, TapedCall } from "../../gateway/tape.ts";
@@ -11,7 +12,7 @@ import type { TapeEntry } from "../../gateway/recording/entry.ts";
 import { shortened } from "../../gateway/recording/meaning.ts";
 import { Recorder } from "../../gateway/recording/recorder.ts";
 import type { CaptureOutbox } from "./outbox.ts";
-import { type CaptureRules, isCaptured } from "./rules.ts";
+import type { CaptureRules } from "./rules.ts";
 
 export interface CaptureSettings extends CaptureRules {
   errorsOnly: boolean;
@@ -35,6 +36,8 @@ export class Capture implements CallTape {
   readonly #recorder: Recorder;
   readonly #outbox: CaptureOutbox;
   readonly #mask: (text: string) => string;
+  /** Calls that an operator asked for. */
+  readonly #wanted = new WeakSet<Call>();
 
   constructor(settings: CaptureSettings, { hide, fault, outbox }: CaptureOptions) {
     this.#settings = settings;
@@ -53,12 +56,17 @@ export class Capture implements CallTape {
   }
 
   take(taped: TapedCall, open: () => Promise<Opened>): Promise<Opened> {
-    return isCaptured(taped.call, this.#settings) ? this.#recorder.take(taped, open) : open();
+    return this.#recorder.take(taped, open);
+  }
+
+  /** The call is kept as a whole: an operator asked for it. */
+  want(call: Call): void {
+    this.#wanted.add(call);
   }
 
   #write(entry: TapeEntry, { call, body }: TapedCall): void {
     const { error, operation, format, status, headers } = entry;
-    if (this.#settings.errorsOnly && !error) return;
+    if (this.#settings.errorsOnly && !error && !this.#wanted.has(call)) return;
     const at = Date.now();
     const [request, answer] = [this.#mask(shortened(JSON.stringify(body))), entry.answer.join("")];
     const cut: Captured["cut"] = [

@@ -16,13 +16,27 @@ export function isCaptured(
   rules: CaptureRules,
   chance = Math.random(),
 ): boolean {
-  const wish = headers.get(captureHeader.name)?.trim().toLowerCase();
+  const wish = wishOf({ headers });
   if (wish === "no") return false;
   if (rules.header && wish === "yes") return true;
   return chance < rules.share || rules.keys.some((named) => isOf(named, key, principal?.path));
 }
 
+/** The client forbids that its bodies are kept or looked at. */
+export function forbids(call: Pick<Call, "headers">): boolean {
+  return wishOf(call) === "no";
+}
+
+function wishOf({ headers }: Pick<Call, "headers">): string | undefined {
+  return headers.get(captureHeader.name)?.trim().toLowerCase();
+}
+
 function isOf(named: string, name: string | undefined, path: string | undefined): boolean {
   if (!named.startsWith("/")) return named === name;
-  return path !== undefined && (named === "/" || path === named || path.startsWith(`${named}/`));
+  return path !== undefined && isOnPath(named, path);
+}
+
+/** Whether a path is another one or below it. */
+export function isOnPath(named: string, path: string): boolean {
+  return named === "/" || path === named || path.startsWith(`${named}/`);
 }

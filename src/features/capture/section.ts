@@ -24,9 +24,15 @@ export const captureSection = section(
         default: 0,
         description: "Share of all calls that is captured.",
       }),
+      onDemand: Type.Boolean({
+        default: true,
+        description:
+          "Whether admin keys may have a session, a key or a path captured for some hours, without a change of the config.",
+      }),
       errorsOnly: Type.Boolean({
         default: false,
-        description: "Of these calls only those that did not end with a complete answer.",
+        description:
+          "Of these calls only those that did not end with a complete answer. What an operator asks for is kept as a whole.",
       }),
       mask: Type.Array(Type.String(), {
         default: [],
@@ -56,7 +62,7 @@ export const captureSection = section(
     {
       ...CLOSED,
       description:
-        "Requests and answers that weir keeps, in the file capture.db of the state folder. Off unless `keys`, `header` or `share` is set. A client that sends `x-weir-capture: no` is never captured.",
+        "Requests and answers that weir keeps, in the file capture.db of the state folder. Off unless `keys`, `header` or `share` is set, or an operator asks for some calls (`onDemand`). A client that sends `x-weir-capture: no` is never captured.",
     },
   ),
   { after: ["responses"], faults: (written) => expressionFaults("capture", written, "mask") },

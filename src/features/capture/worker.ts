@@ -1,24 +1,79 @@
-/** The part of a gateway that captures calls. Its code is loaded when a config first captures some. */
-import type { WorkerHost, WorkerPart } from "../../gateway/seams.ts";
+/** The part of a gateway that captures calls. The code that records is loaded when the first call is to be captured. */
+import type { Channel } from "../../core/channel.ts";
+import type { Around, Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import { aroundTape } from "../../gateway/tape.ts";
-import type { CapturedBatch } from "./captured.ts";
+import type { CaptureUp } from "./captured.ts";
 import type { CaptureOutbox } from "./outbox.ts";
+import type { CaptureSettings } from "./recording.ts";
+import { isCaptured } from "./rules.ts";
+import { type RuleRow, RunRules } from "./run-rules.ts";
 import { capturesAny, captureSection } from "./section.ts";
+import { RULES_TABLE } from "./tables.ts";
 
-export function start({ hide, fault, channel }: WorkerHost): WorkerPart {
-  // What waits for the keeper survives a reload.
-  let outbox: CaptureOutbox | undefined;
-  return {
-    async seams(config) {
-      const settings = captureSection.of(config);
-      if (!capturesAny(settings)) return undefined;
-      const [{ Capture }, { CaptureOutbox }] = await Promise.all([
-        import("./recording.ts"),
-        import("./outbox.ts"),
-      ]);
-      outbox ??= new CaptureOutbox(channel<CapturedBatch, never>(), fault);
-      const run = aroundTape(new Capture(settings, { hide, fault, outbox }));
-      return { around: { at: "capture", run } };
-    },
-  };
+export const start = (host: WorkerHost): WorkerPart => new CaptureWorker(host);
+
+class CaptureWorker implements WorkerPart {
+  readonly #host: WorkerHost;
+  readonly #channel: Channel<CaptureUp, never>;
+  readonly #rules: RunRules;
+  /** What waits for the keeper survives a reload. */
+  #outbox: CaptureOutbox | undefined;
+  #onDemand = false;
+
+  constructor(host: WorkerHost) {
+    this.#host = host;
+    this.#rules = new RunRules(host.replica<RuleRow>(RULES_TABLE));
+    this.#channel = host.channel();
+    this.#channel.listen({
+      up: () => {
+        this.#tell();
+        this.#outbox?.send();
+      },
+      down: () => {},
+      message: () => {},
+    });
+  }
+
+  async seams(config: object): Promise<Seams | undefined> {
+    const settings = captureSection.of(config);
+    const isAlways = capturesAny(settings);
+    if (!isAlways && !settings.onDemand) return undefined;
+    const rules = settings.onDemand ? this.#rules : undefined;
+    let loaded: Around | undefined;
+    const load = async () => (loaded ??= await this.#load(settings, rules));
+    if (isAlways) await load();
+    const run: Around = async (entry, next) => (loaded ?? (await load()))(entry, next);
+    return {
+      around: { at: "capture", run, ...(!isAlways && { isOn: () => rules?.isAny === true }) },
+    };
+  }
+
+  serves(config: object): void {
+    this.#onDemand = captureSection.of(config).onDemand;
+    this.#tell();
+  }
+
+  stop(): void {
+    this.#rules.stop();
+  }
+
+  #tell(): void {
+    if (this.#channel.isUp) this.#channel.send({ onDemand: this.#onDemand });
+  }
+
+  async #load(settings: CaptureSettings, rules: RunRules | undefined): Promise<Around> {
+    const [{ Capture }, { CaptureOutbox }] = await Promise.all([
+      import("./recording.ts"),
+      import("./outbox.ts"),
+    ]);
+    const { hide, fault } = this.#host;
+    const outbox = (this.#outbox ??= new CaptureOutbox(this.#channel, fault));
+    const capture = new Capture(settings, { hide, fault, outbox });
+    const record = aroundTape(capture);
+    return (entry, next) => {
+      const isWanted = rules?.matches(entry) === true;
+      if (isWanted) capture.want(entry.call);
+      return isWanted || isCaptured(entry.call, settings) ? record(entry, next) : next();
+    };
+  }
 }

@@ -184,6 +184,22 @@ CREATE TABLE console_sessions (hash TEXT PRIMARY KEY, key_hash TEXT, until_at IN
 CREATE TABLE console_sessions (hash TEXT PRIMARY KEY, key_hash TEXT, until_at bigint NOT NULL) ;
 
 
+-- capture, sqlite, 1
+
+-- kind, what: a session by its hash, a key by its id, or a path. path: where it lies. ends: milliseconds since 1970, as created.
+CREATE TABLE capture_rules (id TEXT PRIMARY KEY, kind TEXT NOT NULL, what TEXT NOT NULL, path TEXT NOT NULL, actor TEXT NOT NULL,
+  created INTEGER NOT NULL, ends INTEGER NOT NULL, version INTEGER NOT NULL, deleted_at INTEGER) STRICT, WITHOUT ROWID;
+CREATE INDEX capture_rules_version ON capture_rules (version);
+
+
+-- capture, postgres, 1
+
+-- kind, what: a session by its hash, a key by its id, or a path. path: where it lies. ends: milliseconds since 1970, as created.
+CREATE TABLE capture_rules (id TEXT PRIMARY KEY, kind TEXT NOT NULL, what TEXT NOT NULL, path TEXT NOT NULL, actor TEXT NOT NULL,
+  created bigint NOT NULL, ends bigint NOT NULL, version bigint NOT NULL, deleted_at bigint) ;
+CREATE INDEX capture_rules_version ON capture_rules (version);
+
+
 -- identity, sqlite, 1
 
 -- People and workloads that weir has seen, or that an operator has named. name, email: empty after they were forgotten.

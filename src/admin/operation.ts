@@ -9,6 +9,7 @@ import type {
   TextAnswer,
 } from "../operator/contract.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
+import type { Note } from "../operator/overview.ts";
 import type { AdminBooks } from "./books.ts";
 import type { Caller } from "./callers.ts";
 import type { OwnHosts } from "./guard.ts";
@@ -28,6 +29,11 @@ export interface OwnOperations extends OwnPages {
   readonly operations: readonly AdminOperation[];
   /** Values of columns in the answer of `getCall` that the store of the books does not have. */
   ofCall?(books: AdminBooks, id: string): object | undefined;
+  /** Adds to the notes of `overview`: links to them, or notes of its own. Asked every few seconds by each page. */
+  notes?(
+    given: Pick<AdminRequest, "books" | "caller" | "now">,
+    notes: readonly Note[],
+  ): Promise<readonly Note[]>;
   /** The path at which a subject of the audit log lies, if it is one of the feature: `people/per_…`. */
   placeOf?(books: AdminBooks, subject: string): Promise<string | undefined>;
 }

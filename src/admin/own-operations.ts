@@ -1,5 +1,7 @@
 /** Puts the operations of features among those of every build. */
 import { getCall } from "../operator/calls.ts";
+import { type Overview, overview } from "../operator/overview.ts";
+import { inOrder } from "./notes.ts";
 import type { AdminOperation, NamedOperations } from "./operation.ts";
 
 /**
@@ -48,6 +50,27 @@ export function withOwnMembers(
         const call = reply.json as { id: string };
         const members = own.map((one) => one.ofCall?.(request.books, call.id));
         return { ...reply, json: Object.assign({}, call, ...members) as object };
+      },
+    };
+  });
+}
+
+/** Gives the answer of `overview` the notes of features, one feature after another. */
+export function withOwnNotes(
+  operations: readonly AdminOperation[],
+  own: readonly NamedOperations[],
+): readonly AdminOperation[] {
+  return operations.map((operation) => {
+    if (operation.id !== overview.id) return operation;
+    return {
+      ...operation,
+      async handle(request) {
+        const reply = await operation.handle(request);
+        if (!("json" in reply)) return reply;
+        const view = reply.json as Overview;
+        let { notes }: { notes: readonly Overview["notes"][number][] } = view;
+        for (const one of own) notes = (await one.notes?.(request, notes)) ?? notes;
+        return { ...reply, json: { ...view, notes: inOrder(notes) } };
       },
     };
   });

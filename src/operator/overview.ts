@@ -15,16 +15,22 @@ export const NOTE_KINDS = [
   "prices-old",
   "closed-budgets",
   "config-changed",
+  "other",
 ] as const;
 
 export const Note = answer({
-  kind: words(NOTE_KINDS),
+  kind: words(NOTE_KINDS, "`other`: from a feature."),
   level: words(["bad", "warn"]),
   text: Type.String({ description: "One or two sentences." }),
   subject: Type.Optional(
     Type.String({ description: "Id of the budget, name of the deployment or the model." }),
   ),
   since: Type.Optional(time("")),
+  acts: Type.Optional(
+    Type.Array(answer({ words: Type.String(), at: Type.String() }), {
+      description: "Further pages of the console on it: words of the link, and the path: `/calls?key=…`.",
+    }),
+  ),
 });
 export type Note = Static<typeof Note>;
 

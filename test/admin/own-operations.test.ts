@@ -1,8 +1,8 @@
 /** Operations of features: their place in the document, and the ids and paths that have an owner already. */
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { answers, type NamedOperations } from "../../src/admin/operation.ts";
-import { withOwn } from "../../src/admin/own-operations.ts";
+import { type AdminRequest, answers, type NamedOperations } from "../../src/admin/operation.ts";
+import { withOwn, withOwnNotes } from "../../src/admin/own-operations.ts";
 import { contract } from "../../src/operator/contract.ts";
 
 const operation = (id: string, path: string) => {
@@ -44,4 +44,30 @@ test.each([
   ],
 ])("two owners and an operation behind none are refused: %#", (own, sentence) => {
   expect(() => withOwn(CORE, own)).toThrow(sentence);
+});
+
+test("features add links to notes and notes of their own, and the worst stay first", async () => {
+  const note = { kind: "deployment", level: "warn", text: "a is left alone.", subject: "a" } as const;
+  const core = [
+    { ...operation("overview", "/overview"), handle: () => ({ json: { at: 1, notes: [note] } }) },
+  ];
+  const acts = [{ words: "Its alert", at: "/x" }];
+  const own: NamedOperations[] = [
+    { ...of("a", ["overview"]), notes: async (_, notes) => notes.map((one) => ({ ...one, acts })) },
+    { ...of("b", ["overview"]) },
+    {
+      ...of("c", ["overview"]),
+      notes: async (_, notes) => [...notes, { kind: "other", level: "bad", text: "Worse." }],
+    },
+  ];
+  const [overview] = withOwnNotes(core, own);
+  expect(await overview!.handle({} as AdminRequest)).toEqual({
+    json: {
+      at: 1,
+      notes: [
+        { kind: "other", level: "bad", text: "Worse." },
+        { ...note, acts },
+      ],
+    },
+  });
 });

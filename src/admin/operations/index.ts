@@ -6,7 +6,7 @@ import { withColumns } from "../columns.ts";
 import { withKeyOptions } from "../key-options.ts";
 import { openApiDocument } from "../openapi.ts";
 import type { AdminOperation, NamedOperations } from "../operation.ts";
-import { withOwn, withOwnMembers } from "../own-operations.ts";
+import { withOwn, withOwnMembers, withOwnNotes } from "../own-operations.ts";
 import { bookOperations } from "./books.ts";
 import { budgetOperations } from "./budgets.ts";
 import { callMoneyOperation } from "./call-money.ts";
@@ -49,7 +49,7 @@ export function listOperations(
 ): readonly AdminOperation[] {
   const core: readonly AdminOperation[] = [
     ...sessionOperations,
-    ...overviewOperations,
+    ...withOwnNotes(overviewOperations, own),
     ...withKeyOptions(keyOperations, keyOptions),
     ...budgetOperations,
     ...rateOperations,

@@ -32,6 +32,7 @@ const ACTS: Readonly<Record<Kind, (subject: string) => readonly (readonly [strin
   "prices-old": () => [["Prices", hrefOf("/prices")]],
   "closed-budgets": () => [["Store", hrefOf("/store")]],
   "config-changed": () => [["Config", hrefOf("/config")]],
+  other: () => [],
 };
 
 export function Notes({ notes }: { notes: readonly NoteEntry[] }) {
@@ -46,15 +47,17 @@ export function Notes({ notes }: { notes: readonly NoteEntry[] }) {
   const more = notes.length - SHOWN;
   return (
     <div class="notes">
-      {(all ? notes : notes.slice(0, SHOWN)).map(({ kind, level, text, subject = "" }) => (
+      {(all ? notes : notes.slice(0, SHOWN)).map(({ kind, level, text, subject = "", acts = [] }) => (
         <Note
           key={`${kind} ${subject}`}
           state={level}
-          acts={ACTS[kind](subject).map(([words, href]) => (
-            <a key={words} href={href}>
-              {words}
-            </a>
-          ))}
+          acts={[...ACTS[kind](subject), ...acts.map(({ words, at }) => [words, hrefOf(at)] as const)].map(
+            ([words, href]) => (
+              <a key={words} href={href}>
+                {words}
+              </a>
+            ),
+          )}
         >
           <Sentence text={text} subject={subject} />
         </Note>

@@ -249,8 +249,24 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/features/alerts/",
-    may: [...FACES, "src/config/", "src/ledger/", "src/process/version.ts", "node:os"],
-    because: "alerts are made in the keeper of the records of calls, for the receivers of the config",
+    may: [
+      ...FACES,
+      "src/admin/",
+      "src/cli/",
+      "src/config/",
+      "src/keeper/store/",
+      "src/ledger/",
+      "src/operator/",
+      "src/process/version.ts",
+      "node:os",
+    ],
+    because:
+      "alerts are made in the keeper of the records of calls, for the receivers of the config, and operators see what became of them",
+  },
+  {
+    from: "src/features/alerts/console/",
+    may: ["src/console/", "src/features/alerts/", "preact"],
+    because: "a page of a feature is made of the parts of the console, and knows weir by types alone",
   },
   {
     from: "src/features/capture/",

@@ -31,6 +31,8 @@ export interface StageOptions {
   /** Calls in its store before it starts. */
   seed?: SeedOptions;
   config?: Readonly<Record<string, unknown>>;
+  /** With more than one the keeper is a process of its own. Default: 1. */
+  workers?: number;
 }
 
 /** Longest wait for the answer to the sign-in. Milliseconds. */
@@ -48,12 +50,12 @@ const CONFIG = {
 };
 
 /** Starts it on free ports. End it with `end()`. */
-export async function startStage({ seed, config = {} }: StageOptions = {}): Promise<Stage> {
+export async function startStage({ seed, config = {}, workers = 1 }: StageOptions = {}): Promise<Stage> {
   const state = mkdtempSync(join(tmpdir(), "weir-stage-"));
   if (seed) await seedStore(state, seed);
   // A page of a gateway that has ended must not ask this one, at the usual port.
   const admin = { port: freePort() };
-  const books = await startBooks({ workers: 1, config: { ...CONFIG, admin, ...config }, state });
+  const books = await startBooks({ workers, config: { ...CONFIG, admin, ...config }, state });
   // With keys in its store every call needs one.
   const own = seed ? books.createKey("stage") : undefined;
   return {

@@ -4,7 +4,7 @@ import type { AlertEvent, AlertTarget } from "./section.ts";
 export interface Alert {
   /** The same in each repetition of the request. */
   id: string;
-  event: AlertEvent;
+  event: AlertEvent | "test";
   /** `reached`: it happened once; the others: something began or ended. */
   state: "reached" | "begins" | "ends";
   /** Milliseconds since 1970. */

@@ -24,7 +24,7 @@ export interface ReachedBudget {
   endsAt?: number;
 }
 
-type News = Pick<Alert, "event" | "subject" | "message" | "facts">;
+type News = Pick<Alert, "subject" | "message" | "facts"> & { event: AlertEvent };
 type Send = (alert: Alert, target: AlertTarget) => void;
 
 export class Alerts {

@@ -3,9 +3,12 @@ import type { KeeperHost, KeeperPart } from "../../keeper/seams.ts";
 import type { Alerts } from "./alerts.ts";
 import type { Sending } from "./sending.ts";
 import type { AlertTarget } from "./section.ts";
+import { alertsPart } from "./slots.ts";
 
 export function start(host: KeeperHost): KeeperPart<readonly AlertTarget[]> {
   let sending: Promise<Sending> | undefined;
+  let loaded: Sending | undefined;
+  let receivers: readonly AlertTarget[] | undefined;
   let storeFault: string | undefined;
   let hasFailed = false;
   const onFault = (fault: unknown) => {
@@ -18,7 +21,8 @@ export function start(host: KeeperHost): KeeperPart<readonly AlertTarget[]> {
   const receive = (targets: readonly AlertTarget[]) => {
     const isFirst = sending === undefined && targets.length > 0;
     if (isFirst) sending = import("./sending.ts").then(({ Sending }) => new Sending(host));
-    void sending?.then((loaded) => loaded.to(targets)).catch(onFault);
+    receivers = targets;
+    void sending?.then((made) => (loaded = made).to(targets)).catch(onFault);
     // The store may have failed before.
     if (isFirst) tell((alerts) => alerts.store(storeFault));
   };
@@ -35,6 +39,11 @@ export function start(host: KeeperHost): KeeperPart<readonly AlertTarget[]> {
         alerts.budget({ name, percent, limit, used, ...(endsAt !== undefined && { endsAt }) }),
       );
     },
+  });
+  alertsPart.set(host.offers, {
+    receivers: () => receivers,
+    unsaved: () => loaded?.unsaved ?? [],
+    test: async (targets) => (await sending)?.test(targets),
   });
   return {
     connect: () => ({ receive, ended: () => {} }),

@@ -9,7 +9,7 @@ import { start } from ${JSON.stringify(join(ROOT, "src/features/alerts/keeper.ts
 const loaded = () => Object.keys(createRequire(import.meta.path).cache).some((path) => path.includes("alerts/alerts.ts"));
 let observer;
 const counted = [];
-const part = start({ observe: (added) => (observer = added), report() {}, count: (_, [result]) => counted.push(result) });
+const part = start({ offers: {}, write: async () => {}, observe: (added) => (observer = added), report() {}, count: (_, [result]) => counted.push(result) });
 const { receive } = part.connect();
 receive([]);
 observer.records({ calls: [] });

@@ -71,14 +71,14 @@ interface Given {
 
 function entryOf({ provider, fact, use, breakers, inflight, all }: Given): DeploymentEntry {
   const own = merged(breakers.filter(({ deployment }) => deployment === fact.name));
-  const { calls = 0, failed = 0, cost = 0, tokens = 0 } = use ?? {};
+  const { calls = 0, looked = 0, failed = 0, cost = 0, tokens = 0 } = use ?? {};
   return {
     ...fact,
     state: stateOf(provider, own),
     ...(provider.why !== undefined && { why: provider.why }),
     inflight,
     breakers: own,
-    ...{ calls, failed, cost },
+    ...{ calls, looked, failed, cost },
     shareOfCalls: all === 0 ? 0 : calls / all,
     ...(tokens > 0 && { perMillion: Math.round((cost / tokens) * MILLION) }),
     latency: use?.latency ?? { calls: 0 },

@@ -217,6 +217,8 @@ export interface Deployment {
   credentials: Readonly<Record<string, string>>;
   /** Names of the environment variables of the credentials in use. */
   secretNames?: readonly string[];
+  /** The environment variable from which the first of them is. */
+  keyVariable?: string | undefined;
   /** Where credentials outside the environment were found, for people. */
   credentialSource?: string;
   /** Globs over the provider's names of the models that it serves. Absent: all. */

@@ -10,8 +10,6 @@ import { contract } from "./contract.ts";
 export const OUTCOMES = ["complete", "failed", "cancelled"] as const;
 export const REFUSALS = ["rate", "tokens", "concurrency", "budget", "scope", "price"] as const;
 
-export const TRIED = ["429", "5xx", "broken", "credential", "request"] as const;
-
 const count = (description: string) => Type.Optional(Type.Integer({ description }));
 
 /** Tokens of an attempt, and what else the provider counts. */
@@ -156,10 +154,12 @@ export const CALL_FILTER = {
   id: text(200, "The beginning of the id of the call, or the whole id that the provider gave."),
   slowerThan: Type.Optional(Type.Integer({ minimum: 0, description: "Milliseconds." })),
   tried: Type.Optional(
-    words(
-      TRIED,
-      "What a provider answered to any attempt: 429, an error of its own, nothing or a broken answer, a refusal of weir's credential, a refusal of the request.",
-    ),
+    Type.String({
+      pattern: "^(429|5xx|broken|credential|request|failed)(@.{1,200})?$",
+      ...{ "x-expects": "429, 5xx, broken, credential, request or failed, or one of them with @DEPLOYMENT" },
+      description:
+        "What a provider answered to any attempt: `429`; `5xx`; `broken`: nothing, or a broken answer; `credential`: it refused weir's; `request`: it refused the request; `failed`: any of these but the last. `5xx@openai`: at this deployment.",
+    }),
   ),
   retried: flag("Calls with more than one attempt."),
   losses: flag("Calls of which something could not be carried over."),

@@ -110,9 +110,15 @@ test("S3: errors of providers are counted by attempt, and each figure finds its 
   const { providers } = await weir.api.ask("GET /providers", {});
   const errorsOf = (name: string) =>
     providers.flatMap(({ deployments }) => deployments).find((one) => one.name === name)!.errors;
-  expect(errorsOf("busy")).toEqual([{ class: "status 503", status: 503, calls: expect.any(Number) }]);
-  expect(errorsOf("locked")).toEqual([{ class: "status 401", status: 401, calls: expect.any(Number) }]);
-  expect(errorsOf("broken")).toEqual([{ class: "stream_incomplete", calls: expect.any(Number) }]);
+  expect(errorsOf("busy")).toEqual([
+    { class: "status 503", status: 503, group: "5xx", calls: expect.any(Number) },
+  ]);
+  expect(errorsOf("locked")).toEqual([
+    { class: "status 401", status: 401, group: "credential", calls: expect.any(Number) },
+  ]);
+  expect(errorsOf("broken")).toEqual([
+    { class: "stream_incomplete", group: "broken", calls: expect.any(Number) },
+  ]);
   expect(errorsOf("well")).toEqual([]);
   for (const [tried, name] of [
     ["credential", "locked/m"],

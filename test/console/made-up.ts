@@ -6,7 +6,14 @@ const MINUTE = 60_000;
 function deployment(name: string, changes: Partial<DeploymentEntry> = {}): DeploymentEntry {
   return {
     ...{ name, url: "https://api.example.com", state: "healthy", inflight: 3, breakers: [] },
-    ...{ calls: 900, failed: 0, shareOfCalls: 0.5, cost: 2_100_000_000, perMillion: 1_980_000_000 },
+    ...{
+      calls: 900,
+      looked: 900,
+      failed: 0,
+      shareOfCalls: 0.5,
+      cost: 2_100_000_000,
+      perMillion: 1_980_000_000,
+    },
     latency: { calls: 900, p50: 410, p95: 1_320, total50: 4_100, total95: 14_800 },
     ...{ errors: [], series: [] },
     ...changes,
@@ -36,16 +43,16 @@ export function providersReport(now = Date.now()): Providers {
       },
     ],
     errors: [
-      { class: "status 529", status: 529, calls: 8 },
-      { class: "status 429", status: 429, calls: 4 },
-      { class: "no-bytes", calls: 2 },
+      { class: "status 529", status: 529, group: "5xx", calls: 8 },
+      { class: "status 429", status: 429, group: "429", calls: 4 },
+      { class: "no-bytes", group: "broken", calls: 2 },
     ],
     lastError: { at: now - 12_000, call: "req_synthetic", status: 529, code: "overloaded_error" },
   });
   const trial = deployment("openai", {
     ...{ state: "on-trial", failed: 3, shareOfCalls: 0.2, series: series.filter(({ at }) => at % 4 > 0) },
     breakers: [{ model: "gpt-5.4", state: "half-open", workers: 1 }],
-    errors: [{ class: "timeout", calls: 3 }],
+    errors: [{ class: "timeout", group: "broken", calls: 3 }],
   });
   const noKey = (name: string, keyVariable: string) => ({
     ...{ name, source: "built-in", formats: ["chat-completions"], patterns: [], on: false },

@@ -1,8 +1,14 @@
 /** Deployments in words, and the commands of the first run. */
 import { describe, expect, test } from "bun:test";
 import { lacks, readiness, stepsOf } from "../../src/console/pages/first-steps.ts";
-import { byTrouble, deploymentName, errorGroups, sayState } from "../../src/console/pages/providers/words.ts";
-import { clock } from "../../src/console/numbers/times.ts";
+import {
+  axisTop,
+  byTrouble,
+  deploymentName,
+  errorGroups,
+  sayState,
+} from "../../src/console/pages/providers/words.ts";
+import { clock, minute } from "../../src/console/numbers/times.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12, 41);
 type Told = Parameters<typeof sayState>[0];
@@ -12,12 +18,11 @@ const told = (more: Partial<Told>): Told => ({
   state: "healthy",
   breakers: [],
   calls: 10,
-  failed: 0,
   ...more,
 });
 
 describe("the state of a deployment", () => {
-  test("that is left alone has its reason, its models, its workers, and its end", () => {
+  test("M13: that is skipped has its reason, its models, its workers, and its end", () => {
     const breaker = {
       model: "claude-sonnet-5",
       state: "failing",
@@ -27,14 +32,22 @@ describe("the state of a deployment", () => {
       workers: 2,
     } as const;
     expect(sayState(told({ state: "left-alone", breakers: [breaker] }), NOW)).toBe(
-      `Left alone since ${clock(NOW - 60_000)} for claude-sonnet-5, in 2 workers: status 529. Tried again in 38 s, by one call.`,
+      `Skipped until ${clock(NOW + 38_000)} (529: the provider is overloaded) for claude-sonnet-5, in 2 workers. Then one call tries it.`,
+    );
+  });
+
+  test("M13: of a refused credential says so, with the minute of its end", () => {
+    const until = NOW + 5 * 60_000;
+    const breaker = { model: "m", state: "paused", until, reason: "401", workers: 1 } as const;
+    expect(sayState(told({ state: "left-alone", breakers: [breaker] }), NOW)).toBe(
+      `Skipped until ${minute(until, NOW)} (401: the provider refused the credential) for m. Then one call tries it.`,
     );
   });
 
   test("that is on trial says what happens next", () => {
     const breaker = { model: "m", state: "half-open", workers: 1 } as const;
     expect(sayState(told({ state: "on-trial", breakers: [breaker] }), NOW)).toBe(
-      "On trial for m: one call tries it. If it is answered, all may come.",
+      "One call tries it for m. If it is answered, all may come.",
     );
   });
 
@@ -44,8 +57,8 @@ describe("the state of a deployment", () => {
     );
   });
 
-  test("that is healthy counts failures, and does not claim health without calls", () => {
-    expect(sayState(told({ failed: 3 }), NOW)).toBe("3 of 10 attempts failed in this time.");
+  test("that is healthy does not claim health without calls", () => {
+    expect(sayState(told({}), NOW)).toBeUndefined();
     expect(sayState(told({ calls: 0 }), NOW)).toBe("No call in this time.");
   });
 });
@@ -63,12 +76,18 @@ test("trouble stands first, then the busiest", () => {
 
 test("S3: failures are in exactly one group, by what the provider answered", () => {
   const errors = [
-    { class: "status 429", status: 429, calls: 14 },
-    { class: "status 529", status: 529, calls: 6 },
-    { class: "no-bytes", calls: 1 },
-    { class: "status 400", status: 400, calls: 2 },
-  ];
-  expect(errorGroups(errors).map(({ calls }) => calls)).toEqual([14, 6, 1, 0, 2]);
+    { class: "status 429", group: "429", status: 429, calls: 14 },
+    { class: "status 529", group: "5xx", status: 529, calls: 6 },
+    { class: "no-bytes", group: "broken", calls: 1 },
+    { class: "status 400", group: "request", status: 400, calls: 2 },
+  ] as const;
+  const groups = errorGroups({ name: "openai/eu", errors: [...errors] });
+  expect(groups.map(({ calls }) => calls)).toEqual([14, 6, 1, 0, 2]);
+  expect(groups[1]!.filter).toEqual({ tried: "5xx@openai/eu" });
+});
+
+test("S3: the axis of all providers ends at a round time", () => {
+  expect([1, 7, 130, 480, 2_100].map(axisTop)).toEqual([1, 10, 200, 500, 5_000]);
 });
 
 test("a deployment is named without its provider", () => {

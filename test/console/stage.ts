@@ -33,6 +33,7 @@ export interface StageOptions {
   config?: Readonly<Record<string, unknown>>;
   /** With more than one the keeper is a process of its own. Default: 1. */
   workers?: number;
+  env?: Record<string, string>;
 }
 
 /** Longest wait for the answer to the sign-in. Milliseconds. */
@@ -50,12 +51,12 @@ const CONFIG = {
 };
 
 /** Starts it on free ports. End it with `end()`. */
-export async function startStage({ seed, config = {}, workers = 1 }: StageOptions = {}): Promise<Stage> {
+export async function startStage({ seed, config = {}, env = {}, workers = 1 }: StageOptions = {}): Promise<Stage> {
   const state = mkdtempSync(join(tmpdir(), "weir-stage-"));
   if (seed) await seedStore(state, seed);
   // A page of a gateway that has ended must not ask this one, at the usual port.
   const admin = { port: freePort() };
-  const books = await startBooks({ workers, config: { ...CONFIG, admin, ...config }, state });
+  const books = await startBooks({ workers, config: { ...CONFIG, admin, ...config }, env, state });
   // With keys in its store every call needs one.
   const own = seed ? books.createKey("stage") : undefined;
   return {

@@ -1,6 +1,6 @@
 /** Calls: their records, and the sums of what a filter finds. */
 import type { Static, TObject } from "@sinclair/typebox";
-import type { CallFilter } from "../../keeper/reports/shapes.ts";
+import type { CallFilter, Tried, TriedFilter } from "../../keeper/reports/shapes.ts";
 import type { CallRecord } from "../../ledger/record.ts";
 import { notFound } from "../../operator/errors.ts";
 import { dollarsBound, statusesOf, timeBound, tokensBound } from "../amounts.ts";
@@ -46,16 +46,26 @@ export function callFilterOf(given: Given, query: CallQuery): CallFilter {
   return { ...plainFilterOf(given, wanted as CallQuery), ...(not.length > 0 && { not }) };
 }
 
-function plainFilterOf(given: Given, { q, status, cost, took, tokens, ...query }: CallQuery): CallFilter {
+function plainFilterOf(
+  given: Given,
+  { q, status, cost, took, tokens, tried, ...query }: CallQuery,
+): CallFilter {
   const bounds = { cost: dollarsBound(cost), took: timeBound(took), tokens: tokensBound(tokens) };
   const filter = {
     ...filterOf(given, query),
     ...(status !== undefined && { status: statusesOf(status) }),
+    ...(tried !== undefined && { tried: triedOf(tried) }),
     ...Object.fromEntries(Object.entries(bounds).filter(([, bound]) => bound)),
   };
   if (q === undefined) return filter;
   const keys = given.books.policy().keys.filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()));
   return { ...filter, text: { text: q, keys: keys.map(({ id }) => id) } };
+}
+
+/** @param text in the form that the contract has checked: `5xx`, `5xx@openai` */
+function triedOf(text: string): TriedFilter {
+  const [group, at] = text.split(/@(.*)/s) as [Tried, string | undefined];
+  return { group, ...(at !== undefined && { at }) };
 }
 
 /** Adds the names of keys. */

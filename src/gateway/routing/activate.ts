@@ -190,6 +190,20 @@ export function unset(provider: Provider, source: string, settings: () => Provid
   };
 }
 
+/** Shorter texts are values of many variables. */
+const LEAST_KEY = 8;
+
+/** The variable that has this credential: the provider's own one before any other. */
+function variableWith(
+  credential: string | undefined,
+  own: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  if (credential === undefined || credential.length < LEAST_KEY) return undefined;
+  if (env[own]?.trim() === credential) return own;
+  return Object.keys(env).find((name) => env[name]?.trim() === credential);
+}
+
 /**
  * One deployment, or the reason why the provider is off.
  * @param given its settings; the name is empty if the config lists no deployments
@@ -224,6 +238,7 @@ function activateDeployment(
     variables: Object.freeze(variables),
     credentials: Object.freeze(credentialsOf(provider, values.get(names[0]!), credentialHeaders)),
     secretNames: names,
+    keyVariable: variableWith(values.get(names[0]!)?.reveal(), names[0]!, settings.env ?? {}),
     credentialSource: source,
     ...(given.models && { models: Object.freeze([...given.models]) }),
     ...(provider.authorize &&

@@ -85,7 +85,8 @@ async function conditionsOf(
     tokens && beyondCondition(tokens, TOKENS),
     id !== undefined && idCondition(id, blob, detailHas(BARE, id)),
     slowerThan !== undefined && `ms >= ${Math.floor(slowerThan)}`,
-    filter.tried !== undefined && triedCondition(filter.tried),
+    filter.tried !== undefined &&
+      triedCondition(filter.tried.group, directory.targetsOf({ deployment: filter.tried.at })),
     retried !== undefined && (retried ? "tries > 1" : "tries < 2"),
     losses !== undefined && `${losses ? "" : "NOT "}coalesce(detail, '') LIKE '{"losses":%'`,
     state !== undefined && anyAttempt(`state ${statesOf(state)}`),

@@ -1,13 +1,14 @@
 /** How deployments served the newest calls of a time. The database adds up and sorts: few rows leave it. */
-import type { FailedTry } from "../../ledger/columns.ts";
 import type { Nano } from "../../ledger/money.ts";
-import { OUTCOMES, unpackId } from "../record/call-rows.ts";
+import { OUTCOMES } from "../record/call-rows.ts";
 import { firstNumber, timeOf } from "../store/numbers.ts";
 import { LATE_MS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
+import { type DeploymentError, failuresOf, type LastError, type Newest } from "./deployment-errors.ts";
 import { type Directory, inList } from "./directory.ts";
 import { lengthOf } from "./slices.ts";
 import type { Filter } from "./shapes.ts";
+import { LAST_FAILED } from "./tried.ts";
 
 /** Most calls that are looked at. */
 const NEWEST = 20_000;
@@ -34,13 +35,16 @@ export interface DeploymentUse {
   deployment: string;
   /** Attempts. */
   calls: number;
+  /** Those of the newest calls, which have the percentiles, the errors and the series. */
+  looked: number;
+  /** Those of `looked` that failed by no fault of the client. */
   failed: number;
   cost: Nano;
   tokens: number;
   latency: Latency;
   /** The most frequent first. */
-  errors: readonly { class: string; status?: number; calls: number }[];
-  lastError?: { at: number; call: string; status: number; code?: string };
+  errors: readonly DeploymentError[];
+  lastError?: LastError;
   series: readonly { at: number; calls: number; failed: number; p95?: number }[];
 }
 
@@ -52,9 +56,8 @@ export interface DeploymentReport {
 }
 
 const ANSWERED = OUTCOMES.indexOf("complete");
-const FAILED = OUTCOMES.indexOf("failed");
 
-type Sums = Pick<DeploymentUse, "calls" | "failed" | "cost" | "tokens">;
+type Sums = Pick<DeploymentUse, "calls" | "cost" | "tokens">;
 
 export async function deploymentReport(
   sql: Sql,
@@ -66,13 +69,13 @@ export async function deploymentReport(
   const sliceMs = lengthOf(to - from, slices);
   const names = namesOf(directory);
   const newest = await newestOf(sql, directory, query, names);
-  const [sums, latencies, errors, last, series] = await Promise.all([
-    newest.isBounded ? rolledUp(sql, directory, query, names) : sumsOf(sql, newest),
+  const [looked, latencies, { errors, last }, series] = await Promise.all([
+    sumsOf(sql, newest),
     percentiles(sql, newest),
-    errorsOf(sql, newest),
-    lastErrors(sql, newest),
+    failuresOf(sql, newest),
     seriesOf(sql, newest, sliceMs),
   ]);
+  const sums = newest.isBounded ? await rolledUp(sql, directory, query, names) : looked;
   return {
     sliceMs,
     ...(newest.isBounded && { searchedTo: timeOf(newest.from) }),
@@ -80,10 +83,12 @@ export async function deploymentReport(
       const sum = sums.get(id);
       if (!sum) return [];
       const lastError = last.get(id);
+      const failures = errors.get(id) ?? [];
       return {
-        ...{ provider, deployment, ...sum },
+        ...{ provider, deployment, ...sum, looked: looked.get(id)?.calls ?? 0 },
+        failed: failures.reduce((all, { group, calls }) => all + (group === "request" ? 0 : calls), 0),
         latency: latencies.get(id) ?? { calls: 0 },
-        errors: errors.get(id) ?? [],
+        errors: failures,
         ...(lastError && { lastError }),
         series: series.get(id) ?? [],
       };
@@ -108,15 +113,6 @@ function namesOf({ targets }: Directory): DeploymentNames {
   const cases = [...byName.values()].map(({ id, targets: ids }) => `WHEN %target ${inList(ids)} THEN ${id}`);
   const text = cases.length === 0 ? "-1" : `CASE ${cases.join(" ")} ELSE -1 END`;
   return { byName, of: (column) => text.replaceAll("%target", column) };
-}
-
-interface Newest {
-  /** The rows, as a table `newest` with the number of the deployment. */
-  table: string;
-  from: number;
-  end: number;
-  isBounded: boolean;
-  deployment(column: string): string;
 }
 
 async function newestOf(
@@ -146,8 +142,7 @@ const TOKENS = "input + cache_read + cache_write + output";
 /** Of a call with several attempts each deployment has its own charges; the tokens are those of the last one. */
 async function sumsOf(sql: Sql, { table, deployment }: Newest): Promise<Map<number, Sums>> {
   const rows = await sql.all<Sums & { deployment: number }>(
-    `SELECT deployment, count(*) AS calls, sum(CASE WHEN outcome = ${FAILED} THEN 1 ELSE 0 END) AS failed,
-       sum(CASE WHEN tries > 1 THEN 0 ELSE cost END) AS cost, sum(${TOKENS}) AS tokens
+    `SELECT deployment, count(*) AS calls, sum(CASE WHEN tries > 1 THEN 0 ELSE cost END) AS cost, sum(${TOKENS}) AS tokens
      FROM ${table} WHERE target IS NOT NULL GROUP BY deployment`,
   );
   const sums = new Map(rows.map(({ deployment: id, ...sum }) => [id, sum]));
@@ -157,9 +152,8 @@ async function sumsOf(sql: Sql, { table, deployment }: Newest): Promise<Map<numb
      FROM ${table} JOIN charges ON charges.number = newest.number WHERE newest.tries > 1 GROUP BY 1`,
   );
   for (const { deployment: id, calls, cost } of several) {
-    const sum = sums.get(id) ?? { calls: 0, failed: 0, cost: 0, tokens: 0 };
-    // An attempt before the last one has failed.
-    sums.set(id, { ...sum, calls: sum.calls + calls, failed: sum.failed + calls, cost: sum.cost + cost });
+    const sum = sums.get(id) ?? { calls: 0, cost: 0, tokens: 0 };
+    sums.set(id, { ...sum, calls: sum.calls + calls, cost: sum.cost + cost });
   }
   return sums;
 }
@@ -176,7 +170,7 @@ async function rolledUp(
   const callers = directory.callersOf({ within } satisfies Filter);
   const own = callers ? ` AND caller ${inList(callers)}` : "";
   const rows = await sql.all<Sums & { deployment: number }>(
-    `SELECT ${names.of("target")} AS deployment, sum(attempts) AS calls, sum(failed) AS failed, sum(cost) AS cost, sum(${TOKENS}) AS tokens
+    `SELECT ${names.of("target")} AS deployment, sum(attempts) AS calls, sum(cost) AS cost, sum(${TOKENS}) AS tokens
      FROM use_${unit} WHERE ${unit} >= $1 AND ${unit} < $2${own} GROUP BY 1`,
     [Math.floor(from / size) * size, Math.ceil(to / size) * size],
   );
@@ -207,85 +201,6 @@ async function percentiles(sql: Sql, { table }: Newest): Promise<Map<number, Lat
   return latencies;
 }
 
-type DeploymentErrors = DeploymentUse["errors"];
-
-/** The attempts that failed, by what their provider answered. */
-async function errorsOf(sql: Sql, newest: Newest): Promise<Map<number, DeploymentErrors>> {
-  const counts = new Map<number, Map<string, DeploymentErrors[number]>>();
-  const add = (id: number, error: DeploymentErrors[number]) => {
-    const known = counts.get(id) ?? new Map<string, DeploymentErrors[number]>();
-    counts.set(id, known);
-    const before = known.get(error.class)?.calls ?? 0;
-    known.set(error.class, { ...error, calls: before + error.calls });
-  };
-  const [told, untold] = [await toldErrors(sql, newest), await untoldErrors(sql, newest)];
-  for (const { deployment, n, detail } of told) {
-    const failure = (JSON.parse(detail) as { failures: readonly FailedTry[] }).failures.find(
-      ({ try: number }) => number === n,
-    );
-    if (!failure) continue;
-    const { status = 0, what } = failure;
-    add(
-      deployment,
-      status >= 400 ? { class: `status ${status}`, status, calls: 1 } : { class: what, calls: 1 },
-    );
-  }
-  for (const { deployment, status, class: kind, calls } of untold)
-    add(deployment, status === null ? { class: kind, calls } : { class: `status ${status}`, status, calls });
-  return new Map(
-    [...counts].map(([id, errors]) => [id, [...errors.values()].sort((x, y) => y.calls - x.calls)]),
-  );
-}
-
-const TOLD = `coalesce(newest.detail, '') LIKE '%"failures":[{%'`;
-
-/** Attempts of which the record has what the provider said. */
-function toldErrors(sql: Sql, { table, deployment }: Newest) {
-  return sql.all<{ deployment: number; n: number; detail: string }>(
-    `SELECT deployment, 1 AS n, detail FROM ${table} WHERE tries = 1 AND ${TOLD}
-     UNION ALL
-     SELECT ${deployment("charges.target")}, charges.n, newest.detail
-       FROM ${table} JOIN charges ON charges.number = newest.number
-       WHERE newest.tries > 1 AND charges.class <> 'answered' AND ${TOLD}`,
-  );
-}
-
-/** Those of records of earlier versions: the status is the one that the client got. */
-function untoldErrors(sql: Sql, { table, deployment }: Newest) {
-  return sql.all<{ deployment: number; status: number | null; class: string; calls: number }>(
-    `SELECT deployment, status, '' AS class, count(*) AS calls FROM ${table}
-       WHERE outcome = ${FAILED} AND target IS NOT NULL AND NOT ${TOLD} GROUP BY deployment, status
-     UNION ALL
-     SELECT ${deployment("charges.target")}, NULL, charges.class, count(*)
-       FROM ${table} JOIN charges ON charges.number = newest.number
-       WHERE newest.tries > 1 AND charges.n < newest.tries AND NOT ${TOLD} GROUP BY 1, 3`,
-  );
-}
-
-type LastError = NonNullable<DeploymentUse["lastError"]>;
-
-async function lastErrors(sql: Sql, { table }: Newest): Promise<Map<number, LastError>> {
-  const rows = await sql.all<{
-    deployment: number;
-    at: number;
-    request: Uint8Array;
-    status: number;
-    text: string | null;
-  }>(
-    `SELECT found.deployment, calls.at, calls.request, calls.status, names.text
-     FROM (SELECT deployment, max(number) AS number FROM ${table}
-           WHERE outcome = ${FAILED} AND target IS NOT NULL GROUP BY deployment) AS found
-     JOIN calls ON calls.number = found.number LEFT JOIN names ON names.id = calls.error`,
-  );
-  return new Map(
-    rows.map(({ deployment, at, request, status, text }) => {
-      const code = text?.includes("/") ? text.slice(text.indexOf("/") + 1) : (text ?? undefined);
-      const call = unpackId(request, at);
-      return [deployment, { at, call, status, ...(code !== undefined && { code }) }];
-    }),
-  );
-}
-
 type Slice = DeploymentUse["series"][number];
 
 async function seriesOf(sql: Sql, { table }: Newest, sliceMs: number): Promise<Map<number, Slice[]>> {
@@ -296,9 +211,9 @@ async function seriesOf(sql: Sql, { table }: Newest, sliceMs: number): Promise<M
     failed: number;
     p95: number | null;
   }>(
-    `SELECT deployment, slice, count(*) AS calls, sum(CASE WHEN outcome = ${FAILED} THEN 1 ELSE 0 END) AS failed,
+    `SELECT deployment, slice, count(*) AS calls, sum(lost) AS failed,
        max(CASE WHEN place = (timed * 95 + 99) / 100 THEN first_ms END) AS p95
-     FROM (SELECT deployment, outcome, first_ms, at - at % ${sliceMs} AS slice,
+     FROM (SELECT deployment, CASE WHEN ${LAST_FAILED} THEN 1 ELSE 0 END AS lost, first_ms, at - at % ${sliceMs} AS slice,
              row_number() OVER (PARTITION BY deployment, at - at % ${sliceMs} ORDER BY CASE WHEN first_ms IS NULL THEN 1 ELSE 0 END, first_ms) AS place,
              count(first_ms) OVER (PARTITION BY deployment, at - at % ${sliceMs}) AS timed
            FROM ${table} WHERE target IS NOT NULL) AS ranked

@@ -1,8 +1,7 @@
 /** Whether the record of a call is one that a filter finds: the same conditions as those of the search in the store. */
 import { matchesAny, namesOf } from "../../core/model-pattern.ts";
 import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
-import type { FailedTry } from "../../ledger/columns.ts";
-import { groupOf, type Tried } from "./tried.ts";
+import { wasTried } from "./tried.ts";
 import { isWithin } from "./directory.ts";
 import type { CallFilter } from "./shapes.ts";
 import { costOf, isBeyond, isSession, isStatus, tokensOf } from "./wanted.ts";
@@ -40,12 +39,6 @@ export function matches(call: CallRecord, filter: CallFilter): boolean {
     (filter.text === undefined || hasText(call, last, filter.text)) &&
     !(filter.not ?? []).some((other) => matches(call, other))
   );
-}
-
-/** Whether an attempt failed so. @param tried a group of {@link TRIED_WORDS} */
-function wasTried(call: CallRecord, tried: Tried): boolean {
-  const { failures = [] } = call as { failures?: readonly FailedTry[] };
-  return failures.some(({ what }) => groupOf(what) === tried);
 }
 
 function isSame<Value>(wanted: Value | undefined, value: Value | undefined): boolean {

@@ -2,7 +2,6 @@
  * The shapes of reports: those of the operator's API, as the keeper computes them. Filters have ids and patterns where a request
  * has names. Amounts are nano-dollars, times milliseconds since 1970.
  */
-import type { Tried } from "./tried.ts";
 import type { Outcome } from "../../core/call.ts";
 import type { ChargeState } from "../../ledger/charge.ts";
 import type { CallRecord, RefusalReason } from "../../ledger/record.ts";
@@ -69,11 +68,23 @@ export interface CallFilter extends Filter {
   /** Hash of a session, 16 hexadecimal digits, or its id at the client. */
   session?: string;
   /** Calls of which an attempt failed so. */
-  tried?: Tried;
+  tried?: TriedFilter;
   /** Values of columns that the store has in `detail`. */
   columns?: Readonly<Record<string, unknown>>;
   /** An id, or part of a model as the client named it, or of a target. Calls of `keys` are found as well. */
   text?: { text: string; keys: readonly string[] };
+}
+
+/** The groups of an attempt. */
+export type Fault = "429" | "5xx" | "broken" | "credential" | "request";
+/** `failed`: all of them but `request`, of which the provider is innocent. */
+export type Tried = Fault | "failed";
+
+/** Which attempts a search wants. */
+export interface TriedFilter {
+  group: Tried;
+  /** Those at this deployment. */
+  at?: string;
 }
 
 export interface CallQuery extends CallFilter {

@@ -110,13 +110,13 @@ function describeProviders(registry: Registry, health: Health): ProviderFacts {
     patterns: provider.patterns,
     on: true,
     deployments: provider.deployments.map(
-      ({ name, baseUrl, weight, priority, concurrency, secretNames }) => ({
+      ({ name, baseUrl, weight, priority, concurrency, keyVariable }) => ({
         name,
         url: baseUrl === "" ? "" : new URL(baseUrl).origin,
         weight,
         priority,
         ...(concurrency !== undefined && { maxConcurrency: concurrency }),
-        ...(secretNames?.[0] !== undefined && { keyVariable: secretNames[0] }),
+        ...(keyVariable !== undefined && { keyVariable }),
       }),
     ),
   }));

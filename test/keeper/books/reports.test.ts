@@ -341,8 +341,8 @@ describe("deployments", () => {
       latency: { calls: 4, p50: 20, p95: 40, total50: 200, total95: 400 },
       lastError: { status: 429, code: "insufficient_quota", call: FULL.id },
     });
-    expect(mock!.errors).toContainEqual({ class: "no-bytes", calls: 1 });
-    expect(mock!.errors).toContainEqual({ class: "status 529", status: 529, calls: 1 });
+    expect(mock!.errors).toContainEqual({ class: "no-bytes", group: "broken", calls: 1 });
+    expect(mock!.errors).toContainEqual({ class: "status 529", status: 529, group: "5xx", calls: 1 });
     expect(mock!.series.map(({ calls }) => calls)).toEqual([5, 1]);
     const eng = await reports.deployments({ ...query, within: "/sales" });
     expect(eng.deployments).toEqual([]);

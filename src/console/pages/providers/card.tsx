@@ -6,13 +6,12 @@ import type { Breaker, DeploymentEntry, Providers } from "../../data/types.ts";
 import { percent, whole } from "../../numbers/counts.ts";
 import { duration } from "../../numbers/durations.ts";
 import { dollars } from "../../numbers/money.ts";
-import { moment } from "../../numbers/times.ts";
-import { Figure, Tag } from "../../parts/controls.tsx";
+import { Figure } from "../../parts/controls.tsx";
 import { Mark } from "../../parts/icons.tsx";
 import { Ago, Unpriced } from "../../parts/numbers.tsx";
 import { Facts } from "../../parts/panel.tsx";
 import { LatencyLine } from "./latency-line.tsx";
-import { deploymentName, errorGroups, sayState, STATES } from "./words.ts";
+import { deploymentName, errorGroups, failedOf, sayOne, sayState, STATES } from "./words.ts";
 
 interface Props {
   provider: string;
@@ -26,7 +25,7 @@ export function HealthCard({ provider, deployment, report, range }: Props) {
   const { shape, word, card } = STATES[deployment.state];
   const name = deploymentName(deployment, provider);
   const calls = { ...range, provider, ...(name === "default" ? {} : { deployment: deployment.name }) };
-  const { latency, inflight, maxConcurrency, lastError } = deployment;
+  const { latency, inflight, maxConcurrency, lastError, failed } = deployment;
   return (
     <article class={`panel card ${card}`} aria-label={deployment.name}>
       <header>
@@ -39,7 +38,19 @@ export function HealthCard({ provider, deployment, report, range }: Props) {
         </div>
       </header>
       <div class="body">
-        <p class="state">{sayState(deployment, now.value)}</p>
+        <p class="state">
+          {sayState(deployment, now.value) ??
+            (failed === 0 ? (
+              "No attempt failed in this time."
+            ) : (
+              <>
+                <Figure query={{ ...range, tried: `failed@${deployment.name}` }}>
+                  {failedOf(deployment)}
+                </Figure>{" "}
+                attempts failed in this time.
+              </>
+            ))}
+        </p>
         <div class="trio">
           <Stat name="first token, p50">{duration(latency.p50)}</Stat>
           <Stat name="p95">{duration(latency.p95)}</Stat>
@@ -57,13 +68,13 @@ export function HealthCard({ provider, deployment, report, range }: Props) {
             bad={deployment.state === "left-alone"}
           />
         </div>
-        <div class="trio">
-          {errorGroups(deployment.errors).map((group) => (
+        <div class="trio five">
+          {errorGroups(deployment).map((group) => (
             <Stat key={group.name} name={group.name} quiet={group.calls === 0}>
               {group.calls === 0 ? (
                 "0"
               ) : (
-                <Figure query={{ ...calls, ...group.filter }}>{whole(group.calls)}</Figure>
+                <Figure query={{ ...range, ...group.filter }}>{whole(group.calls)}</Figure>
               )}
             </Stat>
           ))}
@@ -73,8 +84,7 @@ export function HealthCard({ provider, deployment, report, range }: Props) {
             <>
               Last:{" "}
               <Figure to={`/calls/${lastError.call}`} title="Open the call">
-                {lastError.status}
-                {lastError.code !== undefined && ` ${lastError.code}`}
+                {[lastError.status, lastError.code].filter((word) => word !== undefined).join(" ")}
               </Figure>
               , <Ago at={lastError.at} />
             </>
@@ -124,7 +134,7 @@ function Paid({ deployment: { perMillion, cost, calls } }: { deployment: Deploym
 }
 
 function Details({ deployment }: { deployment: DeploymentEntry }) {
-  const { breakers, errors, url, keyVariable, weight, priority, latency, calls, failed } = deployment;
+  const { breakers, errors, url, keyVariable, weight, priority, latency } = deployment;
   return (
     <details>
       <summary class="mid">Models, errors, settings</summary>
@@ -138,7 +148,6 @@ function Details({ deployment }: { deployment: DeploymentEntry }) {
         )}
         <Facts
           rows={[
-            ["attempts", `${whole(calls)}, ${whole(failed)} failed`],
             latency.total95 === undefined
               ? undefined
               : ["whole call", `p50 ${duration(latency.total50)}, p95 ${duration(latency.total95)}`],
@@ -159,14 +168,13 @@ function Details({ deployment }: { deployment: DeploymentEntry }) {
   );
 }
 
-function BreakerLine({ breaker: { model, state, until, reason, workers } }: { breaker: Breaker }) {
+function BreakerLine({ breaker }: { breaker: Breaker }) {
   return (
     <li>
-      <b>{model}</b> <Tag look={state === "half-open" ? "warn" : "bad"}>{state}</Tag>{" "}
+      <b>{breaker.model}</b>{" "}
       <span class="mid">
-        {reason}
-        {until !== undefined && `, until ${moment(until)}`}
-        {workers > 1 && `, ${workers} workers`}
+        {sayOne(breaker, now.value)}
+        {breaker.workers > 1 && `, ${breaker.workers} workers`}
       </span>
     </li>
   );

@@ -1,14 +1,13 @@
 /** The page Providers: a card for each deployment, those with trouble first. */
 import type { listProviders, ProviderEntry } from "../../data/types.ts";
 import { useEffect } from "preact/hooks";
-import { query, setQuery } from "../../data/location.ts";
+import { query } from "../../data/location.ts";
 import { queryOf } from "../../data/api.ts";
 import { rangeOf } from "../../data/range.ts";
 import { setTrouble } from "../../data/status.ts";
 import { useApi } from "../../data/use-api.ts";
 import { counted } from "../../numbers/counts.ts";
 import { moment } from "../../numbers/times.ts";
-import { Segments } from "../../parts/controls.tsx";
 import { Mark } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { PictureButtons } from "../../parts/picture-buttons.tsx";
@@ -18,6 +17,7 @@ import { Blank, Loaded } from "../../parts/states.tsx";
 import { Page } from "../../shell/page.tsx";
 import { lacks, readiness } from "../first-steps.ts";
 import { HealthCard } from "./card.tsx";
+import { type Card, Compare, failedShare } from "./compare.tsx";
 import { byTrouble } from "./words.ts";
 
 const EVERY = 5_000;
@@ -68,12 +68,7 @@ export function ProvidersPage() {
                 </Panel>
               ) : (
                 <>
-                  <Segments
-                    label="Order"
-                    options={ORDER_WORDS}
-                    value={ORDER_WORDS.find(([by]) => by === values["sort"])?.[0] ?? ""}
-                    onChoose={(sort) => setQuery({ sort })}
-                  />
+                  <Compare cards={on} range={calls} />
                   <div class="cards" aria-busy={reading.busy}>
                     {on.map(({ provider, deployment }) => (
                       <HealthCard
@@ -96,21 +91,13 @@ export function ProvidersPage() {
   );
 }
 
-type Card = ReturnType<typeof cardsOf>[number];
-
 const ORDERS: Readonly<Record<string, (card: Card) => number | undefined>> = {
-  p95: ({ deployment }) => deployment.latency?.p95,
-  failed: ({ deployment: { calls, failed } }) => (calls === 0 ? undefined : failed / calls),
+  p95: ({ deployment }) => deployment.latency.p95,
+  failed: ({ deployment }) => failedShare(deployment),
   calls: ({ deployment }) => deployment.calls,
 };
-const ORDER_WORDS: readonly (readonly [string, string])[] = [
-  ["", "Trouble first"],
-  ["p95", "Slowest"],
-  ["failed", "Most failed"],
-  ["calls", "Most calls"],
-];
 
-function cardsOf(providers: readonly ProviderEntry[]) {
+function cardsOf(providers: readonly ProviderEntry[]): Card[] {
   return providers
     .filter(({ on }) => on)
     .flatMap((provider) => provider.deployments.map((deployment) => ({ provider, deployment })))

@@ -51,7 +51,12 @@ const CONFIG = {
 };
 
 /** Starts it on free ports. End it with `end()`. */
-export async function startStage({ seed, config = {}, env = {}, workers = 1 }: StageOptions = {}): Promise<Stage> {
+export async function startStage({
+  seed,
+  config = {},
+  env = {},
+  workers = 1,
+}: StageOptions = {}): Promise<Stage> {
   const state = mkdtempSync(join(tmpdir(), "weir-stage-"));
   if (seed) await seedStore(state, seed);
   // A page of a gateway that has ended must not ask this one, at the usual port.

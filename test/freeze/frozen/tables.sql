@@ -184,6 +184,26 @@ CREATE TABLE console_sessions (hash TEXT PRIMARY KEY, key_hash TEXT, until_at IN
 CREATE TABLE console_sessions (hash TEXT PRIMARY KEY, key_hash TEXT, until_at bigint NOT NULL) ;
 
 
+-- alerts, sqlite, 1
+
+-- One alert for one webhook. webhook: from a hash of its address. place: the origin of the address. node: the machine that sends.
+-- result: 'waiting', 'delivered', 'failed'. ended_at: when what began was over; 0: its end cannot be known any more.
+CREATE TABLE alert_deliveries (id TEXT NOT NULL, webhook TEXT NOT NULL, place TEXT NOT NULL, node TEXT NOT NULL, at INTEGER NOT NULL,
+  event TEXT NOT NULL, subject TEXT NOT NULL, state TEXT NOT NULL, message TEXT NOT NULL, result TEXT NOT NULL, reason TEXT,
+  tries INTEGER NOT NULL, tried_at INTEGER NOT NULL, ended_at INTEGER, PRIMARY KEY (id, webhook)) STRICT, WITHOUT ROWID;
+CREATE INDEX alert_deliveries_at ON alert_deliveries (at);
+
+
+-- alerts, postgres, 1
+
+-- One alert for one webhook. webhook: from a hash of its address. place: the origin of the address. node: the machine that sends.
+-- result: 'waiting', 'delivered', 'failed'. ended_at: when what began was over; 0: its end cannot be known any more.
+CREATE TABLE alert_deliveries (id TEXT NOT NULL, webhook TEXT NOT NULL, place TEXT NOT NULL, node TEXT NOT NULL, at bigint NOT NULL,
+  event TEXT NOT NULL, subject TEXT NOT NULL, state TEXT NOT NULL, message TEXT NOT NULL, result TEXT NOT NULL, reason TEXT,
+  tries bigint NOT NULL, tried_at bigint NOT NULL, ended_at bigint, PRIMARY KEY (id, webhook)) ;
+CREATE INDEX alert_deliveries_at ON alert_deliveries (at);
+
+
 -- capture, sqlite, 1
 
 -- kind, what: a session by its hash, a key by its id, or a path. path: where it lies. ends: milliseconds since 1970, as created.

@@ -23,18 +23,29 @@ import type { Budget, KeyEntry, KeyKind, RateLimit, StoredModel } from "../../sr
 import type { CallRecord } from "../../src/ledger/record.ts";
 import type { AuditEntry } from "../../src/keeper/reports/reports.ts";
 import { emptySums } from "../../src/keeper/reports/usage.ts";
+import type { Sql } from "../../src/keeper/store/sql.ts";
 import type { Actor } from "../../src/keeper/store/store.ts";
 
 /** The operations of features in the admin API. */
 export const OPERATIONS = await operationsOf(FEATURES);
+
+/** A store in which the tables of features are empty, and stay so. */
+const NO_ROWS: Sql = {
+  dialect: "sqlite",
+  all: async () => [],
+  run: async () => 0,
+  insert: async () => {},
+  transaction: () => Promise.reject(new Error("there is no store")),
+  close: async () => {},
+};
 
 /** What the parts of features in the keeper offer, without a state folder. */
 const OFFERS = {};
 await keeperPartsOf(FEATURES, {
   report: () => {},
   change: async () => {},
-  read: () => Promise.reject(new Error("there is no store")),
-  write: () => Promise.reject(new Error("there is no store")),
+  read: (work) => work(NO_ROWS),
+  write: (work) => work(NO_ROWS),
   note: async () => {},
   settled: async () => true,
   keyName: (id) => id,

@@ -24,10 +24,9 @@ const operations = [
   answers(testAlerts, async ({ books, caller, body: { webhook } }) => {
     const part = alertsPart.get(books.offers);
     const all = part?.receivers();
-    if (!part || !all?.length) {
-      const why = all ? "the config has no webhook" : "no gateway runs";
-      throw new AdminError(503, "not_available", `No test was sent: ${why}.`);
-    }
+    if (!part || !all) throw new AdminError(503, "gateway_failed", "No test was sent: no gateway runs.");
+    if (all.length === 0)
+      throw new AdminError(409, "not_available", "No test was sent: the config has no webhook.");
     const targets = all.filter(({ url }) => webhook === undefined || webhookId(url) === webhook);
     if (targets.length === 0) throw notFound("webhook", webhook!);
     const { id, sent } = (await part.test(targets))!;

@@ -88,5 +88,5 @@ export const testAlerts = contract({
   needs: { role: "admin", on: "gateway" },
   body: request({ webhook: Type.Optional(WEBHOOK) }),
   answer: { name: "TestSent", schema: TestSent },
-  errors: ["not_found", "not_available"],
+  errors: ["not_found", "not_available", "gateway_failed"],
 });

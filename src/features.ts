@@ -10,6 +10,7 @@ export { paidOnce } from "./features/paid-once/index.ts";
 export { probe } from "./features/probe/index.ts";
 export { promptCache } from "./features/prompt-cache/index.ts";
 export { reconcile } from "./features/reconcile/index.ts";
+export { resend } from "./features/resend/index.ts";
 export { responseCache } from "./features/response-cache/index.ts";
 export { sessions } from "./features/sessions/index.ts";
 export { tape } from "./features/tape/index.ts";

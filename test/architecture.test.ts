@@ -155,6 +155,11 @@ const RULES: readonly Rule[] = [
     because: "the list of the pages of features, which a build shortens",
   },
   {
+    from: "src/features/resend/console/",
+    may: ["src/console/", "src/features/resend/", "src/operator/", "preact"],
+    because: "a page of a feature is made of the parts of the console, and knows weir by types alone",
+  },
+  {
     from: "src/features/sessions/console/",
     may: ["src/console/", "src/features/sessions/", "src/operator/", "preact"],
     because: "a page of a feature is made of the parts of the console, and knows weir by types alone",
@@ -361,6 +366,11 @@ const RULES: readonly Rule[] = [
     from: "src/features/reconcile/",
     may: [...FACES, "src/cli/"],
     because: "its command asks the admin API and prints, as other commands of the books do",
+  },
+  {
+    from: "src/features/resend/",
+    may: [...FACES, "src/admin/", "src/operator/"],
+    because: "it reads captured calls for the admin API, and sends them to the gateway by way of it",
   },
   {
     from: "src/features/sessions/",

@@ -1,3 +1,6 @@
+/** What weir keeps of a captured call. */
+import type { Replaced } from "../../admin/kept-bodies.ts";
+
 /** The bodies of one call that the operator wants to see. Times are milliseconds since 1970. */
 export interface Captured {
   /** Id of the call: `req_…`. */
@@ -14,6 +17,10 @@ export interface Captured {
   answer: string;
   /** These bodies were longer than what is kept. */
   cut?: readonly ("request" | "answer")[];
+  /** What is not in the request as the client sent it. */
+  replaced?: readonly Replaced[];
+  /** Headers of the client that change what its request means, masked. */
+  asked?: Readonly<Record<string, string>>;
   /** Status and headers of the answer. */
   status: number;
   headers: Readonly<Record<string, string>>;

@@ -19,6 +19,17 @@ export const CapturedCall = answer(
         description: "Bodies of which only the beginning is kept.",
       }),
     ),
+    replaced: Type.Optional(
+      Type.Array(words(["data", "secrets"]), {
+        description:
+          "What is not in the request as the client sent it: digests stand for images and files, `***` for credentials and for what the config masks.",
+      }),
+    ),
+    asked: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: "Headers of the client that change what its request means.",
+      }),
+    ),
     status: Type.Integer(),
     headers: Type.Record(Type.String(), Type.String(), { description: "Of the answer." }),
     error: Type.Optional(Type.String({ description: "Why the answer failed." })),

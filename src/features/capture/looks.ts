@@ -4,7 +4,7 @@ import type { Format } from "../../core/format.ts";
 import { Slot } from "../../core/slot.ts";
 import type { KeeperHost } from "../../keeper/seams.ts";
 import type { Actor } from "../../keeper/store/store.ts";
-import type { KeptBodies } from "../../admin/kept-bodies.ts";
+import type { KeptBodies, KeptBody } from "../../admin/kept-bodies.ts";
 import { spokenIn } from "../../gateway/recording/talk.ts";
 import type { Talk } from "../../operator/talk.ts";
 import type { Captured } from "./captured.ts";
@@ -42,6 +42,10 @@ export class Looks implements KeptBodies {
   async talk(id: string): Promise<Talk | undefined> {
     const captured = orFault(() => this.#captures.get(id));
     return captured && spokenIn(captured, await allFormats());
+  }
+
+  body(id: string): KeptBody | undefined {
+    return orFault(() => this.#captures.get(id));
   }
 
   /** @param dryRun nothing is deleted @returns how many there are, or were @throws AdminError 503 */

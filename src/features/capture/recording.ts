@@ -11,6 +11,7 @@ import { createMask } from "../../gateway/recording/mask.ts";
 import type { TapeEntry } from "../../gateway/recording/entry.ts";
 import { shortened } from "../../gateway/recording/meaning.ts";
 import { Recorder } from "../../gateway/recording/recorder.ts";
+import { captureHeader } from "./headers.ts";
 import type { CaptureOutbox } from "./outbox.ts";
 import type { CaptureRules } from "./rules.ts";
 
@@ -28,6 +29,8 @@ interface CaptureOptions extends Pick<WorkerHost, "hide" | "fault"> {
 }
 
 const DAY_MS = 86_400_000;
+/** Longer headers are cut. Characters. */
+const MOST_HEADER = 1_000;
 /** Bytes that are recorded beyond the part that is kept, so that a credential at the cut is whole and masked. Bytes. */
 const MARGIN = 4_096;
 
@@ -64,11 +67,20 @@ export class Capture implements CallTape {
     this.#wanted.add(call);
   }
 
-  #write(entry: TapeEntry, { call, body }: TapedCall): void {
+  #write(entry: TapeEntry, taped: TapedCall): void {
+    const { call, body } = taped;
     const { error, operation, format, status, headers } = entry;
     if (this.#settings.errorsOnly && !error && !this.#wanted.has(call)) return;
     const at = Date.now();
-    const [request, answer] = [this.#mask(shortened(JSON.stringify(body))), entry.answer.join("")];
+    const written = JSON.stringify(body);
+    const short = shortened(written);
+    const request = this.#mask(short);
+    const answer = entry.answer.join("");
+    const replaced: Captured["replaced"] = [
+      ...(short !== written ? (["data"] as const) : []),
+      ...(request !== short ? (["secrets"] as const) : []),
+    ];
+    const asked = this.#askedBy(taped);
     const cut: Captured["cut"] = [
       ...(request.length > this.#settings.bytes ? (["request"] as const) : []),
       ...(answer.length > this.#settings.bytes ? (["answer"] as const) : []),
@@ -79,8 +91,22 @@ export class Capture implements CallTape {
       request: request.slice(0, this.#settings.bytes),
       answer: answer.slice(0, this.#settings.bytes),
       ...(cut.length > 0 && { cut }),
+      ...(replaced.length > 0 && { replaced }),
+      ...(asked && { asked }),
       ...(error && { error: error.message }),
     };
     this.#outbox.add(captured, this.#settings.fileBytes);
   }
+
+  /** The headers that the client's format forwards, and those for weir itself. */
+  #askedBy({ call, formats }: TapedCall): Captured["asked"] {
+    const { requestHeaders = [] } = formats.get(call.format)?.upstream?.address ?? {};
+    const asked: Record<string, string> = {};
+    for (const [name, value] of call.headers)
+      if ((requestHeaders.includes(name) && !name.endsWith("-id")) || isForWeir(name))
+        asked[name] = this.#mask(value).slice(0, MOST_HEADER);
+    return Object.keys(asked).length > 0 ? asked : undefined;
+  }
 }
+
+const isForWeir = (name: string) => name.startsWith("x-weir-") && name !== captureHeader.name;

@@ -66,6 +66,9 @@ const CONTENTS = {
   listFirstWords: AUDITORS,
   getConversationTalk: AUDITORS,
   deleteCaptures: ADMINS,
+  // They read a body, and send.
+  explainReplay: ADMINS,
+  replayCall: ADMINS,
 };
 
 const KEYS = {

@@ -15,6 +15,7 @@ import { later } from "./later.tsx";
 import type { OwnPage, PageProps } from "./own-page.ts";
 
 const loaded = (page: OwnPage): PageEntry => ({ ...page, Page: later(page) });
+const OWN = Object.values<OwnPage>(ownPages);
 
 export interface PageEntry {
   path: string;
@@ -45,7 +46,7 @@ export const GROUPS: readonly { name: string; pages: readonly PageEntry[] }[] = 
         ...{ path: "/playground", title: "Playground", icon: "play" },
         load: async () => (await import("../pages/playground/playground-page.tsx")).PlaygroundPage,
       }),
-      ...Object.values<OwnPage>(ownPages).map(loaded),
+      ...OWN.filter(({ isInner }) => !isInner).map(loaded),
     ],
   },
   {
@@ -67,11 +68,13 @@ export const GROUPS: readonly { name: string; pages: readonly PageEntry[] }[] = 
   },
 ];
 
+/** Those that the menu names. */
 export const PAGES: readonly PageEntry[] = GROUPS.flatMap((group) => group.pages);
+const ALL: readonly PageEntry[] = [...PAGES, ...OWN.filter(({ isInner }) => isInner).map(loaded)];
 
 /** The page at a path, and what is left of the path. */
 export function pageAt(path: string): { entry: PageEntry; rest: string } {
-  const entry = PAGES.find(
+  const entry = ALL.find(
     (page) => page.path !== "/" && (path === page.path || path.startsWith(`${page.path}/`)),
   );
   if (!entry) return { entry: PAGES[0]!, rest: "" };

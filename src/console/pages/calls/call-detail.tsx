@@ -11,6 +11,8 @@ import { ago, moment } from "../../numbers/times.ts";
 import { Button, copy, Figure, Tag } from "../../parts/controls.tsx";
 import { Money, Time } from "../../parts/numbers.tsx";
 import { Facts } from "../../parts/panel.tsx";
+import * as ownPages from "../../own-pages.ts";
+import type { OwnPage } from "../../shell/own-page.ts";
 import { CauseWords } from "../cache/cause.tsx";
 import { Bodies } from "./bodies.tsx";
 import { curlOf } from "./curl.ts";
@@ -28,6 +30,7 @@ export function CallDetail({ call, wide }: { call: CallEntry; wide: boolean }) {
       <section>
         <Sentence call={call} />
         <div class="acts">
+          <OwnDeeds call={call} />
           <a class="btn" href={hrefOf("/playground", { model: call.model, format: call.format })}>
             Explain again
           </a>
@@ -88,6 +91,23 @@ export function CallDetail({ call, wide }: { call: CallEntry; wide: boolean }) {
         <Bodies call={call} />
       </section>
     </div>
+  );
+}
+
+/** What pages of features do with a call. */
+function OwnDeeds({ call }: { call: CallEntry }) {
+  return Object.values<OwnPage>(ownPages).flatMap(({ path, ofCall }) =>
+    (ofCall?.(call) ?? []).map(({ name, rest, why }) =>
+      why === undefined ? (
+        <a class="btn" href={hrefOf(`${path}/${rest}`)} key={name}>
+          {name}
+        </a>
+      ) : (
+        <Button why={why} key={name}>
+          {name}
+        </Button>
+      ),
+    ),
   );
 }
 

@@ -52,7 +52,8 @@ function Sentences({ explaining: { data } }: { explaining: Explaining }) {
 
 const currentQuery = () => Object.fromEntries(new URLSearchParams(location.search));
 
-function CostSentence({ cost, isFirst }: { cost: Cost; isFirst: boolean }) {
+/** @param props.isFirst the first of several tries */
+export function CostSentence({ cost, isFirst }: { cost: Cost; isFirst: boolean }) {
   const { hold, most, budgets } = cost;
   if (hold === null || most === null)
     return <>The model has no price: the call will be booked as unpriced. </>;

@@ -15,7 +15,7 @@ export interface Cost {
   rates: readonly { name: string; unit: string; on: string; need: number }[];
 }
 
-export function costOf(explanation: Explanation | undefined): Cost | undefined {
+export function costOf(explanation: Pick<Explanation, "cost"> | undefined): Cost | undefined {
   const cost = explanation?.cost;
   return typeof cost === "object" && cost !== null ? (cost as Cost) : undefined;
 }

@@ -158,7 +158,7 @@ export function Form({ models, keys, open, explaining }: FormProps) {
   );
 }
 
-function keyOptions(keys: Names["keys"] | undefined, open: boolean): (readonly [string, string])[] {
+export function keyOptions(keys: Names["keys"] | undefined, open: boolean): (readonly [string, string])[] {
   const none = open ? "none" : keys?.length === 0 ? "no key exists" : "choose…";
   return [
     ...(open || keys?.length !== 1 ? [["", none] as const] : []),

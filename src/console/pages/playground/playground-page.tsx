@@ -88,7 +88,7 @@ export function PlaygroundPage() {
 const MOST_NAMES = 400;
 
 /** Routes and aliases first: they are the names that the operator chose. */
-function modelNames(models: Models | undefined): string[] {
+export function modelNames(models: Models | undefined): string[] {
   if (!models) return [];
   const ids = models.models.map(({ id }) => id);
   return [...new Set([...models.routes, ...Object.keys(models.aliases), ...ids])].slice(0, MOST_NAMES);

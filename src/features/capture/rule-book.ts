@@ -75,7 +75,7 @@ export class RuleBook {
     const { id, on, path, by, createdAt, endsAt } = rule;
     if ((await this.list()).length >= MOST)
       throw conflict(`There are ${MOST} rules already; remove one of them.`);
-    await this.#host.change(actor, "create", `capture/${id}`, async (sql, version) => {
+    await this.#host.change(actor, "create", `captures/${id}`, async (sql, version) => {
       await sql.run(
         `UPDATE ${RULES_TABLE} SET deleted_at = $1, version = $2 WHERE deleted_at IS NULL AND ends <= $1`,
         [createdAt, version],
@@ -91,7 +91,7 @@ export class RuleBook {
 
   /** Resolves when no worker has it any more. */
   async remove({ id, on, path, endsAt }: CaptureRule, actor: Actor): Promise<void> {
-    await this.#host.change(actor, "delete", `capture/${id}`, async (sql, version) => {
+    await this.#host.change(actor, "delete", `captures/${id}`, async (sql, version) => {
       await sql.run(`UPDATE ${RULES_TABLE} SET deleted_at = $1, version = $2 WHERE id = $3`, [
         Date.now(),
         version,

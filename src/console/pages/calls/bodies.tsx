@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { readOnly } from "../../data/session.ts";
 import { useReading } from "../../data/use-api.ts";
 import { moment } from "../../numbers/times.ts";
+import { CaptureButton } from "../../parts/capture.tsx";
 import { Button, copy, Segments } from "../../parts/controls.tsx";
 import { Raw } from "../../parts/raw.tsx";
 import { Loaded } from "../../parts/states.tsx";
@@ -22,9 +23,15 @@ export function Bodies({ call }: { call: CallEntry & { captured?: true } }) {
   const [isAsked, ask] = useState(false);
   if (!call.captured)
     return (
-      <p class="mid">
-        Not kept. Capture is off for this call; counts, names, times and hashes are all that is stored.
-      </p>
+      <>
+        <p class="mid">
+          Not kept. Capture is off for this call; counts, names, times and hashes are all that is stored.
+        </p>
+        <div class="acts">
+          {call.session && <CaptureButton kind="session" what={call.session} />}
+          {call.key && <CaptureButton kind="key" what={call.key} />}
+        </div>
+      </>
     );
   if (isAsked) return <Kept id={call.id} />;
   return (

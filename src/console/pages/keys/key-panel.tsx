@@ -6,6 +6,7 @@ import { count, counted } from "../../numbers/counts.ts";
 import { dollars } from "../../numbers/money.ts";
 import { month } from "../../numbers/times.ts";
 import { BudgetBar } from "../../parts/budget-bar.tsx";
+import { CaptureButton } from "../../parts/capture.tsx";
 import { Button, Figure } from "../../parts/controls.tsx";
 import { Ago, Money, Time } from "../../parts/numbers.tsx";
 import { Facts } from "../../parts/panel.tsx";
@@ -124,8 +125,16 @@ function Summary({ entry, overview }: { entry: Key; overview: KeysOverview }) {
 }
 
 function KeyActions({ entry, onDeed }: Omit<Props, "overview">) {
+  const capture = entry.kind === "call" && entry.state !== "revoked" && (
+    <CaptureButton kind="key" what={entry.id} />
+  );
   if (entry.source === "config")
-    return <p class="mid">This key stands in the configuration file. Change it there and reload.</p>;
+    return (
+      <>
+        <p class="mid">This key stands in the configuration file. Change it there and reload.</p>
+        {capture && <div class="acts">{capture}</div>}
+      </>
+    );
   const why = readOnly() ?? (entry.state === "revoked" ? "The key is revoked." : undefined);
   return (
     <div class="acts">
@@ -138,6 +147,7 @@ function KeyActions({ entry, onDeed }: Omit<Props, "overview">) {
       <Button kind="danger" why={why} onClick={() => onDeed("revoke")}>
         Revoke…
       </Button>
+      {capture}
     </div>
   );
 }

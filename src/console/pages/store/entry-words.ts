@@ -40,6 +40,7 @@ export function sayEntry({ action, subject, before, after }: AuditEntry): string
   const [was, is] = [rowOf(before), rowOf(after)];
   const kind = KINDS[table];
   if (kind !== undefined && action !== "prune") return sayPolicy(action, kind, id, was, is);
+  if (table === "captures" && action !== "prune") return sayCapture(action, (is ?? was)?.["on"]);
   switch (action) {
     case "backup":
       return `copied the store to ${text(is?.["path"])}, ${bytes(Number(is?.["bytes"] ?? 0))}`;
@@ -56,6 +57,11 @@ export function sayEntry({ action, subject, before, after }: AuditEntry): string
     default:
       return `${action} ${subject}`;
   }
+}
+
+function sayCapture(action: string, on: unknown): string {
+  const { kind, what } = rowOf(on) ?? {};
+  return `${action === "create" ? "began" : "ended"} to capture the ${text(kind)} ${text(what)}`;
 }
 
 function sayPolicy(action: string, kind: string, id: string, was?: Row, is?: Row): string {

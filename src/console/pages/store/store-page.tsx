@@ -3,6 +3,7 @@ import type { getStore } from "../../data/types.ts";
 import { useState } from "preact/hooks";
 import { readOnly } from "../../data/session.ts";
 import { useApi } from "../../data/use-api.ts";
+import { CapturedNow } from "../../parts/capture.tsx";
 import { Button } from "../../parts/controls.tsx";
 import { Page } from "../../shell/page.tsx";
 import { AssumedPanel } from "./assumed.tsx";
@@ -42,6 +43,7 @@ export function StorePage() {
         <StorePanel store={store} />
         <AssumedPanel />
       </div>
+      <CapturedNow />
       <LogPanel key={deeds} />
       {deed === "backup" && store.data && <BackupDialog store={store.data} onClose={close} onDone={done} />}
       {deed === "prune" && store.data && <PruneDialog store={store.data} onClose={close} onDone={done} />}

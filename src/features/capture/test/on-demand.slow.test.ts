@@ -83,7 +83,7 @@ test("a session is captured from the answer on in both workers, masked, and no l
   expect(await bodyOf(await ask(own))).toBeUndefined();
   expect((await admin(`/capture/rules/${rule.id}`, { method: "DELETE" })).status).toBe(404);
   const log = await (await admin("/audit/log")).text();
-  expect(log.split(`capture/${rule.id}`)).toHaveLength(3);
+  expect(log.split(`captures/${rule.id}`)).toHaveLength(3);
 });
 
 test("a rule survives a restart, keeps answers of whole calls where the config wants errors only, and has an end", async () => {

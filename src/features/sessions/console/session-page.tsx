@@ -5,6 +5,7 @@ import { useApi } from "../../../console/data/use-api.ts";
 import { count, counted, percent, whole } from "../../../console/numbers/counts.ts";
 import { duration } from "../../../console/numbers/durations.ts";
 import { dollars } from "../../../console/numbers/money.ts";
+import { CaptureButton } from "../../../console/parts/capture.tsx";
 import { Figure, Tag } from "../../../console/parts/controls.tsx";
 import { Shape } from "../../../console/parts/icons.tsx";
 import { Money, Time } from "../../../console/parts/numbers.tsx";
@@ -33,7 +34,11 @@ export function SessionPage({ id }: { id: string }) {
     </h1>
   );
   return (
-    <Page title={`Session ${id}`} crumbs={crumbs}>
+    <Page
+      title={`Session ${id}`}
+      crumbs={crumbs}
+      right={reading.data && <CaptureButton kind="session" what={id} />}
+    >
       <Loaded of={reading} what="The session">
         {(session) => (
           <>

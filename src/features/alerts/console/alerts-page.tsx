@@ -6,7 +6,7 @@ import { useApi } from "../../../console/data/use-api.ts";
 import { useWrite } from "../../../console/data/use-write.ts";
 import { Button, Fault } from "../../../console/parts/controls.tsx";
 import { Heads } from "../../../console/parts/heads.tsx";
-import { Mark } from "../../../console/parts/icons.tsx";
+import { Shape } from "../../../console/parts/icons.tsx";
 import { Ago, Time } from "../../../console/parts/numbers.tsx";
 import { Panel } from "../../../console/parts/panel.tsx";
 import { Blank, Loaded } from "../../../console/parts/states.tsx";
@@ -56,7 +56,7 @@ export function AlertsPage({ rest }: { rest: string }) {
             ) : (
               <div class="scroll">
                 <table class="tbl wraps">
-                  <Heads of={[["Time"], ["Alert"], ["Delivery"], ["Sent by", "w3"]]} />
+                  <Heads of={[["Alert"], ["Delivery"], ["Sent by", "w3"]]} />
                   <tbody>
                     {sent.map((one) => (
                       <Sent key={one.id} of={one} isAsked={one.id === rest} />
@@ -118,15 +118,19 @@ function Webhooks(props: {
 
 function Outcome({ result, reason }: Pick<SentAlert["deliveries"][number], "result" | "reason">) {
   return (
-    <Mark state={MARKS[result]}>
-      {result === "waiting" && reason !== undefined ? "waiting to try again" : result}
-      {reason !== undefined && `: ${reason}`}
-    </Mark>
+    <span class="mark wrap">
+      <Shape state={MARKS[result]} />
+      <span>
+        {result === "waiting" && reason !== undefined ? "waiting to try again" : result}
+        {reason !== undefined && `: ${reason}`}
+      </span>
+    </span>
   );
 }
 
 function Sent({ of: alert, isAsked }: { of: SentAlert; isAsked: boolean }) {
-  const { id, at, event, state, message, deliveries, node, subject } = alert;
+  const { id, at, event, message, deliveries, node, subject } = alert;
+  const link = LINKS[event];
   const row = useRef<HTMLTableRowElement>(null);
   useEffect(() => {
     if (isAsked) row.current?.scrollIntoView({ block: "center" });
@@ -134,18 +138,20 @@ function Sent({ of: alert, isAsked }: { of: SentAlert; isAsked: boolean }) {
   const goesOn = endWords(alert);
   return (
     <tr ref={row} id={id} {...(isAsked && { "aria-selected": true })}>
-      <td class="nowrap">
-        <Time at={at} />
-        <div class="dim">{event}</div>
-      </td>
       <td>
         {message}
-        {state === "begins" && <div class={alert.endedAt === undefined ? "c-warn" : "dim"}>{goesOn}</div>}
-        {LINKS[event] && (
-          <div>
-            <a href={LINKS[event](subject)}>{event === "budget" ? "Budgets" : "Calls"}</a>
-          </div>
-        )}
+        <div class="dim">
+          <Time at={at} />, {event}
+          {goesOn !== "" && <span class={alert.endedAt === undefined ? "c-warn" : ""}>, {goesOn}</span>}
+          {link && (
+            <>
+              {" · "}
+              <a class="fig" href={link(subject)}>
+                {event === "budget" ? "Budgets" : "Calls"}
+              </a>
+            </>
+          )}
+        </div>
       </td>
       <td>
         {deliveries.map(({ webhook, to, result, reason, tries }) => (

@@ -59,3 +59,13 @@ export interface FactBook {
   /** Facts from the files in the binary. */
   ofSnapshot(provider: string, model: string): ModelFacts | undefined;
 }
+
+const DAY_MS = 86_400_000;
+
+/** The end of a model is a matter for the operator this long before its last day. Days. */
+const NOTICE_DAYS = 30;
+
+/** Whether a model's last day is past, or at most 30 days away. @param now milliseconds since 1970 */
+export function endsSoon({ deprecatedOn }: Pick<ModelFacts, "deprecatedOn">, now: number): boolean {
+  return deprecatedOn !== undefined && Date.parse(deprecatedOn) - now <= NOTICE_DAYS * DAY_MS;
+}

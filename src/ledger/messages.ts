@@ -91,6 +91,8 @@ export type BooksDown =
 export type Question =
   | { what: "routing"; model: string }
   | { what: "models" }
+  /** What is known of these models, and of those that the config names. */
+  | { what: "model-facts"; models: readonly string[] }
   /** How stored models are, as {@link ModelState}s; also whether the worker has taken over the last change. */
   | { what: "stored-models" }
   /** Whether the config permits a model to be stored: a {@link ModelCheck}. */

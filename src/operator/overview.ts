@@ -15,11 +15,11 @@ export const NOTE_KINDS = [
   "prices-old",
   "closed-budgets",
   "config-changed",
-  "other",
+  "model-ends",
 ] as const;
 
 export const Note = answer({
-  kind: words(NOTE_KINDS, "`other`: from a feature."),
+  kind: words(NOTE_KINDS),
   level: words(["bad", "warn"]),
   text: Type.String({ description: "One or two sentences." }),
   subject: Type.Optional(

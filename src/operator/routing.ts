@@ -53,6 +53,34 @@ export const Models = answer({
 });
 export type Models = Static<typeof Models>;
 
+export const KnownModel = answer(
+  {
+    id: Type.String({ description: "`provider/model`, or as the config names it." }),
+    places: Type.Array(Type.String(), { description: "Where the config names it: `aliases.fast`." }),
+    others: Type.Optional(
+      Type.Array(Type.String(), { description: "Other models of the routes and fallbacks that name it." }),
+    ),
+    name: Type.Optional(Type.String({ description: "For people." })),
+    contextWindow: Type.Optional(Type.Integer({ description: "Most tokens of a request." })),
+    maxOutput: Type.Optional(Type.Integer({ description: "Most tokens of an answer." })),
+    takes: Type.Optional(Type.Array(Type.String(), { description: "`text`, `image`, `audio`, …" })),
+    can: Type.Optional(Type.Array(Type.String(), { description: "`tools`, `jsonSchema`, `reasoning`, …" })),
+    input: Type.Optional(Type.Number({ description: "Picodollars a token." })),
+    output: Type.Optional(Type.Number({ description: "Picodollars a token." })),
+    lastDay: Type.Optional(
+      Type.String({ description: "Day on which the provider turns it off: `2026-12-31`." }),
+    ),
+    ends: Type.Optional(
+      Type.String({
+        description:
+          "Of a model that the config names and that ends within 30 days, or has ended: a sentence.",
+      }),
+    ),
+  },
+  { description: "What is absent is not known." },
+);
+export type KnownModel = Static<typeof KnownModel>;
+
 /** The request of a call of the console: of `explain` and of the playground. */
 export const Trial = request({
   format: Type.String({
@@ -143,6 +171,24 @@ export const listModels = contract({
   summary: "The names of models and routes, and the formats of clients",
   needs: { role: "read", on: "path" },
   answer: { name: "Models", schema: Models },
+  errors: ["gateway_failed"],
+});
+
+export const listModelFacts = contract({
+  method: "GET",
+  path: "/admin/v1/model-facts",
+  id: "listModelFacts",
+  summary: "What is known of models, and which of the config end soon",
+  needs: { role: "read", on: "path" },
+  query: request({
+    of: Type.Optional(
+      Type.Array(Type.String({ maxLength: 300 }), {
+        maxItems: 100,
+        description: "Names, for example `provider/model`. The models that the config names follow.",
+      }),
+    ),
+  }),
+  answer: { name: "ModelFacts", schema: answer({ models: Type.Array(KnownModel) }) },
   errors: ["gateway_failed"],
 });
 

@@ -3,11 +3,12 @@ import type { ModelCheck, ModelState, Question } from "../ledger/messages.ts";
 import type { ProviderFacts } from "../ledger/provider-facts.ts";
 import type { ConfigSource, EffectiveConfig, Reloaded } from "./config.ts";
 import type { Frozen } from "./contract.ts";
-import type { Models, Routing } from "./routing.ts";
+import type { KnownModel, Models, Routing } from "./routing.ts";
 
 interface WorkerAnswers {
   routing: Routing;
   models: Models;
+  "model-facts": readonly KnownModel[];
   "stored-models": readonly ModelState[];
   "check-model": ModelCheck;
   /** The patterns that match no model. */

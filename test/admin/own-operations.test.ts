@@ -57,7 +57,7 @@ test("features add links to notes and notes of their own, and the worst stay fir
     { ...of("b", ["overview"]) },
     {
       ...of("c", ["overview"]),
-      notes: async (_, notes) => [...notes, { kind: "other", level: "bad", text: "Worse." }],
+      notes: async (_, notes) => [...notes, { kind: "store", level: "bad", text: "Worse." }],
     },
   ];
   const [overview] = withOwnNotes(core, own);
@@ -65,7 +65,7 @@ test("features add links to notes and notes of their own, and the worst stay fir
     json: {
       at: 1,
       notes: [
-        { kind: "other", level: "bad", text: "Worse." },
+        { kind: "store", level: "bad", text: "Worse." },
         { ...note, acts },
       ],
     },

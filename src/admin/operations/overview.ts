@@ -2,6 +2,7 @@
 import type { CallSummary } from "../../keeper/reports/shapes.ts";
 import type { HourFigures } from "../../keeper/reports/pulse.ts";
 import { seesSubject } from "../entries.ts";
+import { notesOfEnds } from "../model-ends.ts";
 import {
   inOrder,
   notesOfBooks,
@@ -67,7 +68,7 @@ export const overviewOperations = [
             ? notesOfDeployments(gateway.workers.flatMap(({ state }) => state?.breakers ?? []))
             : []),
           ...notesOfCalls(unpriced),
-          ...(isWhole ? notesOfConfig(books, now) : []),
+          ...(isWhole ? [...notesOfConfig(books, now), ...notesOfEnds(books, now)] : []),
         ]),
       },
     };

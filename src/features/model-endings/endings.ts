@@ -2,12 +2,8 @@
 import { writePath } from "../../config/error.ts";
 import { completeRoutes, namedModels } from "../../config/routes.ts";
 import { aliases, fallbacks, routes } from "../../config/sections/models.ts";
+import { endsSoon } from "../../core/model-facts.ts";
 import type { Served } from "../../gateway/seams.ts";
-
-const DAY_MS = 86_400_000;
-
-/** A model is reported this long before its last day. Days. */
-const NOTICE_DAYS = 30;
 
 /**
  * A sentence for each model. Reads what is known about models, which takes milliseconds.
@@ -20,15 +16,10 @@ export async function endingModels({ config, catalog }: Served, now: number): Pr
     places.set(model, [...(places.get(model) ?? []), writePath(path)]);
   const sentences: string[] = [];
   for (const [name, paths] of places) {
-    const day = (await catalog.known(name))?.facts?.deprecatedOn;
-    if (day !== undefined && isNear(day, now)) sentences.push(sentence(name, paths, day, now));
+    const facts = (await catalog.known(name))?.facts ?? {};
+    if (endsSoon(facts, now)) sentences.push(sentence(name, paths, facts.deprecatedOn!, now));
   }
   return sentences;
-}
-
-/** Whether a day is past, or at most 30 days away. */
-function isNear(day: string, now: number): boolean {
-  return Date.parse(day) - now <= NOTICE_DAYS * DAY_MS;
 }
 
 function sentence(name: string, paths: readonly string[], day: string, now: number): string {

@@ -21,6 +21,8 @@ export async function inspect(question: Question, inspected: Inspected): Promise
       return describeRouting(question.model, inspected);
     case "models":
       return describeModels(registry, inspected.merged);
+    case "model-facts":
+      return (await import("./model-facts.ts")).describeFacts(question.models, inspected);
     case "stored-models":
       return inspected.stored.states;
     case "check-model":

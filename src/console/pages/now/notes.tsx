@@ -32,7 +32,10 @@ const ACTS: Readonly<Record<Kind, (subject: string) => readonly (readonly [strin
   "prices-old": () => [["Prices", hrefOf("/prices")]],
   "closed-budgets": () => [["Store", hrefOf("/store")]],
   "config-changed": () => [["Config", hrefOf("/config")]],
-  other: () => [],
+  "model-ends": (model) => [
+    ["Models", hrefOf("/prices")],
+    ["Calls", hrefOf("/calls", { model: model.slice(model.indexOf("/") + 1) })],
+  ],
 };
 
 export function Notes({ notes }: { notes: readonly NoteEntry[] }) {

@@ -8,6 +8,7 @@ import { RangePicker } from "../../parts/range-picker.tsx";
 import { Page } from "../../shell/page.tsx";
 import { AgePanel } from "./age-panel.tsx";
 import { InUsePanel } from "./in-use.tsx";
+import { ModelsPanel } from "./models.tsx";
 import { ReconcilePanel } from "./reconcile.tsx";
 import { SearchPanel } from "./search.tsx";
 import { WhatIfPanel } from "./what-if.tsx";
@@ -27,6 +28,7 @@ export function PricesPage() {
         <ReconcilePanel used={used.data} />
       </div>
       <InUsePanel used={used} from={from} to={to} />
+      <ModelsPanel used={used} />
       <SearchPanel />
     </Page>
   );

@@ -24,6 +24,7 @@ import type {
   Filter,
   Invoice,
   Reconciliation,
+  TimedReport,
   UsageReport,
 } from "../keeper/reports/shapes.ts";
 import type { Sql } from "../keeper/store/sql.ts";
@@ -165,7 +166,7 @@ export interface AdminBooks {
   invoices(): Promise<readonly Invoice[]>;
   reconcile(invoice: Invoice, actor: Actor): Promise<Reconciliation>;
   /** @param maxAgeMs as {@link Proofs.get} */
-  audit(maxAgeMs?: number): Promise<AuditReport & { at?: number }>;
+  audit(maxAgeMs?: number): Promise<AuditReport & Partial<TimedReport>>;
   auditLog(query: Page): Promise<{
     entries: readonly AuditEntry[];
     next?: string;

@@ -18,6 +18,7 @@ import type { Filter, Invoice } from "../keeper/reports/shapes.ts";
 import { usedOf } from "../keeper/reports/used-targets.ts";
 import { nodeModels } from "./node-models.ts";
 import { Proofs } from "./proofs.ts";
+import { provingOf } from "./proving.ts";
 import { KEYS } from "../keeper/books/returns.ts";
 import { grantedBy } from "../keeper/books/shares.ts";
 import type { AccountRow, Actor } from "../keeper/store/store.ts";
@@ -44,7 +45,7 @@ export class NodeAdmin implements AdminBooks {
   #prices = new PriceBook();
   readonly gateway: Workers;
   readonly models = nodeModels((write) => this.#change((books) => books.store.change(write)));
-  readonly #proofs = new Proofs(() => this.#read((reports) => reports.audit()));
+  readonly #proofs = new Proofs(provingOf((read) => this.#read(read), this));
   /** Size of the store, and accounts that other nodes share, at the last look, which a scrape does not wait for. */
   #bytes: number | undefined;
   #stored: readonly AccountRow[] = [];
@@ -53,6 +54,7 @@ export class NodeAdmin implements AdminBooks {
     const { books, metrics, version, isProcess } = options;
     this.#options = options;
     this.gateway = new Workers(books);
+    this.#proofs.watch();
     this.#metrics = new Metrics({ ...metrics, version, isProcess });
     books.observers.add({
       settings: ({ prices }) => void (this.#prices = new PriceBook(prices)),

@@ -1,5 +1,5 @@
 /** The command line: runs a command and turns errors into a sentence and an exit code. */
-import { CONSOLE_TABLES } from "../keeper/store/console-tables.ts";
+import { OWN_TABLES } from "../keeper/store/own-tables.ts";
 import { ConfigError, EXIT_CONFIG } from "../config/error.ts";
 import { exitProcess } from "../process/exit.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
@@ -43,7 +43,7 @@ export async function run(args: readonly string[], features: readonly Feature[])
     const parts = {
       ...{ sections: additionsOf(features), columns: columnsOf(features) },
       ...{ keyOptions: keyOptionsOf(features), headers: headersOf(features) },
-      tables: async () => [CONSOLE_TABLES, ...(await tablesOf(features))],
+      tables: async () => [...OWN_TABLES, ...(await tablesOf(features))],
       operations: () => operationsOf(features),
       keeperParts: (host: KeeperHost) => keeperPartsOf(features, host),
       ...{ ownPlugins: pluginsOf(features), workers: workersOf(features), checks: checksOf(features) },

@@ -6,7 +6,14 @@ import { contract } from "./contract.ts";
 
 export const Proof = answer({
   holds: Type.Boolean(),
-  at: Type.Optional(time("When it was made.")),
+  at: Type.Optional(time("When the newest rows were proven.")),
+  full: Type.Optional(
+    answer(
+      { at: time(""), ms: Type.Integer() },
+      { description: "The last proof of all rows, which `checks` are of." },
+    ),
+  ),
+  calls: Type.Optional(Type.Integer({ description: "Proven since the last proof of all rows." })),
   checks: Type.Array(answer({ name: Type.String(), holds: Type.Boolean(), detail: Type.String() })),
 });
 export type Proof = Static<typeof Proof>;
@@ -123,7 +130,7 @@ export const auditBooks = contract({
         minimum: 1,
         maximum: 86_400,
         description:
-          "The last proof will do if it is no older. Seconds; a proof of a large store will do longer, so that proofs take a hundredth of the time. Without it weir reads all rows now.",
+          "The last proof will do if it is no older. Seconds. Else weir proves the rows that came since; a row that was changed by hand before is found by a proof of all rows, which runs once a night and without `age`.",
       }),
     ),
   }),

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { openApiDocument as adminDocument } from "../../src/admin/openapi.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
-import { CONSOLE_TABLES } from "../../src/keeper/store/console-tables.ts";
+import { OWN_TABLES } from "../../src/keeper/store/own-tables.ts";
 import { tablesOf } from "../../src/feature/feature.ts";
 import { COMMANDS, FEATURES } from "../helpers/commands.ts";
 import { completionScript } from "../../src/cli/completion.ts";
@@ -51,7 +51,7 @@ export const tables = async (): Promise<string> =>
   [
     ["books, SQLite", migrationsFor("sqlite")],
     ["books, PostgreSQL", migrationsFor("postgres")],
-    ...[CONSOLE_TABLES, ...(await tablesOf(FEATURES))].flatMap(({ feature, tables: { migrations } }) =>
+    ...[...OWN_TABLES, ...(await tablesOf(FEATURES))].flatMap(({ feature, tables: { migrations } }) =>
       (["sqlite", "postgres"] as const).map((dialect) => [
         `${feature}, ${dialect}`,
         migrations.map((text) => typesOf(dialect, text)),

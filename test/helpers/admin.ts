@@ -10,7 +10,7 @@ import { Directory } from "../../src/keeper/reports/directory.ts";
 import type { Report } from "../../src/keeper/reports/reports.ts";
 import { IN_MEMORY } from "../../src/keeper/settings.ts";
 import { sqliteStore } from "../../src/keeper/store/sqlite-store.ts";
-import { CONSOLE_TABLES } from "../../src/keeper/store/console-tables.ts";
+import { OWN_TABLES } from "../../src/keeper/store/own-tables.ts";
 import type { Sql } from "../../src/keeper/store/sql.ts";
 import type { SqlStore } from "../../src/keeper/store/sql-store.ts";
 import { AdminServer } from "../../src/admin/server.ts";
@@ -23,7 +23,6 @@ import type { Budget, KeyEntry, KeyKind, RateLimit, StoredModel } from "../../sr
 import type { CallRecord } from "../../src/ledger/record.ts";
 import type { AuditEntry } from "../../src/keeper/reports/reports.ts";
 import { emptySums } from "../../src/keeper/reports/usage.ts";
-import type { Sql } from "../../src/keeper/store/sql.ts";
 import type { Actor } from "../../src/keeper/store/store.ts";
 
 /** The operations of features in the admin API. */
@@ -311,7 +310,7 @@ export interface Sent {
 }
 
 async function emptyStore(): Promise<SqlStore> {
-  const store = sqliteStore(IN_MEMORY, undefined, [CONSOLE_TABLES, ...(await tablesOf(FEATURES))]);
+  const store = sqliteStore(IN_MEMORY, undefined, [...OWN_TABLES, ...(await tablesOf(FEATURES))]);
   await store.open();
   return store;
 }

@@ -9,7 +9,7 @@ import { Books } from "./books.ts";
 import { Queries } from "./queries.ts";
 import { SharedRun } from "./shared-run.ts";
 import { sqliteStore } from "../store/sqlite-store.ts";
-import { CONSOLE_TABLES } from "../store/console-tables.ts";
+import { OWN_TABLES } from "../store/own-tables.ts";
 import { writeAudit } from "../store/audit-log.ts";
 import { nextVersion } from "../store/policies.ts";
 import type { Actor, BookStore } from "../store/store.ts";
@@ -30,7 +30,7 @@ export async function openBooks(
   tables: readonly NamedTables[],
 ): Promise<BooksParts> {
   const { syncMs, cells, folder } = settings;
-  const { store, upkeep } = await openStore(settings, [CONSOLE_TABLES, ...tables]);
+  const { store, upkeep } = await openStore(settings, [...OWN_TABLES, ...tables]);
   const books = new Books({
     ...{ store, syncMs },
     ...(cells !== undefined && { cells }),

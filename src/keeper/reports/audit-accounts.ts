@@ -8,13 +8,13 @@ import type { AuditCheck } from "./shapes.ts";
 
 const ASSUMED = CHARGE_STATES.indexOf("assumed");
 
-interface Amounts {
+export interface Amounts {
   spent: Nano;
   assumed: Nano;
   overrun: Nano;
 }
 
-interface Account extends Amounts {
+export interface Account extends Amounts {
   account: string;
   budget: string;
   starts_at: number;
@@ -55,7 +55,7 @@ async function chargedTo(sql: Sql): Promise<Map<string, Amounts>> {
 }
 
 /** Whether a budget is hard, and was not changed since a time: only then its limit and its overruns are those of the whole window. */
-async function hardSince(sql: Sql): Promise<(budget: string, since: number) => boolean> {
+export async function hardSince(sql: Sql): Promise<(budget: string, since: number) => boolean> {
   const budgets = await readBudgets(sql, "mode = 'hard'");
   const changes = await sql.all<{ subject: string; at: number }>(
     "SELECT subject, max(at) AS at FROM audit WHERE action <> 'create' AND subject LIKE 'budgets/%' GROUP BY subject",
@@ -65,20 +65,31 @@ async function hardSince(sql: Sql): Promise<(budget: string, since: number) => b
   return (budget, since) => hard.has(budget) && (changed.get(`budgets/${budget}`) ?? -1) < since;
 }
 
+/** @param sum of what was charged to a window and assumed of it @param wasHard as {@link hardSince} @returns what differs */
+export function accountFault(
+  { account, budget, starts_at: startsAt, spent, assumed, overrun }: Account,
+  sum: Amounts,
+  wasHard: (budget: string, since: number) => boolean,
+): string | undefined {
+  if (sum.spent !== spent) return `${account} says ${spent} spent, its charges ${sum.spent}`;
+  if (sum.assumed !== assumed) return `${account} says ${assumed} assumed, its charges ${sum.assumed}`;
+  if (overrun > sum.overrun || (overrun < sum.overrun && wasHard(budget, startsAt)))
+    return `${account} says ${overrun} overrun, its charges ${sum.overrun}`;
+  return undefined;
+}
+
 export async function checkAccounts(sql: Sql): Promise<AuditCheck> {
   const name = "budgets count what was charged and assumed";
   const charged = await chargedTo(sql);
   const accounts = await readAccounts(sql);
   const wasHard = await hardSince(sql);
   const wrong: string[] = [];
-  for (const { account, budget, starts_at: startsAt, spent, assumed, overrun } of accounts) {
+  for (const row of accounts) {
+    const { account } = row;
     const sum = charged.get(account) ?? { spent: 0, assumed: 0, overrun: 0 };
     charged.delete(account);
-    if (sum.spent !== spent) wrong.push(`${account} says ${spent} spent, its charges ${sum.spent}`);
-    else if (sum.assumed !== assumed)
-      wrong.push(`${account} says ${assumed} assumed, its charges ${sum.assumed}`);
-    else if (overrun > sum.overrun || (overrun < sum.overrun && wasHard(budget, startsAt)))
-      wrong.push(`${account} says ${overrun} overrun, its charges ${sum.overrun}`);
+    const fault = accountFault(row, sum, wasHard);
+    if (fault !== undefined) wrong.push(fault);
   }
   for (const account of charged.keys()) wrong.push(`charges name ${account}, which does not exist`);
   if (wrong.length > 0)

@@ -8,15 +8,15 @@ import { SUMS } from "../store/schema.ts";
 import { REMOVED_CALLER } from "../store/names.ts";
 import type { Sql } from "../store/sql.ts";
 import { ATTEMPTS, counted } from "./attempts.ts";
+import { CALL_ADDS, HOUR, OF_ATTEMPTS, OF_CALLS, STATE, STATE_ADDS } from "./sums.ts";
 import { checkAccounts, checkGrants, checkLimits, checkOverruns } from "./audit-accounts.ts";
 import type { AuditCheck, AuditReport } from "./shapes.ts";
 
-const STATE = Object.fromEntries(CHARGE_STATES.map((state, index) => [state, index])) as Record<
-  (typeof CHARGE_STATES)[number],
-  number
->;
+/** @param since number of a call: only rows of calls behind it are read */
+type Check = (sql: Sql, since: number) => Promise<AuditCheck>;
 
-type Check = (sql: Sql) => Promise<AuditCheck>;
+/** The number of the whole books. */
+const ALL = -1;
 
 const CHECKS: readonly Check[] = [
   checkCalls,
@@ -40,20 +40,33 @@ export interface AuditProgress {
   of: number;
 }
 
-/** Reads all rows of calls that are kept: seconds for a million. @param onProgress called before each check */
-export function auditBooks(
-  sql: Sql,
-  onProgress: (progress: AuditProgress) => void = () => {},
-): Promise<AuditReport> {
+/** Reads the books at one moment. */
+export function viewOf<Value>(sql: Sql, read: (view: Sql) => Promise<Value>): Promise<Value> {
   return sql.transaction(async (view) => {
     if (view.dialect === "postgres")
       await view.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    return read(view);
+  });
+}
+
+/**
+ * Reads all rows of calls that are kept: seconds for a million. @param onProgress called before each check
+ * @param whenHeld reads the same moment, if the books hold
+ */
+export function auditBooks(
+  sql: Sql,
+  onProgress: (progress: AuditProgress) => void = () => {},
+  whenHeld: (view: Sql) => Promise<void> = async () => {},
+): Promise<AuditReport> {
+  return viewOf(sql, async (view) => {
     const checks: AuditCheck[] = [];
     for (const check of CHECKS) {
       onProgress({ done: checks.length, of: CHECKS.length });
-      checks.push(await check(view));
+      checks.push(await check(view, ALL));
     }
-    return { holds: checks.every(({ holds }) => holds), checks };
+    const holds = checks.every((check) => check.holds);
+    if (holds) await whenHeld(view);
+    return { holds, checks };
   });
 }
 
@@ -62,11 +75,12 @@ async function count(sql: Sql, text: string): Promise<number> {
   return row!.count;
 }
 
-async function checkCalls(sql: Sql): Promise<AuditCheck> {
-  const calls = await count(sql, "calls");
+export async function checkCalls(sql: Sql, since = ALL): Promise<AuditCheck> {
+  const calls = await count(sql, `calls WHERE number > ${since}`);
   const twice = await count(
     sql,
-    "(SELECT 1 AS one FROM calls GROUP BY request, CASE WHEN length(request) = 12 THEN at ELSE 0 END HAVING count(*) > 1) AS twice",
+    `(SELECT 1 AS one FROM calls WHERE number > ${since}
+      GROUP BY request, CASE WHEN length(request) = 12 THEN at ELSE 0 END HAVING count(*) > 1) AS twice`,
   );
   return {
     name: "every call has one record",
@@ -75,7 +89,7 @@ async function checkCalls(sql: Sql): Promise<AuditCheck> {
   };
 }
 
-async function checkDropped(sql: Sql): Promise<AuditCheck> {
+export async function checkDropped(sql: Sql): Promise<AuditCheck> {
   const [row] = await sql.all<{ value: number }>("SELECT value FROM meta WHERE name = 'dropped_calls'");
   const dropped = row?.value ?? 0;
   return {
@@ -88,24 +102,25 @@ async function checkDropped(sql: Sql): Promise<AuditCheck> {
   };
 }
 
-async function checkAttempts(sql: Sql): Promise<AuditCheck> {
-  const attempts = await count(sql, `(${ATTEMPTS}) AS attempts`);
+export async function checkAttempts(sql: Sql, since = ALL): Promise<AuditCheck> {
+  const attempts = await count(sql, `(${ATTEMPTS}) AS attempts WHERE number > ${since}`);
   const single = await count(
     sql,
-    "calls WHERE tries = 1 AND (state IS NULL OR target IS NULL OR accounts IS NULL)",
+    `calls WHERE number > ${since} AND tries = 1 AND (state IS NULL OR target IS NULL OR accounts IS NULL)`,
   );
   const several = await count(
     sql,
-    `calls WHERE tries > 1 AND tries <> (SELECT count(*) FROM charges WHERE charges.number = calls.number)`,
+    `calls WHERE number > ${since} AND tries > 1 AND tries <> (SELECT count(*) FROM charges WHERE charges.number = calls.number)`,
   );
   const alone = await count(
     sql,
-    "charges WHERE NOT EXISTS (SELECT 1 FROM calls WHERE calls.number = charges.number AND calls.tries > 1)",
+    `charges WHERE number > ${since}
+       AND NOT EXISTS (SELECT 1 FROM calls WHERE calls.number = charges.number AND calls.tries > 1)`,
   );
   const unknown = await count(
     sql,
-    `(${ATTEMPTS}) AS attempts WHERE state < 0 OR state >= ${CHARGE_STATES.length}
-       OR (state IN (${STATE.unpriced}, ${STATE.free}) AND cost <> 0)`,
+    `(${ATTEMPTS}) AS attempts WHERE number > ${since} AND (state < 0 OR state >= ${CHARGE_STATES.length}
+       OR (state IN (${STATE.unpriced}, ${STATE.free}) AND cost <> 0))`,
   );
   const wrong = single + several + alone + unknown;
   return {
@@ -118,14 +133,17 @@ async function checkAttempts(sql: Sql): Promise<AuditCheck> {
   };
 }
 
-async function checkCharges(sql: Sql): Promise<AuditCheck> {
+export async function checkCharges(sql: Sql, since = ALL): Promise<AuditCheck> {
   const wrong = await count(
     sql,
-    `(SELECT calls.number FROM calls LEFT JOIN charges ON charges.number = calls.number WHERE calls.tries <> 1
+    `(SELECT calls.number FROM calls LEFT JOIN charges ON charges.number = calls.number
+      WHERE calls.number > ${since} AND calls.tries <> 1
       GROUP BY calls.number, calls.cost, calls.held
       HAVING calls.cost <> coalesce(sum(charges.cost), 0) OR calls.held <> coalesce(sum(charges.held), 0)) AS wrong`,
   );
-  const [row] = await sql.all<{ cost: Nano }>("SELECT coalesce(sum(cost), 0) AS cost FROM calls");
+  const [row] = await sql.all<{ cost: Nano }>(
+    `SELECT coalesce(sum(cost), 0) AS cost FROM calls WHERE number > ${since}`,
+  );
   return {
     name: "calls cost what their attempts were charged",
     holds: wrong === 0,
@@ -142,37 +160,17 @@ async function completeFrom(sql: Sql): Promise<number> {
   return Math.ceil(latest / HOUR_MS) * HOUR_MS;
 }
 
-const HOUR = `at - at % ${HOUR_MS}`;
 const minus = (column: string) => `-${column} AS ${column}`;
 const differs = (columns: readonly string[]) => columns.map((column) => `sum(${column}) <> 0`).join(" OR ");
 
 /** The calls of removed keys are deleted, and their sums are those of one caller. */
 const KEPT = `caller NOT IN (SELECT id FROM names WHERE kind = 'caller' AND text = '${REMOVED_CALLER}')`;
 
-const OF_CALLS = [
-  "calls",
-  "failed",
-  "refused",
-  "attempts",
-  "input",
-  "cache_read",
-  "cache_write",
-  "cache_write_1h",
-  "output",
-  "reasoning",
-  "cost",
-  "ms",
-  "first_ms",
-] as const;
-
 async function checkHours(sql: Sql): Promise<AuditCheck> {
   const from = await completeFrom(sql);
   const wrong = await sql.all<{ hour: number; cost: Nano }>(
     `SELECT hour, sum(cost) AS cost FROM (
-       SELECT ${HOUR} AS hour, caller, 1 AS calls, CASE WHEN outcome = 1 THEN 1 ELSE 0 END AS failed,
-         CASE WHEN refused > 0 THEN 1 ELSE 0 END AS refused, tries AS attempts, input, cache_read, cache_write,
-         cache_write_1h, output, reasoning, cost, ms, coalesce(first_ms, 0) AS first_ms
-         FROM calls WHERE at >= $1
+       SELECT ${HOUR} AS hour, caller, ${CALL_ADDS} FROM calls WHERE at >= $1
        UNION ALL SELECT hour, caller, ${OF_CALLS.map(minus).join(", ")} FROM use_hour WHERE hour >= $1 AND ${KEPT}
      ) AS both_sides GROUP BY hour, caller HAVING ${differs(OF_CALLS)} ORDER BY hour`,
     [from],
@@ -180,16 +178,11 @@ async function checkHours(sql: Sql): Promise<AuditCheck> {
   return sameSums("the sums by hour are those of the calls", wrong);
 }
 
-const OF_ATTEMPTS = ["attempts", "cost", "reported", "estimated", "assumed", "unpriced"] as const;
-
 async function checkTargets(sql: Sql): Promise<AuditCheck> {
   const from = await completeFrom(sql);
-  const ofState = (state: keyof typeof STATE, column = "cost") =>
-    `CASE WHEN state = ${STATE[state]} THEN ${column} ELSE 0 END AS ${state}`;
   const wrong = await sql.all<{ hour: number; cost: Nano }>(
     `SELECT hour, sum(cost) AS cost FROM (
-       SELECT ${HOUR} AS hour, caller, target, 1 AS attempts, cost, ${ofState("reported")}, ${ofState("estimated")},
-         ${ofState("assumed")}, ${ofState("unpriced", "1")} FROM (${ATTEMPTS}) AS attempts WHERE at >= $1
+       SELECT ${HOUR} AS hour, caller, target, 1 AS attempts, cost, ${STATE_ADDS} FROM (${ATTEMPTS}) AS attempts WHERE at >= $1
        UNION ALL SELECT hour, caller, target, ${OF_ATTEMPTS.map(minus).join(", ")} FROM use_hour WHERE hour >= $1 AND ${KEPT}
      ) AS both_sides GROUP BY hour, caller, target HAVING ${differs(OF_ATTEMPTS)} ORDER BY hour`,
     [from],
@@ -231,19 +224,19 @@ async function checkLog(sql: Sql): Promise<AuditCheck> {
   };
 }
 
-async function checkPrices(sql: Sql): Promise<AuditCheck> {
+export async function checkPrices(sql: Sql, since = ALL): Promise<AuditCheck> {
   const used = await count(
     sql,
-    `(SELECT 1 AS one FROM (${ATTEMPTS}) AS attempts WHERE price IS NOT NULL GROUP BY price) AS used`,
+    `(SELECT 1 AS one FROM (${ATTEMPTS}) AS attempts WHERE number > ${since} AND price IS NOT NULL GROUP BY price) AS used`,
   );
   const missing = await count(
     sql,
-    `(${ATTEMPTS}) AS attempts WHERE price IS NOT NULL
+    `(${ATTEMPTS}) AS attempts WHERE number > ${since} AND price IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM prices WHERE prices.id = attempts.price AND prices.rule <> '' AND prices.source <> '')`,
   );
   const none = await count(
     sql,
-    `(${ATTEMPTS}) AS attempts WHERE price IS NULL AND cost <> 0 AND state <> ${STATE.reported}`,
+    `(${ATTEMPTS}) AS attempts WHERE number > ${since} AND price IS NULL AND cost <> 0 AND state <> ${STATE.reported}`,
   );
   return {
     name: "every price that was used is kept, with its source",

@@ -8,7 +8,9 @@ import type { NamedTables } from "../seams.ts";
 import { writeAudit } from "../store/audit-log.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Actor } from "../store/store.ts";
-import { auditBooks, type AuditProgress } from "./audit.ts";
+import { Prover } from "../proof/prover.ts";
+import { PROOF_TABLES } from "../proof/tables.ts";
+import type { AuditProgress } from "./audit.ts";
 import { listCalls, readCall } from "./calls.ts";
 import { type DeploymentQuery, type DeploymentReport, deploymentReport } from "./deployments.ts";
 import { Directory } from "./directory.ts";
@@ -61,8 +63,7 @@ export class Reports {
   /** For reading: with a file, a connection of its own, so that a long report stops no grant. */
   readonly #reader: Sql;
   readonly #writer: Sql;
-  /** For what reads all rows, so that no page waits for it. */
-  readonly #slow: Sql;
+  readonly prover: Prover;
   #auditing: AuditProgress | undefined;
   readonly #directory: Directory;
   readonly #now: () => number;
@@ -78,7 +79,8 @@ export class Reports {
   ) {
     this.#reader = reader;
     this.#features = features;
-    this.#slow = slow;
+    // For what reads all rows, so that no page waits for it.
+    this.prover = new Prover(slow, writer, now, features.includes(PROOF_TABLES));
     this.#writer = writer;
     this.#directory = new Directory(reader);
     this.#now = now;
@@ -165,10 +167,10 @@ export class Reports {
     return this.#auditing;
   }
 
-  /** Proves the books. */
+  /** Proves the books: reads all rows. */
   async audit(): Promise<AuditReport> {
     try {
-      return await auditBooks(this.#slow, (progress) => (this.#auditing = progress));
+      return await this.prover.full((progress) => (this.#auditing = progress));
     } finally {
       this.#auditing = undefined;
     }
@@ -207,6 +209,11 @@ export class Reports {
       note: string | null;
     }>("SELECT provider, month, amount, note FROM invoices ORDER BY month DESC, provider");
     return rows.map(({ note, ...invoice }) => ({ ...invoice, ...(note !== null && { note }) }));
+  }
+
+  /** The last proof that the store keeps. */
+  lastProof() {
+    return this.prover.last(this.#reader);
   }
 
   /** Adds an entry to the audit log. */

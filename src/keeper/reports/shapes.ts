@@ -117,3 +117,13 @@ export type AuditCheck = AuditReport["checks"][number];
 export type Invoice = Frozen<Invoices>["invoices"][number];
 /** An invoice against the books. The causes explain at most the difference; the last one is the rest. */
 export type Reconciliation = Frozen<Reconciled>;
+
+/** A proof of the books. Times are milliseconds since 1970. */
+export interface TimedReport extends AuditReport {
+  /** When the newest rows were proven. */
+  readonly at: number;
+  /** The last proof of all rows. */
+  readonly full: { readonly at: number; readonly ms: number };
+  /** Calls that were proven since then. */
+  readonly calls: number;
+}

@@ -70,23 +70,33 @@ export interface Chain {
   fault?: string;
 }
 
+/** How far the log was read. */
+export interface ChainPlace {
+  /** The newest entry, and its hash. */
+  last: { id: number; hash: string | null };
+}
+
 /** Reads the log from its beginning. */
 export async function checkChain(sql: Sql): Promise<Chain> {
-  const chain: Chain = { entries: 0, older: 0 };
-  let previous: string | null = null;
-  for (let after = 0; ;) {
+  const { last: _, ...chain } = await readChain(sql, { entries: 0, older: 0, last: { id: 0, hash: null } });
+  return chain;
+}
+
+/** Reads the log. @param from what was read of it before */
+export async function readChain(sql: Sql, from: Chain & ChainPlace): Promise<Chain & ChainPlace> {
+  const chain = { ...from };
+  for (;;) {
     const slice: ChainedEntry[] = await sql.all<ChainedEntry>(
       `SELECT id, at, actor, address, action, subject, before, after, previous, hash FROM audit
        WHERE id > $1 ORDER BY id LIMIT ${SLICE}`,
-      [after],
+      [chain.last.id],
     );
     for (const entry of slice) {
-      const fault = faultOf(entry, previous, chain.entries > 0);
+      const fault = faultOf(entry, chain.last.hash, chain.entries > 0);
       if (fault !== undefined) return { ...chain, fault };
       if (entry.hash === null) chain.older++;
       else chain.entries++;
-      previous = entry.hash;
-      after = entry.id;
+      chain.last = { id: entry.id, hash: entry.hash };
     }
     if (slice.length < SLICE) break;
   }

@@ -11,6 +11,8 @@ export const CLOSED = "closed";
 export const COMMITS = "commits";
 /** Entries of the audit log that have a hash. */
 export const AUDIT_ENTRIES = "audit_entries";
+/** The day of the last proof of all rows at night, in days since 1970. */
+export const PROVEN_DAY = "proven_day";
 export const POLICY_VERSION = "policy_version";
 
 /** The marks and counters that the table has, by name. */

@@ -11,6 +11,7 @@ import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 import { digestOf } from "../../../src/ledger/keys/form.ts";
 import { sessionHash } from "../../../src/ledger/session-hash.ts";
 import type { AttemptRecord, CallRecord } from "../../../src/ledger/record.ts";
+import { addUp } from "../../../src/keeper/record/roll-ups.ts";
 import { attempt, batch, budget, commit, key, rule } from "../../keeper/books/make.ts";
 
 const DAY_MS = 86_400_000;
@@ -50,7 +51,9 @@ async function seedDay(path: string, now: number, calls: number): Promise<void> 
     clock += MINUTE_MS;
     const records: CallRecord[] = [];
     for (; made < until; made++) records.push(callAt(began + Math.floor(random() * 50_000), random));
-    await store.commit(commit({ batches: [batch(minute + 1, records)], ...(minute === 0 && { prices }) }));
+    await store.commit(
+      commit({ batches: [{ ...batch(minute + 1, records), ...(minute === 0 && { prices }) }] }),
+    );
   }
   await store.close();
 }
@@ -119,6 +122,9 @@ function copyDays(path: string): void {
   const db = new Database(path);
   for (const pragma of ["journal_mode = MEMORY", "synchronous = OFF", "cache_size = -200000"])
     db.run(`PRAGMA ${pragma}`);
+  // Hours at the edge of a day are those of two: they are added up.
+  db.run("CREATE TEMP TABLE first_hours AS SELECT * FROM use_hour");
+  const hours = columnsOf(db, "use_hour");
   for (let day = 1; day < DAYS; day++)
     db.transaction(() => {
       const [ms, hash] = [
@@ -133,7 +139,9 @@ function copyDays(path: string): void {
         `number ${newest}`,
       );
       copy(db, "charges", { number: `number - ${ms * 4096}` }, `number ${newest}`);
-      copy(db, "use_hour", { hour: `hour - ${ms}` }, `hour > (SELECT max(hour) FROM use_hour) - ${DAY_MS}`);
+      db.run(
+        `INSERT INTO use_hour SELECT hour - ${ms}, ${hours.slice(1).join(", ")} FROM first_hours WHERE true ${addUp("use_hour", "hour")}`,
+      );
       copy(
         db,
         "sessions",

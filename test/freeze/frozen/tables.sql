@@ -184,6 +184,26 @@ CREATE TABLE console_sessions (hash TEXT PRIMARY KEY, key_hash TEXT, until_at IN
 CREATE TABLE console_sessions (hash TEXT PRIMARY KEY, key_hash TEXT, until_at bigint NOT NULL) ;
 
 
+-- proof, sqlite, 1
+
+-- One row. number: the newest call that is in the sums. at, full_at: of the last proof and of the last one of all rows; calls:
+-- proven between them. log_entries, log_id, log_hash: of the audit log. report: JSON, of the proof of all rows.
+CREATE TABLE proof (id INTEGER PRIMARY KEY, number INTEGER NOT NULL, at INTEGER NOT NULL, calls INTEGER NOT NULL, ms INTEGER NOT NULL, full_at INTEGER NOT NULL,
+  full_ms INTEGER NOT NULL, log_entries INTEGER NOT NULL, log_id INTEGER NOT NULL, log_hash TEXT, report TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE proof_hours (hour INTEGER PRIMARY KEY, calls INTEGER NOT NULL, failed INTEGER NOT NULL, refused INTEGER NOT NULL, attempts INTEGER NOT NULL, input INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_write_1h INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL, cost INTEGER NOT NULL, ms INTEGER NOT NULL, first_ms INTEGER NOT NULL, reported INTEGER NOT NULL, estimated INTEGER NOT NULL, assumed INTEGER NOT NULL, unpriced INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE proof_accounts (account TEXT PRIMARY KEY, spent INTEGER NOT NULL, assumed INTEGER NOT NULL, overrun INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+
+-- proof, postgres, 1
+
+-- One row. number: the newest call that is in the sums. at, full_at: of the last proof and of the last one of all rows; calls:
+-- proven between them. log_entries, log_id, log_hash: of the audit log. report: JSON, of the proof of all rows.
+CREATE TABLE proof (id bigint PRIMARY KEY, number bigint NOT NULL, at bigint NOT NULL, calls bigint NOT NULL, ms bigint NOT NULL, full_at bigint NOT NULL,
+  full_ms bigint NOT NULL, log_entries bigint NOT NULL, log_id bigint NOT NULL, log_hash TEXT, report TEXT NOT NULL) ;
+CREATE TABLE proof_hours (hour bigint PRIMARY KEY, calls bigint NOT NULL, failed bigint NOT NULL, refused bigint NOT NULL, attempts bigint NOT NULL, input bigint NOT NULL, cache_read bigint NOT NULL, cache_write bigint NOT NULL, cache_write_1h bigint NOT NULL, output bigint NOT NULL, reasoning bigint NOT NULL, cost bigint NOT NULL, ms bigint NOT NULL, first_ms bigint NOT NULL, reported bigint NOT NULL, estimated bigint NOT NULL, assumed bigint NOT NULL, unpriced bigint NOT NULL) ;
+CREATE TABLE proof_accounts (account TEXT PRIMARY KEY, spent bigint NOT NULL, assumed bigint NOT NULL, overrun bigint NOT NULL) ;
+
+
 -- alerts, sqlite, 1
 
 -- One alert for one webhook. webhook: from a hash of its address. place: the origin of the address. node: the machine that sends.

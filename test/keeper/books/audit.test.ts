@@ -4,74 +4,18 @@ import { Reports } from "../../../src/keeper/reports/reports.ts";
 import type { SqlStore } from "../../../src/keeper/store/sql-store.ts";
 import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
 import { IN_MEMORY } from "../../../src/keeper/settings.ts";
-import { CHARGE_STATES } from "../../../src/ledger/charge.ts";
 import { DOLLAR } from "../../../src/ledger/money.ts";
-import { budgetAccount, type CallRecord } from "../../../src/ledger/record.ts";
-import { ACTOR, attempt, batch, budget, call, commit, draw, MONTH, NOW, rule } from "./make.ts";
+import { ACTOR, attempt, batch, budget, call, commit, NOW } from "./make.ts";
+import { A, B, HOUR, writing } from "./proof-world.ts";
 
 setDefaultTimeout(120_000);
-
-const A = budgetAccount("a", MONTH);
-const B = budgetAccount("b", MONTH);
-const HOUR = 3_600_000;
-
-/** Numbers that repeat in each run. */
-function randomBy(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    return Math.floor((state / 2 ** 31) * below);
-  };
-}
-
-/** A call that ends in one of the ways in which calls end. */
-function mixedCall(random: (below: number) => number): CallRecord {
-  const attempts = Array.from({ length: [1, 1, 1, 0, 2, 3][random(6)]! }, () => {
-    const state = CHARGE_STATES[random(CHARGE_STATES.length)]!;
-    const isPriced = state !== "unpriced" && state !== "free";
-    return attempt(
-      {
-        provider: `provider-${random(3)}`,
-        accounts: [[], [A], [A, B]][random(3)],
-        usage: {
-          input: random(900),
-          cacheRead: random(90),
-          cacheWrite: random(9),
-          output: random(500),
-          reasoning: 0,
-        },
-        held: 500_000,
-      },
-      {
-        state,
-        cost: isPriced ? random(400_000) : 0,
-        price: state === "reported" ? undefined : `p${random(3)}`,
-      },
-    );
-  });
-  return call({
-    key: `key_${random(4)}`,
-    startedAt: NOW - random(60 * HOUR),
-    outcome: (["complete", "failed", "cancelled"] as const)[random(3)]!,
-    ...(random(9) === 0 && { refused: "budget" as const }),
-    attempts,
-  });
-}
 
 /** Books with budgets, draws, mixed calls, an assumption and a return. */
 async function kept(count = 300): Promise<{ store: SqlStore; reports: Reports }> {
   const store = sqliteStore(IN_MEMORY, () => NOW);
   await store.open();
-  await store.saveBudget(budget("a", { limit: 900 * DOLLAR }), ACTOR);
-  await store.saveBudget(budget("b", { limit: 900 * DOLLAR }), ACTOR);
-  const most = 500 * DOLLAR;
-  await store.draw([A, B].map((account) => draw(account, { limit: 900 * DOLLAR, need: most, want: most })));
-  const random = randomBy(7);
-  for (let seq = 1; seq * 100 <= count; seq++) {
-    const calls = Array.from({ length: 100 }, () => mixedCall(random));
-    const prices = ["p0", "p1", "p2"].map((ref) => rule(ref));
-    await store.commit(commit({ batches: [{ ...batch(seq, calls), prices }] }));
-  }
+  const write = await writing(store);
+  await write(count);
   await store.commit(
     commit({
       assumptions: [{ account: A, amount: 12_345, why: "worker 2 ended" }],

@@ -3,7 +3,8 @@ import { useState } from "preact/hooks";
 import type { auditBooks, Proof } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { counted } from "../../numbers/counts.ts";
-import { clock } from "../../numbers/times.ts";
+import { duration } from "../../numbers/durations.ts";
+import { clock, moment } from "../../numbers/times.ts";
 import { Button } from "../../parts/controls.tsx";
 import { Shape } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -20,7 +21,7 @@ export function ProofPanel() {
       busy={busy}
       right={
         <>
-          <span class="dim">{busy ? "reading all rows…" : at !== undefined && `proved ${clock(at)}`}</span>
+          <span class="dim">{busy ? "reading rows…" : at !== undefined && `proved ${clock(at)}`}</span>
           <Button disabled={busy} onClick={() => (isNew ? again() : makeNew(true))}>
             Prove again
           </Button>
@@ -34,7 +35,7 @@ export function ProofPanel() {
   );
 }
 
-function Verdicts({ proof: { checks, holds } }: { proof: Proof }) {
+function Verdicts({ proof: { checks, holds, full, at, calls } }: { proof: Proof }) {
   const failed = checks.filter((check) => !check.holds);
   return (
     <>
@@ -53,6 +54,14 @@ function Verdicts({ proof: { checks, holds } }: { proof: Proof }) {
           </>
         )}
       </p>
+      {full && (
+        <p class="body mid proven">
+          All rows were proved {moment(full.at)}, in {duration(full.ms)}.{" "}
+          {at !== undefined && at > full.at && `${counted(calls ?? 0, "newer call")}: ${clock(at)}. `}
+          An old row that was changed by hand is found by a proof of all rows: once a night, by “Prove again”
+          or by <code>weir audit</code>.
+        </p>
+      )}
       <ul class="verdicts">
         {[...failed, ...checks.filter((check) => check.holds)].map(({ name, holds: isHeld, detail }) => (
           <li key={name}>

@@ -1,10 +1,11 @@
 /** How large the console is. Its scripts are minified as for the binary, which takes some seconds. */
 import { expect, test } from "bun:test";
 import { extname, join } from "node:path";
+import { packed } from "../../src/admin/console/files.ts";
 import { buildConsole } from "../../src/build/console.ts";
 
 const { files } = await buildConsole(join(import.meta.dir, "../../src/console/index.html"));
-const sizeOf = ({ text }: { text: string }) => Bun.gzipSync(text, { level: 9 }).length;
+const sizeOf = ({ text }: { text: string }) => packed(text).length;
 
 /** What a browser loads before anything is opened: the document, what it names, and what those scripts import. */
 function loadedFirst(): typeof files {

@@ -27,7 +27,8 @@ const OF_ALL = {
 interface ConsoleFile {
   type: string;
   bytes: Uint8Array<ArrayBuffer>;
-  gzipped: Uint8Array<ArrayBuffer>;
+  /** Packed when a browser first asks for it. */
+  gzipped(): Uint8Array<ArrayBuffer>;
 }
 
 /** Files by name, `""` for the document. */
@@ -62,13 +63,18 @@ export async function consoleAnswer(request: Request, pathname: string, base = "
   const { type, bytes, gzipped } = file ?? files.get("")!;
   const isGzipped = acceptsGzip(request.headers.get("accept-encoding") ?? "");
   const kept = file && name !== "" ? "public, max-age=31536000, immutable" : "no-store";
-  return new Response(request.method === "HEAD" ? null : isGzipped ? gzipped : bytes, {
+  return new Response(request.method === "HEAD" ? null : isGzipped ? gzipped() : bytes, {
     headers: {
       ...OF_ALL,
       ...{ "content-type": type, "cache-control": kept, vary: "accept-encoding" },
       ...(isGzipped && { "content-encoding": "gzip" }),
     },
   });
+}
+
+/** As small as gzip can be: a console is packed once, and loaded by many browsers. */
+export function packed(text: string): Uint8Array<ArrayBuffer> {
+  return Bun.gzipSync(text, { level: 12, library: "libdeflate" });
 }
 
 /** Whether a client accepts gzip: named, and not with the weight 0. */
@@ -83,8 +89,8 @@ async function load(base: string): Promise<ConsoleFiles> {
   const bundled = await listFiles(page);
   const names = bundled.map(({ name }) => name);
   const pack = (type: string, text: string): ConsoleFile => {
-    const bytes = new TextEncoder().encode(text);
-    return { type, bytes, gzipped: Bun.gzipSync(bytes) };
+    let gzipped: Uint8Array<ArrayBuffer> | undefined;
+    return { type, bytes: new TextEncoder().encode(text), gzipped: () => (gzipped ??= packed(text)) };
   };
   return new Map(
     bundled.map(({ name, type, text }) =>

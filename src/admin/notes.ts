@@ -1,7 +1,7 @@
 /** Tasks for the operator, as sentences for the console. */
 import { basename } from "node:path";
 import type { BreakerReport } from "../ledger/messages.ts";
-import { formatNano } from "../ledger/money.ts";
+import { sayNano } from "../ledger/money.ts";
 import type { Budget } from "../ledger/policy.ts";
 import { OLD_DAYS } from "../ledger/prices/age.ts";
 import type { AccountFigures, AdminBooks, BooksCondition } from "./books.ts";
@@ -51,7 +51,7 @@ export function notesOfBudgets(
     );
     if (!open || mode === "watch") return [];
     const used = open.spent + open.assumed;
-    const sums = `${amount(used)} of ${amount(limit)}`;
+    const sums = `${sayNano(used)} of ${sayNano(limit)}`;
     if (used + open.held >= limit)
       return [
         { kind: "budget-empty", level: "bad", subject: id, text: `${name} is empty: ${sums} are spent.` },
@@ -68,12 +68,6 @@ export function notesOfBudgets(
       },
     ];
   });
-}
-
-/** Dollars with commas at the thousands. */
-function amount(nano: number): string {
-  const [whole = "", ...decimals] = formatNano(nano).split(".");
-  return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...decimals].join(".");
 }
 
 /** @param calls calls of the last hour that a budget refused */

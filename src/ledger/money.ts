@@ -28,3 +28,10 @@ export function formatNano(nano: Nano): string {
   const decimals = Math.min(9, Math.max(2, 3 - Math.floor(Math.log10(dollars))));
   return `${sign}$${dollars.toFixed(decimals).replace(/(\.\d\d\d*?)0+$/, "$1")}`;
 }
+
+/** An amount in a sentence for people: with commas at the thousands, and `$0` for nothing. */
+export function sayNano(nano: Nano): string {
+  if (nano === 0) return "$0";
+  const [whole = "", ...decimals] = formatNano(nano).split(".");
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...decimals].join(".");
+}

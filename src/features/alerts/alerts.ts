@@ -1,6 +1,6 @@
 /** Decides what is worth an alert, and who gets it. */
 import type { BreakerReport } from "../../ledger/messages.ts";
-import { formatNano, type Nano, toDollars } from "../../ledger/money.ts";
+import { sayNano, type Nano, toDollars } from "../../ledger/money.ts";
 import type { CallRecord } from "../../ledger/record.ts";
 import type { AlertEvent, AlertTarget } from "./section.ts";
 import type { Alert } from "./alert.ts";
@@ -52,7 +52,7 @@ export class Alerts {
     this.#tell("reached", {
       event: "budget",
       subject: name,
-      message: `the budget "${name}" has reached ${percent} % of ${formatNano(limit)}${until}`,
+      message: `the budget "${name}" has reached ${percent} % of ${sayNano(limit)}${until}`,
       facts: {
         percent,
         limit: toDollars(limit),

@@ -7,7 +7,7 @@ export const ATTEMPTS = `SELECT calls.number, calls.at, calls.caller, calls.targ
   SELECT charges.number, calls.at, calls.caller, charges.target, charges.cost, charges.held, charges.state, charges.price, charges.accounts
     FROM charges JOIN calls ON calls.number = charges.number WHERE calls.tries > 1`;
 
-/** `1 call`, `2 calls`. */
+/** `1 call`, `2 calls`, `1,678 calls`. */
 export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+  return `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
 }

@@ -1,6 +1,6 @@
 /** The part of the audit about budgets: what their accounts say against what was charged. */
 import { CHARGE_STATES } from "../../ledger/charge.ts";
-import { formatNano, type Nano } from "../../ledger/money.ts";
+import { sayNano, type Nano } from "../../ledger/money.ts";
 import { readBudgets } from "../store/policies.ts";
 import type { Sql } from "../store/sql.ts";
 import { ATTEMPTS, counted } from "./attempts.ts";
@@ -118,7 +118,7 @@ export async function checkLimits(sql: Sql): Promise<AuditCheck> {
     checked += 1;
     if (spent + assumed + granted <= budget.limit + overrun) continue;
     if (!wasHard(id, startsAt)) continue;
-    over.push(`${account} has ${formatNano(spent + assumed + granted)} of ${formatNano(budget.limit)}`);
+    over.push(`${account} has ${sayNano(spent + assumed + granted)} of ${sayNano(budget.limit)}`);
   }
   return {
     name,
@@ -138,7 +138,7 @@ export async function checkGrants(sql: Sql): Promise<AuditCheck> {
     holds: wrong.length === 0,
     detail:
       wrong.length === 0
-        ? `${formatNano(row!.granted)} is granted at this moment`
+        ? `${sayNano(row!.granted)} is granted at this moment`
         : `${wrong.length} windows differ, the first is ${wrong[0]!.account}`,
   };
 }
@@ -154,6 +154,6 @@ export async function checkOverruns(sql: Sql): Promise<AuditCheck> {
     name: "overruns are listed",
     holds: true,
     detail:
-      calls === 0 ? "none" : `${counted(calls, "attempt")} cost ${formatNano(amount)} more than was held`,
+      calls === 0 ? "none" : `${counted(calls, "attempt")} cost ${sayNano(amount)} more than was held`,
   };
 }

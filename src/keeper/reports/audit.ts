@@ -1,6 +1,6 @@
 /** The proof that the books agree with themselves, in one consistent view: it also works while calls run. */
 import type { Nano } from "../../ledger/money.ts";
-import { formatNano } from "../../ledger/money.ts";
+import { sayNano } from "../../ledger/money.ts";
 import { CHARGE_STATES } from "../../ledger/charge.ts";
 import { DAY_MS, HOUR_MS } from "../record/roll-ups.ts";
 import { checkChain } from "../store/audit-log.ts";
@@ -147,7 +147,7 @@ export async function checkCharges(sql: Sql, since = ALL): Promise<AuditCheck> {
   return {
     name: "calls cost what their attempts were charged",
     holds: wrong === 0,
-    detail: wrong === 0 ? formatNano(row!.cost) : `${wrong} calls do not`,
+    detail: wrong === 0 ? sayNano(row!.cost) : `${wrong} calls do not`,
   };
 }
 
@@ -220,7 +220,7 @@ async function checkLog(sql: Sql): Promise<AuditCheck> {
   return {
     name: "the audit log is as weir wrote it",
     holds: fault === undefined,
-    detail: fault ?? `${entries === 1 ? "1 entry" : `${entries} entries`}${earlier}`,
+    detail: fault ?? `${entries === 1 ? "1 entry" : `${entries.toLocaleString("en")} entries`}${earlier}`,
   };
 }
 

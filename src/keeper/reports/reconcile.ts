@@ -1,5 +1,5 @@
 /** Compares a provider's invoice with the books, and splits the difference into its causes. */
-import { formatNano, type Nano } from "../../ledger/money.ts";
+import { sayNano, type Nano } from "../../ledger/money.ts";
 import { priceUsage, withoutTiers } from "../../ledger/prices/price.ts";
 import type { Sql } from "../store/sql.ts";
 import { type Directory, inList } from "./directory.ts";
@@ -50,25 +50,25 @@ export async function reconcile(
       name: "unpriced",
       least: unpriced.cost,
       most: unpriced.cost,
-      detail: `${unpriced.attempts} attempts had no price${unpriced.unknown > 0 ? `; ${unpriced.unknown} still have none` : ""}`,
+      detail: `${unpriced.attempts.toLocaleString("en")} attempts had no price${unpriced.unknown > 0 ? `; ${unpriced.unknown} still have none` : ""}`,
     },
     {
       name: "assumed",
       least: -assumed,
       most: 0,
-      detail: `${formatNano(assumed)} was assumed for attempts without counts`,
+      detail: `${sayNano(assumed)} was assumed for attempts without counts`,
     },
     {
       name: "tier unknown",
       least: -untiered,
       most: untiered,
-      detail: `${formatNano(untiered)} was charged without the price of the tier that served it`,
+      detail: `${sayNano(untiered)} was charged without the price of the tier that served it`,
     },
     {
       name: "estimated",
       least: -estimated,
       most: estimated,
-      detail: `${formatNano(estimated)} was estimated from partial counts`,
+      detail: `${sayNano(estimated)} was estimated from partial counts`,
     },
   ]);
 }

@@ -102,7 +102,7 @@ test("a diff of an entry has dollars and no technical members", () => {
 test("an actor has the name of its key", () => {
   const names = new Map([["key_1", "mara"]]);
   expect(actorName("key_1", names)).toBe("mara");
-  expect(actorName("run-file", names)).toBe("command line");
+  expect(actorName("run-file", names)).toBe("the command line");
   expect(actorName("key_2", names)).toBe("key_2");
 });
 

@@ -1,5 +1,6 @@
 /** One key: what it spent, what it may do, the budgets over it, and what was refused. Beside the tree, and as a page of its own. */
 import { now } from "../../data/clock.ts";
+import { knownNames } from "../../data/names.ts";
 import { readOnly } from "../../data/session.ts";
 import type { Key } from "../../data/types.ts";
 import { count, counted } from "../../numbers/counts.ts";
@@ -10,6 +11,7 @@ import { CaptureButton } from "../../parts/capture.tsx";
 import { Button, Figure } from "../../parts/controls.tsx";
 import { Ago, Money, Time } from "../../parts/numbers.tsx";
 import { Facts } from "../../parts/panel.tsx";
+import { actorName } from "../store/entry-words.ts";
 import { budgetsOver, limitDollars } from "./budget-words.ts";
 import { limitsOf, rateWords, scopeWords } from "./key-words.ts";
 import type { KeysOverview } from "./overview.ts";
@@ -183,10 +185,11 @@ function Scope({ entry, overview }: { entry: Key; overview: KeysOverview }) {
 }
 
 function MadeBy({ entry }: { entry: Key }) {
+  const names = new Map(knownNames()?.keys.map(({ id, name }) => [id, name]));
   return (
     <>
       <Time at={entry.createdAt!} />
-      {entry.createdBy !== undefined && ` by ${entry.createdBy}`}
+      {entry.createdBy !== undefined && ` by ${actorName(entry.createdBy, names)}`}
     </>
   );
 }

@@ -17,20 +17,22 @@ export interface AuditEntry {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Members of rows that say nothing about what was changed. */
-const TECHNICAL = new Set(["version", "created_at", "created_by", "declared", "deleted_at", "cut"]);
+/** Members that say nothing about what was changed. */
+const TECHNICAL = new Set(
+  "id version created_at created_by createdAt createdBy declared source deleted_at cut digests hint".split(" "),
+);
 
 const KINDS: Readonly<Record<string, string>> = { keys: "key", budgets: "budget", rates: "rate limit" };
 
+/** The state before is a row of the store, the state after an entry of the API: columns by the names of members. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  ...{ limit_nano: "limit", every: "window", on_empty: "onEmpty" },
+  ...{ expires_at: "expiresAt", revoked_at: "revokedAt" },
+};
+
 /** The names of members in the page, for those that are not named alike. */
 const MEMBERS: Readonly<Record<string, string>> = {
-  limit_nano: "limit",
-  expires_at: "ends",
-  revoked_at: "revoked",
-  on_kind: "on",
-  on_what: "on",
-  every: "window",
-  on_empty: "when empty",
+  ...{ expiresAt: "ends", revokedAt: "revoked", onEmpty: "when empty", rpm: "requests a minute" },
 };
 
 /** The action, without the actor and without a full stop. */
@@ -69,46 +71,59 @@ function sayPolicy(action: string, kind: string, id: string, was?: Row, is?: Row
   if (action === "create") return `made ${name}`;
   if (action === "delete") return `deleted ${name}`;
   if (action !== "change") return `${action} ${name}`;
-  const changed = changesOf(was, is);
-  if (kind === "key" && is?.["revoked_at"] && !was?.["revoked_at"]) return `revoked ${name}`;
+  const [before, after] = [membersOf(was), membersOf(is)];
+  const changed = changesOf(before, after);
+  if (kind === "key" && after["revokedAt"] && !before["revokedAt"]) return `revoked ${name}`;
   if (kind === "key" && changed.length === 0) return `rotated ${name}`;
   const [only] = changed;
-  if (changed.length === 1 && only === "limit_nano") {
-    const [from, to] = [Number(was?.["limit_nano"]), Number(is?.["limit_nano"])];
+  if (changed.length === 1 && only === "limit") {
+    const [from, to] = [Number(before["limit"]), Number(after["limit"])];
     return `${to > from ? "raised" : "lowered"} the limit of ${name} from ${dollars(from)} to ${dollars(to)}`;
   }
   if (changed.length === 1 && only === "name")
-    return `renamed the ${kind} “${text(was?.["name"])}” to “${text(is?.["name"])}”`;
-  const members = [...new Set(changed.map((member) => MEMBERS[member] ?? member))];
-  return members.length === 0 ? `changed ${name}` : `changed ${members.join(", ")} of ${name}`;
+    return `renamed the ${kind} “${text(before["name"])}” to “${text(after["name"])}”`;
+  const members = changed.flatMap((member) =>
+    member === "scopes" ? changesOf(rowOf(before[member]), rowOf(after[member])) : [member],
+  );
+  const words = members.map((member) => MEMBERS[member] ?? member);
+  return words.length === 0 ? `changed ${name}` : `changed ${words.join(", ")} of ${name}`;
 }
 
 function changesOf(was: Row = {}, is: Row = {}): string[] {
   const names = new Set([...Object.keys(was), ...Object.keys(is)]);
-  return [...names].filter(
-    (name) => !TECHNICAL.has(name) && JSON.stringify(was[name] ?? null) !== JSON.stringify(is[name] ?? null),
-  );
+  return [...names].filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]));
 }
 
-/** Both sides of an entry for a diff: without technical members, and with JSON in columns as JSON. */
+/** What a row of the store or an entry of the API says, without technical members and those that are not set. */
+function membersOf(row: Row = {}): Row {
+  const { on_kind: kind, on_what: what, ...others } = row;
+  const members = Object.entries(others).flatMap(([name, value]) =>
+    value === null || TECHNICAL.has(name) ? [] : [[COLUMNS[name] ?? name, parsed(value)] as const],
+  );
+  return { ...Object.fromEntries(members), ...(kind !== undefined && { on: { kind, what } }) };
+}
+
+/** Both sides of an entry for a diff: the same members under the same names, with amounts and times as text. */
 export function sidesOf({ before, after }: AuditEntry): [before: Row | undefined, after: Row | undefined] {
   return [plain(rowOf(before)), plain(rowOf(after))];
 }
 
 function plain(row: Row | undefined): Row | undefined {
   if (!row) return undefined;
-  const members = Object.entries(row).filter(([name, value]) => !TECHNICAL.has(name) && value !== null);
+  const members = Object.entries(membersOf(row));
   return Object.fromEntries(
-    members.map(([name, value]) => [
-      MEMBERS[name] && name !== "on_what" ? MEMBERS[name] : name,
-      plainValue(name, value),
-    ]),
+    members.map(([name, value]) => [MEMBERS[name] ?? name, plainValue(name, value)]),
   );
 }
 
 function plainValue(name: string, value: unknown): unknown {
-  if (name === "limit_nano") return dollars(Number(value));
-  if (/_at$/.test(name) && typeof value === "number") return new Date(value).toISOString();
+  if (typeof value !== "number") return value;
+  if (name === "limit") return dollars(value);
+  return /(At|_at)$/.test(name) ? new Date(value).toISOString() : value;
+}
+
+/** Columns of the store hold JSON as text. */
+function parsed(value: unknown): unknown {
   if (typeof value !== "string" || !/^[[{"]/.test(value)) return value;
   try {
     return JSON.parse(value);
@@ -124,9 +139,9 @@ function rowOf(value: unknown): Row | undefined {
 const text = (value: unknown): string => (value === undefined || value === null ? "" : String(value));
 
 const ACTORS: Readonly<Record<string, string>> = {
-  console: "console, by a sign-in link",
-  "run-file": "command line",
-  cli: "command line",
+  console: "the console, by a sign-in link",
+  "run-file": "the command line",
+  cli: "the command line",
   config: "weir.yaml",
   keeper: "weir itself",
 };

@@ -18,6 +18,7 @@ import { RangePicker } from "../../parts/range-picker.tsx";
 import { Blank, Bones, Failed } from "../../parts/states.tsx";
 import { onKey } from "../../shell/shortcuts.ts";
 import { Page } from "../../shell/page.tsx";
+import { NoCallYet } from "../no-call-yet.tsx";
 import { downloadCsv } from "./csv.ts";
 import { Histogram } from "./histogram.tsx";
 import { Peek } from "./peek.tsx";
@@ -255,14 +256,16 @@ function NoCalls({ from, to = Date.now(), why }: { from: number; to: number | un
   const last = FILTERS.filter((name) => filters[name] !== undefined).at(-1);
   if (last === undefined)
     return (
-      <Blank
-        title={`No calls between ${minute(from)} and ${minute(to)}.`}
-        acts={
-          <Button onClick={() => setQuery({ range: undefined, from: from - HOUR, to: from })}>
-            Show the hour before
-          </Button>
-        }
-      />
+      <NoCallYet>
+        <Blank
+          title={`No calls between ${minute(from)} and ${minute(to)}.`}
+          acts={
+            <Button onClick={() => setQuery({ range: undefined, from: from - HOUR, to: from })}>
+              Show the hour before
+            </Button>
+          }
+        />
+      </NoCallYet>
     );
   return (
     <Blank

@@ -7,6 +7,7 @@ import { CopyLine, Figure } from "../../parts/controls.tsx";
 import { Mark } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Loaded } from "../../parts/states.tsx";
+import { useNoCallYet } from "../no-call-yet.tsx";
 import { bookDate, priceYaml } from "./arithmetic.ts";
 
 const DAY = 86_400_000;
@@ -44,7 +45,13 @@ export function AgePanel() {
 }
 
 function Missing({ models }: { models: MissingPrices["models"] }) {
-  if (models.length === 0) return <Mark state="ok">Every model that was used has a price.</Mark>;
+  const isUnused = useNoCallYet() !== undefined;
+  if (models.length === 0)
+    return isUnused ? (
+      <p class="mid">No model was used yet.</p>
+    ) : (
+      <Mark state="ok">Every model that was used has a price.</Mark>
+    );
   const calls = models.reduce((sum, row) => sum + row.calls, 0);
   const others = models.slice(SHOWN);
   return (

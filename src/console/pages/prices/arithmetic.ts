@@ -33,7 +33,7 @@ export interface Missing {
 /** A number of models of one provider from which one pattern prices them all. */
 const MANY = 4;
 
-/** Lines for weir.yaml that would price what has no price. Prices are examples; `0` says that a model costs nothing. */
+/** Lines for weir.yaml that would price what has no price. Each price is a question mark, which weir refuses. */
 export function priceYaml(missing: readonly Missing[]): string {
   const providers = Map.groupBy(missing, ({ provider }) => provider);
   const lines = [...providers].flatMap(([provider, models]) =>

@@ -6,11 +6,13 @@ export function Legend({
   series,
   bars,
   tick,
+  step,
 }: {
   series: readonly Series[];
   bars: readonly Bar[];
   /** The meaning of the ticks. */
   tick: string;
+  step: "hour" | "day";
 }) {
   const hasTicks = bars.some(({ before }) => before !== undefined);
   return (
@@ -35,6 +37,7 @@ export function Legend({
           {tick}
         </span>
       )}
+      <span class="dim">{step}s are UTC</span>
     </div>
   );
 }

@@ -13,6 +13,7 @@ import { RangePicker } from "../../parts/range-picker.tsx";
 import { coloursOf } from "../../parts/series.ts";
 import { Blank, Bones, Failed } from "../../parts/states.tsx";
 import { Page } from "../../shell/page.tsx";
+import { NoCallYet } from "../no-call-yet.tsx";
 import { SpendChart } from "./chart.tsx";
 import { download } from "./csv.ts";
 import {
@@ -141,16 +142,19 @@ export function SpendPage() {
             {total === undefined ? (
               table.slow && <Bones rows={8} />
             ) : total.calls === 0 ? (
-              <Blank title="No calls in this time.">
-                {Object.keys(filters).length > 0
-                  ? "All filters together exclude every call of this time."
-                  : "What calls cost is added up here as they end."}
-              </Blank>
+              <NoCallYet>
+                <Blank title="No calls in this time.">
+                  {Object.keys(filters).length > 0
+                    ? "All filters together exclude every call of this time."
+                    : "What calls cost is added up here as they end."}
+                </Blank>
+              </NoCallYet>
             ) : (
               <>
                 <div class="body stack">
                   <Legend
                     {...{ series, bars }}
+                    step={period.step}
                     tick={period.step === "hour" ? "same hour a week before" : `same weekday of ${against}`}
                   />
                   <SpendChart

@@ -6,6 +6,7 @@ import {
   matchingOptions,
   showSource,
   showValue,
+  valueLines,
 } from "../../../src/console/pages/config/options.ts";
 import {
   bookDate,
@@ -181,5 +182,23 @@ test("what a reload would change stands as removed and added", () => {
     { sign: "-", text: "aliases.fast: a" },
     { sign: "+", text: "aliases.fast: b" },
     { sign: "+", text: "limits.calls: 400" },
+  ]);
+});
+
+test("M24: a long section has a line for each member, and a change shows the members that differ", () => {
+  const provider = (n: number) => ({ baseUrl: `https://host-${n}.example/v1`, speaks: "chat-completions" });
+  const providers = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`host-${n}`, provider(n)]));
+  expect(valueLines(providers).slice(0, 3)).toEqual([
+    ...["host-0:", "  baseUrl: https://host-0.example/v1", "  speaks: chat-completions"],
+  ]);
+  expect(valueLines([{ model: "a", weight: 3 }])).toEqual(["[{model: a, weight: 3}]"]);
+  const onDisk = { ...providers, "host-7": { ...provider(7), speaks: "messages" } };
+  expect(changeLines([{ path: "providers", running: providers, onDisk, needsRestart: false }])).toEqual([
+    { sign: " ", text: "providers:" },
+    { sign: " ", text: "  host-7:" },
+    { sign: "-", text: "    speaks: chat-completions" },
+    { sign: "+", text: "    speaks: messages" },
+    { sign: " ", text: "    … 1 unchanged" },
+    { sign: " ", text: "  … 29 unchanged" },
   ]);
 });

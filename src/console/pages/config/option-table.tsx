@@ -2,7 +2,7 @@
 import { setQuery } from "../../data/location.ts";
 import type { ConfigOption } from "../../data/types.ts";
 import { Heads } from "../../parts/heads.tsx";
-import { showSource, showValue } from "./options.ts";
+import { showSource, showValue, valueLines } from "./options.ts";
 
 export function OptionTable({ options }: { options: readonly ConfigOption[] }) {
   return (
@@ -29,11 +29,7 @@ function Row({ option }: { option: ConfigOption }) {
         <code>{path}</code>
       </td>
       <td class={isDefault ? "mid" : ""} title={usual}>
-        {value === undefined || value === null ? (
-          <span class="dim">not set</span>
-        ) : (
-          showValue(value) || <span class="dim">empty</span>
-        )}
+        {value === undefined || value === null ? <span class="dim">not set</span> : <Value value={value} />}
       </td>
       <td class="dim">
         {places.length === 0 && showSource(option)}
@@ -47,4 +43,10 @@ function Row({ option }: { option: ConfigOption }) {
       </td>
     </tr>
   );
+}
+
+function Value({ value }: { value: unknown }) {
+  const lines = valueLines(value);
+  if (lines.length > 1) return <pre>{lines.join("\n")}</pre>;
+  return lines[0] === "" ? <span class="dim">empty</span> : <>{lines[0]}</>;
 }

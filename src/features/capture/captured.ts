@@ -21,6 +21,8 @@ export interface Captured {
   replaced?: readonly Replaced[];
   /** Headers of the client that change what its request means, masked. */
   asked?: Readonly<Record<string, string>>;
+  /** What weir and the provider sent each other in the last attempt; absent where nothing was sent. */
+  wire?: CapturedWire;
   /** Status and headers of the answer. */
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -34,6 +36,20 @@ export type CaptureUp = CapturedBatch | CaptureState;
 /** What its config permits. */
 export interface CaptureState {
   onDemand: boolean;
+}
+
+export interface CapturedWire {
+  url: string;
+  /** Id of the provider's format. */
+  format: string;
+  /** Masked; absent: as the client sent it. */
+  request?: string;
+  /** Absent: no answer came. */
+  status?: number;
+  /** Masked; absent: as the client got it, or see `isHidden`. */
+  answer?: string;
+  /** The answer is not kept: weir cannot tell whether its pieces share a credential. */
+  isHidden?: true;
 }
 
 /** Captured calls together, and how much of them all the file may keep. Bytes. */

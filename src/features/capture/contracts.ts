@@ -30,6 +30,21 @@ export const CapturedCall = answer(
         description: "Headers of the client that change what its request means.",
       }),
     ),
+    wire: Type.Optional(
+      answer(
+        {
+          url: Type.String(),
+          format: Type.String({ description: "Id of the provider's format." }),
+          request: Type.Optional(Type.String({ description: "Absent: as the client sent it." })),
+          status: Type.Optional(Type.Integer({ description: "Absent: no answer came." })),
+          answer: Type.Optional(Type.String({ description: "Absent: as the client got it, or hidden." })),
+          isHidden: Type.Optional(
+            Type.Literal(true, { description: "The answer is not kept: its pieces may share a credential." }),
+          ),
+        },
+        { description: "What weir and the provider sent each other in the last attempt." },
+      ),
+    ),
     status: Type.Integer(),
     headers: Type.Record(Type.String(), Type.String(), { description: "Of the answer." }),
     error: Type.Optional(Type.String({ description: "Why the answer failed." })),

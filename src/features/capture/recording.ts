@@ -12,7 +12,10 @@ import type { TapeEntry } from "../../gateway/recording/entry.ts";
 import { shortened } from "../../gateway/recording/meaning.ts";
 import { Recorder } from "../../gateway/recording/recorder.ts";
 import { captureHeader } from "./headers.ts";
+import { wireTap } from "../../gateway/lanes/wire.ts";
+import { Wire } from "../../gateway/recording/wire.ts";
 import type { CaptureOutbox } from "./outbox.ts";
+import { wireOf } from "./wire.ts";
 import type { CaptureRules } from "./rules.ts";
 
 export interface CaptureSettings extends CaptureRules {
@@ -59,6 +62,7 @@ export class Capture implements CallTape {
   }
 
   take(taped: TapedCall, open: () => Promise<Opened>): Promise<Opened> {
+    wireTap.set(taped.call, new Wire(this.#settings.bytes + MARGIN));
     return this.#recorder.take(taped, open);
   }
 
@@ -81,6 +85,7 @@ export class Capture implements CallTape {
       ...(request !== short ? (["secrets"] as const) : []),
     ];
     const asked = this.#askedBy(taped);
+    const wire = wireOf({ taped, written, answer, mask: this.#mask, bytes: this.#settings.bytes });
     const cut: Captured["cut"] = [
       ...(request.length > this.#settings.bytes ? (["request"] as const) : []),
       ...(answer.length > this.#settings.bytes ? (["answer"] as const) : []),
@@ -93,6 +98,7 @@ export class Capture implements CallTape {
       ...(cut.length > 0 && { cut }),
       ...(replaced.length > 0 && { replaced }),
       ...(asked && { asked }),
+      ...(wire && { wire }),
       ...(error && { error: error.message }),
     };
     this.#outbox.add(captured, this.#settings.fileBytes);

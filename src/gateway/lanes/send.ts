@@ -20,6 +20,7 @@ import {
   type UpstreamResponse,
 } from "./transport.ts";
 import { PassedRefusal } from "./passed-error.ts";
+import { tapped, wireTap } from "./wire.ts";
 
 type HeaderRecord = Readonly<Record<string, string>>;
 
@@ -89,10 +90,12 @@ export function send(prepared: Prepared, attempt: Attempt): Promise<UpstreamResp
  */
 export function sendTo(prepared: Prepared, attempt: Attempt, receiver: HeadReceiver): void {
   const { authorizer } = prepared.target.deployment;
+  const tap = wireTap.get(attempt.call);
   let sending: Promise<UpstreamResponse>;
   try {
     const request = requestOf(prepared, attempt);
     attempt.wasSent = true;
+    tap?.sent(prepared);
     sending = authorizer ? sendAuthorized(request, authorizer) : transport(request);
   } catch (cause) {
     return receiver.failed(sendFailure(cause, attempt));
@@ -101,7 +104,7 @@ export function sendTo(prepared: Prepared, attempt: Attempt, receiver: HeadRecei
     (response) => {
       noteHead(response, attempt);
       if (isRedirect(response)) refuseRedirect(response, attempt, receiver);
-      else receiver.head(response);
+      else receiver.head(tap ? tapped(response, tap) : response);
     },
     (cause: unknown) => receiver.failed(sendFailure(cause, attempt)),
   );

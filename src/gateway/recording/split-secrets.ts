@@ -1,11 +1,12 @@
 /** Finds what must be masked in a stream although no single piece contains all of it. */
 import type { ChatRequest } from "../../core/chat.ts";
 import type { ChatEvent } from "../../core/events.ts";
-import { writeFrame } from "../../stream/sse.ts";
+import { SseParser, writeFrame } from "../../stream/sse.ts";
 import type { TapedCall } from "../tape.ts";
 import { contextFor, eventsOf } from "./events.ts";
 import type { TapeEntry } from "./entry.ts";
 import type { Mask } from "./meaning.ts";
+import { contextOf } from "./request.ts";
 
 /**
  * A recorded stream without secrets that its pieces share. A block with such a secret becomes one piece, and the stream is
@@ -35,6 +36,27 @@ export function withoutSplitSecrets(
   for (const [index, event] of masked.entries()) if (event) add(event, timed[index]!.ms);
   if (!entry.error) add(undefined, timed.at(-1)?.ms ?? 0);
   return { answer, ms };
+}
+
+/**
+ * Whether pieces of a provider's stream share a secret, or may do so: then no text of them can be kept.
+ * @param text server-sent events, of which only the beginning may be there @param format id of the provider's format
+ */
+export function mayShareSecrets(text: string, format: string, taped: TapedCall, mask: Mask): boolean {
+  const { upstream, client } = taped.formats.get(format) ?? {};
+  const codec = upstream?.codec ?? client?.codec.reader;
+  if (!codec) return true;
+  const reader = codec.readStream(contextOf(taped));
+  const frames = new SseParser().push(Buffer.from(text));
+  const events: ChatEvent[] = [];
+  for (const [at, frame] of frames.entries())
+    try {
+      if (events.at(-1)?.type !== "message-end") events.push(...reader.push(frame));
+    } catch {
+      // The event of an error is the last one.
+      if (at < frames.length - 1) return true;
+    }
+  return maskBlocks(events, mask) !== undefined;
 }
 
 /** The events with masked texts, undefined in place of deltas that are left out. @returns undefined if nothing is to be masked */

@@ -26,6 +26,7 @@ import type {
   Reconciliation,
   TimedReport,
   UsageReport,
+  UsageFilter,
 } from "../keeper/reports/shapes.ts";
 import type { Sql } from "../keeper/store/sql.ts";
 import type { AccountRow, Actor } from "../keeper/store/store.ts";
@@ -134,7 +135,7 @@ export interface AdminBooks {
 
   accounts(): Promise<readonly AccountFigures[]>;
   rates(): Promise<readonly RateFigures[]>;
-  usage(query: Filter & { by: readonly UsageGroup[] }): Promise<UsageReport>;
+  usage(query: UsageFilter & { by: readonly UsageGroup[] }): Promise<UsageReport>;
   calls(filter: CallQuery): Promise<CallPage>;
   /** @param filter with the most slices of the answer */
   summary(filter: CallFilter & { slices: number }): Promise<CallSummary>;

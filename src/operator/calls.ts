@@ -165,8 +165,8 @@ export const CALL_FILTER = {
   losses: flag("Calls of which something could not be carried over."),
   state: Type.Optional(
     words(
-      [...CHARGE_STATES, "uncertain"],
-      "State of the charge of any attempt; `uncertain`: estimated or assumed.",
+      [...CHARGE_STATES, "uncertain", "certain"],
+      "State of the charge of any attempt; `uncertain`: estimated or assumed; `certain`: neither of them, nor unpriced.",
     ),
   ),
   refused: Type.Optional(words([...REFUSALS, "any"], "Which rule of the gateway refused the call.")),

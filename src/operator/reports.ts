@@ -1,9 +1,13 @@
 /** Reports: usage, prices, what another model would have cost. */
 import { answer, FILTER, groupOf, mapOf, nano, PAGE, pageOf, request, time, words } from "./shapes.ts";
 import { type Static, Type } from "@sinclair/typebox";
+import { CALL_FILTER } from "./calls.ts";
 import { contract } from "./contract.ts";
 
-export const USAGE_GROUPS = ["key", "path", "tag", "model", "provider", "day", "hour"] as const;
+export const USAGE_GROUPS = [
+  ...(["key", "path", "tag", "model", "provider", "client", "session", "state"] as const),
+  ...(["day", "hour", "5min"] as const),
+] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** The members of a row of sums. */
@@ -44,6 +48,9 @@ export const UsageReport = answer({
   from: Type.Optional(time("The sums begin here: the beginning of an hour or a day.")),
   to: Type.Optional(time("")),
   completeFrom: Type.Optional(time("The sums of earlier calls are deleted.")),
+  searchedTo: Type.Optional(
+    time("The sums are of calls since this time: there are more than such a report looks at."),
+  ),
 });
 export type UsageReport = Static<typeof UsageReport>;
 
@@ -124,7 +131,8 @@ export const usage = contract({
   path: "/admin/v1/usage",
   id: "usage",
   summary: "Sums of calls, tokens and money",
-  description: "The answer is CSV if the request accepts `text/csv`.",
+  description:
+    "The answer is CSV if the request accepts `text/csv`. By client, session, state or 5 minutes, with such a filter or with `exact`, the calls themselves are added up, at most the newest 150,000.",
   needs: { role: "read", on: "path" },
   query: request({
     by: Type.Array(words(USAGE_GROUPS), {
@@ -134,6 +142,10 @@ export const usage = contract({
       description: `Groups, with commas: ${USAGE_GROUPS.join(", ")}.`,
     }),
     ...FILTER,
+    client: CALL_FILTER.client,
+    session: CALL_FILTER.session,
+    state: CALL_FILTER.state,
+    exact: Type.Optional(Type.Boolean({ description: "The time is not extended to whole hours or days." })),
   }),
   answer: { name: "Usage", schema: UsageReport },
   csv: true,

@@ -56,8 +56,8 @@ describe("the period of a range", () => {
   });
 
   test.each([
-    ["1h", "hour", 2],
-    ["3h", "hour", 4],
+    ["1h", "5min", 12],
+    ["3h", "5min", 36],
     ["24h", "hour", 24],
     ["7d", "day", 7],
   ] as const)("%s has bars by %s, %d of them", (name, step, bars) => {
@@ -66,9 +66,11 @@ describe("the period of a range", () => {
     expect(period.end).toBeGreaterThan(NOW);
   });
 
-  test("two times widen to whole hours, or to whole days from two days on", () => {
-    const hours = periodOf({ from: NOW - 5 * HOUR, to: NOW - 2 * HOUR }, NOW);
-    expect([nameOf(hours.from, "hour"), hours.step, hours.open]).toEqual(["2026-11-20T07", "hour", false]);
+  test("S13: two times widen to 5 minutes up to 3 hours, to whole hours, or to whole days from two days on", () => {
+    const hours = periodOf({ from: NOW - 6 * HOUR, to: NOW - 2 * HOUR }, NOW);
+    expect([nameOf(hours.from, "hour"), hours.step, hours.open]).toEqual(["2026-11-20T06", "hour", false]);
+    const short = periodOf({ from: NOW - 3 * HOUR, to: NOW }, NOW);
+    expect([nameOf(short.from, "5min"), short.step]).toEqual(["2026-11-20T09:40", "5min"]);
     const days = periodOf({ from: NOW - 5 * DAY, to: NOW - 2 * DAY }, NOW);
     expect([nameOf(days.from, "day"), bucketsOf(days).length]).toEqual(["2026-11-15", 4]);
   });

@@ -1,14 +1,24 @@
 /** `weir usage`: what was used and what it cost, by key, model and time. */
-import { FILTER_FLAGS, UsageError } from "../command.ts";
+import { FILTER_FLAGS, type Flag, UsageError } from "../command.ts";
 import { table } from "../terminal.ts";
 import { type BookContext, bookCommand } from "./command.ts";
 import { readAssumed, textOfAssumed } from "./assumed.ts";
 import { withProgress } from "./progress.ts";
 import type { UsageGroup, UsageReport } from "../../operator/index.ts";
-import { csv, showCount, showDay, showMoney } from "./show.ts";
+import { csv, showCount, showDay, showMoney, showTime } from "./show.ts";
 import { listOf, sinceOf, textOf } from "./values.ts";
 
-const GROUPS: readonly UsageGroup[] = ["key", "path", "tag", "model", "provider", "day", "hour"];
+const GROUPS: readonly UsageGroup[] = [
+  ...(["key", "path", "tag", "model", "provider", "client", "session", "state"] as const),
+  ...(["day", "hour", "5min"] as const),
+];
+
+/** Filters of which the books have no sums: the calls themselves are added up. */
+const CALL_FLAGS: readonly Flag[] = [
+  { name: "--client", value: "NAME", help: "only calls of this client: the beginning of its name" },
+  { name: "--session", value: "ID", help: "only calls of this session: its id at the client, or its hash" },
+  { name: "--charge", value: "STATE", help: "only such charges: certain, estimated, assumed, unpriced" },
+];
 
 export function filterOf(flags: BookContext["flags"]): Record<string, string | undefined> {
   const names = ["key", "path", "tag", "model", "provider"];
@@ -26,6 +36,7 @@ export const usage = bookCommand({
     { name: "--since", value: "TIME", help: "7d (default), 24h, or a day: 2026-11-01" },
     { name: "--until", value: "TIME", help: "end, in the same forms (default now)" },
     ...FILTER_FLAGS,
+    ...CALL_FLAGS,
     { name: "--assumed", help: "list what was assumed, because no provider counted it" },
     { name: "--csv", help: "print comma-separated values" },
   ],
@@ -34,7 +45,8 @@ export const usage = bookCommand({
     const by = (listOf(flags, "--by") ?? ["key", "model"]).map(groupOf);
     const now = Date.now();
     const from = sinceOf(flags, "--since", now) ?? now - 7 * DAY_MS;
-    const filter = filterOf(flags);
+    const [client, session] = [textOf(flags, "--client"), textOf(flags, "--session")];
+    const filter = { ...filterOf(flags), client, session, state: chargeOf(flags) };
     const time = { from, to: sinceOf(flags, "--until", now) };
     if (flags["--assumed"]) {
       const ofAll = Object.values(filter).every((value) => value === undefined);
@@ -47,6 +59,16 @@ export const usage = bookCommand({
     show(report, () => textOfReport(report, by, from));
   },
 });
+
+const CHARGES = ["certain", "estimated", "assumed", "unpriced"] as const;
+
+/** @throws UsageError */
+function chargeOf(flags: BookContext["flags"]): (typeof CHARGES)[number] | undefined {
+  const word = textOf(flags, "--charge");
+  const charge = CHARGES.find((known) => known === word);
+  if (word === undefined || charge !== undefined) return charge;
+  throw new UsageError(`--charge knows ${CHARGES.join(", ")}; "${word}" is none of them`);
+}
 
 /** @throws UsageError */
 function groupOf(word: string): UsageGroup {
@@ -66,6 +88,8 @@ function textOfReport(report: UsageReport, by: readonly UsageGroup[], from: numb
   const lines = [table([head, ...rows, total])];
   if (report.completeFrom !== undefined)
     lines.push(`Sums are complete from ${showDay(report.completeFrom)}; older ones were deleted.`);
+  if (report.searchedTo !== undefined)
+    lines.push(`These are the newest calls, since ${showTime(report.searchedTo)}: there are more.`);
   if (report.total.unpriced > 0)
     lines.push("Some calls have no price: weir prices missing lists their models.");
   return lines.join("\n");

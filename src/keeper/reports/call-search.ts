@@ -30,6 +30,8 @@ export interface Search {
 const UNCERTAIN = ["estimated", "assumed"] as const;
 /** The states of charges that are uncertain, as a condition on a column. */
 export const UNCERTAIN_STATES = inList(UNCERTAIN.map((state) => CHARGE_STATES.indexOf(state)));
+const CERTAIN = ["metered", "reported", "free"] as const;
+const CERTAIN_STATES = inList(CERTAIN.map((state) => CHARGE_STATES.indexOf(state)));
 const EVERYTHING = Number.MAX_SAFE_INTEGER;
 
 /** @param directory refreshed */
@@ -89,7 +91,7 @@ async function conditionsOf(
       triedCondition(filter.tried.group, directory.targetsOf({ deployment: filter.tried.at })),
     retried !== undefined && (retried ? "tries > 1" : "tries < 2"),
     losses !== undefined && `${losses ? "" : "NOT "}coalesce(detail, '') LIKE '{"losses":%'`,
-    state !== undefined && anyAttempt(`state ${statesOf(state)}`),
+    state !== undefined && anyAttempt(stateCondition(state)),
     refused !== undefined && (refused === "any" ? "refused > 0" : `refused = ${REFUSALS.indexOf(refused)}`),
     sessions.length > 0 && `session IN (${sessions.map((row) => blob(row.session)).join(", ")})`,
     ...columns.map(([name, value]) => detailHas(name, value)),
@@ -135,8 +137,25 @@ function anyAttempt(condition: string): string {
   return `(${condition} OR (tries > 1 AND EXISTS (SELECT 1 FROM charges WHERE charges.number = scanned.number AND charges.${condition})))`;
 }
 
-function statesOf(state: NonNullable<CallFilter["state"]>): string {
-  return state === "uncertain" ? UNCERTAIN_STATES : inList([CHARGE_STATES.indexOf(state)]);
+/** A condition on the column of a row or of an attempt. */
+export function stateCondition(state: NonNullable<CallFilter["state"]>): string {
+  if (state === "uncertain") return `state ${UNCERTAIN_STATES}`;
+  if (state === "certain") return `state ${CERTAIN_STATES}`;
+  return `state ${inList([CHARGE_STATES.indexOf(state)])}`;
+}
+
+/** @returns the number below which no row may be looked at; 0 if all may. @param most rows of each scan */
+export async function boundOf(sql: Sql, { ranges, scans }: Search, most: number): Promise<number> {
+  // The calls that were committed late are few.
+  const range = ranges.at(-1)!;
+  const bounds = scans.map(async (scan) => {
+    const [last] = await sql.all<{ number: number }>(
+      `SELECT number FROM calls WHERE number >= $1 AND number < $2 AND ${scan} ORDER BY number DESC LIMIT 1 OFFSET ${most}`,
+      [range.from, range.to],
+    );
+    return last ? last.number + 1 : 0;
+  });
+  return Math.max(0, ...(await Promise.all(bounds)));
 }
 
 async function textCondition(

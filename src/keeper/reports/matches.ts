@@ -64,7 +64,9 @@ function hasTarget(call: CallRecord, { provider, deployment, model }: CallFilter
 }
 
 function hasState({ charge: { state } }: AttemptRecord, wanted: NonNullable<CallFilter["state"]>): boolean {
-  return wanted === "uncertain" ? state === "estimated" || state === "assumed" : state === wanted;
+  const uncertain = state === "estimated" || state === "assumed";
+  if (wanted === "certain") return !uncertain && state !== "unpriced";
+  return wanted === "uncertain" ? uncertain : state === wanted;
 }
 
 function hasText(

@@ -27,6 +27,7 @@ import type {
   Filter,
   Invoice,
   Reconciliation,
+  UsageFilter,
   UsageReport,
 } from "./shapes.ts";
 import { missingPrices, usageReport } from "./usage.ts";
@@ -86,7 +87,7 @@ export class Reports {
     this.#now = now;
   }
 
-  usage(query: Filter & { by: readonly UsageGroup[] }): Promise<UsageReport> {
+  usage(query: UsageFilter & { by: readonly UsageGroup[] }): Promise<UsageReport> {
     return usageReport(this.#reader, this.#directory, query, this.#now());
   }
 

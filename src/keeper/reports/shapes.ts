@@ -24,6 +24,12 @@ export interface Filter {
   provider?: string;
 }
 
+/** The calls of a report of usage. */
+export interface UsageFilter extends Filter, Pick<CallFilter, "client" | "session" | "state"> {
+  /** The time is not extended to whole hours. */
+  exact?: boolean;
+}
+
 export type UsageSums = Sums;
 export type UsageReport = Frozen<Usage>;
 export type UsageRow = UsageReport["rows"][number];
@@ -56,8 +62,8 @@ export interface CallFilter extends Filter {
   /** Calls with more than one attempt. */
   retried?: boolean;
   losses?: boolean;
-  /** `uncertain`: estimated or assumed. */
-  state?: ChargeState | "uncertain";
+  /** `uncertain`: estimated or assumed; `certain`: neither of them, nor unpriced. */
+  state?: ChargeState | "uncertain" | "certain";
   refused?: RefusalReason | "any";
   /** Patterns over the model as the client named it. */
   asked?: readonly string[];

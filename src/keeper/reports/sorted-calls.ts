@@ -1,7 +1,7 @@
 /** A page of calls in the order of a number: the largest of the newest rows that a search finds. */
 import { timeOf } from "../store/numbers.ts";
 import type { Sql } from "../store/sql.ts";
-import { type NumberRange, type Search, withBlobs } from "./call-search.ts";
+import { boundOf, type Search, withBlobs } from "./call-search.ts";
 import type { CallOrder, CallPage, CallQuery } from "./shapes.ts";
 import { TOKENS } from "./wanted.ts";
 
@@ -25,7 +25,7 @@ export async function listSorted<Row extends { number: number }>(
 ): Promise<SortedPage<Row>> {
   const column = COLUMNS[sort];
   const last = cursorOf(after);
-  const bound = Math.max(0, ...(await Promise.all(scans.map((scan) => boundOf(sql, scan, ranges.at(-1)!)))));
+  const bound = await boundOf(sql, { ranges, scans, conditions }, SORTED);
   const where = [
     "number >= $1 AND number < $2",
     ...conditions,
@@ -61,15 +61,6 @@ async function rowsOf<Row extends { number: number }>(sql: Sql, found: readonly 
   const rows = await sql.all<Row>(`SELECT * FROM calls WHERE number IN (${numbers})`, []);
   const byNumber = new Map(rows.map((row) => [row.number, row]));
   return found.flatMap(({ number }) => byNumber.get(number) ?? []);
-}
-
-/** @returns the number below which no row is looked at; 0 if all are */
-async function boundOf(sql: Sql, scan: string, { from, to }: NumberRange): Promise<number> {
-  const [row] = await sql.all<{ number: number }>(
-    `SELECT number FROM calls WHERE number >= $1 AND number < $2 AND ${scan} ORDER BY number DESC LIMIT 1 OFFSET ${SORTED}`,
-    [from, to],
-  );
-  return row ? row.number + 1 : 0;
 }
 
 function cursorOf(after: string | undefined): Found | undefined {

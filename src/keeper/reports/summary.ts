@@ -4,7 +4,14 @@ import { OUTCOMES } from "../record/call-rows.ts";
 import { timeOf } from "../store/numbers.ts";
 import { DAY_MS, HOUR_MS } from "../record/roll-ups.ts";
 import type { Sql } from "../store/sql.ts";
-import { type NumberRange, type Search, searchFor, UNCERTAIN_STATES, withBlobs } from "./call-search.ts";
+import {
+  boundOf,
+  type NumberRange,
+  type Search,
+  searchFor,
+  UNCERTAIN_STATES,
+  withBlobs,
+} from "./call-search.ts";
 import { type Directory, inList } from "./directory.ts";
 import { lengthOf } from "./slices.ts";
 import type { CallFilter, CallSlice, CallSummary, Filter } from "./shapes.ts";
@@ -38,7 +45,7 @@ export async function summarize(
   const from = filter.from ?? (await firstCall(sql));
   if (from === undefined) return emptySummary(to);
   const sliceMs = lengthOf(to - from, slices);
-  const bound = await boundOf(sql, search);
+  const bound = await boundOf(sql, search, SUMMED);
   const isPlain = Object.entries(filter).every(([name, value]) => value === undefined || PLAIN.has(name));
   if (bound > 0 && isPlain) return fromSums(sql, directory, { ...filter, from, to }, sliceMs, now);
   const targets = directory.targetsOf(filter);
@@ -62,20 +69,6 @@ export async function summarize(
     sliceMs,
     ...(bound > 0 && { completeFrom: timeOf(bound) }),
   };
-}
-
-/** @returns the number below which no row may be looked at; 0 if all may */
-async function boundOf(sql: Sql, { ranges, scans }: Search): Promise<number> {
-  // The calls that were committed late are few.
-  const range = ranges.at(-1)!;
-  const bounds = scans.map(async (scan) => {
-    const [last] = await sql.all<{ number: number }>(
-      `SELECT number FROM calls WHERE number >= $1 AND number < $2 AND ${scan} ORDER BY number DESC LIMIT 1 OFFSET ${SUMMED}`,
-      [range.from, range.to],
-    );
-    return last ? last.number + 1 : 0;
-  });
-  return Math.max(0, ...(await Promise.all(bounds)));
 }
 
 function readSlices(

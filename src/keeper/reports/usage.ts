@@ -5,7 +5,8 @@ import { DAY_MS, HOUR_MS } from "../record/roll-ups.ts";
 import { SUMS } from "../store/schema.ts";
 import type { Sql } from "../store/sql.ts";
 import { type Directory, inList } from "./directory.ts";
-import type { Filter, UsageReport, UsageRow, UsageSums } from "./shapes.ts";
+import type { Filter, UsageFilter, UsageReport, UsageRow, UsageSums } from "./shapes.ts";
+import { type CallSums, certaintyOf, familyOf, sessionOf, sumsOfCalls } from "./usage-rows.ts";
 
 type Column = (typeof SUMS)[number];
 
@@ -35,32 +36,35 @@ const MEMBERS: Record<Column, keyof UsageSums> = {
 /** Longer reports without hours read days. */
 const HOURS_MS = 7 * DAY_MS;
 
-interface SumRow extends Record<Column, number> {
-  start: number;
-  caller: number;
-  target: number;
-}
+type SumRow = Record<Column, number> &
+  Pick<CallSums, "start" | "caller" | "target"> &
+  Partial<Pick<CallSums, "client" | "session" | "state">>;
+
+type Wanted = UsageFilter & { by: readonly UsageGroup[] };
 
 export async function usageReport(
   sql: Sql,
   directory: Directory,
-  filter: Filter & { by: readonly UsageGroup[] },
+  filter: UsageFilter & { by: readonly UsageGroup[] },
   now: number,
 ): Promise<UsageReport> {
   await directory.refresh();
-  const span = await spanOf(sql, filter, now);
+  const { span, read } = needsCalls(filter)
+    ? await readCalls(sql, directory, filter)
+    : await readSums(sql, directory, filter, now);
+  const clients = await directory.texts(read.flatMap(({ client = null }) => client ?? []));
   const groups = new Map<string, UsageRow>();
   const total = emptySums();
-  for (const row of await readRows(sql, directory, filter, span)) {
+  for (const row of read) {
     add(total, row);
-    for (const group of groupsOf(row, filter.by, directory)) {
+    for (const group of groupsOf(row, filter.by, directory, clients)) {
       const key = JSON.stringify(Object.values(group));
       let sums = groups.get(key);
       if (!sums) groups.set(key, (sums = { group, ...emptySums() }));
       add(sums, row);
     }
   }
-  const { from, to, completeFrom } = span;
+  const { from, to, completeFrom, searchedTo } = span;
   const rows = filter.by.length === 0 ? [] : [...groups.values()].sort(order(filter.by));
   return {
     rows,
@@ -68,14 +72,51 @@ export async function usageReport(
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
     ...(completeFrom !== undefined && { completeFrom }),
+    ...(searchedTo !== undefined && { searchedTo }),
   };
 }
 
-interface Span {
-  unit: "hour" | "day";
+/** Of what the sums are. */
+interface Times {
   from?: number;
   to?: number;
   completeFrom?: number;
+  searchedTo?: number;
+}
+
+interface Read {
+  span: Times;
+  read: readonly SumRow[];
+}
+
+/** Whether the roll-ups do not tell apart what a report asks for. */
+function needsCalls({ by, client, session, state, exact = false }: Wanted): boolean {
+  return exact || [client, session, state].some((value) => value !== undefined) || by.some(isOfCalls);
+}
+
+const isOfCalls = (group: UsageGroup) => ["client", "session", "state", "5min"].includes(group);
+
+async function readCalls(sql: Sql, directory: Directory, filter: Wanted): Promise<Read> {
+  const { from, to } = filter;
+  const { rows, searchedTo } = await sumsOfCalls(sql, directory, filter, MOST_ROWS);
+  expectFew(rows);
+  const [kept] = await sql.all<{ value: number }>("SELECT value FROM meta WHERE name = 'calls_from'");
+  const span = {
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(kept && kept.value > (from ?? 0) && { completeFrom: kept.value }),
+    ...(searchedTo !== undefined && { searchedTo }),
+  };
+  return { span, read: rows };
+}
+
+async function readSums(sql: Sql, directory: Directory, filter: Wanted, now: number): Promise<Read> {
+  const span = await spanOf(sql, filter, now);
+  return { span, read: await readRows(sql, directory, filter, span) };
+}
+
+interface Span extends Times {
+  unit: "hour" | "day";
 }
 
 /** Which roll-up a report reads. Its times are extended to whole hours or days. */
@@ -128,21 +169,24 @@ async function readRows(
      WHERE ${where.join(" AND ")} ${groups.length > 0 ? `GROUP BY ${groups.join(", ")}` : "HAVING count(*) > 0"} LIMIT ${MOST_ROWS + 1}`,
     [from ?? 0, to ?? Number.MAX_SAFE_INTEGER],
   );
-  if (rows.length > MOST_ROWS)
-    throw new AdminError(
-      400,
-      "too_many_rows",
-      "The report would be too long: ask for a shorter time, fewer groups, or days instead of hours.",
-      { path: "?by" },
-    );
+  expectFew(rows);
   return rows;
+}
+
+/** @throws AdminError 400 */
+function expectFew(rows: readonly unknown[]): void {
+  if (rows.length <= MOST_ROWS) return;
+  const message =
+    "The report would be too long: ask for a shorter time, fewer groups, or days instead of hours.";
+  throw new AdminError(400, "too_many_rows", message, { path: "?by" });
 }
 
 /** The groups that a row belongs to: several for a caller with several tags. */
 function groupsOf(
-  { start, caller, target }: SumRow,
+  { start, caller, target, client = null, session = null, state = null }: SumRow,
   by: readonly UsageGroup[],
   { callers, targets }: Directory,
+  clients: ReadonlyMap<number, string>,
 ): Partial<Record<UsageGroup, string>>[] {
   const who = callers.get(caller);
   const what = targets.get(target);
@@ -154,6 +198,10 @@ function groupsOf(
     provider: what?.provider ?? "",
     day: new Date(start).toISOString().slice(0, 10),
     hour: new Date(start).toISOString().slice(0, 13),
+    "5min": new Date(start).toISOString().slice(0, 16),
+    client: client === null ? "" : familyOf(clients.get(client) ?? ""),
+    session: sessionOf(session),
+    state: certaintyOf(state),
   };
   const tags = by.includes("tag") && who && who.tags.length > 0 ? who.tags : [""];
   return tags.map((tag) => Object.fromEntries(by.map((name) => [name, name === "tag" ? tag : values[name]])));
@@ -169,7 +217,7 @@ export function emptySums(): UsageSums {
 
 /** By time where a group is one, else the dearest first. */
 function order(by: readonly UsageGroup[]): (a: UsageRow, b: UsageRow) => number {
-  const time = by.find((name) => name === "day" || name === "hour");
+  const time = by.find((name) => name === "day" || name === "hour" || name === "5min");
   const byTime = (a: UsageRow, b: UsageRow) => (time ? (a.group[time]! < b.group[time]! ? -1 : 1) : 0);
   return (a, b) =>
     (time && a.group[time] !== b.group[time] ? byTime(a, b) : 0) || b.cost - a.cost || b.calls - a.calls;

@@ -134,7 +134,7 @@ function Column({ bar, series, period, plot, filters, x, onPoint }: ColumnProps)
 }
 
 /** Least pixels of a label with its gap. */
-const LABEL = { day: 40, hour: 52 };
+const LABEL = { day: 40, hour: 52, "5min": 52 };
 
 function Labels({ bars, plot, period }: { bars: readonly Bar[]; plot: Plot; period: Period }) {
   const every = Math.max(1, Math.ceil(LABEL[period.step] / plot.slot));
@@ -156,7 +156,7 @@ function Labels({ bars, plot, period }: { bars: readonly Bar[]; plot: Plot; peri
 }
 
 function labelOf(at: number, { step }: Period): string {
-  return step === "hour" ? hourName(at) : String(new Date(at).getUTCDate());
+  return step === "day" ? String(new Date(at).getUTCDate()) : hourName(at);
 }
 
 function highest(bars: readonly Bar[]): number {

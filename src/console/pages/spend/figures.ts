@@ -25,6 +25,9 @@ export const DIMENSIONS = {
   tag: "Tag",
   model: "Model",
   provider: "Provider",
+  client: "Client",
+  session: "Session",
+  state: "Charge",
   day: "Day",
 } as const;
 export type Dimension = keyof typeof DIMENSIONS;
@@ -36,6 +39,9 @@ const SECOND: Readonly<Record<Dimension, Dimension>> = {
   tag: "key",
   model: "key",
   provider: "model",
+  client: "model",
+  session: "model",
+  state: "model",
   day: "model",
 };
 
@@ -44,6 +50,9 @@ export function secondOf(dimension: Dimension, asked: string | undefined): Dimen
   const isOther = asked !== undefined && asked !== dimension && Object.hasOwn(DIMENSIONS, asked);
   return isOther ? (asked as Dimension) : SECOND[dimension];
 }
+
+/** Dimensions that the sums of the books do not have: the calls themselves are added up. */
+export const OF_CALLS: ReadonlySet<string> = new Set(["client", "session", "state"]);
 
 /** By what rows are ordered. */
 export const RANKS = { cost: "Cost", calls: "Calls", tokens: "Tokens" } as const;
@@ -158,8 +167,9 @@ export function idOf({ group }: Row, dimension: Dimension): string {
 }
 
 function nameOfGroup(row: Row, dimension: Dimension): string {
-  if (selectionOf(row, dimension) === undefined) return `no ${dimension}`;
+  if (selectionOf(row, dimension) === undefined) return `no ${DIMENSIONS[dimension].toLowerCase()}`;
   if (dimension === "day") return dayName(Date.parse(row.group["day"]!));
+  if (dimension === "client") return row.group["client"]!.replace(/\/$/, "");
   return dimension === "key" ? (row.keyName ?? row.group["key"]!) : idOf(row, dimension);
 }
 

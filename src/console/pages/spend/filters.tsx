@@ -5,7 +5,9 @@ import { Button } from "../../parts/controls.tsx";
 import { FilterBar } from "../../parts/filter-bar.tsx";
 
 /** Filters of the sums. */
-const SUMMED = ["key", "path", "tag", "model", "provider"] as const satisfies readonly FilterName[];
+const SUMMED = [
+  ...(["key", "path", "tag", "model", "provider", "client", "session", "state"] as const),
+] satisfies readonly FilterName[];
 
 export type SpendFilters = Partial<Record<(typeof SUMMED)[number], string>>;
 
@@ -28,8 +30,7 @@ export function SpendFilterBar({ query }: { query: Readonly<Record<string, strin
       {ignored.length > 0 && (
         <div class="note warn" role="alert">
           <span>
-            Sums are kept by key, path, tag, model and provider: <b>{ignored.join(", ")}</b> is not applied
-            here.
+            Spend has no sums by <b>{ignored.join(", ")}</b>: that filter is not applied here.
           </span>
           <Button
             kind="quiet"

@@ -1,7 +1,8 @@
-/** The time that Spend is about, in buckets of hours or days. The sums of the books are by UTC hour and day, so the buckets are UTC too. */
+/** The time that Spend is about, in buckets of 5 minutes, hours or days. The sums of the books are by UTC hour and day, so the buckets are UTC too. */
 
 export const HOUR = 3_600_000;
 export const DAY = 86_400_000;
+const FIVE_MINUTES = 300_000;
 
 /** A range of the address: a relative one has a name, another one ends at `to` or goes on. */
 export interface AddressRange {
@@ -18,7 +19,7 @@ export interface Period {
   to: number;
   /** End of the last bucket; later than `to` while the period runs. */
   end: number;
-  step: "hour" | "day";
+  step: "5min" | "hour" | "day";
   /** The period runs: its last bucket has not ended. */
   open: boolean;
   isMonth: boolean;
@@ -30,16 +31,16 @@ export function periodOf(range: AddressRange, now: number): Period {
   if (name === "month") return monthOf(now);
   if (name === "7d") return running(floor(now, DAY) - 6 * DAY, now, "day");
   if (name === "30d") return running(floor(now, DAY) - 29 * DAY, now, "day");
+  if (name === "24h") return running(floor(now, HOUR) - 23 * HOUR, now, "hour");
   const hours = HOURS[name];
   if (hours === undefined) return between(range.from, range.to ?? now, now);
-  return running(floor(now, HOUR) - hours * HOUR, now, "hour");
+  return running(floor(now, FIVE_MINUTES) + FIVE_MINUTES - hours * HOUR, now, "5min");
 }
 
-/** Whole hours before the one that runs. */
-const HOURS: Readonly<Record<string, number>> = { "1h": 1, "3h": 3, "24h": 23 };
+const HOURS: Readonly<Record<string, number>> = { "1h": 1, "3h": 3 };
 
 function between(from: number, to: number, now: number): Period {
-  const step = to - from <= 2 * DAY ? "hour" : "day";
+  const step = to - from <= 3 * HOUR ? "5min" : to - from <= 2 * DAY ? "hour" : "day";
   const size = sizeOf(step);
   const first = floor(from, size);
   const end = Math.max(first + size, Math.ceil(to / size) * size);
@@ -71,7 +72,7 @@ function running(from: number, now: number, step: Period["step"]): Period {
 }
 
 export function sizeOf(step: Period["step"]): number {
-  return step === "hour" ? HOUR : DAY;
+  return { "5min": FIVE_MINUTES, hour: HOUR, day: DAY }[step];
 }
 
 const floor = (time: number, size: number) => Math.floor(time / size) * size;
@@ -104,9 +105,9 @@ export function counterparts(period: Period): { from: number; to: number } {
   return { from: Math.min(...all), to: Math.max(...all) + sizeOf(period.step) };
 }
 
-/** The name of a bucket in reports: `2026-11-22`, `2026-11-22T04`. */
+/** The name of a bucket in reports: `2026-11-22`, `2026-11-22T04`, `2026-11-22T04:05`. */
 export function nameOf(bucket: number, step: Period["step"]): string {
-  return new Date(bucket).toISOString().slice(0, step === "hour" ? 13 : 10);
+  return new Date(bucket).toISOString().slice(0, { "5min": 16, hour: 13, day: 10 }[step]);
 }
 
 export function monthName(time: number): string {
@@ -120,7 +121,7 @@ export function titleOf(range: AddressRange, period: Period): string {
   if (period.isMonth) return `${monthName(period.from)}${period.open ? " so far" : ""}`;
   const span = SPANS[range.name ?? ""];
   if (span !== undefined) return `The last ${span}`;
-  if (period.step === "hour")
+  if (period.step !== "day")
     return `${dayName(period.from)}, ${hourName(period.from)} to ${hourName(period.end)} UTC`;
   const last = period.end - DAY;
   return last <= period.from ? dayName(period.from) : `${dayName(period.from)} to ${dayName(last)}`;

@@ -27,6 +27,7 @@ import {
   groupsOf,
   type Rank,
   RANKS,
+  OF_CALLS,
   secondOf,
   seriesOf,
   TOGETHER,
@@ -42,6 +43,7 @@ import {
   neighbour,
   type Period,
   periodOf,
+  sizeOf,
   titleOf,
 } from "./period.ts";
 import { statementOf } from "./statement.ts";
@@ -62,13 +64,18 @@ export function SpendPage() {
   const filters = filtersFor(values);
   const groupNames = groupsOf(asked);
 
+  const isShort = period.step === "5min";
+  // The sums of the books are of whole hours.
+  const exact = isShort ? { exact: "true" } : {};
+  const isOfCalls = isShort || Object.keys({ ...filters, [asked]: 1 }).some((name) => OF_CALLS.has(name));
+
   const usage = (
     by: readonly string[],
     { from, to }: { from: number; to: number },
-  ): FilledIn<typeof getUsage> => `/usage${queryOf({ by, from, to, ...filters })}`;
+  ): FilledIn<typeof getUsage> => `/usage${queryOf({ by, from, to, ...filters, ...exact })}`;
   const whole = { from: period.from, to: period.end };
   const table = useApi<typeof getUsage>(usage(groupNames, whole), { every: EVERY });
-  const earlier = useApi<typeof getUsage>(usage(groupNames, fullHours(before(period))));
+  const earlier = useApi<typeof getUsage>(usage(groupNames, settled(before(period), period)));
   const total = table.data?.total;
   const dimension = dimensionOf(table.data?.rows ?? [], asked);
   const rank: Rank = Object.hasOwn(RANKS, values["rank"] ?? "") ? (values["rank"] as Rank) : "cost";
@@ -135,7 +142,11 @@ export function SpendPage() {
             busy={table.busy || drawn.busy}
             foot={
               total && total.calls > 0 ? (
-                <ProofLine completeFrom={table.data?.completeFrom} period={period} />
+                <ProofLine
+                  completeFrom={table.data?.completeFrom}
+                  searchedTo={table.data?.searchedTo}
+                  {...{ period, isOfCalls }}
+                />
               ) : undefined
             }
           >
@@ -155,17 +166,17 @@ export function SpendPage() {
                   <Legend
                     {...{ series, bars }}
                     step={period.step}
-                    tick={period.step === "hour" ? "same hour a week before" : `same weekday of ${against}`}
+                    tick={period.step === "day" ? `same weekday of ${against}` : "same time a week before"}
                   />
                   <SpendChart
                     {...{ bars, series, period }}
                     filters={filters}
-                    label={`Spend by ${period.step}; the table below has the same figures by ${DIMENSIONS[dimension].toLowerCase()}`}
+                    label={`Spend by ${isShort ? "5 minutes" : period.step}; the table below has the same figures by ${DIMENSIONS[dimension].toLowerCase()}`}
                   />
                 </div>
                 <SpendTable
                   {...{ groups: all, series, total, dimension, title, against, calls, rank, second }}
-                  sums={{ ...filters, ...whole }}
+                  sums={{ ...filters, ...whole, ...exact }}
                   before={earlier.data?.total}
                 />
               </>
@@ -245,7 +256,8 @@ function rangeForCalls({ from, end, open }: Period, name: string | undefined) {
   return { from, to: open ? undefined : end };
 }
 
-/** The books have sums by hour; a time that moves with each minute would be a new request each minute. */
-function fullHours({ from, to }: { from: number; to: number }) {
-  return { from, to: Math.floor(to / HOUR) * HOUR };
+/** Of whole buckets: a time that moves with each minute would be a new request each minute. */
+function settled({ from, to }: { from: number; to: number }, { step }: Period) {
+  const size = step === "5min" ? sizeOf(step) : HOUR;
+  return { from: Math.floor(from / size) * size, to: Math.floor(to / size) * size };
 }

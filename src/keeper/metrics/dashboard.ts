@@ -115,6 +115,29 @@ export const PANELS: readonly Panel[] = [
     type: "bargauge",
   },
   {
+    title: "Budgets in dollars",
+    description: "Parts of the open window of each budget.",
+    unit: "currencyUSD",
+    queries: [["weir_budget_dollars", "{{budget}} {{part}}"]],
+  },
+  {
+    title: "Keys",
+    description: "US dollars and calls in the chosen time, by key.",
+    unit: "short",
+    queries: [
+      ["sum by (key) (increase(weir_key_cost_dollars_total[$__range]))", "{{key}}: dollars"],
+      ["sum by (key) (increase(weir_key_calls_total[$__range]))", "{{key}}: calls"],
+    ],
+    type: "bargauge",
+  },
+  {
+    title: "Not carried over",
+    description: "Parts of requests and answers that were not translated, a second.",
+    unit: "short",
+    queries: [[`sum by (code) (rate(weir_losses_total${RATE}))`, "{{code}}"]],
+    stacked: true,
+  },
+  {
     title: "Circuit breakers",
     description: "0 closed, 1 half-open, 2 open.",
     unit: "short",
@@ -128,6 +151,28 @@ export const PANELS: readonly Panel[] = [
       ["max(weir_ledger_lag_seconds)", "lag"],
       [`histogram_quantile(0.99, sum by (le) (rate(weir_store_write_seconds_bucket${RATE})))`, "commit p99"],
     ],
+  },
+  {
+    title: "Waiting records",
+    description: "Records of calls that are not in the store yet: in the keeper, and on the disk.",
+    unit: "short",
+    queries: [
+      ["max(weir_records_waiting)", "keeper"],
+      ["max(weir_spool_records)", "disk"],
+    ],
+    stacked: true,
+  },
+  {
+    title: "Event loop",
+    description: "Its delay in each process.",
+    unit: "s",
+    queries: [["weir_loop_lag_seconds", "{{worker}}"]],
+  },
+  {
+    title: "Store",
+    description: "Its size.",
+    unit: "bytes",
+    queries: [["max(weir_store_bytes)", "store"]],
   },
   {
     title: "Processes",
@@ -190,9 +235,10 @@ export const ALERTS: readonly Alert[] = [
   },
   {
     name: "WeirRecordsDropped",
-    expression: "increase(weir_records_dropped_total[10m]) > 0",
+    expression:
+      "increase(weir_records_dropped_total[10m]) > 0 or increase(weir_feature_rows_lost_total[10m]) > 0",
     lasts: "0m",
-    summary: "Records of calls were lost. Budgets are still exact.",
+    summary: "Records of calls, or rows of a feature, were lost. Budgets are still exact.",
   },
   {
     name: "WeirRestarts",

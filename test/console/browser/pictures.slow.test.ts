@@ -66,6 +66,24 @@ describe.skipIf(missingChromium !== undefined)(`pictures (${missingChromium ?? "
     expect(svg).not.toContain(">weight<");
   });
 
+  test("a session as SVG has its turns with what they cost, and as PNG is drawn", async () => {
+    const { sessions } = await stage.api.send<{ sessions: { session: string }[] }>("GET", "/sessions");
+    const path = `/sessions/${sessions[0]!.session}`;
+    const svg = (await saved(path, "=SVG", "document.querySelector('.session > li')")).toString();
+    expect(svg).toContain(`Session ${sessions[0]!.session}`);
+    const turns = await page.evaluate<number>("document.querySelectorAll('.session > li').length");
+    expect(turns).toBeGreaterThan(0);
+    const models = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('.session > li header .mid')].map((one) => one.innerText.split(' ')[0])",
+    );
+    for (const model of models) expect(svg).toContain(`>${model}<`);
+    expect(svg).not.toMatch(/\s(class|style|href|onclick)=|<script|foreignObject|var\(/);
+    expect((await saved(path, "=PNG", "document.querySelector('.session > li')")).length).toBeGreaterThan(
+      10_000,
+    );
+    expect(page.faults).toEqual([]);
+  });
+
   test("Spend as PNG is drawn under the policy of the console", async () => {
     const png = await saved("/spend?by=key", "=PNG", SPEND);
     expect(png.length).toBeGreaterThan(20_000);

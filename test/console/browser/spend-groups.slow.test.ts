@@ -125,8 +125,10 @@ describe.skipIf(missingChromium !== undefined)(
       const { output } = stage.run("usage", "--by", "client", "--since", "30d", "--json");
       const { rows } = JSON.parse(output) as UsageReport;
       expect(rows.length).toBeGreaterThan(1);
-      const text = stage.run("usage", "--by", "state", "--since", "30d").output;
-      expect(text).toContain("certain");
+      const text = stage.run("usage", "--by", "state", "--since", "30d", "--charge", "certain").output;
+      expect(text).toMatch(/^certain /m);
+      expect(text).not.toMatch(/^(estimated|assumed) /m);
+      expect(stage.run("usage", "--charge", "sure").output).toContain("--charge knows certain, estimated");
       const csv = stage.run(
         "usage",
         "--by",

@@ -10,6 +10,7 @@ import { Figure, Tag } from "../../../console/parts/controls.tsx";
 import { Shape } from "../../../console/parts/icons.tsx";
 import { Money, Time } from "../../../console/parts/numbers.tsx";
 import { Facts, Panel } from "../../../console/parts/panel.tsx";
+import { PictureButtons } from "../../../console/parts/picture-buttons.tsx";
 import { Loaded } from "../../../console/parts/states.tsx";
 import { Said } from "../../../console/parts/talk.tsx";
 import { Page } from "../../../console/shell/page.tsx";
@@ -37,7 +38,12 @@ export function SessionPage({ id }: { id: string }) {
     <Page
       title={`Session ${id}`}
       crumbs={crumbs}
-      right={reading.data && <CaptureButton kind="session" what={id} />}
+      right={
+        <>
+          {reading.data && <CaptureButton kind="session" what={id} />}
+          <PictureButtons name={`Session ${id}`} />
+        </>
+      }
     >
       <Loaded of={reading} what="The session">
         {(session) => (

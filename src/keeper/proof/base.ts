@@ -1,4 +1,5 @@
 /** What the proof of all rows leaves in the store, so that the next ones read only the rows behind it. */
+import { DAY_MS } from "../record/roll-ups.ts";
 import type { Amounts } from "../reports/audit-accounts.ts";
 import type { AuditReport } from "../reports/shapes.ts";
 import { readChain } from "../store/audit-log.ts";
@@ -17,7 +18,7 @@ import {
 } from "./rows.ts";
 
 /** Hours and windows of budgets that ended before are not kept: a row that comes so late costs a proof of all rows. Milliseconds. */
-const KEPT_MS = 3 * 86_400_000;
+const KEPT_MS = 3 * DAY_MS;
 
 /** How far the books are proven. */
 export interface Place {
@@ -38,8 +39,8 @@ export async function readBase(view: Sql, now: number): Promise<Base> {
   const hours = new Map<number, Sums>();
   const late = await hoursOf(view, newer);
   const rows = await view.all<{ hour: number } & Sums>(
-    `SELECT hour, ${HOUR_SUMS.map((column) => `sum(${column}) AS ${column}`).join(", ")} FROM use_hour WHERE hour > $1 GROUP BY hour`,
-    [now - KEPT_MS],
+    `SELECT hour, ${HOUR_SUMS.map((column) => `sum(${column}) AS ${column}`).join(", ")} FROM use_hour WHERE hour >= $1 GROUP BY hour`,
+    [Math.floor((now - KEPT_MS) / DAY_MS) * DAY_MS],
   );
   for (const { hour, ...sums } of rows) hours.set(hour, addSums(sums, late.get(hour), -1));
   const charged = await chargedIn(view, newer);

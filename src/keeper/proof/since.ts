@@ -18,7 +18,6 @@ import {
   viewOf,
 } from "../reports/audit.ts";
 import { DAY_MS } from "../record/roll-ups.ts";
-import { SUMS } from "../store/schema.ts";
 import { readChain } from "../store/audit-log.ts";
 import type { Sql } from "../store/sql.ts";
 import { addAccounts, addHours, columnsOf, type Place } from "./base.ts";
@@ -165,18 +164,21 @@ async function hourFault(view: Sql, added: ReadonlyMap<number, Sums>): Promise<s
     if (column !== undefined)
       return `the ${column} of the hour ${new Date(hour).toISOString()} are not those of its calls`;
   }
-  return dayFault(view, new Set(hours.map((hour) => hour - (hour % DAY_MS))));
+  return dayFault(view, added);
 }
 
-async function dayFault(view: Sql, days: ReadonlySet<number>): Promise<string | undefined> {
-  const sums = SUMS.map((column) => `coalesce(sum(${column}), 0) AS ${column}`).join(", ");
-  for (const day of days) {
-    const [hours] = await view.all<Sums>(`SELECT ${sums} FROM use_hour WHERE hour >= $1 AND hour < $2`, [
+/** Compares days with their hours: those that were kept, which begin with whole days, and what was added. */
+async function dayFault(view: Sql, added: ReadonlyMap<number, Sums>): Promise<string | undefined> {
+  const sums = HOUR_SUMS.map((column) => `coalesce(sum(${column}), 0) AS ${column}`).join(", ");
+  for (const day of new Set([...added.keys()].map((hour) => hour - (hour % DAY_MS)))) {
+    const [kept] = await view.all<Sums>(`SELECT ${sums} FROM proof_hours WHERE hour >= $1 AND hour < $2`, [
       day,
       day + DAY_MS,
     ]);
+    const newer = [...added].filter(([hour]) => hour - (hour % DAY_MS) === day);
+    const wanted = newer.reduce<Sums>((sum, [, more]) => addSums(sum, more), kept!);
     const [whole] = await view.all<Sums>(`SELECT ${sums} FROM use_day WHERE day = $1`, [day]);
-    if (SUMS.some((column) => hours![column] !== whole![column]))
+    if (HOUR_SUMS.some((column) => wanted[column] !== whole![column]))
       return `the sums of the day ${new Date(day).toISOString().slice(0, 10)} are not those of its hours`;
   }
   return undefined;

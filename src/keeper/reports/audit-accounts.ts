@@ -153,7 +153,6 @@ export async function checkOverruns(sql: Sql): Promise<AuditCheck> {
   return {
     name: "overruns are listed",
     holds: true,
-    detail:
-      calls === 0 ? "none" : `${counted(calls, "attempt")} cost ${sayNano(amount)} more than was held`,
+    detail: calls === 0 ? "none" : `${counted(calls, "attempt")} cost ${sayNano(amount)} more than was held`,
   };
 }

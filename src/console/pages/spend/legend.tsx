@@ -1,5 +1,6 @@
 /** The meaning of the colours, the hatch and the ticks of the chart. */
 import type { Bar, Series } from "./figures.ts";
+import type { Period } from "./period.ts";
 import { Swatch } from "./tip.tsx";
 
 export function Legend({
@@ -12,7 +13,7 @@ export function Legend({
   bars: readonly Bar[];
   /** The meaning of the ticks. */
   tick: string;
-  step: "hour" | "day";
+  step: Period["step"];
 }) {
   const hasTicks = bars.some(({ before }) => before !== undefined);
   return (
@@ -37,7 +38,7 @@ export function Legend({
           {tick}
         </span>
       )}
-      <span class="dim">{step}s are UTC</span>
+      <span class="dim">{step === "day" ? "days" : "times"} are UTC</span>
     </div>
   );
 }

@@ -19,7 +19,9 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** Members that say nothing about what was changed. */
 const TECHNICAL = new Set(
-  "id version created_at created_by createdAt createdBy declared source deleted_at cut digests hint".split(" "),
+  "id version created_at created_by createdAt createdBy declared source deleted_at cut digests hint".split(
+    " ",
+  ),
 );
 
 const KINDS: Readonly<Record<string, string>> = { keys: "key", budgets: "budget", rates: "rate limit" };
@@ -111,9 +113,7 @@ export function sidesOf({ before, after }: AuditEntry): [before: Row | undefined
 function plain(row: Row | undefined): Row | undefined {
   if (!row) return undefined;
   const members = Object.entries(membersOf(row));
-  return Object.fromEntries(
-    members.map(([name, value]) => [MEMBERS[name] ?? name, plainValue(name, value)]),
-  );
+  return Object.fromEntries(members.map(([name, value]) => [MEMBERS[name] ?? name, plainValue(name, value)]));
 }
 
 function plainValue(name: string, value: unknown): unknown {

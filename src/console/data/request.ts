@@ -49,18 +49,30 @@ export function bodyOf({ model, format, system, prompt, limit, stream }: FormCon
   };
 }
 
-/** @param url `http://127.0.0.1:9347/v1/messages` */
-export function curlOf(url: string, body: Body, needsKey: boolean): string {
+/** A longer argument is refused by Linux. Characters. */
+const LONGEST_ARGUMENT = 100_000;
+
+/** @param url `http://127.0.0.1:9347/v1/messages` @param more further headers */
+export function curlOf(
+  url: string,
+  body: Body,
+  needsKey: boolean,
+  more: Readonly<Record<string, string>> = {},
+): string {
   const isMessages = url.endsWith(FORMATS.messages);
   const headers = [
     "content-type: application/json",
-    ...(isMessages ? ["anthropic-version: 2023-06-01"] : []),
+    ...(isMessages && !("anthropic-version" in more) ? ["anthropic-version: 2023-06-01"] : []),
     ...(needsKey ? [isMessages ? "x-api-key: $WEIR_API_KEY" : "authorization: Bearer $WEIR_API_KEY"] : []),
   ];
-  const json = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
+  const json = JSON.stringify(body, null, 2);
   return [
-    `curl ${body["stream"] === true ? "-N " : ""}${url}`,
+    `curl ${body["stream"] === true ? "-N " : ""}${/^[\w:/.%-]+$/.test(url) ? url : quoted(url)}`,
     ...headers.map((header) => `  -H "${header}"`),
-    `  -d '${json}'`,
+    ...Object.entries(more).map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)}`),
+    json.length > LONGEST_ARGUMENT ? `  --data-binary @- <<'WEIR'\n${json}\nWEIR` : `  -d ${quoted(json)}`,
   ].join(" \\\n");
 }
+
+/** For a shell: nothing in it is run. */
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

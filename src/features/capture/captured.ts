@@ -48,6 +48,8 @@ export interface CapturedWire {
   status?: number;
   /** Masked; absent: as the client got it, or see `isHidden`. */
   answer?: string;
+  /** Of these only the beginning is kept. */
+  cut?: readonly ("request" | "answer")[];
   /** The answer is not kept: weir cannot tell whether its pieces share a credential. */
   isHidden?: true;
 }

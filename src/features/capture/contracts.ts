@@ -3,7 +3,7 @@ import { answer, DRY_RUN, PATH, request, time, words } from "../../operator/shap
 import { type Static, Type } from "@sinclair/typebox";
 import { Pruned } from "../../operator/books.ts";
 import { contract } from "../../operator/contract.ts";
-import { Talk } from "../../operator/talk.ts";
+import { Talk, TalkPart } from "../../operator/talk.ts";
 
 export const CapturedCall = answer(
   {
@@ -38,6 +38,14 @@ export const CapturedCall = answer(
           request: Type.Optional(Type.String({ description: "Absent: as the client sent it." })),
           status: Type.Optional(Type.Integer({ description: "Absent: no answer came." })),
           answer: Type.Optional(Type.String({ description: "Absent: as the client got it, or hidden." })),
+          cut: Type.Optional(
+            Type.Array(words(["request", "answer"]), {
+              description: "Bodies of which only the beginning is kept.",
+            }),
+          ),
+          said: Type.Optional(
+            Type.Array(TalkPart, { description: "What the provider's answer said, of a stream together." }),
+          ),
           isHidden: Type.Optional(
             Type.Literal(true, { description: "The answer is not kept: its pieces may share a credential." }),
           ),

@@ -7,7 +7,8 @@ import type { Actor } from "../../keeper/store/store.ts";
 import type { KeptBodies, KeptBody } from "../../admin/kept-bodies.ts";
 import { spokenIn } from "../../gateway/recording/talk.ts";
 import type { Talk } from "../../operator/talk.ts";
-import type { Captured } from "./captured.ts";
+import type { Frozen } from "../../operator/contract.ts";
+import type { CapturedCall } from "./contracts.ts";
 import type { Captures } from "./captures.ts";
 
 /** What the part in the keeper offers to the operations. */
@@ -32,11 +33,19 @@ export class Looks implements KeptBodies {
   }
 
   /** @throws AdminError 503 */
-  async read(id: string, actor: Actor): Promise<(Captured & { talk: Talk }) | undefined> {
+  async read(id: string, actor: Actor): Promise<Frozen<CapturedCall> | undefined> {
     const captured = orFault(() => this.#captures.get(id));
     if (!captured) return undefined;
     await this.#note(actor, "look", `calls/${id}/body`);
-    return { ...captured, talk: spokenIn(captured, await allFormats()) };
+    const formats = await allFormats();
+    const { wire } = captured;
+    const said =
+      wire?.answer && spokenIn({ id, format: wire.format, request: "", answer: wire.answer }, formats);
+    return {
+      ...captured,
+      ...(wire && { wire: { ...wire, ...(said && { said: said.answer }) } }),
+      talk: spokenIn(captured, formats),
+    };
   }
 
   async talk(id: string): Promise<Talk | undefined> {

@@ -23,22 +23,24 @@ export function wireOf(recorded: Recorded): CapturedWire | undefined {
   const tap = wireTap.get(recorded.taped.call);
   const seen = tap instanceof Wire ? tap.seen : undefined;
   if (!seen) return undefined;
-  const { written, mask, bytes } = recorded;
+  const { taped, written, answer, mask, bytes } = recorded;
   const isSame = JSON.stringify(parseJson(seen.request)) === written;
+  const isSecret = isHidden(seen, taped, mask);
+  const request = isSame ? "" : mask(shortened(seen.request));
+  const said = isSecret ? "" : mask(seen.answer);
+  const hasAnswer = seen.status !== undefined;
+  const cut: CapturedWire["cut"] = [
+    ...(request.length > bytes ? (["request"] as const) : []),
+    ...(said.length > bytes ? (["answer"] as const) : []),
+  ];
   return {
     ...{ url: mask(seen.url), format: seen.format },
-    ...(!isSame && { request: mask(shortened(seen.request)).slice(0, bytes) }),
-    ...(seen.status !== undefined && { status: seen.status, ...answerOf(seen, recorded) }),
+    ...(!isSame && { request: request.slice(0, bytes) }),
+    ...(hasAnswer && { status: seen.status }),
+    ...(hasAnswer && !isSecret && said !== answer && { answer: said.slice(0, bytes) }),
+    ...(hasAnswer && isSecret && { isHidden: true as const }),
+    ...(cut.length > 0 && { cut }),
   };
-}
-
-function answerOf(
-  seen: SeenWire,
-  { taped, answer, mask, bytes }: Recorded,
-): Pick<CapturedWire, "answer" | "isHidden"> {
-  if (isHidden(seen, taped, mask)) return { isHidden: true };
-  const text = mask(seen.answer);
-  return text === answer ? {} : { answer: text.slice(0, bytes) };
 }
 
 /** Each event of a stream may have a part of a credential. Frames of other kinds are not read. */

@@ -115,7 +115,7 @@ describe.skipIf(missingChromium !== undefined)(`sessions (${missingChromium ?? "
     await page.waitForText("answer", ".talk");
     expect(await page.text(".talk")).toContain(HOSTILE);
     await page.click("=Request");
-    await page.waitForText('\n  "messages": [', "pre.code");
+    await page.waitForText('"messages": [', ".tree");
     expect(await page.evaluate<number>("document.querySelectorAll('main img').length")).toBe(0);
     await page.close();
   });

@@ -1,6 +1,7 @@
 /** A call: the sentence, time, money, what could not be carried over, names and headers. */
 import type { ComponentChildren } from "preact";
 import type { CallEntry, getCallMoney } from "../../data/types.ts";
+import { ApiError } from "../../data/api.ts";
 import { placeOf, servedBy, targetOf } from "../../data/call-facts.ts";
 import { now } from "../../data/clock.ts";
 import { hrefOf } from "../../data/location.ts";
@@ -9,13 +10,14 @@ import { useApi } from "../../data/use-api.ts";
 import { counted } from "../../numbers/counts.ts";
 import { ago, moment } from "../../numbers/times.ts";
 import { Button, copy, Figure, Tag } from "../../parts/controls.tsx";
+import { toast } from "../../parts/toasts.tsx";
 import { Money, Time } from "../../parts/numbers.tsx";
 import { Facts } from "../../parts/panel.tsx";
 import * as ownPages from "../../own-pages.ts";
 import type { OwnPage } from "../../shell/own-page.ts";
 import { CauseWords } from "../cache/cause.tsx";
 import { Bodies } from "./bodies.tsx";
-import { curlOf } from "./curl.ts";
+import { curlOf, keptCurl } from "./curl.ts";
 import { CallLedger } from "./money.tsx";
 import { Sentence } from "./sentence.tsx";
 import { Waterfall } from "./waterfall.tsx";
@@ -34,9 +36,7 @@ export function CallDetail({ call, wide }: { call: CallEntry; wide: boolean }) {
           <a class="btn" href={hrefOf("/playground", { model: call.model, format: call.format })}>
             Explain again
           </a>
-          <Button onClick={() => void copy(curlOf(call, session.value?.gateway), "Request")}>
-            Copy as curl
-          </Button>
+          <Button onClick={() => void copyCurl(call)}>Copy as curl</Button>
         </div>
       </section>
       <section>
@@ -92,6 +92,18 @@ export function CallDetail({ call, wide }: { call: CallEntry; wide: boolean }) {
       </section>
     </div>
   );
+}
+
+/** With the kept body, for those who may read it. */
+async function copyCurl(call: CallEntry & { captured?: true }): Promise<void> {
+  const { gateway, role } = session.value ?? {};
+  if (!call.captured || role !== "admin") return void copy(curlOf(call, gateway), "Request");
+  try {
+    const { command, note } = await keptCurl(call, gateway);
+    await copy(command, note === undefined ? "Request" : `Request ${note},`);
+  } catch (cause) {
+    toast(cause instanceof ApiError ? cause.message : String(cause));
+  }
 }
 
 /** What pages of features do with a call. */

@@ -1,14 +1,44 @@
-/** A call as a command for the shell. The key is a variable, and the prompt is not kept. */
+/** A call as a command for the shell. The key is a variable. */
+import { get } from "../../data/api.ts";
 import type { CallEntry } from "../../data/types.ts";
-import { bodyOf, curlOf as commandOf, FORMATS, formatNamed } from "../../data/request.ts";
+import { type Body, bodyOf, curlOf as commandOf, FORMATS, formatNamed } from "../../data/request.ts";
+import type { KeptBodies } from "./bodies.tsx";
 
 /** Most output tokens of the command. */
 const LIMIT = 1_024;
 
-/** @param gateway where the gateway listens */
+/** @param gateway where the gateway listens @returns the command with a body of the same kind: the prompt is not kept */
 export function curlOf({ format, model, stream }: CallEntry, gateway = "http://127.0.0.1:9347"): string {
   if (format === "embeddings") return commandOf(`${gateway}/v1/embeddings`, { model, input: "…" }, true);
   const known = formatNamed(format);
   const body = bodyOf({ model, format: known, system: "", prompt: "…", limit: LIMIT, stream });
   return commandOf(gateway + FORMATS[known], body, true);
+}
+
+/**
+ * The command with what the client sent, if that is kept whole.
+ * @returns with what the operator should know of it
+ * @throws ApiError
+ */
+export async function keptCurl(
+  call: CallEntry,
+  gateway = "http://127.0.0.1:9347",
+): Promise<{ command: string; note?: string }> {
+  const { request, cut, replaced, asked } = await get<KeptBodies>(
+    `/calls/${encodeURIComponent(call.id)}/body`,
+  );
+  if (cut?.includes("request"))
+    return { command: curlOf(call, gateway), note: "without its body, of which only the beginning is kept" };
+  const body = JSON.parse(request) as Body;
+  const command = commandOf(gateway + pathOf(call), body, true, asked);
+  return replaced ? { command, note: "with what weir masked or shortened in it" } : { command };
+}
+
+/** Formats that the console does not write. */
+function pathOf({ format, model, stream }: CallEntry): string {
+  if (format === "gemini")
+    return `/v1beta/models/${encodeURIComponent(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`;
+  if (format === "ollama") return "/api/chat";
+  if (format === "embeddings") return "/v1/embeddings";
+  return FORMATS[formatNamed(format)];
 }

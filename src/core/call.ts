@@ -68,6 +68,8 @@ export class Call implements Noted {
   asked = 0;
   /** Absent where weir sends nothing (`explain`). */
   asker?: Asker;
+  /** Gets each piece of the streamed answer in the client's format, as weir keeps it; present while an operator watches the call. */
+  watched?: ((bytes: Uint8Array) => void) | undefined;
   /** The conversation as the client names it. */
   named?: string;
   /** Identifies the conversation, to which the calls belong that plugins ask for this one. */

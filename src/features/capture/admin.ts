@@ -5,6 +5,7 @@ import { AdminError, notFound } from "../../operator/errors.ts";
 import { seesCall } from "../../admin/filter.ts";
 import { answers, type OwnOperations } from "../../admin/operation.ts";
 import { deleteCaptures, getCallBody } from "./contracts.ts";
+import { liveOperation } from "./live/live-operation.ts";
 import { looks } from "./looks.ts";
 import { ruleOperations } from "./rule-operations.ts";
 
@@ -27,6 +28,7 @@ const operations = [
     return { json: { rows: captured.rows, tables: { captured } } };
   }),
   ...ruleOperations,
+  liveOperation,
 ];
 
 export const admin: OwnOperations = {

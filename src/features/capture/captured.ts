@@ -2,6 +2,8 @@
 import type { Replaced } from "../../admin/kept-bodies.ts";
 
 /** The bodies of one call that the operator wants to see. Times are milliseconds since 1970. */
+import type { LiveDown, LiveUp } from "./live/messages.ts";
+
 export interface Captured {
   /** Id of the call: `req_…`. */
   id: string;
@@ -31,7 +33,8 @@ export interface Captured {
 }
 
 /** What a worker sends to the keeper. */
-export type CaptureUp = CapturedBatch | CaptureState;
+export type CaptureUp = CapturedBatch | CaptureState | LiveUp;
+export type CaptureDown = LiveDown;
 
 /** What its config permits. */
 export interface CaptureState {

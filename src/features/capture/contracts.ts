@@ -121,6 +121,7 @@ export const listCaptureRules = contract({
   id: "listCaptureRules",
   summary: "Which calls operators have captured at the moment",
   needs: { role: "admin", on: "path" },
+  alone: true,
   answer: { name: "CaptureRules", schema: CaptureRules },
 });
 
@@ -149,4 +150,17 @@ export const deleteCaptureRule = contract({
   needs: { role: "admin", on: "path" },
   answer: { name: "DeletedRule", schema: answer({ id: Type.String(), deleted: Type.Literal(true) }) },
   errors: ["not_found"],
+});
+
+export const watchCall = contract({
+  method: "GET",
+  path: "/admin/v1/calls/{id}/live",
+  id: "watchCall",
+  summary: "The answer of a running call as it comes, as server-sent events",
+  description:
+    "Events: `call` once a second, how far the call is; `parts`, texts that have come since the last event, each with the number and the kind of its part, and `lost`, bytes before them that are not shown; `end`. What may be the beginning of a credential comes when it is whole. Each look leaves an entry in the audit log.",
+  needs: { role: "admin", on: "path" },
+  alone: true,
+  answer: { text: "text/event-stream" },
+  errors: ["not_running", "not_found", "not_permitted", "capture_off", "too_many_watchers"],
 });

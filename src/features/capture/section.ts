@@ -27,7 +27,7 @@ export const captureSection = section(
       onDemand: Type.Boolean({
         default: true,
         description:
-          "Whether admin keys may have a session, a key or a path captured for some hours, without a change of the config.",
+          "Whether admin keys may have a session, a key or a path captured for some hours, and watch the answers of running calls, without a change of the config.",
       }),
       errorsOnly: Type.Boolean({
         default: false,

@@ -2,7 +2,9 @@
 import type { Channel } from "../../core/channel.ts";
 import type { Around, Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import { aroundTape } from "../../gateway/tape.ts";
-import type { CaptureUp } from "./captured.ts";
+import type { CaptureDown, CaptureUp } from "./captured.ts";
+import type { LiveDown } from "./live/messages.ts";
+import type { WatchedCalls } from "./live/watched-calls.ts";
 import type { CaptureOutbox } from "./outbox.ts";
 import type { CaptureSettings } from "./recording.ts";
 import { isCaptured } from "./rules.ts";
@@ -14,11 +16,14 @@ export const start = (host: WorkerHost): WorkerPart => new CaptureWorker(host);
 
 class CaptureWorker implements WorkerPart {
   readonly #host: WorkerHost;
-  readonly #channel: Channel<CaptureUp, never>;
+  readonly #channel: Channel<CaptureUp, CaptureDown>;
   readonly #rules: RunRules;
   /** What waits for the keeper survives a reload. */
   #outbox: CaptureOutbox | undefined;
   #onDemand = false;
+  #patterns: readonly RegExp[] = [];
+  #live: WatchedCalls | undefined;
+  #loading: Promise<WatchedCalls> | undefined;
 
   constructor(host: WorkerHost) {
     this.#host = host;
@@ -29,8 +34,8 @@ class CaptureWorker implements WorkerPart {
         this.#tell();
         this.#outbox?.send();
       },
-      down: () => {},
-      message: () => {},
+      down: () => this.#live?.clear(),
+      message: (message) => void this.#watch(message),
     });
   }
 
@@ -49,12 +54,35 @@ class CaptureWorker implements WorkerPart {
   }
 
   serves(config: object): void {
-    this.#onDemand = captureSection.of(config).onDemand;
+    const { onDemand, mask } = captureSection.of(config);
+    this.#onDemand = onDemand;
+    this.#patterns = mask.map((pattern) => new RegExp(pattern, "g"));
     this.#tell();
   }
 
   stop(): void {
     this.#rules.stop();
+    this.#live?.clear();
+  }
+
+  /** Somebody watches a running call, or no longer. The code for it is loaded with the first one. */
+  async #watch(message: LiveDown): Promise<void> {
+    const live = this.#live ?? (await (this.#loading ??= this.#loadLive()));
+    live.receive(message);
+  }
+
+  async #loadLive(): Promise<WatchedCalls> {
+    const [{ WatchedCalls }, { builtInFormats }] = await Promise.all([
+      import("./live/watched-calls.ts"),
+      import("../../run/formats.ts"),
+    ]);
+    const list = builtInFormats({ systemTurns: "accept" });
+    return (this.#live = new WatchedCalls({
+      host: this.#host,
+      patterns: () => this.#patterns,
+      send: (message) => this.#channel.isUp && this.#channel.send(message),
+      formats: new Map(list.map((format) => [format.id, format])),
+    }));
   }
 
   #tell(): void {

@@ -144,6 +144,7 @@ export class RelaySource implements ByteSource, Receiver {
 
   #give(bytes: Uint8Array): void {
     if (bytes[0] !== COLON) this.#last = bytes;
+    this.#attempt.call.watched?.(bytes);
     if (!this.#keeper) return this.#receiver.piece(bytes);
     const kept = this.#keeper.pass(bytes, this.#tap);
     if (kept instanceof Uint8Array) this.#receiver.piece(kept);

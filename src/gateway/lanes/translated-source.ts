@@ -1,4 +1,5 @@
 /** The source of a streamed answer that weir writes in the client's format. */
+import type { Call } from "../../core/call.ts";
 import type { GatewayError } from "../../core/error.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import type { AnswerOutcome, AnswerWriter } from "../../core/format.ts";
@@ -22,6 +23,7 @@ export class TranslatedSource implements ByteSource, EventReceiver {
   readonly #meter: Meter;
   readonly #writer: AnswerWriter;
   readonly #keep: KeepAnswer | undefined;
+  readonly #call: Pick<Call, "watched">;
   #receiver!: Receiver;
   /** Output of the current read so far, as SSE. */
   #text = "";
@@ -30,8 +32,15 @@ export class TranslatedSource implements ByteSource, EventReceiver {
   /** The failure after the last piece. */
   #failure: { thrown: unknown } | undefined;
 
-  /** @param keep called before the terminator, which says whether the answer is stored */
-  constructor(events: EventSource, meter: Meter, writer: AnswerWriter, keep?: KeepAnswer) {
+  /** @param keep called before the terminator, which says whether the answer is stored @param call the one that is answered */
+  constructor(
+    events: EventSource,
+    meter: Meter,
+    writer: AnswerWriter,
+    keep?: KeepAnswer,
+    call: Pick<Call, "watched"> = {},
+  ) {
+    this.#call = call;
     this.#keep = keep;
     this.#events = events;
     this.#meter = meter;
@@ -103,6 +112,7 @@ export class TranslatedSource implements ByteSource, EventReceiver {
   #give(): void {
     const piece = encoder.encode(this.#text);
     this.#text = "";
+    this.#call.watched?.(piece);
     this.#receiver.piece(piece);
   }
 }

@@ -258,7 +258,8 @@ function openEvents(
   const meter = new Meter(attempt, hooks);
   if (call.stream) {
     const keep = keeperOf(incoming, attempt);
-    const source = new TranslatedSource(events, meter, format.client.codec.writeStream(context), keep);
+    const writer = format.client.codec.writeStream(context);
+    const source = new TranslatedSource(events, meter, writer, keep, call);
     return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source };
   }
   const open = (list: readonly ChatEvent[]) => openWhole(list, incoming, attempt);

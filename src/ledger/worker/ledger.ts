@@ -11,7 +11,7 @@ import type { Standing } from "../../core/standing.ts";
 import { endsWithin } from "../../core/within.ts";
 import type { Cells } from "../cells.ts";
 import type { BooksChannel } from "../channel.ts";
-import type { BookSettings, BooksDown, Refusal, WorkerState } from "../messages.ts";
+import type { BookSettings, BooksDown, WorkerState } from "../messages.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared, Policy } from "../policy.ts";
 import { Asks } from "./asks.ts";
@@ -31,7 +31,7 @@ import { Queries } from "./queries.ts";
 import { Prompts, sessionOf } from "./prompts.ts";
 import { REFUSED_BY } from "../../core/refusal.ts";
 import { policyUnknown, refuse, unavailable } from "./refusal.ts";
-import { runningCalls } from "./running.ts";
+import { runningCalls, soFarOf } from "./running.ts";
 import { isClosed, type LedgerSettings, type LossSettings, lossSettings } from "./settings.ts";
 import { settlementOf } from "./settlement.ts";
 import { Shares } from "./shares.ts";
@@ -161,7 +161,8 @@ export class WorkerLedger implements Ledger {
       granted: () => (attempt.stop.reason ? reject(attempt.stop.reason) : admitted()),
       refused: (refusals) => {
         if (refusals.some(({ unavailable }) => unavailable)) return withoutKeeper();
-        const refusal = this.#refusalOf(refusals, booking, settings.tell);
+        const { line, refusal: said } = toldOf(refusals, booking.shares);
+        const refusal = refuse(line, said, booking.need(line), settings.tell);
         attempt.call.refused = refusal.reason;
         if (refusal.by) REFUSED_BY.set(attempt.call, refusal.by);
         reject(refusal);
@@ -175,11 +176,6 @@ export class WorkerLedger implements Ledger {
       admitted();
     };
     return promise;
-  }
-
-  #refusalOf(refusals: readonly Refusal[], booking: Booking, tell: boolean) {
-    const { line, refusal } = toldOf(refusals, booking.shares);
-    return refuse(line, refusal, booking.need(line), tell);
   }
 
   get #lossSettings(): LossSettings {
@@ -266,6 +262,10 @@ export class WorkerLedger implements Ledger {
   /** Calls that run, as the console shows them: the longest of them. */
   running(calls: readonly Call[]): NonNullable<WorkerState["running"]> {
     return runningCalls(calls, (startedAt) => this.#clock.at(startedAt));
+  }
+
+  soFar(call: Call): object {
+    return soFarOf(call, this.#clock.at(call.startedAt));
   }
 
   /** Answers a question of the keeper. */

@@ -2,7 +2,9 @@
 import type { Call } from "../../core/call.ts";
 import { recordedName } from "../../core/printable.ts";
 import { MOST_RUNNING, type RunningCall, type WorkerState } from "../messages.ts";
+import type { Nano } from "../money.ts";
 import { Booking } from "./booking.ts";
+import { costSoFar } from "./settlement.ts";
 
 /** Bytes of output that are about one token. */
 const TOKEN_BYTES = 4;
@@ -14,6 +16,13 @@ export function runningCalls(
 ): NonNullable<WorkerState["running"]> {
   const longest = [...calls].sort((a, b) => a.startedAt - b.startedAt).slice(0, MOST_RUNNING);
   return { total: calls.length, calls: longest.map((call) => runningCallOf(call, timeOf(call.startedAt))) };
+}
+
+/** A running call with what it has cost so far. @param beganAt milliseconds since 1970 */
+export function soFarOf(call: Call, beganAt: number): RunningCall & { cost?: Nano } {
+  const { attempt } = call;
+  const cost = attempt?.booking instanceof Booking ? costSoFar(attempt, attempt.booking) : undefined;
+  return { ...runningCallOf(call, beganAt), ...(cost !== undefined && { cost }) };
 }
 
 /** @param beganAt milliseconds since 1970 */

@@ -44,6 +44,13 @@ export function settlementOf(
   return { charge: chargeOf({ reach, usage, estimate: used }, rule, ruleOf), used };
 }
 
+/** What a running attempt has cost so far, as far as weir knows. @returns undefined without a price */
+export function costSoFar(attempt: Attempt, booking: Booking): Nano | undefined {
+  const { rule } = booking.applied;
+  if (!rule || attempt.firstByteAt === undefined) return undefined;
+  return priceUsage(estimateOf(attempt, booking), rule).cost;
+}
+
 /** Usage and cost that are assumed for an attempt without an answer. */
 function assumptionOf(
   attempt: Attempt,

@@ -92,6 +92,9 @@ export async function send<Answer>(
   return answer as Answer;
 }
 
+/** The error that an answer says. @param text of the answer */
+export const errorIn = (status: number, text: string): ApiError => errorOf(status, parse(text));
+
 function errorOf(status: number, answer: unknown): ApiError {
   const error = (answer as { error?: { code?: string; message?: string; path?: string } } | undefined)?.error;
   if (status === 401) signedOut.value = true;

@@ -1,7 +1,7 @@
 /** A call as a page. */
 import type { CallEntry, getCall } from "../../data/types.ts";
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { go, hrefOf } from "../../data/location.ts";
 import { type Reading, useApi } from "../../data/use-api.ts";
 import { Button } from "../../parts/controls.tsx";
@@ -9,6 +9,7 @@ import { Blank, Loaded } from "../../parts/states.tsx";
 import { onKey } from "../../shell/shortcuts.ts";
 import { Page } from "../../shell/page.tsx";
 import { CallDetail } from "./call-detail.tsx";
+import { LiveView } from "./live-view.tsx";
 
 export function CallPage({ rest: id }: { rest: string }) {
   const call = useApi<typeof getCall>(`/calls/${encodeURIComponent(id)}`);
@@ -25,12 +26,30 @@ export function CallPage({ rest: id }: { rest: string }) {
   return (
     <Page title={`Call ${id}`} crumbs={crumbs}>
       <div class="panel">
-        <CallReading of={call} id={id}>
-          {(data) => <CallDetail call={data} wide />}
-        </CallReading>
+        {call.error?.status === 404 ? (
+          <RunningOrNone id={id} onEnd={call.again} />
+        ) : (
+          <CallReading of={call} id={id}>
+            {(data) => <CallDetail call={data} wide />}
+          </CallReading>
+        )}
       </div>
     </Page>
   );
+}
+
+function NoCall() {
+  return (
+    <Blank title="No call has this id." acts={<Button onClick={() => go("/calls")}>All calls</Button>}>
+      Records of calls are kept for the days that Store & audit shows; their sums stay in Spend.
+    </Blank>
+  );
+}
+
+/** A call without a record: it runs, has just ended, or does not exist. */
+function RunningOrNone({ id, onEnd }: { id: string; onEnd: () => void }) {
+  const [isNone, setNone] = useState(false);
+  return isNone ? <NoCall /> : <LiveView id={id} onEnd={onEnd} onNone={() => setNone(true)} />;
 }
 
 /** A call in its states; one that does not exist any more says so. */
@@ -40,12 +59,7 @@ export function CallReading(props: {
   children: (call: CallEntry) => ComponentChildren;
 }) {
   const { of: reading, id } = props;
-  if (reading.error?.status === 404)
-    return (
-      <Blank title="No call has this id." acts={<Button onClick={() => go("/calls")}>All calls</Button>}>
-        Records of calls are kept for the days that Store & audit shows; their sums stay in Spend.
-      </Blank>
-    );
+  if (reading.error?.status === 404) return <NoCall />;
   return (
     <Loaded of={reading} what="The call" rows={8}>
       {props.children}

@@ -1,6 +1,7 @@
 /** Calls that run, the longest first. */
 import { placeOf } from "../../data/call-facts.ts";
 import { now } from "../../data/clock.ts";
+import { hrefOf } from "../../data/location.ts";
 import type { RunningCall, RunningCalls } from "../../data/types.ts";
 import { counted, whole } from "../../numbers/counts.ts";
 import { duration } from "../../numbers/durations.ts";
@@ -9,7 +10,7 @@ import { Panel } from "../../parts/panel.tsx";
 
 const SHOWN = 10;
 
-const PHASES: Readonly<Record<RunningCall["phase"], string>> = {
+export const PHASES: Readonly<Record<RunningCall["phase"], string>> = {
   starting: "before the first try",
   waiting: "waiting for the answer",
   answering: "streaming",
@@ -56,6 +57,7 @@ const COLUMNS = [
 
 function Row({ call }: { call: RunningCall }) {
   const {
+    id,
     startedAt,
     key,
     keyName,
@@ -74,7 +76,9 @@ function Row({ call }: { call: RunningCall }) {
   return (
     <tr>
       <td class="p-time">
-        <Time at={startedAt} />
+        <a class="fig anywhere" href={hrefOf(`/calls/${id}`)} title="Open the call">
+          <Time at={startedAt} />
+        </a>
       </td>
       <td class="num p-took">{duration(Math.max(0, Math.floor((now.value - startedAt) / 100) * 100))}</td>
       <td class="p-key clip">{keyName ?? key ?? <span class="dim">no key</span>}</td>

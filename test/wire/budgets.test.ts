@@ -437,7 +437,7 @@ test("a provider that counts zero is charged zero", async () => {
 });
 
 test("counting tokens holds nothing, and embeddings are refused like answers", async () => {
-  const gateway = await startBooked({}, [budget("all", 1)]);
+  const gateway = await startBooked({ prices: { "mock/*": { input: 1, output: 2 } } }, [budget("all", 1)]);
   running.push(gateway);
   const counted = await fetch(`${gateway.url}/v1/messages/count_tokens`, {
     method: "POST",

@@ -35,7 +35,11 @@ interface Sums {
 
 test(`${CALLS} calls with mixed endings have one record each, and records, roll-ups and budgets agree`, async () => {
   const gateway = await startBooked(
-    { retries: { attempts: 2 }, routes: { spread: ["mock/error-503", { model: "mock/chat", priority: 1 }] } },
+    {
+      prices: { "mock/*": { input: 1, output: 2 } },
+      retries: { attempts: 2 },
+      routes: { spread: ["mock/error-503", { model: "mock/chat", priority: 1 }] },
+    },
     [
       budget("all", 1000 * DOLLAR),
       budget("small", DOLLAR / 100, { on: { kind: "model", what: "mock/tools" } }),

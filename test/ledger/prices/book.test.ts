@@ -99,10 +99,10 @@ describe("which price", () => {
 });
 
 describe("the shipped price book", () => {
-  test("prices the mock at 1 and 2 dollars a million, under every name of its models", () => {
+  test("M18: has the mock for nothing, under every name of its models, and not from a list of vendors", () => {
     const book = new PriceBook();
     for (const model of ["chat", "long-20000", "anything"])
-      expect(book.lookup("mock", model)).toMatchObject({ input: 1_000_000, output: 2_000_000 });
+      expect(book.lookup("mock", model)).toMatchObject({ input: 0, output: 0, source: "weir" });
   });
 
   test("has no price for models on the operator's own machines", () => {

@@ -102,7 +102,7 @@ function Row(props: {
       ) : (
         PRICE_HEADS.map(([text, look], at) => (
           <td class={look} key={text}>
-            {at === 0 && isKnown && <Unpriced />}
+            {at === 0 && isKnown && (row.unpriced > 0 ? <Unpriced /> : <span class="dim">free</span>)}
           </td>
         ))
       )}

@@ -162,6 +162,7 @@ export const CALL_FILTER = {
     }),
   ),
   retried: flag("Calls with more than one attempt."),
+  rejected: flag("Calls that weir answered with an error before it asked a provider."),
   losses: flag("Calls of which something could not be carried over."),
   state: Type.Optional(
     words(

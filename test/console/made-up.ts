@@ -20,7 +20,7 @@ function deployment(name: string, changes: Partial<DeploymentEntry> = {}): Deplo
   };
 }
 
-/** Deployments in each state: left alone, on trial, healthy, busy, without a price, without a key. */
+/** Deployments in each state: skipped, being tried, healthy, busy, without a price, without a key. */
 export function providersReport(now = Date.now()): Providers {
   const from = now - 60 * MINUTE;
   const series = Array.from({ length: 60 }, (_, at) => ({

@@ -57,16 +57,16 @@ const SLOW = 5_000;
 /** The query of the admin API for these filters. */
 export function apiFilter({
   flag,
-  outcome,
   fact,
   ...filters
 }: Filters): Record<string, string | number | boolean | undefined> {
   return {
     ...filters,
-    ...(outcome === "failed" ? { failed: true } : { outcome }),
     ...(flag === "slow" && { slowerThan: SLOW }),
     ...(flag === "retried" && { retried: true }),
     ...(flag === "losses" && { losses: true }),
+    ...(flag === "rejected" && { rejected: true }),
+    ...(flag === "errors" && { outcome: "failed", rejected: false }),
     // A column of the log and its value: `tool:search`.
     ...(fact && (Object.fromEntries([fact.split(/:(.*)/)]) as Record<string, string>)),
   };

@@ -52,6 +52,10 @@ export function useCalls(query: string): CallList {
   const [turn, setTurn] = useState(0);
   const stop = useRef<AbortController | undefined>(undefined);
 
+  // Records of several workers are committed in batches: within one the ends are not in order.
+  const inOrder = (calls: readonly CallEntry[]) =>
+    query.includes("sort=") ? calls : calls.toSorted((a, b) => b.startedAt + b.ms - a.startedAt - a.ms);
+
   const read = useCallback(
     async (after: string | undefined) => {
       stop.current?.abort();
@@ -64,7 +68,7 @@ export function useCalls(query: string): CallList {
         if (mine.signal.aborted) return;
         setState((now) => ({
           of: query,
-          calls: after === undefined ? page.calls : [...now.calls, ...page.calls],
+          calls: after === undefined ? inOrder(page.calls) : [...now.calls, ...inOrder(page.calls)],
           read: true,
           slow: false,
           busy: false,

@@ -30,7 +30,8 @@ interface Column {
 }
 
 const COLUMNS: readonly Column[] = [
-  { title: "Time", look: "" },
+  // As they are listed: by their end.
+  { title: "Ended", look: "" },
   { title: "Status", look: "" },
   { title: "Key", look: "" },
   { title: "Model", look: "" },
@@ -44,19 +45,19 @@ const COLUMNS: readonly Column[] = [
   { title: "Cost", look: "num", by: "cost" },
 ];
 
-/** @param props.ended the first column is the time at which calls ended, instead of that at which they began */
-export function CallHead({ wide, ended = false }: { wide: boolean; ended?: boolean }) {
+/** @param props.ordered its heads order the calls */
+export function CallHead({ wide, ordered }: { wide: boolean; ordered: boolean }) {
   return (
     <thead>
       <tr>
         {COLUMNS.filter((column) => wide || !column.wide).map(({ title, look, by }) =>
-          by !== undefined && !ended ? (
+          by !== undefined && ordered ? (
             <SortHead by={by} look={look} key={title}>
               {by === "tokens" ? <span title="Input and output">{title}</span> : title}
             </SortHead>
           ) : (
             <th class={look} scope="col" key={title}>
-              {title === "" ? <span class="vh">Remarks</span> : ended && title === "Time" ? "Ended" : title}
+              {title === "" ? <span class="vh">Remarks</span> : title}
             </th>
           ),
         )}
@@ -70,10 +71,9 @@ export function CallRow(props: {
   wide: boolean;
   selected?: boolean;
   fresh?: boolean;
-  ended?: boolean;
   onOpen: (id: string) => void;
 }) {
-  const { call, wide, selected = false, fresh = false, ended = false, onOpen } = props;
+  const { call, wide, selected = false, fresh = false, onOpen } = props;
   const { input, cacheRead, output } = tokensOf(call);
   const target = targetOf(call);
   return (
@@ -88,10 +88,16 @@ export function CallRow(props: {
       }}
     >
       <td class="p-time">
-        <Time at={ended ? call.startedAt + call.ms : call.startedAt} />
+        <Time at={call.startedAt + call.ms} />
       </td>
       <td class="p-status">
         <CallVerdict call={call} />
+        {(call.attempts.length > 1 || (call.losses?.length ?? 0) > 0) && (
+          <span class={wide ? "remarked" : ""}>
+            {" "}
+            <Remarks call={call} />
+          </span>
+        )}
       </td>
       <td class="p-key clip">{call.keyName ?? call.key ?? <span class="dim">no key</span>}</td>
       <td class="p-model clip" title={target === undefined ? call.model : `${call.model} → ${target}`}>

@@ -28,6 +28,8 @@ export interface Search {
 }
 
 const UNCERTAIN = ["estimated", "assumed"] as const;
+/** Calls that weir answered with an error before it asked a provider. */
+export const REJECTED = `(outcome = ${OUTCOMES.indexOf("failed")} AND tries = 0 AND status < 500)`;
 /** The states of charges that are uncertain, as a condition on a column. */
 export const UNCERTAIN_STATES = inList(UNCERTAIN.map((state) => CHARGE_STATES.indexOf(state)));
 const CERTAIN = ["metered", "reported", "free"] as const;
@@ -90,6 +92,7 @@ async function conditionsOf(
     filter.tried !== undefined &&
       triedCondition(filter.tried.group, directory.targetsOf({ deployment: filter.tried.at })),
     retried !== undefined && (retried ? "tries > 1" : "tries < 2"),
+    filter.rejected !== undefined && `${filter.rejected ? "" : "NOT "}${REJECTED}`,
     losses !== undefined && `${losses ? "" : "NOT "}coalesce(detail, '') LIKE '{"losses":%'`,
     state !== undefined && anyAttempt(stateCondition(state)),
     refused !== undefined && (refused === "any" ? "refused > 0" : `refused = ${REFUSALS.indexOf(refused)}`),

@@ -27,6 +27,7 @@ export function matches(call: CallRecord, filter: CallFilter): boolean {
     (filter.slowerThan === undefined || call.ms >= filter.slowerThan) &&
     (filter.tried === undefined || wasTried(call, filter.tried)) &&
     (filter.retried === undefined || filter.retried === attempts.length > 1) &&
+    (filter.rejected === undefined || filter.rejected === isRejected(call)) &&
     (filter.losses === undefined || filter.losses === losses.length > 0) &&
     (filter.state === undefined || attempts.some((attempt) => hasState(attempt, filter.state!))) &&
     (filter.refused === undefined ||
@@ -39,6 +40,10 @@ export function matches(call: CallRecord, filter: CallFilter): boolean {
     (filter.text === undefined || hasText(call, last, filter.text)) &&
     !(filter.not ?? []).some((other) => matches(call, other))
   );
+}
+
+function isRejected({ outcome, attempts, status }: CallRecord): boolean {
+  return outcome === "failed" && attempts.length === 0 && status < 500;
 }
 
 function isSame<Value>(wanted: Value | undefined, value: Value | undefined): boolean {

@@ -62,6 +62,8 @@ export interface CallFilter extends Filter {
   /** Calls with more than one attempt. */
   retried?: boolean;
   losses?: boolean;
+  /** Calls that weir answered with an error before it asked a provider. */
+  rejected?: boolean;
   /** `uncertain`: estimated or assumed; `certain`: neither of them, nor unpriced. */
   state?: ChargeState | "uncertain" | "certain";
   refused?: RefusalReason | "any";

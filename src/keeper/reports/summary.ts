@@ -7,6 +7,7 @@ import type { Sql } from "../store/sql.ts";
 import {
   boundOf,
   type NumberRange,
+  REJECTED,
   type Search,
   searchFor,
   UNCERTAIN_STATES,
@@ -87,7 +88,7 @@ function readSlices(
   const uncertain = `CASE WHEN tries > 1 THEN ${sumOf(` AND charges.${isUncertain}`)} WHEN ${isUncertain} THEN cost ELSE 0 END`;
   const text = `SELECT at - at % ${sliceMs} AS slice, count(*) AS calls,
     sum(CASE WHEN outcome = ${OUTCOMES.indexOf("failed")} THEN 1 ELSE 0 END) AS failed,
-    sum(CASE WHEN outcome = ${OUTCOMES.indexOf("failed")} AND tries = 0 AND status < 500 THEN 1 ELSE 0 END) AS rejected,
+    sum(CASE WHEN ${REJECTED} THEN 1 ELSE 0 END) AS rejected,
     sum(${cost}) AS cost, sum(${uncertain}) AS uncertain,
     sum(CASE WHEN ${isUncertain} THEN 1 ELSE 0 END) AS uncertain_calls,
     sum(CASE WHEN state = ${CHARGE_STATES.indexOf("unpriced")} THEN 1 ELSE 0 END) AS unpriced,

@@ -277,11 +277,11 @@ describe.skipIf(missingChromium !== undefined)(
           pathname === "/admin/v1/providers" ? { body: providersReport() } : undefined,
         );
         await show("/providers");
-        await page.waitForText("left alone");
+        await page.waitForText("skipped");
         const first = await page.text("article");
         expect(first).toContain("anthropic eu");
         expect(first).toMatch(
-          /Left alone since \S+ for claude-sonnet-4-6 and 1 more, in 2 workers: status 529\. Tried again in \d+ s, by one call\./,
+          /Skipped until \S+ \(529: the provider is overloaded\) for claude-sonnet-4-6 and 1 more, in 2 workers\. Then one call tries it\./,
         );
         expect(await page.text(".side")).toContain("1 down");
         const href = await page.evaluate<string>(

@@ -95,7 +95,7 @@ export function CallsPage() {
             <Sums reading={summary} list={list} newer={newer} onNewer={readNewer} />
             {open === undefined && summary.data && summary.data.calls > 0 && (
               <div class="body w3h">
-                <Histogram summary={summary.data} from={asked.from} />
+                <Histogram summary={summary.data} from={asked.from} isOpen={asked.to === undefined} />
               </div>
             )}
             <Rows list={list} from={asked.from} to={asked.to} open={open} onOpen={(id) => show(id)} />
@@ -195,7 +195,7 @@ function Rows({ list, from, to, open, onOpen }: RowsProps) {
       {list.calls.length > 0 && (
         <div class="scroll">
           <table class="tbl stackrows">
-            <CallHead wide={wide} />
+            <CallHead wide={wide} ordered />
             <tbody>
               {list.calls.map((call) => (
                 <CallRow key={call.id} call={call} wide={wide} selected={call.id === open} onOpen={onOpen} />

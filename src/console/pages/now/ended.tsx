@@ -61,10 +61,10 @@ export function Ended({ feed }: { feed: LiveFeed }) {
       {rows.length > 0 ? (
         <div class="scroll">
           <table class="tbl stackrows">
-            <CallHead wide ended />
+            <CallHead wide ordered={false} />
             <tbody ref={body}>
               {rows.map((call) => (
-                <CallRow key={call.id} call={call} wide ended fresh={feed.fresh.has(call.id)} onOpen={open} />
+                <CallRow key={call.id} call={call} wide fresh={feed.fresh.has(call.id)} onOpen={open} />
               ))}
             </tbody>
           </table>

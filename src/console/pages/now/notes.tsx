@@ -22,7 +22,7 @@ const ACTS: Readonly<Record<Kind, (subject: string) => readonly (readonly [strin
   "budget-refusals": () => [["Who was refused", hrefOf("/calls", { refused: "budget" })]],
   deployment: (name) => [
     ["Provider", hrefOf("/providers", { open: name })],
-    ["Its failed calls", hrefOf("/calls", { deployment: name, outcome: "failed" })],
+    ["Its failed calls", hrefOf("/calls", { tried: `failed@${name}` })],
   ],
   "no-key": (name) => [["Provider", hrefOf("/providers", { open: name })]],
   unpriced: (model) => [

@@ -58,14 +58,18 @@ export function Strip({ overview, pulse }: { overview: Overview; pulse: LivePuls
         more={
           <>
             {errors(hour)}
-            {hour.rejected > 0 && `; ${whole(hour.rejected)} rejected`}
+            {hour.rejected > 0 && (
+              <>
+                ; <Figure query={{ range: "1h", flag: "rejected" }}>{whole(hour.rejected)} rejected</Figure>
+              </>
+            )}
           </>
         }
       >
         {hour.calls === 0 ? (
           MISSING
         ) : (
-          <Figure query={{ range: "1h", outcome: "failed" }}>{percent(hour.failed / hour.calls)}</Figure>
+          <Figure query={{ range: "1h", flag: "errors" }}>{percent(hour.failed / hour.calls)}</Figure>
         )}
       </Stat>
       <Stat

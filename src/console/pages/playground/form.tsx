@@ -48,7 +48,7 @@ export function Form({ models, keys, open, explaining }: FormProps) {
       : undefined);
   const submit = () => {
     if (why !== undefined || typeof body === "string") return;
-    if (query.value["view"] === "plan") setQuery({ view: undefined }, { replace: true });
+    if (query.value["view"] !== undefined) setQuery({ view: undefined }, { replace: true });
     void startRun({ format: trial.format, body, strict: values.strict, ...(key && { key }) });
     document.getElementById("answer")?.scrollIntoView({ block: "nearest" });
   };
@@ -152,6 +152,7 @@ export function Form({ models, keys, open, explaining }: FormProps) {
           >
             Explain only
           </Button>
+          {why !== undefined && !isRunning && <span class="mid">{why}</span>}
         </div>
       </form>
     </section>

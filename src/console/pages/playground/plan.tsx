@@ -40,7 +40,7 @@ function Plan({ routing: { model, plan, fault } }: { routing: Routing }) {
                 <b>{nameOf(step)}</b>
               </a>{" "}
               <span class="mid">{step.model}</span>
-              <div class="dim">{reasonOf(step)}</div>
+              <div class="dim">{reasonOf(step, plan)}</div>
               {step.state !== "healthy" && (
                 <div class={step.state === "left-alone" ? "c-bad" : "c-warn"}>{stateOf(step)}</div>
               )}
@@ -65,9 +65,18 @@ const ROLES: Readonly<Record<PlanStep["role"], string>> = {
   larger: "when the prompt does not fit",
 };
 
-function reasonOf({ role, lane, weight, priority, reason }: PlanStep): string {
-  const order = weight === 1 && /^0(\.0)?$/.test(priority) ? "" : `weight ${weight}, priority ${priority}`;
-  return [ROLES[role], lane, order, reason].filter((part) => part !== "").join(", ");
+function reasonOf({ role, lane, weight, priority, reason }: PlanStep, plan: readonly PlanStep[]): string {
+  const alike = plan.filter((step) => step.role === role && step.priority === priority);
+  const differ = alike.some((step) => step.weight !== weight);
+  const total = alike.reduce((sum, step) => sum + step.weight, 0);
+  const isLater = role === "target" && priority !== plan[0]!.priority;
+  const parts = [
+    isLater ? ROLES.fallback : ROLES[role],
+    lane,
+    ...(differ ? [`weight ${weight} of ${total}`] : []),
+    reason,
+  ];
+  return parts.filter((part) => part !== "").join(", ");
 }
 
 function stateOf({ state, until }: PlanStep): string {
@@ -80,7 +89,7 @@ function stateOf({ state, until }: PlanStep): string {
       return "full: all its places are taken";
     case "left-alone":
       return until === undefined || until <= now.value
-        ? "left alone"
-        : `left alone for ${duration(until - now.value)}`;
+        ? "skipped"
+        : `skipped for ${duration(until - now.value)}`;
   }
 }

@@ -7,8 +7,8 @@ import type {
   overview as getOverview,
   routing as getRouting,
 } from "../../data/types.ts";
-import { useEffect } from "preact/hooks";
-import { query } from "../../data/location.ts";
+import { useEffect, useRef } from "preact/hooks";
+import { query, setQuery } from "../../data/location.ts";
 import { useApi } from "../../data/use-api.ts";
 import { usePost } from "../../data/use-post.ts";
 import { Button, copy } from "../../parts/controls.tsx";
@@ -29,6 +29,14 @@ export function PlaygroundPage() {
   const keys = names?.keys.filter(({ kind, gone }) => kind === "call" && !gone);
   const overview = useApi<typeof getOverview>("/overview").data;
   const open = overview?.open === true;
+  const known = modelNames(models);
+  const isPreset = useRef(query.value["model"] !== undefined);
+  useEffect(() => {
+    // Once: a name that somebody removes stays removed.
+    if (isPreset.current || known.length === 0) return;
+    isPreset.current = true;
+    setQuery({ model: known[0] }, { replace: true });
+  }, [known.length]);
   const values = draft.value;
   const trial = trialOf(query.value, values);
   const body = bodyOfDraft(trial, values);
@@ -75,7 +83,7 @@ export function PlaygroundPage() {
     >
       <div class="play">
         <div class="stack">
-          <Form models={modelNames(models)} keys={keys} open={open} explaining={explaining} />
+          <Form models={known} keys={keys} open={open} explaining={explaining} />
           <PlanPanel model={trial.model} routing={routing} />
         </div>
         <Result explaining={explaining} body={asked} />

@@ -12,6 +12,8 @@ export interface Bundle {
   files: BundledFile[];
   /** Paths of the sources, also those of packages. */
   inputs: string[];
+  /** Paths of those that pages load when they are opened. */
+  later: string[];
 }
 
 /**
@@ -45,5 +47,8 @@ export async function bundleConsole(index: string, more: readonly Bun.BunPlugin[
     type: file.type,
     text: await file.text(),
   }));
-  return { files: await Promise.all(files), inputs: Object.keys(metafile?.inputs ?? {}) };
+  const inputs = metafile?.inputs ?? {};
+  const imports = Object.values(inputs).flatMap((input) => input.imports);
+  const later = new Set(imports.flatMap((one) => ("entryPoint" in one ? [String(one.entryPoint)] : [])));
+  return { files: await Promise.all(files), inputs: Object.keys(inputs), later: [...later] };
 }

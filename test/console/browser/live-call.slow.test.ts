@@ -28,6 +28,13 @@ describe.skipIf(missingChromium !== undefined)(
           },
         }),
       ]);
+      // Without a call the first page shows the first steps.
+      const { id, response, answer } = await begin();
+      answer.end();
+      await response.text();
+      await until(
+        async () => (await stage.api.send("GET", `/calls/${id}`).catch(() => undefined)) !== undefined,
+      );
     });
 
     afterAll(async () => {

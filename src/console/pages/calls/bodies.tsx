@@ -55,7 +55,7 @@ function NotKept({ call: { session, key } }: { call: CallEntry }) {
   return (
     <div class="stack">
       <p class="mid">
-        Not kept, or no longer: only counts, names, times and hashes are stored.
+        Not kept. Only counts, names, times and hashes are stored.
         {!isNamed && " With this in weir.yaml the next calls are kept:"}
       </p>
       {isNamed ? (
@@ -107,7 +107,9 @@ function Kept({ id }: { id: string }) {
   );
 }
 
-const Beginning = () => <p class="mid">Only its beginning is kept: capture.bytes says how much.</p>;
+const Beginning = () => (
+  <p class="mid">Only its beginning is shown. capture.bytes says how much weir keeps.</p>
+);
 
 function RequestView({ kept: { request, cut, replaced = [], asked } }: { kept: KeptBodies }) {
   return (

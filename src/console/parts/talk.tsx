@@ -1,17 +1,25 @@
 /** A conversation: who said what, calls of tools and their results. What was said is only ever text. */
 import type { TalkPart, TalkTurn } from "../data/types.ts";
+import { useState } from "preact/hooks";
+import { counted } from "../numbers/counts.ts";
 import { bytes } from "../numbers/bytes.ts";
-import { Tag } from "./controls.tsx";
+import { Button, Tag } from "./controls.tsx";
 import { LongText } from "./raw.tsx";
 
 /** Longer parts are folded. Characters. */
 const MUCH = 1_200;
 
+/** Turns that are drawn at first: the newest. */
+const FIRST = 100;
+
 export function Said({ turns, answer }: { turns: readonly TalkTurn[]; answer: readonly TalkPart[] }) {
+  const [isWhole, setWhole] = useState(false);
+  const left = isWhole ? 0 : Math.max(0, turns.length - FIRST);
   return (
     <div class="talk">
-      {turns.map(({ role, parts }, at) => (
-        <Turn key={at} role={role} parts={parts} />
+      {left > 0 && <Button onClick={() => setWhole(true)}>Show {counted(left, "earlier turn")}</Button>}
+      {turns.slice(left).map(({ role, parts }, at) => (
+        <Turn key={left + at} role={role} parts={parts} />
       ))}
       {answer.length > 0 && <Turn role="assistant" parts={answer} isAnswer />}
     </div>

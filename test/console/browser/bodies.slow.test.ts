@@ -171,6 +171,18 @@ describe.skipIf(missingChromium !== undefined)(`bodies (${missingChromium ?? "in
     await page.close();
   });
 
+  test("change 10: of a long conversation the newest turns are drawn, and the others when asked for", async () => {
+    const messages = Array.from({ length: 400 }, (_, at) => ({ role: "user", content: `turn-${at}.` }));
+    const page = await opened(await say("/v1/chat/completions", { model: "mock/echo", messages }));
+    const count = () => page.evaluate<number>("document.querySelectorAll('.talk .turn').length");
+    await page.waitForText("turn-399.", ".talk");
+    expect(await count()).toBe(101);
+    await page.click("=Show 300 earlier turns");
+    await page.waitForText("turn-0.", ".talk");
+    expect(await count()).toBe(401);
+    await page.close();
+  });
+
   test("change 10: a program has nothing sent on; a call that is not kept says which option keeps the next", async () => {
     const body = { model: "mock/echo", messages: [{ role: "user", content: "Hello" }] };
     const page = await opened(await say("/v1/chat/completions", body));

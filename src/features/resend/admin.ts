@@ -1,4 +1,5 @@
 /** Answers the operations that send captured calls again. */
+import type { AdminBooks } from "../../admin/books.ts";
 import { actorOf } from "../../admin/entries.ts";
 import { seesCall } from "../../admin/filter.ts";
 import { keptBodies, type KeptBody } from "../../admin/kept-bodies.ts";
@@ -59,6 +60,7 @@ async function prepared(given: Pick<AdminRequest, "books" | "caller">, id: strin
       "weir did not keep what this call asked, so it cannot be sent again. The section capture of the config keeps the next calls of a key.",
     );
   const body = expectBody(kept);
+  await expectPath(books, call.format);
   const key = wanted.key ?? call.key;
   const trial: Trial = {
     format: call.format,
@@ -75,6 +77,18 @@ function expectBody(kept: KeptBody): JsonObject {
   const body = fault === undefined ? parseJson(kept.request) : undefined;
   if (isObject(body)) return body;
   throw new AdminError(409, "not_repeatable", fault ?? "The request was not kept as JSON.");
+}
+
+/** @throws AdminError 409 for a format whose address names the model, 503 */
+async function expectPath(books: AdminBooks, format: string): Promise<void> {
+  const { formats } = await books.gateway.ask({ what: "models" });
+  const path = formats.find(({ id }) => id === format)?.path;
+  if (path !== undefined && !path.includes("{")) return;
+  throw new AdminError(
+    409,
+    "not_repeatable",
+    `The address of a request of the format ${format} names the model, so it cannot be sent from here; “Copy as curl” on the page of the call has it.`,
+  );
 }
 
 /** Tools may change things outside: they run again only if the operator says so. @throws AdminError 409, and as the explanation */

@@ -263,6 +263,14 @@ describe("change 9: what cannot be sent again says why", () => {
       { path: "/v1/messages/count_tokens" },
     );
     expect((await replay(counted)).status).not.toBe(200);
+    const gemini = await ask(
+      { contents: [{ role: "user", parts: [{ text: "Hello" }] }] },
+      { path: "/v1beta/models/mock%2Fecho:generateContent" },
+    );
+    expect(await replay(gemini)).toMatchObject({
+      ...{ status: 409, code: "not_repeatable" },
+      text: expect.stringContaining("Copy as curl"),
+    });
     expect(await replay("req_nothing")).toMatchObject({ status: 404, code: "not_found" });
   });
 

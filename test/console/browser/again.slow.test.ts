@@ -129,6 +129,34 @@ describe.skipIf(missingChromium !== undefined)(`send again (${missingChromium ??
     await page.close();
   });
 
+  test("change 9: tools that weir would run again need a word; a call whose key is gone needs another one", async () => {
+    const id = await say(stage, user("Hello"));
+    const page = await stage.open(browser, "/blank");
+    const plan = await stage.api.send<object>("POST", `/calls/${id}/replay/explain`, { body: {} });
+    const own = await stage.api.send<object>("GET", `/calls/${id}`);
+    await page.answer(({ pathname }) => {
+      if (pathname.endsWith("/replay/explain")) return { body: { ...plan, runs: ["shop__order"] } };
+      if (pathname === `/admin/v1/calls/${id}`) return { body: { ...own, key: "key_gone", keyName: "gone" } };
+      if (pathname === "/admin/v1/overview") return { body: { open: false, notes: [] } };
+      return undefined;
+    });
+    await page.go(`${stage.admin.url}/console/resend/${id}`);
+    await page.waitForText("let weir run tools again: shop__order");
+    const why = () => page.evaluate<string>(`document.querySelector("${SEND}").title`);
+    await page.waitFor(`document.querySelector("${SEND}").title.startsWith("Choose the key")`);
+    await page.answer(({ pathname }) =>
+      pathname.endsWith("/replay/explain") ? { body: { ...plan, runs: ["shop__order"] } } : undefined,
+    );
+    await page.go(`${stage.admin.url}/console/resend/${id}`);
+    await page.waitForText("let weir run tools again: shop__order");
+    await page.waitFor(`document.querySelector("${SEND}").title.includes("tools again")`);
+    await page.click("main form input[type=checkbox]");
+    await page.waitFor(`!document.querySelector("${SEND}").disabled`);
+    expect(await why()).toBe("");
+    expect(await replays(id)).toEqual([]);
+    await page.close();
+  });
+
   test("change 9: a read key may look, not send", async () => {
     const id = await say(stage, user("Hello"));
     const { secret } = await stage.api.send<{ secret: string }>("POST", "/keys", {

@@ -28,10 +28,11 @@ export interface RefusedBy {
   name: string;
   /** Of a rate limit: `rpm`, `concurrency`. */
   unit?: string;
-  limit: number;
+  /** Absent, as all amounts, for readers who may not see the rule. */
+  limit?: number;
   /** What the call needed at most. */
   needed?: number;
-  left: number;
+  left?: number;
   /** When it has room again, milliseconds since 1970; absent where no time is known. */
   until?: number;
 }

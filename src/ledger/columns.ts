@@ -87,9 +87,13 @@ const RefusedRule = Type.Object({
   id: Type.String(),
   name: Type.String(),
   unit: Type.Optional(Type.String({ description: "Of a rate limit: `rpm`, `concurrency`." })),
-  limit: Type.Number({ description: "Nano-dollars, or of the unit." }),
+  limit: Type.Optional(
+    Type.Number({
+      description: "Nano-dollars, or of the unit. Amounts are absent where the reader may not see the rule.",
+    }),
+  ),
   needed: Type.Optional(Type.Number({ description: "What the call needed at most." })),
-  left: Type.Number(),
+  left: Type.Optional(Type.Number()),
   until: Type.Optional(
     Type.Number({ description: "When it has room again. Milliseconds since 1970; absent: not by itself." }),
   ),
@@ -120,6 +124,7 @@ function ruleText({ kind, name, unit, limit, needed, left, until }: RefusedBy): 
   const amount = (value: number) => (kind === "budget" ? formatNano(value) : String(value));
   const needs = needed === undefined ? "" : `needed ${amount(needed)}, `;
   const when = until === undefined ? "" : ` until ${new Date(until).toISOString().slice(0, 19)}Z`;
+  if (limit === undefined || left === undefined) return `${kind} ${name}`;
   return `${kind} ${name}: ${needs}${amount(left)} of ${amount(limit)}${unit === undefined ? "" : ` ${unit}`} left${when}`;
 }
 

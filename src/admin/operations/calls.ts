@@ -1,9 +1,11 @@
 /** Calls: their records, and the sums of what a filter finds. */
 import type { Static, TObject } from "@sinclair/typebox";
 import type { CallFilter, Tried, TriedFilter } from "../../keeper/reports/shapes.ts";
+import type { RefusedBy } from "../../core/refusal.ts";
 import type { CallRecord } from "../../ledger/record.ts";
 import { notFound } from "../../operator/errors.ts";
 import { dollarsBound, statusesOf, timeBound, tokensBound } from "../amounts.ts";
+import { seesSubject } from "../entries.ts";
 import { filterOf, seesCall } from "../filter.ts";
 import { type AdminRequest, answers } from "../operation.ts";
 import { CALL_FILTER, getCall, listCalls, summarizeCalls } from "../../operator/calls.ts";
@@ -19,7 +21,7 @@ export const callOperations = [
       ...(after !== undefined && { after }),
       ...(sort !== undefined && { sort }),
     });
-    return { json: { ...page, calls: withKeyNames(page.calls, given) } };
+    return { json: { ...page, calls: shownCalls(page.calls, given) } };
   }),
   answers(summarizeCalls, async (given) => {
     const { slices, ...filter } = given.query;
@@ -29,7 +31,7 @@ export const callOperations = [
     const { books, params } = given;
     const call = await books.call(params.id);
     if (!call || !seesCall(given, call)) throw notFound("call", params.id);
-    return { json: withKeyNames([call], given)[0]! };
+    return { json: shownCalls([call], given)[0]! };
   }),
 ];
 
@@ -68,10 +70,25 @@ function triedOf(text: string): TriedFilter {
   return { group, ...(at !== undefined && { at }) };
 }
 
-/** Adds the names of keys. */
-export function withKeyNames(calls: readonly CallRecord[], { books }: Pick<Given, "books">) {
-  const names = new Map(books.policy().keys.map(({ id, name }) => [id, name]));
-  return calls.map((call) => {
+/** @param seen ids of the rules that the caller may see */
+function withoutAmounts(call: CallRecord, seen: ReadonlySet<string>): CallRecord {
+  const { refusedBy: by } = call as { refusedBy?: RefusedBy };
+  if (!by || seen.has(by.id)) return call;
+  const { limit: _limit, needed: _needed, left: _left, ...rest } = by;
+  return { ...call, refusedBy: rest } as CallRecord;
+}
+
+/** Adds the names of keys, and leaves out the amounts of budgets and limits that the caller may not see. */
+export function shownCalls(calls: readonly CallRecord[], { books, caller }: Given) {
+  const policy = books.policy();
+  const names = new Map(policy.keys.map(({ id, name }) => [id, name]));
+  const seen = new Set(
+    [...policy.budgets, ...policy.rates]
+      .filter(({ on }) => seesSubject(caller, on, policy))
+      .map(({ id }) => id),
+  );
+  return calls.map((record) => {
+    const call = caller.path === "/" ? record : withoutAmounts(record, seen);
     const keyName = call.key === undefined ? undefined : names.get(call.key);
     return keyName === undefined ? call : { ...call, keyName };
   });

@@ -6,7 +6,7 @@ import { isWithin } from "../../ledger/keys/path.ts";
 import { matchesAny, namesOf } from "../../core/model-pattern.ts";
 import { LiveReader } from "../live.ts";
 import { type AdminRequest, answers } from "../operation.ts";
-import { callFilterOf, withKeyNames } from "./calls.ts";
+import { callFilterOf, shownCalls } from "./calls.ts";
 import { liveCalls, runningCalls } from "../../operator/live.ts";
 
 type Given = Pick<AdminRequest, "books" | "caller">;
@@ -22,7 +22,7 @@ export const liveOperations = [
     const reader = new LiveReader({
       watch: (receive) => books.gateway.watch(receive),
       matches: (call) => matches(call, filter),
-      show: (calls) => withKeyNames(calls, given),
+      show: (calls) => shownCalls(calls, given),
       running: () => shownOf(books.gateway.runningNow(), filter, given, Date.now()),
       isFaulty: () => books.health().degraded.length > 0,
       isAllowed: () => given.isAllowed(),

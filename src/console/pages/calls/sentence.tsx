@@ -130,9 +130,15 @@ function RefusedByRule({ by }: { by: NonNullable<CallEntry["refusedBy"]> }) {
       <span class="c-warn">
         Refused by the {isBudget ? "budget" : "rate limit"} <b>{name}</b>
       </span>
-      {": "}
-      {needed !== undefined && `this call ${isBudget ? "may cost" : "needs"} ${amount(needed)}, `}
-      {amount(left)} of {amount(limit)} {UNITS[unit] ?? ""} is left
+      {left === undefined || limit === undefined ? (
+        ", whose amounts this session may not see"
+      ) : (
+        <>
+          {": "}
+          {needed !== undefined && `this call ${isBudget ? "may cost" : "needs"} ${amount(needed)}, `}
+          {amount(left)} of {amount(limit)} {UNITS[unit] ?? ""} is left
+        </>
+      )}
       {until !== undefined && (
         <>
           {" "}
@@ -140,7 +146,7 @@ function RefusedByRule({ by }: { by: NonNullable<CallEntry["refusedBy"]> }) {
         </>
       )}
       .{" "}
-      {isBudget && (
+      {isBudget && limit !== undefined && (
         <>
           <a href={hrefOf("/keys", { raise: id })}>Raise</a>
           {" · "}

@@ -28,7 +28,6 @@ export function BudgetCard({ state, nameOfKey, onRaise }: Props) {
   const on = subjectWords(budget.on, nameOfKey);
   const calls = { ...filterOf(budget.on, nameOfKey), from: window.startsAt };
   const prospect = prospectOf(budget, window, now.value);
-  const declared = budget.source === "config";
   return (
     <li id={cardId(budget.id)} tabIndex={-1}>
       <div class="budget-name">
@@ -95,21 +94,16 @@ export function BudgetCard({ state, nameOfKey, onRaise }: Props) {
         <span>
           <ProspectLine prospect={prospect} zone={budget.zone} calls={calls} />
         </span>
-        {declared ? (
-          <span class="dim nowrap" title="Change it in the configuration file and reload.">
-            in weir.yaml
-          </span>
-        ) : (
-          <Button
-            kind="quiet"
-            why={readOnly()}
-            aria-label={`Raise ${budget.name}`}
-            title="Another limit"
-            onClick={onRaise}
-          >
-            Raise…
-          </Button>
-        )}
+        {budget.source === "config" && <span class="dim nowrap">in weir.yaml</span>}
+        <Button
+          kind="quiet"
+          why={readOnly()}
+          aria-label={`Raise ${budget.name}`}
+          title="Another limit"
+          onClick={onRaise}
+        >
+          Raise…
+        </Button>
       </div>
     </li>
   );

@@ -52,8 +52,7 @@ export function KeysPage({ rest }: { rest: string }) {
   const raised = query.value["raise"];
   const toRaise = reading.data?.budgets.find(({ budget }) => budget.id === raised || budget.name === raised);
   useEffect(() => {
-    if (toRaise && raised !== undefined && toRaise.budget.source !== "config")
-      setOpen({ kind: "limit", state: toRaise });
+    if (toRaise && raised !== undefined) setOpen({ kind: "limit", state: toRaise });
   }, [toRaise !== undefined, raised]);
   const close = () => {
     setOpen(undefined);

@@ -1,11 +1,12 @@
 /** The dialog for another limit of a budget, or for its end. */
 import { useEffect, useState } from "preact/hooks";
+import { hrefOf } from "../../data/location.ts";
 import { get } from "../../data/api.ts";
 import type { Budget } from "../../data/types.ts";
 import { dollars, readDollars } from "../../numbers/money.ts";
 import { BudgetBar } from "../../parts/budget-bar.tsx";
 import { Button } from "../../parts/controls.tsx";
-import { Confirm } from "../../parts/dialog.tsx";
+import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { FormDialog, TextField } from "../../parts/form.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { limitDollars, windowWords } from "./budget-words.ts";
@@ -18,8 +19,35 @@ interface LimitProps {
   onDone: () => void;
 }
 
+export function LimitDialog(props: LimitProps) {
+  return props.state.budget.source === "config" ? <Declared {...props} /> : <Limit {...props} />;
+}
+
+/** The config has this budget: where its limit is changed. */
+function Declared({ state: { budget, window, level }, onClose }: LimitProps) {
+  const path = `budgets.${budget.name}.limit`;
+  return (
+    <Dialog label={`Raise ${budget.name}`} onClose={onClose}>
+      <div class="in">
+        <h2>Raise {budget.name}</h2>
+        <BudgetBar big {...window} level={level} limit={budget.limit} alerts={budget.alerts} />
+        <p>
+          The config file declares this budget. Change <code>{path}</code> there, {limitDollars(budget.limit)}{" "}
+          now, and reload: the <a href={hrefOf("/config")}>page Config</a> shows the file and the change, and{" "}
+          <code>weir reload</code> does the same.
+        </p>
+        <div class="end">
+          <Button kind="quiet" data-first onClick={onClose}>
+            Close
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
 /** A lower limit is a change, not a raise; both are in force at once. */
-export function LimitDialog({ state, onClose, onDone }: LimitProps) {
+function Limit({ state, onClose, onDone }: LimitProps) {
   const { budget, window, level } = state;
   const to = `/budgets/${encodeURIComponent(budget.id)}`;
   const [text, setText] = useState(limitDollars(Math.round((budget.limit * 1.2) / 1e7) * 1e7 || 1e9));

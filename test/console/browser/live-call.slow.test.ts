@@ -22,6 +22,7 @@ describe.skipIf(missingChromium !== undefined)(
       [browser, stage] = await Promise.all([
         startBrowser(),
         startStage({
+          workers: 2,
           config: {
             providers: { own: { baseUrl: `${vendor.url}/v1`, speaks: "chat-completions", models: ["m"] } },
             prices: { "own/m": { input: 3, output: 15 } },
@@ -100,6 +101,42 @@ describe.skipIf(missingChromium !== undefined)(
         await tab.waitForText("Money");
         await tab.close();
       }
+    });
+
+    test("live view: a key that only reads sees how far the call is and not what it says, and then the ended call", async () => {
+      const { id, response, answer } = await begin();
+      const body = { name: "looker", kind: "read" };
+      const { secret } = await stage.api.send<{ secret: string }>("POST", "/keys", { body });
+      const page = await stage.open(browser, "/config");
+      const headers = { "content-type": "application/json", "x-weir-console": "1" };
+      const signIn = { method: "POST", headers, body: JSON.stringify({ key: secret }) };
+      const status = `fetch("/admin/v1/session", ${JSON.stringify(signIn)}).then((one) => one.status)`;
+      expect(await page.evaluate<number>(status)).toBeLessThan(300);
+      await page.evaluate(`void location.assign("/console/calls/${id}")`);
+      answer.say("The words of the answer. ");
+      await page.waitForText("This key sees how far the call is");
+      expect(await page.text("main")).toMatch(/Runs: streaming[^]*tokens so far/);
+      expect(await page.text("main")).not.toContain("The words");
+      answer.end();
+      await response.text();
+      await page.waitForText("Money");
+      await page.close();
+    });
+
+    test("live view: the keeper is killed while a tab watches, and the tab goes on by itself", async () => {
+      const { id, response, answer } = await begin();
+      const page = await stage.open(browser, `/calls/${id}`);
+      await page.waitForText("Runs: streaming");
+      answer.say("Before it. ");
+      await page.waitForText("Before it.");
+      process.kill(stage.keeper()!, "SIGKILL");
+      const says = setInterval(() => answer.say("After it. "), 300);
+      await page.waitForText("After it. After it.");
+      clearInterval(says);
+      answer.end();
+      expect(await response.text()).toContain("[DONE]");
+      await page.waitForText("Money");
+      await page.close();
     });
 
     test("live view: a call that does not exist says so", async () => {

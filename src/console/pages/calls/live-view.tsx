@@ -30,7 +30,8 @@ export function LiveView({ id, onEnd, onNone }: Props) {
   const live = useLiveCall(why === undefined ? id : undefined);
   const listed = useApi<typeof runningCalls>("/calls/running", { every: EVERY });
   const found = listed.data?.calls.find((one) => one.id === id);
-  const call = live.call ?? found;
+  // The list has the name of its key.
+  const call = live.call ? { ...found, ...live.call } : found;
   const isUnwatched = live.error !== undefined || !live.call;
   const isOver = live.ended !== undefined || (listed.data !== undefined && !found && isUnwatched);
   const asked = useRef(0);

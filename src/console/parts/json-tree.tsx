@@ -5,7 +5,7 @@ import { Button } from "./controls.tsx";
 import { LongText } from "./raw.tsx";
 
 /** Deeper and larger parts begin folded. */
-const OPEN_DEPTH = 3;
+const OPEN_DEPTH = 5;
 const OPEN_MEMBERS = 40;
 /** Members that are drawn at first. */
 const FIRST = 200;

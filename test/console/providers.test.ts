@@ -113,7 +113,9 @@ describe("the first steps", () => {
     expect(readiness({ on: true, deployments })).toBe("key from OPENAI_API_KEY");
     const off = { on: false, deployments: [{ why: "set AWS_REGION to the AWS region; set AWS_PROFILE" }] };
     expect(readiness(off)).toBe("set AWS_REGION to the AWS region; set AWS_PROFILE, and start weir again");
-    expect(lacks(off)).toBe("AWS_REGION");
+    expect(lacks(off)).toBe("AWS_REGION, AWS_PROFILE");
+    const either = { on: false, deployments: [{ why: "set A_URL or B_URL to the address; set A_KEY" }] };
+    expect(lacks(either)).toBe("A_URL or B_URL, A_KEY");
     expect(readiness({ on: true, deployments: [{}] })).toBe("needs no key");
   });
 });

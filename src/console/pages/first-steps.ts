@@ -47,7 +47,9 @@ export function readiness({ on, deployments }: Provider): string {
 const whyOff = (deployments: Provider["deployments"]) =>
   deployments.find(({ why }) => why !== undefined)?.why;
 
-/** The first variable that a provider lacks. */
-export function lacks({ deployments }: Provider): string | undefined {
-  return /[A-Z][A-Z\d]*_[A-Z\d_]+/.exec(whyOff(deployments) ?? "")?.[0];
+/** The variables that a provider lacks: `AWS_REGION, AWS_BEARER_TOKEN_BEDROCK`; of which one is enough, with `or`. */
+export function lacks({ deployments }: Provider): string {
+  const needs = (whyOff(deployments) ?? "").split(";");
+  const variables = needs.map((need) => need.match(/[A-Z][A-Z\d]*_[A-Z\d_]+/g)?.join(" or ") ?? "");
+  return variables.filter((text) => text !== "").join(", ");
 }

@@ -102,7 +102,8 @@ export function CallRow(props: {
       <td class="p-key clip">{call.keyName ?? call.key ?? <span class="dim">no key</span>}</td>
       <td class="p-model clip" title={target === undefined ? call.model : `${call.model} → ${target}`}>
         {isAsAsked(call) ? (
-          (target ?? call.model)
+          // A call that was refused before its body was read has no model.
+          target || call.model || <span class="dim">no model</span>
         ) : (
           <>
             {call.model}

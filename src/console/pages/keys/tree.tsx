@@ -40,7 +40,9 @@ export function KeyTree({ overview, onNew }: Props) {
         <thead>
           <tr>
             <th scope="col">Path and key</th>
-            <th scope="col" class="w3" aria-label="Beginning and end of the key" />
+            <th scope="col" class="w3">
+              <span class="vh">Beginning and end of the key</span>
+            </th>
             <th scope="col" class="w3 w2">
               May use
             </th>

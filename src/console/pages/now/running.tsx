@@ -1,7 +1,7 @@
 /** Calls that run, the longest first. */
 import { placeOf } from "../../data/call-facts.ts";
 import { now } from "../../data/clock.ts";
-import { hrefOf } from "../../data/location.ts";
+import { hrefOf, query } from "../../data/location.ts";
 import type { RunningCall, RunningCalls } from "../../data/types.ts";
 import { counted, whole } from "../../numbers/counts.ts";
 import { duration } from "../../numbers/durations.ts";
@@ -9,6 +9,8 @@ import { MoneyCell, Time } from "../../parts/numbers.tsx";
 import { Panel } from "../../parts/panel.tsx";
 
 const SHOWN = 10;
+/** The page stays quick with these. */
+const MOST = 200;
 
 export const PHASES: Readonly<Record<RunningCall["phase"], string>> = {
   starting: "before the first try",
@@ -18,8 +20,10 @@ export const PHASES: Readonly<Record<RunningCall["phase"], string>> = {
 
 export function RunningTable({ running }: { running: RunningCalls | undefined }) {
   if (!running || running.total === 0) return null;
-  const shown = running.calls.toSorted((a, b) => a.startedAt - b.startedAt).slice(0, SHOWN);
+  const isAll = query.value["running"] === "all";
+  const shown = running.calls.toSorted((a, b) => a.startedAt - b.startedAt).slice(0, isAll ? MOST : SHOWN);
   const hidden = running.total - shown.length;
+  const more = `and ${counted(hidden, "call")} more`;
   return (
     <Panel title="Running" right={<span class="dim">longest first</span>}>
       <div class="scroll">
@@ -40,7 +44,17 @@ export function RunningTable({ running }: { running: RunningCalls | undefined })
           </tbody>
         </table>
       </div>
-      {hidden > 0 && <div class="more">and {counted(hidden, "call")} more</div>}
+      {hidden > 0 && (
+        <div class="more">
+          {isAll ? (
+            more
+          ) : (
+            <a class="fig" href={hrefOf("/", { running: "all" })}>
+              {more}
+            </a>
+          )}
+        </div>
+      )}
     </Panel>
   );
 }

@@ -111,7 +111,7 @@ function NotSetUp({ providers }: { providers: readonly ProviderEntry[] }) {
         {providers.map((provider) => (
           <li key={provider.name} title={readiness(provider)}>
             <Mark state="off">{provider.name}</Mark>
-            <span class="dim clip">{lacks(provider)}</span>
+            <span class="dim anywhere">{lacks(provider)}</span>
           </li>
         ))}
       </ul>

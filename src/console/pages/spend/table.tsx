@@ -60,7 +60,9 @@ export function SpendTable(props: Props) {
               <th scope="col" class="num" {...sorted("cost")}>
                 Spent
               </th>
-              <th scope="col" class="w3" aria-label="Share" />
+              <th scope="col" class="w3">
+                <span class="vh">Share</span>
+              </th>
               <th scope="col" class="num">
                 Uncertain
               </th>

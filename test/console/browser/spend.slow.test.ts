@@ -83,7 +83,7 @@ describe.skipIf(missingChromium !== undefined)(`Spend (${missingChromium ?? "in 
     );
     await page.fill("#filter", "outcome:failed");
     await page.press("Enter");
-    await page.waitForText("outcome is not applied here");
+    await page.waitForText("no sums by outcome");
     await page.click("=Remove");
     await page.waitFor("!location.search.includes('outcome')");
   });

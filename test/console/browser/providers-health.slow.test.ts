@@ -182,6 +182,14 @@ describe.skipIf(missingChromium !== undefined)(`providers (${missingChromium ?? 
     expect(await page.sideways()).toBe(0);
     await page.close();
   });
+
+  test("a link to one provider opens its card, in view and with the focus", async () => {
+    const page = await opened("?open=strict");
+    expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("strict");
+    expect(await page.evaluate("document.querySelectorAll('article details[open]').length")).toBe(1);
+    const top = "document.activeElement.getBoundingClientRect().top";
+    expect(await page.evaluate(`${top} >= 0 && ${top} < innerHeight`)).toBe(true);
+  });
 });
 
 describe.skipIf(missingChromium !== undefined)("a provider that refuses weir's credential", () => {

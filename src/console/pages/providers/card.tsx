@@ -1,5 +1,6 @@
 /** A deployment: its state with the reason, how fast it answers, what fails, what it costs. */
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { now } from "../../data/clock.ts";
 import { hrefOf, type QueryChange } from "../../data/location.ts";
 import type { Breaker, DeploymentEntry, Providers } from "../../data/types.ts";
@@ -19,15 +20,22 @@ interface Props {
   report: Providers;
   /** The range of the page, which Calls takes over. */
   range: QueryChange;
+  /** Another page led to it: it is brought into view, with all that it knows. */
+  isSought: boolean;
 }
 
-export function HealthCard({ provider, deployment, report, range }: Props) {
+export function HealthCard({ provider, deployment, report, range, isSought }: Props) {
+  const article = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isSought) article.current?.focus();
+  }, [isSought]);
+
   const { shape, word, card } = STATES[deployment.state];
   const name = deploymentName(deployment, provider);
   const calls = { ...range, provider, ...(name === "default" ? {} : { deployment: deployment.name }) };
   const { latency, inflight, maxConcurrency, lastError, failed } = deployment;
   return (
-    <article class={`panel card ${card}`} aria-label={deployment.name}>
+    <article class={`panel card ${card}`} aria-label={deployment.name} tabIndex={-1} ref={article}>
       <header>
         <h2>
           {provider}
@@ -92,7 +100,7 @@ export function HealthCard({ provider, deployment, report, range }: Props) {
             deployment.errors.length === 0 && "No failed call among the newest."
           )}
         </div>
-        <Details deployment={deployment} />
+        <Details deployment={deployment} isOpen={isSought} />
       </div>
       <footer>
         <Paid deployment={deployment} />
@@ -133,10 +141,10 @@ function Paid({ deployment: { perMillion, cost, calls } }: { deployment: Deploym
   );
 }
 
-function Details({ deployment }: { deployment: DeploymentEntry }) {
+function Details({ deployment, isOpen }: { deployment: DeploymentEntry; isOpen: boolean }) {
   const { breakers, errors, url, keyVariable, weight, priority, latency } = deployment;
   return (
-    <details>
+    <details open={isOpen}>
       <summary class="mid">Models, errors, settings</summary>
       <div class="stack">
         {breakers.length > 0 && (

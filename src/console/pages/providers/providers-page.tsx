@@ -77,6 +77,7 @@ export function ProvidersPage() {
                         deployment={deployment}
                         report={report}
                         range={calls}
+                        isSought={values["open"] === deployment.name || values["open"] === provider.name}
                       />
                     ))}
                   </div>

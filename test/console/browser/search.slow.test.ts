@@ -88,12 +88,12 @@ describe.skipIf(missingChromium !== undefined)(`searches (${missingChromium ?? "
       query: { limit: 500, from: Date.now() - 7 * 86_400_000 },
     });
     const longest = calls.toSorted((a, b) => b.ms - a.ms)[0]!;
-    await page.waitFor(`document.querySelector("${ROW}").dataset.id !== ""`);
+    await page.waitFor(`document.querySelector("${ROW}")?.dataset.id`);
     const all = await stage.api.send<{ calls: { id: string; ms: number }[] }>("GET", "/calls", {
       query: { limit: 3, sort: "took", from: Date.now() - 7 * 86_400_000 },
     });
     expect(all.calls[0]!.ms).toBeGreaterThanOrEqual(longest.ms);
-    await page.waitFor(`document.querySelector("${ROW}").dataset.id === ${JSON.stringify(all.calls[0]!.id)}`);
+    await page.waitFor(`document.querySelector("${ROW}")?.dataset.id === ${JSON.stringify(all.calls[0]!.id)}`);
     await page.click("th[aria-sort=descending] .sort");
     await page.waitFor("!location.search.includes('sort')");
     await page.close();

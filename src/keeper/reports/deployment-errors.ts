@@ -70,11 +70,13 @@ export async function failuresOf(sql: Sql, newest: Newest): Promise<Failures> {
     const named = status === null ? { class: kind } : { class: `status ${status}`, status };
     add(deployment, { ...named, group: groupOf(String(status ?? "")), calls });
   }
-  const sorted = [...counts].map(
-    ([id, errors]) => [id, [...errors.values()].sort((x, y) => y.calls - x.calls)] as const,
-  );
+  const sorted = [...counts].map(([id, errors]) => [id, [...errors.values()].sort(byCalls)] as const);
   return { errors: new Map(sorted), last };
 }
+
+/** The most first; of equal ones always the same. */
+const byCalls = (x: DeploymentError, y: DeploymentError) =>
+  y.calls - x.calls || (x.class < y.class ? -1 : x.class > y.class ? 1 : 0);
 
 function classOf({ status = 0, what }: FailedTry): { class: string; status?: number } {
   return status >= 400 ? { class: `status ${status}`, status } : { class: what };

@@ -11,7 +11,7 @@ export const B = budgetAccount("b", MONTH);
 export const HOUR = 3_600_000;
 
 /** Numbers that repeat in each run. */
-function randomBy(seed: number): (below: number) => number {
+export function randomBy(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (state * 1_103_515_245 + 12_345) % 2 ** 31;

@@ -36,7 +36,7 @@ import {
 } from "./rows.ts";
 
 /** Calls that one step reads: milliseconds of the thread that reads, which others wait for. */
-export const STEP = 10_000;
+export const STEP = 2_500;
 
 interface Row extends Place {
   at: number;

@@ -73,7 +73,7 @@ export async function serve({
   mkdirSync(join(folder, "run"), { mode: 0o700 });
   for (const [name, text] of Object.entries(plugins)) writeFileSync(join(folder, "plugins", name), text);
   const program = binary
-    ? [executable ?? join(root, "dist/weir")]
+    ? [executable ?? process.env["WEIR_BINARY"] ?? join(root, "dist/weir")]
     : [executable ?? process.execPath, join(root, "src/main.ts")];
   const options = {
     cwd: folder,

@@ -5,6 +5,7 @@
 import {
   type Account,
   accountFault,
+  isSomething,
   type Amounts,
   checkGrants,
   hardSince,
@@ -201,7 +202,9 @@ async function windowFault(view: Sql, added: ReadonlyMap<string, Amounts>): Prom
     "accounts",
     "account, budget, starts_at, spent, assumed, overrun, granted",
   );
-  if (windows.length < names.length) return "calls were charged to a window that does not exist";
+  const known = new Set(windows.map(({ account }) => account));
+  if ([...added].some(([account, sum]) => isSomething(sum) && !known.has(account)))
+    return "calls were charged to a window that does not exist";
   for (const window of windows) {
     const { account } = window;
     const sum = addAmounts(before.get(account) ?? NOTHING, added.get(account)!);

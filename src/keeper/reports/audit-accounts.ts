@@ -54,6 +54,11 @@ async function chargedTo(sql: Sql): Promise<Map<string, Amounts>> {
   return charged;
 }
 
+/** Whether a window must exist for what was charged to it: the first charge that is not free makes it. */
+export function isSomething({ spent, assumed, overrun }: Amounts): boolean {
+  return spent !== 0 || assumed !== 0 || overrun !== 0;
+}
+
 /** Whether a budget is hard, and was not changed since a time: only then its limit and its overruns are those of the whole window. */
 export async function hardSince(sql: Sql): Promise<(budget: string, since: number) => boolean> {
   const budgets = await readBudgets(sql, "mode = 'hard'");
@@ -91,7 +96,8 @@ export async function checkAccounts(sql: Sql): Promise<AuditCheck> {
     const fault = accountFault(row, sum, wasHard);
     if (fault !== undefined) wrong.push(fault);
   }
-  for (const account of charged.keys()) wrong.push(`charges name ${account}, which does not exist`);
+  for (const [account, sum] of charged)
+    if (isSomething(sum)) wrong.push(`charges name ${account}, which does not exist`);
   if (wrong.length > 0)
     return { name, holds: false, detail: `${wrong.length} do not: ${wrong[0]!} (nano-dollars)` };
   return { name, holds: true, detail: `${counted(accounts.length, "window")}, to the nano-dollar` };

@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Reports } from "../../../src/keeper/reports/reports.ts";
 import type { SqlStore } from "../../../src/keeper/store/sql-store.ts";
 import { sqliteStore } from "../../../src/keeper/store/sqlite-store.ts";
+import { PROOF_TABLES } from "../../../src/keeper/proof/tables.ts";
 import { IN_MEMORY } from "../../../src/keeper/settings.ts";
 import { DOLLAR } from "../../../src/ledger/money.ts";
 import { ACTOR, attempt, batch, budget, call, commit, NOW } from "./make.ts";
@@ -41,6 +42,18 @@ test("10,000 calls with mixed endings are 10,000 records, and all sums agree to 
   expect(sums!["hours"]).toBe(sums!["calls"]!);
   expect(sums!["days"]).toBe(sums!["calls"]!);
 }, 120_000);
+
+test("a budget that free calls alone were charged to has no window, and the books hold", async () => {
+  const store = sqliteStore(IN_MEMORY, () => NOW, [PROOF_TABLES]);
+  await store.open();
+  const reports = new Reports(store.sql, store.sql, () => NOW, store.sql, [PROOF_TABLES]);
+  expect((await reports.audit()).holds).toBe(true);
+  const free = call({ attempts: [attempt({ held: 0, accounts: [A] }, { cost: 0 })] });
+  await store.commit(commit({ batches: [{ ...batch(1, [free]), spends: [] }] }));
+  expect(await store.sql.all("SELECT account FROM accounts")).toEqual([]);
+  expect(await reports.prover.since()).toEqual({ proven: 1 });
+  expect(await failing(reports)).toEqual([]);
+});
 
 describe("a row that was changed by hand is found", () => {
   const CALLS = "every call has one record";

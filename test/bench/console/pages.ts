@@ -72,6 +72,8 @@ function requests(now: number): readonly string[] {
     "/prices/missing",
     "/cache?by=client",
     "/cache/sessions",
+    `/sessions?from=${day}`,
+    `/sessions?from=${month}`,
     "/invoices",
     "/audit/log",
     "/assumptions",

@@ -93,7 +93,9 @@ describe.skipIf(missingChromium !== undefined)(`searches (${missingChromium ?? "
       query: { limit: 3, sort: "took", from: Date.now() - 7 * 86_400_000 },
     });
     expect(all.calls[0]!.ms).toBeGreaterThanOrEqual(longest.ms);
-    await page.waitFor(`document.querySelector("${ROW}")?.dataset.id === ${JSON.stringify(all.calls[0]!.id)}`);
+    await page.waitFor(
+      `document.querySelector("${ROW}")?.dataset.id === ${JSON.stringify(all.calls[0]!.id)}`,
+    );
     await page.click("th[aria-sort=descending] .sort");
     await page.waitFor("!location.search.includes('sort')");
     await page.close();

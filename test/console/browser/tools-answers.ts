@@ -256,3 +256,19 @@ export const ASSUMED: Assumptions = {
     },
   ],
 };
+
+export const MODEL_FACTS = {
+  models: [
+    {
+      id: "anthropic/claude-sonnet-5",
+      ...{ places: ["routes.smart[0]"], others: ["openai/gpt-5.4"], name: "Claude Sonnet 5" },
+      ...{
+        contextWindow: 1_000_000,
+        maxOutput: 64_000,
+        takes: ["text", "image"],
+        can: ["tools", "reasoning"],
+      },
+      ...{ input: 3_000_000, output: 15_000_000 },
+    },
+  ],
+};

@@ -25,6 +25,8 @@ const FULL: Answers = {
   "GET /audit/books": tools.PROOF,
   "GET /audit/log": tools.LOG,
   "GET /assumptions": tools.ASSUMED,
+  "GET /capture/rules": { rules: [] },
+  "GET /model-facts": tools.MODEL_FACTS,
   "GET /store": tools.STORE,
   "POST /store/check": { holds: true, checks: [{ name: "integrity_check", holds: true, detail: "ok" }] },
   "GET /models": trial.MODELS,
@@ -59,6 +61,8 @@ const EMPTY: Answers = {
   },
   "GET /audit/log": { entries: [] },
   "GET /assumptions": { entries: [] },
+  "GET /capture/rules": { rules: [] },
+  "GET /model-facts": { models: [] },
   "GET /store": { kind: "memory", place: "memory", bytes: 0, calls: 0, waiting: 0 },
   "GET /names": { ...trial.NAMES, keys: [] },
 };

@@ -14,7 +14,13 @@ describe.skipIf(missingChromium !== undefined)(`Chromium (${missingChromium ?? "
   let stage: Stage;
 
   beforeAll(async () => {
-    [browser, stage] = await Promise.all([startBrowser(), startStage({ seed: { calls: 300, days: 3 } })]);
+    [browser, stage] = await Promise.all([
+      startBrowser(),
+      startStage({
+        seed: { calls: 300, days: 3 },
+        config: { prices: { "mock/*": { input: 3, output: 15 } } },
+      }),
+    ]);
   });
 
   afterAll(async () => {

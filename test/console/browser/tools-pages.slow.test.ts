@@ -23,7 +23,7 @@ const PAGES: Readonly<Record<string, Readonly<Record<FakeState, string>>>> = {
     failed: "Nothing to explain yet.",
     loading: "What “smart” means now",
   },
-  [`/cache?session=${CACHE_SESSION.session}`]: {
+  [`/cache?open=${CACHE_SESSION.session}`]: {
     full: "tools came in another order: 43,406 tokens read anew, for $0.1172 more.",
     empty: "No provider has reported a cache in this time.",
     failed: "Cache figures could not be read.",
@@ -98,7 +98,7 @@ describe.skipIf(missingChromium !== undefined)(`Chromium (${missingChromium ?? "
       });
 
   test("a conversation folds the calls between breaks, and shows them all on demand", async () => {
-    const page = await open(`/cache?session=${CACHE_SESSION.session}`, "full");
+    const page = await open(`/cache?open=${CACHE_SESSION.session}`, "full");
     const rows = () =>
       page.evaluate<number>("document.querySelectorAll('.session-calls td.wide svg').length");
     await page.waitForText("3 calls without a break");

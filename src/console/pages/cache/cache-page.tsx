@@ -7,16 +7,18 @@ import { useApi } from "../../data/use-api.ts";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
 import { Page } from "../../shell/page.tsx";
-import { filtersFor, SpendFilterBar } from "../spend/filters.tsx";
+import { filtersFor, SumFilterBar } from "../spend/filters.tsx";
 import { GroupsPanel, isGroup } from "./groups.tsx";
 import { Said } from "./said.tsx";
 import { SessionsPanel } from "./sessions.tsx";
 
 const USUAL_RANGE = "7d";
+/** The filters that the sums of caches follow. */
+const CACHE_FILTERS = ["key", "path", "tag", "model", "provider"] as const;
 
 export function CachePage() {
   const { from, to } = rangeOf(query.value, USUAL_RANGE);
-  const filters = filtersFor(query.value);
+  const filters = filtersFor(query.value, CACHE_FILTERS);
   const by = isGroup(query.value["by"]) ? query.value["by"] : "key";
   const report = useApi<typeof cacheReport>(`/cache${queryOf({ by, from, to, ...filters })}`);
   return (
@@ -25,7 +27,7 @@ export function CachePage() {
         <Loaded of={report} what="Cache figures" rows={6}>
           {(data) => (
             <>
-              <SpendFilterBar query={query.value} />
+              <SumFilterBar query={query.value} names={CACHE_FILTERS} />
               {data.total.calls === 0 ? (
                 <section class="panel">
                   <Blank title="No provider has reported a cache in this time.">

@@ -66,8 +66,8 @@ export function SessionsPanel({ filters }: { filters: Readonly<Record<string, Qu
 
 function Row({ session: row }: { session: CacheSessions["sessions"][number] }) {
   const { session, key, keyName, path, client, lastAt, breaks, lost, lostCost, commonest } = row;
-  const isOpen = query.value["session"] === session;
-  const toggle = () => setQuery({ session: isOpen ? undefined : session }, { replace: true });
+  const isOpen = query.value["open"] === session;
+  const toggle = () => setQuery({ open: isOpen ? undefined : session }, { replace: true });
   return (
     <>
       <tr

@@ -32,7 +32,7 @@ import {
   seriesOf,
   TOGETHER,
 } from "./figures.ts";
-import { filtersFor, SpendFilterBar } from "./filters.tsx";
+import { filtersFor, SumFilterBar } from "./filters.tsx";
 import { Head } from "./head.tsx";
 import { Legend } from "./legend.tsx";
 import {
@@ -119,7 +119,7 @@ export function SpendPage() {
         </>
       }
     >
-      <SpendFilterBar query={values} />
+      <SumFilterBar query={values} />
       <p class="print">{statementOf({ host: location.host, period, filters, now: now.value })}</p>
       {table.error && !table.data && table.error.status !== 401 ? (
         <Failed what="Spend" error={table.error} again={table.again} />

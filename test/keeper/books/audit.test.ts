@@ -34,7 +34,7 @@ test("10,000 calls with mixed endings are 10,000 records, and all sums agree to 
   const { holds, checks } = await reports.audit();
   expect(checks.filter((check) => !check.holds)).toEqual([]);
   expect(holds).toBe(true);
-  expect(checks[0]).toEqual({ name: "every call has one record", holds: true, detail: "10000 calls" });
+  expect(checks[0]).toEqual({ name: "every call has one record", holds: true, detail: "10,000 calls" });
   const [sums] = await store.sql.all(
     `SELECT (SELECT sum(cost) FROM calls) AS calls, (SELECT sum(cost) FROM use_hour) AS hours,
        (SELECT sum(cost) FROM use_day) AS days`,

@@ -27,8 +27,10 @@ function joined(paths: readonly string[]): BunPlugin {
           ? { path: "later", namespace: "later" }
           : undefined,
       );
+      // A build must not depend on its folder, so the file has numbers in place of paths.
+      builder.onResolve({ filter: /^later:\d+$/ }, ({ path }) => ({ path: paths[Number(path.slice(6))]! }));
       builder.onLoad({ filter: /.*/, namespace: "later" }, () => ({
-        contents: paths.map((path) => `export * from ${JSON.stringify(path)};`).join("\n"),
+        contents: paths.map((_, at) => `export * from "later:${at}";`).join("\n"),
         loader: "ts",
       }));
     },

@@ -50,5 +50,5 @@ export async function bundleConsole(index: string, more: readonly Bun.BunPlugin[
   const inputs = metafile?.inputs ?? {};
   const imports = Object.values(inputs).flatMap((input) => input.imports);
   const later = new Set(imports.flatMap((one) => ("entryPoint" in one ? [String(one.entryPoint)] : [])));
-  return { files: await Promise.all(files), inputs: Object.keys(inputs), later: [...later] };
+  return { files: await Promise.all(files), inputs: Object.keys(inputs), later: [...later].sort() };
 }

@@ -188,6 +188,7 @@ test("a model without a price is unpriced, and one with the price 0 is free", as
 }, 60_000);
 
 test("a reload changes the price of later calls, and each call keeps the price that it was charged by", async () => {
+  await weir.reload({ ...load({ "mock/*": { input: 1, output: 2 } }), env: {} });
   const first = await booked("chat", "mock/chat");
   await weir.reload({ ...load({ "mock/*": { input: 10, output: 20 } }), env: {} });
   const second = await booked("chat", "mock/chat");
@@ -198,10 +199,7 @@ test("a reload changes the price of later calls, and each call keeps the price t
   store.close();
   const ruleOf = (ref: string | undefined) =>
     JSON.parse(rules.find((row) => row.ref === ref)!.rule) as object;
-  expect(ruleOf(first.price)).toMatchObject({
-    input: 1_000_000,
-    source: expect.stringMatching(/^litellm \d/),
-  });
+  expect(ruleOf(first.price)).toMatchObject({ input: 1_000_000, source: "config" });
   expect(ruleOf(second.price)).toMatchObject({ input: 10_000_000, source: "config" });
 }, 60_000);
 

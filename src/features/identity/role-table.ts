@@ -57,6 +57,7 @@ const NUMBERS = {
   explain: READERS,
   listProviders: READERS,
   listNames: READERS,
+  listModelFacts: READERS,
   metrics: READERS,
   describe: READERS,
 };
@@ -65,10 +66,14 @@ const CONTENTS = {
   getCallBody: AUDITORS,
   listFirstWords: AUDITORS,
   getConversationTalk: AUDITORS,
+  watchCall: AUDITORS,
   deleteCaptures: ADMINS,
   // They read a body, and send.
   explainReplay: ADMINS,
   replayCall: ADMINS,
+  listCaptureRules: ADMINS,
+  createCaptureRule: ADMINS,
+  deleteCaptureRule: ADMINS,
 };
 
 const KEYS = {
@@ -110,6 +115,8 @@ const GATEWAY = {
   getConfig: AUDITORS,
   getConfigSource: AUDITORS,
   reloadConfig: ADMINS,
+  listAlerts: AUDITORS,
+  testAlerts: ADMINS,
 };
 
 const TOOLS = {

@@ -34,6 +34,7 @@ const ROWS = {
   "read numbers, names of keys, providers": row(ALL, NO, ALL, ALL, ALL),
   leave: row(ALL, ALL, ALL, ALL, ALL),
   "read captured bodies": row(NO, NO, NO, ALL, ALL),
+  "have calls captured": row(NO, NO, NO, ALL, NO),
   "send captured calls again": row(NO, NO, NO, ALL, NO),
   "create and change keys for others": row(NO, NO, ALL, ALL, NO),
   "limits up to the own ceiling": row(NO, NO, BELOW, ALL, NO),
@@ -62,7 +63,7 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   ...Object.fromEntries(
     `overview listKeys getKey listBudgets getBudget listRates getRate usage listPrices whatIf listCalls summarizeCalls getCall
      getCallMoney cacheReport cacheSessions cacheSession listConversations getConversation runningCalls liveCalls routing listModels explain listProviders listNames
-     describe`
+     listModelFacts describe`
       .split(/\s+/)
       .map((id) => [id, "read numbers, names of keys, providers"] as const),
   ),
@@ -70,6 +71,10 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   getCallBody: "read captured bodies",
   listFirstWords: "read captured bodies",
   getConversationTalk: "read captured bodies",
+  watchCall: "read captured bodies",
+  listCaptureRules: "have calls captured",
+  createCaptureRule: "have calls captured",
+  deleteCaptureRule: "have calls captured",
   explainReplay: "send captured calls again",
   replayCall: "send captured calls again",
   createKey: "create and change keys for others",
@@ -98,13 +103,13 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   rotateMyKey: "make its own keys",
   ...Object.fromEntries(
     `missingPrices listStoredModels getStoredModel getConfig getConfigSource auditBooks listAssumptions listInvoices getStore
-     listToolServers listServerTools getServerPins getServerLogs`
+     listAlerts listToolServers listServerTools getServerPins getServerLogs`
       .split(/\s+/)
       .map((id) => [id, "read what the gateway is made of"] as const),
   ),
   ...Object.fromEntries(
     `deleteCaptures openGateway revokeToken createStoredModel changeStoredModel deleteStoredModel reloadConfig reconcile
-     backupStore checkStore releaseBudgets pruneStore approveServerTools`
+     backupStore checkStore releaseBudgets pruneStore approveServerTools testAlerts`
       .split(/\s+/)
       .map((id) => [id, "change the gateway"] as const),
   ),
@@ -154,6 +159,8 @@ const REQUESTS: Readonly<
   reconcile: () => ({ body: { provider: "p", month: "2026-11", amount: 1 } }),
   backupStore: () => ({ body: { path: "/tmp/copy.db" } }),
   pruneStore: () => ({ body: {} }),
+  createCaptureRule: (_, what) => ({ body: { on: { kind: "path", what } } }),
+  testAlerts: () => ({ body: {} }),
   approveServerTools: () => ({ body: { digest: "d" } }),
 };
 
@@ -165,7 +172,14 @@ beforeAll(async () => {
 });
 
 /** Errors of what an operation needs, and this gateway does not have: the person was let in. */
-const LET_IN = new Set(["store_failed", "not_captured", "gateway_failed", "invalid_request", "conflict"]);
+const LET_IN = new Set([
+  "store_failed",
+  "not_captured",
+  "gateway_failed",
+  "invalid_request",
+  "conflict",
+  "not_available",
+]);
 
 /** Whether somebody with one grant may use an operation about a place. */
 async function may(

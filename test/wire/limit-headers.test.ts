@@ -10,7 +10,6 @@ afterEach(async () => {
 });
 
 async function start(config: Record<string, unknown>): Promise<RunningGateway> {
-  // The mock is free, and a budget says nothing of a call that cannot cost anything.
   const gateway = await startGateway({
     config: { prices: { "mock/*": { input: 0.5, output: 1 } }, ...config },
   });

@@ -99,10 +99,12 @@ describe("which price", () => {
 });
 
 describe("the shipped price book", () => {
-  test("M18: has the mock for nothing, under every name of its models, and not from a list of vendors", () => {
+  test("M18: prices the mock under every name of its models, and says that the price is of weir", () => {
     const book = new PriceBook();
     for (const model of ["chat", "long-20000", "anything"])
-      expect(book.lookup("mock", model)).toMatchObject({ input: 0, output: 0, source: "weir" });
+      expect(book.lookup("mock", model)).toMatchObject({
+        ...{ input: 1_000_000, output: 2_000_000, source: "weir" },
+      });
   });
 
   test("has no price for models on the operator's own machines", () => {

@@ -135,7 +135,7 @@ describe("the price book", () => {
     const lines = [line("b", 1), line("a", 2), line("c", 3)];
     expect(writeSnapshot(HEAD, lines)).toBe(writeSnapshot(HEAD, lines.toReversed()));
     expect(new Snapshot(writeSnapshot(HEAD, [])).find("mock", "chat")).toMatchObject({
-      output: 0,
+      output: 2_000_000,
       source: "weir",
     });
   });

@@ -3,9 +3,9 @@ import type { FileHead, NamedLine } from "../line-file.ts";
 import { withoutDate } from "../line-file.ts";
 import type { SnapshotLine } from "../snapshot.ts";
 
-/** The mock costs nothing. A rehearsal of budgets sets prices for it in the config. */
+/** Prices of weir's own, for rehearsals without a vendor: 1 and 2 dollars a million tokens. */
 const OWN: readonly SnapshotLine[] = [
-  { provider: "mock", model: "*", input: 0, cacheRead: 0, output: 0, source: "weir" },
+  { provider: "mock", model: "*", input: 1_000_000, cacheRead: 1_000_000, output: 2_000_000, source: "weir" },
 ];
 
 /** The price book. @param lines one for each model; the first of two with one name counts */

@@ -103,7 +103,7 @@ describe.skipIf(missingChromium !== undefined)(
       }
     });
 
-    test("live view: a key that only reads sees how far the call is and not what it says, and then the ended call", async () => {
+    test("live view: a key that only reads sees how far the call is and not its text, and then the ended call", async () => {
       const { id, response, answer } = await begin();
       const body = { name: "looker", kind: "read" };
       const { secret } = await stage.api.send<{ secret: string }>("POST", "/keys", { body });

@@ -188,7 +188,7 @@ function ProvidedView({ kept: { answer, talk, cut, wire } }: { kept: KeptBodies 
   );
 }
 
-/** JSON that folds; of a stream its text, and then its events; other text as it is. @param props.said what it says */
+/** JSON that folds; of a stream its text, and then its events; other text as it is. @param props.said the text of a stream */
 function Body(props: { text: string; said?: Talk["answer"] | undefined; isCut: boolean | undefined }) {
   const { text, said, isCut } = props;
   const value = parsed(text);

@@ -53,7 +53,7 @@ export function LiveView({ id, onEnd, onNone }: Props) {
         <h2>Answer</h2>
         {why !== undefined || live.error ? (
           <p class="mid">
-            {why === undefined ? live.error!.message : "This key sees how far the call is, not what it says."}
+            {why === undefined ? live.error!.message : "This key sees how far the call is, not its text."}
           </p>
         ) : (
           <Answer live={live} streams={call.stream} />

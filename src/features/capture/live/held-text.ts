@@ -4,7 +4,7 @@
  */
 import type { Mask } from "../../../gateway/recording/meaning.ts";
 
-/** Signs that credentials, and what stands before them without a gap, consist of. */
+/** Signs that credentials, and the characters directly before them, consist of. */
 const SIGN = /[!#$%&*+\-./0-9:=?@A-Z^_a-z|~]/;
 const SCHEME = /\b(?:Bearer|Basic)\s?$/;
 const USER = /^:\/\/[^\s/:@"]{0,64}(?::[^\s/:@"]*(?:@\S{0,256})?)?$/;

@@ -144,7 +144,7 @@ export class LiveView {
     this.#wake();
   }
 
-  /** Nobody reads it any more. */
+  /** No reader is left. */
   end(): void {
     if (!this.isOver) this.#worker?.({ unwatch: this.number });
   }

@@ -3,6 +3,7 @@ export { alerts } from "./features/alerts/index.ts";
 export { capture } from "./features/capture/index.ts";
 export { drill } from "./features/drill/index.ts";
 export { exec } from "./features/exec/index.ts";
+export { guards } from "./features/guards/index.ts";
 export { identity } from "./features/identity/index.ts";
 export { importConfigs } from "./features/import/index.ts";
 export { modelEndings } from "./features/model-endings/index.ts";

@@ -23,7 +23,8 @@ const NOTHING: Node = { kind: "sequence", parts: [] };
 
 /** @param source a valid expression @returns a clause, or undefined if its time is bounded by the square of the text */
 export function slowness(source: string): string | undefined {
-  if (/\\(?:[1-9]|k<)/.test(source)) return "it refers back to a group, which can take exponential time";
+  if (/(?<!\\)(?:\\\\)*\\(?:[1-9]|k<)/.test(source))
+    return "it refers back to a group, which can take exponential time";
   const node = new Parser(source).read();
   if (hasAmbiguousRounds(node)) return "a repetition inside a repetition can take exponential time";
   if (hasRivals(node)) return "two repetitions that match the same characters can take very long";

@@ -127,6 +127,15 @@ export class GatewayError extends Error {
     });
   }
 
+  /** The same error with another message. */
+  reworded(message: string): GatewayError {
+    const { kind, code, param, details, status, retryAfter, shouldRetry, refused, headers, said, cause } =
+      this;
+    return new GatewayError(kind, message, {
+      ...{ code, param, details, status, retryAfter, shouldRetry, refused, headers, said, cause },
+    });
+  }
+
   /** Converts any thrown value to a GatewayError with a message that reveals no internals. */
   static from(thrown: unknown): GatewayError {
     if (thrown instanceof GatewayError) return thrown;

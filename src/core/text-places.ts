@@ -61,6 +61,10 @@ export interface TextPlaces {
   answer(body: JsonObject): Iterable<AnswerText>;
   /** The texts of one event of a streamed answer: there may be several. */
   event(event: JsonObject): Iterable<AnswerText>;
+  /** Channels that get no more text after an event: beginnings of their names. Absent: all go on to the end of the stream. */
+  closed?(event: JsonObject): readonly string[];
+  /** Clients join the texts of one channel alone: pieces of another one may come before or after. Absent: the order of all counts. */
+  readonly independent?: boolean;
   /**
    * The frames that end a stream as a refusal, in place of the rest of the answer. A tool call that is open stays cut.
    * @param broken what the client got before

@@ -253,6 +253,8 @@ const PLACES: Table<TextPlaces> = {
   request: required(callable),
   answer: required(callable),
   event: required(callable),
+  closed: callable,
+  independent: flag,
   stopped: required(callable),
 };
 

@@ -55,10 +55,9 @@ export function each(rule: Rule, members: string): Record<string, Rule> {
   return Object.fromEntries(members.split(/\s+/).map((name) => [name, rule]));
 }
 
-interface Options {
+interface Options extends Pick<TextPlaces, "stopped" | "closed" | "independent"> {
   request: Rule;
   answer: Rule;
-  stopped: TextPlaces["stopped"];
   /** Another spelling of a member's name in requests. */
   spell?: (name: string) => string;
 }
@@ -68,7 +67,7 @@ export interface TabledPlaces extends TextPlaces {
   readonly rules: { readonly request: Rule; readonly answer: Rule };
 }
 
-export function textPlaces({ request, answer, stopped, spell }: Options): TabledPlaces {
+export function textPlaces({ request, answer, spell, ...rest }: Options): TabledPlaces {
   const textsOf = (body: JsonObject): AnswerText[] => {
     const found: AnswerText[] = [];
     collect(answer, body, body, "", {}, "", found);
@@ -79,7 +78,7 @@ export function textPlaces({ request, answer, stopped, spell }: Options): Tabled
     request: (bytes) => find(request, readJson(bytes), {}, "", spell),
     answer: (body) => textsOf(body).map(({ channel: _, ...text }) => text),
     event: textsOf,
-    stopped,
+    ...rest,
   };
 }
 

@@ -74,7 +74,7 @@ const MESSAGE_BYTES = 1024;
 const CAUSE_BYTES = 4096;
 
 /** The error for the log: with its cause, and without credentials. */
-function describeError(error: GatewayError, call: Call): NonNullable<Call["error"]> {
+export function describeError(error: GatewayError, call: Call): NonNullable<Call["error"]> {
   const { kind, code, cause } = error;
   const masked = (text: string) => withoutSecrets(text, call.attempt?.target.provider);
   return {

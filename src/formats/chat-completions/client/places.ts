@@ -1,7 +1,7 @@
 /** Where the texts of chat-completions requests and answers, and of requests for embeddings, are. */
 import type { BrokenStream } from "../../../core/format.ts";
 import type { Frame } from "../../../core/frame.ts";
-import { isObject, parseJson } from "../../../core/json.ts";
+import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import {
   DECLARATION,
   each,
@@ -209,4 +209,9 @@ function stopped(reason: string, { last }: BrokenStream): Frame[] {
   return [{ data: JSON.stringify({ ...head, choices: ended }) }, { data: "[DONE]" }];
 }
 
-export const places = textPlaces({ request: REQUEST, answer: ANSWER, stopped });
+function closed({ choices }: JsonObject): string[] {
+  const all = Array.isArray(choices) ? choices.filter(isObject) : [];
+  return all.flatMap(({ finish_reason, index }) => (finish_reason ? [`${Number(index ?? 0)}/`] : []));
+}
+
+export const places = textPlaces({ request: REQUEST, answer: ANSWER, stopped, closed, independent: true });

@@ -181,4 +181,8 @@ function stopped(reason: string, { last }: BrokenStream): Frame[] {
   return ending.map((data) => ({ event: data.type as string, data: JSON.stringify(data) }));
 }
 
-export const places = textPlaces({ request: REQUEST, answer: ANSWER, stopped });
+function closed({ type, index }: JsonObject): string[] {
+  return type === "content_block_stop" ? [`${Number(index)}/`] : [];
+}
+
+export const places = textPlaces({ request: REQUEST, answer: ANSWER, stopped, closed });

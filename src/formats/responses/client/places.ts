@@ -1,7 +1,7 @@
 /** Where the texts of Responses requests and answers are. */
 import type { BrokenStream } from "../../../core/format.ts";
 import type { Frame } from "../../../core/frame.ts";
-import { isObject, type Json, parseJson } from "../../../core/json.ts";
+import { isObject, type Json, type JsonObject, parseJson } from "../../../core/json.ts";
 import {
   ARGUMENTS,
   each,
@@ -226,4 +226,11 @@ function stopped(reason: string, { begun, last }: BrokenStream): Frame[] {
   return frames.take();
 }
 
-export const places = textPlaces({ request: REQUEST, answer: ANSWER, stopped });
+function closed({ type, output_index, content_index, summary_index }: JsonObject): string[] {
+  if (typeof type !== "string" || !type.endsWith(".done")) return [];
+  const item = `${Number(output_index ?? 0)}/`;
+  const part = content_index ?? summary_index;
+  return [part === undefined ? item : `${item}${Number(part)}/`];
+}
+
+export const places = textPlaces({ request: REQUEST, answer: ANSWER, stopped, closed });

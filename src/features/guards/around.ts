@@ -1,0 +1,88 @@
+/** Guards around calls: of all places the outermost, so that all that is further inwards has what they hand on. */
+import type { Call } from "../../core/call.ts";
+import { GatewayError } from "../../core/error.ts";
+import type { ClientCodec } from "../../core/format.ts";
+import { describeError } from "../../gateway/delivery/settle.ts";
+import type { Opened } from "../../gateway/lanes/lane.ts";
+import type { Edited, Entry } from "../../gateway/seams.ts";
+import { namesOf } from "../../core/model-pattern.ts";
+import type { Guard } from "./guard.ts";
+import { guardAnswer } from "./pass/answer.ts";
+import { Output } from "./pass/output.ts";
+import { guardRequest } from "./pass/request.ts";
+import { CallMap } from "./replace/call-map.ts";
+import { Tokens } from "./replace/restore.ts";
+import { secretOf } from "./replace/token.ts";
+import { Verdicts } from "./verdicts.ts";
+
+export class Guards {
+  readonly #guards: readonly Guard[];
+  /** The secret of the store, from which those of callers are derived. */
+  readonly #root: () => Promise<Uint8Array> | Uint8Array;
+  readonly #secrets = new Map<string, Uint8Array>();
+
+  constructor(guards: readonly Guard[], root: () => Promise<Uint8Array> | Uint8Array) {
+    this.#guards = guards;
+    this.#root = root;
+  }
+
+  async run(entry: Entry, next: (edited?: Edited) => Promise<Opened>): Promise<Opened> {
+    const guards = this.#for(entry);
+    const client: Pick<ClientCodec, "facts"> = entry.format.client;
+    const { places } = client.facts;
+    if (guards.length === 0 || !places) return next();
+    const map = new CallMap(await this.#secret(entry.call));
+    const verdicts = new Verdicts(guards, entry.call);
+    const edited =
+      entry.bytes.length === 0 ? undefined : guardRequest(entry.bytes, places, { guards, map, verdicts });
+    const opened = await next(edited).catch((thrown: unknown) => {
+      throw restored(thrown, map, entry.call);
+    });
+    const output = new Output(
+      guards.filter(({ readsAnswers }) => readsAnswers),
+      map,
+      verdicts,
+    );
+    const answer = await guardAnswer(opened, places, output);
+    return { ...answer, headers: { ...answer.headers, "x-weir-guards": verdicts.words } };
+  }
+
+  #for(entry: Entry): readonly Guard[] {
+    const { call } = entry;
+    const guards = this.#guards.filter((guard) => guard.guards(call.principal));
+    if (guards.length === 0) return guards;
+    const targets = targetsOf(entry);
+    return guards.filter((guard) => guard.guardsModels(targets));
+  }
+
+  async #secret({ principal }: Call): Promise<Uint8Array> {
+    const path = principal?.path ?? "/";
+    const known = this.#secrets.get(path);
+    if (known) return known;
+    const secret = secretOf(await this.#root(), path);
+    this.#secrets.set(path, secret);
+    return secret;
+  }
+}
+
+/** The names of each model that may answer, fallbacks included. @returns none for a model that no provider serves */
+function targetsOf({ call, registry, format, operation }: Entry): (readonly string[])[] {
+  try {
+    const kind = operation === "embeddings" ? "embed" : "generate";
+    const { choices, fallbacks, larger } = registry.plan(call.model, format.id, kind);
+    return [choices, ...fallbacks, ...larger]
+      .flat()
+      .map(({ target }) => namesOf(target.provider.name, target.model, call.model));
+  } catch {
+    return [];
+  }
+}
+
+/** An error that repeats parts of the request, as its client may see it. The books and the log have the tokens. */
+function restored(thrown: unknown, map: CallMap, call: Call): unknown {
+  if (!(thrown instanceof GatewayError) || map.size === 0) return thrown;
+  const message = new Tokens(map.values).restore(thrown.message);
+  if (message === thrown.message) return thrown;
+  call.error ??= describeError(thrown, call);
+  return thrown.reworded(message);
+}

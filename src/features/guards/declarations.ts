@@ -1,0 +1,24 @@
+/** The words of guards that manifest, section and code share. */
+
+/** The values that a guard finds by their form, as the option `find` names them. */
+export const BUILT_IN = ["email", "card", "iban", "ip"] as const;
+export type BuiltIn = (typeof BUILT_IN)[number];
+
+/** What a guard does with a value that it finds. */
+export const ACTIONS = ["block", "replace", "mask", "flag"] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** Where a guard looks: whole requests, whole answers, or of requests the results of tools alone. */
+export const PLACES = ["input", "output", "tool-results"] as const;
+export type GuardPlace = (typeof PLACES)[number];
+
+/** When a guard judges an answer: piece by piece as it streams, or as a whole before the client gets any of it. */
+export const MODES = ["window", "hold"] as const;
+export type Mode = (typeof MODES)[number];
+
+/** How a client learns that a guard blocks: as an error, or as an answer in which the model refuses. */
+export const BLOCKS = ["error", "refusal"] as const;
+export type BlockedAs = (typeof BLOCKS)[number];
+
+/** Texts without a kind that a guard can read: content that weir does not read. */
+export const UNINSPECTED = ["allow", "block"] as const;

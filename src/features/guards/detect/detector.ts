@@ -1,0 +1,43 @@
+/** What a detector is: exact, without state, and linear in the text. */
+
+/** A part of a text that a guard acts on. Positions are UTF-16 units of the text; `end` is exclusive. */
+export interface Finding {
+  readonly start: number;
+  readonly end: number;
+  /** `EMAIL`: upper-case letters. Tokens, records and metrics have it. */
+  readonly kind: string;
+  /** The rule of a detector with several rules: `aws-access-token`. */
+  readonly rule?: string;
+}
+
+/** Finds values of one kind by their form. */
+export interface Detector {
+  /** As the option `find` names it. */
+  readonly name: string;
+  readonly kind: string;
+  find(text: string): Finding[];
+  /**
+   * For a text that goes on: the smallest position from which a value may still begin or grow. What is in front of it is decided.
+   * Absent: the length of a value has no bound, and an answer is judged as a whole only.
+   */
+  reach?(text: string): number;
+  /** The same text for all spellings of a value, from which its token is made. Default: the value as it is written. */
+  normal?(value: string): string;
+}
+
+/**
+ * A reach for values that lie within a run of some characters at the end of a text.
+ * @param run matches such a run up to the end, `$` included @param longest length of a value
+ */
+export function reachOf(run: RegExp, longest: number): (text: string) => number {
+  return (text) => {
+    const from = Math.max(0, text.length - longest);
+    const at = (from === 0 ? text : text.slice(from)).search(run);
+    return at < 0 ? text.length : from + at;
+  };
+}
+
+/** The digits of a text. */
+export function digitsOf(text: string): string {
+  return text.replace(/\D+/g, "");
+}

@@ -1,0 +1,64 @@
+/** Finds the values of several detectors in a text, in all of its forms. */
+import type { Detector, Finding } from "./detector.ts";
+import { escapedEnd, formsOf } from "./forms.ts";
+
+/** A finding in a text, whose value may be written there in another form. */
+export interface Found extends Finding {
+  /** The same for all spellings and forms of the value. */
+  readonly normal: string;
+}
+
+/** In the order of the text; none overlaps another one. */
+export function scan(text: string, detectors: readonly Detector[]): Found[] {
+  const found: Found[] = [];
+  for (const form of formsOf(text))
+    for (const detector of detectors)
+      for (const finding of detector.find(form.text)) {
+        const { start, end } = form.run ?? { start: form.at(finding.start), end: form.at(finding.end) };
+        const value = form.text.slice(finding.start, finding.end);
+        const normal = detector.normal?.(value) ?? value;
+        if (end > start) found.push({ ...finding, start, end, normal });
+      }
+  return found.length > 1 ? apart(found) : found;
+}
+
+/**
+ * Leaves out what overlaps a longer finding; of equally long ones the earlier and then the first detector's stays. A part of a
+ * value that stays uncovered is covered by a finding of its own kind: nothing of a value is left over.
+ */
+export function apart<One extends Finding>(found: readonly One[]): One[] {
+  const ordered = found
+    .map((finding, order) => ({ finding, order }))
+    .sort(
+      ({ finding: one, order }, { finding: other, order: otherOrder }) =>
+        other.end - other.start - (one.end - one.start) || one.start - other.start || order - otherOrder,
+    );
+  const kept: One[] = [];
+  for (const { finding } of ordered) {
+    let { start, end } = finding;
+    for (const one of kept) {
+      if (one.start <= start && one.end > start) start = Math.min(one.end, end);
+      if (one.end >= end && one.start < end) end = Math.max(one.start, start);
+    }
+    if (end > start) kept.push({ ...finding, start, end });
+  }
+  return kept.sort((one, other) => one.start - other.start);
+}
+
+/**
+ * The smallest position of a text that goes on from which a value may still begin or grow.
+ * @returns undefined: a detector has no bound
+ */
+export function reachOfAll(text: string, detectors: readonly Detector[]): number | undefined {
+  let edge = escapedEnd(text);
+  for (const { reach } of detectors) {
+    if (!reach) return undefined;
+    edge = Math.min(edge, reach(text));
+  }
+  // A surrogate pair is one character.
+  return edge > 0 && edge < text.length && isLow(text.charCodeAt(edge)) ? edge - 1 : edge;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000;
+}

@@ -1,0 +1,89 @@
+/** A guard as it runs: its detectors, and for which texts and callers. */
+import type { Principal } from "../../core/principal.ts";
+import type { Text, TextKind } from "../../core/text-places.ts";
+import { matchesAny } from "../../core/model-pattern.ts";
+import { DETECTORS } from "./detect/built-in.ts";
+import type { Detector } from "./detect/detector.ts";
+import { patternDetector } from "./detect/pattern.ts";
+import { type Found, scan } from "./detect/scan.ts";
+import type { Action, BlockedAs, GuardPlace, Mode } from "./declarations.ts";
+import type { NamedGuard } from "./section.ts";
+
+/** Kinds of texts that guards look at. Declarations of tools have examples, and media are no texts. */
+const INSPECTED = new Set<TextKind>([
+  "text",
+  "system",
+  "reasoning",
+  "tool-arguments",
+  "tool-result",
+  "document",
+  "name",
+  "other",
+]);
+
+const WHERE: readonly GuardPlace[] = ["input", "output"];
+
+export class Guard {
+  readonly name: string;
+  readonly action: Action;
+  readonly as: BlockedAs;
+  readonly mode: Mode;
+  readonly detectors: readonly Detector[];
+  readonly #on: ReadonlySet<GuardPlace>;
+  readonly #keys: readonly string[];
+  readonly #models: readonly string[] | undefined;
+  readonly #unless: readonly string[];
+
+  constructor({ name, find, do: action, on, keys, models, unless, mode, as }: NamedGuard) {
+    this.name = name;
+    this.action = action;
+    this.as = as ?? "error";
+    this.detectors = find.map((one) =>
+      typeof one === "string" ? DETECTORS[one] : patternDetector(one.name, one.pattern, one.longest),
+    );
+    this.mode = mode ?? "window";
+    this.#on = new Set(on ?? WHERE);
+    this.#keys = keys ?? ["*"];
+    this.#models = models;
+    this.#unless = unless ?? [];
+  }
+
+  get readsAnswers(): boolean {
+    return this.#on.has("output");
+  }
+
+  /** Whether it looks at a text of a request. */
+  reads({ kind }: Pick<Text, "kind">): boolean {
+    return (
+      INSPECTED.has(kind) &&
+      (this.#on.has("input") || (kind === "tool-result" && this.#on.has("tool-results")))
+    );
+  }
+
+  /** Whether it looks at a text of an answer. */
+  readsAnswer({ kind }: Pick<Text, "kind">): boolean {
+    return INSPECTED.has(kind) && this.readsAnswers;
+  }
+
+  guards(principal: Principal | undefined): boolean {
+    return this.#keys.some((one) => {
+      if (one === "*") return true;
+      if (!principal) return false;
+      const { path, name } = principal;
+      return one.startsWith("/")
+        ? path === one || path.startsWith(one === "/" ? one : `${one}/`)
+        : name === one;
+    });
+  }
+
+  /** @param targets names of each model that may answer */
+  guardsModels(targets: readonly (readonly string[])[]): boolean {
+    const models = this.#models;
+    if (models && !targets.some((names) => matchesAny(models, names))) return false;
+    return targets.length === 0 || !targets.every((names) => matchesAny(this.#unless, names));
+  }
+
+  find(text: string): Found[] {
+    return scan(text, this.detectors);
+  }
+}

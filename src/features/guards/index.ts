@@ -1,0 +1,15 @@
+/** Guards: what may not leave is replaced, refused or noted, in requests and answers of all formats, streamed or not. */
+import type { Feature } from "../../feature/feature.ts";
+import { guardFacts } from "./columns.ts";
+import { guardsHeader } from "./headers.ts";
+import { guardsSection } from "./section.ts";
+
+export const guards: Feature = {
+  name: "guards",
+  section: guardsSection,
+  columns: [guardFacts],
+  headers: [guardsHeader],
+  tables: () => import("./tables.ts"),
+  worker: () => import("./worker.ts"),
+  keeper: () => import("./keeper.ts"),
+};

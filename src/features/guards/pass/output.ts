@@ -1,0 +1,128 @@
+/** How the text of an answer is judged and restored, whole or in pieces. */
+import type { Text } from "../../../core/text-places.ts";
+import type { GatewayError } from "../../../core/error.ts";
+import { reachOfAll, type Found } from "../detect/scan.ts";
+import type { BlockedAs } from "../declarations.ts";
+import type { Guard } from "../guard.ts";
+import type { CallMap } from "../replace/call-map.ts";
+import { type Edit, edited, escaped } from "../replace/edits.ts";
+import { Tokens } from "../replace/restore.ts";
+import { blocked, type Verdicts } from "../verdicts.ts";
+
+/** What becomes of a text. */
+export interface Judged {
+  /** Of what is decided. */
+  readonly edits: readonly Edit[];
+  /** What is in front of it is decided. */
+  readonly edge: number;
+  /** A guard blocks the value at the edge. */
+  readonly error?: GatewayError;
+  /** How the client learns of it. */
+  readonly as?: BlockedAs;
+}
+
+/** A finding with what becomes of it. */
+interface Seen extends Found {
+  readonly guard: Guard;
+}
+
+export class Output {
+  readonly #guards: readonly Guard[];
+  readonly #map: CallMap;
+  readonly #verdicts: Verdicts;
+  #tokens: Tokens | undefined;
+  #known = -1;
+
+  /** @param guards those that read answers */
+  constructor(guards: readonly Guard[], map: CallMap, verdicts: Verdicts) {
+    this.#guards = guards;
+    this.#map = map;
+    this.#verdicts = verdicts;
+  }
+
+  /** Nothing in an answer can change. */
+  get isIdle(): boolean {
+    return this.#guards.length === 0 && this.#map.size === 0;
+  }
+
+  /** Whether a guard judges whole answers only. */
+  get holds(): boolean {
+    return this.#guards.some(
+      ({ mode, detectors }) => mode === "hold" || detectors.some(({ reach }) => reach === undefined),
+    );
+  }
+
+  get blocks(): boolean {
+    return this.#guards.some(({ action }) => action === "block");
+  }
+
+  /** Judges a text that is complete. @returns it as it may go on */
+  whole(text: string, of: Text): { judged: Judged; whole: string } {
+    const judged = this.judge(text, of, true);
+    return { judged, whole: judged.edits.length === 0 ? text : edited(text, judged.edits) };
+  }
+
+  /** @param isFinal no more text follows @param context what stood in front of it */
+  judge(text: string, of: Text, isFinal: boolean, context = ""): Judged {
+    const guards = this.#guards.filter((guard) => guard.readsAnswer(of));
+    const restored = this.#restoring().find(text, isFinal);
+    const plain = context + withoutTokens(text, restored.found);
+    const seen = guards.flatMap((guard) => seenBy(guard, plain, context.length));
+    let edge = restored.edge;
+    if (!isFinal) for (const { detectors } of guards) edge = Math.min(edge, reachOfAll(text, detectors) ?? 0);
+    // What a finding covers is decided with it.
+    for (const { start, end } of seen) if (start < edge && end > edge) edge = start;
+    const block = seen.find(({ guard, end }) => guard.action === "block" && end <= edge);
+    if (block) edge = block.start;
+    const decided = seen.filter(({ end }) => end <= edge);
+    for (const { guard, kind } of decided) this.#verdicts.note(guard, kind, of.path);
+    const edits = this.#edits(decided, restored.found, edge, of);
+    if (!block) return { edits, edge };
+    this.#verdicts.note(block.guard, block.kind, of.path);
+    return { edits, edge, error: blocked(block.guard, block.kind), as: block.guard.as };
+  }
+
+  #restoring(): Tokens {
+    if (!this.#tokens || this.#known !== this.#map.size) {
+      this.#tokens = new Tokens(this.#map.values);
+      this.#known = this.#map.size;
+    }
+    return this.#tokens;
+  }
+
+  #edits(
+    seen: readonly Seen[],
+    restored: readonly { start: number; end: number; value: string }[],
+    edge: number,
+    { isJson }: Text,
+  ): Edit[] {
+    const edits: Edit[] = [];
+    for (const { start, end, kind, guard, normal } of seen) {
+      if (guard.action === "flag") continue;
+      const text = guard.action === "mask" ? `[${kind}]` : this.#map.tokenFor(kind, normal);
+      if (edits.every((edit) => edit.end <= start || edit.start >= end)) edits.push({ start, end, text });
+    }
+    for (const { start, end, value } of restored)
+      if (end <= edge && edits.every((edit) => edit.end <= start || edit.start >= end))
+        edits.push({ start, end, text: isJson ? escaped(value) : value });
+    return edits.sort((one, other) => one.start - other.start);
+  }
+}
+
+/** @param from what is in front of it is decided */
+function seenBy(guard: Guard, text: string, from: number): Seen[] {
+  return guard
+    .find(text)
+    .flatMap((found) =>
+      found.start < from ? [] : [{ ...found, guard, start: found.start - from, end: found.end - from }],
+    );
+}
+
+/** A text of the same length in which tokens are no part of any value. */
+function withoutTokens(text: string, tokens: readonly { start: number; end: number }[]): string {
+  if (tokens.length === 0) return text;
+  return edited(
+    text,
+    tokens.map(({ start, end }) => ({ start, end, text: "\n".repeat(end - start) })),
+  );
+}

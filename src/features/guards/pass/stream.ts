@@ -1,0 +1,235 @@
+/**
+ * A streamed answer behind guards. An event waits while its text may still be a part of a value or of a token, and goes on byte
+ * for byte unless something in it is replaced. What was sent is never looked at again.
+ */
+import type { GatewayError } from "../../../core/error.ts";
+import type { BrokenStream } from "../../../core/format.ts";
+import type { Frame } from "../../../core/frame.ts";
+import type { AnswerText, TextPlaces } from "../../../core/text-places.ts";
+import { type ByteSource, Passed } from "../../../gateway/delivery/stream.ts";
+import { writeFrame } from "../../../stream/sse.ts";
+import { Channel } from "./channel.ts";
+import { EventCutter, type StreamEvent } from "./events.ts";
+import type { Judged, Output } from "./output.ts";
+
+/** How a stream ends for its receiver. */
+type Ending = (this: void) => void;
+
+export class GuardedSource extends Passed {
+  readonly #places: TextPlaces;
+  readonly #output: Output;
+  readonly #cutter = new EventCutter();
+  readonly #channels = new Map<string, Channel>();
+  #waiting: StreamEvent[] = [];
+  /** Nothing goes on before the end. */
+  readonly #holds: boolean;
+  /** Nothing goes on before a text: until then a block is a status. */
+  #isHead: boolean;
+  /** Bytes that are ready before anyone has asked for them. */
+  #ready: Uint8Array | undefined;
+  #ending: Ending | undefined;
+  #stopped: GatewayError | undefined;
+  #last: Frame | undefined;
+  #isAsking = false;
+  #asksAgain = false;
+
+  constructor(inner: ByteSource, places: TextPlaces, output: Output) {
+    super(inner);
+    this.#places = places;
+    this.#output = output;
+    this.#holds = output.holds;
+    this.#isHead = output.blocks;
+  }
+
+  /** Waits for the first bytes that may go on. @throws GatewayError of a guard that blocks before them */
+  async ready(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const ending = (tell: Ending) => {
+      this.#ending = tell;
+      resolve(undefined);
+    };
+    this.take({
+      piece: (bytes) => {
+        this.#ready = bytes;
+        resolve(undefined);
+      },
+      end: () => ending(() => super.end()),
+      fail: (thrown) => ending(() => super.fail(thrown)),
+    });
+    await promise;
+    if (this.#stopped && !this.#ready) throw this.#stopped;
+  }
+
+  override get isWaiting(): boolean {
+    return super.isWaiting || this.#holds;
+  }
+
+  protected override takeInto(): void {
+    const ready = this.#ready;
+    this.#ready = undefined;
+    if (ready) super.piece(ready);
+    else if (this.#ending) this.#ending();
+    else this.#ask();
+  }
+
+  /** Asks the inner source until something may go on: in a loop, because it may answer at once. */
+  #ask(): void {
+    this.#asksAgain = true;
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    while (this.#asksAgain) {
+      this.#asksAgain = false;
+      super.takeInto(this);
+    }
+    this.#isAsking = false;
+  }
+
+  override piece(bytes: Uint8Array): void {
+    if (this.#stopped) return;
+    for (const event of this.#cutter.push(bytes)) {
+      const judged = this.#read(event);
+      if (judged) return this.#block(judged);
+    }
+    const judged = this.#settle(false);
+    if (judged) this.#block(judged);
+    else if (!this.#send(false)) this.#ask();
+  }
+
+  override end(): void {
+    this.#finish(() => super.end());
+  }
+
+  override fail(thrown: unknown): void {
+    this.#finish(() => super.fail(thrown));
+  }
+
+  /** This source gives whole events. */
+  override beforeError(): string {
+    return "";
+  }
+
+  override broken(): BrokenStream {
+    return { ...super.broken(), ...(this.#last && { last: this.#last }) };
+  }
+
+  #finish(ending: Ending): void {
+    if (this.#stopped) return;
+    this.#ending = ending;
+    for (const event of this.#cutter.rest()) {
+      const blocked = this.#read(event);
+      if (blocked) return this.#block(blocked);
+    }
+    const judged = this.#settle(true);
+    if (judged) this.#block(judged);
+    else if (!this.#send(true)) ending();
+  }
+
+  /** @returns the verdict if a guard blocks */
+  #read(event: StreamEvent): Judged | undefined {
+    this.#waiting.push(event);
+    const data = event.parsed();
+    if (!data) return undefined;
+    for (const text of this.#places.event(data)) {
+      if (text.fixed) continue;
+      const judged = this.#take(text, event);
+      if (judged) return judged;
+    }
+    for (const beginning of this.#places.closed?.(data) ?? []) {
+      event.isPiece = false;
+      const judged = this.#close(beginning);
+      if (judged) return judged;
+    }
+    return undefined;
+  }
+
+  #take(text: AnswerText, event: StreamEvent): Judged | undefined {
+    const given = text.get();
+    event.hasText ||= given !== "";
+    if (text.channel !== undefined) {
+      event.isPiece = true;
+      this.#channel(`${text.channel} ${text.kind}`, text).add(text, event);
+      return undefined;
+    }
+    const { judged, whole } = this.#output.whole(given, text);
+    if (whole !== given) (event.changes ??= new Map()).set(text.path, whole);
+    if (!judged.error) return undefined;
+    event.open++;
+    return judged;
+  }
+
+  #channel(name: string, text: AnswerText): Channel {
+    const known = this.#channels.get(name);
+    if (known) return known;
+    const channel = new Channel(text);
+    this.#channels.set(name, channel);
+    return channel;
+  }
+
+  /** @param beginning of the names of channels that get no more text */
+  #close(beginning: string): Judged | undefined {
+    if (this.#holds) return undefined;
+    for (const [name, channel] of this.#channels)
+      if (name.startsWith(beginning)) {
+        const judged = channel.settle(this.#output, true);
+        if (judged) return judged;
+        this.#channels.delete(name);
+      }
+    return undefined;
+  }
+
+  #settle(isFinal: boolean): Judged | undefined {
+    if (this.#holds && !isFinal) return undefined;
+    for (const channel of this.#channels.values()) {
+      const judged = channel.settle(this.#output, isFinal);
+      if (judged) return judged;
+    }
+    return undefined;
+  }
+
+  /** @returns whether there was something to send */
+  #send(isFinal: boolean): boolean {
+    if (this.#holds && !isFinal) return false;
+    const sent = isFinal ? this.#waiting.splice(0) : this.#decided();
+    if (this.#isHead && !isFinal && !sent.some(({ hasText }) => hasText)) {
+      this.#waiting.unshift(...sent);
+      return false;
+    }
+    if (sent.length === 0) return false;
+    this.#isHead = false;
+    this.#write(sent);
+    return true;
+  }
+
+  /** Takes the events that may go on. Of a format with independent texts, one does not wait for another. */
+  #decided(): StreamEvent[] {
+    const { independent = false } = this.#places;
+    const sent: StreamEvent[] = [];
+    const kept: StreamEvent[] = [];
+    let isStopped = false;
+    for (const event of this.#waiting) {
+      const isFree: boolean = event.open === 0 && !isStopped && (kept.length === 0 || event.isPiece);
+      (isFree ? sent : kept).push(event);
+      isStopped ||= !isFree && !(independent && event.isPiece);
+    }
+    this.#waiting = kept;
+    return sent;
+  }
+
+  #write(events: readonly StreamEvent[]): void {
+    this.#last = events.findLast(({ hasData }) => hasData)?.frame() ?? this.#last;
+    super.piece(Buffer.from(events.map((event) => event.written()).join("")));
+  }
+
+  /** Ends the stream at a value: what is decided goes on, the event with the value and all behind it do not. */
+  #block({ error, as }: Judged): void {
+    this.#stopped = error!;
+    this.stop(error);
+    const sent = this.#decided();
+    const frames = as === "refusal" ? this.#places.stopped(error!.message, this.broken()) : undefined;
+    const ending = frames ? () => super.end() : () => super.fail(error);
+    const text = sent.map((event) => event.written()).join("") + (frames ?? []).map(writeFrame).join("");
+    this.#ending = ending;
+    if (text === "" || (this.#isHead && !frames)) ending();
+    else super.piece(Buffer.from(text));
+  }
+}

@@ -1,0 +1,168 @@
+/** The section of the configuration for guards. */
+import { type Static, Type } from "@sinclair/typebox";
+import { type Fault, faultAt } from "../../config/error.ts";
+import { section } from "../../config/section.ts";
+import { isObject } from "../../core/json.ts";
+import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
+import { slowness } from "../../config/slow-expression.ts";
+import { ACTIONS, BLOCKS, BUILT_IN, MODES, PLACES, UNINSPECTED } from "./declarations.ts";
+
+const GUARD_NAME = /^[a-z][a-z0-9-]{0,39}$/;
+
+const found = Type.Union(
+  [
+    oneOf(BUILT_IN, {}),
+    Type.Object(
+      {
+        name: Type.String({
+          pattern: GUARD_NAME.source,
+          description: "Name of the values: tokens and records have its letters.",
+        }),
+        pattern: Type.String({
+          description:
+            "Regular expression of the values. weir refuses one that can take exponential time, such as `(a+)+`.",
+        }),
+        longest: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 4_096,
+            description:
+              "Length of the longest value, in characters: so much of a streamed answer waits. Default: 256.",
+          }),
+        ),
+      },
+      CLOSED,
+    ),
+  ],
+  { "x-expects": `one of ${BUILT_IN.join(", ")}, or an object with name and pattern` },
+);
+
+const guard = Type.Object(
+  {
+    find: Type.Array(found, {
+      minItems: 1,
+      examples: [["email", "card", { name: "employee", pattern: "\\bE-\\d{6}\\b" }]],
+      description: "What the guard finds.",
+    }),
+    do: oneOf(ACTIONS, {
+      description:
+        "`replace`: the provider gets a token in place of each value, and the client gets its values back; `mask`: the value is replaced for good; `block`: weir refuses the request or ends the answer; `flag`: the record of the call notes it.",
+    }),
+    on: Type.Optional(
+      Type.Array(oneOf(PLACES, {}), {
+        minItems: 1,
+        "x-expects": `a list of ${PLACES.join(", ")}`,
+        description: "Where it looks. Default: `input` and `output`.",
+      }),
+    ),
+    keys: Type.Optional(
+      Type.Array(Type.String(), {
+        examples: [["/eng", "alice"]],
+        description:
+          "Names of keys, or paths with all keys below them, whose calls it guards; `*`: all, also calls without a key. Default: all.",
+      }),
+    ),
+    models: Type.Optional(
+      Type.Array(Type.String(), {
+        examples: [["openai/*"]],
+        description:
+          "Patterns of models. The guard runs if one of the models that may answer the call matches, fallbacks included. Default: all.",
+      }),
+    ),
+    unless: Type.Optional(
+      Type.Array(Type.String(), {
+        examples: [["ollama/*"]],
+        description:
+          "Patterns of models that may see everything. The guard does not run if all models that may answer the call match.",
+      }),
+    ),
+    mode: Type.Optional(
+      oneOf(MODES, {
+        description:
+          "`window`: text of a streamed answer waits until it can be no part of a value any more; `hold`: the client gets nothing before the whole answer is judged. Default: `window`.",
+      }),
+    ),
+    as: Type.Optional(
+      oneOf(BLOCKS, {
+        description:
+          "How a client learns that the guard blocks: an error, or an answer in which the model refuses. Default: `error`.",
+      }),
+    ),
+  },
+  CLOSED,
+);
+
+export type GuardOptions = Static<typeof guard>;
+
+const guards = Type.Object(
+  {
+    uninspected: Type.Optional(
+      oneOf(UNINSPECTED, {
+        description:
+          "Whether guarded requests may have content that weir cannot read, such as images and documents in base64. Default: `allow`; the record of the call names the kinds.",
+      }),
+    ),
+  },
+  {
+    additionalProperties: guard,
+    default: {},
+    examples: [{ pii: { find: ["email", "card", "iban"], do: "replace" } }],
+    description:
+      "Guards by name: what may not leave, or not come back. They run in the order of the file, each sees what the one before made. Keys, clients and plugins cannot turn one off.",
+  },
+);
+
+/** Words at the top of the section that are no names of guards. */
+const RESERVED = new Set(["uninspected"]);
+
+export const guardsSection = section("guards", guards, {
+  after: ["capture", "responses"],
+  faults: (written) => guardFaults(written),
+});
+
+type Guards = Static<typeof guards>;
+
+/** A guard with its name, in the order of the file. */
+export interface NamedGuard extends GuardOptions {
+  readonly name: string;
+}
+
+export function guardsOf(config: object): readonly NamedGuard[] {
+  const options: [string, unknown][] = Object.entries(guardsSection.of(config));
+  return options.flatMap(([name, one]) => (isGuard(one) ? [{ ...one, name }] : []));
+}
+
+export function uninspectedOf(config: object): NonNullable<Guards["uninspected"]> {
+  return guardsSection.of(config).uninspected ?? "allow";
+}
+
+function isGuard(one: unknown): one is GuardOptions {
+  return isObject(one);
+}
+
+function guardFaults(written: unknown): Fault[] {
+  const entries = isObject(written) ? Object.entries(written) : [];
+  return entries.flatMap(([name, one]) => {
+    if (RESERVED.has(name)) return [];
+    if (!GUARD_NAME.test(name))
+      return faultAt(
+        ["guards", name],
+        "the name of a guard has lower-case letters, digits and dashes, at most 40",
+      );
+    const found = isObject(one) && Array.isArray(one.find) ? one.find : [];
+    return found.flatMap((each, at) =>
+      isObject(each) && typeof each.pattern === "string"
+        ? faultAt(["guards", name, "find", at, "pattern"], expressionFault(each.pattern))
+        : [],
+    );
+  });
+}
+
+function expressionFault(source: string): string | undefined {
+  try {
+    new RegExp(source, "u");
+  } catch (cause) {
+    return `the expression is not valid: ${(cause as Error).message}`;
+  }
+  return slowness(source);
+}

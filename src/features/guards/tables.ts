@@ -1,0 +1,26 @@
+/** The tables of guards in the store of the books. */
+import { randomBytes } from "node:crypto";
+import type { FeatureTables, KeeperHost } from "../../keeper/seams.ts";
+
+const SECRET = `
+-- The tokens of all gateways of a store are derived from it: 32 bytes as base64url.
+CREATE TABLE guards_secret (id TEXT PRIMARY KEY, secret TEXT NOT NULL) {KEYED};
+`;
+const TABLES = ["guards_secret"];
+
+export const tables: FeatureTables = { migrations: [SECRET], copied: TABLES, recovered: TABLES };
+
+const ID = "tokens";
+
+/** The secret of the store; the first gateway makes it. @returns base64url @throws StoreLost */
+export function secretOfStore({ write }: Pick<KeeperHost, "write">): Promise<string> {
+  return write(async (sql) => {
+    const secret = randomBytes(32).toString("base64url");
+    await sql.run("INSERT INTO guards_secret (id, secret) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING", [
+      ID,
+      secret,
+    ]);
+    const [row] = await sql.all<{ secret: string }>("SELECT secret FROM guards_secret WHERE id = $1", [ID]);
+    return row!.secret;
+  });
+}

@@ -1,0 +1,70 @@
+/** The part of guards in each process that serves calls. Its code is loaded when a config first has a guard. */
+import type { Channel } from "../../core/channel.ts";
+import { GatewayError } from "../../core/error.ts";
+import type { Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
+import type { GuardsDown, GuardsUp } from "./messages.ts";
+import { guardsOf } from "./section.ts";
+
+export function start({ channel, fault }: WorkerHost): WorkerPart {
+  let secret: StoreSecret | undefined;
+  return {
+    async seams(config): Promise<Seams | undefined> {
+      const options = guardsOf(config);
+      if (options.length === 0) return undefined;
+      const [{ Guards }, { Guard }] = await Promise.all([import("./around.ts"), import("./guard.ts")]);
+      const known = (secret ??= new StoreSecret(channel<GuardsUp, GuardsDown>(), fault));
+      const guards = new Guards(
+        options.map((one) => new Guard(one)),
+        () => known.get(),
+      );
+      return { around: { at: "guard", run: (entry, next) => guards.run(entry, next) } };
+    },
+  };
+}
+
+const WAIT_MS = 10_000;
+const AGAIN_MS = 100;
+
+/** The secret of the store, from the keeper. It has none while it opens the store. */
+class StoreSecret {
+  readonly #channel: Channel<GuardsUp, GuardsDown>;
+  readonly #report: (sentence: string) => void;
+  #secret: Uint8Array | undefined;
+  #fault = "the keeper does not answer";
+
+  /** @param report logs a sentence */
+  constructor(channel: Channel<GuardsUp, GuardsDown>, report: (sentence: string) => void) {
+    this.#channel = channel;
+    this.#report = report;
+    channel.listen({
+      up: () => this.#ask(),
+      down: () => {},
+      message: (message) => {
+        if ("secret" in message) this.#secret = Buffer.from(message.secret, "base64url");
+        else this.#fault = message.fault;
+      },
+    });
+  }
+
+  /** @throws GatewayError if the keeper does not have it within some seconds */
+  get(): Uint8Array | Promise<Uint8Array> {
+    return this.#secret ?? this.#wait();
+  }
+
+  async #wait(): Promise<Uint8Array> {
+    for (const until = performance.now() + WAIT_MS; performance.now() < until;) {
+      this.#ask();
+      await Bun.sleep(AGAIN_MS);
+      if (this.#secret) return this.#secret;
+    }
+    this.#report(`guards: the secret of the store cannot be read: ${this.#fault}`);
+    throw new GatewayError("overloaded", "The guards of weir are not ready yet. Repeat the request.", {
+      code: "guard_unavailable",
+      retryAfter: 5,
+    });
+  }
+
+  #ask(): void {
+    if (this.#channel.isUp && !this.#secret) this.#channel.send({ wants: "secret" });
+  }
+}

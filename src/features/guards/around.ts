@@ -1,29 +1,39 @@
 /** Guards around calls: of all places the outermost, so that all that is further inwards has what they hand on. */
+import type { AnswerNotes } from "../../core/answer-notes.ts";
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec } from "../../core/format.ts";
 import { describeError } from "../../gateway/delivery/settle.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
 import type { Edited, Entry } from "../../gateway/seams.ts";
+import type { TextPlaces } from "../../core/text-places.ts";
 import { namesOf } from "../../core/model-pattern.ts";
 import type { Guard } from "./guard.ts";
 import { guardAnswer } from "./pass/answer.ts";
 import { Output } from "./pass/output.ts";
-import { guardRequest } from "./pass/request.ts";
+import { refusedAnswer } from "./pass/refusal.ts";
+import { guardRequest, type Passing } from "./pass/request.ts";
 import { CallMap } from "./replace/call-map.ts";
+import { openMap, sealMap } from "./replace/sealed.ts";
 import { Tokens } from "./replace/restore.ts";
 import { secretOf } from "./replace/token.ts";
-import { Verdicts } from "./verdicts.ts";
+import { BlockedError, Verdicts } from "./verdicts.ts";
+
+/** What guards use of the process that serves calls. */
+interface Uses {
+  /** The secret of the store, from which those of callers are derived. */
+  root(): Promise<Uint8Array> | Uint8Array;
+  readonly notes: AnswerNotes;
+}
 
 export class Guards {
   readonly #guards: readonly Guard[];
-  /** The secret of the store, from which those of callers are derived. */
-  readonly #root: () => Promise<Uint8Array> | Uint8Array;
+  readonly #uses: Uses;
   readonly #secrets = new Map<string, Uint8Array>();
 
-  constructor(guards: readonly Guard[], root: () => Promise<Uint8Array> | Uint8Array) {
+  constructor(guards: readonly Guard[], uses: Uses) {
     this.#guards = guards;
-    this.#root = root;
+    this.#uses = uses;
   }
 
   async run(entry: Entry, next: (edited?: Edited) => Promise<Opened>): Promise<Opened> {
@@ -31,20 +41,35 @@ export class Guards {
     const client: Pick<ClientCodec, "facts"> = entry.format.client;
     const { places } = client.facts;
     if (guards.length === 0 || !places) return next();
-    const map = new CallMap(await this.#secret(entry.call));
+    const secret = await this.#secret(entry.call);
     const verdicts = new Verdicts(guards, entry.call);
-    const edited =
-      entry.bytes.length === 0 ? undefined : guardRequest(entry.bytes, places, { guards, map, verdicts });
-    const opened = await next(edited).catch((thrown: unknown) => {
-      throw restored(thrown, map, entry.call);
+    const passing = { guards, map: new CallMap(secret), verdicts };
+    const opened = await this.#pass(entry, places, passing, secret, next).catch((thrown: unknown) => {
+      if (thrown instanceof BlockedError && thrown.as === "refusal" && entry.operation === "generate")
+        return refusedAnswer(entry, thrown.message);
+      throw thrown;
     });
-    const output = new Output(
-      guards.filter(({ readsAnswers }) => readsAnswers),
-      map,
-      verdicts,
-    );
-    const answer = await guardAnswer(opened, places, output);
-    return { ...answer, headers: { ...answer.headers, "x-weir-guards": verdicts.words } };
+    return { ...opened, headers: { ...opened.headers, "x-weir-guards": verdicts.words } };
+  }
+
+  async #pass(
+    entry: Entry,
+    places: TextPlaces,
+    passing: Passing,
+    secret: Uint8Array,
+    next: (edited?: Edited) => Promise<Opened>,
+  ): Promise<Opened> {
+    const { call, bytes, format } = entry;
+    const { guards, map, verdicts } = passing;
+    const { notes } = this.#uses;
+    const edited = bytes.length === 0 ? undefined : guardRequest(bytes, places, passing);
+    if (map.size > 0 && format.client.beside.stored) notes.keep(call, sealMap(secret, map.kept()));
+    const opened = await next(edited).catch((thrown: unknown) => {
+      throw restored(thrown, map, call);
+    });
+    for (const kept of notes.of(call)) map.join(openMap(secret, kept));
+    const reading = guards.filter(({ readsAnswers }) => readsAnswers);
+    return guardAnswer(opened, places, new Output(reading, map, verdicts));
   }
 
   #for(entry: Entry): readonly Guard[] {
@@ -59,7 +84,7 @@ export class Guards {
     const path = principal?.path ?? "/";
     const known = this.#secrets.get(path);
     if (known) return known;
-    const secret = secretOf(await this.#root(), path);
+    const secret = secretOf(await this.#uses.root(), path);
     this.#secrets.set(path, secret);
     return secret;
   }

@@ -2,6 +2,7 @@
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import { guardFacts, inWords, type GuardFacts, type Verdict } from "./columns.ts";
+import type { BlockedAs } from "./declarations.ts";
 import type { Guard } from "./guard.ts";
 
 const VERDICTS = { replace: "replaced", mask: "masked", flag: "flagged", block: "blocked" } as const;
@@ -44,15 +45,17 @@ export class Verdicts {
 }
 
 /** The error of a guard that blocks. It names the guard, the place and the kind, and no part of the value. */
-export function blocked({ name }: Guard, kind: string, path?: string): GatewayError {
-  const where = path === undefined ? "the answer" : path;
-  return new GatewayError(
-    "invalid-request",
-    `The guard ${JSON.stringify(name)} refused ${where}: it holds a value of the kind ${kind}.`,
-    {
-      code: "blocked_by_guard",
-      ...(path !== undefined && { param: path }),
-      shouldRetry: false,
-    },
-  );
+export class BlockedError extends GatewayError {
+  readonly as: BlockedAs;
+
+  /** @param path of the text in a request; absent for answers */
+  constructor({ name, as }: Guard, kind: string, path?: string) {
+    const where = path ?? "the answer";
+    super(
+      "invalid-request",
+      `The guard ${JSON.stringify(name)} refused ${where}: it holds a value of the kind ${kind}.`,
+      { code: "blocked_by_guard", ...(path !== undefined && { param: path }), shouldRetry: false },
+    );
+    this.as = as;
+  }
 }

@@ -5,7 +5,7 @@ import type { Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import type { GuardsDown, GuardsUp } from "./messages.ts";
 import { guardsOf } from "./section.ts";
 
-export function start({ channel, fault }: WorkerHost): WorkerPart {
+export function start({ channel, fault, answerNotes }: WorkerHost): WorkerPart {
   let secret: StoreSecret | undefined;
   return {
     async seams(config): Promise<Seams | undefined> {
@@ -15,7 +15,7 @@ export function start({ channel, fault }: WorkerHost): WorkerPart {
       const known = (secret ??= new StoreSecret(channel<GuardsUp, GuardsDown>(), fault));
       const guards = new Guards(
         options.map((one) => new Guard(one)),
-        () => known.get(),
+        { root: () => known.get(), notes: answerNotes },
       );
       return { around: { at: "guard", run: (entry, next) => guards.run(entry, next) } };
     },

@@ -2,6 +2,7 @@
  * The operations on stored answers. weir answers for those that it stores; those that a provider stores are relayed to the
  * deployment that made them. An answer of another key is as unknown as one that does not exist.
  */
+import { setFoundNotes } from "../../core/answer-notes.ts";
 import { invalidRequest } from "../../core/error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { StoredAnswer } from "../../core/stored-answer.ts";
@@ -85,6 +86,7 @@ async function find(
   const row = await reading(gateway, (answers) => answers.get(id, ownerOf(call)));
   if (row) {
     call.model = row.model;
+    setFoundNotes(call, row.notes ?? []);
     return row.deployment === undefined ? row : { deployment: row.deployment, row };
   }
   const sole = refusesUnknown(call, gateway.answerOptions)

@@ -40,11 +40,16 @@ export class StreamEvent implements Holder {
     return this.#data && { data: this.#data.text, ...(event !== undefined && { event }) };
   }
 
+  /** Its data with all changes. */
+  get data(): string {
+    const text = this.#data?.text ?? "";
+    return this.changes ? Buffer.from(withTexts(Buffer.from(text), this.changes)).toString() : text;
+  }
+
   written(): string {
     if (!this.changes || !this.#data) return this.#raw;
     const { text, at } = this.#data;
-    const changed = Buffer.from(withTexts(Buffer.from(text), this.changes)).toString();
-    return this.#raw.slice(0, at) + changed + this.#raw.slice(at + text.length);
+    return this.#raw.slice(0, at) + this.data + this.#raw.slice(at + text.length);
   }
 }
 

@@ -1,13 +1,11 @@
 /** How the text of an answer is judged and restored, whole or in pieces. */
 import type { Text } from "../../../core/text-places.ts";
-import type { GatewayError } from "../../../core/error.ts";
 import { reachOfAll, type Found } from "../detect/scan.ts";
-import type { BlockedAs } from "../declarations.ts";
 import type { Guard } from "../guard.ts";
 import type { CallMap } from "../replace/call-map.ts";
 import { type Edit, edited, escaped } from "../replace/edits.ts";
 import { Tokens } from "../replace/restore.ts";
-import { blocked, type Verdicts } from "../verdicts.ts";
+import { BlockedError, type Verdicts } from "../verdicts.ts";
 
 /** What becomes of a text. */
 export interface Judged {
@@ -16,9 +14,7 @@ export interface Judged {
   /** What is in front of it is decided. */
   readonly edge: number;
   /** A guard blocks the value at the edge. */
-  readonly error?: GatewayError;
-  /** How the client learns of it. */
-  readonly as?: BlockedAs;
+  readonly error?: BlockedError;
 }
 
 /** A finding with what becomes of it. */
@@ -79,7 +75,7 @@ export class Output {
     const edits = this.#edits(decided, restored.found, edge, of);
     if (!block) return { edits, edge };
     this.#verdicts.note(block.guard, block.kind, of.path);
-    return { edits, edge, error: blocked(block.guard, block.kind), as: block.guard.as };
+    return { edits, edge, error: new BlockedError(block.guard, block.kind) };
   }
 
   #restoring(): Tokens {

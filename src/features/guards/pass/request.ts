@@ -6,7 +6,7 @@ import type { Guard } from "../guard.ts";
 import type { CallMap } from "../replace/call-map.ts";
 import { edited, escaped } from "../replace/edits.ts";
 import { Needles } from "../replace/needles.ts";
-import { blocked, type Verdicts } from "../verdicts.ts";
+import { BlockedError, type Verdicts } from "../verdicts.ts";
 
 /** A text of a request, as the guards so far have made it. */
 interface Inspected {
@@ -18,7 +18,8 @@ interface Inspected {
 /** Kinds whose texts are no words: nothing in them is replaced. */
 const OPAQUE = new Set(["media"]);
 
-interface Passing {
+/** What the guards of a call share. */
+export interface Passing {
   readonly guards: readonly Guard[];
   readonly map: CallMap;
   readonly verdicts: Verdicts;
@@ -61,7 +62,7 @@ function applyGuard(guard: Guard, texts: readonly Inspected[], { map, verdicts }
     if (!guard.reads(place) || text === "") continue;
     for (const { kind, start, end, normal } of guard.find(text)) {
       verdicts.note(guard, kind, place.path);
-      if (guard.action === "block") throw blocked(guard, kind, place.path);
+      if (guard.action === "block") throw new BlockedError(guard, kind, place.path);
       const written = text.slice(start, end);
       values.set(written, { kind, normal, written });
     }

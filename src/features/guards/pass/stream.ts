@@ -9,7 +9,7 @@ import type { AnswerText, TextPlaces } from "../../../core/text-places.ts";
 import { type ByteSource, Passed } from "../../../gateway/delivery/stream.ts";
 import { writeFrame } from "../../../stream/sse.ts";
 import { Channel } from "./channel.ts";
-import { EventCutter, type StreamEvent } from "./events.ts";
+import { EventCutter, StreamEvent } from "./events.ts";
 import type { Judged, Output } from "./output.ts";
 
 /** How a stream ends for its receiver. */
@@ -112,6 +112,23 @@ export class GuardedSource extends Passed {
     return { ...super.broken(), ...(this.#last && { last: this.#last }) };
   }
 
+  /** The inner source may repeat in it what has not gone on. */
+  override writeError(error: GatewayError): readonly Frame[] | undefined {
+    if (this.#stopped) return undefined;
+    const frames = super.writeError(error)?.map((frame) => this.#passed(frame));
+    return frames?.every((frame) => frame !== undefined) ? frames : undefined;
+  }
+
+  /** @returns undefined: a guard blocks it */
+  #passed(frame: Frame): Frame | undefined {
+    const event = new StreamEvent(writeFrame(frame));
+    const data = event.parsed();
+    if (!data) return frame;
+    for (const text of this.#places.event(data))
+      if (!text.fixed && this.#whole(text, event)) return undefined;
+    return { ...frame, data: event.data };
+  }
+
   #finish(ending: Ending): void {
     if (this.#stopped) return;
     this.#ending = ending;
@@ -143,18 +160,25 @@ export class GuardedSource extends Passed {
   }
 
   #take(text: AnswerText, event: StreamEvent): Judged | undefined {
-    const given = text.get();
-    event.hasText ||= given !== "";
     if (text.channel !== undefined) {
+      event.hasText ||= text.get() !== "";
       event.isPiece = true;
       this.#channel(`${text.channel} ${text.kind}`, text).add(text, event);
       return undefined;
     }
+    // The answer repeats the instructions of its request before it begins.
+    event.hasText ||= text.kind === "tool-arguments";
+    const judged = this.#whole(text, event);
+    if (judged) event.open++;
+    return judged;
+  }
+
+  /** @returns the verdict if a guard blocks */
+  #whole(text: AnswerText, event: StreamEvent): Judged | undefined {
+    const given = text.get();
     const { judged, whole } = this.#output.whole(given, text);
     if (whole !== given) (event.changes ??= new Map()).set(text.path, whole);
-    if (!judged.error) return undefined;
-    event.open++;
-    return judged;
+    return judged.error && judged;
   }
 
   #channel(name: string, text: AnswerText): Channel {
@@ -221,11 +245,11 @@ export class GuardedSource extends Passed {
   }
 
   /** Ends the stream at a value: what is decided goes on, the event with the value and all behind it do not. */
-  #block({ error, as }: Judged): void {
+  #block({ error }: Judged): void {
     this.#stopped = error!;
     this.stop(error);
     const sent = this.#decided();
-    const frames = as === "refusal" ? this.#places.stopped(error!.message, this.broken()) : undefined;
+    const frames = error!.as === "refusal" ? this.#places.stopped(error!.message, this.broken()) : undefined;
     const ending = frames ? () => super.end() : () => super.fail(error);
     const text = sent.map((event) => event.written()).join("") + (frames ?? []).map(writeFrame).join("");
     this.#ending = ending;

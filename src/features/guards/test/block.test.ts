@@ -1,0 +1,152 @@
+/** A guard that blocks, in every client format: before the provider is asked, before the first byte, and within a stream. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
+import { APIS, EMAIL, eventsIn, LANES, provide, SPOKEN } from "../../../../test/helpers/guarded.ts";
+import { startUpstream, type Upstream } from "../../../../test/helpers/upstream.ts";
+
+setDefaultTimeout(60_000);
+
+const WORD = "xyzzy-4711";
+const SAID = "SAY something harmless that goes on for a while and only then";
+
+let gateway: RunningGateway;
+const upstreams: Upstream[] = [];
+
+beforeAll(async () => {
+  const providers = Object.entries(SPOKEN).map(([format, client]) => {
+    const upstream = startUpstream((request) => provide(client, request));
+    upstreams.push(upstream);
+    const baseUrl = format === "messages" ? upstream.url : `${upstream.url}/v1`;
+    return [`p-${format}`, { speaks: format, baseUrl, apiKey: "k-1234567", models: ["m", "r"] }] as const;
+  });
+  const find = [{ name: "word", pattern: WORD, longest: 10 }];
+  gateway = await startGateway({
+    config: {
+      providers: Object.fromEntries(providers),
+      guards: {
+        said: { find, do: "block", on: ["output"], models: ["*/m"] },
+        refused: { find, do: "block", on: ["output"], models: ["*/r"], as: "refusal" },
+        asked: { find: ["card"], do: "block", on: ["input"], models: ["*/m"] },
+        quiet: { find: ["card"], do: "block", on: ["input"], models: ["*/r"], as: "refusal" },
+      },
+      log: { format: "json" },
+    },
+  });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  for (const upstream of upstreams) upstream.stop();
+});
+
+function ask(format: string, model: string, prompt: string, stream: boolean): Promise<Response> {
+  const { path, body } = APIS[format]!;
+  const { tools: _, ...plain } = body(model, stream, prompt);
+  const texts = JSON.stringify(plain).replaceAll("4111 1111 1111 1111", "a card").replaceAll(EMAIL, "anna");
+  return fetch(gateway.url + path(model, stream), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: prompt.includes("4111") ? texts.replaceAll("CARD", "4111-1111-1111-1111") : texts,
+  });
+}
+
+const STREAMS = [false, true];
+
+describe("an answer that a guard blocks before its first text is an error with a status", () => {
+  for (const [format, spoken] of LANES)
+    test(`${format}, ${format === spoken ? "native" : "translated"}`, async () => {
+      for (const stream of STREAMS) {
+        const response = await ask(
+          format,
+          `p-${spoken}/m`,
+          `SAY ${WORD} of 200`.replace("SAY ", "SAY "),
+          stream,
+        );
+        const text = await response.text();
+        expect([stream, response.status]).toEqual([stream, 400]);
+        expect(text).toContain("The guard");
+        expect(text).not.toContain(WORD);
+        expect(response.headers.get("x-should-retry") ?? "false").toBe("false");
+      }
+    });
+});
+
+describe("a stream that a guard cuts has what came before, and no end", () => {
+  for (const [format, spoken] of LANES)
+    for (const size of [1, 3, 200])
+      test(`${format}, ${format === spoken ? "native" : "translated"}, pieces of ${size}`, async () => {
+        const response = await ask(format, `p-${spoken}/m`, `${SAID} ${WORD} of ${size}`, true);
+        const text = await bodyOf(response);
+        expect(text).not.toContain(WORD);
+        expect(text).toContain("The guard");
+        if (size < 200) {
+          expect(response.status).toBe(200);
+          const read = APIS[format]!.read(eventsIn(text)).text;
+          expect([read.length > SAID.length - 3, `${SAID} `.startsWith(read)]).toEqual([true, true]);
+        }
+        expect(text).not.toMatch(
+          /\[DONE\]|message_stop|response\.completed|"finish_reason":"stop"|"done":true/,
+        );
+      });
+});
+
+describe("as a refusal, before and within a stream", () => {
+  for (const [format, spoken] of LANES)
+    test(`${format}, ${format === spoken ? "native" : "translated"}`, async () => {
+      for (const [prompt, stream] of [
+        [`SAY ${WORD} of 200`, false],
+        [`SAY ${WORD} of 200`, true],
+        [`${SAID} ${WORD} of 3`, true],
+      ] as const) {
+        const response = await ask(format, `p-${spoken}/r`, prompt, stream);
+        const text = await response.text();
+        expect([prompt, stream, response.status]).toEqual([prompt, stream, 200]);
+        expect(text).not.toContain(WORD);
+        expect(text).toContain("The guard");
+        expect(text).toMatch(REFUSALS[format]!);
+      }
+    });
+});
+
+const REFUSALS: Readonly<Record<string, RegExp>> = {
+  "chat-completions": /"finish_reason":"content_filter"/,
+  messages: /"stop_reason":"refusal"/,
+  responses: /"reason":"content_filter"/,
+  gemini: /"finishReason":"SAFETY"/,
+  ollama: /"done_reason":"[a-z_]+"/,
+  "ollama-generate": /"done_reason":"[a-z_]+"/,
+};
+
+describe("a request that a guard blocks does not reach the provider", () => {
+  for (const [format, spoken] of LANES)
+    test(`${format}, ${format === spoken ? "native" : "translated"}`, async () => {
+      const asked = upstreams.reduce((sum, { requests }) => sum + requests.length, 0);
+      for (const stream of STREAMS) {
+        const prompt = "SAY 4111 CARD of 200";
+        const response = await ask(format, `p-${spoken}/m`, prompt, stream);
+        const body = (await response.json()) as JsonObject;
+        expect([response.status, JSON.stringify(body).includes("1111-1111")]).toEqual([400, false]);
+        const error = isObject(body["error"]) ? body["error"] : {};
+        if (format === "chat-completions")
+          expect(error).toMatchObject({ code: "blocked_by_guard", param: "messages[4].content" });
+        const refused = await ask(format, `p-${spoken}/r`, prompt, stream);
+        const text = await refused.text();
+        expect([refused.status, text.includes("The guard")]).toEqual([200, true]);
+        expect(text).toMatch(REFUSALS[format]!);
+      }
+      expect(upstreams.reduce((sum, { requests }) => sum + requests.length, 0)).toBe(asked);
+    });
+});
+
+/** What a client gets of an answer that breaks off. */
+async function bodyOf(response: Response): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  try {
+    for await (const chunk of response.body!) text += decoder.decode(chunk as Uint8Array, { stream: true });
+  } catch {
+    // The connection was closed without the end of the body.
+  }
+  return text;
+}

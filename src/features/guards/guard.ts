@@ -83,7 +83,8 @@ export class Guard {
     return targets.length === 0 || !targets.every((names) => matchesAny(this.#unless, names));
   }
 
-  find(text: string): Found[] {
-    return scan(text, this.detectors);
+  /** @param from values begin there or later */
+  find(text: string, from = 0): Found[] {
+    return scan(text, this.detectors, from);
   }
 }

@@ -1,5 +1,5 @@
 /** Numbers of payment cards: prefix and length of an issuer, and the check digit of ISO/IEC 7812-1 (Luhn). */
-import { type Detector, digitsOf, type Finding, reachOf } from "./detector.ts";
+import { type Detector, digitsOf, type Finding, matchesFrom, reachOf } from "./detector.ts";
 
 /** Digits in groups, separated by a space or a dash. A longer run of digits is no card. */
 const RUN = /(?<![\d.])\d+(?:[ -]\d+)*(?!\d)/g;
@@ -21,9 +21,10 @@ const ISSUERS: readonly (readonly [prefix: RegExp, lengths: readonly number[]])[
 export const card: Detector = {
   name: "card",
   kind: "CARD",
-  find(text) {
+  find(text, from = 0) {
     const found: Finding[] = [];
-    for (const { 0: run, index } of text.matchAll(RUN)) if (run.length >= 12) addCards(run, index, found);
+    for (const { 0: run, index } of matchesFrom(RUN, text, from))
+      if (run.length >= 12) addCards(run, index, found);
     return found;
   },
   reach: reachOf(/(?<!\d[ -]?)\d[\d -]*$/, LONGEST_RUN),

@@ -15,7 +15,8 @@ export interface Detector {
   /** As the option `find` names it. */
   readonly name: string;
   readonly kind: string;
-  find(text: string): Finding[];
+  /** @param from values begin there or later; what is in front of it tells whether they can */
+  find(text: string, from?: number): Finding[];
   /**
    * For a text that goes on: the smallest position from which a value may still begin or grow. What is in front of it is decided.
    * Absent: the length of a value has no bound, and an answer is judged as a whole only.
@@ -40,4 +41,16 @@ export function reachOf(run: RegExp, longest: number): (text: string) => number 
 /** The digits of a text. */
 export function digitsOf(text: string): string {
   return text.replace(/\D+/g, "");
+}
+
+/** All matches that begin at a position or later. @param expression with the flag `g` */
+export function* matchesFrom(expression: RegExp, text: string, from: number): Generator<RegExpExecArray> {
+  let at = from;
+  for (;;) {
+    expression.lastIndex = at;
+    const match = expression.exec(text);
+    if (!match) return;
+    at = expression.lastIndex > match.index ? expression.lastIndex : match.index + 1;
+    yield match;
+  }
 }

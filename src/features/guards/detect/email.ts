@@ -19,10 +19,10 @@ const LONGEST = 254;
 export const email: Detector = {
   name: "email",
   kind: "EMAIL",
-  find(text) {
+  find(text, from = 0) {
     const found: Finding[] = [];
-    for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
-      const start = localStart(text, at, found.at(-1)?.end ?? 0);
+    for (let at = text.indexOf("@", from); at >= 0; at = text.indexOf("@", at + 1)) {
+      const start = localStart(text, at, found.at(-1)?.end ?? from);
       if (start === at) continue;
       const end = domainEnd(text, at + 1);
       if (end > 0) found.push({ start, end, kind: "EMAIL" });
@@ -40,9 +40,9 @@ export const email: Detector = {
 function localStart(text: string, at: number, least: number): number {
   let start = at;
   while (start > least && at - start < LONGEST_LOCAL && LOCAL.test(text[start - 1]!)) start--;
-  while (start < at && !FIRST.test(text[start]!)) start++;
   const dots = text.lastIndexOf("..", at - 1);
   if (dots >= start) start = dots + 2;
+  while (start < at && !FIRST.test(text[start]!)) start++;
   return text[at - 1] === "." ? at : start;
 }
 

@@ -3,11 +3,15 @@
  * knows where its characters are in the text.
  */
 
+import { matchesFrom } from "./detector.ts";
+
 /** A text as detectors read it. */
 export interface Form {
   readonly text: string;
   /** Position in the original text. @param at a position up to the length of the form */
   at(at: number): number;
+  /** Where values may begin in it. */
+  readonly from: number;
   /** A value in it is the whole run: characters of the form have no place of their own. */
   readonly run?: { readonly start: number; readonly end: number };
 }
@@ -32,20 +36,25 @@ const BASE64 = /(?<![A-Za-z0-9+/=_-])(?:[A-Za-z0-9+/]{64,}|[A-Za-z0-9_-]{64,})={
 const ESCAPED_END = /(?<!\S)\S*[%&\\]\S*$/;
 const LONGEST_ESCAPED = 512;
 
-/** All forms of a text; the first is the text itself, in compatible characters. */
-export function* formsOf(text: string): Iterable<Form> {
-  const plain = compatible(text);
+/** All forms of a text; the first is the text itself. @param from values begin there or later */
+export function* formsOf(text: string, from: number): Iterable<Form> {
+  yield* growing(text, from);
+  for (const { 0: run, index } of matchesFrom(BASE64, text, from)) {
+    const decoded = Buffer.from(run, "base64").toString("utf8");
+    if (isReadable(decoded))
+      yield { text: decoded, at: () => index, from: 0, run: { start: index, end: index + run.length } };
+  }
+}
+
+/** The forms of a text that may go on: in compatible characters, and without escapes. */
+export function* growing(text: string, from = 0): Iterable<Form> {
+  const plain = compatible(text, from);
   yield plain;
   for (const { mark, pattern, read } of CODES)
     if (text.includes(mark)) {
-      const decoded = decode(plain, pattern, read);
+      const decoded = decode(plain, pattern, read, from);
       if (decoded) yield decoded;
     }
-  for (const { 0: run, index } of text.matchAll(BASE64)) {
-    const decoded = Buffer.from(run, "base64").toString("utf8");
-    if (isReadable(decoded))
-      yield { text: decoded, at: () => index, run: { start: index, end: index + run.length } };
-  }
 }
 
 /** Where the escapes at the end of a text begin, which goes on. */
@@ -93,9 +102,9 @@ const CODES: readonly Code[] = [
   },
 ];
 
-/** The text in NFKC, character by character: combining marks stay where they are. */
-function compatible(text: string): Form {
-  if (!BEYOND_ASCII.test(text)) return { text, at: (at) => at };
+/** The text in compatible characters (NFKC), character by character: combining marks stay where they are. */
+function compatible(text: string, from: number): Form {
+  if (!BEYOND_ASCII.test(text)) return { text, from, at: (at) => at };
   let norm = "";
   const places: number[] = [];
   let isSame = true;
@@ -109,11 +118,11 @@ function compatible(text: string): Form {
     at += size;
   }
   places.push(text.length);
-  return isSame ? { text, at: (at) => at } : { text: norm, at: (at) => places[at]! };
+  return isSame ? { text, from, at: (at) => at } : placed(norm, places, from);
 }
 
 /** @returns undefined: there is nothing to decode */
-function decode(plain: Form, pattern: RegExp, read: Code["read"]): Form | undefined {
+function decode(plain: Form, pattern: RegExp, read: Code["read"], first: number): Form | undefined {
   let decoded = "";
   let from = 0;
   const places: number[] = [];
@@ -132,7 +141,17 @@ function decode(plain: Form, pattern: RegExp, read: Code["read"]): Form | undefi
   if (from === 0) return undefined;
   copy(plain.text.length);
   places.push(plain.text.length);
-  return { text: decoded, at: (at) => plain.at(places[at]!) };
+  return placed(
+    decoded,
+    places.map((at) => plain.at(at)),
+    first,
+  );
+}
+
+/** @param places positions of its characters in the original text, and that of its end */
+function placed(text: string, places: readonly number[], from: number): Form {
+  const first = from === 0 ? 0 : places.findIndex((at) => at >= from);
+  return { text, at: (at) => places[at]!, from: first < 0 ? text.length : first };
 }
 
 /** Whether bytes were a text: no control characters, and valid UTF-8. */

@@ -1,5 +1,5 @@
 /** International bank account numbers: the length of the country, and the check digits of ISO 13616. */
-import { type Detector, type Finding, reachOf } from "./detector.ts";
+import { type Detector, type Finding, matchesFrom, reachOf } from "./detector.ts";
 
 /** Length by country, as the registry of ISO 13616 lists them. */
 const LENGTHS = new Map(
@@ -17,9 +17,9 @@ const LONGEST = 34 * 2;
 export const iban: Detector = {
   name: "iban",
   kind: "IBAN",
-  find(text) {
+  find(text, from = 0) {
     const found: Finding[] = [];
-    for (const { index } of text.matchAll(BEGINNING)) {
+    for (const { index } of matchesFrom(BEGINNING, text, from)) {
       const end = endOf(text, index);
       if (end > 0) found.push({ start: index, end, kind: "IBAN" });
     }

@@ -1,5 +1,5 @@
 /** Values of the operator's own: a regular expression. */
-import type { Detector } from "./detector.ts";
+import { type Detector, matchesFrom } from "./detector.ts";
 
 const LONGEST = 256;
 
@@ -10,8 +10,8 @@ export function patternDetector(name: string, pattern: string, longest = LONGEST
   return {
     name,
     kind,
-    find: (text) =>
-      [...text.matchAll(expression)].flatMap(({ 0: { length }, index }) =>
+    find: (text, from = 0) =>
+      [...matchesFrom(expression, text, from)].flatMap(({ 0: { length }, index }) =>
         length > 0 ? [{ start: index, end: index + length, kind }] : [],
       ),
     reach: (text) => Math.max(0, text.length - longest),

@@ -1,23 +1,25 @@
 /** Finds the values of several detectors in a text, in all of its forms. */
 import type { Detector, Finding } from "./detector.ts";
-import { escapedEnd, formsOf } from "./forms.ts";
+import { escapedEnd, formsOf, growing } from "./forms.ts";
 
 /** A finding in a text, whose value may be written there in another form. */
 export interface Found extends Finding {
   /** The same for all spellings and forms of the value. */
   readonly normal: string;
+  /** The value with what longer ones next to it cover. */
+  readonly whole: { readonly start: number; readonly end: number };
 }
 
-/** In the order of the text; none overlaps another one. */
-export function scan(text: string, detectors: readonly Detector[]): Found[] {
+/** In the order of the text; none overlaps another one. @param from values begin there or later */
+export function scan(text: string, detectors: readonly Detector[], from = 0): Found[] {
   const found: Found[] = [];
-  for (const form of formsOf(text))
+  for (const form of formsOf(text, from))
     for (const detector of detectors)
-      for (const finding of detector.find(form.text)) {
+      for (const finding of detector.find(form.text, form.from)) {
         const { start, end } = form.run ?? { start: form.at(finding.start), end: form.at(finding.end) };
         const value = form.text.slice(finding.start, finding.end);
         const normal = detector.normal?.(value) ?? value;
-        if (end > start) found.push({ ...finding, start, end, normal });
+        if (end > start) found.push({ ...finding, start, end, normal, whole: { start, end } });
       }
   return found.length > 1 ? apart(found) : found;
 }
@@ -51,10 +53,11 @@ export function apart<One extends Finding>(found: readonly One[]): One[] {
  */
 export function reachOfAll(text: string, detectors: readonly Detector[]): number | undefined {
   let edge = escapedEnd(text);
-  for (const { reach } of detectors) {
-    if (!reach) return undefined;
-    edge = Math.min(edge, reach(text));
-  }
+  for (const form of growing(text))
+    for (const { reach } of detectors) {
+      if (!reach) return undefined;
+      edge = Math.min(edge, form.at(reach(form.text)));
+    }
   // A surrogate pair is one character.
   return edge > 0 && edge < text.length && isLow(text.charCodeAt(edge)) ? edge - 1 : edge;
 }

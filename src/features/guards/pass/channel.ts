@@ -48,8 +48,9 @@ export class Channel {
   settle(output: Output, isFinal: boolean): Judged | undefined {
     if (this.#pieces.length === 0) return undefined;
     const judged = output.judge(this.#rest, this.#text, isFinal, this.#context);
-    const { edge, edits, error } = judged;
+    const { edge, edits, read, error } = judged;
     this.#decide(edge, edits);
+    this.#context = (this.#context + read).slice(-CONTEXT);
     return error && judged;
   }
 
@@ -63,7 +64,6 @@ export class Channel {
       if (piece.end <= edge) close(piece);
       else open.push(piece);
     }
-    this.#context = (this.#context + this.#rest.slice(0, edge)).slice(-CONTEXT);
     this.#rest = this.#rest.slice(edge);
     for (const piece of open) {
       piece.start -= edge;

@@ -4,7 +4,7 @@ import { reachOfAll, type Found } from "../detect/scan.ts";
 import type { Guard } from "../guard.ts";
 import type { CallMap } from "../replace/call-map.ts";
 import { type Edit, edited, escaped } from "../replace/edits.ts";
-import { Tokens } from "../replace/restore.ts";
+import { type Restoration, Tokens } from "../replace/restore.ts";
 import { BlockedError, type Verdicts } from "../verdicts.ts";
 
 /** What becomes of a text. */
@@ -13,8 +13,15 @@ export interface Judged {
   readonly edits: readonly Edit[];
   /** What is in front of it is decided. */
   readonly edge: number;
+  /** What is decided, as detectors read it. */
+  readonly read: string;
   /** A guard blocks the value at the edge. */
   readonly error?: BlockedError;
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** A finding with what becomes of it. */
@@ -62,20 +69,20 @@ export class Output {
   judge(text: string, of: Text, isFinal: boolean, context = ""): Judged {
     const guards = this.#guards.filter((guard) => guard.readsAnswer(of));
     const restored = this.#restoring().find(text, isFinal);
-    const plain = context + withoutTokens(text, restored.found);
-    const seen = guards.flatMap((guard) => seenBy(guard, plain, context.length));
-    let edge = restored.edge;
-    if (!isFinal) for (const { detectors } of guards) edge = Math.min(edge, reachOfAll(text, detectors) ?? 0);
-    // What a finding covers is decided with it.
-    for (const { start, end } of seen) if (start < edge && end > edge) edge = start;
+    // What may become a token is not read yet: it would be a part of a value in front of it.
+    const read = withoutTokens(text.slice(0, restored.edge), restored.found);
+    const seen = guards.flatMap((guard) => seenBy(guard, context + read, context.length));
+    let edge = read.length;
+    if (!isFinal) for (const { detectors } of guards) edge = Math.min(edge, reachOfAll(read, detectors) ?? 0);
+    edge = apartFrom(edge, [...seen.map(({ whole }) => whole), ...restored.found]);
     const block = seen.find(({ guard, end }) => guard.action === "block" && end <= edge);
     if (block) edge = block.start;
     const decided = seen.filter(({ end }) => end <= edge);
     for (const { guard, kind } of decided) this.#verdicts.note(guard, kind, of.path);
     const edits = this.#edits(decided, restored.found, edge, of);
-    if (!block) return { edits, edge };
+    if (!block) return { edits, edge, read: read.slice(0, edge) };
     this.#verdicts.note(block.guard, block.kind, of.path);
-    return { edits, edge, error: new BlockedError(block.guard, block.kind) };
+    return { edits, edge, read: read.slice(0, edge), error: new BlockedError(block.guard, block.kind) };
   }
 
   #restoring(): Tokens {
@@ -86,12 +93,7 @@ export class Output {
     return this.#tokens;
   }
 
-  #edits(
-    seen: readonly Seen[],
-    restored: readonly { start: number; end: number; value: string }[],
-    edge: number,
-    { isJson }: Text,
-  ): Edit[] {
+  #edits(seen: readonly Seen[], restored: readonly Restoration[], edge: number, { isJson }: Text): Edit[] {
     const edits: Edit[] = [];
     for (const { start, end, kind, guard, normal } of seen) {
       if (guard.action === "flag") continue;
@@ -108,14 +110,20 @@ export class Output {
 /** @param from what is in front of it is decided */
 function seenBy(guard: Guard, text: string, from: number): Seen[] {
   return guard
-    .find(text)
-    .flatMap((found) =>
-      found.start < from ? [] : [{ ...found, guard, start: found.start - from, end: found.end - from }],
-    );
+    .find(text, from)
+    .map((found) => ({ ...found, ...moved(found, from), guard, whole: moved(found.whole, from) }));
+}
+
+const moved = ({ start, end }: Range, by: number): Range => ({ start: start - by, end: end - by });
+
+/** An edge that cuts no value and no token: what they cover is decided with them. */
+function apartFrom(edge: number, ranges: readonly Range[]): number {
+  const cut = ranges.find(({ start, end }) => start < edge && end > edge);
+  return cut ? apartFrom(cut.start, ranges) : edge;
 }
 
 /** A text of the same length in which tokens are no part of any value. */
-function withoutTokens(text: string, tokens: readonly { start: number; end: number }[]): string {
+function withoutTokens(text: string, tokens: readonly Range[]): string {
   if (tokens.length === 0) return text;
   return edited(
     text,

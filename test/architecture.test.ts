@@ -324,6 +324,19 @@ const RULES: readonly Rule[] = [
       "tokens name callers with paths and scopes as keys have, and the operator manages people beside keys",
   },
   {
+    from: "src/features/guards/",
+    may: [
+      ...FACES,
+      "src/config/",
+      "src/gateway/delivery/",
+      "src/gateway/lanes/",
+      "src/gateway/seams.ts",
+      "src/keeper/seams.ts",
+      "src/stream/",
+    ],
+    because: "guards change requests and answers in the bytes of the client, as answers are delivered",
+  },
+  {
     from: "src/features/model-endings/",
     may: [...FACES, "src/config/"],
     because: "it names the models of the config with their places",

@@ -24,6 +24,8 @@ interface Uses {
   /** The secret of the store, from which those of callers are derived. */
   root(): Promise<Uint8Array> | Uint8Array;
   readonly notes: AnswerNotes;
+  /** What weir cannot read is refused. */
+  readonly refusesUnread: boolean;
 }
 
 export class Guards {
@@ -43,7 +45,8 @@ export class Guards {
     if (guards.length === 0 || !places) return next();
     const secret = await this.#secret(entry.call);
     const verdicts = new Verdicts(guards, entry.call);
-    const passing = { guards, map: new CallMap(secret), verdicts };
+    const { refusesUnread } = this.#uses;
+    const passing = { guards, map: new CallMap(secret), verdicts, refusesUnread };
     const opened = await this.#pass(entry, places, passing, secret, next).catch((thrown: unknown) => {
       if (thrown instanceof BlockedError && thrown.as === "refusal" && entry.operation === "generate")
         return refusedAnswer(entry, thrown.message);

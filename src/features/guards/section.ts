@@ -96,12 +96,11 @@ export type GuardOptions = Static<typeof guard>;
 
 const guards = Type.Object(
   {
-    uninspected: Type.Optional(
-      oneOf(UNINSPECTED, {
-        description:
-          "Whether guarded requests may have content that weir cannot read, such as images and documents in base64. Default: `allow`; the record of the call names the kinds.",
-      }),
-    ),
+    uninspected: oneOf(UNINSPECTED, {
+      default: "allow",
+      description:
+        "Whether guarded requests may have content that weir cannot read: images, sounds and documents in base64, and sealed reasoning.",
+    }),
   },
   {
     additionalProperties: guard,
@@ -132,8 +131,8 @@ export function guardsOf(config: object): readonly NamedGuard[] {
   return options.flatMap(([name, one]) => (isGuard(one) ? [{ ...one, name }] : []));
 }
 
-export function uninspectedOf(config: object): NonNullable<Guards["uninspected"]> {
-  return guardsSection.of(config).uninspected ?? "allow";
+export function uninspectedOf(config: object): Guards["uninspected"] {
+  return guardsSection.of(config).uninspected;
 }
 
 function isGuard(one: unknown): one is GuardOptions {

@@ -3,7 +3,7 @@ import type { Channel } from "../../core/channel.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import type { GuardsDown, GuardsUp } from "./messages.ts";
-import { guardsOf } from "./section.ts";
+import { guardsOf, uninspectedOf } from "./section.ts";
 
 export function start({ channel, fault, answerNotes }: WorkerHost): WorkerPart {
   let secret: StoreSecret | undefined;
@@ -15,7 +15,11 @@ export function start({ channel, fault, answerNotes }: WorkerHost): WorkerPart {
       const known = (secret ??= new StoreSecret(channel<GuardsUp, GuardsDown>(), fault));
       const guards = new Guards(
         options.map((one) => new Guard(one)),
-        { root: () => known.get(), notes: answerNotes },
+        {
+          root: () => known.get(),
+          notes: answerNotes,
+          refusesUnread: uninspectedOf(config) === "block",
+        },
       );
       return { around: { at: "guard", run: (entry, next) => guards.run(entry, next) } };
     },

@@ -43,6 +43,11 @@ export class Output {
     this.#verdicts = verdicts;
   }
 
+  /** The verdicts so far: value of the header `x-weir-guards`. */
+  get words(): string {
+    return this.#verdicts.words;
+  }
+
   /** Nothing in an answer can change. */
   get isIdle(): boolean {
     return this.#guards.length === 0 && this.#map.size === 0;

@@ -1,4 +1,5 @@
 /** Lets a request pass the guards: what goes on has tokens in place of values. */
+import { GatewayError } from "../../../core/error.ts";
 import type { TextPlace, TextPlaces } from "../../../core/text-places.ts";
 import type { Edited } from "../../../gateway/seams.ts";
 import { readJson, withStrings } from "../../../stream/json-nodes.ts";
@@ -23,6 +24,8 @@ export interface Passing {
   readonly guards: readonly Guard[];
   readonly map: CallMap;
   readonly verdicts: Verdicts;
+  /** What weir cannot read is refused. */
+  readonly refusesUnread: boolean;
 }
 
 /**
@@ -32,6 +35,7 @@ export interface Passing {
 export function guardRequest(bytes: Uint8Array, places: TextPlaces, passing: Passing): Edited | undefined {
   const texts: Inspected[] = [];
   for (const place of places.request(bytes)) {
+    if (passing.refusesUnread && (OPAQUE.has(place.kind) || place.fixed)) throw unread(place);
     const given = place.read();
     texts.push({ place, given, text: given });
   }
@@ -45,7 +49,18 @@ export function guardRequest(bytes: Uint8Array, places: TextPlaces, passing: Pas
   return editedRequest(whole);
 }
 
-export function editedRequest(bytes: Uint8Array): Edited {
+function unread({ kind, path, fixed }: TextPlace): GatewayError {
+  const what = fixed ? `${fixed} content` : kind;
+  return new GatewayError(
+    "invalid-request",
+    `The guards of weir cannot read ${path} (${what}), and refuse it.`,
+    {
+      ...{ code: "blocked_by_guard", param: path, shouldRetry: false },
+    },
+  );
+}
+
+function editedRequest(bytes: Uint8Array): Edited {
   const members = new Map(readJson(bytes).entries());
   return {
     bytes,

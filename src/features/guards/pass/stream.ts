@@ -21,6 +21,8 @@ export class GuardedSource extends Passed {
   readonly #cutter = new EventCutter();
   readonly #channels = new Map<string, Channel>();
   #waiting: StreamEvent[] = [];
+  /** The verdicts when the answer began. */
+  readonly #words: string;
   /** Nothing goes on before the end. */
   readonly #holds: boolean;
   /** Nothing goes on before a text: until then a block is a status. */
@@ -37,6 +39,7 @@ export class GuardedSource extends Passed {
     super(inner);
     this.#places = places;
     this.#output = output;
+    this.#words = output.words;
     this.#holds = output.holds;
     this.#isHead = output.blocks;
   }
@@ -137,8 +140,11 @@ export class GuardedSource extends Passed {
       if (blocked) return this.#block(blocked);
     }
     const judged = this.#settle(true);
-    if (judged) this.#block(judged);
-    else if (!this.#send(true)) ending();
+    if (judged) return this.#block(judged);
+    const { words } = this.#output;
+    // Clients skip comments. What was known at the beginning is in the header.
+    if (words !== this.#words) this.#waiting.push(new StreamEvent(`: weir-guards ${words}\n\n`));
+    if (!this.#send(true)) ending();
   }
 
   /** @returns the verdict if a guard blocks */

@@ -150,3 +150,43 @@ async function bodyOf(response: Response): Promise<string> {
   }
   return text;
 }
+
+test("with uninspected: block, content that weir cannot read is refused", async () => {
+  const strict = await startGateway({
+    config: { guards: { uninspected: "block", pii: { find: ["email"], do: "replace" } } },
+  });
+  const ask = (content: unknown) =>
+    fetch(`${strict.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "mock/chat", messages: [{ role: "user", content }] }),
+    });
+  const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+  const refused = await ask([{ type: "text", text: "See" }, image]);
+  const { error } = (await refused.json()) as { error: JsonObject };
+  expect([refused.status, error["code"], error["param"]]).toEqual([
+    ...[400, "blocked_by_guard", "messages[0].content[1].image_url.url"],
+  ]);
+  expect((await ask("See")).status).toBe(200);
+  await strict.stop();
+});
+
+test("a comment at the end of a stream has what was not known at its beginning", async () => {
+  const masking = await startGateway({
+    config: { guards: { pii: { find: ["email"], do: "mask", on: ["output"] } } },
+  });
+  const response = await fetch(`${masking.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "mock/echo",
+      stream: true,
+      messages: [{ role: "user", content: "Write to anna@example.com and to bob@example.com." }],
+    }),
+  });
+  const text = await response.text();
+  expect(text).toContain("[EMAIL]");
+  expect(text).not.toContain("@example.com");
+  expect(text).toEndWith("data: [DONE]\n\n: weir-guards pii=masked:2\n\n");
+  await masking.stop();
+});

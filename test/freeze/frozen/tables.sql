@@ -240,6 +240,18 @@ CREATE TABLE capture_rules (id TEXT PRIMARY KEY, kind TEXT NOT NULL, what TEXT N
 CREATE INDEX capture_rules_version ON capture_rules (version);
 
 
+-- guards, sqlite, 1
+
+-- The tokens of all gateways of a store are derived from it: 32 bytes as base64url.
+CREATE TABLE guards_secret (id TEXT PRIMARY KEY, secret TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+
+-- guards, postgres, 1
+
+-- The tokens of all gateways of a store are derived from it: 32 bytes as base64url.
+CREATE TABLE guards_secret (id TEXT PRIMARY KEY, secret TEXT NOT NULL) ;
+
+
 -- identity, sqlite, 1
 
 -- People and workloads that weir has seen, or that an operator has named. name, email: empty after they were forgotten.

@@ -4,6 +4,10 @@ import { type Detector, digitsOf, type Finding, matchesFrom, reachOf } from "./d
 /** Digits in groups, separated by a space or a dash. A longer run of digits is no card. */
 const RUN = /(?<![\d.])\d+(?:[ -]\d+)*(?!\d)/g;
 const LONGEST_RUN = 200;
+/** Digits of a card, and those that one begins with. */
+const LEAST = 12;
+const MOST = 19;
+const BEGINS = new Set("23456");
 
 /** Prefix of the issuer, and the lengths of its numbers. */
 const ISSUERS: readonly (readonly [prefix: RegExp, lengths: readonly number[]])[] = [
@@ -24,32 +28,58 @@ export const card: Detector = {
   find(text, from = 0) {
     const found: Finding[] = [];
     for (const { 0: run, index } of matchesFrom(RUN, text, from))
-      if (run.length >= 12) addCards(run, index, found);
+      if (run.length >= LEAST) addCards(run, index, found);
     return found;
   },
   reach: reachOf(/(?<!\d[ -]?)\d[\d -]*$/, LONGEST_RUN),
   normal: digitsOf,
 };
 
+interface Group {
+  /** In the run, exclusive end. */
+  readonly start: number;
+  readonly end: number;
+  /** Number of digits in front of it. */
+  readonly digits: number;
+}
+
 /** Cards begin and end at the groups of a run, so that two beside each other are two. */
 function addCards(run: string, at: number, found: Finding[]): void {
-  const groups = [...run.matchAll(/\d+/g)].map(({ 0: { length }, index }) => ({ start: index, length }));
+  const digits = digitsOf(run);
+  const groups = groupsOf(run);
   for (let first = 0; first < groups.length; first++) {
-    let digits = 0;
-    let end = -1;
-    let last = first;
-    for (let next = first; next < groups.length && digits <= 19; next++) {
-      digits += groups[next]!.length;
-      const until = groups[next]!.start + groups[next]!.length;
-      if (digits >= 12 && digits <= 19 && isCard(digitsOf(run.slice(groups[first]!.start, until)))) {
-        end = until;
-        last = next;
-      }
-    }
-    if (end < 0) continue;
-    found.push({ start: at + groups[first]!.start, end: at + end, kind: "CARD" });
+    const { start, digits: from } = groups[first]!;
+    if (!BEGINS.has(digits[from]!)) continue;
+    const last = lastGroup(digits, groups, first);
+    if (last < 0) continue;
+    found.push({ start: at + start, end: at + groups[last]!.end, kind: "CARD" });
     first = last;
   }
+}
+
+function groupsOf(run: string): Group[] {
+  const groups: Group[] = [];
+  let digits = 0;
+  for (const {
+    0: { length },
+    index,
+  } of run.matchAll(/\d+/g)) {
+    groups.push({ start: index, end: index + length, digits });
+    digits += length;
+  }
+  return groups;
+}
+
+/** @returns the group with which the longest card ends that begins with the first one; -1: none does */
+function lastGroup(digits: string, groups: readonly Group[], first: number): number {
+  const from = groups[first]!.digits;
+  let last = -1;
+  for (let next = first; next < groups.length; next++) {
+    const to = groups[next + 1]?.digits ?? digits.length;
+    if (to - from > MOST) break;
+    if (to - from >= LEAST && isCard(digits.slice(from, to))) last = next;
+  }
+  return last;
 }
 
 function isCard(digits: string): boolean {

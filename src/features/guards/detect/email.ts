@@ -40,8 +40,8 @@ export const email: Detector = {
 function localStart(text: string, at: number, least: number): number {
   let start = at;
   while (start > least && at - start < LONGEST_LOCAL && LOCAL.test(text[start - 1]!)) start--;
-  const dots = text.lastIndexOf("..", at - 1);
-  if (dots >= start) start = dots + 2;
+  const dots = text.slice(start, at).lastIndexOf("..");
+  if (dots >= 0) start += dots + 2;
   while (start < at && !FIRST.test(text[start]!)) start++;
   return text[at - 1] === "." ? at : start;
 }

@@ -33,23 +33,28 @@ export const iban: Detector = {
 function endOf(text: string, start: number): number {
   const length = LENGTHS.get(text.slice(start, start + 2).toUpperCase());
   if (length === undefined) return 0;
-  let account = "";
+  let count = 0;
   let at = start;
-  for (; account.length < length && at < text.length; at++) {
-    const char = text[at]!;
-    if (/[A-Za-z0-9]/.test(char)) account += char;
-    else if (!/[ -]/.test(char) || /[ -]/.test(text[at - 1]!)) return 0;
+  for (; count < length && at < text.length; at++) {
+    if (isAlnum(text.charCodeAt(at))) count++;
+    else if (!isSeparator(text.charCodeAt(at)) || isSeparator(text.charCodeAt(at - 1))) return 0;
   }
-  if (account.length < length || /[A-Za-z0-9]/.test(text[at] ?? "")) return 0;
-  return remainder(account.toUpperCase()) === 1 ? at : 0;
+  if (count < length || isAlnum(text.charCodeAt(at))) return 0;
+  return remainder(iban.normal!(text.slice(start, at))) === 1 ? at : 0;
 }
+
+function isAlnum(code: number): boolean {
+  return (code >= 48 && code < 58) || (code >= 65 && code < 91) || (code >= 97 && code < 123);
+}
+
+const isSeparator = (code: number) => code === 0x20 || code === 0x2d;
 
 /** Of the account as a number, modulo 97. */
 function remainder(account: string): number {
   let rest = 0;
-  for (const char of account.slice(4) + account.slice(0, 4)) {
-    const value = Number.parseInt(char, 36);
-    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+  for (let at = 0; at < account.length; at++) {
+    const code = account.charCodeAt((at + 4) % account.length);
+    rest = (code < 58 ? rest * 10 + code - 48 : rest * 100 + code - 55) % 97;
   }
   return rest;
 }

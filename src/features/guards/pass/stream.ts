@@ -91,7 +91,8 @@ export class GuardedSource extends Passed {
     if (this.#stopped) return;
     for (const event of this.#cutter.push(bytes)) {
       const judged = this.#read(event);
-      if (judged) return this.#block(judged);
+      // What the pieces in front of it say may go on.
+      if (judged) return this.#block(this.#settle(false) ?? judged);
     }
     const judged = this.#settle(false);
     if (judged) this.#block(judged);

@@ -10,9 +10,11 @@ import type { TextPlaces } from "../../core/text-places.ts";
 import { namesOf } from "../../core/model-pattern.ts";
 import type { Guard } from "./guard.ts";
 import { guardAnswer } from "./pass/answer.ts";
+import { factsOf, toolsOf } from "./ask/facts.ts";
 import { Output } from "./pass/output.ts";
 import { refusedAnswer } from "./pass/refusal.ts";
-import { guardRequest, type Passing } from "./pass/request.ts";
+import type { Passing } from "./pass/passing.ts";
+import { guardRequest } from "./pass/request.ts";
 import { CallMap } from "./replace/call-map.ts";
 import { openMap, sealMap } from "./replace/sealed.ts";
 import { Tokens } from "./replace/restore.ts";
@@ -46,7 +48,14 @@ export class Guards {
     const secret = await this.#secret(entry.call);
     const verdicts = new Verdicts(guards, entry.call);
     const { refusesUnread } = this.#uses;
-    const passing = { guards, map: new CallMap(secret), verdicts, refusesUnread };
+    const passing: Passing = {
+      ...{ guards, map: new CallMap(secret), verdicts, refusesUnread },
+      ...{
+        call: entry.call,
+        facts: factsOf(entry.call),
+        tools: (edited) => toolsOf(entry, edited?.body ?? entry.body),
+      },
+    };
     const opened = await this.#pass(entry, places, passing, secret, next).catch((thrown: unknown) => {
       if (thrown instanceof BlockedError && thrown.as === "refusal" && entry.operation === "generate")
         return refusedAnswer(entry, thrown.message);
@@ -65,7 +74,8 @@ export class Guards {
     const { call, bytes, format } = entry;
     const { guards, map, verdicts } = passing;
     const { notes } = this.#uses;
-    const edited = bytes.length === 0 ? undefined : guardRequest(bytes, places, passing);
+    const guarding = bytes.length === 0 ? undefined : guardRequest(bytes, places, passing);
+    const edited = guarding instanceof Promise ? await guarding : guarding;
     if (map.size > 0 && format.client.beside.stored) notes.keep(call, sealMap(secret, map.kept()));
     const opened = await next(edited).catch((thrown: unknown) => {
       throw restored(thrown, map, call);

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { column } from "../../core/column.ts";
 
-export type Verdict = "passed" | "replaced" | "masked" | "flagged" | "blocked";
+export type Verdict = "passed" | "replaced" | "masked" | "flagged" | "blocked" | "unavailable";
 
 /** What one guard did with one call. */
 export interface GuardFacts {
@@ -23,7 +23,8 @@ export const guardFacts = column({
       Type.Object({
         name: Type.String({ description: "Name of the guard." }),
         verdict: Type.String({
-          description: "`passed`, `replaced`, `masked`, `flagged` or `blocked`.",
+          description:
+            "`passed`, `replaced`, `masked`, `flagged`, `blocked`, or `unavailable`: the call went on without a verdict.",
         }),
         count: Type.Integer({ description: "Values that it found." }),
         kinds: Type.Record(Type.String(), Type.Integer(), { description: "Values by kind." }),

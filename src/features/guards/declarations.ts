@@ -22,3 +22,6 @@ export type BlockedAs = (typeof BLOCKS)[number];
 
 /** Texts without a kind that a guard can read: content that weir does not read. */
 export const UNINSPECTED = ["allow", "block"] as const;
+
+/** What happens to a call while what a guard asks gives no verdict. */
+export const ON_ERROR = ["block", "pass"] as const;

@@ -1,7 +1,8 @@
-/** A guard as it runs: its detectors, and for which texts and callers. */
+/** A guard as it runs: its detectors, what it asks, and for which texts and callers. */
 import type { Principal } from "../../core/principal.ts";
 import type { Text, TextKind } from "../../core/text-places.ts";
 import { matchesAny } from "../../core/model-pattern.ts";
+import type { Asked } from "./ask/asked.ts";
 import { DETECTORS } from "./detect/built-in.ts";
 import type { Detector } from "./detect/detector.ts";
 import { patternDetector } from "./detect/pattern.ts";
@@ -29,18 +30,26 @@ export class Guard {
   readonly as: BlockedAs;
   readonly mode: Mode;
   readonly detectors: readonly Detector[];
+  /** Absent: it asks nothing, and judges at once. */
+  readonly asked: Asked | undefined;
   readonly #on: ReadonlySet<GuardPlace>;
   readonly #keys: readonly string[];
   readonly #models: readonly string[] | undefined;
   readonly #unless: readonly string[];
 
-  constructor({ name, find, do: action, on, keys, models, unless, mode, as }: NamedGuard) {
+  /** @param asked what it asks */
+  constructor(
+    { name, find = [], do: action, on, keys, models, unless, mode, as }: NamedGuard,
+    asked?: Asked,
+  ) {
     this.name = name;
     this.action = action;
     this.as = as ?? "error";
-    this.detectors = find.map((one) =>
-      typeof one === "string" ? DETECTORS[one] : patternDetector(one.name, one.pattern, one.longest),
-    );
+    this.detectors = find.flatMap((one) => {
+      if (typeof one === "string") return DETECTORS[one];
+      return "pattern" in one ? patternDetector(one.name, one.pattern, one.longest) : [];
+    });
+    this.asked = asked;
     this.mode = mode ?? "window";
     this.#on = new Set(on ?? WHERE);
     this.#keys = keys ?? ["*"];

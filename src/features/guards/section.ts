@@ -5,6 +5,7 @@ import { section } from "../../config/section.ts";
 import { isObject } from "../../core/json.ts";
 import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
 import { slowness } from "../../config/slow-expression.ts";
+import { ASKED, ASKING, webhook } from "./ask/section.ts";
 import { ACTIONS, BLOCKS, BUILT_IN, MODES, PLACES, UNINSPECTED } from "./declarations.ts";
 
 const GUARD_NAME = /^[a-z][a-z0-9-]{0,39}$/;
@@ -33,17 +34,21 @@ const found = Type.Union(
       },
       CLOSED,
     ),
+    Type.Object({ webhook }, CLOSED),
   ],
-  { "x-expects": `one of ${BUILT_IN.join(", ")}, or an object with name and pattern` },
+  { "x-expects": `one of ${BUILT_IN.join(", ")}, or an object with name and pattern, or with webhook` },
 );
 
 const guard = Type.Object(
   {
-    find: Type.Array(found, {
-      minItems: 1,
-      examples: [["email", "card", { name: "employee", pattern: "\\bE-\\d{6}\\b" }]],
-      description: "What the guard finds.",
-    }),
+    find: Type.Optional(
+      Type.Array(found, {
+        minItems: 1,
+        examples: [["email", "card", { name: "employee", pattern: "\\bE-\\d{6}\\b" }]],
+        description: "What the guard finds by its form.",
+      }),
+    ),
+    ...ASKING,
     do: oneOf(ACTIONS, {
       description:
         "`replace`: the provider gets a token in place of each value, and the client gets its values back; `mask`: the value is replaced for good; `block`: weir refuses the request or ends the answer; `flag`: the record of the call notes it.",
@@ -131,6 +136,13 @@ export function guardsOf(config: object): readonly NamedGuard[] {
   return options.flatMap(([name, one]) => (isGuard(one) ? [{ ...one, name }] : []));
 }
 
+/** Whether a guard asks services or models. */
+export function asks(guard: GuardOptions): boolean {
+  const { find } = guard;
+  const inFind = Array.isArray(find) && find.some((one) => isObject(one) && "webhook" in one);
+  return inFind || ASKED.some((name) => guard[name] !== undefined);
+}
+
 export function uninspectedOf(config: object): Guards["uninspected"] {
   return guardsSection.of(config).uninspected;
 }
@@ -149,6 +161,10 @@ function guardFaults(written: unknown): Fault[] {
         "the name of a guard has lower-case letters, digits and dashes, at most 40",
       );
     const found = isObject(one) && Array.isArray(one.find) ? one.find : [];
+    if (isObject(one) && one.find === undefined && ASKED.every((name) => one[name] === undefined))
+      return faultAt(["guards", name], `a guard has find, or one of ${ASKED.join(", ")}`);
+    if (isObject(one) && asks(one as GuardOptions) && (!Array.isArray(one.on) || one.on.includes("output")))
+      return faultAt(["guards", name], "a guard that asks judges requests only: say on: [input]");
     return found.flatMap((each, at) =>
       isObject(each) && typeof each.pattern === "string"
         ? faultAt(["guards", name, "find", at, "pattern"], expressionFault(each.pattern))

@@ -24,13 +24,19 @@ export class Verdicts {
   }
   readonly #call: Call;
 
-  /** @param path of the text */
-  note(guard: Guard, kind: string, path: string): void {
+  /** @param path of the text @param verdict default: what the guard does with values */
+  note(guard: Guard, kind: string, path: string, verdict: Verdict = VERDICTS[guard.action]): void {
     const noted = this.#noted.get(guard)!;
-    noted.verdict = VERDICTS[guard.action];
+    if (noted.verdict !== "unavailable" || verdict === "blocked") noted.verdict = verdict;
     noted.count++;
     noted.kinds[kind] = (noted.kinds[kind] ?? 0) + 1;
     noted.place ??= path;
+    guardFacts.set(this.#call, this.#facts());
+  }
+
+  /** What the guard asks gave no verdict. */
+  unavailable(guard: Guard): void {
+    this.#noted.get(guard)!.verdict = "unavailable";
     guardFacts.set(this.#call, this.#facts());
   }
 

@@ -3,7 +3,8 @@ import type { Channel } from "../../core/channel.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import type { GuardsDown, GuardsUp } from "./messages.ts";
-import { guardsOf, uninspectedOf } from "./section.ts";
+import type { Asked } from "./ask/asked.ts";
+import { asks, guardsOf, type NamedGuard, uninspectedOf } from "./section.ts";
 
 export function start({ channel, fault, answerNotes }: WorkerHost): WorkerPart {
   let secret: StoreSecret | undefined;
@@ -14,7 +15,7 @@ export function start({ channel, fault, answerNotes }: WorkerHost): WorkerPart {
       const [{ Guards }, { Guard }] = await Promise.all([import("./around.ts"), import("./guard.ts")]);
       const known = (secret ??= new StoreSecret(channel<GuardsUp, GuardsDown>(), fault));
       const guards = new Guards(
-        options.map((one) => new Guard(one)),
+        await Promise.all(options.map(async (one) => new Guard(one, await askedOf(one, fault)))),
         {
           root: () => known.get(),
           notes: answerNotes,
@@ -24,6 +25,11 @@ export function start({ channel, fault, answerNotes }: WorkerHost): WorkerPart {
       return { around: { at: "guard", run: (entry, next) => guards.run(entry, next) } };
     },
   };
+}
+
+/** @returns undefined: the guard asks nothing, and its code is not loaded */
+async function askedOf(guard: NamedGuard, fault: WorkerHost["fault"]): Promise<Asked | undefined> {
+  return asks(guard) ? (await import("./ask/make.ts")).askedOf(guard, fault) : undefined;
 }
 
 const WAIT_MS = 10_000;

@@ -57,7 +57,8 @@ class WrittenSource implements ByteSource {
   stop(): void {}
 }
 
-function contextOf({ id, startedAt, model, headers }: Call): CodecContext {
+/** For codecs while no provider is chosen. */
+export function contextOf({ id, startedAt, model, headers }: Call): CodecContext {
   return {
     ...{ id, startedAt, model, headers },
     sameFormat: false,

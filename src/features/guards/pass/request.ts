@@ -3,43 +3,47 @@ import { GatewayError } from "../../../core/error.ts";
 import type { TextPlace, TextPlaces } from "../../../core/text-places.ts";
 import type { Edited } from "../../../gateway/seams.ts";
 import { readJson, withStrings } from "../../../stream/json-nodes.ts";
+import { askAbout, type Asking } from "../ask/request.ts";
 import type { Guard } from "../guard.ts";
-import type { CallMap } from "../replace/call-map.ts";
-import { edited, escaped } from "../replace/edits.ts";
-import { Needles } from "../replace/needles.ts";
-import { BlockedError, type Verdicts } from "../verdicts.ts";
-
-/** A text of a request, as the guards so far have made it. */
-interface Inspected {
-  readonly place: TextPlace;
-  readonly given: string;
-  text: string;
-}
-
-/** Kinds whose texts are no words: nothing in them is replaced. */
-const OPAQUE = new Set(["media"]);
-
-/** What the guards of a call share. */
-export interface Passing {
-  readonly guards: readonly Guard[];
-  readonly map: CallMap;
-  readonly verdicts: Verdicts;
-  /** What weir cannot read is refused. */
-  readonly refusesUnread: boolean;
-}
+import { BlockedError } from "../verdicts.ts";
+import type { Passing } from "./passing.ts";
+import { type Inspected, OPAQUE, replaceAll } from "./texts.ts";
 
 /**
- * @returns undefined: the request goes on as it came
+ * @returns undefined: the request goes on as it came. A promise only if a guard asks.
  * @throws GatewayError of a guard that blocks
  */
-export function guardRequest(bytes: Uint8Array, places: TextPlaces, passing: Passing): Edited | undefined {
+export function guardRequest(
+  bytes: Uint8Array,
+  places: TextPlaces,
+  passing: Passing,
+): Edited | undefined | Promise<Edited | undefined> {
   const texts: Inspected[] = [];
   for (const place of places.request(bytes)) {
     if (passing.refusesUnread && (OPAQUE.has(place.kind) || place.fixed)) throw unread(place);
     const given = place.read();
     texts.push({ place, given, text: given });
   }
-  for (const guard of passing.guards) applyGuard(guard, texts, passing);
+  const now = () => written(bytes, texts);
+  const pending = applyAll(passing.guards, { texts, now }, passing);
+  return pending ? pending.then(now) : now();
+}
+
+/** Each guard sees what the one before made. */
+function applyAll(guards: readonly Guard[], request: Asking, passing: Passing): Promise<void> | undefined {
+  for (const [at, guard] of guards.entries()) {
+    applyGuard(guard, request.texts, passing);
+    const { asked } = guard;
+    if (asked)
+      return askAbout(guard, asked, request, passing).then(() =>
+        applyAll(guards.slice(at + 1), request, passing),
+      );
+  }
+  return undefined;
+}
+
+/** @returns undefined: nothing has changed */
+function written(bytes: Uint8Array, texts: readonly Inspected[]): Edited | undefined {
   const changed = texts.filter(({ text, given }) => text !== given);
   if (changed.length === 0) return undefined;
   const whole = withStrings(
@@ -87,23 +91,4 @@ function applyGuard(guard: Guard, texts: readonly Inspected[], { map, verdicts }
   const substitute = (value: string) =>
     guard.action === "replace" ? map.tokens.get(value)! : `[${values.get(value)!.kind}]`;
   replaceAll(new Map([...values.keys()].map((value) => [value, substitute(value)])), texts);
-}
-
-/** Every occurrence of a value goes, also where no detector looks. */
-function replaceAll(substitutes: Map<string, string>, texts: readonly Inspected[]): void {
-  for (const [value, substitute] of [...substitutes]) {
-    const inJson = escaped(value);
-    if (inJson !== value) substitutes.set(inJson, substitute);
-  }
-  const needles = new Needles(substitutes.keys());
-  for (const one of texts) {
-    const { kind, fixed } = one.place;
-    if (fixed || OPAQUE.has(kind)) continue;
-    const hits = needles.find(one.text);
-    if (hits.length > 0)
-      one.text = edited(
-        one.text,
-        hits.map(({ start, end, text }) => ({ start, end, text: substitutes.get(text)! })),
-      );
-  }
 }

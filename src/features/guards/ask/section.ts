@@ -1,0 +1,53 @@
+/** The options of guards that ask: services, models, and what happens while they give no verdict. */
+import { type Static, Type } from "@sinclair/typebox";
+import { CLOSED, oneOf } from "../../../config/sections/kinds.ts";
+import { ON_ERROR } from "../declarations.ts";
+
+export const webhook = Type.Union(
+  [
+    Type.String(),
+    Type.Object(
+      {
+        url: Type.String({ description: "Gets a POST with the texts, and answers with a verdict." }),
+      },
+      CLOSED,
+    ),
+  ],
+  {
+    "x-expects": "a URL, or a group with url",
+    examples: ["http://127.0.0.1:8090/check"],
+    description: "A service that judges: a URL, or a group with more options.",
+  },
+);
+
+/** Members of a guard. */
+export const ASKING = {
+  webhook: Type.Optional(webhook),
+  timeout: Type.Optional(
+    Type.String({
+      pattern: "^[1-9][0-9]{0,5}(ms|s)$",
+      "x-expects": "a time such as 800ms or 2s",
+      description: "Longest time of a question to a service or a model. Default: `1s`.",
+    }),
+  ),
+  onError: Type.Optional(
+    oneOf(ON_ERROR, {
+      description:
+        "What happens to a call without a verdict: `block`: it ends with status 503 and the code `guard_unavailable`; `pass`: it goes on, and the record and the header say `unavailable`. Default: `block`.",
+    }),
+  ),
+};
+
+const asking = Type.Object(ASKING);
+export type AskingOptions = Static<typeof asking>;
+
+/** Names of the options of which each is something that a guard asks. */
+export const ASKED = ["webhook"] as const;
+
+const TIMEOUT_MS = 1_000;
+
+/** @param text such as `800ms`, `2s` */
+export function timeoutMs(text: string | undefined): number {
+  if (text === undefined) return TIMEOUT_MS;
+  return Number.parseInt(text, 10) * (text.endsWith("ms") ? 1 : 1_000);
+}

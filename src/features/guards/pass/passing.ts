@@ -1,0 +1,21 @@
+/** What the guards of one call share. */
+import type { Call } from "../../../core/call.ts";
+import type { Edited } from "../../../gateway/seams.ts";
+import type { AskedTool, CallFacts } from "../ask/asker.ts";
+import type { Guard } from "../guard.ts";
+import type { CallMap } from "../replace/call-map.ts";
+import type { Verdicts } from "../verdicts.ts";
+
+/** What the guards of a call share. */
+export interface Passing {
+  readonly guards: readonly Guard[];
+  readonly map: CallMap;
+  readonly verdicts: Verdicts;
+  /** What weir cannot read is refused. */
+  readonly refusesUnread: boolean;
+  readonly call: Call;
+  /** What services that guards ask may know of the call. */
+  readonly facts: CallFacts;
+  /** The tools that the request declares. @param edited the request as it is now */
+  tools(edited: Edited | undefined): readonly AskedTool[];
+}

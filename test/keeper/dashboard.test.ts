@@ -97,6 +97,11 @@ const LEFT_OUT = [
   "weir_tool_calls_total",
   "weir_tool_repairs_total",
   "weir_alerts_sent_total",
+  "weir_guard_verdicts_total",
+  "weir_guard_seconds",
+  "weir_guard_unavailable_total",
+  "weir_guard_uninspected_total",
+  "weir_guard_unrestored_total",
 ];
 
 test("every metric that the code declares is on the dashboard, in an alert, or left out by name", async () => {

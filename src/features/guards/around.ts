@@ -46,7 +46,7 @@ export class Guards {
     const { places } = client.facts;
     if (guards.length === 0 || !places) return next();
     const secret = await this.#secret(entry.call);
-    const verdicts = new Verdicts(guards, entry.call);
+    const verdicts = new Verdicts(guards, entry.call, secret);
     const { refusesUnread } = this.#uses;
     const passing: Passing = {
       ...{ guards, map: new CallMap(secret), verdicts, refusesUnread },
@@ -59,9 +59,11 @@ export class Guards {
     const opened = await this.#pass(entry, places, passing, secret, next).catch((thrown: unknown) => {
       if (thrown instanceof BlockedError && thrown.as === "refusal" && entry.operation === "generate")
         return refusedAnswer(entry, thrown.message);
+      (entry.call.extraHeaders ??= {})["x-weir-guards"] = verdicts.words();
       throw thrown;
     });
-    return { ...opened, headers: { ...opened.headers, "x-weir-guards": verdicts.words } };
+    const words = verdicts.words(opened.kind === "stream");
+    return { ...opened, headers: { ...opened.headers, "x-weir-guards": words } };
   }
 
   async #pass(

@@ -25,3 +25,19 @@ export const UNINSPECTED = ["allow", "block"] as const;
 
 /** What happens to a call while what a guard asks gives no verdict. */
 export const ON_ERROR = ["block", "pass"] as const;
+
+/** What a guard says of one phase of a call, the gravest one last. `not-inspected`: it has read nothing. */
+export const VERDICTS = [
+  "not-inspected",
+  "passed",
+  "flagged",
+  "masked",
+  "replaced",
+  "unavailable",
+  "blocked",
+] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** The parts of a call: what the client sends, and what it gets. */
+export const PHASES = ["input", "output"] as const;
+export type Phase = (typeof PHASES)[number];

@@ -57,6 +57,11 @@ export class Guard {
     this.#unless = unless ?? [];
   }
 
+  /** Whether it looks at texts of requests, and not at the results of tools alone. */
+  get readsRequests(): boolean {
+    return this.#on.has("input");
+  }
+
   get readsAnswers(): boolean {
     return this.#on.has("output");
   }

@@ -2,6 +2,7 @@
 import type { Feature } from "../../feature/feature.ts";
 import { guardFacts } from "./columns.ts";
 import { guardsHeader } from "./headers.ts";
+import { GUARD_METRICS } from "./metrics.ts";
 import { guardsSection } from "./section.ts";
 
 export const guards: Feature = {
@@ -9,6 +10,7 @@ export const guards: Feature = {
   section: guardsSection,
   columns: [guardFacts],
   headers: [guardsHeader],
+  metrics: GUARD_METRICS,
   tables: () => import("./tables.ts"),
   worker: () => import("./worker.ts"),
   keeper: () => import("./keeper.ts"),

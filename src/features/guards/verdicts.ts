@@ -1,53 +1,156 @@
 /** What the guards of one call found: counts and kinds, never values. */
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
-import { guardFacts, inWords, type GuardFacts, type Verdict } from "./columns.ts";
-import type { BlockedAs } from "./declarations.ts";
+import type { Meter } from "../../core/metric.ts";
+import { Slot } from "../../core/slot.ts";
+import { guardFacts, inWords, type GuardFacts, MOST_MARKS } from "./columns.ts";
+import { type Action, type BlockedAs, PHASES, type Phase, type Verdict, VERDICTS } from "./declarations.ts";
 import type { Guard } from "./guard.ts";
+import {
+  guardSeconds,
+  guardUnavailable,
+  guardUninspected,
+  guardUnrestored,
+  guardVerdicts,
+} from "./metrics.ts";
+import { digestOf, SHORT } from "./replace/token.ts";
 
-const VERDICTS = { replace: "replaced", mask: "masked", flag: "flagged", block: "blocked" } as const;
+const VERDICT_OF: Readonly<Record<Action, Verdict>> = {
+  replace: "replaced",
+  mask: "masked",
+  flag: "flagged",
+  block: "blocked",
+};
 
-interface Noted {
-  verdict: Verdict;
-  count: number;
-  kinds: Record<string, number>;
-  place?: string;
+/** A value that a guard found. */
+export interface Value {
+  readonly kind: string;
+  /** As all of its spellings have it. */
+  readonly normal: string;
 }
 
-export class Verdicts {
-  readonly #noted: ReadonlyMap<Guard, Noted>;
+class Noted {
+  readonly phases: Partial<Record<Phase, Verdict>> = {};
+  readonly ms: Partial<Record<Phase, number>> = {};
+  count = 0;
+  readonly kinds: Record<string, number> = {};
+  place: string | undefined;
+  readonly marks = new Set<string>();
+  readonly unread: Record<string, number> = {};
 
-  constructor(guards: readonly Guard[], call: Call) {
-    this.#noted = new Map(guards.map((guard) => [guard, { verdict: "passed", count: 0, kinds: {} }]));
-    guardFacts.set(call, this.#facts());
-    this.#call = call;
+  get verdict(): Verdict {
+    return PHASES.reduce<Verdict>((gravest, phase) => graver(gravest, this.phases[phase]), "not-inspected");
   }
-  readonly #call: Call;
 
-  /** @param path of the text @param verdict default: what the guard does with values */
-  note(guard: Guard, kind: string, path: string, verdict: Verdict = VERDICTS[guard.action]): void {
+  facts({ name, mode }: Guard): GuardFacts {
+    const { verdict, phases, count, kinds, place, marks, unread } = this;
+    const ms = PHASES.reduce((sum, phase) => sum + (this.ms[phase] ?? 0), 0);
+    return {
+      ...{ name, verdict, phases, mode, count, kinds },
+      ...(place !== undefined && { place }),
+      ...(marks.size > 0 && { marks: [...marks] }),
+      ...(Object.keys(unread).length > 0 && { uninspected: unread }),
+      ms: Math.round(ms * 100) / 100,
+    };
+  }
+}
+
+/** The verdicts on a call, until its record is written. */
+const open = new Slot<Verdicts>();
+
+export class Verdicts {
+  readonly #secret: Uint8Array;
+  readonly #noted: ReadonlyMap<Guard, Noted>;
+  /** By kind. */
+  readonly #unrestored = new Map<string, number>();
+
+  /** @param secret of the caller, from which the marks of values are derived */
+  constructor(guards: readonly Guard[], call: Call, secret: Uint8Array) {
+    this.#secret = secret;
+    this.#noted = new Map(guards.map((guard) => [guard, new Noted()]));
+    open.set(call, this);
+  }
+
+  /** A guard has read texts of a phase. @param ms how long it took */
+  ran(guard: Guard, phase: Phase, ms: number): void {
     const noted = this.#noted.get(guard)!;
-    if (noted.verdict !== "unavailable" || verdict === "blocked") noted.verdict = verdict;
+    noted.phases[phase] ??= "passed";
+    noted.ms[phase] = (noted.ms[phase] ?? 0) + ms;
+  }
+
+  /** A guard has found a value. @param path of the text; empty: no text in particular @param verdict default: that of its action */
+  note(
+    guard: Guard,
+    phase: Phase,
+    { kind, normal }: Value,
+    path: string,
+    verdict = VERDICT_OF[guard.action],
+  ): void {
+    const noted = this.#noted.get(guard)!;
+    this.#judge(guard, phase, verdict);
     noted.count++;
     noted.kinds[kind] = (noted.kinds[kind] ?? 0) + 1;
-    noted.place ??= path;
-    guardFacts.set(this.#call, this.#facts());
+    noted.place ??= path || undefined;
+    if (noted.marks.size < MOST_MARKS)
+      noted.marks.add(`${kind}_${digestOf(this.#secret, kind, normal).slice(0, SHORT)}`);
   }
 
-  /** What the guard asks gave no verdict. */
-  unavailable(guard: Guard): void {
-    this.#noted.get(guard)!.verdict = "unavailable";
-    guardFacts.set(this.#call, this.#facts());
+  /** A guard could not judge. */
+  unavailable(guard: Guard, phase: Phase): void {
+    this.#judge(guard, phase, "unavailable");
   }
 
-  /** Value of the header `x-weir-guards`. */
-  get words(): string {
-    return inWords(this.#facts());
+  /** There is content in front of a guard that weir cannot read. */
+  unread(guard: Guard, kind: string): void {
+    const { unread } = this.#noted.get(guard)!;
+    unread[kind] = (unread[kind] ?? 0) + 1;
+  }
+
+  /** An answer has a token without a value. */
+  unrestored(kind: string): void {
+    this.#unrestored.set(kind, (this.#unrestored.get(kind) ?? 0) + 1);
+  }
+
+  /** Value of the header `x-weir-guards`. @param isOpen the answer is still to come */
+  words(isOpen = false): string {
+    const words = inWords(this.#facts());
+    return isOpen ? words.replaceAll("=not-inspected", "=pending") : words;
+  }
+
+  /** Notes them for the record of the call, and counts them. */
+  static settle(call: Call, meter: Meter): void {
+    const verdicts = open.get(call);
+    if (!verdicts) return;
+    guardFacts.set(call, verdicts.#facts());
+    verdicts.#count(meter);
   }
 
   #facts(): GuardFacts[] {
-    return [...this.#noted].map(([{ name }, facts]) => ({ name, ...facts }));
+    return [...this.#noted].map(([guard, noted]) => noted.facts(guard));
   }
+
+  #judge(guard: Guard, phase: Phase, verdict: Verdict): void {
+    const { phases } = this.#noted.get(guard)!;
+    phases[phase] = graver(verdict, phases[phase]);
+  }
+
+  #count(meter: Meter): void {
+    for (const [{ name }, { phases, ms, unread }] of this.#noted) {
+      for (const phase of PHASES) {
+        const verdict = phases[phase];
+        if (verdict === undefined) continue;
+        meter.add(guardVerdicts, [name, phase, verdict]);
+        if (verdict === "unavailable") meter.add(guardUnavailable, [name, phase]);
+        if (ms[phase] !== undefined) meter.observe(guardSeconds, [name, phase], ms[phase] / 1000);
+      }
+      for (const [kind, count] of Object.entries(unread)) meter.add(guardUninspected, [name, kind], count);
+    }
+    for (const [kind, count] of this.#unrestored) meter.add(guardUnrestored, [kind], count);
+  }
+}
+
+function graver(one: Verdict, other: Verdict | undefined): Verdict {
+  return other && VERDICTS.indexOf(other) > VERDICTS.indexOf(one) ? other : one;
 }
 
 /** The error of a guard that blocks. It names the guard, the place and the kind, and no part of the value. */

@@ -6,13 +6,15 @@ import type { GuardsDown, GuardsUp } from "./messages.ts";
 import type { Asked } from "./ask/asked.ts";
 import { asks, guardsOf, type NamedGuard, uninspectedOf } from "./section.ts";
 
-export function start({ channel, fault, answerNotes }: WorkerHost): WorkerPart {
+export function start({ channel, fault, answerNotes, meter }: WorkerHost): WorkerPart {
   let secret: StoreSecret | undefined;
+  let loaded: typeof import("./verdicts.ts") | undefined;
   return {
     async seams(config): Promise<Seams | undefined> {
       const options = guardsOf(config);
       if (options.length === 0) return undefined;
       const [{ Guards }, { Guard }] = await Promise.all([import("./around.ts"), import("./guard.ts")]);
+      loaded ??= await import("./verdicts.ts");
       const known = (secret ??= new StoreSecret(channel<GuardsUp, GuardsDown>(), fault));
       const guards = new Guards(
         await Promise.all(options.map(async (one) => new Guard(one, await askedOf(one, fault)))),
@@ -23,6 +25,11 @@ export function start({ channel, fault, answerNotes }: WorkerHost): WorkerPart {
         },
       );
       return { around: { at: "guard", run: (entry, next) => guards.run(entry, next) } };
+    },
+    recorder() {
+      // Calls that began before a reload may have verdicts, too.
+      const settle = loaded?.Verdicts.settle;
+      return settle && ((call) => settle(call, meter));
     },
   };
 }

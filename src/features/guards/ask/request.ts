@@ -39,8 +39,10 @@ export async function askAbout(
       return passing.tools(now());
     },
   };
+  const startedAt = performance.now();
   const answers = await asked.ask(batch, call.stop);
-  if (!answers) return verdicts.unavailable(guard);
+  verdicts.ran(guard, "input", performance.now() - startedAt);
+  if (!answers) return verdicts.unavailable(guard, "input");
   for (const answer of answers) heed(guard, answer, read, passing);
   replace(
     guard,
@@ -64,13 +66,15 @@ function heed(
 ): void {
   if (verdict === "block") {
     const verdictOf = guard.action === "flag" ? "flagged" : "blocked";
-    verdicts.note(guard, kind, "", verdictOf);
+    verdicts.note(guard, "input", { kind, normal: "" }, "", verdictOf);
     if (guard.action !== "flag") throw new BlockedError(guard, kind);
   }
-  if (verdict === "flag") verdicts.note(guard, kind, "", "flagged");
-  for (const { index, kind: found, replacement } of findings) {
-    const { path } = read[index]!.place;
-    verdicts.note(guard, found, path, replacement === undefined ? undefined : "masked");
+  if (verdict === "flag") verdicts.note(guard, "input", { kind, normal: "" }, "", "flagged");
+  for (const { index, start, end, kind: found, replacement } of findings) {
+    const { place, text } = read[index]!;
+    const { path } = place;
+    const value = { kind: found, normal: text.slice(start, end) };
+    verdicts.note(guard, "input", value, path, replacement === undefined ? undefined : "masked");
     if (guard.action === "block" && replacement === undefined) throw new BlockedError(guard, found, path);
   }
 }

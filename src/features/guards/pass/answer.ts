@@ -21,6 +21,7 @@ function guardJson(opened: OpenedJson, places: TextPlaces, output: Output): Open
   if (!isObject(body)) return opened;
   const changes = new Map<string, string>();
   for (const text of places.answer(body)) {
+    if ((text.fixed || text.kind === "media") && text.get() !== "") output.unread(text);
     if (text.fixed) continue;
     const given = text.get();
     const { judged, whole } = output.whole(given, text);

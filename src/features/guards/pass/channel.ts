@@ -31,6 +31,7 @@ export class Channel {
   #rest = "";
   #context = "";
   #pieces: Piece[] = [];
+  #strays: ReturnType<Output["strays"]>;
 
   constructor(text: Text) {
     this.#text = text;
@@ -51,6 +52,7 @@ export class Channel {
     const { edge, edits, read, error } = judged;
     this.#decide(edge, edits);
     this.#context = (this.#context + read).slice(-CONTEXT);
+    (this.#strays ??= output.strays())?.(read);
     return error && judged;
   }
 

@@ -6,6 +6,7 @@ import type { CallMap } from "../replace/call-map.ts";
 import { type Edit, edited, escaped } from "../replace/edits.ts";
 import { type Restoration, Tokens } from "../replace/restore.ts";
 import { BlockedError, type Verdicts } from "../verdicts.ts";
+import { Strays } from "./strays.ts";
 
 /** What becomes of a text. */
 export interface Judged {
@@ -35,6 +36,7 @@ export class Output {
   readonly #verdicts: Verdicts;
   #tokens: Tokens | undefined;
   #known = -1;
+  #strays: Strays | undefined;
 
   /** @param guards those that read answers */
   constructor(guards: readonly Guard[], map: CallMap, verdicts: Verdicts) {
@@ -43,9 +45,21 @@ export class Output {
     this.#verdicts = verdicts;
   }
 
-  /** The verdicts so far: value of the header `x-weir-guards`. */
-  get words(): string {
-    return this.#verdicts.words;
+  /** The verdicts so far: value of the header `x-weir-guards`. @param isOpen the answer is still to come */
+  words(isOpen = false): string {
+    return this.#verdicts.words(isOpen);
+  }
+
+  /** Reads one text behind the other for tokens without a value. @returns undefined: the call has no tokens */
+  strays(): ((piece: string) => void) | undefined {
+    if (this.#map.size === 0) return undefined;
+    this.#strays ??= new Strays(this.#map.values.keys(), (kind) => this.#verdicts.unrestored(kind));
+    return this.#strays.reader();
+  }
+
+  /** An answer has content that weir cannot read. */
+  unread({ kind, fixed }: Text): void {
+    for (const guard of this.#guards) this.#verdicts.unread(guard, fixed ?? kind);
   }
 
   /** Nothing in an answer can change. */
@@ -67,6 +81,7 @@ export class Output {
   /** Judges a text that is complete. @returns it as it may go on */
   whole(text: string, of: Text): { judged: Judged; whole: string } {
     const judged = this.judge(text, of, true);
+    this.strays()?.(judged.read);
     return { judged, whole: judged.edits.length === 0 ? text : edited(text, judged.edits) };
   }
 
@@ -76,17 +91,22 @@ export class Output {
     const restored = this.#restoring().find(text, isFinal);
     // What may become a token is not read yet: it would be a part of a value in front of it.
     const read = withoutTokens(text.slice(0, restored.edge), restored.found);
-    const seen = guards.flatMap((guard) => seenBy(guard, context + read, context.length));
     let edge = read.length;
-    if (!isFinal) for (const { detectors } of guards) edge = Math.min(edge, reachOfAll(read, detectors) ?? 0);
+    const seen: Seen[] = [];
+    for (const guard of guards) {
+      const startedAt = performance.now();
+      seen.push(...seenBy(guard, context + read, context.length));
+      if (!isFinal) edge = Math.min(edge, reachOfAll(read, guard.detectors) ?? 0);
+      this.#verdicts.ran(guard, "output", performance.now() - startedAt);
+    }
     edge = apartFrom(edge, [...seen.map(({ whole }) => whole), ...restored.found]);
     const block = seen.find(({ guard, end }) => guard.action === "block" && end <= edge);
     if (block) edge = block.start;
     const decided = seen.filter(({ end }) => end <= edge);
-    for (const { guard, kind } of decided) this.#verdicts.note(guard, kind, of.path);
+    for (const one of decided) this.#verdicts.note(one.guard, "output", one, of.path);
     const edits = this.#edits(decided, restored.found, edge, of);
     if (!block) return { edits, edge, read: read.slice(0, edge) };
-    this.#verdicts.note(block.guard, block.kind, of.path);
+    this.#verdicts.note(block.guard, "output", block, of.path);
     return { edits, edge, read: read.slice(0, edge), error: new BlockedError(block.guard, block.kind) };
   }
 

@@ -20,7 +20,11 @@ export function guardRequest(
 ): Edited | undefined | Promise<Edited | undefined> {
   const texts: Inspected[] = [];
   for (const place of places.request(bytes)) {
-    if (passing.refusesUnread && (OPAQUE.has(place.kind) || place.fixed)) throw unread(place);
+    const unreadKind = place.fixed ?? (OPAQUE.has(place.kind) ? place.kind : undefined);
+    if (unreadKind !== undefined) {
+      for (const guard of passing.guards) if (guard.readsRequests) passing.verdicts.unread(guard, unreadKind);
+      if (passing.refusesUnread) throw unread(place);
+    }
     const given = place.read();
     texts.push({ place, given, text: given });
   }
@@ -79,8 +83,11 @@ function applyGuard(guard: Guard, texts: readonly Inspected[], { map, verdicts }
   const values = new Map<string, { kind: string; normal: string; written: string }>();
   for (const { place, text } of texts) {
     if (!guard.reads(place) || text === "") continue;
-    for (const { kind, start, end, normal } of guard.find(text)) {
-      verdicts.note(guard, kind, place.path);
+    const startedAt = performance.now();
+    const found = guard.find(text);
+    verdicts.ran(guard, "input", performance.now() - startedAt);
+    for (const { kind, start, end, normal } of found) {
+      verdicts.note(guard, "input", { kind, normal }, place.path);
       if (guard.action === "block") throw new BlockedError(guard, kind, place.path);
       const written = text.slice(start, end);
       values.set(written, { kind, normal, written });

@@ -20,6 +20,8 @@ export class GuardedSource extends Passed {
   readonly #output: Output;
   readonly #cutter = new EventCutter();
   readonly #channels = new Map<string, Channel>();
+  /** Texts that weir cannot read. */
+  readonly #unread = new Set<string>();
   #waiting: StreamEvent[] = [];
   /** The verdicts when the answer began. */
   readonly #words: string;
@@ -39,7 +41,7 @@ export class GuardedSource extends Passed {
     super(inner);
     this.#places = places;
     this.#output = output;
-    this.#words = output.words;
+    this.#words = output.words(true);
     this.#holds = output.holds;
     this.#isHead = output.blocks;
   }
@@ -142,7 +144,7 @@ export class GuardedSource extends Passed {
     }
     const judged = this.#settle(true);
     if (judged) return this.#block(judged);
-    const { words } = this.#output;
+    const words = this.#output.words();
     // Clients skip comments. What was known at the beginning is in the header.
     if (words !== this.#words) this.#waiting.push(new StreamEvent(`: weir-guards ${words}\n\n`));
     if (!this.#send(true)) ending();
@@ -154,6 +156,7 @@ export class GuardedSource extends Passed {
     const data = event.parsed();
     if (!data) return undefined;
     for (const text of this.#places.event(data)) {
+      if (text.fixed || text.kind === "media") this.#skip(text);
       if (text.fixed) continue;
       const judged = this.#take(text, event);
       if (judged) return judged;
@@ -164,6 +167,14 @@ export class GuardedSource extends Passed {
       if (judged) return judged;
     }
     return undefined;
+  }
+
+  /** Pieces of a text count once. */
+  #skip(text: AnswerText): void {
+    const name = `${text.channel ?? text.path} ${text.kind}`;
+    if (text.get() === "" || this.#unread.has(name)) return;
+    this.#unread.add(name);
+    this.#output.unread(text);
   }
 
   #take(text: AnswerText, event: StreamEvent): Judged | undefined {

@@ -33,7 +33,7 @@ function outputOf(action: NamedGuard["do"]): Output {
   return new Output(
     [guard],
     map,
-    new Verdicts([guard], new Call("req_1", "chat-completions", new Headers())),
+    new Verdicts([guard], new Call("req_1", "chat-completions", new Headers()), SECRET),
   );
 }
 

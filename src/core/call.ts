@@ -2,6 +2,7 @@
 import type { AskAnswer, AskRequest } from "./ask.ts";
 import type { ChatRequest } from "./chat.ts";
 import { AttemptContext } from "./attempt-context.ts";
+import type { Confinement } from "./confinement.ts";
 import type { CodecContext } from "./context.ts";
 import type { GatewayError, Refusable, Said } from "./error.ts";
 import type { ChatEvent, Usage } from "./events.ts";
@@ -81,6 +82,8 @@ export class Call implements Noted {
   model = "";
   /** The model that a plugin chose to serve the call instead. */
   routedModel?: string;
+  /** The models that may serve the call, and those that plugins ask for it; absent: all. */
+  confinement?: Confinement;
   stream = false;
   /** A stream is one JSON array instead of server-sent events. */
   asArray = false;
@@ -127,6 +130,16 @@ export class Call implements Noted {
   /** Name of the client's gateway key; absent for callers without one. */
   get key(): string | undefined {
     return this.principal?.key?.name;
+  }
+
+  /** What holds the call, or the one that it works for, to some models. */
+  get confined(): Confinement | undefined {
+    return this.confinement ?? this.parent?.confined;
+  }
+
+  /** The model that serves the call. */
+  get servingModel(): string {
+    return this.confined?.model ?? this.routedModel ?? this.model;
   }
 
   /** Aborts when the client disconnects or a deadline of the whole call expires. */

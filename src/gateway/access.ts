@@ -1,5 +1,6 @@
 /** Permissions of the caller: the models, by any of their names, and the providers. */
 import type { Call } from "../core/call.ts";
+import type { Confinement } from "../core/confinement.ts";
 import { GatewayError } from "../core/error.ts";
 import { namesOf } from "../core/model-pattern.ts";
 import { callerWords, type Permissions, type Principal } from "../core/principal.ts";
@@ -19,6 +20,15 @@ export function prepareModel(call: Call, model: string, registry: Registry): Pro
     return waiting.then(() => assertModel(principal, model, registry));
   assertModel(principal, model, registry);
   return waiting;
+}
+
+/** The same for the model that a client asked for, and for the one to which something has led its call. */
+export function prepareCall(call: Call, registry: Registry): Promise<void> | undefined {
+  const { model, servingModel } = call;
+  const asked = prepareModel(call, model, registry);
+  if (servingModel === model) return asked;
+  if (asked) return asked.then(() => prepareModel(call, servingModel, registry));
+  return prepareModel(call, servingModel, registry);
 }
 
 /** Which models of providers a name means. */
@@ -53,14 +63,35 @@ export function assertProvider(principal: Principal | undefined, provider: strin
  * @throws GatewayError as `Registry.plan`, and `permission` (`provider_not_allowed`) if nothing is left
  */
 export function planFor(
-  { principal }: Call,
+  { principal, confined }: Call,
   model: string,
   registry: Registry,
   format: string,
   operation?: Operation,
 ): Plan {
-  const plan = registry.plan(model, format, operation);
+  const whole = registry.plan(model, format, operation);
+  const plan = confined ? confine(whole, confined) : whole;
   return principal?.options.narrowsPlans ? narrow(plan, model, principal) : plan;
+}
+
+/** The targets to which something holds the call. A fallback takes the place of a model that is none of them. */
+function confine(plan: Plan, { by, allows }: Confinement): Plan {
+  const only = (groups: Plan["fallbacks"]) =>
+    groups
+      .map((group) => group.filter(({ target }) => allows(target)))
+      .filter((group) => group.length > 0)
+      .map((group) =>
+        group.map((choice) => {
+          const { target } = choice;
+          return { ...choice, target: { ...target, reason: `${by}; ${target.reason}` } };
+        }),
+      );
+  const [choices, ...fallbacks] = only([plan.choices, ...plan.fallbacks]);
+  if (choices) return { choices, fallbacks, larger: only(plan.larger) };
+  throw new GatewayError("permission", `The ${by} permits no model that could serve this call.`, {
+    code: "model_not_allowed",
+    shouldRetry: false,
+  });
 }
 
 /** A fallback takes the place of a model whose providers are not permitted. */

@@ -38,7 +38,7 @@ type Source = Pick<Incoming, "call" | "bytes" | "body" | "spanOf"> & {
  * A value of the client that the config overrides is reported as a loss.
  */
 export function withModelSettings<Request extends Source>(request: Request, registry: Registry): Request {
-  const settings = registry.settingsOf(request.call.model);
+  const settings = registry.settingsOf(request.call.confined?.model ?? request.call.model);
   if (!settings?.set && !settings?.force) return request;
   const { bytes, body, call, format, spanOf } = request;
   const edits = editsOf(body, (view) => apply(view, settings, format.client.facts.settings ?? {}, call));

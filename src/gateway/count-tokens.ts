@@ -21,10 +21,8 @@ import type { Gateway, Incoming } from "./types.ts";
  */
 export async function countTokens(incoming: Incoming, gateway: Gateway): Promise<Opened> {
   const { call, format, body } = incoming;
-  const target = rank(
-    planFor(call, call.routedModel ?? call.model, gateway.registry, format.id).choices,
-    () => "",
-  )[0]!.target;
+  const target = rank(planFor(call, call.servingModel, gateway.registry, format.id).choices, () => "")[0]!
+    .target;
   const attempt = new Attempt(call, target);
   const { member, constant, requestOf = (whole) => whole } = format.client.beside.count!;
   const counting = target.provider.counting?.[target.format];

@@ -62,7 +62,7 @@ function beginExchange(incoming: Incoming, gateway: Gateway, receiver: OpenedRec
 /** The attempts of the call's model. */
 function attemptsOf(incoming: Incoming, gateway: Gateway): Attempts {
   const { call } = incoming;
-  const attempts = new Attempts(call.routedModel ?? call.model, incoming, gateway);
+  const attempts = new Attempts(call.servingModel, incoming, gateway);
   attempts.substitute = (model) => substitute(model, incoming, gateway);
   return attempts;
 }
@@ -137,7 +137,7 @@ async function exchangeAfterHooks(incoming: Incoming, gateway: Gateway): Promise
   const plugin = await runEarlyHooks(incoming, gateway.hooks);
   if (call.abortReason) throw call.abortReason;
   if (plugin) return openPlugin(incoming, plugin, gateway);
-  if (call.routedModel !== undefined) await prepareModel(call, call.routedModel, gateway.registry);
+  if (call.servingModel !== call.model) await prepareModel(call, call.servingModel, gateway.registry);
   return attempt(attemptsOf(incoming, gateway), gateway);
 }
 

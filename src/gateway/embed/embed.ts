@@ -35,7 +35,7 @@ export async function embed(incoming: IncomingEmbed, gateway: Gateway): Promise<
   return attempt(
     {
       call,
-      plan: planFor(call, call.routedModel ?? call.model, gateway.registry, call.format, "embed"),
+      plan: planFor(call, call.servingModel, gateway.registry, call.format, "embed"),
       // No prompt cache profits from one deployment: the calls are spread by weight.
       affinity: () => call.id,
       bytes: incoming.bytes.length,

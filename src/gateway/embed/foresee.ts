@@ -22,7 +22,7 @@ export interface ForeseenEmbed {
 /** @throws GatewayError as the call would before it is sent */
 export function foreseeEmbed(incoming: IncomingEmbed, context: PrepareContext): ForeseenEmbed {
   const { call, request } = incoming;
-  const plan = planFor(call, call.routedModel ?? call.model, context.registry, call.format, "embed");
+  const plan = planFor(call, call.servingModel, context.registry, call.format, "embed");
   const attempt = new Attempt(call, rank(plan.choices, () => "")[0]!.target);
   const way = wayOf(incoming, attempt, context.registry);
   if (!way) return { plan, attempt, requests: 0 };

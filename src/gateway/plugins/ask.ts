@@ -14,7 +14,7 @@ import type { Frame } from "../../core/frame.ts";
 import { incompleteStream } from "../../core/incomplete.ts";
 import type { Stop } from "../../core/stop.ts";
 import { SseParser } from "../../stream/sse.ts";
-import { prepareModel } from "../access.ts";
+import { prepareCall } from "../access.ts";
 import { assertCurrent } from "../credentials.ts";
 import { Deadline } from "../delivery/deadline.ts";
 import { settle } from "../delivery/deliver.ts";
@@ -121,7 +121,7 @@ function begin({ request, parent, stop }: Asked, stream: boolean, gateway: Gatew
   const entering = () => new Entry(incoming, { operation: "ask", registry });
   const opening = () =>
     enter(life, deadline, entering, async (entered: Incoming = incoming) => {
-      const preparing = prepareModel(call, call.model, registry);
+      const preparing = prepareCall(call, registry);
       if (preparing) await preparing;
       return exchange(entered, gateway, deadline);
     });

@@ -4,7 +4,7 @@ import type { EmbedClient } from "../../core/embed-dialect.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Principal } from "../../core/principal.ts";
-import { prepareModel } from "../../gateway/access.ts";
+import { prepareCall } from "../../gateway/access.ts";
 import { modelAsked, streamAsked, withModelSettings } from "../../gateway/asked.ts";
 import { Deadline } from "../../gateway/delivery/deadline.ts";
 import { deliver } from "../../gateway/delivery/deliver.ts";
@@ -104,7 +104,7 @@ export function embedRoute(
       spanOf: (name: string) => body.spanOf(name),
     });
     const open = async ({ body: json, bytes, spanOf }: Edited = incoming) => {
-      const preparing = prepareModel(call, call.model, gateway.registry);
+      const preparing = prepareCall(call, gateway.registry);
       if (preparing) await preparing;
       const wanted = codec.decodeRequest(address ? { ...json, model: call.model } : json);
       return embed({ call, client: codec, request: wanted, bytes, spanOf }, gateway);
@@ -140,7 +140,7 @@ function createRoute(
   const open = (entered: Incoming, deadline: Deadline, receiver: OpenedReceiver) => {
     const goOn = () => handle(withModelSettings(entered, gateway.registry), gateway, deadline, receiver);
     try {
-      const preparing = prepareModel(entered.call, entered.call.model, gateway.registry);
+      const preparing = prepareCall(entered.call, gateway.registry);
       if (preparing) preparing.then(goOn).catch((thrown: unknown) => receiver.failed(thrown));
       else goOn();
     } catch (thrown) {

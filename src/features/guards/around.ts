@@ -7,7 +7,8 @@ import { describeError } from "../../gateway/delivery/settle.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
 import type { Edited, Entry } from "../../gateway/seams.ts";
 import type { TextPlaces } from "../../core/text-places.ts";
-import { namesOf } from "../../core/model-pattern.ts";
+import { modelsOf } from "./flow/models.ts";
+import { Rerouted, reroute } from "./flow/route.ts";
 import type { Guard } from "./guard.ts";
 import { guardAnswer } from "./pass/answer.ts";
 import { factsOf, toolsOf } from "./ask/facts.ts";
@@ -40,13 +41,34 @@ export class Guards {
     this.#uses = uses;
   }
 
+  /** A guard that leads the call to another model has done its work: the others look at the call once more. */
   async run(entry: Entry, next: (edited?: Edited) => Promise<Opened>): Promise<Opened> {
-    const guards = this.#for(entry);
+    const routed: Rerouted[] = [];
+    for (;;)
+      try {
+        return await this.#run(entry, next, routed);
+      } catch (thrown) {
+        if (!(thrown instanceof Rerouted)) throw thrown;
+        routed.push(thrown);
+        await reroute(entry, thrown.guard);
+      }
+  }
+
+  async #run(
+    entry: Entry,
+    next: (edited?: Edited) => Promise<Opened>,
+    routed: readonly Rerouted[],
+  ): Promise<Opened> {
+    const done = routed.map(({ guard }) => guard);
+    const guards = this.#for(entry).filter((guard) => !done.includes(guard));
     const client: Pick<ClientCodec, "facts"> = entry.format.client;
     const { places } = client.facts;
-    if (guards.length === 0 || !places) return next();
+    if (guards.length + done.length === 0 || !places) return next();
     const secret = await this.#secret(entry.call);
-    const verdicts = new Verdicts(guards, entry.call, secret);
+    const ran = this.#guards.filter((guard) => done.includes(guard) || guards.includes(guard));
+    const verdicts = new Verdicts(ran, entry.call, secret);
+    for (const { guard, findings } of routed)
+      for (const { path, ...value } of findings) verdicts.note(guard, "input", value, path);
     const { refusesUnread } = this.#uses;
     const passing: Passing = {
       ...{ guards, map: new CallMap(secret), verdicts, refusesUnread },
@@ -91,8 +113,8 @@ export class Guards {
     const { call } = entry;
     const guards = this.#guards.filter((guard) => guard.guards(call.principal));
     if (guards.length === 0) return guards;
-    const targets = targetsOf(entry);
-    return guards.filter((guard) => guard.guardsModels(targets));
+    const models = modelsOf(entry);
+    return guards.filter((guard) => guard.guardsModels(models));
   }
 
   async #secret({ principal }: Call): Promise<Uint8Array> {
@@ -102,19 +124,6 @@ export class Guards {
     const secret = secretOf(await this.#uses.root(), path);
     this.#secrets.set(path, secret);
     return secret;
-  }
-}
-
-/** The names of each model that may answer, fallbacks included. @returns none for a model that no provider serves */
-function targetsOf({ call, registry, format, operation }: Entry): (readonly string[])[] {
-  try {
-    const kind = operation === "embeddings" ? "embed" : "generate";
-    const { choices, fallbacks, larger } = registry.plan(call.model, format.id, kind);
-    return [choices, ...fallbacks, ...larger]
-      .flat()
-      .map(({ target }) => namesOf(target.provider.name, target.model, call.model));
-  } catch {
-    return [];
   }
 }
 

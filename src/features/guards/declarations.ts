@@ -6,7 +6,8 @@ export type BuiltIn = (typeof BUILT_IN)[number];
 
 /** What a guard does with a value that it finds. */
 export const ACTIONS = ["block", "replace", "mask", "flag"] as const;
-export type Action = (typeof ACTIONS)[number];
+/** `route`: an object with the model. */
+export type Action = (typeof ACTIONS)[number] | "route";
 
 /** Where a guard looks: whole requests, whole answers, or of requests the results of tools alone. */
 export const PLACES = ["input", "output", "tool-results"] as const;
@@ -33,6 +34,7 @@ export const VERDICTS = [
   "flagged",
   "masked",
   "replaced",
+  "routed",
   "unavailable",
   "blocked",
 ] as const;

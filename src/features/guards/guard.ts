@@ -8,6 +8,7 @@ import type { Detector } from "./detect/detector.ts";
 import { patternDetector } from "./detect/pattern.ts";
 import { type Found, scan } from "./detect/scan.ts";
 import type { Action, BlockedAs, GuardPlace, Mode } from "./declarations.ts";
+import type { GuardedModel } from "./flow/models.ts";
 import type { NamedGuard } from "./section.ts";
 
 /** Kinds of texts that guards look at. Declarations of tools have examples, and media are no texts. */
@@ -27,6 +28,8 @@ const WHERE: readonly GuardPlace[] = ["input", "output"];
 export class Guard {
   readonly name: string;
   readonly action: Action;
+  /** The model to which it leads calls. */
+  readonly route: string | undefined;
   readonly as: BlockedAs;
   readonly mode: Mode;
   readonly detectors: readonly Detector[];
@@ -43,7 +46,8 @@ export class Guard {
     asked?: Asked,
   ) {
     this.name = name;
-    this.action = action;
+    this.action = typeof action === "string" ? action : "route";
+    this.route = typeof action === "string" ? undefined : action.route;
     this.as = as ?? "error";
     this.detectors = find.flatMap((one) => {
       if (typeof one === "string") return DETECTORS[one];
@@ -51,7 +55,7 @@ export class Guard {
     });
     this.asked = asked;
     this.mode = mode ?? "window";
-    this.#on = new Set(on ?? WHERE);
+    this.#on = new Set(on ?? (this.route === undefined ? WHERE : ["input"]));
     this.#keys = keys ?? ["*"];
     this.#models = models;
     this.#unless = unless ?? [];
@@ -90,11 +94,21 @@ export class Guard {
     });
   }
 
-  /** @param targets names of each model that may answer */
-  guardsModels(targets: readonly (readonly string[])[]): boolean {
+  /** @param targets all models that may answer */
+  guardsModels(targets: readonly GuardedModel[]): boolean {
     const models = this.#models;
-    if (models && !targets.some((names) => matchesAny(models, names))) return false;
-    return targets.length === 0 || !targets.every((names) => matchesAny(this.#unless, names));
+    if (models && !targets.some(({ names }) => matchesAny(models, names))) return false;
+    return targets.length === 0 || !targets.every(({ sure }) => this.permits(sure));
+  }
+
+  /** Whether a model may see everything. @param names as the operator and the provider have them */
+  permits(names: readonly string[]): boolean {
+    return matchesAny(this.#unless, names);
+  }
+
+  /** Whether it names models that may see everything. */
+  get hasPermitted(): boolean {
+    return this.#unless.length > 0;
   }
 
   /** @param from values begin there or later */

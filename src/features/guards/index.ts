@@ -14,4 +14,5 @@ export const guards: Feature = {
   tables: () => import("./tables.ts"),
   worker: () => import("./worker.ts"),
   keeper: () => import("./keeper.ts"),
+  check: () => import("./check.ts"),
 };

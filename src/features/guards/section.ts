@@ -39,6 +39,18 @@ const found = Type.Union(
   { "x-expects": `one of ${BUILT_IN.join(", ")}, or an object with name and pattern, or with webhook` },
 );
 
+const route = Type.Object(
+  {
+    route: Type.String({
+      minLength: 1,
+      examples: ["ollama/qwen3"],
+      description:
+        "The model that answers requests in which the guard finds a value. No other model gets them: of its fallbacks, those that `unless` permits.",
+    }),
+  },
+  CLOSED,
+);
+
 const guard = Type.Object(
   {
     find: Type.Optional(
@@ -49,9 +61,10 @@ const guard = Type.Object(
       }),
     ),
     ...ASKING,
-    do: oneOf(ACTIONS, {
+    do: Type.Union([oneOf(ACTIONS, {}), route], {
+      "x-expects": `one of ${ACTIONS.join(", ")}, or { route: MODEL }`,
       description:
-        "`replace`: the provider gets a token in place of each value, and the client gets its values back; `mask`: the value is replaced for good; `block`: weir refuses the request or ends the answer; `flag`: the record of the call notes it.",
+        "`replace`: the provider gets a token in place of each value, and the client gets its values back; `mask`: the value is replaced for good; `block`: weir refuses the request or ends the answer; `flag`: the record of the call notes it; `route`: another model answers the call, such as a local one.",
     }),
     on: Type.Optional(
       Type.Array(oneOf(PLACES, {}), {
@@ -160,6 +173,8 @@ function guardFaults(written: unknown): Fault[] {
         ["guards", name],
         "the name of a guard has lower-case letters, digits and dashes, at most 40",
       );
+    if (isObject(one) && isObject(one.do) && Array.isArray(one.on) && one.on.includes("output"))
+      return faultAt(["guards", name, "on"], "a guard that routes looks at requests: input or tool-results");
     const found = isObject(one) && Array.isArray(one.find) ? one.find : [];
     if (isObject(one) && one.find === undefined && ASKED.every((name) => one[name] === undefined))
       return faultAt(["guards", name], `a guard has find, or one of ${ASKED.join(", ")}`);

@@ -20,6 +20,7 @@ const VERDICT_OF: Readonly<Record<Action, Verdict>> = {
   mask: "masked",
   flag: "flagged",
   block: "blocked",
+  route: "routed",
 };
 
 /** A value that a guard found. */

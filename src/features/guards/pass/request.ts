@@ -4,6 +4,7 @@ import type { TextPlace, TextPlaces } from "../../../core/text-places.ts";
 import type { Edited } from "../../../gateway/seams.ts";
 import { readJson, withStrings } from "../../../stream/json-nodes.ts";
 import { askAbout, type Asking } from "../ask/request.ts";
+import { Rerouted, type RequestFinding } from "../flow/route.ts";
 import type { Guard } from "../guard.ts";
 import { BlockedError } from "../verdicts.ts";
 import type { Passing } from "./passing.ts";
@@ -81,6 +82,7 @@ function editedRequest(bytes: Uint8Array): Edited {
 
 function applyGuard(guard: Guard, texts: readonly Inspected[], { map, verdicts }: Passing): void {
   const values = new Map<string, { kind: string; normal: string; written: string }>();
+  const findings: RequestFinding[] = [];
   for (const { place, text } of texts) {
     if (!guard.reads(place) || text === "") continue;
     const startedAt = performance.now();
@@ -91,8 +93,10 @@ function applyGuard(guard: Guard, texts: readonly Inspected[], { map, verdicts }
       if (guard.action === "block") throw new BlockedError(guard, kind, place.path);
       const written = text.slice(start, end);
       values.set(written, { kind, normal, written });
+      findings.push({ kind, normal, path: place.path });
     }
   }
+  if (guard.action === "route" && findings.length > 0) throw new Rerouted(guard, findings);
   if (values.size === 0 || guard.action === "flag") return;
   if (guard.action === "replace") map.add(values.values());
   const substitute = (value: string) =>

@@ -81,7 +81,7 @@ export class Guards {
     const opened = await this.#pass(entry, places, passing, secret, next).catch((thrown: unknown) => {
       if (thrown instanceof BlockedError && thrown.as === "refusal" && entry.operation === "generate")
         return refusedAnswer(entry, thrown.message);
-      (entry.call.extraHeaders ??= {})["x-weir-guards"] = verdicts.words();
+      if (!(thrown instanceof Rerouted)) (entry.call.extraHeaders ??= {})["x-weir-guards"] = verdicts.words();
       throw thrown;
     });
     const words = verdicts.words(opened.kind === "stream");

@@ -1,101 +1,134 @@
 /** Numbers of payment cards: prefix and length of an issuer, and the check digit of ISO/IEC 7812-1 (Luhn). */
-import { type Detector, digitsOf, type Finding, matchesFrom, reachOf } from "./detector.ts";
+import { isDigit, isWord, runAtEnd } from "./classes.ts";
+import { type Detector, digitsOf, type Finding } from "./detector.ts";
 
-/** Digits in groups, separated by a space or a dash. A longer run of digits is no card. */
-const RUN = /(?<![\d.])\d+(?:[ -]\d+)*(?!\d)/g;
 const LONGEST_RUN = 200;
-/** Digits of a card, and those that one begins with. */
 const LEAST = 12;
 const MOST = 19;
-const BEGINS = new Set("23456");
+const DOT = 0x2e;
 
-/** Prefix of the issuer, and the lengths of its numbers. */
-const ISSUERS: readonly (readonly [prefix: RegExp, lengths: readonly number[]])[] = [
-  [/^4/, [13, 16, 19]],
-  [/^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, [16]],
-  [/^3[47]/, [15]],
-  [/^(?:6011|64[4-9]|65)/, [16, 17, 18, 19]],
-  [/^(?:352[89]|35[3-8])/, [16, 17, 18, 19]],
-  [/^(?:36|38|39|30[0-5])/, [14, 15, 16, 17, 18, 19]],
-  [/^62/, [16, 17, 18, 19]],
-  [/^(?:50|5[6-8]|60|63|67|6[89])/, [12, 13, 14, 15, 16, 17, 18, 19]],
-  [/^220[0-4]/, [16, 17, 18, 19]],
+/** First and last prefix of an issuer, and the lengths of its numbers. */
+const ISSUERS: readonly (readonly [first: string, last: string, lengths: readonly number[]])[] = [
+  ["4", "4", [13, 16, 19]],
+  ["51", "55", [16]],
+  ["2221", "2720", [16]],
+  ["34", "34", [15]],
+  ["37", "37", [15]],
+  ["6011", "6011", [16, 17, 18, 19]],
+  ["644", "65", [16, 17, 18, 19]],
+  ["3528", "3589", [16, 17, 18, 19]],
+  ["36", "36", [14, 15, 16, 17, 18, 19]],
+  ["38", "39", [14, 15, 16, 17, 18, 19]],
+  ["300", "305", [14, 15, 16, 17, 18, 19]],
+  ["62", "62", [16, 17, 18, 19]],
+  ["50", "50", [12, 13, 14, 15, 16, 17, 18, 19]],
+  ["56", "58", [12, 13, 14, 15, 16, 17, 18, 19]],
+  ["60", "60", [12, 13, 14, 15, 16, 17, 18, 19]],
+  ["63", "63", [12, 13, 14, 15, 16, 17, 18, 19]],
+  ["67", "69", [12, 13, 14, 15, 16, 17, 18, 19]],
+  ["2200", "2204", [16, 17, 18, 19]],
 ];
+
+/** The lengths of numbers by their first four digits: a bit for each. */
+const lengthsOf = new Uint32Array(10_000);
+for (const [first, last, lengths] of ISSUERS)
+  for (let prefix = Number(first.padEnd(4, "0")); prefix <= Number(last.padEnd(4, "9")); prefix++)
+    for (const length of lengths) lengthsOf[prefix]! |= 1 << length;
 
 export const card: Detector = {
   name: "card",
   kind: "CARD",
   find(text, from = 0) {
     const found: Finding[] = [];
-    for (const { 0: run, index } of matchesFrom(RUN, text, from))
-      if (run.length >= LEAST) addCards(run, index, found);
+    // A card has a digit at every second position.
+    for (let at = from; at < text.length; at += 2) {
+      if (!isDigit(text.charCodeAt(at))) continue;
+      const start = at > from && isDigit(text.charCodeAt(at - 1)) ? at - 1 : at;
+      at = isPart(text, start) ? digitsEnd(text, start) : addCards(text, start, found);
+    }
     return found;
   },
-  reach: reachOf(/(?<!\d[ -]?)\d[\d -]*$/, LONGEST_RUN),
+  reach(text) {
+    let at = runAtEnd(text, LONGEST_RUN, (code) => isDigit(code) || isSeparator(code));
+    while (at < text.length && !isDigit(text.charCodeAt(at))) at++;
+    return at;
+  },
   normal: digitsOf,
 };
 
-interface Group {
-  /** In the run, exclusive end. */
-  readonly start: number;
-  readonly end: number;
-  /** Number of digits in front of it. */
-  readonly digits: number;
+/** A space or a dash between groups of digits. */
+const isSeparator = (code: number) => code === 0x20 || code === 0x2d;
+
+/** Whether digits go on from a number, or stand within a word: a hash, an id. */
+function isPart(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1);
+  if (isDigit(before) || before === DOT) return true;
+  return isWord(before) && isWord(text.charCodeAt(digitsEnd(text, at)));
 }
 
-/** Cards begin and end at the groups of a run, so that two beside each other are two. */
-function addCards(run: string, at: number, found: Finding[]): void {
-  const digits = digitsOf(run);
-  const groups = groupsOf(run);
-  for (let first = 0; first < groups.length; first++) {
-    const { start, digits: from } = groups[first]!;
-    if (!BEGINS.has(digits[from]!)) continue;
-    const last = lastGroup(digits, groups, first);
-    if (last < 0) continue;
-    found.push({ start: at + start, end: at + groups[last]!.end, kind: "CARD" });
-    first = last;
+function digitsEnd(text: string, from: number): number {
+  let end = from;
+  while (isDigit(text.charCodeAt(end))) end++;
+  return end;
+}
+
+/**
+ * Cards begin and end at the groups of a run of digits, so that two beside each other are two.
+ * @returns the end of the run
+ */
+function addCards(text: string, from: number, found: Finding[]): number {
+  let isFirst = true;
+  for (let at = from; ; isFirst = false) {
+    const end = cardEnd(text, at, isFirst);
+    if (end > 0) found.push({ start: at, end, kind: "CARD" });
+    const next = end > 0 ? end : digitsEnd(text, at);
+    if (!goesOn(text, next)) return next;
+    at = next + 1;
   }
 }
 
-function groupsOf(run: string): Group[] {
-  const groups: Group[] = [];
-  let digits = 0;
-  for (const {
-    0: { length },
-    index,
-  } of run.matchAll(/\d+/g)) {
-    groups.push({ start: index, end: index + length, digits });
-    digits += length;
-  }
-  return groups;
+/** Whether another group of the run follows. */
+function goesOn(text: string, end: number): boolean {
+  return isSeparator(text.charCodeAt(end)) && isDigit(text.charCodeAt(end + 1));
 }
 
-/** @returns the group with which the longest card ends that begins with the first one; -1: none does */
-function lastGroup(digits: string, groups: readonly Group[], first: number): number {
-  const from = groups[first]!.digits;
-  let last = -1;
-  for (let next = first; next < groups.length; next++) {
-    const to = groups[next + 1]?.digits ?? digits.length;
-    if (to - from > MOST) break;
-    if (to - from >= LEAST && isCard(digits.slice(from, to))) last = next;
+/**
+ * The end of the longest card that begins with a group. Groups have the same size, but for a shorter last one, or are those of
+ * 4-6-5. Of groups of one or two digits the card is the whole run: else columns of small numbers have cards by chance.
+ * @param isFirst it is the first group of its run @returns 0: there is none
+ */
+function cardEnd(text: string, from: number, isFirst: boolean): number {
+  let count = 0;
+  let prefix = 0;
+  /** Of the number with each second digit doubled: those with an even place from its beginning, and the others. */
+  let even = 0;
+  let odd = 0;
+  let size = 0;
+  /** The groups are 4-6 so far. */
+  let isSplit = false;
+  let found = 0;
+  for (let at = from; ; at++) {
+    const start = at;
+    for (; isDigit(text.charCodeAt(at)); at++) {
+      if (count === MOST) return found;
+      const digit = text.charCodeAt(at) - 48;
+      if (count < 4) prefix = prefix * 10 + digit;
+      const doubled = digit > 4 ? digit * 2 - 9 : digit * 2;
+      even += count % 2 === 0 ? doubled : digit;
+      odd += count % 2 === 0 ? digit : doubled;
+      count++;
+    }
+    if (size === 0) size = at - start;
+    const group = at - start;
+    if (size < 3 && !isFirst) return 0;
+    if (isSplit ? group > 5 : group > size && !(size === 4 && group === 6 && count === 10)) return found;
+    const isLast = !goesOn(text, at);
+    const isCard =
+      count >= LEAST &&
+      (lengthsOf[prefix]! & (1 << count)) !== 0 &&
+      (count % 2 === 0 ? even : odd) % 10 === 0;
+    if (isCard && (isLast || size >= 3)) found = at;
+    if (isLast || isSplit || group < size) return found;
+    isSplit = group > size;
   }
-  return last;
-}
-
-function isCard(digits: string): boolean {
-  return (
-    ISSUERS.some(([prefix, lengths]) => lengths.includes(digits.length) && prefix.test(digits)) &&
-    passesLuhn(digits)
-  );
-}
-
-/** ISO/IEC 7812-1, annex B. */
-export function passesLuhn(digits: string): boolean {
-  let sum = 0;
-  for (let at = digits.length - 1, isDoubled = false; at >= 0; at--, isDoubled = !isDoubled) {
-    const digit = digits.charCodeAt(at) - 48;
-    const value = isDoubled ? digit * 2 : digit;
-    sum += value > 9 ? value - 9 : value;
-  }
-  return sum % 10 === 0;
 }

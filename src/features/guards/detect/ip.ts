@@ -1,37 +1,108 @@
 /** IP addresses, version 4 and 6 (RFC 4291, RFC 5952). Loopback and unspecified addresses belong to no one. */
-import { isIPv4, isIPv6 } from "node:net";
-import { type Detector, type Finding, matchesFrom, reachOf } from "./detector.ts";
+import { isIPv6 } from "node:net";
+import { isDigit, isHex, isWord, runAtEnd } from "./classes.ts";
+import type { Detector, Finding } from "./detector.ts";
 
-const V4 = /\d{1,3}(?:\.\d{1,3}){3}/g;
-const V6 = /[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]{0,35}(?:(?<=:)\d{1,3}(?:\.\d{1,3}){3})?/g;
-/** What stands around an address is no part of a longer word, number or version. */
-const BEFORE_V4 = /[\w.-]$/;
-const BEHIND_V4 = /^(?:[\w-]|\.\d)/;
-const BEFORE_V6 = /[\w:.]$/;
-const BEHIND_V6 = /^[\w:]/;
 const OWN = /^(?:127\.|0\.0\.0\.0$|::1?$)/;
 /** `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255` */
 const LONGEST = 45;
+const COLON = 0x3a;
+const DOT = 0x2e;
+const DASH = 0x2d;
 
 export const ip: Detector = {
   name: "ip",
   kind: "IP",
   find(text, from = 0) {
     const found: Finding[] = [];
-    for (const match of matchesFrom(V4, text, from)) add(match, BEFORE_V4, BEHIND_V4, found);
-    if (text.includes(":"))
-      for (const match of matchesFrom(V6, text, from)) add(match, BEFORE_V6, BEHIND_V6, found);
+    addVersion4(text, from, found);
+    addVersion6(text, from, found);
     return found;
   },
-  reach: reachOf(/(?<![\w:.])[0-9A-Fa-f:.]+$/, LONGEST + 1),
+  reach: (text) => runAtEnd(text, LONGEST + 1, isPart),
   normal: (value) => value.toLowerCase(),
 };
 
-function add(match: RegExpExecArray, before: RegExp, behind: RegExp, found: Finding[]): void {
-  const { 0: address, index: start, input } = match;
-  const end = start + address.length;
-  if (before.test(input.slice(Math.max(0, start - 1), start)) || behind.test(input.slice(end, end + 2)))
-    return;
-  const isAddress = isIPv4(address) || (isIPv6(address) && /[0-9A-Fa-f]/.test(address));
-  if (isAddress && !OWN.test(address)) found.push({ start, end, kind: "IP" });
+const isPart = (code: number) => isHex(code) || code === COLON || code === DOT;
+
+function add(text: string, start: number, end: number, found: Finding[]): void {
+  if (!OWN.test(text.slice(start, end))) found.push({ start, end, kind: "IP" });
+}
+
+function addVersion4(text: string, from: number, found: Finding[]): void {
+  let at = text.indexOf(".", from + 1);
+  for (let least = from; at >= 0;) {
+    const end =
+      isDigit(text.charCodeAt(at - 1)) && isDigit(text.charCodeAt(at + 1))
+        ? addFour(text, at, least, found)
+        : 0;
+    if (end > 0) least = end;
+    at = text.indexOf(".", Math.max(at + 1, end));
+  }
+}
+
+/** @param dot the first one @returns the end of the run of digits and dots that it is in, or 0 */
+function addFour(text: string, dot: number, least: number, found: Finding[]): number {
+  let start = dot;
+  while (start > least && dot - start < 4 && isDigit(text.charCodeAt(start - 1))) start--;
+  let end = dot + 1;
+  while (isDigit(text.charCodeAt(end)) || (text.charCodeAt(end) === DOT && isDigit(text.charCodeAt(end + 1))))
+    end++;
+  // What stands around an address is no part of a longer word, number or version.
+  const before = text.charCodeAt(start - 1);
+  const behind = text.charCodeAt(end);
+  const isApart = !isWord(before) && before !== DOT && before !== DASH && !isWord(behind) && behind !== DASH;
+  if (isApart && end - start <= 15 && isFour(text, start, end)) add(text, start, end, found);
+  return end;
+}
+
+/** Four numbers up to 255, without zeros in front. */
+function isFour(text: string, start: number, end: number): boolean {
+  let count = 1;
+  let number = 0;
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code === DOT) {
+      count++;
+      number = 0;
+    } else {
+      if (number === 0 && at > start && text.charCodeAt(at - 1) === 48) return false;
+      number = number * 10 + code - 48;
+      if (number > 255) return false;
+    }
+  }
+  return count === 4;
+}
+
+function addVersion6(text: string, from: number, found: Finding[]): void {
+  for (let at = text.indexOf(":", from); at >= 0;) {
+    let start = at;
+    while (start > from && at - start < 5 && isHex(text.charCodeAt(start - 1))) start--;
+    let end = at + 1;
+    let colons = 1;
+    let isNumber = false;
+    for (; isPart(text.charCodeAt(end)); end++) if (text.charCodeAt(end) === COLON) colons++;
+    const next = end;
+    // The point of a sentence, and a colon behind the address.
+    while (end > at && (text.charCodeAt(end - 1) === DOT || isLoneColon(text, end - 1))) end--;
+    for (let each = start; each < end && !isNumber; each++) isNumber = isDigit(text.charCodeAt(each));
+    if (
+      colons > 1 &&
+      end - start <= LONGEST &&
+      isNumber &&
+      isApart6(text, start, end) &&
+      isIPv6(text.slice(start, end))
+    )
+      add(text, start, end, found);
+    at = text.indexOf(":", next);
+  }
+}
+
+function isLoneColon(text: string, at: number): boolean {
+  return text.charCodeAt(at) === COLON && text.charCodeAt(at - 1) !== COLON;
+}
+
+function isApart6(text: string, start: number, end: number): boolean {
+  const before = text.charCodeAt(start - 1);
+  return !isWord(before) && before !== COLON && before !== DOT && !isWord(text.charCodeAt(end));
 }

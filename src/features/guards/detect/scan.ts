@@ -29,20 +29,28 @@ export function scan(text: string, detectors: readonly Detector[], from = 0): Fo
  * value that stays uncovered is covered by a finding of its own kind: nothing of a value is left over.
  */
 export function apart<One extends Finding>(found: readonly One[]): One[] {
-  const ordered = found
-    .map((finding, order) => ({ finding, order }))
-    .sort(
-      ({ finding: one, order }, { finding: other, order: otherOrder }) =>
-        other.end - other.start - (one.end - one.start) || one.start - other.start || order - otherOrder,
-    );
+  const ordered = [...found].sort((one, other) => one.start - other.start);
+  let end = 0;
+  let areApart = true;
+  for (const one of ordered) {
+    areApart &&= one.start >= end;
+    end = Math.max(end, one.end);
+  }
+  return areApart ? ordered : longestFirst(ordered, end);
+}
+
+/** @param found by their beginnings @param end of all of them */
+function longestFirst<One extends Finding>(found: readonly One[], end: number): One[] {
+  const first = found[0]!.start;
+  const taken = new Uint8Array(end - first);
   const kept: One[] = [];
-  for (const { finding } of ordered) {
-    let { start, end } = finding;
-    for (const one of kept) {
-      if (one.start <= start && one.end > start) start = Math.min(one.end, end);
-      if (one.end >= end && one.start < end) end = Math.max(one.start, start);
-    }
-    if (end > start) kept.push({ ...finding, start, end });
+  for (const finding of found.toSorted((one, other) => other.end - other.start - (one.end - one.start))) {
+    let { start, end: behind } = finding;
+    while (start < behind && taken[start - first]) start++;
+    while (behind > start && taken[behind - 1 - first]) behind--;
+    if (behind === start) continue;
+    taken.fill(1, start - first, behind - first);
+    kept.push({ ...finding, start, end: behind });
   }
   return kept.sort((one, other) => one.start - other.start);
 }

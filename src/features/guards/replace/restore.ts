@@ -26,6 +26,7 @@ export class Tokens {
    */
   find(text: string, isFinal: boolean): { found: Restoration[]; edge: number } {
     const found: Restoration[] = [];
+    if (this.longest === 0) return { found, edge: text.length };
     const lower = asciiLower(text);
     for (let at = lower.indexOf("p"); at >= 0; at = lower.indexOf("p", at)) {
       if (!isFinal && this.#mayGrow(lower, at)) return { found, edge: at };

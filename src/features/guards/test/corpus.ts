@@ -1,0 +1,72 @@
+/** Texts on which detectors are measured: those of chats, and hostile ones. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dir, "../../../..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+
+/** Prose, code, tables and JSON, as a coding agent sends them, with some values of people in it. */
+const PARTS = [
+  () => read("src/gateway/README.md").slice(0, 3_000),
+  () => read("src/gateway/seams.ts").slice(0, 3_000),
+  () => JSON.stringify(JSON.parse(read("package.json")), null, 2).slice(0, 3_000),
+  () => read("src/config/slow-expression.ts").slice(0, 3_000),
+  () => JSON.stringify({ path: "src/stream/sse.ts", content: read("src/stream/sse.ts").slice(0, 2_000) }),
+  () =>
+    "Guten Tag, ich möchte Rechnung 2026-0815 bezahlen — IBAN DE89 3704 0044 0532 0130 00, Karte 4111 1111 1111 1111, anna@example.com, 10.20.30.40. ".repeat(
+      3,
+    ),
+  () => read("test/README.md").slice(0, 3_000),
+];
+
+/** @param size in UTF-16 units */
+export function chatText(size: number): string {
+  let text = "";
+  for (let at = 0; text.length < size; at++) text += `${PARTS[at % PARTS.length]!()}\n\n`;
+  return flat(text.slice(0, size));
+}
+
+const repeated = (unit: string, size: number) =>
+  flat(unit.repeat(Math.ceil(size / unit.length)).slice(0, size));
+
+/** Texts that are made to take long, by what they repeat. */
+export const HOSTILE: Readonly<Record<string, (size: number) => string>> = {
+  "a@a@a@": (size) => repeated("a@", size),
+  "dotted names": (size) => repeated("a.", size),
+  "addresses without an end": (size) => repeated(`${"é".repeat(60)}@`, size),
+  "@": (size) => repeated("@", size),
+  "1 1 1 1": (size) => repeated("1 ", size),
+  "4 4 4 4": (size) => repeated("4 ", size),
+  "4-44 4": (size) => repeated("4-44 4 444 ", size),
+  "cards that are none": (size) => repeated("4111 1111 1111 1112 ", size),
+  digits: (size) => repeated("4111111111", size),
+  "digits in many forms": (size) => repeated("+49 (0)30-1.2/3 ", size),
+  dots: (size) => repeated(".", size),
+  "1.1.1.1": (size) => repeated("1.", size),
+  "numbers of versions": (size) => repeated("1.2.3.4.5 ", size),
+  hex: (size) => repeated("deadbeef01", size),
+  "a:b:c": (size) => repeated("ab:", size),
+  "::": (size) => repeated(":", size),
+  "accounts that are none": (size) => repeated("DE11 ", size),
+  AA11: (size) => repeated("AA11", size),
+  "MT84 in one word": (size) => repeated("MT84MALT", size),
+  spaces: (size) => repeated(" ", size),
+  letters: (size) => repeated("a", size),
+  escapes: (size) => repeated("\\n", size),
+  "\\u0041": (size) => repeated("\\u0041", size),
+  "%41": (size) => repeated("%41", size),
+  "%": (size) => repeated("%", size),
+  "&#64;": (size) => repeated("&#64;", size),
+  "&": (size) => repeated("&", size),
+  base64: (size) => repeated("QUFBQUFBQUFB", size),
+  "lines of base64": (size) => repeated(`${"QUFB".repeat(19)}\n`, size),
+  "full width": (size) => repeated("ａ１＠．", size),
+  "no-break spaces": (size) => repeated("a\u00a0", size),
+  Chinese: (size) => repeated("你好，世界。", size),
+  emoji: (size) => repeated("👩‍👩‍👧", size),
+};
+
+/** Concatenated texts are trees until they are read: this one is not. */
+function flat(text: string): string {
+  return Buffer.from(text, "utf16le").toString("utf16le");
+}

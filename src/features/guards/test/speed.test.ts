@@ -1,0 +1,70 @@
+/** Detectors take time in proportion to a text, whatever it consists of. */
+import { expect, test } from "bun:test";
+import { DETECTORS } from "../detect/built-in.ts";
+import { patternDetector } from "../detect/pattern.ts";
+import { reachOfAll, scan } from "../detect/scan.ts";
+import { chatText, HOSTILE } from "./corpus.ts";
+
+/** A busy machine takes longer than the goal. */
+const TOLERANCE = 10;
+const COMMON = [DETECTORS.email, DETECTORS.card, DETECTORS.iban, DETECTORS.ip];
+
+/** Milliseconds of the fastest of some runs. */
+function fastest(run: () => void, runs: number): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < runs; at++) {
+    const before = Bun.nanoseconds();
+    run();
+    best = Math.min(best, (Bun.nanoseconds() - before) / 1e6);
+  }
+  return best;
+}
+
+/** Size of a chat in UTF-16 units, and the goal in milliseconds. */
+for (const [size, goal] of [
+  [20_000, 0.3],
+  [200_000, 3],
+] as const)
+  test(`a chat of ${size} characters is scanned in ${goal} ms`, () => {
+    const text = chatText(size);
+    expect(scan(text, COMMON).length).toBeGreaterThan(3);
+    expect(fastest(() => scan(text, COMMON), 100)).toBeLessThan(goal * TOLERANCE);
+  });
+
+test("a piece of a stream is scanned in 3 µs", () => {
+  const pieces = chatText(20_000).match(/[^]{1,5}/g)!;
+  const run = () => {
+    for (const piece of pieces) {
+      scan(`the end ${piece}`, COMMON, 8);
+      reachOfAll(piece, COMMON);
+    }
+  };
+  expect((fastest(run, 20) * 1e3) / pieces.length).toBeLessThan(3 * TOLERANCE);
+});
+
+const MEGABYTE = 1_000_000;
+const GOAL = 20;
+const OWN = patternDetector("employee", "\\bE-\\d{6}\\b");
+
+for (const [name, textOf] of Object.entries(HOSTILE))
+  test(`a megabyte of ${name} takes every detector ${GOAL} ms`, () => {
+    const text = textOf(MEGABYTE);
+    for (const detector of [...Object.values(DETECTORS), OWN]) {
+      const ms = fastest(() => detector.find(text), 2);
+      expect({ name: detector.name, isFast: ms < GOAL * TOLERANCE }).toEqual({
+        name: detector.name,
+        isFast: true,
+      });
+      expect(fastest(() => detector.reach?.(text), 2)).toBeLessThan(TOLERANCE);
+    }
+    expect(fastest(() => scan(text, []), 2)).toBeLessThan(2 * GOAL * TOLERANCE);
+  });
+
+test("findings that overlap are taken apart in linear time", () => {
+  const found = Array.from({ length: 200_000 }, (_, at) => ({
+    ...{ start: at * 5, end: at * 5 + 8, kind: "VALUE" },
+  }));
+  const text = "abcde".repeat(200_001);
+  const chained = { name: "chain", kind: "VALUE", find: () => found };
+  expect(fastest(() => scan(text, [chained]), 1)).toBeLessThan(60 * TOLERANCE);
+});

@@ -1,6 +1,5 @@
 /**
  * The texts of a format's requests and answers, for code that replaces parts of them: each client codec says where they are.
- * Names of members are no texts.
  */
 import type { BrokenStream } from "./format/answer-codec.ts";
 import type { Frame } from "./frame.ts";
@@ -32,6 +31,8 @@ export interface Text {
   readonly fixed?: "signed" | "encrypted";
   /** The text is JSON, or a part of one: what is written into it needs its escapes. */
   readonly isJson?: true;
+  /** Other parts of the conversation refer to it by its letters, as calls to the name of a tool: it cannot be replaced. */
+  readonly isReference?: true;
 }
 
 /** A text of a request. */
@@ -55,8 +56,13 @@ export interface AnswerText extends Text {
 
 /** Where the texts of a format are. */
 export interface TextPlaces {
-  /** The texts of a request of any operation, in the order of its bytes. @param bytes a valid JSON object */
-  request(bytes: Uint8Array): Iterable<TextPlace>;
+  /**
+   * The texts of a request of any operation, in the order of its bytes.
+   * @param bytes a valid JSON object
+   * @param withNames also the names of members that the format does not define, which are references: their path is that of
+   * their object, and `{}` behind it
+   */
+  request(bytes: Uint8Array, withNames?: boolean): Iterable<TextPlace>;
   /** The texts of a JSON answer. */
   answer(body: JsonObject): Iterable<AnswerText>;
   /** The texts of one event of a streamed answer: there may be several. */

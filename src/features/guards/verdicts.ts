@@ -91,9 +91,18 @@ export class Verdicts {
     this.#judge(guard, phase, verdict);
     noted.count++;
     noted.kinds[kind] = (noted.kinds[kind] ?? 0) + 1;
-    noted.place ??= path || undefined;
+    noted.place ??= this.placeOf(path) || undefined;
     if (noted.marks.size < MOST_MARKS)
       noted.marks.add(`${kind}_${digestOf(this.#secret, kind, normal).slice(0, SHORT)}`);
+  }
+
+  /** A path without values: clients choose some names of members. */
+  placeOf(path: string): string {
+    let place = path;
+    for (const guard of this.#noted.keys())
+      for (const { start, end } of guard.find(place).toReversed())
+        place = `${place.slice(0, start)}*${place.slice(end)}`;
+    return place;
   }
 
   /** A guard could not judge. */

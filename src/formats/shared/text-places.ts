@@ -14,6 +14,7 @@ export interface Leaf {
   readonly kind?: TextKind;
   readonly fixed?: Text["fixed"];
   readonly isJson?: true;
+  readonly isReference?: true;
   /** In an event it is a piece of the channel of this name. */
   readonly piece?: string;
 }
@@ -44,6 +45,9 @@ export const NUMBER = none("no string");
 /** A text of the kind that the levels around it say. */
 export const TEXT: Leaf = {};
 export const NAME: Leaf = { kind: "name" };
+/** The name of a tool, where it is declared and where it is called. */
+export const TOOL_NAME: Leaf = { isReference: true };
+export const CALLED_NAME: Leaf = { kind: "name", isReference: true };
 export const MEDIA: Leaf = { kind: "media" };
 export const OTHER: Leaf = { kind: "other" };
 export const DECLARATION: Leaf = { kind: "declaration" };
@@ -75,20 +79,19 @@ export function textPlaces({ request, answer, spell, ...rest }: Options): Tabled
   };
   return {
     rules: { request, answer },
-    request: (bytes) => find(request, readJson(bytes), {}, "", spell),
+    request: (bytes, withNames = false) => find(request, readJson(bytes), {}, "", { spell, withNames }),
     answer: (body) => textsOf(body).map(({ channel: _, ...text }) => text),
     event: textsOf,
     ...rest,
   };
 }
 
-function* find(
-  rule: Rule,
-  node: BytesNode,
-  around: Said,
-  path: string,
-  spell: ((name: string) => string) | undefined,
-): Generator<TextPlace> {
+interface Finding {
+  readonly spell: ((name: string) => string) | undefined;
+  readonly withNames: boolean;
+}
+
+function* find(rule: Rule, node: BytesNode, around: Said, path: string, how: Finding): Generator<TextPlace> {
   if ("none" in rule) return;
   switch (node.type) {
     case "string": {
@@ -100,20 +103,38 @@ function* find(
     }
     case "array": {
       let index = 0;
-      for (const item of node.items()) yield* find(rule, item, around, `${path}[${index++}]`, spell);
+      for (const item of node.items()) yield* find(rule, item, around, `${path}[${index++}]`, how);
       return;
     }
     case "object": {
+      const { spell, withNames } = how;
       const read = (name: string) => {
         for (const [member, value] of node.entries())
           if (member === name || spell?.(member) === name) return value.scalar();
         return undefined;
       };
       const within = saidBy(rule, read, around);
-      for (const [name, value] of node.entries())
-        yield* find(ruleOf(rule, name, spell), value, within, below(path, name), spell);
+      for (const [name, value] of node.entries()) {
+        if (withNames && !isDefined(rule, name, spell)) yield namePlace(name, value, within, path);
+        yield* find(ruleOf(rule, name, spell), value, within, below(path, name), how);
+      }
     }
   }
+}
+
+/** @param value of the member: its range stands for that of the name, which has no range of its own */
+function namePlace(name: string, { start, end }: BytesNode, around: Said, path: string): TextPlace {
+  const { kind = "text", role } = around;
+  const text = { kind, path: `${path}{}`, isReference: true } as const;
+  return { ...text, ...(role !== undefined && { role }), start, end, read: () => name };
+}
+
+/** Whether a name is a word of the format. */
+function isDefined(rule: Rule, name: string, spell: Finding["spell"]): boolean {
+  if (!("members" in rule)) return false;
+  return (
+    Object.hasOwn(rule.members, name) || (spell !== undefined && Object.hasOwn(rule.members, spell(name)))
+  );
 }
 
 /** Adds the texts of a parsed value. @param holder the object or list that has it */
@@ -159,11 +180,13 @@ function foundBy(leaf: Leaf, around: Said, path: string): Text & Pick<AnswerText
   const { piece, kind = around.kind ?? "text" } = leaf;
   const fixed = leaf.fixed ?? (isOwn ? undefined : around.fixed);
   const isJson = leaf.isJson ?? (isOwn ? undefined : around.isJson);
+  const { isReference } = leaf;
   return {
     kind,
     path,
     ...(fixed && { fixed }),
     ...(isJson && { isJson }),
+    ...(isReference && { isReference }),
     ...(piece !== undefined && { channel: `${around.channel ?? ""}/${piece}` }),
   };
 }

@@ -24,7 +24,8 @@ export async function askAbout(
   passing: Passing,
 ): Promise<void> {
   const read = texts.filter(
-    ({ place, text }) => guard.reads(place) && place.fixed !== "encrypted" && text !== "",
+    ({ place, text }) =>
+      guard.reads(place) && place.fixed !== "encrypted" && !place.isReference && text !== "",
   );
   const media = asked.images ? texts.filter(({ place }) => OPAQUE.has(place.kind)) : [];
   if (read.length === 0 && media.length === 0) return;
@@ -75,7 +76,8 @@ function heed(
     const { path } = place;
     const value = { kind: found, normal: text.slice(start, end) };
     verdicts.note(guard, "input", value, path, replacement === undefined ? undefined : "masked");
-    if (guard.action === "block" && replacement === undefined) throw new BlockedError(guard, found, path);
+    if (guard.action === "block" && replacement === undefined)
+      throw new BlockedError(guard, found, verdicts.placeOf(path));
   }
 }
 
@@ -104,5 +106,5 @@ function replace(
     if (edits.every((edit) => edit.end <= start || edit.start >= end)) edits.push({ start, end, text });
     known.set(one, edits);
   }
-  replaceAll(substitutes, texts, known);
+  replaceAll(substitutes, texts, { known });
 }

@@ -6,6 +6,7 @@ import { readJson, withStrings } from "../../../stream/json-nodes.ts";
 import { askAbout, type Asking } from "../ask/request.ts";
 import { Rerouted, type RequestFinding } from "../flow/route.ts";
 import type { Guard } from "../guard.ts";
+import { escaped } from "../replace/edits.ts";
 import { BlockedError } from "../verdicts.ts";
 import type { Passing } from "./passing.ts";
 import { type Inspected, OPAQUE, replaceAll } from "./texts.ts";
@@ -20,7 +21,7 @@ export function guardRequest(
   passing: Passing,
 ): Edited | undefined | Promise<Edited | undefined> {
   const texts: Inspected[] = [];
-  for (const place of places.request(bytes)) {
+  for (const place of places.request(bytes, true)) {
     const unreadKind = place.fixed ?? (OPAQUE.has(place.kind) ? place.kind : undefined);
     if (unreadKind !== undefined) {
       for (const guard of passing.guards) if (guard.readsRequests) passing.verdicts.unread(guard, unreadKind);
@@ -90,7 +91,7 @@ function applyGuard(guard: Guard, texts: readonly Inspected[], { map, verdicts }
     verdicts.ran(guard, "input", performance.now() - startedAt);
     for (const { kind, start, end, normal } of found) {
       verdicts.note(guard, "input", { kind, normal }, place.path);
-      if (guard.action === "block") throw new BlockedError(guard, kind, place.path);
+      if (guard.action === "block") throw new BlockedError(guard, kind, verdicts.placeOf(place.path));
       const written = text.slice(start, end);
       values.set(written, { kind, normal, written });
       findings.push({ kind, normal, path: place.path });
@@ -101,5 +102,12 @@ function applyGuard(guard: Guard, texts: readonly Inspected[], { map, verdicts }
   if (guard.action === "replace") map.add(values.values());
   const substitute = (value: string) =>
     guard.action === "replace" ? map.tokens.get(value)! : `[${values.get(value)!.kind}]`;
-  replaceAll(new Map([...values.keys()].map((value) => [value, substitute(value)])), texts);
+  const substitutes = new Map([...values.keys()].map((value) => [value, substitute(value)]));
+  const refusal = (value: string, { path }: TextPlace) => {
+    const known =
+      values.get(value) ?? [...values.values()].find(({ written }) => escaped(written) === value)!;
+    verdicts.note(guard, "input", known, path, "blocked");
+    return new BlockedError(guard, known.kind, verdicts.placeOf(path));
+  };
+  replaceAll(substitutes, texts, { refusal });
 }

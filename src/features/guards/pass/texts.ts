@@ -16,14 +16,18 @@ export const OPAQUE = new Set(["media"]);
 /** What goes at places that are known, in one text. */
 export type Known = ReadonlyMap<Inspected, readonly Edit[]>;
 
-/**
- * Every occurrence of a value goes, also where no detector looks.
- * @param known places of values that have no form: elsewhere such a value goes where it is no part of a longer word
- */
+interface Replacing {
+  /** Places of values that have no form: elsewhere such a value goes where it is no part of a longer word. */
+  readonly known?: Known;
+  /** The error for a value in a place that cannot change. Absent: it stays there. */
+  readonly refusal?: (value: string, place: TextPlace) => Error;
+}
+
+/** Every occurrence of a value goes, also where no detector looks. */
 export function replaceAll(
   substitutes: Map<string, string>,
   texts: readonly Inspected[],
-  known?: Known,
+  { known, refusal }: Replacing,
 ): void {
   for (const [value, substitute] of [...substitutes]) {
     const inJson = escaped(value);
@@ -31,10 +35,11 @@ export function replaceAll(
   }
   const needles = new Needles(substitutes.keys());
   for (const one of texts) {
-    const { kind, fixed } = one.place;
-    if (fixed || OPAQUE.has(kind)) continue;
+    const { kind, fixed, isReference } = one.place;
+    if (fixed || OPAQUE.has(kind) || (isReference && !refusal)) continue;
     const own = known?.get(one) ?? [];
     const hits = needles.find(one.text).filter((hit) => !known || isFree(hit, one.text, own));
+    if (isReference && hits.length > 0) throw refusal!(hits[0]!.text, one.place);
     const edits = [
       ...own,
       ...hits.map(({ start, end, text }) => ({ start, end, text: substitutes.get(text)! })),

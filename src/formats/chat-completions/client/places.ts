@@ -3,6 +3,7 @@ import type { BrokenStream } from "../../../core/format.ts";
 import type { Frame } from "../../../core/frame.ts";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import {
+  CALLED_NAME,
   DECLARATION,
   each,
   ID,
@@ -13,6 +14,7 @@ import {
   SEALED,
   TEXT,
   textPlaces,
+  TOOL_NAME,
   WORD,
   type Leaf,
   type Level,
@@ -66,7 +68,7 @@ const DETAIL: Level = {
   },
 };
 
-const CALLED: Level = { members: { name: NAME, arguments: JSON_TEXT } };
+const CALLED: Level = { members: { name: CALLED_NAME, arguments: JSON_TEXT } };
 
 const CALL: Level = {
   says: (read) => ({ channel: `call ${Number(read("index") ?? 0)}` }),
@@ -75,7 +77,7 @@ const CALL: Level = {
     type: WORD,
     index: NUMBER,
     function: CALLED,
-    custom: { members: { name: NAME, input: { kind: "tool-arguments", piece: "input" } } },
+    custom: { members: { name: CALLED_NAME, input: { kind: "tool-arguments", piece: "input" } } },
     extra_content: { members: { google: { members: { thought_signature: SEALED } } } },
     ...MARKS,
   },
@@ -100,9 +102,13 @@ const MESSAGE: Readonly<Record<string, Rule>> = {
 const GRAMMAR = each(DECLARATION, "definition syntax");
 const FUNCTION: Level = {
   kind: "declaration",
-  members: { ...each(TEXT, "name description parameters"), strict: NUMBER },
+  members: { name: TOOL_NAME, ...each(TEXT, "description parameters"), strict: NUMBER },
 };
-const CHOSEN = { name: NAME, type: WORD, ...each({ members: { name: NAME } }, "function custom") };
+const CHOSEN = {
+  name: CALLED_NAME,
+  type: WORD,
+  ...each({ members: { name: CALLED_NAME } }, "function custom"),
+};
 
 const REQUEST: Level = {
   members: {
@@ -135,11 +141,12 @@ const REQUEST: Level = {
         function: FUNCTION,
         custom: {
           members: {
-            ...each(TEXT, "name description"),
+            name: TOOL_NAME,
+            ...each(TEXT, "description"),
             format: { members: { type: WORD, ...GRAMMAR, grammar: { members: GRAMMAR } } },
           },
         },
-        name: TEXT,
+        name: TOOL_NAME,
         ...MARKS,
       },
     },
@@ -151,7 +158,7 @@ const REQUEST: Level = {
         allowed_tools: { members: { mode: WORD, tools: { members: CHOSEN } } },
       },
     },
-    function_call: { kind: "name", members: { name: NAME } },
+    function_call: { kind: "name", members: { name: CALLED_NAME } },
     response_format: {
       kind: "declaration",
       members: {

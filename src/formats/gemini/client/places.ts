@@ -2,6 +2,7 @@
 import type { Frame } from "../../../core/frame.ts";
 import {
   ARGUMENTS,
+  CALLED_NAME,
   DECLARATION,
   each,
   ID,
@@ -12,6 +13,7 @@ import {
   SEALED,
   TEXT,
   textPlaces,
+  TOOL_NAME,
   WORD,
   type Level,
   type Rule,
@@ -32,13 +34,13 @@ const PART: Level = {
     thoughtSignature: SEALED,
     ...each(BLOB, "inlineData fileData"),
     functionCall: {
-      members: { id: ID, name: NAME, ...each(ARGUMENTS, "args partialArgs"), willContinue: NUMBER },
+      members: { id: ID, name: CALLED_NAME, ...each(ARGUMENTS, "args partialArgs"), willContinue: NUMBER },
     },
     functionResponse: {
       kind: "tool-result",
       members: {
         id: ID,
-        name: NAME,
+        name: CALLED_NAME,
         response: TEXT,
         parts: { members: { text: TEXT, ...each(BLOB, "inlineData fileData") } },
         scheduling: WORD,
@@ -63,7 +65,8 @@ const CONTENT: Level = {
 const FUNCTION: Level = {
   kind: "declaration",
   members: {
-    ...each(TEXT, "name description parameters parametersJsonSchema response responseJsonSchema"),
+    name: TOOL_NAME,
+    ...each(TEXT, "description parameters parametersJsonSchema response responseJsonSchema"),
     behavior: WORD,
   },
 };
@@ -101,7 +104,7 @@ const REQUEST: Level = {
     toolConfig: {
       members: {
         functionCallingConfig: {
-          members: { mode: WORD, allowedFunctionNames: NAME, streamFunctionCallArguments: NUMBER },
+          members: { mode: WORD, allowedFunctionNames: CALLED_NAME, streamFunctionCallArguments: NUMBER },
         },
         retrievalConfig: OTHER,
         includeServerSideToolInvocations: NUMBER,

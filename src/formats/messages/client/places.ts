@@ -5,6 +5,7 @@ import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import type { Json } from "../../../core/json.ts";
 import {
   ARGUMENTS,
+  CALLED_NAME,
   DECLARATION,
   each,
   ID,
@@ -14,6 +15,7 @@ import {
   SEALED,
   TEXT,
   textPlaces,
+  TOOL_NAME,
   WORD,
   type Level,
   type Rule,
@@ -62,7 +64,7 @@ const BLOCK: Level = {
     ...each(NUMBER, "is_error"),
     ...each(TEXT, "text title context thinking data url refusal"),
     ...each(TEXT, "stdout stderr snippet"),
-    ...each(NAME, "name toolset_name tool_name server_name"),
+    ...each(CALLED_NAME, "name toolset_name tool_name server_name"),
     ...each(WORD, "page_age retrieved_at file_type"),
     encrypted_content: { kind: "document", fixed: "encrypted" },
     get tool_references(): Rule {
@@ -85,7 +87,8 @@ const TOOL: Level = {
   kind: "declaration",
   members: {
     ...each(WORD, "type"),
-    ...each(TEXT, "name description input_schema input_examples"),
+    name: TOOL_NAME,
+    ...each(TEXT, "description input_schema input_examples"),
     ...each(
       NUMBER,
       `strict max_uses display_width_px display_height_px display_number max_characters
@@ -116,7 +119,7 @@ const REQUEST: Level = {
     ...each(NUMBER, "stream temperature top_p top_k max_tokens"),
     ...each(NAME, "stop_sequences metadata tags"),
     tools: TOOL,
-    tool_choice: { members: { type: WORD, name: NAME, disable_parallel_tool_use: NUMBER } },
+    tool_choice: { members: { type: WORD, name: CALLED_NAME, disable_parallel_tool_use: NUMBER } },
     thinking: { members: { ...each(WORD, "type display block_binding"), budget_tokens: NUMBER } },
     output_config: { members: { effort: WORD, format: FORMAT, task_budget: WORD } },
     output_format: FORMAT,

@@ -4,6 +4,7 @@ import type { Frame } from "../../../core/frame.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import {
   ARGUMENTS,
+  CALLED_NAME,
   DECLARATION,
   each,
   ID,
@@ -13,6 +14,7 @@ import {
   OTHER,
   TEXT,
   textPlaces,
+  TOOL_NAME,
   WORD,
   type Level,
 } from "../../shared/text-places.ts";
@@ -21,7 +23,7 @@ const CALL: Level = {
   members: {
     id: ID,
     type: WORD,
-    function: { members: { index: NUMBER, name: NAME, arguments: ARGUMENTS } },
+    function: { members: { index: NUMBER, name: CALLED_NAME, arguments: ARGUMENTS } },
   },
 };
 
@@ -43,11 +45,14 @@ const REQUEST: Level = {
         if (role === "system") return { role, kind: "system" };
         return role === "tool" ? { role, kind: "tool-result" } : { role };
       },
-      members: { ...MESSAGE, ...each(NAME, "name tool_name"), tool_call_id: ID },
+      members: { ...MESSAGE, ...each(NAME, "name"), tool_name: CALLED_NAME, tool_call_id: ID },
     },
     tools: {
       kind: "declaration",
-      members: { type: WORD, function: { members: each(TEXT, "name description parameters") } },
+      members: {
+        type: WORD,
+        function: { members: { name: TOOL_NAME, ...each(TEXT, "description parameters") } },
+      },
     },
     ...each(NUMBER, "stream logprobs top_logprobs truncate shift context raw width height steps dimensions"),
     format: DECLARATION,

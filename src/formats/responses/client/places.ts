@@ -4,6 +4,7 @@ import type { Frame } from "../../../core/frame.ts";
 import { isObject, type Json, type JsonObject, parseJson } from "../../../core/json.ts";
 import {
   ARGUMENTS,
+  CALLED_NAME,
   each,
   ID,
   MEDIA,
@@ -13,6 +14,7 @@ import {
   SEALED,
   TEXT,
   textPlaces,
+  TOOL_NAME,
   WORD,
   type Level,
   type Rule,
@@ -54,7 +56,7 @@ const PART: Level = {
 };
 
 const GRAMMAR = each(TEXT, "syntax definition");
-const DECLARED = { ...each(TEXT, "name description parameters"), strict: NUMBER };
+const DECLARED = { name: TOOL_NAME, ...each(TEXT, "description parameters"), strict: NUMBER };
 const FORMAT: Level = {
   kind: "declaration",
   members: { type: WORD, ...GRAMMAR, grammar: { members: GRAMMAR } },
@@ -69,7 +71,7 @@ const TOOL: Level = {
     environment: OTHER,
     format: FORMAT,
     function: { members: DECLARED },
-    custom: { members: { ...each(TEXT, "name description"), format: FORMAT } },
+    custom: { members: { name: TOOL_NAME, ...each(TEXT, "description"), format: FORMAT } },
     get tools(): Rule {
       return TOOL;
     },
@@ -101,7 +103,7 @@ const ITEM: Level = {
     ...each(WORD, "type role status phase execution"),
     ...each(ID, "id call_id"),
     content: PART,
-    ...each(NAME, "name namespace"),
+    ...each(CALLED_NAME, "name namespace"),
     output: PART,
     arguments: { kind: "tool-arguments", isJson: true },
     ...each(ARGUMENTS, "input code queries"),
@@ -131,8 +133,8 @@ const ITEM: Level = {
 
 const CHOSEN = {
   type: WORD,
-  ...each(NAME, "name namespace server_label"),
-  ...each({ members: { name: NAME } }, "function custom"),
+  ...each(CALLED_NAME, "name namespace server_label"),
+  ...each({ members: { name: CALLED_NAME } }, "function custom"),
 };
 
 const REQUEST: Level = {

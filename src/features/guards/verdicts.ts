@@ -60,6 +60,7 @@ class Noted {
 const open = new Slot<Verdicts>();
 
 export class Verdicts {
+  readonly #call: Call;
   readonly #secret: Uint8Array;
   readonly #noted: ReadonlyMap<Guard, Noted>;
   /** By kind. */
@@ -69,6 +70,7 @@ export class Verdicts {
   constructor(guards: readonly Guard[], call: Call, secret: Uint8Array) {
     this.#secret = secret;
     this.#noted = new Map(guards.map((guard) => [guard, new Noted()]));
+    this.#call = call;
     open.set(call, this);
   }
 
@@ -119,6 +121,11 @@ export class Verdicts {
   /** An answer has a token without a value. */
   unrestored(kind: string): void {
     this.#unrestored.set(kind, (this.#unrestored.get(kind) ?? 0) + 1);
+  }
+
+  loseLogprobs(): void {
+    const reporting = this.#call.attempt ?? this.#call;
+    reporting.reportLoss("dropped", "logprobs", "they spell a text that a guard has replaced");
   }
 
   /** Value of the header `x-weir-guards`. @param isOpen the answer is still to come */

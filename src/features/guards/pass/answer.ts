@@ -28,5 +28,6 @@ function guardJson(opened: OpenedJson, places: TextPlaces, output: Output): Open
     if (judged.error) throw judged.error;
     if (whole !== given) changes.set(text.path, whole);
   }
-  return changes.size === 0 ? opened : { ...opened, body: withTexts(bytes, changes) };
+  if (changes.size === 0) return opened;
+  return { ...opened, body: withTexts(bytes, changes, () => output.loseLogprobs()) };
 }

@@ -15,6 +15,8 @@ export class StreamEvent implements Holder {
   changes?: Map<string, string>;
   /** It has a text, or a piece of one. */
   hasText = false;
+  /** Logprobs in it have gone with the text that they spell. Known once it is written. */
+  lost = false;
   /** It has pieces of texts, and ends none. */
   isPiece = false;
 
@@ -43,7 +45,8 @@ export class StreamEvent implements Holder {
   /** Its data with all changes. */
   get data(): string {
     const text = this.#data?.text ?? "";
-    return this.changes ? Buffer.from(withTexts(Buffer.from(text), this.changes)).toString() : text;
+    if (!this.changes) return text;
+    return Buffer.from(withTexts(Buffer.from(text), this.changes, () => (this.lost = true))).toString();
   }
 
   written(): string {

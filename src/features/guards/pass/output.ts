@@ -62,6 +62,11 @@ export class Output {
     for (const guard of this.#guards) this.#verdicts.unread(guard, fixed ?? kind);
   }
 
+  /** Logprobs that spell a replaced text have gone with it. */
+  loseLogprobs(): void {
+    this.#verdicts.loseLogprobs();
+  }
+
   /** Nothing in an answer can change. */
   get isIdle(): boolean {
     return this.#guards.length === 0 && this.#map.size === 0;

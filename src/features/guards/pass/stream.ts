@@ -259,7 +259,13 @@ export class GuardedSource extends Passed {
 
   #write(events: readonly StreamEvent[]): void {
     this.#last = events.findLast(({ hasData }) => hasData)?.frame() ?? this.#last;
-    super.piece(Buffer.from(events.map((event) => event.written()).join("")));
+    super.piece(Buffer.from(this.#written(events)));
+  }
+
+  #written(events: readonly StreamEvent[]): string {
+    const text = events.map((event) => event.written()).join("");
+    if (events.some(({ lost }) => lost)) this.#output.loseLogprobs();
+    return text;
   }
 
   /** Ends the stream at a value: what is decided goes on, the event with the value and all behind it do not. */
@@ -269,7 +275,7 @@ export class GuardedSource extends Passed {
     const sent = this.#decided();
     const frames = error!.as === "refusal" ? this.#places.stopped(error!.message, this.broken()) : undefined;
     const ending = frames ? () => super.end() : () => super.fail(error);
-    const text = sent.map((event) => event.written()).join("") + (frames ?? []).map(writeFrame).join("");
+    const text = this.#written(sent) + (frames ?? []).map(writeFrame).join("");
     this.#ending = ending;
     if (text === "" || (this.#isHead && !frames)) ending();
     else super.piece(Buffer.from(text));

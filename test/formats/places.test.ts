@@ -88,6 +88,34 @@ describe("each member that a schema names is in the table of texts, or there as 
   }
 });
 
+/** Members that a JSON schema says are strings. */
+function* stringsIn(schema: Json | undefined, path: readonly string[] = []): Generator<readonly string[]> {
+  if (!isObject(schema)) return;
+  for (const part of [schema.anyOf, schema.oneOf].flatMap((list) => (Array.isArray(list) ? list : [])))
+    yield* stringsIn(part, path);
+  yield* stringsIn(schema.items, path);
+  if (schema.type === "string" && schema.enum === undefined && schema.const === undefined) yield path;
+  for (const [name, member] of Object.entries(isObject(schema.properties) ? schema.properties : {}))
+    yield* stringsIn(member, [...path, name]);
+}
+
+describe("no member that a schema calls a string is in the table as one that holds none", () => {
+  for (const [id, { request, beside }, , { rules }] of FORMATS)
+    test(id, () => {
+      const { answer, event } = request.schemas!;
+      const embedded = (beside.embeds ?? []).map(({ schemas }) => schemas.request);
+      const asked = [request.schema, beside.count?.schemas?.request, ...embedded];
+      const found = [
+        ...asked.flatMap((schema) => [...stringsIn(schema)].map((path) => ruleAt(rules.request, path))),
+        ...[answer, event].flatMap((schema) =>
+          [...stringsIn(schema)].map((path) => ruleAt(rules.answer, path)),
+        ),
+      ];
+      expect(found.length).toBeGreaterThan(3);
+      expect(found.filter((rule) => rule && "none" in rule && rule.none === "no string")).toEqual([]);
+    });
+});
+
 const bytesOf = (body: JsonObject) => Buffer.from(JSON.stringify(body));
 
 function textsOf(client: ClientCodec, body: JsonObject) {

@@ -13,6 +13,10 @@ export type Action = (typeof ACTIONS)[number] | "route";
 export const PLACES = ["input", "output", "tool-results"] as const;
 export type GuardPlace = (typeof PLACES)[number];
 
+/** Which texts a guard looks at. A value that it replaces goes everywhere. */
+export const KINDS = ["text", "reasoning", "tools", "declarations", "documents", "names"] as const;
+export type Kind = (typeof KINDS)[number];
+
 /** When a guard judges an answer: piece by piece as it streams, or as a whole before the client gets any of it. */
 export const MODES = ["window", "hold"] as const;
 export type Mode = (typeof MODES)[number];

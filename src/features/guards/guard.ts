@@ -8,20 +8,9 @@ import type { Detector } from "./detect/detector.ts";
 import { patternDetector } from "./detect/pattern.ts";
 import { type Found, scan } from "./detect/scan.ts";
 import type { Action, BlockedAs, GuardPlace, Mode } from "./declarations.ts";
+import { kindsOf } from "./flow/kinds.ts";
 import type { GuardedModel } from "./flow/models.ts";
 import type { NamedGuard } from "./section.ts";
-
-/** Kinds of texts that guards look at. Declarations of tools have examples, and media are no texts. */
-const INSPECTED = new Set<TextKind>([
-  "text",
-  "system",
-  "reasoning",
-  "tool-arguments",
-  "tool-result",
-  "document",
-  "name",
-  "other",
-]);
 
 const WHERE: readonly GuardPlace[] = ["input", "output"];
 
@@ -35,6 +24,7 @@ export class Guard {
   readonly detectors: readonly Detector[];
   /** Absent: it asks nothing, and judges at once. */
   readonly asked: Asked | undefined;
+  readonly #kinds: ReadonlySet<TextKind>;
   readonly #on: ReadonlySet<GuardPlace>;
   readonly #keys: readonly string[];
   readonly #models: readonly string[] | undefined;
@@ -42,7 +32,7 @@ export class Guard {
 
   /** @param asked what it asks */
   constructor(
-    { name, find = [], do: action, on, keys, models, unless, mode, as }: NamedGuard,
+    { name, find = [], do: action, on, kinds, keys, models, unless, mode, as }: NamedGuard,
     asked?: Asked,
   ) {
     this.name = name;
@@ -55,6 +45,7 @@ export class Guard {
     });
     this.asked = asked;
     this.mode = mode ?? "window";
+    this.#kinds = kindsOf(kinds);
     this.#on = new Set(on ?? (this.route === undefined ? WHERE : ["input"]));
     this.#keys = keys ?? ["*"];
     this.#models = models;
@@ -73,14 +64,14 @@ export class Guard {
   /** Whether it looks at a text of a request. */
   reads({ kind }: Pick<Text, "kind">): boolean {
     return (
-      INSPECTED.has(kind) &&
+      this.#kinds.has(kind) &&
       (this.#on.has("input") || (kind === "tool-result" && this.#on.has("tool-results")))
     );
   }
 
   /** Whether it looks at a text of an answer. */
   readsAnswer({ kind }: Pick<Text, "kind">): boolean {
-    return INSPECTED.has(kind) && this.readsAnswers;
+    return this.#kinds.has(kind) && this.readsAnswers;
   }
 
   guards(principal: Principal | undefined): boolean {

@@ -6,7 +6,7 @@ import { isObject } from "../../core/json.ts";
 import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
 import { slowness } from "../../config/slow-expression.ts";
 import { ASKED, ASKING, webhook } from "./ask/section.ts";
-import { ACTIONS, BLOCKS, BUILT_IN, MODES, PLACES, UNINSPECTED } from "./declarations.ts";
+import { ACTIONS, BLOCKS, BUILT_IN, KINDS, MODES, PLACES, UNINSPECTED } from "./declarations.ts";
 
 const GUARD_NAME = /^[a-z][a-z0-9-]{0,39}$/;
 
@@ -71,6 +71,14 @@ const guard = Type.Object(
         minItems: 1,
         "x-expects": `a list of ${PLACES.join(", ")}`,
         description: "Where it looks. Default: `input` and `output`.",
+      }),
+    ),
+    kinds: Type.Optional(
+      Type.Array(oneOf(KINDS, {}), {
+        minItems: 1,
+        "x-expects": `a list of ${KINDS.join(", ")}`,
+        description:
+          "Which texts it looks at: `tools` are arguments and results, `declarations` what requests say of tools and schemas, `names` users, metadata, names of tools and stop sequences. A value that it replaces goes from all of them. Default: all but `declarations`.",
       }),
     ),
     keys: Type.Optional(

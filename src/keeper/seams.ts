@@ -1,6 +1,7 @@
 /** The seams of the keeper: a part of weir for its part in each worker, and its tables in the store of the books. */
 import type { Metric } from "../core/metric.ts";
 import type { Noted } from "../core/slot.ts";
+import type { Warning } from "../core/warning.ts";
 import type { CallRecord } from "../ledger/record.ts";
 import type { BooksObserver } from "./books/observers.ts";
 import type { NameKind, Names } from "./store/names.ts";
@@ -36,6 +37,8 @@ export interface KeeperHost {
   keyName(this: void, id: string): string;
   /** Adds to a counter of the feature. @param labels values in the order of the metric's labels @param amount 0 makes the series */
   count(this: void, metric: Metric, labels: readonly string[], amount: number): void;
+  /** Tells whoever sends alerts that something begins or ends. */
+  warn(this: void, warning: Warning): void;
   /** From now on the observer hears what happens in the books. */
   observe(this: void, observer: Partial<BooksObserver>): void;
   /** What the part gives to the admin operations of its feature, by a slot that both know. */

@@ -49,6 +49,7 @@ await keeperPartsOf(FEATURES, {
   settled: async () => true,
   keyName: (id) => id,
   count: () => {},
+  warn: () => {},
   observe: () => {},
   offers: OFFERS,
 });

@@ -1,8 +1,9 @@
 /** Decides what is worth an alert, and who gets it. */
+import type { Warning } from "../../core/warning.ts";
 import type { BreakerReport } from "../../ledger/messages.ts";
 import { sayNano, type Nano, toDollars } from "../../ledger/money.ts";
 import type { CallRecord } from "../../ledger/record.ts";
-import type { AlertEvent, AlertTarget } from "./section.ts";
+import { ALERT_EVENTS, type AlertEvent, type AlertTarget } from "./section.ts";
 import type { Alert } from "./alert.ts";
 import { Conditions } from "./conditions.ts";
 import { ErrorRate, hasFailed, WINDOW_MS } from "./error-rate.ts";
@@ -71,6 +72,16 @@ export class Alerts {
     const name = nameOf("store", "");
     if (fault === undefined) this.#isAway(name, () => news("the store can be used again"));
     else this.#holds(name, news(`the store cannot be used, records of calls wait: ${fault}`), STORE_MS);
+  }
+
+  /** What another part of weir sees. */
+  warned({ event: word, condition, subject, isOver, message, facts }: Warning): void {
+    const event = ALERT_EVENTS.find((one) => one === word);
+    if (!event) return;
+    const name = nameOf(event, `${condition} ${subject}`);
+    const news = { event, subject, message, facts };
+    if (isOver) this.#isAway(name, () => news);
+    else this.#holds(name, news);
   }
 
   records(calls: readonly CallRecord[]): void {

@@ -33,6 +33,7 @@ export function start(host: KeeperHost): KeeperPart<readonly AlertTarget[]> {
       storeFault = fault;
       tell((alerts) => alerts.store(fault));
     },
+    warned: (warning) => tell((alerts) => alerts.warned(warning)),
     alert(_, percent, { budget: { name, limit }, row: { spent, assumed }, endsAt }) {
       const used = spent + assumed;
       tell((alerts) =>

@@ -77,6 +77,7 @@ export function hostOf(books: Books, upkeep: Upkeep, folder?: string): KeeperHos
     note: (...entry) => upkeep.reports.note(...entry),
     keyName: (id) => books.policy.keys.find((key) => key.id === id)?.name ?? id,
     count: (metric, labels, value) => books.observers.counted([{ metric, series: [{ labels, value }] }]),
+    warn: (warning) => books.observers.warned(warning),
     observe: (observer) => books.observers.add(observer),
     offers: {},
   };

@@ -1,5 +1,6 @@
 /** Observers of the books: metrics and parts of features. */
 import type { Counted } from "../../core/metric.ts";
+import type { Warning } from "../../core/warning.ts";
 import type { BookSettings, WorkerState } from "../../ledger/messages.ts";
 import type { RecordBatch } from "../../ledger/record.ts";
 import type { BudgetAccount } from "./budget-account.ts";
@@ -27,6 +28,8 @@ export interface BooksObserver {
   counted(counted: readonly Counted[]): void;
   /** @param fault one sentence while the store cannot be used; absent: it can be used again */
   store(fault: string | undefined): void;
+  /** Something begins or ends of which the operator should know. It may be repeated. */
+  warned(warning: Warning): void;
 }
 
 export class Observers implements BooksObserver {
@@ -79,5 +82,9 @@ export class Observers implements BooksObserver {
 
   store(fault: string | undefined): void {
     for (const observer of this.#observers) observer.store?.(fault);
+  }
+
+  warned(warning: Warning): void {
+    for (const observer of this.#observers) observer.warned?.(warning);
   }
 }

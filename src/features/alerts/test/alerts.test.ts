@@ -128,3 +128,16 @@ test("a receiver gets the events that it asks for", () => {
   alerts.breakers(1, [FAILING]);
   expect(sent.map(({ url }) => url)).toEqual(["http://b"]);
 });
+
+test("what another part of weir warns of is told once, and is over when it says so", async () => {
+  const { clock, alerts, news } = setUp();
+  const warning = { event: "guard", condition: "silent", subject: "pii", message: "it is silent", facts: {} };
+  alerts.warned({ ...warning, isOver: false });
+  alerts.warned({ ...warning, isOver: false });
+  alerts.warned({ ...warning, condition: "unavailable", isOver: false });
+  alerts.warned({ ...warning, event: "other", isOver: false });
+  expect(news()).toEqual(["guard begins pii", "guard begins pii"]);
+  alerts.warned({ ...warning, isOver: true });
+  await clock.pass(60_000);
+  expect(news()).toEqual(["guard ends pii"]);
+});

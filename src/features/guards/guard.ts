@@ -2,6 +2,7 @@
 import type { Principal } from "../../core/principal.ts";
 import type { Text, TextKind } from "../../core/text-places.ts";
 import { matchesAny } from "../../core/model-pattern.ts";
+import { isOfCaller, isOfModels, type Scope } from "./applies.ts";
 import type { Asked } from "./ask/asked.ts";
 import { DETECTORS } from "./detect/built-in.ts";
 import type { Detector } from "./detect/detector.ts";
@@ -26,15 +27,11 @@ export class Guard {
   readonly asked: Asked | undefined;
   readonly #kinds: ReadonlySet<TextKind>;
   readonly #on: ReadonlySet<GuardPlace>;
-  readonly #keys: readonly string[];
-  readonly #models: readonly string[] | undefined;
-  readonly #unless: readonly string[];
+  readonly #scope: Scope;
 
   /** @param asked what it asks */
-  constructor(
-    { name, find = [], do: action, on, kinds, keys, models, unless, mode, as }: NamedGuard,
-    asked?: Asked,
-  ) {
+  constructor(options: NamedGuard, asked?: Asked) {
+    const { name, find = [], do: action, on, kinds, mode, as } = options;
     this.name = name;
     this.action = typeof action === "string" ? action : "route";
     this.route = typeof action === "string" ? undefined : action.route;
@@ -47,9 +44,7 @@ export class Guard {
     this.mode = mode ?? "window";
     this.#kinds = kindsOf(kinds);
     this.#on = new Set(on ?? (this.route === undefined ? WHERE : ["input"]));
-    this.#keys = keys ?? ["*"];
-    this.#models = models;
-    this.#unless = unless ?? [];
+    this.#scope = options;
   }
 
   /** Whether it looks at texts of requests, and not at the results of tools alone. */
@@ -75,31 +70,22 @@ export class Guard {
   }
 
   guards(principal: Principal | undefined): boolean {
-    return this.#keys.some((one) => {
-      if (one === "*") return true;
-      if (!principal) return false;
-      const { path, name } = principal;
-      return one.startsWith("/")
-        ? path === one || path.startsWith(one === "/" ? one : `${one}/`)
-        : name === one;
-    });
+    return isOfCaller(this.#scope, principal);
   }
 
   /** @param targets all models that may answer */
   guardsModels(targets: readonly GuardedModel[]): boolean {
-    const models = this.#models;
-    if (models && !targets.some(({ names }) => matchesAny(models, names))) return false;
-    return targets.length === 0 || !targets.every(({ sure }) => this.permits(sure));
+    return isOfModels(this.#scope, targets);
   }
 
   /** Whether a model may see everything. @param names as the operator and the provider have them */
   permits(names: readonly string[]): boolean {
-    return matchesAny(this.#unless, names);
+    return matchesAny(this.#scope.unless ?? [], names);
   }
 
   /** Whether it names models that may see everything. */
   get hasPermitted(): boolean {
-    return this.#unless.length > 0;
+    return (this.#scope.unless ?? []).length > 0;
   }
 
   /** @param from values begin there or later */

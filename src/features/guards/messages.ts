@@ -1,7 +1,11 @@
-/** What workers ask the keeper about guards. */
+/** What workers and the keeper tell each other about guards. */
+import type { Watched } from "./watch/watch.ts";
 
-/** The secret of the store, from which tokens are derived. */
-export type GuardsUp = { readonly wants: "secret" };
+export type GuardsUp =
+  /** The secret of the store, from which tokens are derived. */
+  | { readonly wants: "secret" }
+  /** The guards of the config that serves. */
+  | { readonly guards: readonly Watched[] };
 
 export type GuardsDown =
   /** 32 bytes, base64url. */

@@ -4,10 +4,12 @@ import { GatewayError } from "../../core/error.ts";
 import type { Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import type { GuardsDown, GuardsUp } from "./messages.ts";
 import type { Asked } from "./ask/asked.ts";
+import { PLACES } from "./declarations.ts";
 import { asks, guardsOf, type NamedGuard, uninspectedOf } from "./section.ts";
+import type { Watched } from "./watch/watch.ts";
 
 export function start({ channel, fault, answerNotes, meter }: WorkerHost): WorkerPart {
-  let secret: StoreSecret | undefined;
+  let keeper: Keeper | undefined;
   let loaded: typeof import("./verdicts.ts") | undefined;
   return {
     async seams(config): Promise<Seams | undefined> {
@@ -15,16 +17,26 @@ export function start({ channel, fault, answerNotes, meter }: WorkerHost): Worke
       if (options.length === 0) return undefined;
       const [{ Guards }, { Guard }] = await Promise.all([import("./around.ts"), import("./guard.ts")]);
       loaded ??= await import("./verdicts.ts");
-      const known = (secret ??= new StoreSecret(channel<GuardsUp, GuardsDown>(), fault));
+      const known = (keeper ??= new Keeper(channel<GuardsUp, GuardsDown>(), fault));
       const guards = new Guards(
         await Promise.all(options.map(async (one) => new Guard(one, await askedOf(one, fault)))),
         {
-          root: () => known.get(),
+          root: () => known.secret(),
           notes: answerNotes,
           refusesUnread: uninspectedOf(config) === "block",
         },
       );
       return { around: { at: "guard", run: (entry, next) => guards.run(entry, next) } };
+    },
+    serves(config) {
+      const watched = guardsOf(config).map(({ name, on = PLACES, keys, models, unless }): Watched => ({
+        name,
+        judgesAll: on.includes("input") || on.includes("output"),
+        ...(keys && { keys }),
+        ...(models && { models }),
+        ...(unless && { unless }),
+      }));
+      keeper?.watch(watched);
     },
     recorder() {
       // Calls that began before a reload may have verdicts, too.
@@ -42,19 +54,23 @@ async function askedOf(guard: NamedGuard, fault: WorkerHost["fault"]): Promise<A
 const WAIT_MS = 10_000;
 const AGAIN_MS = 100;
 
-/** The secret of the store, from the keeper. It has none while it opens the store. */
-class StoreSecret {
+/** The part in the keeper. It has no secret while it opens the store. */
+class Keeper {
   readonly #channel: Channel<GuardsUp, GuardsDown>;
   readonly #report: (sentence: string) => void;
   #secret: Uint8Array | undefined;
   #fault = "the keeper does not answer";
+  #watched: readonly Watched[] = [];
 
   /** @param report logs a sentence */
   constructor(channel: Channel<GuardsUp, GuardsDown>, report: (sentence: string) => void) {
     this.#channel = channel;
     this.#report = report;
     channel.listen({
-      up: () => this.#ask(),
+      up: () => {
+        this.#ask();
+        this.watch(this.#watched);
+      },
       down: () => {},
       message: (message) => {
         if ("secret" in message) this.#secret = Buffer.from(message.secret, "base64url");
@@ -63,8 +79,14 @@ class StoreSecret {
     });
   }
 
-  /** @throws GatewayError if the keeper does not have it within some seconds */
-  get(): Uint8Array | Promise<Uint8Array> {
+  /** Has the keeper watch the guards of the config. */
+  watch(guards: readonly Watched[]): void {
+    this.#watched = guards;
+    if (this.#channel.isUp) this.#channel.send({ guards });
+  }
+
+  /** The secret of the store. @throws GatewayError if the keeper does not have it within some seconds */
+  secret(): Uint8Array | Promise<Uint8Array> {
     return this.#secret ?? this.#wait();
   }
 

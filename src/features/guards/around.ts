@@ -7,6 +7,7 @@ import { describeError } from "../../gateway/delivery/settle.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
 import type { Edited, Entry } from "../../gateway/seams.ts";
 import type { TextPlaces } from "../../core/text-places.ts";
+import { addedTo, noteRemoval } from "./added.ts";
 import { modelsOf } from "./flow/models.ts";
 import { Rerouted, reroute } from "./flow/route.ts";
 import type { Guard } from "./guard.ts";
@@ -35,6 +36,7 @@ export class Guards {
   readonly #guards: readonly Guard[];
   readonly #uses: Uses;
   readonly #secrets = new Map<string, Uint8Array>();
+  readonly #has = (name: string) => this.#guards.some((guard) => guard.name === name);
 
   constructor(guards: readonly Guard[], uses: Uses) {
     this.#guards = guards;
@@ -44,6 +46,7 @@ export class Guards {
   /** A guard that leads the call to another model has done its work: the others look at the call once more. */
   async run(entry: Entry, next: (edited?: Edited) => Promise<Opened>): Promise<Opened> {
     const routed: Rerouted[] = [];
+    noteRemoval(entry.call);
     for (;;)
       try {
         return await this.#run(entry, next, routed);
@@ -111,7 +114,8 @@ export class Guards {
 
   #for(entry: Entry): readonly Guard[] {
     const { call } = entry;
-    const guards = this.#guards.filter((guard) => guard.guards(call.principal));
+    const added = addedTo(call, this.#has);
+    const guards = this.#guards.filter((guard) => guard.guards(call.principal) || added.includes(guard.name));
     if (guards.length === 0) return guards;
     const models = modelsOf(entry);
     return guards.filter((guard) => guard.guardsModels(models));

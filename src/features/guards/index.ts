@@ -1,7 +1,8 @@
 /** Guards: what may not leave is replaced, refused or noted, in requests and answers of all formats, streamed or not. */
 import type { Feature } from "../../feature/feature.ts";
 import { guardFacts } from "./columns.ts";
-import { guardsHeader } from "./headers.ts";
+import { guardHeaders } from "./headers.ts";
+import { addedGuards } from "./key-options.ts";
 import { GUARD_METRICS } from "./metrics.ts";
 import { guardsSection } from "./section.ts";
 
@@ -9,7 +10,8 @@ export const guards: Feature = {
   name: "guards",
   section: guardsSection,
   columns: [guardFacts],
-  headers: [guardsHeader],
+  headers: guardHeaders,
+  keyOptions: [addedGuards],
   metrics: GUARD_METRICS,
   tables: () => import("./tables.ts"),
   worker: () => import("./worker.ts"),

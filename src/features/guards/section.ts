@@ -85,7 +85,7 @@ const guard = Type.Object(
       Type.Array(Type.String(), {
         examples: [["/eng", "alice"]],
         description:
-          "Names of keys, or paths with all keys below them, whose calls it guards; `*`: all, also calls without a key. Default: all.",
+          "Names of keys, or paths with all keys below them, whose calls it guards; `*`: all, also calls without a key; an empty list: those alone that ask for it, by the option `guards` of their key or by `x-weir-guards-add`. Default: all.",
       }),
     ),
     models: Type.Optional(

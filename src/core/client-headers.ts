@@ -10,15 +10,19 @@ const CREDENTIALS: ReadonlySet<string> = new Set([
   "cookie",
 ]);
 
+/** Whether a header carries a credential of a client. */
+export function isCredential(name: string): boolean {
+  return CREDENTIALS.has(name.toLowerCase());
+}
+
 /** The headers of a client without its credentials. */
 export function withoutCredentials(headers: HeaderReader): HeaderReader {
-  const isHidden = (name: string) => CREDENTIALS.has(name.toLowerCase());
   return {
-    get: (name) => (isHidden(name) ? null : headers.get(name)),
-    has: (name) => !isHidden(name) && headers.has(name),
+    get: (name) => (isCredential(name) ? null : headers.get(name)),
+    has: (name) => !isCredential(name) && headers.has(name),
     forEach: (visit) =>
       headers.forEach((value, name) => {
-        if (!isHidden(name)) visit(value, name);
+        if (!isCredential(name)) visit(value, name);
       }),
   };
 }

@@ -1,10 +1,11 @@
 /** The section of the configuration for guards. */
 import { type Static, Type } from "@sinclair/typebox";
-import { type Fault, faultAt } from "../../config/error.ts";
+import { type Fault, faultAt, type Path } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
 import { isObject } from "../../core/json.ts";
 import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
 import { slowness } from "../../config/slow-expression.ts";
+import { webhookFaults } from "./ask/faults.ts";
 import { ASKED, ASKING, webhook } from "./ask/section.ts";
 import { ACTIONS, BLOCKS, BUILT_IN, KINDS, MODES, PLACES, UNINSPECTED } from "./declarations.ts";
 
@@ -186,14 +187,26 @@ function guardFaults(written: unknown): Fault[] {
     const found = isObject(one) && Array.isArray(one.find) ? one.find : [];
     if (isObject(one) && one.find === undefined && ASKED.every((name) => one[name] === undefined))
       return faultAt(["guards", name], `a guard has find, or one of ${ASKED.join(", ")}`);
-    if (isObject(one) && asks(one as GuardOptions) && (!Array.isArray(one.on) || one.on.includes("output")))
+    if (
+      isObject(one) &&
+      asks(one as GuardOptions) &&
+      !isObject(one.do) &&
+      (!Array.isArray(one.on) || one.on.includes("output"))
+    )
       return faultAt(["guards", name], "a guard that asks judges requests only: say on: [input]");
-    return found.flatMap((each, at) =>
-      isObject(each) && typeof each.pattern === "string"
-        ? faultAt(["guards", name, "find", at, "pattern"], expressionFault(each.pattern))
-        : [],
-    );
+    return [
+      ...(isObject(one) ? webhookFaults(one.webhook, ["guards", name, "webhook"]) : []),
+      ...found.flatMap((each, at) => foundFaults(each, ["guards", name, "find", at])),
+    ];
   });
+}
+
+function foundFaults(found: unknown, path: Path): Fault[] {
+  if (!isObject(found)) return [];
+  if (found.webhook !== undefined) return webhookFaults(found.webhook, [...path, "webhook"]);
+  return typeof found.pattern === "string"
+    ? faultAt([...path, "pattern"], expressionFault(found.pattern))
+    : [];
 }
 
 function expressionFault(source: string): string | undefined {

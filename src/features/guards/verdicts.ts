@@ -94,7 +94,7 @@ export class Verdicts {
     noted.count++;
     noted.kinds[kind] = (noted.kinds[kind] ?? 0) + 1;
     noted.place ??= this.placeOf(path) || undefined;
-    if (noted.marks.size < MOST_MARKS)
+    if (normal !== "" && noted.marks.size < MOST_MARKS)
       noted.marks.add(`${kind}_${digestOf(this.#secret, kind, normal).slice(0, SHORT)}`);
   }
 
@@ -105,6 +105,18 @@ export class Verdicts {
       for (const { start, end } of guard.find(place).toReversed())
         place = `${place.slice(0, start)}*${place.slice(end)}`;
     return place;
+  }
+
+  /** A verdict on all texts. @param kind why, in a word */
+  flagged(guard: Guard, phase: Phase, kind: string): void {
+    this.note(guard, phase, { kind, normal: "" }, "", "flagged");
+  }
+
+  /** A verdict on all texts, by which a guard blocks. @param kind why, in a word */
+  judged(guard: Guard, phase: Phase, kind: string): BlockedError {
+    this.note(guard, phase, { kind, normal: "" }, "", "blocked");
+    const where = phase === "output" ? "the answer" : "the request";
+    return new BlockedError(guard, kind, undefined, `refused ${where}: its verdict is ${kind}.`);
   }
 
   /** A guard could not judge. */
@@ -174,14 +186,18 @@ function graver(one: Verdict, other: Verdict | undefined): Verdict {
 export class BlockedError extends GatewayError {
   readonly as: BlockedAs;
 
-  /** @param path of the text in a request; absent for answers */
-  constructor({ name, as }: Guard, kind: string, path?: string) {
-    const where = path ?? "the answer";
-    super(
-      "invalid-request",
-      `The guard ${JSON.stringify(name)} refused ${where}: it holds a value of the kind ${kind}.`,
-      { code: "blocked_by_guard", ...(path !== undefined && { param: path }), shouldRetry: false },
-    );
+  /** @param path of the text in a request; absent for answers @param words what the guard did, and why */
+  constructor(
+    { name, as }: Guard,
+    kind: string,
+    path?: string,
+    words = `refused ${path ?? "the answer"}: it holds a value of the kind ${kind}.`,
+  ) {
+    super("invalid-request", `The guard ${JSON.stringify(name)} ${words}`, {
+      code: "blocked_by_guard",
+      ...(path !== undefined && { param: path }),
+      shouldRetry: false,
+    });
     this.as = as;
   }
 }

@@ -1,7 +1,9 @@
 /** What one guard asks: within its time, while its services work, and what becomes of the call where they do not. */
+import { isCredential } from "../../../core/client-headers.ts";
 import { GatewayError } from "../../../core/error.ts";
+import type { HeaderReader } from "../../../core/headers.ts";
 import type { Stoppable } from "../../../core/stop.ts";
-import { type Answer, AskError, type Asker, type Batch } from "./asker.ts";
+import { type Answer, AskError, type Asker, type Batch, type CallFacts } from "./asker.ts";
 import { Breaker } from "./breaker.ts";
 
 export interface AskedOptions {
@@ -11,6 +13,8 @@ export interface AskedOptions {
   readonly timeoutMs: number;
   /** Whether calls go on without a verdict. */
   readonly passes: boolean;
+  /** Lower-case names of headers of clients that its services get. */
+  readonly forward: readonly string[];
   /** Logs a sentence as a fault. */
   fault(sentence: string): void;
 }
@@ -19,6 +23,7 @@ export class Asked {
   readonly askers: readonly Asker[];
   readonly #options: AskedOptions;
   readonly #breakers: readonly Breaker[];
+  #reported: { readonly sentence: string; readonly at: number } | undefined;
 
   constructor(askers: readonly Asker[], options: AskedOptions) {
     this.askers = askers;
@@ -31,20 +36,41 @@ export class Asked {
     return this.askers.some(({ images }) => images);
   }
 
+  /** Whether calls go on without a verdict. */
+  get passes(): boolean {
+    return this.#options.passes;
+  }
+
   /**
-   * @param stop of the call
-   * @returns the answers in order; undefined: one of them has none, and calls go on without it
-   * @throws GatewayError if there is no verdict and calls do not go on without one, and the reason of `stop`
+   * @returns the answers in order; undefined: there is no verdict
+   * @throws GatewayError the reason for which the call was stopped
    */
-  async ask(batch: Batch, stop: Stoppable): Promise<readonly Answer[] | undefined> {
+  async ask(batch: Batch): Promise<readonly Answer[] | undefined> {
+    const { stop } = batch.parent;
     try {
       return await Promise.all(this.askers.map((asker, at) => this.#askOne(asker, at, batch, stop)));
     } catch (thrown) {
       if (stop.aborted) throw stop.reason;
-      this.#options.fault(`guards.${this.#options.name}: ${sentenceOf(thrown)}`);
-      if (this.#options.passes) return undefined;
-      throw unavailable(this.#options.name);
+      this.#report(sentenceOf(thrown));
+      return undefined;
     }
+  }
+
+  /** What its services may know of a call. @param headers of the client */
+  factsFor(facts: CallFacts, headers: HeaderReader): CallFacts {
+    const found = this.#options.forward.flatMap((name) => {
+      const value = headers.get(name);
+      return value === null || isCredential(name) ? [] : [[name, value] as const];
+    });
+    return found.length === 0 ? facts : { ...facts, headers: Object.fromEntries(found) };
+  }
+
+  /** A service that is down would fill the log. */
+  #report(sentence: string): void {
+    const now = performance.now();
+    if (this.#reported?.sentence === sentence && now - this.#reported.at < QUIET_MS) return;
+    this.#reported = { sentence, at: now };
+    this.#options.fault(`guards.${this.#options.name}: ${sentence}`);
   }
 
   async #askOne(asker: Asker, at: number, batch: Batch, stop: Stoppable): Promise<Answer> {
@@ -77,6 +103,9 @@ export class Asked {
     }
   }
 }
+
+/** For so long the same sentence is not repeated. Milliseconds. */
+const QUIET_MS = 60_000;
 
 /** Of another error only the kind: its words may have parts of a text. */
 function sentenceOf(thrown: unknown): string {

@@ -1,4 +1,5 @@
 /** What guards ask services and models, and what these answer. */
+import type { Call } from "../../../core/call.ts";
 import type { TextKind } from "../../../core/text-places.ts";
 
 /** Where a text is: in a request, in an answer, or in a call of a tool that weir runs. */
@@ -16,6 +17,8 @@ export interface CallFacts {
   /** Id of the client's format. */
   readonly format: string;
   readonly stream: boolean;
+  /** Headers of the client that the config lets through, by their lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface AskedText {
@@ -52,6 +55,8 @@ export interface Batch {
   readonly tools: readonly AskedTool[];
   /** No more of the answer follows. */
   readonly final: boolean;
+  /** The call itself, to which the costs of a question are booked. */
+  readonly parent: Call;
 }
 
 /** A value in one of the texts. Positions are UTF-16 units; `end` is exclusive. */

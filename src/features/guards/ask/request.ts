@@ -1,11 +1,12 @@
 /** Asks about the texts of a request, and does what the answers say. */
 import type { Edited } from "../../../gateway/seams.ts";
+import { Rerouted, type RequestFinding } from "../flow/route.ts";
 import type { Guard } from "../guard.ts";
 import type { Passing } from "../pass/passing.ts";
 import { type Inspected, OPAQUE, replaceAll } from "../pass/texts.ts";
 import type { Edit } from "../replace/edits.ts";
 import { BlockedError } from "../verdicts.ts";
-import type { Asked } from "./asked.ts";
+import { type Asked, unavailable } from "./asked.ts";
 import type { Answer, AskedFinding, AskedText, Batch } from "./asker.ts";
 import { imageUrl } from "./images.ts";
 
@@ -31,7 +32,8 @@ export async function askAbout(
   if (read.length === 0 && media.length === 0) return;
   const { facts, call, verdicts } = passing;
   const batch: Batch = {
-    ...{ phase: "input", call: facts, texts: read.map(askedText), final: true },
+    ...{ phase: "input", call: asked.factsFor(facts, call.headers), texts: read.map(askedText) },
+    ...{ final: true, parent: call },
     images: media.flatMap(({ place, text }) => {
       const url = imageUrl(text);
       return url === undefined ? [] : { path: place.path, url };
@@ -41,9 +43,14 @@ export async function askAbout(
     },
   };
   const startedAt = performance.now();
-  const answers = await asked.ask(batch, call.stop);
+  const answers = await asked.ask(batch);
   verdicts.ran(guard, "input", performance.now() - startedAt);
-  if (!answers) return verdicts.unavailable(guard, "input");
+  if (!answers) {
+    verdicts.unavailable(guard, "input");
+    if (asked.passes) return;
+    throw unavailable(guard.name);
+  }
+  if (guard.action === "route") reroute(guard, answers, read);
   for (const answer of answers) heed(guard, answer, read, passing);
   replace(
     guard,
@@ -55,22 +62,34 @@ export async function askAbout(
 }
 
 function askedText({ place: { kind, role, path }, text }: Inspected): AskedText {
-  return { kind, ...(role !== undefined && { role }), path, text };
+  const said = ROLES[kind] ?? role;
+  return { kind, ...(said !== undefined && { role: said }), path, text };
+}
+
+/** Some formats have no message for it, or that of another role. */
+const ROLES: Partial<Record<AskedText["kind"], string>> = { system: "system", "tool-result": "tool" };
+
+/** @throws Rerouted for a verdict, and for a value */
+function reroute(guard: Guard, answers: readonly Answer[], read: readonly Inspected[]): void {
+  const found = answers.flatMap(({ verdict, kind = "verdict", findings }): RequestFinding[] => [
+    ...(verdict === "block" ? [{ kind, normal: "", path: "" }] : []),
+    ...findings.map(({ index, start, end, kind: of }) => {
+      const { place, text } = read[index]!;
+      return { kind: of, normal: text.slice(start, end), path: place.path };
+    }),
+  ]);
+  if (found.length > 0) throw new Rerouted(guard, found);
 }
 
 /** Notes the verdict. @throws BlockedError */
 function heed(
   guard: Guard,
-  { verdict, kind = "VERDICT", findings }: Answer,
+  { verdict, kind = "verdict", findings }: Answer,
   read: readonly Inspected[],
   { verdicts }: Passing,
 ): void {
-  if (verdict === "block") {
-    const verdictOf = guard.action === "flag" ? "flagged" : "blocked";
-    verdicts.note(guard, "input", { kind, normal: "" }, "", verdictOf);
-    if (guard.action !== "flag") throw new BlockedError(guard, kind);
-  }
-  if (verdict === "flag") verdicts.note(guard, "input", { kind, normal: "" }, "", "flagged");
+  if (verdict === "block" && guard.action !== "flag") throw verdicts.judged(guard, "input", kind);
+  if (verdict !== "pass") verdicts.flagged(guard, "input", kind);
   for (const { index, start, end, kind: found, replacement } of findings) {
     const { place, text } = read[index]!;
     const { path } = place;

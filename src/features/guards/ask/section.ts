@@ -1,6 +1,6 @@
 /** The options of guards that ask: services, models, and what happens while they give no verdict. */
 import { type Static, Type } from "@sinclair/typebox";
-import { CLOSED, oneOf } from "../../../config/sections/kinds.ts";
+import { CLOSED, oneOf, secret } from "../../../config/sections/kinds.ts";
 import { ON_ERROR } from "../declarations.ts";
 
 export const webhook = Type.Union(
@@ -9,6 +9,32 @@ export const webhook = Type.Union(
     Type.Object(
       {
         url: Type.String({ description: "Gets a POST with the texts, and answers with a verdict." }),
+        secret: Type.Optional(
+          secret(
+            "Signs each request: `x-weir-signature: t=…,v1=…` has the HMAC-SHA-256 of the time, a dot and the body.",
+          ),
+        ),
+        headers: Type.Optional(
+          Type.Record(Type.String(), secret("Value of the header."), {
+            description: "Headers of weir's requests to the service.",
+          }),
+        ),
+        forward: Type.Optional(
+          Type.Array(Type.String(), {
+            examples: [["x-tenant"]],
+            description:
+              "Names of headers of clients that the service gets too, in `call.headers`. Never their credentials. Default: none.",
+          }),
+        ),
+        images: Type.Optional(
+          Type.Boolean({ description: "Whether the service gets images too. Default: `false`." }),
+        ),
+        holds: Type.Optional(
+          Type.Boolean({
+            description:
+              "The service says by `hold` how much of each piece of an answer may go on, as the mode `window` needs it. Default: `false`.",
+          }),
+        ),
       },
       CLOSED,
     ),
@@ -40,6 +66,7 @@ export const ASKING = {
 
 const asking = Type.Object(ASKING);
 export type AskingOptions = Static<typeof asking>;
+export type WebhookOptions = Exclude<NonNullable<AskingOptions["webhook"]>, string>;
 
 /** Names of the options of which each is something that a guard asks. */
 export const ASKED = ["webhook"] as const;

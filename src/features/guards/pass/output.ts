@@ -5,6 +5,7 @@ import type { Guard } from "../guard.ts";
 import type { CallMap } from "../replace/call-map.ts";
 import { type Edit, edited, escaped } from "../replace/edits.ts";
 import { type Restoration, Tokens } from "../replace/restore.ts";
+import { viewOf } from "./view.ts";
 import { BlockedError, type Verdicts } from "../verdicts.ts";
 import { Strays } from "./strays.ts";
 
@@ -37,6 +38,8 @@ export class Output {
   #tokens: Tokens | undefined;
   #known = -1;
   #strays: Strays | undefined;
+  /** How often the guards have found each value: in texts and pieces, and at most in one text that repeats pieces. */
+  readonly #noted = { once: new Map<string, number>(), again: new Map<string, number>() };
 
   /** @param guards those that read answers */
   constructor(guards: readonly Guard[], map: CallMap, verdicts: Verdicts) {
@@ -83,15 +86,26 @@ export class Output {
     return this.#guards.some(({ action }) => action === "block");
   }
 
-  /** Judges a text that is complete. @returns it as it may go on */
-  whole(text: string, of: Text): { judged: Judged; whole: string } {
-    const judged = this.judge(text, of, true);
+  /**
+   * Judges a text that is complete. @returns it as it may go on
+   * @param repeats it may say once more what pieces have said: a value that was found does not count again
+   */
+  whole(text: string, of: Text, repeats = false): { judged: Judged; whole: string } {
+    const judged = this.judge(text, of, true, "", repeats);
     this.strays()?.(judged.read);
     return { judged, whole: judged.edits.length === 0 ? text : edited(text, judged.edits) };
   }
 
-  /** @param isFinal no more text follows @param context what stood in front of it */
-  judge(text: string, of: Text, isFinal: boolean, context = ""): Judged {
+  /** @param isFinal no more text follows @param context what stood in front of it, as detectors read it */
+  judge(text: string, of: Text, isFinal: boolean, context = "", repeats = false): Judged {
+    if (!of.isJson) return this.#judge(text, of, isFinal, context, repeats);
+    const view = viewOf(text, isFinal);
+    const { edge, edits, ...judged } = this.#judge(view.text, of, isFinal, context, repeats);
+    const placed = edits.map((edit) => ({ ...edit, start: view.at(edit.start), end: view.at(edit.end) }));
+    return { ...judged, edge: view.at(edge), edits: placed };
+  }
+
+  #judge(text: string, of: Text, isFinal: boolean, context: string, repeats: boolean): Judged {
     const guards = this.#guards.filter((guard) => guard.readsAnswer(of));
     const restored = this.#restoring().find(text, isFinal);
     // What may become a token is not read yet: it would be a part of a value in front of it.
@@ -108,11 +122,24 @@ export class Output {
     const block = seen.find(({ guard, end }) => guard.action === "block" && end <= edge);
     if (block) edge = block.start;
     const decided = seen.filter(({ end }) => end <= edge);
-    for (const one of decided) this.#verdicts.note(one.guard, "output", one, of.path);
+    this.#note(decided, of, repeats);
     const edits = this.#edits(decided, restored.found, edge, of);
     if (!block) return { edits, edge, read: read.slice(0, edge) };
-    this.#verdicts.note(block.guard, "output", block, of.path);
+    this.#note([block], of, repeats);
     return { edits, edge, read: read.slice(0, edge), error: new BlockedError(block.guard, block.kind) };
+  }
+
+  #note(seen: readonly Seen[], { path }: Text, repeats: boolean): void {
+    const { once, again } = this.#noted;
+    const here = repeats ? new Map<string, number>() : once;
+    for (const one of seen) {
+      const name = `${one.guard.name} ${one.kind} ${one.normal}`;
+      const count = (here.get(name) ?? 0) + 1;
+      here.set(name, count);
+      const before = Math.max(again.get(name) ?? 0, repeats ? (once.get(name) ?? 0) : 0);
+      if (count > before) this.#verdicts.note(one.guard, "output", one, path);
+      if (repeats) again.set(name, Math.max(before, count));
+    }
   }
 
   #restoring(): Tokens {

@@ -8,6 +8,7 @@ import { Rerouted, type RequestFinding } from "../flow/route.ts";
 import type { Guard } from "../guard.ts";
 import { escaped } from "../replace/edits.ts";
 import { BlockedError } from "../verdicts.ts";
+import { changesIn, inspectedIn } from "./inner.ts";
 import type { Passing } from "./passing.ts";
 import { type Inspected, OPAQUE, replaceAll } from "./texts.ts";
 
@@ -27,8 +28,7 @@ export function guardRequest(
       for (const guard of passing.guards) if (guard.readsRequests) passing.verdicts.unread(guard, unreadKind);
       if (passing.refusesUnread) throw unread(place);
     }
-    const given = place.read();
-    texts.push({ place, given, text: given });
+    texts.push(...inspectedIn(place));
   }
   const now = () => written(bytes, texts);
   const pending = applyAll(passing.guards, { texts, now }, passing);
@@ -50,13 +50,8 @@ function applyAll(guards: readonly Guard[], request: Asking, passing: Passing): 
 
 /** @returns undefined: nothing has changed */
 function written(bytes: Uint8Array, texts: readonly Inspected[]): Edited | undefined {
-  const changed = texts.filter(({ text, given }) => text !== given);
-  if (changed.length === 0) return undefined;
-  const whole = withStrings(
-    bytes,
-    changed.map(({ place: { start, end }, text }) => ({ start, end, text })),
-  );
-  return editedRequest(whole);
+  const changed = changesIn(texts);
+  return changed.length === 0 ? undefined : editedRequest(withStrings(bytes, changed));
 }
 
 function unread({ kind, path, fixed }: TextPlace): GatewayError {

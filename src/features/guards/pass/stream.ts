@@ -194,7 +194,7 @@ export class GuardedSource extends Passed {
   /** @returns the verdict if a guard blocks */
   #whole(text: AnswerText, event: StreamEvent): Judged | undefined {
     const given = text.get();
-    const { judged, whole } = this.#output.whole(given, text);
+    const { judged, whole } = this.#output.whole(given, text, true);
     if (whole !== given) (event.changes ??= new Map()).set(text.path, whole);
     return judged.error && judged;
   }

@@ -3,11 +3,19 @@ import type { TextPlace } from "../../../core/text-places.ts";
 import { type Edit, edited, escaped } from "../replace/edits.ts";
 import { type Hit, Needles } from "../replace/needles.ts";
 
+/** A text that is JSON. */
+export interface Outer {
+  readonly place: TextPlace;
+  readonly bytes: Uint8Array;
+}
+
 /** A text of a request, as the guards so far have made it. */
 export interface Inspected {
   readonly place: TextPlace;
   readonly given: string;
   text: string;
+  /** The JSON of which it is a string; absent: it is a text of its own. */
+  readonly outer?: Outer;
 }
 
 /** Kinds whose texts are no words: nothing in them is replaced. */

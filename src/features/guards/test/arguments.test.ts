@@ -37,8 +37,10 @@ function sent(args: string, passing: Passing): string {
 }
 
 const AS = {
-  ...{ kind: "tool-arguments", path: "choices[0].delta.tool_calls[0].function.arguments" },
-  ...{ channel: "0/call 0/arguments", isJson: true },
+  kind: "tool-arguments",
+  path: "choices[0].delta.tool_calls[0].function.arguments",
+  channel: "0/call 0/arguments",
+  isJson: true,
 } as const;
 
 /** Arguments of the answer, as the client joins them. */

@@ -124,7 +124,7 @@ test("a service gets the texts with their places, signed, and no credential of t
   ]);
   expect(texts).toContainEqual([0, "system", "system", "system", "You are …"]);
   expect(texts).toContainEqual([1, "text", "user", "messages[0].content", "mail anna"]);
-  expect(texts).toContainEqual([4, "tool-result", "tool", "messages[2].content[0].content", '{"to":"bob"}']);
+  expect(texts).toContainEqual([3, "tool-result", "tool", "messages[2].content[0].content", '{"to":"bob"}']);
   const sent = JSON.stringify(request!.headers) + request!.body.toString();
   for (const secret of ["weir_sk_", "session=1", "x-other"]) expect(sent).not.toContain(secret);
   expect(sent).toContain("mine");

@@ -1,5 +1,5 @@
 /** Values in arguments of tools, which are JSON within JSON: whatever a value has in it, arguments stay JSON. */
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { Call } from "../../../core/call.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -11,6 +11,8 @@ import type { Passing } from "../pass/passing.ts";
 import { guardRequest } from "../pass/request.ts";
 import { CallMap } from "../replace/call-map.ts";
 import { Verdicts } from "../verdicts.ts";
+
+setDefaultTimeout(60_000);
 
 const SECRET = new Uint8Array(32);
 const GUARD = new Guard({

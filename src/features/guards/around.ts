@@ -22,6 +22,7 @@ import { openMap, sealMap } from "./replace/sealed.ts";
 import { Tokens } from "./replace/restore.ts";
 import { secretOf } from "./replace/token.ts";
 import { BlockedError, Verdicts } from "./verdicts.ts";
+import { type Tried, tryText } from "./watch/try.ts";
 
 /** What guards use of the process that serves calls. */
 interface Uses {
@@ -55,6 +56,11 @@ export class Guards {
         routed.push(thrown);
         await reroute(entry, thrown.guard);
       }
+  }
+
+  /** What the guards make of a text, whoever sends it and wherever it goes. */
+  async tryText(text: string): Promise<Tried> {
+    return tryText(text, this.#guards, secretOf(await this.#uses.root(), "/"));
   }
 
   async #run(

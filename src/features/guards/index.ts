@@ -14,6 +14,7 @@ export const guards: Feature = {
   keyOptions: [addedGuards],
   metrics: GUARD_METRICS,
   tables: () => import("./tables.ts"),
+  admin: () => import("./admin.ts"),
   worker: () => import("./worker.ts"),
   keeper: () => import("./keeper.ts"),
   check: () => import("./check.ts"),

@@ -1,14 +1,21 @@
 /** The tables of guards in the store of the books. */
 import { randomBytes } from "node:crypto";
 import type { FeatureTables, KeeperHost } from "../../keeper/seams.ts";
+import { hasVerdicts, KEPT, VERDICT_ROWS, VERDICT_TABLES, writeVerdicts } from "./watch/rows.ts";
 
 const SECRET = `
 -- The tokens of all gateways of a store are derived from it: 32 bytes as base64url.
 CREATE TABLE guards_secret (id TEXT PRIMARY KEY, secret TEXT NOT NULL) {KEYED};
 `;
-const TABLES = ["guards_secret"];
+const TABLES = ["guards_secret", ...VERDICT_TABLES];
 
-export const tables: FeatureTables = { migrations: [SECRET], copied: TABLES, recovered: TABLES };
+export const tables: FeatureTables = {
+  migrations: [SECRET, VERDICT_ROWS],
+  copied: TABLES,
+  recovered: ["guards_secret", "guards_hours", "guards_unread"],
+  commit: { takes: hasVerdicts, write: writeVerdicts },
+  kept: KEPT,
+};
 
 const ID = "tokens";
 

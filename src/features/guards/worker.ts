@@ -4,12 +4,15 @@ import { GatewayError } from "../../core/error.ts";
 import type { Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import type { GuardsDown, GuardsUp } from "./messages.ts";
 import type { Asked } from "./ask/asked.ts";
+import { ASKED } from "./ask/section.ts";
 import { PLACES } from "./declarations.ts";
 import { asks, guardsOf, type NamedGuard, uninspectedOf } from "./section.ts";
+import type { Tried } from "./watch/try.ts";
 import type { Watched } from "./watch/watch.ts";
 
 export function start({ channel, fault, answerNotes, meter }: WorkerHost): WorkerPart {
   let keeper: Keeper | undefined;
+  let tryText: (text: string) => Promise<Tried> = async (text) => ({ guards: [], text });
   let loaded: typeof import("./verdicts.ts") | undefined;
   return {
     async seams(config): Promise<Seams | undefined> {
@@ -17,7 +20,7 @@ export function start({ channel, fault, answerNotes, meter }: WorkerHost): Worke
       if (options.length === 0) return undefined;
       const [{ Guards }, { Guard }] = await Promise.all([import("./around.ts"), import("./guard.ts")]);
       loaded ??= await import("./verdicts.ts");
-      const known = (keeper ??= new Keeper(channel<GuardsUp, GuardsDown>(), fault));
+      const known = (keeper ??= new Keeper(channel<GuardsUp, GuardsDown>(), fault, (text) => tryText(text)));
       const guards = new Guards(
         await Promise.all(options.map(async (one) => new Guard(one, await askedOf(one, fault)))),
         {
@@ -26,23 +29,34 @@ export function start({ channel, fault, answerNotes, meter }: WorkerHost): Worke
           refusesUnread: uninspectedOf(config) === "block",
         },
       );
+      tryText = (text) => guards.tryText(text);
       return { around: { at: "guard", run: (entry, next) => guards.run(entry, next) } };
     },
     serves(config) {
-      const watched = guardsOf(config).map(({ name, on = PLACES, keys, models, unless }): Watched => ({
-        name,
-        judgesAll: on.includes("input") || on.includes("output"),
-        ...(keys && { keys }),
-        ...(models && { models }),
-        ...(unless && { unless }),
-      }));
-      keeper?.watch(watched);
+      keeper?.watch(guardsOf(config).map(watchedOf));
     },
     recorder() {
       // Calls that began before a reload may have verdicts, too.
       const settle = loaded?.Verdicts.settle;
       return settle && ((call) => settle(call, meter));
     },
+  };
+}
+
+/** What the keeper learns of a guard. */
+function watchedOf(guard: NamedGuard): Watched {
+  const { name, do: action, find = [], on = PLACES, keys, models, unless } = guard;
+  return {
+    name,
+    does: typeof action === "string" ? action : `route: ${action.route}`,
+    finds: [
+      ...find.map((one) => (typeof one === "string" ? one : "pattern" in one ? one.name : "webhook")),
+      ...ASKED.filter((one) => guard[one] !== undefined),
+    ],
+    judgesAll: on.includes("input") || on.includes("output"),
+    ...(keys && { keys }),
+    ...(models && { models }),
+    ...(unless && { unless }),
   };
 }
 
@@ -62,8 +76,12 @@ class Keeper {
   #fault = "the keeper does not answer";
   #watched: readonly Watched[] = [];
 
-  /** @param report logs a sentence */
-  constructor(channel: Channel<GuardsUp, GuardsDown>, report: (sentence: string) => void) {
+  /** @param report logs a sentence @param tryText what the guards make of a text */
+  constructor(
+    channel: Channel<GuardsUp, GuardsDown>,
+    report: (sentence: string) => void,
+    tryText: (text: string) => Promise<Tried>,
+  ) {
     this.#channel = channel;
     this.#report = report;
     channel.listen({
@@ -74,7 +92,14 @@ class Keeper {
       down: () => {},
       message: (message) => {
         if ("secret" in message) this.#secret = Buffer.from(message.secret, "base64url");
-        else this.#fault = message.fault;
+        else if ("fault" in message) this.#fault = message.fault;
+        else {
+          const tried = message.try;
+          tryText(message.text).then(
+            (result) => channel.send({ tried, result }),
+            () => channel.send({ tried }),
+          );
+        }
       },
     });
   }

@@ -116,6 +116,8 @@ const GATEWAY = {
   getConfigSource: AUDITORS,
   reloadConfig: ADMINS,
   listAlerts: AUDITORS,
+  listGuards: AUDITORS,
+  tryGuards: AUDITORS,
   testAlerts: ADMINS,
 };
 

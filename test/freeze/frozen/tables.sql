@@ -246,10 +246,36 @@ CREATE INDEX capture_rules_version ON capture_rules (version);
 CREATE TABLE guards_secret (id TEXT PRIMARY KEY, secret TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 
+-- guards, sqlite, 2
+
+-- Verdicts of guards by hour. phase: input, output.
+CREATE TABLE guards_hours (hour INTEGER NOT NULL, guard TEXT NOT NULL, phase TEXT NOT NULL, verdict TEXT NOT NULL,
+  calls INTEGER NOT NULL, PRIMARY KEY (hour, guard, phase, verdict)) STRICT, WITHOUT ROWID;
+-- Texts in front of guards that weir cannot read, by kind.
+CREATE TABLE guards_unread (hour INTEGER NOT NULL, guard TEXT NOT NULL, kind TEXT NOT NULL, texts INTEGER NOT NULL,
+  PRIMARY KEY (hour, guard, kind)) STRICT, WITHOUT ROWID;
+-- number: of the call that a guard has blocked. place: path of the text. kinds: of the values, with spaces between.
+CREATE TABLE guards_blocked (number INTEGER PRIMARY KEY, id TEXT NOT NULL, at INTEGER NOT NULL, caller INTEGER NOT NULL,
+  guard TEXT NOT NULL, phase TEXT NOT NULL, place TEXT NOT NULL, kinds TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+
 -- guards, postgres, 1
 
 -- The tokens of all gateways of a store are derived from it: 32 bytes as base64url.
 CREATE TABLE guards_secret (id TEXT PRIMARY KEY, secret TEXT NOT NULL) ;
+
+
+-- guards, postgres, 2
+
+-- Verdicts of guards by hour. phase: input, output.
+CREATE TABLE guards_hours (hour bigint NOT NULL, guard TEXT NOT NULL, phase TEXT NOT NULL, verdict TEXT NOT NULL,
+  calls bigint NOT NULL, PRIMARY KEY (hour, guard, phase, verdict)) ;
+-- Texts in front of guards that weir cannot read, by kind.
+CREATE TABLE guards_unread (hour bigint NOT NULL, guard TEXT NOT NULL, kind TEXT NOT NULL, texts bigint NOT NULL,
+  PRIMARY KEY (hour, guard, kind)) ;
+-- number: of the call that a guard has blocked. place: path of the text. kinds: of the values, with spaces between.
+CREATE TABLE guards_blocked (number bigint PRIMARY KEY, id TEXT NOT NULL, at bigint NOT NULL, caller bigint NOT NULL,
+  guard TEXT NOT NULL, phase TEXT NOT NULL, place TEXT NOT NULL, kinds TEXT NOT NULL) ;
 
 
 -- identity, sqlite, 1

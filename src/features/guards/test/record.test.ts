@@ -142,3 +142,70 @@ test("verdicts and seconds are metrics, and none of them has a value", async () 
   expect(text).not.toMatch(/anna|4111|DE89/);
   expect(weir.log.join("\n")).not.toMatch(/anna|4111|DE89/);
 });
+
+interface View {
+  guards: { name: string; does: string; finds: string[]; narrowed: boolean }[];
+  hours: { guard: string; phase: string; verdict: string; calls: number }[];
+  unread: { guard: string; kind: string; texts: number }[];
+  blocked: { id: string; guard: string; phase: string; place: string; kinds: string }[];
+}
+
+async function admin<Answer>(path: string, body?: object): Promise<{ status: number; answer: Answer }> {
+  const response = await fetch(`${weir.admin.url}/admin/v1${path}`, {
+    method: body ? "POST" : "GET",
+    headers: {
+      authorization: `Bearer ${weir.admin.credential}`,
+      ...(body && { "content-type": "application/json" }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, answer: (await response.json()) as Answer };
+}
+
+test("operators see verdicts by hour, blocked calls, and what was not read", async () => {
+  const { id } = await ask("4111 1111 1111 1111");
+  await recordOf(id);
+  const { answer: view } = await admin<View>("/guards");
+  expect(view.guards).toEqual([
+    { name: "pii", does: "replace", finds: ["email"], narrowed: false },
+    { name: "cards", does: "block", finds: ["card"], narrowed: false },
+    { name: "ibans", does: "flag", finds: ["iban"], narrowed: false },
+  ]);
+  expect(view.blocked[0]).toMatchObject({
+    ...{ id, guard: "cards", phase: "input", place: "messages[0].content", kinds: "CARD" },
+  });
+  const sum = (guard: string, phase: string, verdict: string) =>
+    view.hours
+      .filter((row) => row.guard === guard && row.phase === phase && row.verdict === verdict)
+      .reduce((calls, row) => calls + row.calls, 0);
+  expect([sum("cards", "input", "blocked"), view.blocked.length]).toEqual([2, 2]);
+  expect([sum("pii", "input", "replaced"), sum("ibans", "output", "flagged")]).toEqual([2, 1]);
+  expect(view.unread.map(({ guard, kind, texts }) => [guard, kind, texts])).toEqual([
+    ...[
+      ["cards", "media", 2],
+      ["pii", "media", 2],
+    ],
+  ]);
+  // An hour ago there was no call.
+  const now = Date.now();
+  const { answer: before } = await admin<View>(`/guards?from=${now - 9e6}&to=${now - 8e6}`);
+  expect([before.hours, before.unread, before.blocked]).toEqual([[], [], []]);
+});
+
+test("operators try a text, of which nothing is kept", async () => {
+  const text = "To zoe.tryout@example.com, IBAN DE89370400440532013000";
+  const { answer: tried } = await admin<{ guards: object[]; text: string }>("/guards/try", { text });
+  expect(tried.guards).toEqual([
+    { guard: "pii", does: "replace", asks: false, findings: [{ kind: "EMAIL", start: 3, end: 25 }] },
+    { guard: "cards", does: "block", asks: false, findings: [] },
+    { guard: "ibans", does: "flag", asks: false, findings: [{ kind: "IBAN", start: 28, end: 50 }] },
+  ]);
+  expect(tried.text).toMatch(/^To PII_EMAIL_[a-z2-7]{8}, IBAN DE89370400440532013000$/);
+  const blocked = await admin<{ guards: object[]; text?: string }>("/guards/try", {
+    text: "pay 4111111111111111",
+  });
+  expect([blocked.answer.guards.length, blocked.answer.text]).toEqual([2, undefined]);
+  expect(weir.log.join("\n")).not.toContain("tryout");
+  const found = await Bun.$`grep -rl tryout ${weir.state}`.nothrow().text();
+  expect(found).toBe("");
+});

@@ -22,7 +22,7 @@ function setUp(guard: Partial<Watched> = {}) {
     report: (sentence) => void log.push(sentence),
     keyName: (id) => id.replace("key_", ""),
   });
-  watch.guards = [{ name: "pii", judgesAll: true, ...guard }];
+  watch.guards = [{ name: "pii", does: "replace", finds: ["email"], judgesAll: true, ...guard }];
   /** `condition begins` of what was said since the last look. */
   const news = () =>
     warnings.splice(0).map(({ condition, isOver }) => `${condition} ${isOver ? "ends" : "begins"}`);

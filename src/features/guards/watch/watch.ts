@@ -12,6 +12,9 @@ import { PHASES } from "../declarations.ts";
 /** A guard of the config. */
 export interface Watched extends Scope {
   readonly name: string;
+  /** What it does with a value, and what it finds. */
+  readonly does: string;
+  readonly finds: readonly string[];
   /** It looks at whole requests or answers, so that each call has something for it. */
   readonly judgesAll: boolean;
 }

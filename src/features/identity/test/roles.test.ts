@@ -103,7 +103,7 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   rotateMyKey: "make its own keys",
   ...Object.fromEntries(
     `missingPrices listStoredModels getStoredModel getConfig getConfigSource auditBooks listAssumptions listInvoices getStore
-     listAlerts listToolServers listServerTools getServerPins getServerLogs`
+     listAlerts listGuards tryGuards listToolServers listServerTools getServerPins getServerLogs`
       .split(/\s+/)
       .map((id) => [id, "read what the gateway is made of"] as const),
   ),
@@ -130,6 +130,7 @@ const REQUESTS: Readonly<
   replayCall: (place) => ({ id: `req_${place}`, body: {} }),
   usage: (place) => ({ query: `?key=key-${place}` }),
   listCalls: (place) => ({ query: `?key=key-${place}` }),
+  tryGuards: () => ({ body: { text: "" } }),
   whatIf: (place) => ({ body: { key: `key-${place}`, map: {} } }),
   explain: (place) => ({ body: { format: "messages", key: `key-${place}`, body: {} } }),
   playground: (place) => ({ body: { format: "messages", key: `key-${place}`, body: {} } }),

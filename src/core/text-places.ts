@@ -50,6 +50,8 @@ export interface TextPlace extends Text {
 export interface AnswerText extends Text {
   /** The text is a piece: the pieces of a channel, joined, are a text. Absent: it is whole. */
   readonly channel?: string;
+  /** It is the name of a tool that the model calls, and that others run, or in a stream a piece of it: tells the call from others. */
+  readonly call?: string;
   get(): string;
   set(text: string): void;
 }

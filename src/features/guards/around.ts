@@ -8,7 +8,10 @@ import type { Opened } from "../../gateway/lanes/lane.ts";
 import type { Edited, Entry } from "../../gateway/seams.ts";
 import type { TextPlaces } from "../../core/text-places.ts";
 import { addedTo, noteRemoval } from "./added.ts";
+import { toolScreen } from "../../core/tool-screen.ts";
 import { modelsOf } from "./flow/models.ts";
+import { Screen } from "./flow/screen.ts";
+import { Taint } from "./flow/taint.ts";
 import { Rerouted, reroute } from "./flow/route.ts";
 import type { Guard } from "./guard.ts";
 import { guardAnswer } from "./pass/answer.ts";
@@ -107,6 +110,10 @@ export class Guards {
     const { call, bytes, format } = entry;
     const { guards, map, verdicts } = passing;
     const { notes } = this.#uses;
+    const taint = taintOf(guards, verdicts);
+    if (taint) taint.read(places.request(bytes));
+    const screened = new Screen({ guards, map, verdicts, taint });
+    if (screened.isNeeded) toolScreen.set(call, screened);
     const guarding = bytes.length === 0 ? undefined : guardRequest(bytes, places, passing);
     const edited = guarding instanceof Promise ? await guarding : guarding;
     if (map.size > 0 && format.client.beside.stored) notes.keep(call, sealMap(secret, map.kept()));
@@ -115,7 +122,7 @@ export class Guards {
     });
     for (const kept of notes.of(call)) map.join(openMap(secret, kept));
     const reading = guards.filter(({ readsAnswers }) => readsAnswers);
-    return guardAnswer(opened, places, new Output(reading, map, verdicts));
+    return guardAnswer(opened, places, new Output(reading, map, verdicts, taint));
   }
 
   #for(entry: Entry): readonly Guard[] {
@@ -135,6 +142,12 @@ export class Guards {
     this.#secrets.set(path, secret);
     return secret;
   }
+}
+
+/** @returns undefined: no rule holds tools back */
+function taintOf(guards: readonly Guard[], verdicts: Verdicts): Taint | undefined {
+  const guard = guards.find(({ flow }) => flow);
+  return guard && new Taint(guard, guard.flow!, verdicts);
 }
 
 /** An error that repeats parts of the request, as its client may see it. The books and the log have the tokens. */

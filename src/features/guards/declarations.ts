@@ -21,6 +21,13 @@ export type Kind = (typeof KINDS)[number];
 export const MODES = ["window", "hold"] as const;
 export type Mode = (typeof MODES)[number];
 
+/** Which texts are untrusted, for the rule that holds tools back. */
+export const SOURCES = ["tool-results", "documents"] as const;
+export type Source = (typeof SOURCES)[number];
+
+/** What happens when a model calls such a tool. */
+export const FLOWS = ["approve", "block"] as const;
+
 /** How a client learns that a guard blocks: as an error, or as an answer in which the model refuses. */
 export const BLOCKS = ["error", "refusal"] as const;
 export type BlockedAs = (typeof BLOCKS)[number];

@@ -11,6 +11,7 @@ import { type Found, scan } from "./detect/scan.ts";
 import type { Action, BlockedAs, GuardPlace, Mode } from "./declarations.ts";
 import { kindsOf } from "./flow/kinds.ts";
 import type { GuardedModel } from "./flow/models.ts";
+import type { FlowOptions } from "./flow/section.ts";
 import type { NamedGuard } from "./section.ts";
 
 const WHERE: readonly GuardPlace[] = ["input", "output"];
@@ -25,12 +26,14 @@ export class Guard {
   readonly detectors: readonly Detector[];
   /** Absent: it asks nothing, and judges at once. */
   readonly asked: Asked | undefined;
+  /** It holds tools back, and reads no text. */
+  readonly flow: FlowOptions | undefined;
   readonly #kinds: ReadonlySet<TextKind>;
   readonly #on: ReadonlySet<GuardPlace>;
   readonly #scope: Scope;
 
-  /** @param asked what it asks */
-  constructor(options: NamedGuard, asked?: Asked) {
+  /** @param asked what it asks @param flow by which it holds tools back */
+  constructor(options: NamedGuard, asked?: Asked, flow?: FlowOptions) {
     const { name, find = [], do: action, on, kinds, mode, as } = options;
     this.name = name;
     this.action = typeof action === "string" ? action : "route";
@@ -41,6 +44,7 @@ export class Guard {
       return "pattern" in one ? patternDetector(one.name, one.pattern, one.longest) : [];
     });
     this.asked = asked;
+    this.flow = flow;
     this.mode = mode ?? "window";
     this.#kinds = kindsOf(kinds);
     this.#on = new Set(on ?? (this.route === undefined ? WHERE : ["input"]));

@@ -9,6 +9,8 @@ import { webhookFaults } from "./ask/faults.ts";
 import { ASKED, ASKING, webhook } from "./ask/section.ts";
 import { ACTIONS, BLOCKS, BUILT_IN, KINDS, MODES, PLACES, UNINSPECTED } from "./declarations.ts";
 
+import { flow, type FlowOptions } from "./flow/section.ts";
+
 const GUARD_NAME = /^[a-z][a-z0-9-]{0,39}$/;
 
 const found = Type.Union(
@@ -128,6 +130,7 @@ const guards = Type.Object(
       description:
         "Whether guarded requests may have content that weir cannot read: images, sounds and documents in base64, and sealed reasoning.",
     }),
+    flow: Type.Optional(flow),
   },
   {
     additionalProperties: guard,
@@ -139,7 +142,7 @@ const guards = Type.Object(
 );
 
 /** Words at the top of the section that are no names of guards. */
-const RESERVED = new Set(["uninspected"]);
+const RESERVED = new Set(["uninspected", "flow"]);
 
 export const guardsSection = section("guards", guards, {
   after: ["capture", "responses"],
@@ -155,7 +158,11 @@ export interface NamedGuard extends GuardOptions {
 
 export function guardsOf(config: object): readonly NamedGuard[] {
   const options: [string, unknown][] = Object.entries(guardsSection.of(config));
-  return options.flatMap(([name, one]) => (isGuard(one) ? [{ ...one, name }] : []));
+  return options.flatMap(([name, one]) => (!RESERVED.has(name) && isGuard(one) ? [{ ...one, name }] : []));
+}
+
+export function flowOf(config: object): FlowOptions | undefined {
+  return guardsSection.of(config).flow;
 }
 
 /** Whether a guard asks services or models. */

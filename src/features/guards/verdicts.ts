@@ -188,7 +188,7 @@ export class BlockedError extends GatewayError {
 
   /** @param path of the text in a request; absent for answers @param words what the guard did, and why */
   constructor(
-    { name, as }: Guard,
+    { name, as }: Pick<Guard, "name" | "as">,
     kind: string,
     path?: string,
     words = `refused ${path ?? "the answer"}: it holds a value of the kind ${kind}.`,

@@ -6,7 +6,7 @@ import type { GuardsDown, GuardsUp } from "./messages.ts";
 import type { Asked } from "./ask/asked.ts";
 import { ASKED } from "./ask/section.ts";
 import { PLACES } from "./declarations.ts";
-import { asks, guardsOf, type NamedGuard, uninspectedOf } from "./section.ts";
+import { asks, flowOf, guardsOf, type NamedGuard, uninspectedOf } from "./section.ts";
 import type { Tried } from "./watch/try.ts";
 import type { Watched } from "./watch/watch.ts";
 
@@ -17,18 +17,17 @@ export function start({ channel, fault, answerNotes, meter }: WorkerHost): Worke
   return {
     async seams(config): Promise<Seams | undefined> {
       const options = guardsOf(config);
-      if (options.length === 0) return undefined;
+      const flow = flowOf(config);
+      if (options.length === 0 && !flow) return undefined;
       const [{ Guards }, { Guard }] = await Promise.all([import("./around.ts"), import("./guard.ts")]);
       loaded ??= await import("./verdicts.ts");
       const known = (keeper ??= new Keeper(channel<GuardsUp, GuardsDown>(), fault, (text) => tryText(text)));
-      const guards = new Guards(
-        await Promise.all(options.map(async (one) => new Guard(one, await askedOf(one, fault)))),
-        {
-          root: () => known.secret(),
-          notes: answerNotes,
-          refusesUnread: uninspectedOf(config) === "block",
-        },
-      );
+      const own = await Promise.all(options.map(async (one) => new Guard(one, await askedOf(one, fault))));
+      const guards = new Guards(flow ? [...own, new Guard({ ...flow, ...FLOW }, undefined, flow)] : own, {
+        root: () => known.secret(),
+        notes: answerNotes,
+        refusesUnread: uninspectedOf(config) === "block",
+      });
       tryText = (text) => guards.tryText(text);
       return { around: { at: "guard", run: (entry, next) => guards.run(entry, next) } };
     },
@@ -59,6 +58,8 @@ function watchedOf(guard: NamedGuard): Watched {
     ...(unless && { unless }),
   };
 }
+/** The rule is the last guard. */
+const FLOW: NamedGuard = { name: "flow", do: "block", on: ["output"] };
 
 /** @returns undefined: the guard asks nothing, and its code is not loaded */
 async function askedOf(guard: NamedGuard, fault: WorkerHost["fault"]): Promise<Asked | undefined> {

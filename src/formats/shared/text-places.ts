@@ -15,6 +15,8 @@ export interface Leaf {
   readonly fixed?: Text["fixed"];
   readonly isJson?: true;
   readonly isReference?: true;
+  /** It is the name of a tool that is called. */
+  readonly isCall?: true;
   /** In an event it is a piece of the channel of this name. */
   readonly piece?: string;
 }
@@ -34,6 +36,10 @@ export interface Said {
   readonly isJson?: boolean;
   /** Tells the channels of this object from those of others. */
   readonly channel?: string;
+  /** The call below it has run, or who answers runs it. */
+  readonly hasRun?: boolean;
+  /** In a stream, several events have pieces of the call below it. */
+  readonly isPieced?: true;
 }
 
 /** Strings that hold no text of anyone. */
@@ -48,6 +54,7 @@ export const NAME: Leaf = { kind: "name" };
 /** The name of a tool, where it is declared and where it is called. */
 export const TOOL_NAME: Leaf = { isReference: true };
 export const CALLED_NAME: Leaf = { kind: "name", isReference: true };
+export const CALL_NAME: Leaf = { ...CALLED_NAME, isCall: true };
 export const MEDIA: Leaf = { kind: "media" };
 export const OTHER: Leaf = { kind: "other" };
 export const DECLARATION: Leaf = { kind: "declaration" };
@@ -95,7 +102,7 @@ function* find(rule: Rule, node: BytesNode, around: Said, path: string, how: Fin
   if ("none" in rule) return;
   switch (node.type) {
     case "string": {
-      const { channel: _, ...text } = foundBy(rule, around, path);
+      const { channel: _, call: _call, ...text } = foundBy(rule, around, path);
       const { start, end } = node;
       const { role } = around;
       yield { ...text, ...(role !== undefined && { role }), start, end, read: () => node.scalar() as string };
@@ -175,7 +182,7 @@ function ruleOf(rule: Rule, name: string, spell?: (name: string) => string): Rul
   return other !== undefined && Object.hasOwn(members, other) ? members[other]! : OTHER;
 }
 
-function foundBy(leaf: Leaf, around: Said, path: string): Text & Pick<AnswerText, "channel"> {
+function foundBy(leaf: Leaf, around: Said, path: string): Text & Pick<AnswerText, "channel" | "call"> {
   const isOwn = leaf.kind !== undefined;
   const { piece, kind = around.kind ?? "text" } = leaf;
   const fixed = leaf.fixed ?? (isOwn ? undefined : around.fixed);
@@ -187,6 +194,7 @@ function foundBy(leaf: Leaf, around: Said, path: string): Text & Pick<AnswerText
     ...(fixed && { fixed }),
     ...(isJson && { isJson }),
     ...(isReference && { isReference }),
+    ...(leaf.isCall && !around.hasRun && { call: around.isPieced ? (around.channel ?? "") : path }),
     ...(piece !== undefined && { channel: `${around.channel ?? ""}/${piece}` }),
   };
 }

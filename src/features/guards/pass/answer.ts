@@ -23,6 +23,8 @@ function guardJson(opened: OpenedJson, places: TextPlaces, output: Output): Open
   for (const text of places.answer(body)) {
     if ((text.fixed || text.kind === "media") && text.get() !== "") output.unread(text);
     if (text.fixed) continue;
+    const refused = output.refusal(text);
+    if (refused) throw refused.error!;
     const given = text.get();
     const { judged, whole } = output.whole(given, text);
     if (judged.error) throw judged.error;

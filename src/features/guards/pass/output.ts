@@ -1,6 +1,7 @@
 /** How the text of an answer is judged and restored, whole or in pieces. */
-import type { Text } from "../../../core/text-places.ts";
+import type { AnswerText, Text } from "../../../core/text-places.ts";
 import { reachOfAll, type Found } from "../detect/scan.ts";
+import type { Taint } from "../flow/taint.ts";
 import type { Guard } from "../guard.ts";
 import type { CallMap } from "../replace/call-map.ts";
 import { type Edit, edited, escaped } from "../replace/edits.ts";
@@ -35,15 +36,17 @@ export class Output {
   readonly #guards: readonly Guard[];
   readonly #map: CallMap;
   readonly #verdicts: Verdicts;
+  readonly #taint: Taint | undefined;
   #tokens: Tokens | undefined;
   #known = -1;
   #strays: Strays | undefined;
   /** How often the guards have found each value: in texts and pieces, and at most in one text that repeats pieces. */
   readonly #noted = { once: new Map<string, number>(), again: new Map<string, number>() };
 
-  /** @param guards those that read answers */
-  constructor(guards: readonly Guard[], map: CallMap, verdicts: Verdicts) {
+  /** @param guards those that read answers @param taint holds tools back */
+  constructor(guards: readonly Guard[], map: CallMap, verdicts: Verdicts, taint?: Taint) {
     this.#guards = guards;
+    this.#taint = taint;
     this.#map = map;
     this.#verdicts = verdicts;
   }
@@ -68,6 +71,12 @@ export class Output {
   /** Logprobs that spell a replaced text have gone with it. */
   loseLogprobs(): void {
     this.#verdicts.loseLogprobs();
+  }
+
+  /** The answer calls a tool that it may not call. @returns undefined: it does not */
+  refusal(text: AnswerText): Judged | undefined {
+    const error = this.#taint?.refusal(text);
+    return error && { edits: [], edge: 0, read: "", error };
   }
 
   /** Nothing in an answer can change. */

@@ -158,7 +158,9 @@ export class GuardedSource extends Passed {
     for (const text of this.#places.event(data)) {
       if (text.fixed || text.kind === "media") this.#skip(text);
       if (text.fixed) continue;
-      const judged = this.#take(text, event);
+      const refused = this.#output.refusal(text);
+      if (refused) event.open++;
+      const judged = refused ?? this.#take(text, event);
       if (judged) return judged;
     }
     for (const beginning of this.#places.closed?.(data) ?? []) {

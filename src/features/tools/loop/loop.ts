@@ -7,8 +7,8 @@ import type { ChatEvent, FinishKind, HostedStart, Usage } from "../../../core/ev
 import { NO_USAGE } from "../../../core/events.ts";
 import { sha256 } from "../../../core/ids.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
+import { toolScreen } from "../../../core/tool-screen.ts";
 import type { Bench } from "../bench.ts";
-import { McpError } from "../wire/messages.ts";
 import type { Allowed } from "./history.ts";
 import { eachInOrder } from "./in-order.ts";
 import { marked } from "./marks.ts";
@@ -16,7 +16,8 @@ import { NOT_KEPT } from "./memory.ts";
 import type { OnOffer } from "./offer.ts";
 import type { PreparedRun } from "./prepare.ts";
 import { type BlockEvent, Relay } from "./relay.ts";
-import { failure, hostedResult, type Outcome, readResult } from "./results.ts";
+import { failure, hostedResult, type Outcome } from "./results.ts";
+import { runTool } from "./run-tool.ts";
 import { RunStop, TimeIsOver } from "./run-stop.ts";
 import { SameCalls } from "./same-calls.ts";
 import { ModelTurn } from "./turn.ts";
@@ -134,7 +135,7 @@ export class Loop {
     }
     const { byName } = this.#of.offer;
     const planned = turn.own.map((block): Planned => ({ block, offered: byName.get(block.name) }));
-    if (planned.some(({ offered }) => offered?.asksFirst)) {
+    if (planned.filter((one) => this.#mustAsk(one)).length > 0) {
       yield* this.#release(held);
       yield* this.#askFirst(planned);
       return turn.callsClient ? "tool-calls" : "stop";
@@ -266,16 +267,15 @@ export class Loop {
     if (!offered) return failure(`There is no tool ${block.name}.`);
     const input = parseJson(inputText(block));
     if (!isObject(input)) return { ...failure("The arguments are not an object of JSON."), isOwn: false };
-    const { call } = this.#of;
-    const asked = { name: offered.tool.name, arguments: input, principal: call.principal, parent: call };
-    try {
-      const result = await this.#bench.call({ ...asked, stop: this.#stop.signal });
-      return readResult(result, asked.name);
-    } catch (thrown) {
-      if (thrown instanceof McpError) return failure(thrown.message);
-      if (thrown instanceof GatewayError) throw thrown;
-      return failure("The tool could not be run.");
-    }
+    const tool = { name: offered.tool.name, input };
+    return runTool(this.#bench, this.#of.call, tool, this.#stop.signal);
+  }
+
+  /** @throws GatewayError where a part of weir holds the call back, and nobody can be asked */
+  #mustAsk({ block, offered }: Planned): boolean {
+    const held = offered && toolScreen.get(this.#of.call)?.heldBack(block.name);
+    if (held && !(held.mayAsk && this.#shows("approval"))) throw held.error;
+    return held !== undefined || offered?.asksFirst === true;
   }
 
   *#askFirst(planned: readonly Planned[]): Generator<ChatEvent> {

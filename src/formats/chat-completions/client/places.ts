@@ -3,6 +3,7 @@ import type { BrokenStream } from "../../../core/format.ts";
 import type { Frame } from "../../../core/frame.ts";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import {
+  CALL_NAME,
   CALLED_NAME,
   DECLARATION,
   each,
@@ -68,16 +69,19 @@ const DETAIL: Level = {
   },
 };
 
-const CALLED: Level = { members: { name: CALLED_NAME, arguments: JSON_TEXT } };
+const CALLED: Level = { members: { name: CALL_NAME, arguments: JSON_TEXT } };
 
 const CALL: Level = {
-  says: (read) => ({ channel: `call ${Number(read("index") ?? 0)}` }),
+  says: (read) => {
+    const index = read("index");
+    return { channel: `call ${Number(index ?? 0)}`, ...(typeof index === "number" && { isPieced: true }) };
+  },
   members: {
     id: ID,
     type: WORD,
     index: NUMBER,
     function: CALLED,
-    custom: { members: { name: CALLED_NAME, input: { kind: "tool-arguments", piece: "input" } } },
+    custom: { members: { name: CALL_NAME, input: { kind: "tool-arguments", piece: "input" } } },
     extra_content: { members: { google: { members: { thought_signature: SEALED } } } },
     ...MARKS,
   },

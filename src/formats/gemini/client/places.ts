@@ -2,6 +2,7 @@
 import type { Frame } from "../../../core/frame.ts";
 import {
   ARGUMENTS,
+  CALL_NAME,
   CALLED_NAME,
   DECLARATION,
   each,
@@ -34,7 +35,7 @@ const PART: Level = {
     thoughtSignature: SEALED,
     ...each(BLOB, "inlineData fileData"),
     functionCall: {
-      members: { id: ID, name: CALLED_NAME, ...each(ARGUMENTS, "args partialArgs"), willContinue: NUMBER },
+      members: { id: ID, name: CALL_NAME, ...each(ARGUMENTS, "args partialArgs"), willContinue: NUMBER },
     },
     functionResponse: {
       kind: "tool-result",

@@ -5,6 +5,7 @@ import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import type { Json } from "../../../core/json.ts";
 import {
   ARGUMENTS,
+  CALL_NAME,
   CALLED_NAME,
   DECLARATION,
   each,
@@ -40,6 +41,9 @@ function saidByBlock(read: (name: string) => Json | undefined): Said | undefined
     case "base64":
     case "url":
       return { kind: "media" };
+    case "server_tool_use":
+    case "mcp_tool_use":
+      return { hasRun: true };
     default:
       return undefined;
   }
@@ -64,7 +68,8 @@ const BLOCK: Level = {
     ...each(NUMBER, "is_error"),
     ...each(TEXT, "text title context thinking data url refusal"),
     ...each(TEXT, "stdout stderr snippet"),
-    ...each(CALLED_NAME, "name toolset_name tool_name server_name"),
+    name: CALL_NAME,
+    ...each(CALLED_NAME, "toolset_name tool_name server_name"),
     ...each(WORD, "page_age retrieved_at file_type"),
     encrypted_content: { kind: "document", fixed: "encrypted" },
     get tool_references(): Rule {

@@ -4,6 +4,7 @@ import type { Frame } from "../../../core/frame.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import {
   ARGUMENTS,
+  CALL_NAME,
   CALLED_NAME,
   DECLARATION,
   each,
@@ -23,7 +24,7 @@ const CALL: Level = {
   members: {
     id: ID,
     type: WORD,
-    function: { members: { index: NUMBER, name: CALLED_NAME, arguments: ARGUMENTS } },
+    function: { members: { index: NUMBER, name: CALL_NAME, arguments: ARGUMENTS } },
   },
 };
 

@@ -4,6 +4,7 @@ import type { Frame } from "../../../core/frame.ts";
 import { isObject, type Json, type JsonObject, parseJson } from "../../../core/json.ts";
 import {
   ARGUMENTS,
+  CALL_NAME,
   CALLED_NAME,
   each,
   ID,
@@ -94,7 +95,8 @@ function saidByItem(read: (name: string) => Json | undefined): Said {
   if (type === "reasoning") return SIGNED;
   if (type.endsWith("_output")) return { role: "tool", kind: "tool-result" };
   if (role === "system" || role === "developer") return { role, kind: "system" };
-  return typeof role === "string" ? { role } : {};
+  if (typeof role === "string") return { role };
+  return { hasRun: type !== "function_call" && type !== "custom_tool_call" };
 }
 
 const ITEM: Level = {
@@ -103,8 +105,9 @@ const ITEM: Level = {
     ...each(WORD, "type role status phase execution"),
     ...each(ID, "id call_id"),
     content: PART,
-    ...each(CALLED_NAME, "name namespace"),
-    output: PART,
+    name: CALL_NAME,
+    namespace: CALLED_NAME,
+    output: { ...PART, kind: "tool-result" },
     arguments: { kind: "tool-arguments", isJson: true },
     ...each(ARGUMENTS, "input code queries"),
     ...each({ kind: "tool-result" }, "outputs results"),

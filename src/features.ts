@@ -13,6 +13,7 @@ export { promptCache } from "./features/prompt-cache/index.ts";
 export { reconcile } from "./features/reconcile/index.ts";
 export { resend } from "./features/resend/index.ts";
 export { responseCache } from "./features/response-cache/index.ts";
+export { secrets } from "./features/secrets/index.ts";
 export { sessions } from "./features/sessions/index.ts";
 export { tape } from "./features/tape/index.ts";
 export { tools } from "./features/tools/index.ts";

@@ -7,7 +7,7 @@ import { Glob } from "bun";
 import { COMMANDS } from "./helpers/commands.ts";
 import { parse } from "../src/cli/parse.ts";
 import { loadConfig } from "../src/config/load.ts";
-import { OPTIONS, SECTIONS } from "./helpers/features.ts";
+import { newReferences, OPTIONS, SECTIONS } from "./helpers/features.ts";
 import { anchorsOf, blocksOf, DOCUMENTS, proseOf, readDocument, ROOT } from "./helpers/documents.ts";
 
 const README_BYTES = 9 * 1024;
@@ -91,7 +91,7 @@ test("every config example is YAML with options that weir knows", () => {
         const names = [...code.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name!);
         const env = Object.fromEntries(names.map((name) => [name, `something-that-is-long-${name}`]));
         expect(
-          () => loadConfig({ flags: {}, env, cwd: folder, sections: SECTIONS }),
+          () => loadConfig({ flags: {}, env, cwd: folder, sections: SECTIONS, references: newReferences() }),
           `${path}:\n${code}`,
         ).not.toThrow();
       }

@@ -1,11 +1,11 @@
 /** `weir check`: checks config and plugins, and probes the providers. */
-import { loadConfig } from "../config/load.ts";
+import { loadConfig, readConfig } from "../config/load.ts";
 import type { CheckHow, PluginFinding } from "../core/plugin.ts";
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import type { LoadedPlugin } from "../gateway/routing/registry.ts";
 import { wantedButOff } from "../run/wanted-but-off.ts";
 import type { Served } from "../gateway/seams.ts";
-import { type Command, CONFIG_FLAGS, JSON_FLAG, type LoadCheck, valueFlags } from "./command.ts";
+import { type Command, CONFIG_FLAGS, configOptions, JSON_FLAG, type LoadCheck } from "./command.ts";
 import { routeRows } from "./routes.ts";
 import { type Finding, reach, type Reachability } from "./reach.ts";
 import { paint, table } from "./terminal.ts";
@@ -15,15 +15,16 @@ export const check: Command = {
   summary: "check config and plugins, and whether the providers are reachable",
   words: [],
   flags: [...CONFIG_FLAGS, JSON_FLAG, { name: "--offline", help: "send no request to any provider" }],
-  async run({ flags, env, cwd, sections, ownPlugins, checks, print, printError }) {
-    const loaded = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
+  async run(context) {
+    const { flags, env, ownPlugins, checks, print, printError } = context;
+    const offline = flags["--offline"] === true;
+    const { config, file, locate } = await (offline ? loadConfig : readConfig)(configOptions(context));
     const { assemble } = await import("../run/assemble.ts");
     const { findingsOf } = await import("../run/plugin-checks.ts");
     const { unmatchedRules } = await import("../run/known-models.ts");
-    const { registry, catalog, broken, plugins } = await assemble(loaded.config, env, loaded.locate, {
+    const { registry, catalog, broken, plugins } = await assemble(config, env, locate, {
       features: ownPlugins,
     });
-    const offline = flags["--offline"] === true;
     const probed = await Promise.all(
       registry.providers.flatMap((provider) =>
         provider.deployments.map(async (place) => ({
@@ -34,7 +35,6 @@ export const check: Command = {
       ),
     );
     const found = await findingsOf(plugins, { isOffline: offline });
-    const { config, file } = loaded;
     const own = await findingsOfFeatures(checks, { config, catalog }, { isOffline: offline });
     const faults = [
       ...broken.map(({ message }) => message),

@@ -4,6 +4,7 @@
  */
 
 import type { NamedOperations } from "../admin/operation.ts";
+import type { References } from "../config/references.ts";
 import type { Addition } from "../config/section.ts";
 import type { KeyOption } from "../ledger/keys/option.ts";
 import type { CallHeader } from "../core/call-header.ts";
@@ -52,6 +53,8 @@ export interface Context {
   cwd: string;
   /** Sections and options of keys that the features of this build add to the config. */
   sections: readonly Addition[];
+  /** What this process knows of the secrets to which its config refers; absent in a build without such references. */
+  references?: References | undefined;
   /** Options of keys that these features add. */
   keyOptions: readonly KeyOption[];
   /** Members that these features add to the record of a call. */
@@ -203,8 +206,14 @@ export function valueFlags(flags: Context["flags"]): Record<string, string | und
 }
 
 /** Where a command reads the config from: flags, environment, folder, and the sections of this build. */
-export function configOptions({ flags, env, cwd, sections }: Context) {
-  return { flags: valueFlags(flags), env, cwd, sections };
+export function configOptions({
+  flags,
+  env,
+  cwd,
+  sections,
+  references,
+}: Pick<Context, "flags" | "env" | "cwd" | "sections" | "references">) {
+  return { flags: valueFlags(flags), env, cwd, sections, references };
 }
 
 /** Invalid use of the command line; exit code 2. */

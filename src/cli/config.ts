@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { CONFIG_FILE, loadConfig } from "../config/load.ts";
 import { optionsWith } from "../config/schema.ts";
-import { type Command, CONFIG_FLAGS, type Context, JSON_FLAG, valueFlags } from "./command.ts";
+import { type Command, CONFIG_FLAGS, configOptions, type Context, JSON_FLAG, valueFlags } from "./command.ts";
 import { table } from "./terminal.ts";
 
 /** Name of the schema file, which is written beside the config file for editors. */
@@ -54,8 +54,9 @@ export const configShow: Command = {
     ...CONFIG_FLAGS,
     JSON_FLAG,
   ],
-  async run({ flags, env, cwd, sections, print }) {
-    const { config, sources, options: all } = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
+  async run(context) {
+    const { flags, print } = context;
+    const { config, sources, options: all } = loadConfig(configOptions(context));
     const options = all.list.map(({ path }) => {
       const name = path.join(".");
       return { name, value: shown(name, valueAt(config, path)), from: sources[name]?.at ?? "" };

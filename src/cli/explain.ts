@@ -2,7 +2,7 @@
 import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
-import { type Command, CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
+import { type Command, CONFIG_FLAGS, configOptions, JSON_FLAG, valueFlags } from "./command.ts";
 import { answerOptions } from "../run/home.ts";
 
 /** The names of the built-in formats and of their dialects of embeddings; plugins may add others. */
@@ -33,9 +33,10 @@ export const explainCommand: Command = {
     { ...JSON_FLAG, help: "print JSON; explain always does" },
     { name: "--strict", help: "treat a loss as an error, as with x-weir-strict" },
   ],
-  async run({ words, flags, env, cwd, sections, ownPlugins, print, printError }) {
+  async run(context) {
+    const { words, flags, env, cwd, ownPlugins, print, printError } = context;
     const { "--format": named, ...configFlags } = valueFlags(flags);
-    const { config, locate } = loadConfig({ flags: configFlags, env, cwd, sections });
+    const { config, locate } = loadConfig({ ...configOptions(context), flags: configFlags });
     const { assemble } = await import("../run/assemble.ts");
     const { explain } = await import("../gateway/explain.ts");
     const { ReasoningCache } = await import("../gateway/reasoning/cache.ts");

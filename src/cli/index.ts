@@ -1,6 +1,7 @@
 /** The command line: runs a command and turns errors into a sentence and an exit code. */
 import { OWN_TABLES } from "../keeper/store/own-tables.ts";
 import { ConfigError, EXIT_CONFIG } from "../config/error.ts";
+import { References } from "../config/references.ts";
 import { exitProcess } from "../process/exit.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 import { assertDistinct } from "../feature/distinct.ts";
@@ -13,6 +14,7 @@ import {
   keyOptionsOf,
   keeperPartsOf,
   operationsOf,
+  referencesOf,
   tablesOf,
   pluginsOf,
   workersOf,
@@ -40,7 +42,9 @@ export async function run(args: readonly string[], features: readonly Feature[])
     const { command, words, flags, rest } = parsed;
     const { env } = process;
     const own = { words, flags, rest, env, cwd: process.cwd(), print, printError };
+    const kinds = referencesOf(features);
     const parts = {
+      references: kinds && new References(kinds),
       ...{ sections: additionsOf(features), columns: columnsOf(features) },
       ...{ keyOptions: keyOptionsOf(features), headers: headersOf(features) },
       tables: async () => [...OWN_TABLES, ...(await tablesOf(features))],

@@ -1,6 +1,6 @@
 /** `weir models [NAME]`: lists the models, or shows which provider serves a name and why. */
 import type { Assembled } from "../run/assemble.ts";
-import { loadConfig } from "../config/load.ts";
+import { readConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ModelFacts } from "../core/model-facts.ts";
 import type { ListedModel } from "../core/model-listing.ts";
@@ -20,7 +20,7 @@ export const models: Command = {
   words: [{ name: "NAME", optional: true }],
   flags: [...CONFIG_FLAGS, JSON_FLAG],
   async run(context) {
-    const { config, locate } = loadConfig(configOptions(context));
+    const { config, locate } = await readConfig(configOptions(context));
     const { assemble } = await import("../run/assemble.ts");
     const parts = await assemble(config, context.env, locate, { features: context.ownPlugins });
     await withStored(parts, { config, locate }, context);

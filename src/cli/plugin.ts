@@ -6,7 +6,15 @@ import { didYouMean } from "../core/suggest.ts";
 import { checkFolder } from "../external-plugins/inspect.ts";
 import type { Plugin } from "../core/plugin.ts";
 import type { LoadedPlugin } from "../gateway/routing/registry.ts";
-import { type Command, CONFIG_FLAGS, type Context, JSON_FLAG, UsageError, valueFlags } from "./command.ts";
+import {
+  type Command,
+  CONFIG_FLAGS,
+  configOptions,
+  type Context,
+  JSON_FLAG,
+  UsageError,
+  valueFlags,
+} from "./command.ts";
 import { table } from "./terminal.ts";
 import { KINDS, type Kind, writeTemplate } from "./templates.ts";
 import { weirTypes } from "./weir-types.ts";
@@ -91,8 +99,9 @@ export const pluginList: Command = {
   summary: "list built-in and external plugins and what each contains",
   words: [],
   flags: [...CONFIG_FLAGS, JSON_FLAG],
-  async run({ flags, env, cwd, sections, ownPlugins, print, printError }) {
-    const { config, locate } = loadConfig({ flags: valueFlags(flags), env, cwd, sections });
+  async run(context) {
+    const { flags, env, ownPlugins, print, printError } = context;
+    const { config, locate } = loadConfig(configOptions(context));
     const { assemble } = await import("../run/assemble.ts");
     const { columnsOf } = await import("../run/plugin-columns.ts");
     const { metricsOf } = await import("../run/plugin-metrics.ts");
@@ -157,9 +166,9 @@ function contentsOf(contents: PluginContents): string {
 }
 
 /** The configured plugin folder. `--plugins` may name a folder that does not exist yet. */
-function pluginFolder({ flags, env, cwd, sections }: Context): string {
+function pluginFolder({ flags, cwd, ...context }: Context): string {
   const { "--plugins": dir, ...others } = valueFlags(flags);
   return dir === undefined
-    ? loadConfig({ flags: others, env, cwd, sections }).config.plugins.dir
+    ? loadConfig({ ...configOptions({ ...context, flags: others, cwd }) }).config.plugins.dir
     : join(cwd, dir);
 }

@@ -1,6 +1,6 @@
 /** `weir serve`: runs the gateway in one process or several until a signal ends it. */
 import { existsSync } from "node:fs";
-import { loadConfig, type LoadOptions, reloadConfig } from "../config/load.ts";
+import { loadConfig, type LoadedConfig, type LoadOptions, readConfig, reloadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { exitProcess, guardProcess } from "../process/exit.ts";
 import { notifyManager } from "../process/notify.ts";
@@ -43,14 +43,15 @@ export const serve: Command = {
 async function runServe(context: Context): Promise<number> {
   const heir = await Heir.meet(context.env);
   const watched = new WatchedFiles();
-  const settings = readSettings(context, watched);
+  const settings = await readSettings(context, watched);
   // Plugins may send any number of requests with `fetch`.
   if (existsSync(settings.config.plugins.dir) && !heir) replaceProcess();
   const workers = wantedWorkers(settings.config);
   if (context.env[WORKER] === undefined && settings.config.watch === "on") watchConfig(context, watched);
   if (context.env[WORKER] !== undefined || (workers === 1 && !heir)) return serveHere(settings, context);
   const { printError } = context;
-  return supervise({ ...settings, workers, heir, read: () => readSettings(context), printError });
+  const read = () => loadConfig(configOptions(context));
+  return supervise({ ...settings, workers, heir, read, printError });
 }
 
 /** Additions of another command to `weir serve`. It runs in one process. */
@@ -74,25 +75,27 @@ export interface RunningClient {
 }
 
 /** Serves in this process alone. @returns the exit code */
-export function serveVariant(context: Context, variant: ServeVariant): Promise<number> {
-  const settings = readSettings(context);
+export async function serveVariant(context: Context, variant: ServeVariant): Promise<number> {
+  const settings = await readSettings(context);
   const config = variant.adjust(settings.config);
   if (existsSync(config.plugins.dir)) replaceProcess();
   return serveHere({ ...settings, config }, context, variant);
 }
 
-function readSettings(context: Context, watched?: WatchedFiles) {
-  const loaded = loadConfig({ ...configOptions(context), watched });
+async function readSettings(context: Context, watched?: WatchedFiles): Promise<ReadSettings> {
+  const loaded = await readConfig({ ...configOptions(context), watched });
   const reread = (onFile?: LoadOptions["onFile"]) => reloadConfig({ ...configOptions(context), onFile });
   return { ...loaded, env: context.env, reread };
 }
 
+/** A config that was read, and how it is read again. */
+interface ReadSettings extends LoadedConfig {
+  env: Context["env"];
+  reread(onFile?: LoadOptions["onFile"]): Promise<LoadedConfig>;
+}
+
 /** Serves in this process, alone or as a worker. */
-async function serveHere(
-  settings: ReturnType<typeof readSettings>,
-  context: Context,
-  variant?: ServeVariant,
-): Promise<number> {
+async function serveHere(settings: ReadSettings, context: Context, variant?: ServeVariant): Promise<number> {
   const worker = workerOf(context.env);
   const supervised = worker && followSupervisor();
   const signals = worker ? undefined : new Signals();
@@ -129,6 +132,7 @@ async function serveHere(
     plugins: variant?.plugins,
     columns: context.columns,
     keyOptions: context.keyOptions,
+    references: context.references,
     headers: context.headers,
     ownPlugins: context.ownPlugins,
     workers: [...context.workers, ...(variant?.workers ?? [])],
@@ -151,6 +155,9 @@ async function serveHere(
   const ownTable = startTable(weir, config, books, process.stderr.isTTY);
   const table = variant?.describe(ownTable, weir.url, weir) ?? ownTable;
   const reloads = (reloader = new Reloader(weir, context, config, variant?.adjust));
+  context.references?.onChange(() =>
+    reloads.reload().catch((cause: unknown) => weir.fault(`a new secret is not in use: ${sentence(cause)}`)),
+  );
   const ends = ending!;
   if (supervised)
     supervised.begin({

@@ -5,9 +5,10 @@ import type { TSchema } from "@sinclair/typebox";
 import type { Sliced } from "../core/slices.ts";
 import { describeFileError } from "../core/system-error.ts";
 import type { ConfigDocument } from "./document.ts";
-import { ConfigError } from "./error.ts";
+import { ConfigError, type Fault } from "./error.ts";
 import { mergeFiles, type MergedDocument } from "./merge.ts";
 import { substituteAll } from "./read.ts";
+import type { Reading } from "./references.ts";
 import { findFaults, memberOf, throwFirst } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
 import type { WatchedFiles } from "./watched.ts";
@@ -33,6 +34,8 @@ export interface ReadOptions {
   onFile?: ((name: string) => void) | undefined;
   /** Takes the files before they are read, those of secrets too. */
   watched?: WatchedFiles | undefined;
+  /** Takes references to secrets. */
+  reading?: Reading | undefined;
 }
 
 /**
@@ -124,15 +127,26 @@ class Reader {
 /** The file's value with references replaced, after the checks that need no other file. */
 function* check(
   { value, locate }: ConfigDocument,
-  { env: environment, schema, watched }: ReadOptions,
+  { env: environment, schema, watched, reading }: ReadOptions,
   folder: string,
 ): Sliced<Record<string, unknown>> {
-  const sources = { environment, folder, onSecret: watched && ((file: string) => watched.add(file)) };
+  const onSecret = watched && ((file: string) => watched.add(file));
+  const sources = { environment, folder, onSecret, reading };
   const replaced = substituteAll(value, schema, sources, locate) as Record<string, unknown>;
   yield;
-  throwFirst(findFaults(schema, replaced), locate);
+  throwFirst(reading ? openFaults(schema, replaced, reading) : findFaults(schema, replaced), locate);
   yield;
   return replaced;
+}
+
+/** Faults of a value with references: what they stand for is checked, as far as it is known. */
+export function openFaults(
+  schema: TSchema,
+  written: unknown,
+  { uses, references }: Pick<Reading, "uses" | "references">,
+): Fault[] {
+  if (uses.length === 0) return findFaults(schema, written);
+  return references.known(findFaults(schema, references.expandAll(written)), written);
 }
 
 function plainPath(entry: string, folder: string, deny: Fail): string {

@@ -4,9 +4,10 @@ import { assertSafe } from "./address.ts";
 import { atOnce, inSlices, type Sliced } from "../core/slices.ts";
 import { declaredBy } from "./declared.ts";
 import type { ConfigDocument } from "./document.ts";
-import { ConfigError, type Path, writePath } from "./error.ts";
+import { ConfigError, type Fault, type Path, writePath } from "./error.ts";
 import { isThere } from "./files.ts";
-import { type FoundDocument, readFiles } from "./include.ts";
+import { Reading, type References } from "./references.ts";
+import { type FoundDocument, openFaults, readFiles } from "./include.ts";
 import { withoutSets } from "./model-sets.ts";
 import { deepFreeze, sealSecrets } from "./read.ts";
 import type { Option, Options } from "./options.ts";
@@ -52,30 +53,78 @@ export interface LoadOptions {
   onFile?: ((name: string) => void) | undefined;
   /** Takes all files that the config consists of or names, each before it is read. */
   watched?: WatchedFiles | undefined;
+  /** The references of this process. Without them, `${NAME}` and `${file:}` are the only ones. */
+  references?: References | undefined;
 }
 
 /** The name of the config file, unless `--config` or `WEIR_CONFIG` names another. */
 export const CONFIG_FILE = "weir.yaml";
 
-/** @throws ConfigError for the first mistake, with file, line and path. */
+/**
+ * A config whose references to stores of secrets are not read: it shows what it would be, and serves nothing.
+ * @throws ConfigError for the first mistake, with file, line and path.
+ */
 export function loadConfig(options: LoadOptions): LoadedConfig {
-  return atOnce(load(options));
+  return atOnce(finish(atOnce(find(options)), options));
 }
 
-/** As {@link loadConfig}, in slices: a large file does not block the event loop of a running gateway. */
-export function reloadConfig(options: LoadOptions): Promise<LoadedConfig> {
-  return inSlices(load(options));
+/**
+ * As {@link loadConfig}, with the values of its references.
+ * @throws Error with a sentence for each reference that cannot be read
+ */
+export async function readConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const found = atOnce(find(options));
+  await fill(found, options);
+  return atOnce(finish(found, options));
 }
 
-function* load({ sections = [], flags = {}, env, cwd, onFile, watched }: LoadOptions): Sliced<LoadedConfig> {
+/** As {@link readConfig}, in slices: a large file does not block the event loop of a running gateway. */
+export async function reloadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const found = await inSlices(find(options));
+  await fill(found, options);
+  return inSlices(finish(found, options));
+}
+
+/** The files of a config, with marks in place of references. */
+interface Found {
+  options: Options;
+  document: FoundDocument | undefined;
+  reading: Reading | undefined;
+}
+
+function* find({
+  sections = [],
+  flags = {},
+  env,
+  cwd,
+  onFile,
+  watched,
+  references,
+}: LoadOptions): Sliced<Found> {
   const options = optionsWith(sections);
   const file = findFile(flags, env, cwd);
+  const reading = references && new Reading(references);
   const document =
     file === undefined
       ? undefined
-      : yield* readFiles(file, { env, cwd, schema: options.file, onFile, watched });
+      : yield* readFiles(file, { env, cwd, schema: options.file, onFile, watched, reading });
+  return { options, document, reading };
+}
+
+async function fill({ document, reading }: Found, { references, env, cwd }: LoadOptions): Promise<void> {
+  if (!references || !reading) return;
+  await references.fill(reading.uses, document?.value ?? {}, { env, folder: document?.folder ?? cwd });
+}
+
+function* finish(
+  { options, document, reading }: Found,
+  { flags = {}, env, cwd, watched }: LoadOptions,
+): Sliced<LoadedConfig> {
+  const references = reading && reading.uses.length > 0 ? reading.references : undefined;
   const written = document?.value ?? {};
-  if (document) throwFirst(writtenFaults(options, written), document.locate, document.files);
+  if (reading) reading.references.uses = reading.uses;
+  for (const name of references?.off.keys() ?? []) turnOff(written, name, references!);
+  if (document) throwFirst(faultsOf(options, written, reading), document.locate, document.files);
   yield;
   const values: Record<string, unknown> = {};
   const sources: Record<string, ValueOrigin> = {};
@@ -95,15 +144,37 @@ function* load({ sections = [], flags = {}, env, cwd, onFile, watched }: LoadOpt
     sources[path.join(".")] = { layer: "file", at: document!.locateAll(path) };
   }
   const locate = (path: Path) => locateIn(path, sources, added, document);
-  const config = settle(withoutSets(values), { options, sources, locate, document, cwd, env });
+  const config = settle(withoutSets(values), { options, sources, locate, document, cwd, env, references });
   assertSafe(config, hasStore(config, env), locate);
   declaredBy(config, locate);
-  const disagreements = options.sections.flatMap(
-    (section) => section.agrees?.(section.of(config), config) ?? [],
+  const disagreements = options.sections.flatMap((section) =>
+    judged(
+      () => section.agrees?.(section.of(config), config) ?? [],
+      [],
+      references?.isOpen(values[section.name]),
+    ),
   );
   throwFirst(disagreements, locate, document?.files);
   watchNamed(config, watched);
   return { config, file: document?.name, sources: deepFreeze(sources), locate, options };
+}
+
+/** Faults of what the files contain. */
+function faultsOf(options: Options, written: Record<string, unknown>, reading: Reading | undefined): Fault[] {
+  if (!reading || reading.uses.length === 0) return writtenFaults(options, written);
+  const { references } = reading;
+  const faults = [
+    ...openFaults(options.file, written, reading),
+    ...writtenFaults(options, references.expandAll(written)),
+  ];
+  return references.known(faults, written);
+}
+
+/** A provider that may lack its secret serves nothing. */
+function turnOff(written: Record<string, unknown>, provider: string, references: References): void {
+  const providers = written["providers"] as Record<string, object>;
+  const known = Object.entries(providers[provider]!).filter(([, value]) => !references.isOpen(value));
+  written["providers"] = { ...providers, [provider]: { ...Object.fromEntries(known), enabled: false } };
 }
 
 /** Files that a config names, which are read after it. */
@@ -190,12 +261,14 @@ interface Layered {
   document: FoundDocument | undefined;
   cwd: string;
   env: Environment;
+  /** Absent where the config has no references. */
+  references: References | undefined;
 }
 
 /** Turns written values into the config: each section settles its own. */
 function settle(
   values: Readonly<Record<string, unknown>>,
-  { options, sources, locate, document, cwd, env }: Layered,
+  { options, sources, locate, document, cwd, env, references }: Layered,
 ): Config {
   const folder = document?.folder ?? cwd;
   const settling: Settling = {
@@ -209,10 +282,23 @@ function settle(
   const settled = options.sections.flatMap((section) => {
     const value = values[section.name];
     if (value === undefined) return [];
-    const sealed = section.readsSecrets ? value : sealSecrets(section.schema, value);
-    return [[section.name, section.settle ? section.settle(sealed, settling) : sealed]];
+    const sealed = section.readsSecrets
+      ? (references?.expandAll(value) ?? value)
+      : sealSecrets(section.schema, value, references);
+    const settled = () => (section.settle ? section.settle(sealed, settling) : sealed);
+    return [[section.name, judged(settled, sealed, references?.isOpen(value))]];
   });
   return deepFreeze(Object.fromEntries(settled) as Config);
+}
+
+/** What a rule makes of a value. A rule cannot judge a value that is not known. */
+function judged<Value>(rule: () => Value, otherwise: Value, isOpen: boolean | undefined): Value {
+  if (!isOpen) return rule();
+  try {
+    return rule();
+  } catch {
+    return otherwise;
+  }
 }
 
 function locateIn(

@@ -28,8 +28,8 @@ const SECRET_MEMBER =
 /** Texts that look like a key of a vendor or of weir. */
 const SECRET_TEXT = /\b(?:sk-|weir_(?:sk|ad|ro)_|AKIA|ghp_|xox[bp]-)[\w-]{6,}/g;
 const URL_PASSWORD = /(:\/\/[^\s:/@]*:)[^\s@]+@/g;
-/** A reference to a variable or a file. Its default may be a secret. */
-const REFERENCE = /\$\{(file:[^}]*|[A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+/** A reference to a variable, a file or a store of secrets. Its default may be a secret. */
+const REFERENCE = /\$\{([a-z][a-z0-9-]*:(?!-)[^}]*|[A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 /** A member of the file itself. */
 const TOP_MEMBER = /^["']?([\w-]+)["']?\s*:/;
 /** Text that may be in a comment as an entry of `keys`. */

@@ -39,17 +39,19 @@ export function providerSettings(
     readBaseUrl(provider, env, config) ??
     inConfig(configuredUrl(provider, options, "baseUrl")) ??
     ownUrl(provider);
-  const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [
-    name.toLowerCase(),
-    value.reveal(),
-  ]);
+  const given = Object.entries(options.headers ?? {}).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  const fixed = given.filter(([, { live }]) => !live).map(([name, value]) => [name, value.reveal()] as const);
+  const live = given.filter(([, value]) => value.live);
   const timeouts = { ...upstreamTimeouts(config), ...options.timeouts };
   return {
     enabled: options.enabled ?? true,
     apiKey: key?.value,
     baseUrl: url?.value,
     models: options.models,
-    headers: headers.length > 0 ? (Object.fromEntries(headers) as Record<string, string>) : undefined,
+    headers: fixed.length > 0 ? Object.fromEntries(fixed) : undefined,
+    ...(live.length > 0 && { liveHeaders: Object.fromEntries(live) }),
     speaks: options.speaks === undefined ? undefined : pathsOf(options.speaks, endpoints),
     embeds: options.embeds,
     prefer: readPreferred(provider, options, endpoints),

@@ -2,6 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Secret } from "../core/secret.ts";
 import type { Path } from "./error.ts";
+import type { References } from "./references.ts";
 import { holdsSecret, memberOf } from "./shape.ts";
 import { type Sources, substitute } from "./substitute.ts";
 
@@ -36,13 +37,17 @@ export function substituteAll(
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, member(key, inner)]));
 }
 
-/** A copy in which every text that the schema marks as secret is wrapped in a {@link Secret}. */
-export function sealSecrets(schema: TSchema, value: unknown): unknown {
-  if (typeof value === "string") return schema["writeOnly"] === true ? new Secret(value.trim()) : value;
+/**
+ * A copy in which every text that the schema marks as secret is wrapped in a {@link Secret}.
+ * @param references whose values the texts follow
+ */
+export function sealSecrets(schema: TSchema, value: unknown, references?: References): unknown {
+  if (typeof value === "string")
+    return schema["writeOnly"] === true ? new Secret(references?.live(value) ?? value.trim()) : value;
   const member = (step: string | number, inner: unknown) => {
     // A secret whose members have no schema is secret in all of them.
     const memberSchema = memberOf(schema, step) ?? (schema["writeOnly"] === true ? schema : undefined);
-    return memberSchema === undefined ? inner : sealSecrets(memberSchema, inner);
+    return memberSchema === undefined ? inner : sealSecrets(memberSchema, inner, references);
   };
   if (Array.isArray(value)) return value.map((item, index) => member(index, item));
   if (typeof value !== "object" || value === null) return value;

@@ -1,8 +1,9 @@
-/** Replaces `${NAME}` and `${file:PATH}` references in texts of the config file. */
+/** Replaces `${NAME}`, `${file:PATH}` and references to stores of secrets in texts of the config file. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describeFileError } from "../core/system-error.ts";
 import { ConfigError, type Path } from "./error.ts";
+import type { Reading } from "./references.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -13,6 +14,8 @@ export interface Sources {
   folder: string;
   /** Called with the absolute path of each secret file before it is read. */
   onSecret?: ((file: string) => void) | undefined;
+  /** Takes references to secrets. Without it, values of files are read once, and there are no others. */
+  reading?: Reading | undefined;
 }
 
 /** The option whose text is substituted, for messages. */
@@ -24,22 +27,32 @@ export interface Context {
   secret: boolean;
 }
 
-const REFERENCE = /\$(\$\{)|\$\{(?:file:(?!-)([^}]*)\}|(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})?)/g;
+const REFERENCE =
+  /\$(\$\{)|\$\{(?:([a-z][a-z0-9-]*):(?!-)([^}]*)\}|(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})?)/g;
 
 /**
  * Replaces `${NAME}` with the variable's value, `${NAME:-text}` with `text` when the variable is unset or empty, and
- * `${file:PATH}` with the content of a file without its final line break. `$${` is an escaped `${`.
+ * `${file:PATH}` with the content of a file without its final line break. Other references become marks. `$${` is an escaped `${`.
  * @throws ConfigError that names the variable or the file, never its value.
  */
 export function substitute(text: string, sources: Sources, { at, path, secret }: Context): string {
   const fail = (clause: string) => new ConfigError(at(), clause, path);
   return text.replace(
     REFERENCE,
-    (_whole, escaped?: string, file?: string, name?: string, fallback?: string) => {
+    (_whole, escaped?: string, kind?: string, rest?: string, name?: string, fallback?: string) => {
       if (escaped !== undefined) return escaped;
-      if (file !== undefined) {
-        if (!secret) throw fail("${file:} is allowed only for secrets: an apiKey, a gateway key or a header");
-        return readSecret(file, sources, fail);
+      if (kind !== undefined) {
+        const known = ["file", ...(sources.reading?.references.kinds ?? [])];
+        if (!known.includes(kind))
+          throw fail(`weir knows no reference \${${kind}:}, only \${NAME} and \${${known.join(":}, ${")}:}`);
+        if (!secret)
+          throw fail(`\${${kind}:} is allowed only for secrets: an apiKey, a gateway key or a header`);
+        const { reading, folder } = sources;
+        const value = kind === "file" ? readSecret(rest!, sources, fail) : undefined;
+        if (!reading) return value!;
+        if (rest!.trim() === "") throw fail(`\${${kind}: must be followed by the place of a secret and }`);
+        const place = kind === "file" ? resolve(folder, rest!) : rest!.trim();
+        return reading.mark({ name: `${kind}:${place}`, at: at(), path }, value);
       }
       if (name === undefined) throw fail("${ must be followed by a variable name and }");
       const value = sources.environment[name];
@@ -58,6 +71,14 @@ function readSecret(
   if (file === "") throw fail("${file: must be followed by a file path and }");
   const path = resolve(folder, file);
   onSecret?.(path);
+  return readSecretFile(path, file, fail);
+}
+
+/**
+ * The text of a file without its final line break.
+ * @param path absolute @param file its name in messages
+ */
+export function readSecretFile(path: string, file: string, fail: (clause: string) => Error): string {
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(path);

@@ -73,5 +73,5 @@ export interface Authorizer {
    * @param date header `date` of the refusal: a signature with a wrong time is refused, too
    * @returns whether a repeated request would be authorized anew
    */
-  renew(generation: number, date: string | null): boolean;
+  renew(generation: number, date: string | null): boolean | Promise<boolean>;
 }

@@ -21,6 +21,8 @@ export interface ProviderSettings {
   /** Patterns over model names that replace the plugin's. */
   models?: readonly string[];
   headers?: Readonly<Record<string, string>>;
+  /** Headers whose values may change, by their lower-case names. */
+  liveHeaders?: Readonly<Record<string, Secret>>;
   /** Formats the provider speaks, each with its path; replaces the plugin's. */
   speaks?: Readonly<Record<string, SpokenPath>>;
   /** Where the provider embeds, by dialect; replaces the plugin's. */

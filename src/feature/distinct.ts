@@ -10,6 +10,7 @@ const KINDS: Readonly<Record<string, (feature: Feature) => readonly string[]>> =
   "flag of a command": ({ flags = [] }) => flags.map(({ of, name }) => `weir ${of} ${name}`),
   metric: ({ metrics = [] }) => metrics.map(({ name }) => name),
   header: ({ headers = [] }) => headers.map(({ name }) => name),
+  reference: ({ references }) => references?.kinds ?? [],
   command: ({ commands = [] }) => commands.map(({ name }) => name),
 };
 

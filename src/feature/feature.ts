@@ -1,6 +1,7 @@
 /** The manifest of a feature. It is data: the code behind it is imported where it runs. */
 import type { NamedOperations, OwnOperations } from "../admin/operation.ts";
 import type { AddedFlag, CommandHead, LoadCheck } from "../cli/command.ts";
+import type { ReferenceKinds } from "../config/references.ts";
 import type { Addition, Section } from "../config/section.ts";
 import type { CallHeader } from "../core/call-header.ts";
 import type { Column } from "../core/column.ts";
@@ -30,6 +31,8 @@ export interface Feature {
   readonly flags?: readonly AddedFlag[];
   /** Its plugin, which runs in front of the others with the same rights. */
   readonly plugin?: LoadOwnPlugin;
+  /** References in texts of the config, and the code that reads what they stand for. */
+  readonly references?: ReferenceKinds;
   /** Its tables in the store of the books; commands that open the store without a gateway have them too. */
   readonly tables?: () => Promise<{ readonly tables: FeatureTables }>;
   /** Its operations of the admin API, on the store of the books; commands that open the store without a gateway have them too. */
@@ -65,6 +68,11 @@ export function keyOptionsOf(features: readonly Feature[]): readonly KeyOption[]
 /** The sections and options of keys that features add to the config. */
 export function additionsOf(features: readonly Feature[]): readonly Addition[] {
   return [...features.flatMap(({ section }) => section ?? []), ...keyOptionsOf(features)];
+}
+
+/** The references that features add to the config. One feature has them. */
+export function referencesOf(features: readonly Feature[]): ReferenceKinds | undefined {
+  return features.find(({ references }) => references)?.references;
 }
 
 /** The headers of calls that features declare. */

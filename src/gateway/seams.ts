@@ -130,6 +130,18 @@ export interface Served {
   readonly catalog: Pick<ModelCatalog, "known" | "list">;
 }
 
+/** Secrets to which a config refers; the feature that reads them knows more of them. */
+export interface SecretReferences {
+  /** Values to mask. */
+  readonly masked: readonly string[];
+  /** Where the config names them: it names none, if this is empty. */
+  readonly uses: readonly unknown[];
+  /** Why providers that are `optional` are off, by their names. */
+  readonly off: ReadonlyMap<string, string>;
+  /** What the feature reads them with. */
+  reader(): Promise<unknown>;
+}
+
 /** The gateway as a part of a process that serves calls may use it. */
 export interface WorkerHost {
   /** Watches deadlines, and ends running calls by {@link Clock.end}. */
@@ -143,6 +155,8 @@ export interface WorkerHost {
   fault(this: void, sentence: string): void;
   /** Logs a sentence. */
   info(this: void, sentence: string): void;
+  /** The secrets to which the config of this process refers. */
+  readonly references?: SecretReferences;
   /** Of the processes of a gateway, one reports for all. */
   readonly isFirst: boolean;
   /** The config that serves now, with the models of the store. Call this when the gateway listens. */

@@ -74,6 +74,8 @@ export class Lasting {
   readonly backlog: Backlog;
   /** Headers of calls that features declare. */
   readonly headers;
+  /** The secrets to which the config refers. */
+  readonly references: StartOptions["references"];
   /** What parts of features do besides answers. */
   readonly works: Works;
   /** Parts of features. */
@@ -95,6 +97,8 @@ export class Lasting {
     this.#services = options.services;
     const columns = columnsWith(options.columns ?? []);
     this.headers = options.headers ?? [];
+    this.references = options.references;
+    if (options.references) redactor.also(options.references);
     const logger = (this.logger = openLog(options, redactor.hide, columns));
     this.home = options.home ?? namedHome(config);
     this.storesAnswers = answerHome(this.home, config).kind !== "off";
@@ -158,6 +162,7 @@ export class Lasting {
       ...{ clock, ledger: this.ledger, meter: this.meter, ...tools },
       info: (sentence: string) => logger.info(sentence, {}),
       ...{ isFirst, served: () => listeners.served() },
+      ...(options.references && { references: options.references }),
       work: <Value>(work: Work<Value>) => works.do(work),
       ...{ gone, principal: callerMaker(name, sets) },
       answerNotes: new AnswerNotes(name),

@@ -1,6 +1,7 @@
 /** A gateway that runs, as the command line sees it. */
 import type { AdminState } from "../operator/settings.ts";
 import type { Assembled } from "./assemble.ts";
+import type { References } from "../config/references.ts";
 import type { Config } from "../config/schema.ts";
 import type { CallHeader } from "../core/call-header.ts";
 import type { Column } from "../core/column.ts";
@@ -21,6 +22,8 @@ export interface StartOptions extends Settings {
   columns?: readonly Column[];
   /** Options of keys that these features declare. Default: none. */
   keyOptions?: readonly KeyOption[];
+  /** The secrets to which the config refers. */
+  references?: References | undefined;
   /** Headers of calls that these features declare. Default: none. */
   headers?: readonly CallHeader[];
   /** Plugins of these features. Default: none. */

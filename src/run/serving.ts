@@ -70,7 +70,7 @@ export class Serving {
   }
 
   /** Makes the routes anew: with or without keys they differ. */
-  renew({ keys, keeper, headers }: Lasting, socket: Socket): void {
+  renew({ keys, keeper, headers, references }: Lasting, socket: Socket): void {
     const { config, gateway, admission, life } = this;
     const { keyring } = keys;
     const keyed = !keyring.isOpen || life.credentials !== undefined;
@@ -92,7 +92,11 @@ export class Serving {
       disconnect: (request) => socket.listener?.disconnect(request),
       version: VERSION,
       state: () => socket.state(),
-      degraded: () => [...(keeper.isDegraded ? ["ledger"] : []), ...(keyring.isDoubted ? ["keys"] : [])],
+      degraded: () => [
+        ...(keeper.isDegraded ? ["ledger"] : []),
+        ...(keyring.isDoubted ? ["keys"] : []),
+        ...(references?.isStale ? ["secrets"] : []),
+      ],
     });
   }
 

@@ -30,7 +30,7 @@ export const Health = open(
     degraded: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          "Parts that do not work at the moment, while calls go on: `ledger`; `keys`: those of the store admit nothing before `weir store release`.",
+          "Parts that do not work at the moment, while calls go on: `ledger`; `keys`: those of the store admit nothing before `weir store release`; `secrets`: one cannot be read again, and its last value stays in use.",
       }),
     ),
   },

@@ -7,8 +7,8 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { environmentIn } from "./environment.ts";
-import { FEATURES, HEADERS, OWN_PLUGINS } from "./features.ts";
-import { loadConfig } from "../../src/config/load.ts";
+import { FEATURES, HEADERS, newReferences, OWN_PLUGINS } from "./features.ts";
+import { readConfig } from "../../src/config/load.ts";
 import type { Format } from "../../src/core/format.ts";
 import { additionsOf, columnsOf, type Feature, keyOptionsOf, workersOf } from "../../src/feature/feature.ts";
 import type { NamedPart, WorkerHost, WorkerPart } from "../../src/gateway/seams.ts";
@@ -121,16 +121,20 @@ async function startHere(folder: string, options: GatewayOptions): Promise<Start
   const env = options.env ?? {};
   const features = [...FEATURES, ...(options.features ?? [])];
   const sections = additionsOf(features);
-  const { config } = loadConfig({ flags: { "--port": "0" }, env, cwd: folder, sections });
+  const references = newReferences();
+  const read = () => readConfig({ flags: { "--port": "0" }, env, cwd: folder, sections, references });
+  const { config } = await read();
   const write = (text: string) => void log.push(...text.split("\n").filter((line) => line !== ""));
   const own = {
     columns: columnsOf(features),
     keyOptions: keyOptionsOf(features),
     headers: HEADERS,
+    references,
     ownPlugins: OWN_PLUGINS,
     workers: [...workersOf(features), ...(options.workers ?? [])],
   };
   const weir = await startWeir({ config, env, write, ...own });
+  references.onChange(async () => weir.reload({ ...(await read()), env }));
   const { formats } = weir.parts.registry;
   return { url: weir.url, log, formats, opened: () => weir.books(), stop: () => weir.stop() };
 }

@@ -128,6 +128,12 @@ export const providerOptions = Type.Object(
         description: "`false` disables the provider, even if a credential or a base URL is set.",
       }),
     ),
+    optional: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether weir starts without the provider if a secret to which it refers cannot be read. The provider is on as soon as the secret can be read. Default: weir does not start.",
+      }),
+    ),
     apiKey: Type.Optional(
       secret("Credential. The provider's own environment variable, usually `<NAME>_API_KEY`, overrides it."),
     ),

@@ -1,5 +1,5 @@
 /** A client in front of a gateway that runs for it alone. */
-import { loadConfig } from "../../config/load.ts";
+import { type LoadedConfig, readConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { Plugin } from "../../core/plugin.ts";
@@ -45,7 +45,7 @@ export async function runWithOwn(context: Context): Promise<number> {
       `weir: ${ignored.join(" and ")} are not used for a provider: the address is one of weir itself`,
     );
   const own = { ...context, env, flags: { ...flags, "--host": "127.0.0.1" } };
-  const loaded = loadConfig(configOptions(own));
+  const loaded = await readConfig(configOptions(own));
   const key = makeKeyText("call");
   const limits = { key, flags, hasPlugins: loaded.file !== undefined || isChosen(loaded, "plugins.dir") };
   const limit = (config: Config) => withLocalServer(forOneClient(config, limits), model);
@@ -81,7 +81,7 @@ export async function runWithOwn(context: Context): Promise<number> {
   });
 }
 
-function isChosen({ sources }: ReturnType<typeof loadConfig>, option: string): boolean {
+function isChosen({ sources }: LoadedConfig, option: string): boolean {
   return sources[option] !== undefined && sources[option].layer !== "default";
 }
 
@@ -155,7 +155,7 @@ async function assertServed(
   model: string,
   config: Config,
   { env, ownPlugins }: Pick<Context, "env" | "ownPlugins">,
-  locate: ReturnType<typeof loadConfig>["locate"],
+  locate: LoadedConfig["locate"],
 ): Promise<void> {
   const { assemble } = await import("../../run/assemble.ts");
   const { registry } = await assemble(config, env, locate, { features: ownPlugins });

@@ -115,6 +115,7 @@ const GATEWAY = {
   getConfig: AUDITORS,
   getConfigSource: AUDITORS,
   reloadConfig: ADMINS,
+  listSecrets: AUDITORS,
   listAlerts: AUDITORS,
   listGuards: AUDITORS,
   tryGuards: AUDITORS,

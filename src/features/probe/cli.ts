@@ -2,14 +2,14 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { baseUrlFault, normalizeBaseUrl } from "../../config/address.ts";
-import { loadConfig } from "../../config/load.ts";
+import { readConfig } from "../../config/load.ts";
 import { didYouMean } from "../../core/suggest.ts";
 import type { Traits } from "../../core/provider.ts";
 import { urlsOf } from "../../gateway/routing/endpoint.ts";
 import { traitsFor } from "../../gateway/routing/spoken-formats.ts";
 import type { Registry } from "../../gateway/routing/registry.ts";
 import { createTransport } from "../../http/index.ts";
-import { type Context, UsageError, valueFlags } from "../../cli/command.ts";
+import { configOptions, type Context, UsageError, valueFlags } from "../../cli/command.ts";
 import { confirmed } from "../../cli/confirm.ts";
 import { assemble } from "../../run/assemble.ts";
 import { writeBlock } from "./block.ts";
@@ -58,8 +58,9 @@ export async function run(context: Context): Promise<number> {
 }
 
 /** @throws UsageError for a host that is neither a URL nor a known provider */
-async function subjectOf(word: string, { flags, env, cwd, sections, ownPlugins }: Context): Promise<Subject> {
-  const { config, locate } = loadConfig({ flags: configFlags(flags), env, cwd, sections });
+async function subjectOf(word: string, context: Context): Promise<Subject> {
+  const { flags, env, ownPlugins } = context;
+  const { config, locate } = await readConfig({ ...configOptions(context), flags: configFlags(flags) });
   const { registry } = await assemble(config, env, locate, { features: ownPlugins });
   const names = [...registry.providers, ...registry.off.map(({ provider }) => provider)].map(
     ({ name }) => name,

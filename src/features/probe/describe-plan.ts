@@ -5,18 +5,18 @@ import { PriceBook } from "../../ledger/prices/book.ts";
 import { costAtMost } from "../../ledger/prices/price.ts";
 import type { Plan } from "./plan.ts";
 import { PROBES } from "./probes/index.ts";
-import { type Context, valueFlags } from "../../cli/command.ts";
+import { configOptions, type Context, valueFlags } from "../../cli/command.ts";
 
 /** The most that the calls can cost; `undefined` if the price of the model is not known. */
 export function boundOf(
   provider: string,
   model: string | undefined,
   { answers, inputTokens, outputTokens }: Plan,
-  { flags, env, cwd, sections }: Context,
+  context: Context,
 ): Nano | undefined {
   if (model === undefined) return undefined;
-  const { "--config": config } = valueFlags(flags);
-  const { prices } = loadConfig({ flags: { "--config": config }, env, cwd, sections }).config;
+  const { "--config": config } = valueFlags(context.flags);
+  const { prices } = loadConfig({ ...configOptions(context), flags: { "--config": config } }).config;
   const rule = new PriceBook(prices).lookup(provider, model);
   if (!rule) return undefined;
   const input = Math.ceil(inputTokens / answers);

@@ -37,9 +37,9 @@ const concealedBy = (deployments: readonly Masked[]) =>
 const secretsByProvider = new WeakMap<ActiveProvider, Cached<readonly string[]>>();
 
 function secretsOf(provider: ActiveProvider): readonly string[] {
-  const { deployments, authorize } = provider;
+  const { deployments } = provider;
   let cached = secretsByProvider.get(provider);
-  if (!cached || (authorize && !isCurrent(cached, deployments))) {
+  if (!cached || !isCurrent(cached, deployments)) {
     cached = { value: collectSecrets(provider, deployments), concealed: concealedBy(deployments) };
     secretsByProvider.set(provider, cached);
   }
@@ -181,9 +181,9 @@ export class CredentialMask {
 
 /** @returns a function that masks the credentials of all providers in a text */
 export function secretFilter(providers: readonly ActiveProvider[]): (text: string) => string {
-  const fixed = providers.filter(({ authorize }) => !authorize);
-  const secrets = [...new Set(fixed.flatMap(secretsOf))];
-  const others = providers.filter(({ authorize }) => authorize);
+  const isFixed = ({ deployments }: ActiveProvider) => deployments.every(({ authorizer }) => !authorizer);
+  const secrets = [...new Set(providers.filter(isFixed).flatMap(secretsOf))];
+  const others = providers.filter((provider) => !isFixed(provider));
   return (text) => others.reduce(withoutSecrets, mask(text, secrets));
 }
 

@@ -158,8 +158,8 @@ async function sendAuthorized(request: UpstreamRequest, authorizer: Authorizer):
     const headers = await authorizedHeaders(request, authorizer);
     const response = await transport({ ...request, headers });
     const isRefused = response.status === 401 || response.status === 403;
-    if (!isRefused || isRepeated || !authorizer.renew(generation, response.headers.get("date")))
-      return response;
+    if (!isRefused || isRepeated) return response;
+    if (!(await authorizer.renew(generation, response.headers.get("date")))) return response;
     await discard(response);
   }
 }

@@ -7,6 +7,7 @@ import type { ActiveProvider, Deployment, Provider } from "../../core/provider.t
 import type { Secret } from "../../core/secret.ts";
 import type { DeploymentSettings, ProviderSettings } from "../../core/settings.ts";
 import { ProviderAuthorizer } from "./authorizer.ts";
+import { LiveAuthorizer } from "./live-authorizer.ts";
 import type { Credentials } from "./credentials.ts";
 import { chooseCredentials } from "./credentials.ts";
 import { fittedBaseUrl } from "./base-url.ts";
@@ -215,7 +216,7 @@ function activateDeployment(
 ): Deployment | string {
   const endpoint = { provider, settings, deployment: given };
   const variables = variablesOf(endpoint);
-  const credentialHeaders = credentialIn(settings.headers ?? {});
+  const credentialHeaders = credentialIn({ ...settings.headers, ...revealed(settings.liveHeaders) });
   const chosen = chooseCredentials(provider, settings, given, variables);
   const lacksCredentials = "missing" in chosen && !credentialHeaders;
   const missing = missingVariables(endpoint, variables);
@@ -236,20 +237,11 @@ function activateDeployment(
     name,
     baseUrl: isHost ? baseUrl : "",
     variables: Object.freeze(variables),
-    credentials: Object.freeze(credentialsOf(provider, values.get(names[0]!), credentialHeaders)),
+    ...authorizedBy(provider, settings, { name, variables, values, credentialHeaders }),
     secretNames: names,
     keyVariable: variableWith(values.get(names[0]!)?.reveal(), names[0]!, settings.env ?? {}),
     credentialSource: source,
     ...(given.models && { models: Object.freeze([...given.models]) }),
-    ...(provider.authorize &&
-      !credentialHeaders && {
-        authorizer: new ProviderAuthorizer(provider, {
-          name,
-          variables,
-          env: settings.env ?? {},
-          secrets: values,
-        }),
-      }),
     weight: given.weight ?? 1,
     priority: given.priority ?? 0,
     concurrency: given.concurrency ?? settings.concurrency,
@@ -260,6 +252,42 @@ function activateDeployment(
     prefers: settings.prefer ?? (elsewhere ? undefined : provider.prefers),
     maxTokensField: settings.maxTokensField,
   };
+}
+
+interface Chosen {
+  /** Of the deployment. */
+  name: string;
+  variables: Readonly<Record<string, string>>;
+  values: ReadonlyMap<string, Secret>;
+  /** Credential headers of the config. */
+  credentialHeaders: Readonly<Record<string, string>> | undefined;
+}
+
+/** What authorizes requests: headers that stay, or an authorizer, if a plugin makes them or their values may change. */
+function authorizedBy(
+  provider: Provider,
+  { liveHeaders = {}, headers, env = {} }: ProviderSettings,
+  { name, variables, values, credentialHeaders }: Chosen,
+): Pick<Deployment, "credentials" | "authorizer"> {
+  const inner =
+    provider.authorize && !credentialHeaders
+      ? new ProviderAuthorizer(provider, { name, variables, env, secrets: values })
+      : undefined;
+  const key = [...values.values()][0];
+  const changing = [...values.values(), ...Object.values(liveHeaders)].filter(({ live }) => live);
+  const made = () => credentialsOf(provider, key, credentialIn({ ...headers, ...revealed(liveHeaders) }));
+  if (changing.length === 0)
+    return { credentials: Object.freeze(made()), ...(inner && { authorizer: inner }) };
+  const all = () => ({ ...revealed(liveHeaders), ...made() });
+  // A plugin or a header of the config takes the place of a key.
+  return {
+    credentials: {},
+    authorizer: new LiveAuthorizer(changing, inner ? () => revealed(liveHeaders) : all, inner),
+  };
+}
+
+function revealed(secrets: Readonly<Record<string, Secret>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]));
 }
 
 const NO_CREDENTIALS: Credentials = { names: [], values: new Map() };

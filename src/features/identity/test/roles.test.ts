@@ -103,7 +103,7 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   rotateMyKey: "make its own keys",
   ...Object.fromEntries(
     `missingPrices listStoredModels getStoredModel getConfig getConfigSource auditBooks listAssumptions listInvoices getStore
-     listAlerts listGuards tryGuards listToolServers listServerTools getServerPins getServerLogs`
+     listAlerts listGuards tryGuards listSecrets listToolServers listServerTools getServerPins getServerLogs`
       .split(/\s+/)
       .map((id) => [id, "read what the gateway is made of"] as const),
   ),

@@ -2,7 +2,7 @@
 import type { Context } from "../../../cli/command.ts";
 import { configOptions } from "../../../cli/command.ts";
 import { table } from "../../../cli/terminal.ts";
-import { loadConfig } from "../../../config/load.ts";
+import { readConfig } from "../../../config/load.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { createTransport } from "../../../http/index.ts";
 import { Groups } from "../../../service/groups.ts";
@@ -54,7 +54,7 @@ export async function run(context: Context): Promise<number> {
     flags,
     print,
   } = context;
-  const options = toolsOf(loadConfig(configOptions(context)).config);
+  const options = toolsOf((await readConfig(configOptions(context))).config);
   const { servers } = options;
   if (wanted !== undefined && !Object.hasOwn(servers, wanted))
     throw new Error(`the config has no server of tools ${visibleName(wanted)}`);

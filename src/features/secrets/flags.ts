@@ -1,0 +1,13 @@
+/** The commands of secrets. */
+import { type CommandHead, CONNECT_FLAGS, JSON_FLAG } from "../../cli/command.ts";
+
+export const secretsCommands: readonly CommandHead[] = [
+  {
+    name: "secrets",
+    after: ["config show", "reload"],
+    summary: "list the secrets to which the config refers, with store, version and age; never their values",
+    words: [],
+    flags: [JSON_FLAG, ...CONNECT_FLAGS],
+    run: async () => (await import("./cli.ts")).list,
+  },
+];

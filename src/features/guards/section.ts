@@ -162,7 +162,10 @@ export function guardsOf(config: object): readonly NamedGuard[] {
 }
 
 export function flowOf(config: object): FlowOptions | undefined {
-  return guardsSection.of(config).flow;
+  const { flow } = guardsSection.of(config);
+  // Where no layer sets a group of options, all of its members are undefined.
+  const members: Partial<FlowOptions> = flow ?? {};
+  return members.to && flow;
 }
 
 /** Whether a guard asks services or models. */

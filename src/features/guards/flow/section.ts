@@ -11,8 +11,7 @@ export const flow = Type.Object(
     from: Type.Array(oneOf(SOURCES, {}), {
       minItems: 1,
       "x-expects": `a list of ${SOURCES.join(", ")}`,
-      description:
-        "Which texts are untrusted: `tool-results`, `documents` (files and images as well).",
+      description: "Which texts are untrusted: `tool-results`, `documents` (files and images as well).",
     }),
     to: Type.Array(Type.String({ minLength: 1 }), {
       minItems: 1,

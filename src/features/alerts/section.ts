@@ -5,7 +5,15 @@ import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
 import { type Static, Type } from "@sinclair/typebox";
 
 /** Subjects of alerts. */
-export const ALERT_EVENTS = ["budget", "breaker", "credential", "errors", "store", "guard"] as const;
+export const ALERT_EVENTS = [
+  "budget",
+  "breaker",
+  "credential",
+  "errors",
+  "store",
+  "guard",
+  "secret",
+] as const;
 export type AlertEvent = (typeof ALERT_EVENTS)[number];
 
 /** A receiver. Plain JSON: workers send it to the keeper. */
@@ -61,7 +69,7 @@ export const alertsSection = section(
       [{ to: "https://hooks.example.com/weir", secret: "${WEIR_ALERT_SECRET}", events: ["budget"] }],
     ],
     description:
-      "Webhooks, each a group of `to`, `secret`, `events`, `format` and `errorShare`. weir tells when a budget reaches a percentage of its limit (`budget`), when a deployment fails (`breaker`) or refuses weir's credential (`credential`), when many calls fail (`errors`), when the store cannot be used (`store`), when a guard does not do its work (`guard`), and when these end. A request that fails is repeated for half an hour.",
+      "Webhooks, each a group of `to`, `secret`, `events`, `format` and `errorShare`. weir tells when a budget reaches a percentage of its limit (`budget`), when a deployment fails (`breaker`) or refuses weir's credential (`credential`), when many calls fail (`errors`), when the store cannot be used (`store`), when a guard does not do its work (`guard`), when a secret cannot be read again (`secret`), and when these end. A request that fails is repeated for half an hour.",
   }),
   { after: ["traces", "metrics"], faults: alertFaults },
 );

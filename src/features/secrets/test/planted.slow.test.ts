@@ -109,6 +109,9 @@ test("a store that fails is seen by weir secrets and /health", async () => {
   note("weir secrets of a store that fails", books.run("secrets").output);
   expect(seen.at(-1)!.text).toContain("Vault answered with status 500");
   note("health", await (await fetch(`${books.url}/health`)).text());
+  const alerts = () => collector.received.filter(({ body }) => body.includes("vault:secret/data/llm#key"));
+  expect(await until(() => alerts().length > 0, 10_000)).toBe(true);
+  expect(JSON.parse(alerts()[0]!.body)).toMatchObject({ event: "secret", state: "begins" });
   vault.failsWith = 0;
   expect(await until(() => books.run("secrets").code === 0, 40_000)).toBe(true);
 });

@@ -88,7 +88,7 @@ test("calls run before, during and after a rotation", async () => {
 });
 
 test("weir secrets lists what there is, with its use, and no value", async () => {
-  const ran = books.run("secrets", "--json");
+  const ran = await books.runBeside("secrets", "--json");
   expect(ran.code).toBe(0);
   const { secrets } = JSON.parse(ran.output) as {
     secrets: { reference: string; usedBy: string[]; version: string }[];
@@ -99,21 +99,21 @@ test("weir secrets lists what there is, with its use, and no value", async () =>
     ["vault:secret/data/llm#key", ["providers.host.apiKey"], "2"],
   ]);
   note("weir secrets", ran.output);
-  note("weir secrets as text", books.run("secrets").output);
+  note("weir secrets as text", (await books.runBeside("secrets")).output);
   expect(seen.at(-1)!.text).toContain("vault:secret/data/llm#key");
 });
 
 test("a store that fails is seen by weir secrets and /health", async () => {
   vault.failsWith = 500;
-  expect(await until(() => books.run("secrets").code === 1, 20_000)).toBe(true);
-  note("weir secrets of a store that fails", books.run("secrets").output);
+  expect(await until(async () => (await books.runBeside("secrets")).code === 1, 20_000)).toBe(true);
+  note("weir secrets of a store that fails", (await books.runBeside("secrets")).output);
   expect(seen.at(-1)!.text).toContain("Vault answered with status 500");
   note("health", await (await fetch(`${books.url}/health`)).text());
   const alerts = () => collector.received.filter(({ body }) => body.includes("vault:secret/data/llm#key"));
   expect(await until(() => alerts().length > 0, 10_000)).toBe(true);
   expect(JSON.parse(alerts()[0]!.body)).toMatchObject({ event: "secret", state: "begins" });
   vault.failsWith = 0;
-  expect(await until(() => books.run("secrets").code === 0, 40_000)).toBe(true);
+  expect(await until(async () => (await books.runBeside("secrets")).code === 0, 40_000)).toBe(true);
 });
 
 test("nothing has a planted value: answers, log, admin API, tape, traces, processes, files", async () => {
@@ -138,7 +138,8 @@ test("nothing has a planted value: answers, log, admin API, tape, traces, proces
   const { calls } = JSON.parse(seen.find(({ where }) => where === "admin /calls?limit=50")!.text) as {
     calls: { id: string }[];
   };
-  for (const { id } of calls.slice(0, 12)) note("body", books.run("logs", "--call", id, "--body").output);
+  for (const { id } of calls.slice(0, 12))
+    note("body", (await books.runBeside("logs", "--call", id, "--body")).output);
   for (const command of [["config", "show"], ["check"], ["check", "--offline"]])
     note(`weir ${command.join(" ")}`, (await books.runBeside(...command)).output);
   note("log", books.log.join("\n"));

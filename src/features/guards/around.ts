@@ -3,6 +3,7 @@ import type { AnswerNotes } from "../../core/answer-notes.ts";
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec } from "../../core/format.ts";
+import { isObject, parseJson } from "../../core/json.ts";
 import { describeError } from "../../gateway/delivery/settle.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
 import type { Edited, Entry } from "../../gateway/seams.ts";
@@ -73,9 +74,11 @@ export class Guards {
   ): Promise<Opened> {
     const done = routed.map(({ guard }) => guard);
     const guards = this.#for(entry).filter((guard) => !done.includes(guard));
-    const client: Pick<ClientCodec, "facts"> = entry.format.client;
+    const client: Pick<ClientCodec, "facts" | "beside"> = entry.format.client;
     const { places } = client.facts;
-    if (guards.length + done.length === 0 || !places) return next();
+    // Answers that continue stored ones, or read them, may have tokens that no guard of this call has made.
+    const mayRestore = client.beside.stored !== undefined && this.#of(entry.call).length > 0;
+    if ((guards.length + done.length === 0 && !mayRestore) || !places) return next();
     const secret = await this.#secret(entry.call);
     const ran = this.#guards.filter((guard) => done.includes(guard) || guards.includes(guard));
     const verdicts = new Verdicts(ran, entry.call, secret);
@@ -97,6 +100,7 @@ export class Guards {
       throw thrown;
     });
     const words = verdicts.words(opened.kind === "stream");
+    if (words === "") return opened;
     return { ...opened, headers: { ...opened.headers, "x-weir-guards": words } };
   }
 
@@ -111,25 +115,31 @@ export class Guards {
     const { guards, map, verdicts } = passing;
     const { notes } = this.#uses;
     const taint = taintOf(guards, verdicts);
-    if (taint) taint.read(places.request(bytes));
+    if (bytes.length > 0) taint?.read(places.request(bytes));
     const screened = new Screen({ guards, map, verdicts, taint });
     if (screened.isNeeded) toolScreen.set(call, screened);
-    const guarding = bytes.length === 0 ? undefined : guardRequest(bytes, places, passing);
+    const isRead = bytes.length > 0 && guards.length > 0;
+    const guarding = isRead ? guardRequest(bytes, places, passing) : undefined;
     const edited = guarding instanceof Promise ? await guarding : guarding;
     if (map.size > 0 && format.client.beside.stored) notes.keep(call, sealMap(secret, map.kept()));
     const opened = await next(edited).catch((thrown: unknown) => {
       throw restored(thrown, map, call);
     });
     for (const kept of notes.of(call)) map.join(openMap(secret, kept));
-    const reading = guards.filter(({ readsAnswers }) => readsAnswers);
+    const reading = guards.filter(({ readsAnswers }) => readsAnswers).filter(ofStored(entry, opened));
     return guardAnswer(opened, places, new Output(reading, map, verdicts, taint));
   }
 
-  #for(entry: Entry): readonly Guard[] {
-    const { call } = entry;
+  /** The guards of a caller, whatever the model. */
+  #of(call: Call): readonly Guard[] {
     const added = addedTo(call, this.#has);
-    const guards = this.#guards.filter((guard) => guard.guards(call.principal) || added.includes(guard.name));
-    if (guards.length === 0) return guards;
+    return this.#guards.filter((guard) => guard.guards(call.principal) || added.includes(guard.name));
+  }
+
+  #for(entry: Entry): readonly Guard[] {
+    const guards = this.#of(entry.call);
+    // Which model has answered is known when the answer is read.
+    if (guards.length === 0 || entry.operation === "stored") return guards;
     const models = modelsOf(entry);
     return guards.filter((guard) => guard.guardsModels(models));
   }
@@ -148,6 +158,16 @@ export class Guards {
 function taintOf(guards: readonly Guard[], verdicts: Verdicts): Taint | undefined {
   const guard = guards.find(({ flow }) => flow);
   return guard && new Taint(guard, guard.flow!, verdicts);
+}
+
+/** Whether a guard looks at the model of a stored answer that is read. Every guard looks at answers that are made. */
+function ofStored(entry: Entry, opened: Opened): (guard: Guard) => boolean {
+  if (entry.operation !== "stored" || opened.kind !== "json") return () => true;
+  const { body } = opened;
+  const answer = parseJson(typeof body === "string" ? body : Buffer.from(body).toString());
+  if (!isObject(answer) || typeof answer.model !== "string") return () => true;
+  const models = modelsOf(entry, answer.model);
+  return (guard) => models.length === 0 || guard.guardsModels(models);
 }
 
 /** An error that repeats parts of the request, as its client may see it. The books and the log have the tokens. */

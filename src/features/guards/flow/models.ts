@@ -10,10 +10,16 @@ export interface GuardedModel {
   readonly sure: readonly string[];
 }
 
-/** Each model that may answer, fallbacks included. @returns none for a model that no provider serves */
-export function modelsOf({ call, registry, format, operation }: Entry): GuardedModel[] {
+/**
+ * Each model that may answer, fallbacks included. @returns none for a model that no provider serves
+ * @param servingModel default: that of the call
+ */
+export function modelsOf(
+  { call, registry, format, operation }: Entry,
+  servingModel: string = call.servingModel,
+): GuardedModel[] {
   const kind = operation === "embeddings" ? "embed" : "generate";
-  const { confined, servingModel } = call;
+  const { confined } = call;
   const { routes, aliases } = registry.names;
   const isNamed = routes.has(servingModel) || aliases.resolve(servingModel) !== servingModel;
   const modelOf = ({ provider, model }: Target, fallback: string | undefined): GuardedModel => ({

@@ -329,6 +329,7 @@ const RULES: readonly Rule[] = [
     may: [
       ...FACES,
       "src/admin/",
+      "src/cli/terminal.ts",
       "src/config/",
       "src/gateway/delivery/",
       "src/gateway/lanes/",
@@ -339,9 +340,11 @@ const RULES: readonly Rule[] = [
       "src/ledger/keys/option.ts",
       "src/ledger/record.ts",
       "src/operator/",
+      "src/run/weir.ts",
       "src/stream/",
     ],
-    because: "guards change requests and answers in the bytes of the client, as answers are delivered",
+    because:
+      "guards change requests and answers in the bytes of the client, as answers are delivered, and the proof starts a gateway",
   },
   {
     from: "src/features/model-endings/",
@@ -765,11 +768,11 @@ const FORMAT_IDS = [
 
 /**
  * Files that may name formats: each format itself, what puts them together, the command line, the probe and the playground of
- * the console, which speak as a client, the import of configs and prices and the names for traces, where a provider has the
+ * the console and the proof of guards, which speak as a client, the import of configs and prices and the names for traces, where a provider has the
  * name of a format, and the sections of the config that have such a name.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(exec|import|probe)\/|features\/[a-z-]+\/section\.ts$|ledger\/prices\/import\/|features\/traces\/conventions\.ts$|run\/(assemble|formats)\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(exec|guards\/prove|import|probe)\/|features\/[a-z-]+\/section\.ts$|ledger\/prices\/import\/|features\/traces\/conventions\.ts$|run\/(assemble|formats)\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {
@@ -894,10 +897,10 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-test("no file outside of the formats, the dialects of embeddings, the command line, the probe, the import and the console knows a member or header of a single vendor", async () => {
+test("no file outside of the formats, the dialects of embeddings, the command line, the probe, the proof of guards, the import and the console knows a member or header of a single vendor", async () => {
   const knowing: string[] = [];
   for (const file of files.filter((one) =>
-    /^src\/(?!formats\/|embeddings\/|cli\/|console\/|features\/(import|probe)\/)/.test(one),
+    /^src\/(?!formats\/|embeddings\/|cli\/|console\/|features\/(guards\/prove|import|probe)\/)/.test(one),
   ))
     for (const word of wordsIn(VENDOR_WORDS, await sourceOf(file)))
       if (!OPTION_VALUES[file]?.includes(word)) knowing.push(`${file} knows ${word}`);

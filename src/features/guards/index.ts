@@ -1,6 +1,7 @@
 /** Guards: what may not leave is replaced, refused or noted, in requests and answers of all formats, streamed or not. */
 import type { Feature } from "../../feature/feature.ts";
 import { guardFacts } from "./columns.ts";
+import { guardsCommands } from "./flags.ts";
 import { guardHeaders } from "./headers.ts";
 import { addedGuards } from "./key-options.ts";
 import { GUARD_METRICS } from "./metrics.ts";
@@ -13,6 +14,7 @@ export const guards: Feature = {
   headers: guardHeaders,
   keyOptions: [addedGuards],
   metrics: GUARD_METRICS,
+  commands: guardsCommands,
   tables: () => import("./tables.ts"),
   admin: () => import("./admin.ts"),
   worker: () => import("./worker.ts"),

@@ -29,6 +29,13 @@ export let transport: Transport = createTransport(process.env, {
   onAlert: (sentence) => listeners.forEach((listener) => listener(sentence)),
 });
 
+/** From now on a function of this process answers all requests to providers. @returns a function that ends this */
+export function answerRequests(answering: Transport): () => void {
+  const before = transport;
+  transport = answering;
+  return () => void (transport = before);
+}
+
 /** From now on this process sends no request to a provider, also not from plugins. @param why a sentence */
 export function cutNetwork(why: string): void {
   transport = () => Promise.reject(new Error(why));

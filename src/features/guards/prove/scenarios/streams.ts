@@ -1,0 +1,94 @@
+/** Texts that stream at the same time. */
+import { isObject, type JsonObject } from "../../../../core/json.ts";
+import type { UpstreamResponse } from "../../../../gateway/lanes/transport.ts";
+import { valuesAt } from "../clients.ts";
+import { eventsIn } from "../judge.ts";
+import { bodyOf, type Play, Streamed } from "../provider.ts";
+import { CHAT, REPLACED, type Scenario, tokensIn, user } from "./stage.ts";
+
+const chunk = (choices: JsonObject[]) =>
+  Buffer.from(
+    `data: ${JSON.stringify({ id: "a", object: "chat.completion.chunk", created: 1, model: "m", choices })}\n\n`,
+  );
+const DONE = Buffer.from("data: [DONE]\n\n");
+
+/** The pieces of two texts in turn. */
+function woven(
+  one: string,
+  other: string,
+  piece: (at: number, delta: string) => JsonObject[],
+): UpstreamResponse {
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < Math.max(one.length, other.length); at += 2)
+    for (const [index, text] of [one, other].entries())
+      if (at < text.length) pieces.push(chunk(piece(index, text.slice(at, at + 2))));
+  const ends = [0, 1].map((index) => ({ index, delta: {}, finish_reason: "stop" }));
+  return new Streamed([...pieces, chunk(ends), DONE]);
+}
+
+const choices: Scenario = {
+  name: "two choices of one answer",
+  async run(stage) {
+    const [one, other] = [stage.value(0), stage.value(1)];
+    const play: Play = (request) => {
+      const [first = "", second = ""] = tokensIn(bodyOf(request));
+      return woven(`to ${first} now`, `${second}${first}`, (index, content) => [
+        { index, delta: { content }, finish_reason: null },
+      ]);
+    };
+    await stage.with(play, async () => {
+      const messages = [user(`${stage.mark} ${one} and ${other}`)];
+      const { said } = await stage.ask(CHAT, { model: REPLACED, stream: true, n: 2, messages });
+      const texts = [0, 1].map((index) =>
+        eventsIn(said)
+          .flatMap((event) => valuesAt(event, "choices.*"))
+          .filter((choice) => isObject(choice) && choice.index === index)
+          .flatMap((choice) => valuesAt(choice, "delta.content"))
+          .join(""),
+      );
+      stage.checks.that("each choice has its text", texts.join("|") === `to ${one} now|${other}${one}`, said);
+    });
+    stage.judgeProvider(1);
+  },
+};
+
+const calls: Scenario = {
+  name: "two calls of tools at the same time",
+  async run(stage) {
+    const [one, other] = [stage.value(0), stage.value(1)];
+    const play: Play = (request) => {
+      const [first = "", second = ""] = tokensIn(bodyOf(request));
+      const called = (index: number, piece: string) => [
+        {
+          ...{ index: 0, finish_reason: null },
+          delta: {
+            tool_calls: [
+              { index, id: `c_${index}`, type: "function", function: { name: "send", arguments: piece } },
+            ],
+          },
+        },
+      ];
+      return woven(JSON.stringify({ to: first }), JSON.stringify({ to: `${second} ${first}` }), called);
+    };
+    await stage.with(play, async () => {
+      const tools = [{ type: "function", function: { name: "send", parameters: { type: "object" } } }];
+      const messages = [user(`${stage.mark} ${one} and ${other}`)];
+      const { said } = await stage.ask(CHAT, { model: REPLACED, stream: true, tools, messages });
+      const made = eventsIn(said).flatMap((event) => valuesAt(event, "choices.*.delta.tool_calls.*"));
+      const args = [0, 1].map((index) =>
+        made
+          .filter((call) => isObject(call) && call.index === index)
+          .flatMap((call) => valuesAt(call, "function.arguments"))
+          .join(""),
+      );
+      stage.checks.that(
+        "each call has its arguments",
+        args.join("|") === `${JSON.stringify({ to: one })}|${JSON.stringify({ to: `${other} ${one}` })}`,
+        said,
+      );
+    });
+    stage.judgeProvider(1);
+  },
+};
+
+export const STREAMS: readonly Scenario[] = [choices, calls];

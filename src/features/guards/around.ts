@@ -17,7 +17,8 @@ import { Rerouted, reroute } from "./flow/route.ts";
 import type { Guard } from "./guard.ts";
 import { guardAnswer } from "./pass/answer.ts";
 import { factsOf, toolsOf } from "./ask/facts.ts";
-import { Output } from "./pass/output.ts";
+import { verdictBeside } from "./ask/beside.ts";
+import { stagesOf } from "./pass/stages.ts";
 import { refusedAnswer } from "./pass/refusal.ts";
 import type { Passing } from "./pass/passing.ts";
 import { guardRequest } from "./pass/request.ts";
@@ -86,7 +87,7 @@ export class Guards {
       for (const { path, ...value } of findings) verdicts.note(guard, "input", value, path);
     const { refusesUnread } = this.#uses;
     const passing: Passing = {
-      ...{ guards, map: new CallMap(secret), verdicts, refusesUnread },
+      ...{ guards, map: new CallMap(secret), verdicts, refusesUnread, beside: [] },
       ...{
         call: entry.call,
         facts: factsOf(entry.call),
@@ -112,7 +113,7 @@ export class Guards {
     next: (edited?: Edited) => Promise<Opened>,
   ): Promise<Opened> {
     const { call, bytes, format } = entry;
-    const { guards, map, verdicts } = passing;
+    const { guards, map, verdicts, beside } = passing;
     const { notes } = this.#uses;
     const taint = taintOf(guards, verdicts);
     if (bytes.length > 0) taint?.read(places.request(bytes));
@@ -122,12 +123,14 @@ export class Guards {
     const guarding = isRead ? guardRequest(bytes, places, passing) : undefined;
     const edited = guarding instanceof Promise ? await guarding : guarding;
     if (map.size > 0 && format.client.beside.stored) notes.keep(call, sealMap(secret, map.kept()));
-    const opened = await next(edited).catch((thrown: unknown) => {
+    const opening = next(edited).catch((thrown: unknown) => {
       throw restored(thrown, map, call);
     });
+    if (beside.length > 0) await verdictBeside(beside, opening, call);
+    const opened = await opening;
     for (const kept of notes.of(call)) map.join(openMap(secret, kept));
-    const reading = guards.filter(({ readsAnswers }) => readsAnswers).filter(ofStored(entry, opened));
-    return guardAnswer(opened, places, new Output(reading, map, verdicts, taint));
+    const reading = guards.filter(ofStored(entry, opened));
+    return guardAnswer(opened, places, stagesOf({ ...passing, guards: reading }, taint));
   }
 
   /** The guards of a caller, whatever the model. */

@@ -9,7 +9,7 @@ import { guardsOf } from "./section.ts";
 export async function check({ config, catalog }: Served): Promise<readonly PluginFinding[]> {
   const found: PluginFinding[] = [];
   for (const { name, do: action, unless } of guardsOf(config)) {
-    if (typeof action === "string") continue;
+    if (typeof action !== "object") continue;
     const { route } = action;
     const fault = (clause: string) =>
       found.push({ severity: "fault", message: `guards.${name}.do.route: ${clause}` });

@@ -17,8 +17,17 @@ export type GuardPlace = (typeof PLACES)[number];
 export const KINDS = ["text", "reasoning", "tools", "declarations", "documents", "names"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** When a guard judges an answer: piece by piece as it streams, or as a whole before the client gets any of it. */
-export const MODES = ["window", "hold"] as const;
+/** When a guard that asks judges a request: before the provider gets it, or while it works. */
+export const REQUEST_MODES = ["before", "beside"] as const;
+
+/**
+ * When a guard judges an answer: piece by piece as it streams, as a whole before the client gets any of it, or while the client
+ * gets it.
+ */
+export const ANSWER_MODES = ["window", "hold", "after"] as const;
+export type AnswerMode = (typeof ANSWER_MODES)[number];
+
+export const MODES = [...REQUEST_MODES, ...ANSWER_MODES] as const;
 export type Mode = (typeof MODES)[number];
 
 /** Which texts are untrusted, for the rule that holds tools back. */

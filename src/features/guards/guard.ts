@@ -8,11 +8,21 @@ import { DETECTORS } from "./detect/built-in.ts";
 import type { Detector } from "./detect/detector.ts";
 import { patternDetector } from "./detect/pattern.ts";
 import { type Found, scan } from "./detect/scan.ts";
-import type { Action, BlockedAs, GuardPlace, Mode } from "./declarations.ts";
+import {
+  ANSWER_MODES,
+  type Action,
+  type AnswerMode,
+  type BlockedAs,
+  type GuardPlace,
+} from "./declarations.ts";
 import { kindsOf } from "./flow/kinds.ts";
 import type { GuardedModel } from "./flow/models.ts";
 import type { FlowOptions } from "./flow/section.ts";
 import type { NamedGuard } from "./section.ts";
+
+/** Characters. */
+const EVERY = 2_000;
+const OVERLAP = 200;
 
 const WHERE: readonly GuardPlace[] = ["input", "output"];
 
@@ -22,7 +32,14 @@ export class Guard {
   /** The model to which it leads calls. */
   readonly route: string | undefined;
   readonly as: BlockedAs;
-  readonly mode: Mode;
+  /** When it judges answers. */
+  readonly mode: AnswerMode;
+  /** It judges a request while the provider works on it. */
+  readonly isBeside: boolean;
+  /** In the mode `after`: so many characters are judged at once. */
+  readonly every: number;
+  /** Of a piece of an answer: so many characters were judged before. */
+  readonly overlap: number;
   readonly detectors: readonly Detector[];
   /** Absent: it asks nothing, and judges at once. */
   readonly asked: Asked | undefined;
@@ -34,7 +51,7 @@ export class Guard {
 
   /** @param asked what it asks @param flow by which it holds tools back */
   constructor(options: NamedGuard, asked?: Asked, flow?: FlowOptions) {
-    const { name, find = [], do: action, on, kinds, mode, as } = options;
+    const { name, find = [], do: action = "block", on, kinds, mode = [], as } = options;
     this.name = name;
     this.action = typeof action === "string" ? action : "route";
     this.route = typeof action === "string" ? undefined : action.route;
@@ -45,9 +62,12 @@ export class Guard {
     });
     this.asked = asked;
     this.flow = flow;
-    this.mode = mode ?? "window";
+    this.mode = ANSWER_MODES.find((one) => mode.includes(one)) ?? (asked ? "hold" : "window");
+    this.isBeside = mode.includes("beside");
+    this.every = options.every ?? EVERY;
+    this.overlap = options.overlap ?? OVERLAP;
     this.#kinds = kindsOf(kinds);
-    this.#on = new Set(on ?? (this.route === undefined ? WHERE : ["input"]));
+    this.#on = new Set([on ?? (this.route === undefined ? WHERE : ["input" as const])].flat());
     this.#scope = options;
   }
 

@@ -5,7 +5,7 @@ import { section } from "../../config/section.ts";
 import { isObject } from "../../core/json.ts";
 import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
 import { slowness } from "../../config/slow-expression.ts";
-import { webhookFaults } from "./ask/faults.ts";
+import { askingFaults, webhookFaults } from "./ask/faults.ts";
 import { ASKED, ASKING, webhook } from "./ask/section.ts";
 import { ACTIONS, BLOCKS, BUILT_IN, KINDS, MODES, PLACES, UNINSPECTED } from "./declarations.ts";
 
@@ -64,15 +64,17 @@ const guard = Type.Object(
       }),
     ),
     ...ASKING,
-    do: Type.Union([oneOf(ACTIONS, {}), route], {
-      "x-expects": `one of ${ACTIONS.join(", ")}, or { route: MODEL }`,
-      description:
-        "`replace`: the provider gets a token in place of each value, and the client gets its values back; `mask`: the value is replaced for good; `block`: weir refuses the request or ends the answer; `flag`: the record of the call notes it; `route`: another model answers the call, such as a local one.",
-    }),
+    do: Type.Optional(
+      Type.Union([oneOf(ACTIONS, {}), route], {
+        "x-expects": `one of ${ACTIONS.join(", ")}, or { route: MODEL }`,
+        description:
+          "`replace`: the provider gets a token in place of each value, and the client gets its values back; `mask`: the value is replaced for good; `block`: weir refuses the request or ends the answer; `flag`: the record of the call notes it; `route`: another model answers the call, such as a local one. Default: `block`.",
+      }),
+    ),
     on: Type.Optional(
-      Type.Array(oneOf(PLACES, {}), {
-        minItems: 1,
+      Type.Union([oneOf(PLACES, {}), Type.Array(oneOf(PLACES, {}), { minItems: 1 })], {
         "x-expects": `a list of ${PLACES.join(", ")}`,
+        examples: [["input"]],
         description: "Where it looks. Default: `input` and `output`.",
       }),
     ),
@@ -106,9 +108,11 @@ const guard = Type.Object(
       }),
     ),
     mode: Type.Optional(
-      oneOf(MODES, {
+      Type.Union([oneOf(MODES, {}), Type.Array(oneOf(MODES, {}), { minItems: 1, maxItems: 2 })], {
+        "x-expects": `one of ${MODES.join(", ")}, or a list of one for requests and one for answers`,
+        examples: ["hold", ["beside", "after"]],
         description:
-          "`window`: text of a streamed answer waits until it can be no part of a value any more; `hold`: the client gets nothing before the whole answer is judged. Default: `window`.",
+          "When it judges. Requests: `before` the provider gets them, or `beside`: while it works, and the answer waits for the verdict. Answers: `window`: text of a stream waits until it can be no part of a value any more, or until the service lets it go on; `hold`: the client gets nothing before the whole answer is judged; `after`: it gets it at once, and its end waits for the verdict. Default: `before`, and `window` for what is found by its form, else `hold`.",
       }),
     ),
     as: Type.Optional(
@@ -169,7 +173,9 @@ export function flowOf(config: object): FlowOptions | undefined {
 }
 
 /** Whether a guard asks services or models. */
-export function asks(guard: GuardOptions): boolean {
+export function asks(
+  guard: { readonly find?: unknown } & { readonly [Name in (typeof ASKED)[number]]?: unknown },
+): boolean {
   const { find } = guard;
   const inFind = Array.isArray(find) && find.some((one) => isObject(one) && "webhook" in one);
   return inFind || ASKED.some((name) => guard[name] !== undefined);
@@ -192,20 +198,13 @@ function guardFaults(written: unknown): Fault[] {
         ["guards", name],
         "the name of a guard has lower-case letters, digits and dashes, at most 40",
       );
-    if (isObject(one) && isObject(one.do) && Array.isArray(one.on) && one.on.includes("output"))
+    if (isObject(one) && isObject(one.do) && [one.on].flat().includes("output"))
       return faultAt(["guards", name, "on"], "a guard that routes looks at requests: input or tool-results");
     const found = isObject(one) && Array.isArray(one.find) ? one.find : [];
     if (isObject(one) && one.find === undefined && ASKED.every((name) => one[name] === undefined))
       return faultAt(["guards", name], `a guard has find, or one of ${ASKED.join(", ")}`);
-    if (
-      isObject(one) &&
-      asks(one as GuardOptions) &&
-      !isObject(one.do) &&
-      (!Array.isArray(one.on) || one.on.includes("output"))
-    )
-      return faultAt(["guards", name], "a guard that asks judges requests only: say on: [input]");
     return [
-      ...(isObject(one) ? webhookFaults(one.webhook, ["guards", name, "webhook"]) : []),
+      ...(isObject(one) ? askingFaults(one, asks(one), ["guards", name]) : []),
       ...found.flatMap((each, at) => foundFaults(each, ["guards", name, "find", at])),
     ];
   });

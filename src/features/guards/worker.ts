@@ -44,7 +44,7 @@ export function start({ channel, fault, answerNotes, meter }: WorkerHost): Worke
 
 /** What the keeper learns of a guard. */
 function watchedOf(guard: NamedGuard): Watched {
-  const { name, do: action, find = [], on = PLACES, keys, models, unless } = guard;
+  const { name, do: action = "block", find = [], on = PLACES, keys, models, unless } = guard;
   return {
     name,
     does: typeof action === "string" ? action : `route: ${action.route}`,
@@ -59,7 +59,7 @@ function watchedOf(guard: NamedGuard): Watched {
   };
 }
 /** The rule is the last guard. */
-const FLOW: NamedGuard = { name: "flow", do: "block", on: ["output"] };
+const FLOW = { name: "flow", do: "block" as const, on: "output" as const } satisfies NamedGuard;
 
 /** @returns undefined: the guard asks nothing, and its code is not loaded */
 async function askedOf(guard: NamedGuard, fault: WorkerHost["fault"]): Promise<Asked | undefined> {

@@ -52,6 +52,8 @@ export async function askAbout(
   }
   if (guard.action === "route") reroute(guard, answers, read);
   for (const answer of answers) heed(guard, answer, read, passing);
+  // The provider has the text already.
+  if (guard.isBeside) return;
   replace(
     guard,
     answers.flatMap(({ findings }) => findings),
@@ -94,9 +96,9 @@ function heed(
     const { place, text } = read[index]!;
     const { path } = place;
     const value = { kind: found, normal: text.slice(start, end) };
-    verdicts.note(guard, "input", value, path, replacement === undefined ? undefined : "masked");
-    if (guard.action === "block" && replacement === undefined)
-      throw new BlockedError(guard, found, verdicts.placeOf(path));
+    const isReplaced = replacement !== undefined && !guard.isBeside;
+    verdicts.note(guard, "input", value, path, isReplaced ? "masked" : undefined);
+    if (guard.action === "block" && !isReplaced) throw new BlockedError(guard, found, verdicts.placeOf(path));
   }
 }
 

@@ -56,6 +56,22 @@ export const ASKING = {
       description: "Longest time of a question to a service or a model. Default: `1s`.",
     }),
   ),
+  every: Type.Optional(
+    Type.Integer({
+      minimum: 100,
+      maximum: 1_000_000,
+      description:
+        "With the mode `after`: so many characters of an answer are judged at once. Default: 2000.",
+    }),
+  ),
+  overlap: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 10_000,
+      description:
+        "With the modes `window` and `after`: so many characters in front of a piece of an answer are judged once more. Default: 200.",
+    }),
+  ),
   onError: Type.Optional(
     oneOf(ON_ERROR, {
       description:

@@ -1,35 +1,76 @@
 /** An answer behind guards. */
 import { isObject, parseJson } from "../../../core/json.ts";
-import type { TextPlaces } from "../../../core/text-places.ts";
-import type { Opened, OpenedJson } from "../../../gateway/lanes/lane.ts";
-import type { Output } from "./output.ts";
+import type { AnswerText, TextPlaces } from "../../../core/text-places.ts";
+import type { Opened, OpenedJson, OpenedStream } from "../../../gateway/lanes/lane.ts";
+import { askWhole } from "../ask/whole.ts";
+import { AskedSource } from "../ask/source.ts";
+import { Output } from "./output.ts";
 import { withTexts } from "./spans.ts";
+import type { Stages } from "./stages.ts";
 import { GuardedSource } from "./stream.ts";
 
 /** @throws GatewayError of a guard that blocks before the client gets anything */
-export async function guardAnswer(opened: Opened, places: TextPlaces, output: Output): Promise<Opened> {
-  if (output.isIdle) return opened;
-  if (opened.kind === "json") return guardJson(opened, places, output);
-  const source = new GuardedSource(opened.source, places, output);
-  if (output.blocks) await source.ready();
+export async function guardAnswer(opened: Opened, places: TextPlaces, stages: Stages): Promise<Opened> {
+  if (stages.inner.length === 0 && stages.last.isIdle) return opened;
+  return opened.kind === "json" ? guardJson(opened, places, stages) : guardStream(opened, places, stages);
+}
+
+async function guardStream(
+  opened: OpenedStream,
+  places: TextPlaces,
+  { inner, last }: Stages,
+): Promise<OpenedStream> {
+  const within = inner.reduce(
+    (source, stage) =>
+      stage instanceof Output
+        ? new GuardedSource(source, places, stage)
+        : new AskedSource(source, places, stage),
+    opened.source,
+  );
+  const waits = last.blocks || inner.some(({ blocks }) => blocks);
+  const source = new GuardedSource(within, places, last, waits);
+  if (waits) await source.ready();
   return { ...opened, source };
 }
 
-function guardJson(opened: OpenedJson, places: TextPlaces, output: Output): OpenedJson {
+/** A text of an answer, as the stages so far have made it. */
+export interface Told {
+  readonly of: AnswerText;
+  readonly given: string;
+  text: string;
+}
+
+async function guardJson(
+  opened: OpenedJson,
+  places: TextPlaces,
+  { inner, last }: Stages,
+): Promise<OpenedJson> {
   const bytes = typeof opened.body === "string" ? Buffer.from(opened.body) : opened.body;
   const body = parseJson(Buffer.from(bytes).toString());
   if (!isObject(body)) return opened;
-  const changes = new Map<string, string>();
-  for (const text of places.answer(body)) {
-    if ((text.fixed || text.kind === "media") && text.get() !== "") output.unread(text);
-    if (text.fixed) continue;
-    const refused = output.refusal(text);
-    if (refused) throw refused.error!;
-    const given = text.get();
-    const { judged, whole } = output.whole(given, text);
-    if (judged.error) throw judged.error;
-    if (whole !== given) changes.set(text.path, whole);
+  const texts: Told[] = [];
+  for (const of of places.answer(body)) {
+    const given = of.get();
+    if ((of.fixed || of.kind === "media") && given !== "")
+      for (const stage of [...inner, last]) stage.unread(of);
+    if (!of.fixed) texts.push({ of, given, text: given });
   }
-  if (changes.size === 0) return opened;
-  return { ...opened, body: withTexts(bytes, changes, () => output.loseLogprobs()) };
+  for (const stage of inner)
+    if (stage instanceof Output) applyOutput(stage, texts);
+    else await askWhole(stage, texts);
+  applyOutput(last, texts);
+  const changes = texts.filter(({ text, given }) => text !== given);
+  if (changes.length === 0) return opened;
+  const written = new Map(changes.map(({ of, text }) => [of.path, text]));
+  return { ...opened, body: withTexts(bytes, written, () => last.loseLogprobs()) };
+}
+
+function applyOutput(output: Output, texts: readonly Told[]): void {
+  for (const one of texts) {
+    const refused = output.refusal(one.of);
+    if (refused) throw refused.error!;
+    const { judged, whole } = output.whole(one.text, one.of);
+    if (judged.error) throw judged.error;
+    one.text = whole;
+  }
 }

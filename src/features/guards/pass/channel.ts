@@ -11,6 +11,9 @@ export interface Holder {
   changes?: Map<string, string>;
 }
 
+/** What decides about a text. */
+export type Judging = Pick<Output, "judge"> & Partial<Pick<Output, "strays">>;
+
 interface Piece {
   readonly of: Holder;
   readonly path: string;
@@ -46,13 +49,13 @@ export class Channel {
   }
 
   /** @param isFinal no more text follows @returns the verdict if a guard blocks */
-  settle(output: Output, isFinal: boolean): Judged | undefined {
+  settle(output: Judging, isFinal: boolean): Judged | undefined {
     if (this.#pieces.length === 0) return undefined;
     const judged = output.judge(this.#rest, this.#text, isFinal, this.#context);
     const { edge, edits, read, error } = judged;
     this.#decide(edge, edits);
     this.#context = (this.#context + read).slice(-CONTEXT);
-    (this.#strays ??= output.strays())?.(read);
+    (this.#strays ??= output.strays?.())?.(read);
     return error && judged;
   }
 

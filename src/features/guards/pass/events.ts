@@ -82,3 +82,19 @@ export class EventCutter {
     return rest === "" ? [] : [new StreamEvent(rest)];
   }
 }
+
+/** Splits events into those that may go on and the others. Of a format with independent texts, one does not wait for another. */
+export function decided(
+  waiting: readonly StreamEvent[],
+  independent: boolean,
+): { sent: StreamEvent[]; kept: StreamEvent[] } {
+  const sent: StreamEvent[] = [];
+  const kept: StreamEvent[] = [];
+  let isStopped = false;
+  for (const event of waiting) {
+    const isFree: boolean = event.open === 0 && !isStopped && (kept.length === 0 || event.isPiece);
+    (isFree ? sent : kept).push(event);
+    isStopped ||= !isFree && !(independent && event.isPiece);
+  }
+  return { sent, kept };
+}

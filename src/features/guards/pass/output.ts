@@ -32,8 +32,18 @@ interface Seen extends Found {
   readonly guard: Guard;
 }
 
+/** What one of several stages of an answer does beside judging. */
+interface OutputRole {
+  /** It is the last one, and restores values. Default: true. */
+  readonly restores?: boolean;
+  /** Holds tools back. */
+  readonly taint?: Taint | undefined;
+}
+
 export class Output {
   readonly #guards: readonly Guard[];
+  /** It is the last one. */
+  readonly restores: boolean;
   readonly #map: CallMap;
   readonly #verdicts: Verdicts;
   readonly #taint: Taint | undefined;
@@ -43,9 +53,15 @@ export class Output {
   /** How often the guards have found each value: in texts and pieces, and at most in one text that repeats pieces. */
   readonly #noted = { once: new Map<string, number>(), again: new Map<string, number>() };
 
-  /** @param guards those that read answers @param taint holds tools back */
-  constructor(guards: readonly Guard[], map: CallMap, verdicts: Verdicts, taint?: Taint) {
+  /** @param guards those that read answers */
+  constructor(
+    guards: readonly Guard[],
+    map: CallMap,
+    verdicts: Verdicts,
+    { restores = true, taint }: OutputRole = {},
+  ) {
     this.#guards = guards;
+    this.restores = restores;
     this.#taint = taint;
     this.#map = map;
     this.#verdicts = verdicts;
@@ -58,7 +74,7 @@ export class Output {
 
   /** Reads one text behind the other for tokens without a value. @returns undefined: the call has no tokens */
   strays(): ((piece: string) => void) | undefined {
-    if (this.#map.size === 0) return undefined;
+    if (this.#map.size === 0 || !this.restores) return undefined;
     this.#strays ??= new Strays(this.#map.values.keys(), (kind) => this.#verdicts.unrestored(kind));
     return this.#strays.reader();
   }
@@ -81,7 +97,7 @@ export class Output {
 
   /** Nothing in an answer can change. */
   get isIdle(): boolean {
-    return this.#guards.length === 0 && this.#map.size === 0;
+    return this.#guards.length === 0 && (this.#map.size === 0 || !this.restores);
   }
 
   /** Whether a guard judges whole answers only. */
@@ -166,7 +182,7 @@ export class Output {
       const text = guard.action === "mask" ? `[${kind}]` : this.#map.tokenFor(kind, normal);
       if (edits.every((edit) => edit.end <= start || edit.start >= end)) edits.push({ start, end, text });
     }
-    for (const { start, end, value } of restored)
+    for (const { start, end, value } of this.restores ? restored : [])
       if (end <= edge && edits.every((edit) => edit.end <= start || edit.start >= end))
         edits.push({ start, end, text: isJson ? escaped(value) : value });
     return edits.sort((one, other) => one.start - other.start);

@@ -13,6 +13,8 @@ export interface Passing {
   readonly verdicts: Verdicts;
   /** What weir cannot read is refused. */
   readonly refusesUnread: boolean;
+  /** Verdicts that are awaited while the provider works. */
+  readonly beside: Promise<void>[];
   readonly call: Call;
   /** What services that guards ask may know of the call. */
   readonly facts: CallFacts;

@@ -40,10 +40,12 @@ function applyAll(guards: readonly Guard[], request: Asking, passing: Passing): 
   for (const [at, guard] of guards.entries()) {
     applyGuard(guard, request.texts, passing);
     const { asked } = guard;
-    if (asked)
-      return askAbout(guard, asked, request, passing).then(() =>
-        applyAll(guards.slice(at + 1), request, passing),
-      );
+    if (!asked) continue;
+    const asking = askAbout(guard, asked, request, passing);
+    if (!guard.isBeside) return asking.then(() => applyAll(guards.slice(at + 1), request, passing));
+    // It is awaited with the answer.
+    asking.catch(() => {});
+    passing.beside.push(asking);
   }
   return undefined;
 }

@@ -2,14 +2,14 @@
  * A streamed answer behind guards. An event waits while its text may still be a part of a value or of a token, and goes on byte
  * for byte unless something in it is replaced. What was sent is never looked at again.
  */
-import type { GatewayError } from "../../../core/error.ts";
+import { GatewayError } from "../../../core/error.ts";
 import type { BrokenStream } from "../../../core/format.ts";
 import type { Frame } from "../../../core/frame.ts";
 import type { AnswerText, TextPlaces } from "../../../core/text-places.ts";
 import { type ByteSource, Passed } from "../../../gateway/delivery/stream.ts";
 import { writeFrame } from "../../../stream/sse.ts";
 import { Channel } from "./channel.ts";
-import { EventCutter, StreamEvent } from "./events.ts";
+import { decided, EventCutter, StreamEvent } from "./events.ts";
 import type { Judged, Output } from "./output.ts";
 
 /** How a stream ends for its receiver. */
@@ -37,17 +37,19 @@ export class GuardedSource extends Passed {
   #isAsking = false;
   #asksAgain = false;
 
-  constructor(inner: ByteSource, places: TextPlaces, output: Output) {
+  /** @param waits whether a block before the first text is a status: default: if the guards of this source may block */
+  constructor(inner: ByteSource, places: TextPlaces, output: Output, waits = output.blocks) {
     super(inner);
     this.#places = places;
     this.#output = output;
     this.#words = output.words(true);
     this.#holds = output.holds;
-    this.#isHead = output.blocks;
+    this.#isHead = waits;
   }
 
   /** Waits for the first bytes that may go on. @throws GatewayError of a guard that blocks before them */
   async ready(): Promise<void> {
+    let failure: unknown;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const ending = (tell: Ending) => {
       this.#ending = tell;
@@ -59,10 +61,15 @@ export class GuardedSource extends Passed {
         resolve(undefined);
       },
       end: () => ending(() => super.end()),
-      fail: (thrown) => ending(() => super.fail(thrown)),
+      fail: (thrown) => {
+        failure = thrown;
+        ending(() => super.fail(thrown));
+      },
     });
     await promise;
-    if (this.#stopped && !this.#ready) throw this.#stopped;
+    if (this.#ready) return;
+    if (this.#stopped) throw this.#stopped;
+    if (isOfGuard(failure)) throw failure;
   }
 
   override get isWaiting(): boolean {
@@ -106,7 +113,11 @@ export class GuardedSource extends Passed {
   }
 
   override fail(thrown: unknown): void {
-    this.#finish(() => super.fail(thrown));
+    const ending = () => super.fail(thrown);
+    if (!this.#isHead || !isOfGuard(thrown)) return this.#finish(ending);
+    // A guard further inwards blocks, and nothing has gone on.
+    this.#ending = ending;
+    ending();
   }
 
   /** This source gives whole events. */
@@ -146,7 +157,8 @@ export class GuardedSource extends Passed {
     if (judged) return this.#block(judged);
     const words = this.#output.words();
     // Clients skip comments. What was known at the beginning is in the header.
-    if (words !== this.#words) this.#waiting.push(new StreamEvent(`: weir-guards ${words}\n\n`));
+    if (this.#output.restores && words !== this.#words)
+      this.#waiting.push(new StreamEvent(`: weir-guards ${words}\n\n`));
     if (!this.#send(true)) ending();
   }
 
@@ -244,17 +256,9 @@ export class GuardedSource extends Passed {
     return true;
   }
 
-  /** Takes the events that may go on. Of a format with independent texts, one does not wait for another. */
+  /** Takes the events that may go on. */
   #decided(): StreamEvent[] {
-    const { independent = false } = this.#places;
-    const sent: StreamEvent[] = [];
-    const kept: StreamEvent[] = [];
-    let isStopped = false;
-    for (const event of this.#waiting) {
-      const isFree: boolean = event.open === 0 && !isStopped && (kept.length === 0 || event.isPiece);
-      (isFree ? sent : kept).push(event);
-      isStopped ||= !isFree && !(independent && event.isPiece);
-    }
+    const { sent, kept } = decided(this.#waiting, this.#places.independent ?? false);
     this.#waiting = kept;
     return sent;
   }
@@ -282,4 +286,10 @@ export class GuardedSource extends Passed {
     if (text === "" || (this.#isHead && !frames)) ending();
     else super.piece(Buffer.from(text));
   }
+}
+
+const CODES = new Set(["blocked_by_guard", "guard_unavailable"]);
+
+function isOfGuard(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && thrown.code !== undefined && CODES.has(thrown.code);
 }

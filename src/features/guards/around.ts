@@ -79,7 +79,8 @@ export class Guards {
     const { places } = client.facts;
     // Answers that continue stored ones, or read them, may have tokens that no guard of this call has made.
     const mayRestore = client.beside.stored !== undefined && this.#of(entry.call).length > 0;
-    if ((guards.length + done.length === 0 && !mayRestore) || !places) return next();
+    if (guards.length + done.length === 0 && !mayRestore) return next();
+    if (!places) return this.#unplaced(guards, entry, next);
     const secret = await this.#secret(entry.call);
     const ran = this.#guards.filter((guard) => done.includes(guard) || guards.includes(guard));
     const verdicts = new Verdicts(ran, entry.call, secret);
@@ -131,6 +132,21 @@ export class Guards {
     for (const kept of notes.of(call)) map.join(openMap(secret, kept));
     const reading = guards.filter(ofStored(entry, opened));
     return guardAnswer(opened, places, stagesOf({ ...passing, guards: reading }, taint));
+  }
+
+  /** Calls of a client format of a plugin that does not say where its texts are. @throws GatewayError if a guard may stop a value */
+  async #unplaced(guards: readonly Guard[], { call, format }: Entry, next: () => Promise<Opened>) {
+    const verdicts = new Verdicts(guards, call, await this.#secret(call));
+    for (const guard of guards) verdicts.unread(guard, "format");
+    const stops = guards.find(({ action }) => action !== "flag");
+    if (stops)
+      throw new GatewayError(
+        "invalid-request",
+        `The guard ${JSON.stringify(stops.name)} cannot read requests of the format ${format.id}: its plugin does not say where texts are. Send the request in another format.`,
+        { code: "blocked_by_guard", shouldRetry: false },
+      );
+    const opened = await next();
+    return { ...opened, headers: { ...opened.headers, "x-weir-guards": verdicts.words() } };
   }
 
   /** The guards of a caller, whatever the model. */

@@ -347,6 +347,11 @@ const RULES: readonly Rule[] = [
       "guards change requests and answers in the bytes of the client, as answers are delivered, and the proof starts a gateway",
   },
   {
+    from: "src/features/guards/console/",
+    may: ["src/console/", "src/features/guards/", "preact"],
+    because: "a page of a feature is made of the parts of the console, and knows weir by types alone",
+  },
+  {
     from: "src/features/model-endings/",
     may: [...FACES, "src/config/"],
     because: "it names the models of the config with their places",

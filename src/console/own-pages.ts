@@ -4,3 +4,4 @@ export { page as tools } from "../features/tools/console/page.ts";
 export { page as sessions } from "../features/sessions/console/page.ts";
 export { page as alerts } from "../features/alerts/console/page.ts";
 export { page as resend } from "../features/resend/console/page.ts";
+export { page as guards } from "../features/guards/console/page.ts";

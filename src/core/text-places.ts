@@ -37,6 +37,8 @@ export interface Text {
 
 /** A text of a request. */
 export interface TextPlace extends Text {
+  /** It is a text of a tool that weir runs, and in no request. */
+  readonly isTool?: true;
   /** Who said it: the role of its message. */
   readonly role?: string;
   /** The JSON string with its quotes, in the client's bytes. `end` is exclusive. */

@@ -1,13 +1,15 @@
 /** What looks at the tools that weir runs, for one call of a client. */
 import type { GatewayError } from "./error.ts";
 import type { JsonObject } from "./json.ts";
-import { Slot } from "./slot.ts";
+import { type Noted, Slot } from "./slot.ts";
 
 export interface ToolScreen {
   /** @returns undefined: a model may call the tool now */
   heldBack(tool: string): HeldBack | undefined;
   /** The arguments as the server gets them. @throws GatewayError: the tool does not run */
   arguments(tool: string, given: JsonObject): JsonObject | Promise<JsonObject>;
+  /** What it finds is for the record of this work. */
+  noteFor(work: Noted): void;
   /** The result (`CallToolResult`) as who called the tool gets it. @throws GatewayError: it gets none */
   result(tool: string, given: JsonObject): JsonObject | Promise<JsonObject>;
 }

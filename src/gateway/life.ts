@@ -24,6 +24,7 @@ export function compose(parts: readonly LivePart[]): Life {
   const [traceContext] = parts.flatMap(({ seams }) => seams.traceContext ?? []);
   const [acting, second] = parts.filter(({ seams }) => seams.actsFor);
   if (second) throw new Error(`${acting!.name} and ${second.name} both say on whose behalf callers ask`);
+  const [screenTools] = parts.flatMap(({ seams }) => seams.screenTools ?? []);
   const [browsers] = parts.flatMap(({ seams }) => seams.browsers ?? []);
   const rest: Omit<Life, "around"> = {
     ...(credentials.length > 0 && { credentials }),
@@ -34,6 +35,7 @@ export function compose(parts: readonly LivePart[]): Life {
     }),
     ...(acting && { actsFor: acting.seams.actsFor! }),
     ...(browsers && { browsers }),
+    ...(screenTools && { screenTools }),
     ...(routes.length > 0 && { routes }),
     ...(told.length > 0 && { told: tellAll(told) }),
     ...(refused.length > 0 && {

@@ -10,6 +10,7 @@ import type { Lines } from "../core/lines.ts";
 import type { Ledger } from "../core/ledger.ts";
 import type { Meter, Metric } from "../core/metric.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
+import type { ToolScreen } from "../core/tool-screen.ts";
 import type { Caller, Principal } from "../core/principal.ts";
 import type { CredentialForm, Issued, Resource } from "./credentials.ts";
 import type { Replica } from "../core/replica.ts";
@@ -57,6 +58,8 @@ export interface Seams {
   readonly sent?: Sent;
   /** Tells in which trace a call is. */
   readonly traceContext?: FindTrace;
+  /** Looks at tools that callers call by themselves. For those that models call it sets a `toolScreen`. */
+  readonly screenTools?: ScreenTools;
   /** weir explains a call in place of sending it: what the part would do around it. */
   readonly foresee?: Foresee;
 }
@@ -80,6 +83,9 @@ export type BrowserUser =
       readonly session: string;
     }
   | { readonly signIn: string };
+
+/** @returns undefined: it does not look at tools of this caller */
+export type ScreenTools = (principal: Principal | undefined) => Promise<ToolScreen | undefined>;
 
 /** Answers as some callers' programs read them. Called before an answer begins; what the books and the log have stays as it is. */
 export interface Told {
@@ -120,6 +126,8 @@ export interface Visit {
   browser(to: string): Promise<BrowserUser | undefined>;
   /** Reads the body within the limits of time. @param most bytes @throws GatewayError */
   body(most: number): Promise<Uint8Array>;
+  /** What looks at a tool that the caller calls by itself, and not by a model. @returns undefined: nothing does */
+  screenTools(principal: Principal | undefined): Promise<ToolScreen | undefined>;
   /** Keeps the connection open however long the answer is silent. */
   allowSilence(): void;
 }
@@ -308,5 +316,6 @@ export interface Life {
   readonly refused?: (arrival: Arrival, status: number) => void;
   readonly sent?: Sent;
   readonly traceContext?: FindTrace;
+  readonly screenTools?: ScreenTools;
   readonly foresee?: Gateway["foresee"];
 }

@@ -145,6 +145,7 @@ function visitOf(
       assertScope(principal, endpoint, () => address(request));
       return principal;
     },
+    screenTools: async (principal) => life.screenTools?.(principal),
     browser: async (to) => life.browsers?.(request, to),
     body: (most) => readPlain(request, { ...limits, bodyBytes: most }, gateway.clock),
     allowSilence: () => allowSilence(request, true),

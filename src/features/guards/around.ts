@@ -1,6 +1,6 @@
 /** Guards around calls: of all places the outermost, so that all that is further inwards has what they hand on. */
 import type { AnswerNotes } from "../../core/answer-notes.ts";
-import type { Call } from "../../core/call.ts";
+import { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec } from "../../core/format.ts";
 import { isObject, parseJson } from "../../core/json.ts";
@@ -8,6 +8,7 @@ import { describeError } from "../../gateway/delivery/settle.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
 import type { Edited, Entry } from "../../gateway/seams.ts";
 import type { TextPlaces } from "../../core/text-places.ts";
+import type { Principal } from "../../core/principal.ts";
 import { addedTo, noteRemoval } from "./added.ts";
 import { toolScreen } from "../../core/tool-screen.ts";
 import { modelsOf } from "./flow/models.ts";
@@ -116,14 +117,21 @@ export class Guards {
     const { call, bytes, format } = entry;
     const { guards, map, verdicts, beside } = passing;
     const { notes } = this.#uses;
+    const keepsMap = format.client.beside.stored !== undefined;
     const taint = taintOf(guards, verdicts);
     if (bytes.length > 0) taint?.read(places.request(bytes));
-    const screened = new Screen({ guards, map, verdicts, taint });
-    if (screened.isNeeded) toolScreen.set(call, screened);
+    toolScreen.set(
+      call,
+      new Screen(passing, {
+        taint,
+        reroute: (guard) => reroute(entry, guard),
+        learned: () => keepsMap && notes.keep(call, sealMap(secret, map.kept())),
+      }),
+    );
     const isRead = bytes.length > 0 && guards.length > 0;
     const guarding = isRead ? guardRequest(bytes, places, passing) : undefined;
     const edited = guarding instanceof Promise ? await guarding : guarding;
-    if (map.size > 0 && format.client.beside.stored) notes.keep(call, sealMap(secret, map.kept()));
+    if (map.size > 0 && keepsMap) notes.keep(call, sealMap(secret, map.kept()));
     const opening = next(edited).catch((thrown: unknown) => {
       throw restored(thrown, map, call);
     });
@@ -153,6 +161,24 @@ export class Guards {
   #of(call: Call): readonly Guard[] {
     const added = addedTo(call, this.#has);
     return this.#guards.filter((guard) => guard.guards(call.principal) || added.includes(guard.name));
+  }
+
+  /** Tools that a caller calls by itself: whatever model it is for, the guards that look at tools look at its calls. */
+  async screen(principal: Principal | undefined): Promise<Screen | undefined> {
+    const call = new Call("", "mcp", new Headers());
+    if (principal) call.principal = principal;
+    const guards = this.#of(call).filter(({ readsTools }) => readsTools);
+    if (guards.length === 0) return undefined;
+    const secret = await this.#secret(call);
+    const verdicts = new Verdicts(guards, call, secret);
+    const { refusesUnread } = this.#uses;
+    const map = new CallMap(secret);
+    const passing: Passing = {
+      ...{ guards, map, verdicts, refusesUnread, call, beside: [] },
+      ...{ facts: factsOf(call), tools: () => [] },
+    };
+    // No model answers.
+    return new Screen(passing, { reroute: async () => {} });
   }
 
   #for(entry: Entry): readonly Guard[] {

@@ -9,8 +9,8 @@ export const ACTIONS = ["block", "replace", "mask", "flag"] as const;
 /** `route`: an object with the model. */
 export type Action = (typeof ACTIONS)[number] | "route";
 
-/** Where a guard looks: whole requests, whole answers, or of requests the results of tools alone. */
-export const PLACES = ["input", "output", "tool-results"] as const;
+/** Where a guard looks: whole requests, whole answers, of requests the results of tools alone, tools that weir runs. */
+export const PLACES = ["input", "output", "tool-results", "tools"] as const;
 export type GuardPlace = (typeof PLACES)[number];
 
 /** Which texts a guard looks at. A value that it replaces goes everywhere. */

@@ -1,6 +1,6 @@
 /** A guard as it runs: its detectors, what it asks, and for which texts and callers. */
 import type { Principal } from "../../core/principal.ts";
-import type { Text, TextKind } from "../../core/text-places.ts";
+import type { Text, TextKind, TextPlace } from "../../core/text-places.ts";
 import { matchesAny } from "../../core/model-pattern.ts";
 import { isOfCaller, isOfModels, type Scope } from "./applies.ts";
 import type { Asked } from "./ask/asked.ts";
@@ -80,12 +80,16 @@ export class Guard {
     return this.#on.has("output");
   }
 
-  /** Whether it looks at a text of a request. */
-  reads({ kind }: Pick<Text, "kind">): boolean {
-    return (
-      this.#kinds.has(kind) &&
-      (this.#on.has("input") || (kind === "tool-result" && this.#on.has("tool-results")))
-    );
+  /** Whether it looks at arguments and results of tools that weir runs, whoever calls them. */
+  get readsTools(): boolean {
+    return this.#on.has("tools");
+  }
+
+  /** Whether it looks at a text of a request, or of a tool that weir runs. */
+  reads({ kind, isTool }: Pick<TextPlace, "kind" | "isTool">): boolean {
+    if (!this.#kinds.has(kind)) return false;
+    if (this.#on.has("input") || (kind === "tool-result" && this.#on.has("tool-results"))) return true;
+    return isTool === true && this.readsTools;
   }
 
   /** Whether it looks at a text of an answer. */

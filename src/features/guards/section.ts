@@ -75,7 +75,8 @@ const guard = Type.Object(
       Type.Union([oneOf(PLACES, {}), Type.Array(oneOf(PLACES, {}), { minItems: 1 })], {
         "x-expects": `a list of ${PLACES.join(", ")}`,
         examples: [["input"]],
-        description: "Where it looks. Default: `input` and `output`.",
+        description:
+          "Where it looks. `tools`: arguments and results of tools that weir runs, also for clients of `/mcp`; results that go to a model are in `input` as well. Default: `input` and `output`.",
       }),
     ),
     kinds: Type.Optional(

@@ -2,7 +2,7 @@
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { Meter } from "../../core/metric.ts";
-import { Slot } from "../../core/slot.ts";
+import { type Noted as Notable, Slot } from "../../core/slot.ts";
 import { guardFacts, inWords, type GuardFacts, MOST_MARKS } from "./columns.ts";
 import { type Action, type BlockedAs, PHASES, type Phase, type Verdict, VERDICTS } from "./declarations.ts";
 import type { Guard } from "./guard.ts";
@@ -72,6 +72,11 @@ export class Verdicts {
     this.#noted = new Map(guards.map((guard) => [guard, new Noted()]));
     this.#call = call;
     open.set(call, this);
+  }
+
+  /** They are for the record of another call or work. */
+  noteFor(noted: Notable): void {
+    open.set(noted, this);
   }
 
   /** A guard has read texts of a phase. @param ms how long it took */

@@ -29,7 +29,10 @@ export function start({ channel, fault, answerNotes, meter }: WorkerHost): Worke
         refusesUnread: uninspectedOf(config) === "block",
       });
       tryText = (text) => guards.tryText(text);
-      return { around: { at: "guard", run: (entry, next) => guards.run(entry, next) } };
+      return {
+        around: { at: "guard", run: (entry, next) => guards.run(entry, next) },
+        screenTools: (principal) => guards.screen(principal),
+      };
     },
     serves(config) {
       keeper?.watch(guardsOf(config).map(watchedOf));

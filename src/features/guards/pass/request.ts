@@ -23,11 +23,7 @@ export function guardRequest(
 ): Edited | undefined | Promise<Edited | undefined> {
   const texts: Inspected[] = [];
   for (const place of places.request(bytes, true)) {
-    const unreadKind = place.fixed ?? (OPAQUE.has(place.kind) ? place.kind : undefined);
-    if (unreadKind !== undefined) {
-      for (const guard of passing.guards) if (guard.readsRequests) passing.verdicts.unread(guard, unreadKind);
-      if (passing.refusesUnread) throw unread(place);
-    }
+    assertRead(place, passing);
     texts.push(...inspectedIn(place));
   }
   const now = () => written(bytes, texts);
@@ -35,8 +31,23 @@ export function guardRequest(
   return pending ? pending.then(now) : now();
 }
 
+/** Notes a text that weir cannot read. @throws GatewayError if the guards refuse it */
+export function assertRead(
+  place: TextPlace,
+  { guards, verdicts, refusesUnread }: Pick<Passing, "guards" | "verdicts" | "refusesUnread">,
+): void {
+  const kind = place.fixed ?? (OPAQUE.has(place.kind) ? place.kind : undefined);
+  if (kind === undefined) return;
+  for (const guard of guards) if (guard.readsRequests) verdicts.unread(guard, kind);
+  if (refusesUnread) throw unread(place);
+}
+
 /** Each guard sees what the one before made. */
-function applyAll(guards: readonly Guard[], request: Asking, passing: Passing): Promise<void> | undefined {
+export function applyAll(
+  guards: readonly Guard[],
+  request: Asking,
+  passing: Passing,
+): Promise<void> | undefined {
   for (const [at, guard] of guards.entries()) {
     applyGuard(guard, request.texts, passing);
     const { asked } = guard;

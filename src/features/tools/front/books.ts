@@ -56,7 +56,7 @@ export class Books {
   }
 
   /** A name that means no tool of the caller is in no books: the process answers that it is unknown. */
-  readonly book: Book = async ({ visitor, name, server, bytes, headers }, run) => {
+  readonly book: Book = async ({ visitor, name, server, bytes, headers, screen }, run) => {
     const tool = await this.#toolOf(visitor, name, server);
     if (!tool) return run(new AbortController().signal, () => {});
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
@@ -64,6 +64,7 @@ export class Books {
       .work({
         ...{ ...workOf(this.#options, tool, visitor.principal), headers },
         run: (running) => {
+          screen?.noteFor(running.record);
           const sample = this.#samplers.of(running, visitor.principal);
           const trace = running.trace();
           return this.#run(running, { tool, bytes, run, resolve, reject }, { sample, trace });

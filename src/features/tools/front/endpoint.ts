@@ -8,6 +8,8 @@ import { ENDPOINT, resourceOf } from "../auth/resources.ts";
 import { eventText } from "../wire/events.ts";
 import { CODE, errorText, McpError, type RequestId } from "../wire/messages.ts";
 import { innerCall } from "../lean/lean.ts";
+import type { ToolScreen } from "../../../core/tool-screen.ts";
+import { screenedAsk, screenedPieces } from "./screened.ts";
 import type { Access } from "./access.ts";
 import { type AnswerOptions, answerWith } from "./answer.ts";
 import { checkMessage, type Checked, MessageFault } from "./checks.ts";
@@ -42,6 +44,8 @@ export type Book = (
     readonly bytes: number;
     /** Its trace. */
     readonly headers: Headers;
+    /** What looks at it; undefined: nothing does. */
+    readonly screen: ToolScreen | undefined;
   },
   run: (stop: AbortSignal, ended: AnswerOptions["ended"], beside?: Beside) => Promise<Response>,
 ) => Promise<Response>;
@@ -67,6 +71,7 @@ type Handle = (request: Request, visit: Visit) => Promise<Response>;
 /** What ends a request, and how it ended. */
 interface Run extends Pick<AnswerOptions, "ended">, Partial<Beside> {
   readonly stop: AbortSignal | undefined;
+  readonly screened?: { readonly screen: ToolScreen; readonly name: string } | undefined;
 }
 
 /** What `/mcp` and `/mcp/{server}` answer. */
@@ -123,8 +128,12 @@ export class Endpoint {
     const inner = this.#options.isLean && visitor.server === undefined;
     const { name } = (inner && innerCall(checked.params["name"], args)) || checked.params;
     const isCall = checked.method === "tools/call" && checked.id !== undefined && typeof name === "string";
-    const run = (stop: AbortSignal | undefined, ended: AnswerOptions["ended"], beside?: Beside) =>
-      this.#run(request, ask, checked, { stop, ended, ...beside });
+    const screen = isCall ? await visit.screenTools(visitor.principal) : undefined;
+    const run = async (stop: AbortSignal | undefined, ended: AnswerOptions["ended"], beside?: Beside) => {
+      const screened = screen && { screen, name: String(name) };
+      const message = screened ? await screenedAsk(ask, checked, screened.name, screened.screen) : ask;
+      return this.#run(request, message, checked, { stop, ended, ...beside, screened });
+    };
     try {
       if (checked.method === "subscriptions/listen") {
         const { stop, ended } = this.#watched(request, visit, visitor);
@@ -138,6 +147,7 @@ export class Endpoint {
           server: visitor.server,
           bytes: checked.text.length,
           headers: traceOf(checked.params, request.headers),
+          screen,
         },
         run,
       );
@@ -189,7 +199,7 @@ export class Endpoint {
     request: Request,
     ask: PostAsk,
     { id, isModern }: Checked,
-    { stop, ended, sample, trace }: Run,
+    { stop, ended, sample, trace, screened }: Run,
   ): Promise<Response> {
     const stopping = new AbortController();
     // A legacy client that has gone may read its answer on; a modern one has cancelled by that.
@@ -203,7 +213,9 @@ export class Endpoint {
       ended(outcome, bytes, cause);
     };
     const message = trace ? { ...ask, trace } : ask;
-    return answerWith(withSamples(this.#options.ask, message, stopping.signal, sample), {
+    const pieces = withSamples(this.#options.ask, message, stopping.signal, sample);
+    const passed = screened ? screenedPieces(pieces, screened.name, screened.screen) : pieces;
+    return answerWith(passed, {
       ended: finish,
       left,
       readsOn: !isModern,

@@ -92,6 +92,7 @@ export class Guards {
       ...{ guards, map: new CallMap(secret), verdicts, refusesUnread, beside: [] },
       ...{
         call: entry.call,
+        registry: entry.registry,
         facts: factsOf(entry.call),
         tools: (edited) => toolsOf(entry, edited?.body ?? entry.body),
       },

@@ -63,3 +63,6 @@ export type Verdict = (typeof VERDICTS)[number];
 /** The parts of a call: what the client sends, and what it gets. */
 export const PHASES = ["input", "output"] as const;
 export type Phase = (typeof PHASES)[number];
+
+/** Forms of webhooks. */
+export const FORMS = ["weir", "litellm", "portkey", "agentgateway"] as const;

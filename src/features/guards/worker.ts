@@ -4,13 +4,14 @@ import { GatewayError } from "../../core/error.ts";
 import type { Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import type { GuardsDown, GuardsUp } from "./messages.ts";
 import type { Asked } from "./ask/asked.ts";
+import type { AskHost } from "./ask/make.ts";
 import { ASKED } from "./ask/section.ts";
 import { PLACES } from "./declarations.ts";
 import { asks, flowOf, guardsOf, type NamedGuard, uninspectedOf } from "./section.ts";
 import type { Tried } from "./watch/try.ts";
 import type { Watched } from "./watch/watch.ts";
 
-export function start({ channel, fault, answerNotes, meter }: WorkerHost): WorkerPart {
+export function start({ channel, fault, answerNotes, meter, work }: WorkerHost): WorkerPart {
   let keeper: Keeper | undefined;
   let tryText: (text: string) => Promise<Tried> = async (text) => ({ guards: [], text });
   let loaded: typeof import("./verdicts.ts") | undefined;
@@ -22,7 +23,9 @@ export function start({ channel, fault, answerNotes, meter }: WorkerHost): Worke
       const [{ Guards }, { Guard }] = await Promise.all([import("./around.ts"), import("./guard.ts")]);
       loaded ??= await import("./verdicts.ts");
       const known = (keeper ??= new Keeper(channel<GuardsUp, GuardsDown>(), fault, (text) => tryText(text)));
-      const own = await Promise.all(options.map(async (one) => new Guard(one, await askedOf(one, fault))));
+      const own = await Promise.all(
+        options.map(async (one) => new Guard(one, await askedOf(one, { fault, work }))),
+      );
       const guards = new Guards(flow ? [...own, new Guard({ ...flow, ...FLOW }, undefined, flow)] : own, {
         root: () => known.secret(),
         notes: answerNotes,
@@ -65,8 +68,8 @@ function watchedOf(guard: NamedGuard): Watched {
 const FLOW = { name: "flow", do: "block" as const, on: "output" as const } satisfies NamedGuard;
 
 /** @returns undefined: the guard asks nothing, and its code is not loaded */
-async function askedOf(guard: NamedGuard, fault: WorkerHost["fault"]): Promise<Asked | undefined> {
-  return asks(guard) ? (await import("./ask/make.ts")).askedOf(guard, fault) : undefined;
+async function askedOf(guard: NamedGuard, host: AskHost): Promise<Asked | undefined> {
+  return asks(guard) ? (await import("./ask/make.ts")).askedOf(guard, host) : undefined;
 }
 
 const WAIT_MS = 10_000;

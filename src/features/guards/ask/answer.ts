@@ -4,7 +4,7 @@ import type { Guard } from "../guard.ts";
 import type { Passing } from "../pass/passing.ts";
 import { viewOf } from "../pass/view.ts";
 import { escaped } from "../replace/edits.ts";
-import { BlockedError } from "../verdicts.ts";
+import { BlockedError, type Value } from "../verdicts.ts";
 import { type Asked, unavailable } from "./asked.ts";
 import type { Answer, AskedText } from "./asker.ts";
 import type { Said } from "./said.ts";
@@ -35,7 +35,8 @@ export class Answering {
 
   /** Whether it asks about a text. */
   reads(said: Pick<Said["of"], "kind" | "fixed">): boolean {
-    return this.guard.readsAnswer(said) && !said.fixed && !NOT_SAID.has(said.kind);
+    const isRead = this.guard.readsAnswer(said) && !said.fixed && !NOT_SAID.has(said.kind);
+    return isRead && !(this.#asked.isProse && said.kind === "other");
   }
 
   /**
@@ -48,7 +49,7 @@ export class Answering {
     if (texts.length === 0 || this.#isOver) return release(texts);
     const from = texts.map(({ free, asked }) => Math.max(0, Math.min(free, asked - this.#overlap)));
     const pieces = texts.map((said, at) => new Piece(said, from[at]!, isFinal));
-    const { facts, call, verdicts } = this.#passing;
+    const { facts, call, registry, verdicts } = this.#passing;
     const startedAt = performance.now();
     const answers = await this.#asked.ask({
       ...{
@@ -56,7 +57,7 @@ export class Answering {
         call: this.#asked.factsFor(facts, call.headers),
         texts: pieces.map(({ asked }) => asked),
       },
-      ...{ images: [], tools: [], final: isFinal, parent: call },
+      ...{ images: [], tools: [], final: isFinal, parent: call, registry },
     });
     verdicts.ran(this.guard, "output", performance.now() - startedAt);
     if (!answers) {
@@ -98,17 +99,20 @@ export class Answering {
       if (!said.learns(at.start, at.end, found)) continue;
       const value = { kind: found, normal: asked.text.slice(start, end) };
       const isBlocked = guard.action === "block" && replacement === undefined;
-      const text = replacement ?? this.#substitute(value);
+      const text = this.#substitute(value, replacement);
       const stays = isBlocked || text === undefined || !said.replace({ ...at, text: inside(said, text) });
       const does = replacement === undefined ? undefined : "masked";
-      verdicts.note(guard, "output", value, said.of.path, stays && !isBlocked ? "flagged" : does);
+      const verdictOf = stays && !isBlocked ? "flagged" : does;
+      verdicts.note(guard, "output", value, said.of.path, verdictOf);
       if (isBlocked) return new BlockedError(guard, found);
     }
     return undefined;
   }
 
   /** @returns undefined: the value stays */
-  #substitute({ kind, normal }: { kind: string; normal: string }): string | undefined {
+  #substitute({ kind, normal }: Value, replacement: string | undefined): string | undefined {
+    if (this.guard.action === "flag") return undefined;
+    if (replacement !== undefined) return replacement;
     if (this.guard.action === "replace") return this.#passing.map.tokenFor(kind, normal);
     return this.guard.action === "mask" ? `[${kind}]` : undefined;
   }

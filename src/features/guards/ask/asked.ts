@@ -31,6 +31,11 @@ export class Asked {
     this.#breakers = askers.map(() => new Breaker());
   }
 
+  /** All that it asks reads what people and models say, and nothing else. */
+  get isProse(): boolean {
+    return this.askers.every(({ prose }) => prose);
+  }
+
   /** Images are worth reading. */
   get images(): boolean {
     return this.askers.some(({ images }) => images);

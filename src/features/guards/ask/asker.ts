@@ -1,5 +1,6 @@
 /** What guards ask services and models, and what these answer. */
 import type { Call } from "../../../core/call.ts";
+import type { Entry } from "../../../gateway/seams.ts";
 import type { TextKind } from "../../../core/text-places.ts";
 
 /** Where a text is: in a request, in an answer, or in a call of a tool that weir runs. */
@@ -10,6 +11,10 @@ export interface CallFacts {
   readonly id: string;
   /** Id of the key that pays; absent for callers without one. */
   readonly key?: string;
+  /** Name of the key or of the caller. */
+  readonly name?: string;
+  /** Permanent id of the person who asks. */
+  readonly person?: string;
   /** Path of the caller: `/eng`. */
   readonly path: string;
   /** As the client named it. */
@@ -57,6 +62,8 @@ export interface Batch {
   readonly final: boolean;
   /** The call itself, to which the costs of a question are booked. */
   readonly parent: Call;
+  /** The models of the config that serves the call. */
+  readonly registry: Entry["registry"];
 }
 
 /** A value in one of the texts. Positions are UTF-16 units; `end` is exclusive. */
@@ -69,6 +76,8 @@ export interface AskedFinding {
   readonly kind: string;
   /** What stands in its place; absent: what the guard does decides. */
   readonly replacement?: string;
+  /** The service has written the text anew: the finding says nothing of other places. */
+  readonly isRewrite?: true;
 }
 
 export interface Answer {
@@ -86,6 +95,8 @@ export interface Asker {
   readonly name: string;
   /** It takes images too. */
   readonly images?: boolean;
+  /** It reads what people and models say, and not names and other words. */
+  readonly prose?: boolean;
   /** @param signal aborts when the time of the guard is over, or the call has ended @throws AskError, and whatever it meets */
   ask(batch: Batch, signal: AbortSignal): Promise<Answer>;
 }

@@ -7,7 +7,12 @@ import type { AskedTool, CallFacts } from "./asker.ts";
 
 export function factsOf({ id, principal, model, format, stream }: Call): CallFacts {
   const key = principal?.key?.id;
-  return { id, ...(key !== undefined && { key }), path: principal?.path ?? "/", model, format, stream };
+  return {
+    ...{ id, path: principal?.path ?? "/", model, format, stream },
+    ...(key !== undefined && { key }),
+    ...(principal && { name: principal.name }),
+    ...(principal?.person !== undefined && { person: principal.person }),
+  };
 }
 
 /** The tools that a request declares. @param body of the request as it is now @returns none for what is no conversation */

@@ -1,5 +1,6 @@
 /** Faults of the options of guards that ask. */
 import { type Fault, faultAt, type Path } from "../../../config/error.ts";
+import { ASKED } from "./section.ts";
 import { headerFault } from "../../../config/sections/kinds.ts";
 import { isObject } from "../../../core/json.ts";
 import { ANSWER_MODES, REQUEST_MODES } from "../declarations.ts";
@@ -10,11 +11,23 @@ type Written = Readonly<Record<string, unknown>>;
 /** Faults of a guard, and combinations that promise what cannot be held. @param asks whether it asks services or models */
 export function askingFaults(guard: Written, asks: boolean, path: Path): Fault[] {
   const fault = modeFault(guard, asks);
+  const { presidio, do: action } = guard;
+  const judges = YES_OR_NO.filter((name) => guard[name] !== undefined);
   return [
+    ...faultAt([...path, "presidio"], typeof presidio === "string" ? urlFault(presidio) : undefined),
+    ...faultAt(
+      [...path, "do"],
+      judges.length > 0 && ["replace", "mask"].includes(String(action))
+        ? `${judges[0]} says yes or no: it finds nothing that could be replaced`
+        : undefined,
+    ),
     ...webhookFaults(guard["webhook"], [...path, "webhook"]),
     ...(fault === undefined ? [] : [{ path: [...path, "mode"], clause: fault }]),
   ];
 }
+
+/** What gives a verdict on all texts, and no places. */
+const YES_OR_NO = ["moderate", "model"];
 
 function modeFault(guard: Written, asks: boolean): string | undefined {
   const modes = [guard["mode"] ?? []].flat().map(String);
@@ -37,6 +50,7 @@ function modeFault(guard: Written, asks: boolean): string | undefined {
 /** Whether all that a guard asks says of pieces how much of them may go on. */
 function holdsPieces(guard: Written): boolean {
   const found = Array.isArray(guard["find"]) ? guard["find"] : [];
+  if (ASKED.some((name) => name !== "webhook" && guard[name] !== undefined)) return false;
   const webhooks = [guard["webhook"], ...found.map((one: unknown) => isObject(one) && one["webhook"])];
   return webhooks
     .filter((one) => one !== undefined && one !== false)

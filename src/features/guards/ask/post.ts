@@ -28,13 +28,18 @@ export async function post(posted: Posted, signal: AbortSignal): Promise<unknown
       throw failed(name, again, signal);
     });
   });
+  return answerOf(response, name).catch((thrown: unknown) => {
+    throw failed(name, thrown, signal);
+  });
+}
+
+/** @returns the value of the JSON answer @throws AskError for a status that is none of success, and what the reading meets */
+export async function answerOf(response: UpstreamResponse, name: string): Promise<unknown> {
   if (!response.ok) {
     void response.body?.getReader().cancel();
     throw new AskError(`${name} answers with status ${response.status}`);
   }
-  const text = await read(response, name).catch((thrown: unknown) => {
-    throw failed(name, thrown, signal);
-  });
+  const text = await read(response, name);
   try {
     return JSON.parse(text);
   } catch {

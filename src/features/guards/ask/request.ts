@@ -10,6 +10,8 @@ import { type Asked, unavailable } from "./asked.ts";
 import type { Answer, AskedFinding, AskedText, Batch } from "./asker.ts";
 import { imageUrl } from "./images.ts";
 
+const NO_PROSE = new Set(["name", "other", "declaration"]);
+
 /** A request on its way through the guards. */
 export interface Asking {
   readonly texts: readonly Inspected[];
@@ -30,10 +32,10 @@ export async function askAbout(
   );
   const media = asked.images ? texts.filter(({ place }) => OPAQUE.has(place.kind)) : [];
   if (read.length === 0 && media.length === 0) return;
-  const { facts, call, verdicts } = passing;
+  const { facts, call, registry, verdicts } = passing;
   const batch: Batch = {
     ...{ phase: "input", call: asked.factsFor(facts, call.headers), texts: read.map(askedText) },
-    ...{ final: true, parent: call },
+    ...{ final: true, parent: call, registry },
     images: media.flatMap(({ place, text }) => {
       const url = imageUrl(text);
       return url === undefined ? [] : { path: place.path, url };
@@ -96,7 +98,7 @@ function heed(
     const { place, text } = read[index]!;
     const { path } = place;
     const value = { kind: found, normal: text.slice(start, end) };
-    const isReplaced = replacement !== undefined && !guard.isBeside;
+    const isReplaced = replacement !== undefined && !guard.isBeside && guard.action !== "flag";
     verdicts.note(guard, "input", value, path, isReplaced ? "masked" : undefined);
     if (guard.action === "block" && !isReplaced) throw new BlockedError(guard, found, verdicts.placeOf(path));
   }
@@ -110,19 +112,19 @@ function replace(
   texts: readonly Inspected[],
   { map }: Passing,
 ): void {
-  const seen = findings.flatMap(({ index, start, end, kind, replacement }) => {
-    if (guard.action === "flag" && replacement === undefined) return [];
+  if (guard.action === "flag") return;
+  const seen = findings.map(({ index, ...finding }) => {
     const one = read[index]!;
-    const written = one.text.slice(start, end);
-    return { one, start, end, kind, replacement, written, normal: written };
+    const written = one.text.slice(finding.start, finding.end);
+    return { one, ...finding, written, normal: written };
   });
   if (seen.length === 0) return;
   if (guard.action === "replace") map.add(seen.filter(({ replacement }) => replacement === undefined));
   const substitutes = new Map<string, string>();
   const known = new Map<Inspected, Edit[]>();
-  for (const { one, start, end, kind, replacement, written } of seen) {
+  for (const { one, start, end, kind, replacement, isRewrite, written } of seen) {
     const text = replacement ?? (guard.action === "replace" ? map.tokens.get(written)! : `[${kind}]`);
-    if (!substitutes.has(written)) substitutes.set(written, text);
+    if (!isRewrite && !substitutes.has(written)) substitutes.set(written, text);
     const edits = known.get(one) ?? [];
     if (edits.every((edit) => edit.end <= start || edit.start >= end)) edits.push({ start, end, text });
     known.set(one, edits);

@@ -1,6 +1,6 @@
 /** What the guards of one call share. */
 import type { Call } from "../../../core/call.ts";
-import type { Edited } from "../../../gateway/seams.ts";
+import type { Edited, Entry } from "../../../gateway/seams.ts";
 import type { AskedTool, CallFacts } from "../ask/asker.ts";
 import type { Guard } from "../guard.ts";
 import type { CallMap } from "../replace/call-map.ts";
@@ -16,6 +16,8 @@ export interface Passing {
   /** Verdicts that are awaited while the provider works. */
   readonly beside: Promise<void>[];
   readonly call: Call;
+  /** The models of the config that serves the call. */
+  readonly registry: Entry["registry"];
   /** What services that guards ask may know of the call. */
   readonly facts: CallFacts;
   /** The tools that the request declares. @param edited the request as it is now */

@@ -32,11 +32,15 @@ export class Said {
     return true;
   }
 
-  /** @returns false: a part of it is gone, or something else stands in its place */
-  replace(edit: Edit): boolean {
-    const { start, end } = edit;
-    if (start < this.free || this.#edits.some((one) => one.start < end && one.end > start)) return false;
-    this.#edits.push(edit);
+  /** What has gone on stays, and what was found first. @returns false: nothing of the value is left to be replaced */
+  replace({ start, end, text }: Edit): boolean {
+    let from = Math.max(start, this.free);
+    let to = end;
+    for (const one of this.#edits)
+      if (one.start <= from) from = Math.max(from, one.end);
+      else if (one.start < to) to = one.start;
+    if (from >= to) return false;
+    this.#edits.push({ start: from, end: to, text });
     this.#edits.sort((one, other) => one.start - other.start);
     return true;
   }

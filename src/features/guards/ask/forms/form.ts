@@ -1,5 +1,6 @@
 /** The forms in which services of other gateways are asked: each says where it sends what, and reads what comes back. */
 import { type Answer, AskError, type AskedFinding, type Asker, type Batch } from "../asker.ts";
+import { differences } from "./difference.ts";
 import { postSigned, type Service, WEBHOOK } from "../webhook.ts";
 
 export interface Form {
@@ -45,24 +46,8 @@ export function rewritten(batch: Batch, texts: readonly unknown[]): AskedFinding
   return batch.texts.flatMap(({ text: given }, index) => {
     const text = texts[index];
     if (typeof text !== "string") throw new AskError(`${WEBHOOK} gives back something that is no text`);
-    return text === given ? [] : [{ index, ...difference(given, text), kind: "TEXT", isRewrite: true }];
+    return differences(given, text).map(({ start, end, text: replacement }) => ({
+      ...{ index, start, end, replacement, kind: "TEXT", isRewrite: true },
+    }));
   });
-}
-
-/** The smallest part of a text of which another one is made. It is never empty. */
-function difference(given: string, text: string): { start: number; end: number; replacement: string } {
-  const shorter = Math.min(given.length, text.length);
-  let start = 0;
-  while (start < shorter && given[start] === text[start]) start++;
-  let tail = 0;
-  while (tail < shorter - start && given.at(-1 - tail) === text.at(-1 - tail)) tail++;
-  // No surrogate pair is cut, and what is only put in stands for a character next to it.
-  while (start > 0 && (isLow(given[start]) || isLow(text[start]) || start === given.length - tail)) start--;
-  while (tail > 0 && (isLow(given.at(-tail)) || isLow(text.at(-tail)) || start === given.length - tail))
-    tail--;
-  return { start, end: given.length - tail, replacement: text.slice(start, text.length - tail) };
-}
-
-function isLow(unit: string | undefined): boolean {
-  return unit !== undefined && unit >= "\udc00" && unit < "\ue000";
 }

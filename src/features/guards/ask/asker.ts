@@ -62,8 +62,8 @@ export interface Batch {
   readonly final: boolean;
   /** The call itself, to which the costs of a question are booked. */
   readonly parent: Call;
-  /** The models of the config that serves the call. */
-  readonly registry: Entry["registry"];
+  /** The models of the config that serves the call. Absent: a client of /mcp calls a tool, and no model answers. */
+  readonly registry?: Entry["registry"];
 }
 
 /** A value in one of the texts. Positions are UTF-16 units; `end` is exclusive. */

@@ -40,6 +40,7 @@ export class Moderate implements Asker {
   async ask(batch: Batch, signal: AbortSignal): Promise<Answer> {
     const { parent, registry } = batch;
     const { model, categories, over } = this.#options;
+    if (!registry) throw new Error(`${NAME} cannot be asked about tools that clients of /mcp call`);
     await registry.prepare(model);
     const target = registry.resolve(model, batch.call.format);
     const results = await this.#work({

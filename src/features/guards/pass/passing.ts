@@ -16,8 +16,8 @@ export interface Passing {
   /** Verdicts that are awaited while the provider works. */
   readonly beside: Promise<void>[];
   readonly call: Call;
-  /** The models of the config that serves the call. */
-  readonly registry: Entry["registry"];
+  /** The models of the config that serves the call. Absent: a client of /mcp calls a tool, and no model answers. */
+  readonly registry?: Entry["registry"];
   /** What services that guards ask may know of the call. */
   readonly facts: CallFacts;
   /** The tools that the request declares. @param edited the request as it is now */

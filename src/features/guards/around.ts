@@ -24,6 +24,7 @@ import { refusedAnswer } from "./pass/refusal.ts";
 import type { Passing } from "./pass/passing.ts";
 import { guardRequest } from "./pass/request.ts";
 import { CallMap } from "./replace/call-map.ts";
+import { shapedAnswer } from "./schema/shaped.ts";
 import { openMap, sealMap } from "./replace/sealed.ts";
 import { Tokens } from "./replace/restore.ts";
 import { secretOf } from "./replace/token.ts";
@@ -141,7 +142,10 @@ export class Guards {
     const opened = await opening;
     for (const kept of notes.of(call)) map.join(openMap(secret, kept));
     const reading = guards.filter(ofStored(entry, opened));
-    return guardAnswer(opened, places, stagesOf({ ...passing, guards: reading }, taint));
+    const guarded = { entry, edited, passing, guards: reading.filter(({ shape }) => shape) };
+    const isShaped = guarded.guards.length > 0 && entry.operation === "generate";
+    const shaped = isShaped ? await shapedAnswer(opened, guarded) : opened;
+    return guardAnswer(shaped, places, stagesOf({ ...passing, guards: reading }, taint));
   }
 
   /** Calls of a client format of a plugin that does not say where its texts are. @throws GatewayError if a guard may stop a value */

@@ -18,6 +18,7 @@ import {
 import { kindsOf } from "./flow/kinds.ts";
 import type { GuardedModel } from "./flow/models.ts";
 import type { FlowOptions } from "./flow/section.ts";
+import { type Shape, shapeOf } from "./schema/section.ts";
 import type { NamedGuard } from "./section.ts";
 
 /** Characters. */
@@ -43,6 +44,8 @@ export class Guard {
   readonly detectors: readonly Detector[];
   /** Absent: it asks nothing, and judges at once. */
   readonly asked: Asked | undefined;
+  /** What it checks of answers against schemas. */
+  readonly shape: Shape | undefined;
   /** It holds tools back, and reads no text. */
   readonly flow: FlowOptions | undefined;
   readonly #kinds: ReadonlySet<TextKind>;
@@ -62,12 +65,15 @@ export class Guard {
     });
     this.asked = asked;
     this.flow = flow;
+    this.shape = shapeOf(options.schema, options.repair);
     this.mode = ANSWER_MODES.find((one) => mode.includes(one)) ?? (asked ? "hold" : "window");
     this.isBeside = mode.includes("beside");
     this.every = options.every ?? EVERY;
     this.overlap = options.overlap ?? OVERLAP;
     this.#kinds = kindsOf(kinds);
-    this.#on = new Set([on ?? (this.route === undefined ? WHERE : ["input" as const])].flat());
+    const isShape = this.shape !== undefined && this.detectors.length === 0 && !asked;
+    const usual: readonly GuardPlace[] = this.route !== undefined ? ["input"] : isShape ? ["output"] : WHERE;
+    this.#on = new Set([on ?? usual].flat());
     this.#scope = options;
   }
 

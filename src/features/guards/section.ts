@@ -2,13 +2,14 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Fault, faultAt, type Path } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
-import { isObject } from "../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
 import { slowness } from "../../config/slow-expression.ts";
 import { askingFaults, webhookFaults } from "./ask/faults.ts";
 import { ASKED, ASKING, webhook } from "./ask/section.ts";
 import { ACTIONS, BLOCKS, BUILT_IN, KINDS, MODES, PLACES, UNINSPECTED } from "./declarations.ts";
 
+import { SCHEMA } from "./schema/section.ts";
 import { flow, type FlowOptions } from "./flow/section.ts";
 
 const GUARD_NAME = /^[a-z][a-z0-9-]{0,39}$/;
@@ -64,6 +65,7 @@ const guard = Type.Object(
       }),
     ),
     ...ASKING,
+    ...SCHEMA,
     do: Type.Optional(
       Type.Union([oneOf(ACTIONS, {}), route], {
         "x-expects": `one of ${ACTIONS.join(", ")}, or { route: MODEL }`,
@@ -202,13 +204,25 @@ function guardFaults(written: unknown): Fault[] {
     if (isObject(one) && isObject(one.do) && [one.on].flat().includes("output"))
       return faultAt(["guards", name, "on"], "a guard that routes looks at requests: input or tool-results");
     const found = isObject(one) && Array.isArray(one.find) ? one.find : [];
-    if (isObject(one) && one.find === undefined && ASKED.every((name) => one[name] === undefined))
-      return faultAt(["guards", name], `a guard has find, or one of ${ASKED.join(", ")}`);
+    const finds = ["find", "schema", ...ASKED];
+    if (isObject(one) && finds.every((each) => one[each] === undefined))
+      return faultAt(["guards", name], `a guard has one of ${finds.join(", ")}`);
+    if (isObject(one) && one.schema !== undefined) {
+      const fault = schemaFault(one);
+      if (fault !== undefined) return faultAt(["guards", name, "schema"], fault);
+    }
     return [
       ...(isObject(one) ? askingFaults(one, asks(one), ["guards", name]) : []),
       ...found.flatMap((each, at) => foundFaults(each, ["guards", name, "find", at])),
     ];
   });
+}
+
+function schemaFault({ do: action = "block", on = ["output"] }: JsonObject): string | undefined {
+  if (action !== "block" && action !== "flag")
+    return "an answer that does not match can be blocked or flagged";
+  if (![on].flat().includes("output")) return "schemas are for answers: say on: [output]";
+  return undefined;
 }
 
 function foundFaults(found: unknown, path: Path): Fault[] {

@@ -11,17 +11,22 @@ import type { Entry } from "../../../gateway/seams.ts";
 import { writeFrame } from "../../../stream/sse.ts";
 
 /** @param reason the sentence of the guard */
-export function refusedAnswer({ call, format }: Entry, reason: string): Opened {
-  const { codec } = format.client;
-  const context = contextOf(call);
-  const events: ChatEvent[] = [
+export function refusedAnswer(entry: Entry, reason: string): Opened {
+  const { call } = entry;
+  return writtenAnswer(entry, [
     { type: "message-start", id: `guard_${call.id}`, model: call.model },
     {
       type: "message-end",
       reason: { kind: "content-filter", raw: "refusal", explanation: reason },
       usage: NO_USAGE,
     },
-  ];
+  ]);
+}
+
+/** An answer in the client's format, whole or as a stream. */
+export function writtenAnswer({ call, format }: Entry, events: readonly ChatEvent[]): Opened {
+  const { codec } = format.client;
+  const context = contextOf(call);
   if (!call.stream) {
     const body = JSON.stringify(codec.writeAnswer(events, context));
     return { kind: "json", status: 200, headers: { ...constantHeaders("json") }, body };
@@ -38,7 +43,7 @@ export function refusedAnswer({ call, format }: Entry, reason: string): Opened {
 }
 
 /** A stream that is written. */
-class WrittenSource implements ByteSource {
+export class WrittenSource implements ByteSource {
   #bytes: Uint8Array | undefined;
 
   constructor(bytes: Uint8Array) {

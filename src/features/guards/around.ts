@@ -11,6 +11,7 @@ import type { TextPlaces } from "../../core/text-places.ts";
 import type { Principal } from "../../core/principal.ts";
 import { addedTo, noteRemoval } from "./added.ts";
 import { toolScreen } from "../../core/tool-screen.ts";
+import { guardAsked } from "./flow/asked.ts";
 import { modelsOf } from "./flow/models.ts";
 import { Screen } from "./flow/screen.ts";
 import { Taint } from "./flow/taint.ts";
@@ -82,8 +83,8 @@ export class Guards {
     // Answers that continue stored ones, or read them, may have tokens that no guard of this call has made.
     const mayRestore = client.beside.stored !== undefined && this.#of(entry.call).length > 0;
     if (guards.length + done.length === 0 && !mayRestore) return next();
-    // What weir and its plugins ask for a call has the texts that the guards of the call let pass.
-    if (!places) return entry.call.parent ? next() : this.#unplaced(guards, entry, next);
+    if (entry.operation === "ask") return this.#ask(guards, entry, next);
+    if (!places) return this.#unplaced(guards, entry, next);
     const secret = await this.#secret(entry.call);
     const ran = this.#guards.filter((guard) => done.includes(guard) || guards.includes(guard));
     const verdicts = new Verdicts(ran, entry.call, secret);
@@ -146,6 +147,24 @@ export class Guards {
     const isShaped = guarded.guards.length > 0 && entry.operation === "generate";
     const shaped = isShaped ? await shapedAnswer(opened, guarded) : opened;
     return guardAnswer(shaped, places, stagesOf({ ...passing, guards: reading }, taint));
+  }
+
+  /** What a plugin or a part of weir asks for a call. The call restores what comes of it. */
+  async #ask(all: readonly Guard[], entry: Entry, next: (edited?: Edited) => Promise<Opened>) {
+    const { call } = entry;
+    // What a guard asks a model is such a request, too.
+    const guards = all.filter(({ asked }) => !asked);
+    const screen = call.parent && toolScreen.get(call.parent);
+    const asking = screen instanceof Screen ? screen : undefined;
+    const secret = await this.#secret(call);
+    const passing: Passing = {
+      ...{ guards, map: asking?.map ?? new CallMap(secret), verdicts: new Verdicts(guards, call, secret) },
+      ...{ call, registry: entry.registry, facts: factsOf(call), tools: () => [] },
+      ...{ refusesUnread: this.#uses.refusesUnread, beside: [] },
+    };
+    const edited = await guardAsked(entry, passing);
+    if (edited) asking?.learn();
+    return next(edited);
   }
 
   /** Calls of a client format of a plugin that does not say where its texts are. @throws GatewayError if a guard may stop a value */

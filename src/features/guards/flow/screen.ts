@@ -8,6 +8,7 @@ import type { HeldBack, ToolScreen } from "../../../core/tool-screen.ts";
 import type { Guard } from "../guard.ts";
 import type { Passing } from "../pass/passing.ts";
 import { applyAll, assertRead } from "../pass/request.ts";
+import type { CallMap } from "../replace/call-map.ts";
 import { Tokens } from "../replace/restore.ts";
 import { textsOf, withJsonTexts } from "./json-texts.ts";
 import { Rerouted } from "./route.ts";
@@ -28,6 +29,16 @@ export class Screen implements ToolScreen {
   constructor(passing: Passing, options: Options) {
     this.#passing = passing;
     this.#options = options;
+  }
+
+  /** The values of the call, with their tokens. */
+  get map(): CallMap {
+    return this.#passing.map;
+  }
+
+  /** The map has more values. */
+  learn(): void {
+    this.#options.learned?.();
   }
 
   heldBack(tool: string): HeldBack | undefined {
@@ -65,7 +76,7 @@ export class Screen implements ToolScreen {
       try {
         await applyAll(left, { texts, now: () => undefined }, passing);
         await Promise.all(beside);
-        if (passing.map.size > size) this.#options.learned?.();
+        if (passing.map.size > size) this.learn();
         return;
       } catch (thrown) {
         if (!(thrown instanceof Rerouted)) throw thrown;

@@ -1,7 +1,24 @@
 /** The words of guards that manifest, section and code share. */
 
-/** The values that a guard finds by their form, as the option `find` names them. */
-export const BUILT_IN = ["email", "card", "iban", "ip"] as const;
+/** The values that a guard finds by their form, as the option `find` names them; first the numbers of persons in some states. */
+export const NATIONAL_IDS = [
+  "ssn-us",
+  "nino-uk",
+  "tax-de",
+  "insee-fr",
+  "cpf-br",
+  "aadhaar-in",
+  "pesel-pl",
+  "dni-es",
+  "sin-ca",
+  "codice-fiscale-it",
+] as const;
+export type NationalId = (typeof NATIONAL_IDS)[number];
+export const BUILT_IN = [
+  ...(["email", "phone", "card", "iban"] as const),
+  ...NATIONAL_IDS,
+  ...(["ip", "mac", "url-credentials", "secrets"] as const),
+] as const;
 export type BuiltIn = (typeof BUILT_IN)[number];
 
 /** What a guard does with a value that it finds. */

@@ -4,9 +4,8 @@ import type { Text, TextKind, TextPlace } from "../../core/text-places.ts";
 import { matchesAny } from "../../core/model-pattern.ts";
 import { isOfCaller, isOfModels, type Scope } from "./applies.ts";
 import type { Asked } from "./ask/asked.ts";
-import { DETECTORS } from "./detect/built-in.ts";
+import { detectorOf } from "./detect/built-in.ts";
 import type { Detector } from "./detect/detector.ts";
-import { patternDetector } from "./detect/pattern.ts";
 import { type Found, scan } from "./detect/scan.ts";
 import {
   ANSWER_MODES,
@@ -54,15 +53,14 @@ export class Guard {
 
   /** @param asked what it asks @param flow by which it holds tools back */
   constructor(options: NamedGuard, asked?: Asked, flow?: FlowOptions) {
-    const { name, find = [], do: action = "block", on, kinds, mode = [], as } = options;
+    const { name, find = [], regions, privateIps, do: action = "block", on, kinds, mode = [], as } = options;
     this.name = name;
     this.action = typeof action === "string" ? action : "route";
     this.route = typeof action === "string" ? undefined : action.route;
     this.as = as ?? "error";
-    this.detectors = find.flatMap((one) => {
-      if (typeof one === "string") return DETECTORS[one];
-      return "pattern" in one ? patternDetector(one.name, one.pattern, one.longest) : [];
-    });
+    this.detectors = find.flatMap((one) =>
+      typeof one === "string" || "pattern" in one ? detectorOf(one, { regions, privateIps }) : [],
+    );
     this.asked = asked;
     this.flow = flow;
     this.shape = shapeOf(options.schema, options.repair);

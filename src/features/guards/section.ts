@@ -61,7 +61,21 @@ const guard = Type.Object(
       Type.Array(found, {
         minItems: 1,
         examples: [["email", "card", { name: "employee", pattern: "\\bE-\\d{6}\\b" }]],
-        description: "What the guard finds by its form.",
+        description:
+          "What the guard finds by its form. Numbers of cards, accounts and persons pass their check digits; `secrets` are credentials by the rules of gitleaks; `url-credentials` are passwords and keys in addresses.",
+      }),
+    ),
+    regions: Type.Optional(
+      Type.Array(Type.String({ pattern: "^[A-Z]{2}$" }), {
+        minItems: 1,
+        examples: [["DE", "US"]],
+        description:
+          "Regions (ISO 3166-1) whose telephone numbers `phone` finds as they are written there. Default: those with `+` and a calling code alone.",
+      }),
+    ),
+    privateIps: Type.Optional(
+      Type.Boolean({
+        description: "Whether `ip` finds addresses of private networks, such as `10.0.0.1`. Default: true.",
       }),
     ),
     ...ASKING,
@@ -211,11 +225,21 @@ function guardFaults(written: unknown): Fault[] {
       const fault = schemaFault(one);
       if (fault !== undefined) return faultAt(["guards", name, "schema"], fault);
     }
+    if (isObject(one) && Array.isArray(one.regions)) {
+      const unknown = unknownRegion(one.regions);
+      if (unknown !== undefined)
+        return faultAt(["guards", name, "regions"], `${JSON.stringify(unknown)} is no region of ISO 3166-1`);
+    }
     return [
       ...(isObject(one) ? askingFaults(one, asks(one), ["guards", name]) : []),
       ...found.flatMap((each, at) => foundFaults(each, ["guards", name, "find", at])),
     ];
   });
+}
+
+function unknownRegion(names: readonly unknown[]): unknown {
+  const { REGIONS } = require("./detect/phone/regions.ts") as typeof import("./detect/phone/regions.ts");
+  return names.find((name) => typeof name === "string" && !REGIONS.includes(name));
 }
 
 function schemaFault({ do: action = "block", on = ["output"] }: JsonObject): string | undefined {

@@ -1,9 +1,45 @@
 /** The detectors by their names. */
-import type { BuiltIn } from "../declarations.ts";
+import type { BuiltIn, NationalId } from "../declarations.ts";
 import { card } from "./card.ts";
 import type { Detector } from "./detector.ts";
 import { email } from "./email.ts";
 import { iban } from "./iban.ts";
-import { ip } from "./ip.ts";
+import { ip, publicIp } from "./ip.ts";
+import { mac } from "./mac.ts";
+import { NATIONAL_DETECTORS } from "./national.ts";
+import { patternDetector } from "./pattern.ts";
+import { phoneDetector } from "./phone/index.ts";
+import { urlCredentials } from "./url-credentials.ts";
 
-export const DETECTORS: Readonly<Record<BuiltIn, Detector>> = { email, card, iban, ip };
+/** What the option `find` lists. */
+export type Find = BuiltIn | { readonly name: string; readonly pattern: string; readonly longest?: number };
+
+/** What a guard says of all that it finds. */
+export interface FindOptions {
+  /** Whose own forms of telephone numbers are found. */
+  readonly regions?: readonly string[] | undefined;
+  /** Whether addresses of private networks are found. Default: yes. */
+  readonly privateIps?: boolean | undefined;
+}
+
+const DETECTORS: Readonly<Record<Exclude<BuiltIn, NationalId>, (options: FindOptions) => Detector>> = {
+  email: () => email,
+  phone: ({ regions }) => phoneDetector(regions),
+  card: () => card,
+  iban: () => iban,
+  ip: ({ privateIps = true }) => (privateIps ? ip : publicIp),
+  mac: () => mac,
+  "url-credentials": () => urlCredentials,
+  // Its rules are read when a guard has it.
+  secrets: () => (require("./secrets/index.ts") as typeof import("./secrets/index.ts")).secrets,
+};
+
+export function detectorOf(find: Find, options: FindOptions = {}): Detector {
+  if (typeof find === "string")
+    return isNational(find) ? NATIONAL_DETECTORS.get(find)! : DETECTORS[find](options);
+  return patternDetector(find.name, find.pattern, find.longest);
+}
+
+function isNational(name: BuiltIn): name is NationalId {
+  return NATIONAL_DETECTORS.has(name);
+}

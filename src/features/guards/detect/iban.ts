@@ -2,9 +2,9 @@
 import { isAlnum, isDigit, isLetter } from "./classes.ts";
 import type { Detector, Finding } from "./detector.ts";
 
-/** Length by country, as the registry of ISO 13616 lists them. */
-const COUNTRIES = `AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29
-  ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21
+/** Length by country, as the registry of ISO 13616 lists them, and of some more that use them. */
+const COUNTRIES = `AD24 AE23 AL28 AO25 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29
+  ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IR26 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21
   LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24
   SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30`;
 /** By the two letters: 26 for the first one. */
@@ -44,6 +44,7 @@ export const iban: Detector = {
   normal: (value) => value.replace(/[ -]/g, "").toUpperCase(),
 };
 
+const DASH = 0x2d;
 const isSeparator = (code: number) => code === 0x20 || code === 0x2d;
 
 function placeOf(first: number, second: number): number {
@@ -86,9 +87,11 @@ function endOf(text: string, start: number): number {
       if (count < 4) head = appended(head, code);
       else rest = appended(rest, code);
       count++;
-    } else if (!isSeparator(code) || isSeparator(text.charCodeAt(at - 1))) return 0;
+    } else if (!isSeparator(code) || isSeparator(text.charCodeAt(at - 1)) || (code === DASH && count % 4 > 0))
+      return 0;
   }
-  if (count < length || isAlnum(text.charCodeAt(at))) return 0;
+  const isPart = text.charCodeAt(at) === DASH && isAlnum(text.charCodeAt(at + 1));
+  if (count < length || isPart || isAlnum(text.charCodeAt(at))) return 0;
   // Two letters and two digits: six digits.
   return ((rest % 97) * 1_000_000 + head) % 97 === 1 ? at : 0;
 }

@@ -23,6 +23,16 @@ export const ip: Detector = {
   normal: (value) => value.toLowerCase(),
 };
 
+/** RFC 1918, RFC 3927, RFC 6598, RFC 4193 and RFC 4291. */
+const PRIVATE =
+  /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/i;
+
+/** Without those of private networks. */
+export const publicIp: Detector = {
+  ...ip,
+  find: (text, from) => ip.find(text, from).filter(({ start, end }) => !PRIVATE.test(text.slice(start, end))),
+};
+
 const isPart = (code: number) => isHex(code) || code === COLON || code === DOT;
 
 function add(text: string, start: number, end: number, found: Finding[]): void {

@@ -1,21 +1,27 @@
 /** Detectors take time in proportion to a text, whatever it consists of. */
 import { expect, test } from "bun:test";
-import { DETECTORS } from "../detect/built-in.ts";
-import { patternDetector } from "../detect/pattern.ts";
+import { BUILT_IN } from "../declarations.ts";
+import { detectorOf } from "../detect/built-in.ts";
 import { reachOfAll, scan } from "../detect/scan.ts";
 import { chatText, HOSTILE } from "./corpus.ts";
 
 /** A busy machine takes longer than the goal. */
 const TOLERANCE = 10;
-const COMMON = [DETECTORS.email, DETECTORS.card, DETECTORS.iban, DETECTORS.ip];
+const COMMON = (["email", "card", "iban", "ip"] as const).map((name) => detectorOf(name));
+const ALL = [...BUILT_IN, { name: "employee", pattern: "\\bE-\\d{6}\\b" }].map((one) =>
+  detectorOf(one, { regions: ["DE", "US", "NO"] }),
+);
 
-/** Milliseconds of the fastest of some runs. */
+/** Milliseconds of the fastest of some runs, without what other processes take. */
 function fastest(run: () => void, runs: number): number {
   let best = Number.POSITIVE_INFINITY;
   for (let at = 0; at < runs; at++) {
+    const cpu = process.cpuUsage();
     const before = Bun.nanoseconds();
     run();
-    best = Math.min(best, (Bun.nanoseconds() - before) / 1e6);
+    const wall = (Bun.nanoseconds() - before) / 1e6;
+    // Short runs are below the steps of the processor time.
+    best = Math.min(best, wall < 5 ? wall : Math.min(wall, process.cpuUsage(cpu).user / 1e3));
   }
   return best;
 }
@@ -44,13 +50,12 @@ test("a piece of a stream is scanned in 3 µs", () => {
 
 const MEGABYTE = 1_000_000;
 const GOAL = 20;
-const OWN = patternDetector("employee", "\\bE-\\d{6}\\b");
 
 for (const [name, textOf] of Object.entries(HOSTILE))
   test(`a megabyte of ${name} takes every detector ${GOAL} ms`, () => {
     const text = textOf(MEGABYTE);
-    for (const detector of [...Object.values(DETECTORS), OWN]) {
-      const ms = fastest(() => detector.find(text), 2);
+    for (const detector of ALL) {
+      const ms = fastest(() => detector.find(text), 3);
       expect({ name: detector.name, isFast: ms < GOAL * TOLERANCE }).toEqual({
         name: detector.name,
         isFast: true,

@@ -1,0 +1,134 @@
+/**
+ * Finds many words in one pass (Aho and Corasick, 1975), whatever their case. A row of the table is made when its state is met
+ * first: texts meet few of them.
+ */
+import { byBlock } from "./classes.ts";
+
+/** Cells of rows that are kept: 16 MiB. */
+const MOST_CELLS = 4_194_304;
+
+/** A character without its case, if that has the same length. */
+const lowered = byBlock((char) => {
+  const lower = char.toLowerCase();
+  return lower.length === char.length ? lower.charCodeAt(0) : char.charCodeAt(0);
+});
+
+export class Automaton {
+  readonly words: readonly string[];
+  /** A number for each character of the words, by its code; 0: it is in none. */
+  readonly #ascii = new Uint16Array(128);
+  readonly #others = new Map<number, number>();
+  #classes = 1;
+  readonly #children: Map<number, number>[] = [new Map()];
+  readonly #fails: number[] = [0];
+  readonly #depths: number[] = [0];
+  /** The words that end in a state. */
+  readonly #ends: (readonly number[])[] = [[]];
+  readonly #isEnd: Uint8Array;
+  readonly #rows: (Int32Array | undefined)[] = [];
+  #cells = 0;
+
+  constructor(words: Iterable<string>) {
+    this.words = [...words];
+    for (const [number, word] of this.words.entries()) this.#add(word, number);
+    this.#link();
+    this.#isEnd = Uint8Array.from(this.#ends, ({ length }) => (length > 0 ? 1 : 0));
+  }
+
+  /** @param hit gets the number of a word and the position behind it, in the order of these */
+  find(text: string, from: number, hit: (word: number, end: number) => void): void {
+    const rows = this.#rows;
+    const ascii = this.#ascii;
+    const isEnd = this.#isEnd;
+    let state = 0;
+    for (let at = from; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      const row = rows[state] ?? this.#row(state);
+      state = row[code < 128 ? ascii[code]! : this.#beyondAscii(code)]!;
+      if (isEnd[state] === 1) for (const word of this.#ends[state]!) hit(word, at + 1);
+    }
+  }
+
+  has(text: string): boolean {
+    let state = 0;
+    for (let at = 0; at < text.length; at++) {
+      state = this.#next(state, text.charCodeAt(at));
+      if (this.#isEnd[state] === 1) return true;
+    }
+    return false;
+  }
+
+  /** Length of the longest end of a text with which a word begins. */
+  begun(text: string, from: number): number {
+    let state = 0;
+    for (let at = from; at < text.length; at++) state = this.#next(state, text.charCodeAt(at));
+    return this.#depths[state]!;
+  }
+
+  #next(state: number, code: number): number {
+    const row = this.#rows[state] ?? this.#row(state);
+    return row[code < 128 ? this.#ascii[code]! : this.#beyondAscii(code)]!;
+  }
+
+  #beyondAscii(code: number): number {
+    return this.#others.size === 0 ? 0 : (this.#others.get(lowered(code)) ?? 0);
+  }
+
+  #add(word: string, number: number): void {
+    let state = 0;
+    for (let at = 0; at < word.length; at++) {
+      const one = this.#classOf(lowered(word.charCodeAt(at)));
+      let next = this.#children[state]!.get(one);
+      if (next === undefined) {
+        next = this.#children.push(new Map()) - 1;
+        this.#children[state]!.set(one, next);
+        this.#depths.push(at + 1);
+        this.#ends.push([]);
+      }
+      state = next;
+    }
+    this.#ends[state] = [...this.#ends[state]!, number];
+  }
+
+  #classOf(code: number): number {
+    const known = code < 128 ? this.#ascii[code]! : (this.#others.get(code) ?? 0);
+    if (known > 0) return known;
+    const one = this.#classes++;
+    if (code >= 128) this.#others.set(code, one);
+    else {
+      this.#ascii[code] = one;
+      if (code >= 97 && code < 123) this.#ascii[code - 32] = one;
+    }
+    return one;
+  }
+
+  /** For each state: the longest end of its word that is a beginning of another one. Breadth first: shorter ones are known. */
+  #link(): void {
+    const queue = [...this.#children[0]!.values()];
+    for (const state of queue) this.#fails[state] = 0;
+    for (let at = 0; at < queue.length; at++) {
+      const state = queue[at]!;
+      for (const [one, child] of this.#children[state]!) {
+        queue.push(child);
+        let fail = this.#fails[state]!;
+        while (fail > 0 && !this.#children[fail]!.has(one)) fail = this.#fails[fail]!;
+        this.#fails[child] = this.#children[fail]!.get(one) ?? 0;
+      }
+      const inherited = this.#ends[this.#fails[state]!]!;
+      if (inherited.length > 0) this.#ends[state] = [...this.#ends[state]!, ...inherited];
+    }
+  }
+
+  #row(state: number): Int32Array {
+    if (this.#cells > MOST_CELLS) {
+      this.#rows.length = 0;
+      this.#cells = 0;
+    }
+    this.#cells += this.#classes;
+    const row = new Int32Array(this.#classes);
+    if (state > 0) row.set(this.#rows[this.#fails[state]!] ?? this.#row(this.#fails[state]!));
+    for (const [one, child] of this.#children[state]!) row[one] = child;
+    this.#rows[state] = row;
+    return row;
+  }
+}

@@ -1,0 +1,168 @@
+/** Credentials: keys, tokens and passwords, by the rules of gitleaks. A keyword is searched first, all of them in one pass. */
+import type { Detector, Finding } from "../detector.ts";
+import { isWord, runAtEnd } from "../classes.ts";
+import { RuleBook, type Rule } from "./rules.ts";
+
+/** Between a name and its operator, and between that and the end of a value. */
+const LONGEST_NAME = 48;
+const LONGEST_VALUE = 190;
+/** Characters of a command in front of an option. */
+const LONGEST_COMMAND = 512;
+const LONGEST = 512;
+const LONGEST_PEM = 16_384;
+const PEM_BEGINS = "-----BEGIN";
+const PEM_ENDS = /KEY(?: BLOCK)?-----/;
+/** A name behind which no operator stands yet, or a value that goes on. */
+const NAME_OPEN = /^[ \t\w.'"\n\r\f-]*$/;
+const VALUE_OPEN = /^[ \t\w.'"\n\r\f-]{0,48}[=>:|?,]{1,4}[`'"\s=]{0,5}[^`'"\s;\\]{0,190}\\?$/;
+
+let known: RuleBook | undefined;
+const book = () => (known ??= new RuleBook());
+
+export const secrets: Detector = {
+  name: "secrets",
+  kind: "SECRET",
+  find: (text, from = 0) => new Search(text, from).run(),
+  reach(text) {
+    const edge = Math.min(
+      runAtEnd(text, LONGEST, isValue),
+      text.length - book().keywords.begun(text, Math.max(0, text.length - LONGEST_NAME)),
+      pemReach(text),
+    );
+    return namedReach(text, edge);
+  },
+};
+
+/** Each rule goes on behind its last match. */
+class Search {
+  readonly #text: string;
+  readonly #least: number;
+  readonly #from = new Map<Rule, number>();
+  readonly #found: Finding[] = [];
+  #command = Number.NEGATIVE_INFINITY;
+  /** The run of characters of names that was looked at last, and that of values. */
+  #nameFrom = 0;
+  #nameEnd = -1;
+  #valueFrom = 0;
+  #valueEnd = -1;
+
+  constructor(text: string, from: number) {
+    this.#text = text;
+    this.#least = from;
+  }
+
+  run(): Finding[] {
+    const { keywords } = book();
+    keywords.find(this.#text, 0, (keyword, end) => {
+      const start = end - keywords.words[keyword]!.length;
+      if (keyword === keywords.words.length - 1) this.#command = start;
+      for (const rule of book().rulesOf(keyword)) this.#try(rule, start, end);
+    });
+    return this.#withoutGeneric();
+  }
+
+  #try(rule: Rule, start: number, end: number): void {
+    const least = this.#from.get(rule) ?? 0;
+    if (start < least || !this.#isPossible(rule, start, end)) return;
+    const match = rule.match(this.#text, start, least);
+    if (!match) return;
+    this.#from.set(rule, match.whole[1]);
+    const [first, behind] = match.value;
+    if (first >= this.#least && rule.isSecret(this.#text, match, least))
+      this.#found.push({ start: first, end: behind, kind: "SECRET", rule: rule.data.id });
+  }
+
+  /** What costs little to rule out. */
+  #isPossible({ data: { isNamed, command } }: Rule, start: number, end: number): boolean {
+    if (command !== undefined)
+      return start - this.#command < LONGEST_COMMAND && /[ \t\n\r]/.test(this.#text[start - 1] ?? "");
+    if (!isNamed) return true;
+    const operator = this.#operatorBehind(end);
+    return operator >= 0 && this.#hasValue(operator);
+  }
+
+  /** @returns -1: there is none near */
+  #operatorBehind(end: number): number {
+    if (end < this.#nameFrom || end > this.#nameEnd) {
+      this.#nameFrom = end;
+      this.#nameEnd = end;
+      while (isNamePart(this.#text.charCodeAt(this.#nameEnd))) this.#nameEnd++;
+    }
+    const at = this.#nameEnd;
+    return at - end <= LONGEST_NAME && isOperator(this.#text.charCodeAt(at)) ? at : -1;
+  }
+
+  /** Whether behind an operator a value may stand: one that is not too long, and ends as one. */
+  #hasValue(at: number): boolean {
+    const text = this.#text;
+    let from = at + 1;
+    while (from - at < 9 && !isInner(text.charCodeAt(from))) from++;
+    if (from < this.#valueFrom || from > this.#valueEnd) {
+      this.#valueFrom = from;
+      this.#valueEnd = from;
+      while (isInner(text.charCodeAt(this.#valueEnd))) this.#valueEnd++;
+    }
+    const end = this.#valueEnd;
+    return end - at <= LONGEST_VALUE && (end === text.length || isEnd(text.charCodeAt(end)));
+  }
+
+  /** A rule of a vendor says more about a secret than the one for any name. */
+  #withoutGeneric(): Finding[] {
+    const special = this.#found.filter(({ rule }) => rule !== "generic-api-key");
+    if (special.length === this.#found.length) return special;
+    return this.#found.filter(
+      (one) =>
+        one.rule !== "generic-api-key" ||
+        !special.some(({ start, end }) => start <= one.start && end >= one.end),
+    );
+  }
+}
+
+const isOperator = (code: number) =>
+  code === 0x3d || code === 0x3e || code === 0x3a || code === 0x7c || code === 0x3f || code === 0x2c;
+const isSpace = (code: number) => code === 0x20 || (code >= 9 && code < 14);
+const isQuote = (code: number) => code === 0x22 || code === 0x27 || code === 0x60;
+const isNamePart = (code: number) =>
+  isWord(code) || isSpace(code) || code === 0x2e || code === 0x2d || code === 0x22 || code === 0x27;
+/** `%+./:=~-`: what values consist of, beside letters and digits. */
+const isInner = (code: number) =>
+  isWord(code) ||
+  code === 0x25 ||
+  code === 0x2b ||
+  (code >= 0x2d && code <= 0x2f) ||
+  code === 0x3a ||
+  code === 0x3d ||
+  code === 0x7e;
+/** What ends a value, beside the end of the text. */
+const isEnd = (code: number) => isSpace(code) || isQuote(code) || code === 0x3b || code === 0x5c;
+/** What a token at the end of a text can consist of. */
+const isValue = (code: number) => !isSpace(code) && !isQuote(code) && code !== 0x3b && code !== 0x3c;
+
+/** A key in PEM whose end has not come. */
+function pemReach(text: string): number {
+  const at = text.lastIndexOf(PEM_BEGINS);
+  if (at < 0 || text.length - at > LONGEST_PEM) return text.length;
+  return PEM_ENDS.test(text.slice(at + PEM_BEGINS.length + 64)) ? text.length : at;
+}
+
+/** The first name near the end whose value has not ended. */
+function namedReach(text: string, edge: number): number {
+  const { keywords } = book();
+  let first = edge;
+  const from = Math.max(0, text.length - LONGEST);
+  keywords.find(text, from, (keyword, end) => {
+    const start = end - keywords.words[keyword]!.length;
+    if (start >= first) return;
+    const rules = book().rulesOf(keyword);
+    if (rules.length === 0) first = start;
+    else if (rules.some(({ data }) => data.isNamed === true) && isOpen(text.slice(end))) first = start;
+  });
+  return first;
+}
+
+function isOpen(rest: string): boolean {
+  return (
+    rest.length <= LONGEST_NAME + LONGEST_VALUE + 9 &&
+    ((rest.length <= LONGEST_NAME && NAME_OPEN.test(rest)) || VALUE_OPEN.test(rest))
+  );
+}

@@ -17,7 +17,7 @@ export type NationalId = (typeof NATIONAL_IDS)[number];
 export const BUILT_IN = [
   ...(["email", "phone", "card", "iban"] as const),
   ...NATIONAL_IDS,
-  ...(["ip", "mac", "url-credentials", "secrets"] as const),
+  ...(["ip", "mac", "url-credentials", "secrets", "invisible"] as const),
 ] as const;
 export type BuiltIn = (typeof BUILT_IN)[number];
 

@@ -4,6 +4,7 @@ import { card } from "./card.ts";
 import type { Detector } from "./detector.ts";
 import { email } from "./email.ts";
 import { iban } from "./iban.ts";
+import { invisible } from "./invisible.ts";
 import { ip, publicIp } from "./ip.ts";
 import { mac } from "./mac.ts";
 import { NATIONAL_DETECTORS } from "./national.ts";
@@ -30,6 +31,7 @@ const DETECTORS: Readonly<Record<Exclude<BuiltIn, NationalId>, (options: FindOpt
   ip: ({ privateIps = true }) => (privateIps ? ip : publicIp),
   mac: () => mac,
   "url-credentials": () => urlCredentials,
+  invisible: () => invisible,
   // Its rules are read when a guard has it.
   secrets: () => (require("./secrets/index.ts") as typeof import("./secrets/index.ts")).secrets,
 };

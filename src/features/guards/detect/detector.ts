@@ -8,6 +8,8 @@ export interface Finding {
   readonly kind: string;
   /** The rule of a detector with several rules: `aws-access-token`. */
   readonly rule?: string;
+  /** What a value says that people cannot read as it stands. */
+  readonly shown?: string;
 }
 
 /** Finds values of one kind by their form. */
@@ -15,6 +17,8 @@ export interface Detector {
   /** As the option `find` names it. */
   readonly name: string;
   readonly kind: string;
+  /** It reads texts as they are written, without escapes in mind. */
+  readonly isLiteral?: true;
   /** @param from values begin there or later; what is in front of it tells whether they can */
   find(text: string, from?: number): Finding[];
   /**

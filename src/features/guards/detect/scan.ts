@@ -13,14 +13,19 @@ export interface Found extends Finding {
 /** In the order of the text; none overlaps another one. @param from values begin there or later */
 export function scan(text: string, detectors: readonly Detector[], from = 0): Found[] {
   const found: Found[] = [];
-  for (const form of formsOf(text, from))
-    for (const detector of detectors)
+  let isFirst = true;
+  for (const form of formsOf(text, from)) {
+    for (const detector of detectors) {
+      if (detector.isLiteral && !isFirst) continue;
       for (const finding of detector.find(form.text, form.from)) {
         const { start, end } = form.run ?? { start: form.at(finding.start), end: form.at(finding.end) };
         const value = form.text.slice(finding.start, finding.end);
         const normal = detector.normal?.(value) ?? value;
         if (end > start) found.push({ ...finding, start, end, normal, whole: { start, end } });
       }
+    }
+    isFirst = false;
+  }
   return found.length > 1 ? apart(found) : found;
 }
 

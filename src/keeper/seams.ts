@@ -1,4 +1,5 @@
 /** The seams of the keeper: a part of weir for its part in each worker, and its tables in the store of the books. */
+import type { Envelope } from "../core/envelope.ts";
 import type { Metric } from "../core/metric.ts";
 import type { Noted } from "../core/slot.ts";
 import type { Warning } from "../core/warning.ts";
@@ -39,6 +40,13 @@ export interface KeeperHost {
   count(this: void, metric: Metric, labels: readonly string[], amount: number): void;
   /** Tells whoever sends alerts that something begins or ends. */
   warn(this: void, warning: Warning): void;
+  /**
+   * Seals texts of rows; their columns are in {@link FeatureTables.sealed}.
+   * @returns undefined: several nodes share the store, and the config has no key for it
+   */
+  envelope(this: void): Envelope | undefined;
+  /** Wraps all sealed texts with the key of now. @throws Error with a sentence without a key, and StoreLost */
+  rewrap(this: void): Promise<Rewrapped>;
   /** From now on the observer hears what happens in the books. */
   observe(this: void, observer: Partial<BooksObserver>): void;
   /** What the part gives to the admin operations of its feature, by a slot that both know. */
@@ -68,12 +76,31 @@ export interface PartConnection<Up = unknown> {
   ended(): void;
 }
 
+/** A column with sealed texts, each sealed for `rowOf(table, column, values of key)`. */
+export interface SealedColumn {
+  readonly table: string;
+  readonly column: string;
+  /** Columns of its primary key, which are texts. */
+  readonly key: readonly string[];
+  /** Texts that are not sealed yet are plain. Absent: they are sealed in another way. */
+  readonly isPlain?: true;
+}
+
+/** What became of sealed texts: wrapped anew, wrapped by the key before, or opened by no key. */
+export interface Rewrapped {
+  readonly rewrapped: number;
+  readonly current: number;
+  readonly unreadable: number;
+}
+
 /** The tables of a feature. A build without the feature leaves them alone. */
 export interface FeatureTables {
   /** Each runs once, in one transaction; entries are only ever appended. Words in braces are those of store/schema.ts. */
   readonly migrations: readonly string[];
   /** All of them, in the order of their references: `weir store migrate` copies them, and no other feature may have one of them. */
   readonly copied: readonly string[];
+  /** Columns with texts that {@link KeeperHost.envelope} seals. */
+  readonly sealed?: readonly SealedColumn[];
   /** Tables that a new file takes over from a damaged one. */
   readonly recovered?: readonly string[];
   /**

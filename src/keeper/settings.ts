@@ -23,6 +23,10 @@ export interface StoreSettings {
   url: string;
   /** The state folder, for what the keeper writes beside its store; absent if everything stays in memory. */
   folder?: string;
+  /** Wraps the keys of sealed texts. Absent: the key of a file in the folder does. */
+  sealKey?: string;
+  /** Keys that did so before. */
+  oldSealKeys?: readonly string[];
   /** Folder of the files that workers and keeper map into memory; absent where there is none. */
   cells?: string;
   /** Several gateways use this store. */

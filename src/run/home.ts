@@ -143,13 +143,15 @@ export function storeGroup({ store }: Config) {
 function storeSettings(home: StateHome, config: Config): StoreSettings {
   const { cluster } = config;
   const folder = home.kind === "folder" ? home.folder : undefined;
-  const { url: shared, syncMs, leaseMs } = storeGroup(config);
+  const { url: shared, syncMs, leaseMs, sealKey, oldSealKeys } = storeGroup(config);
   const url = shared?.reveal() ?? (folder === undefined ? IN_MEMORY : join(folder, "weir.db"));
   // Gateways that share a store do not share cells.
   const cells = cellsFolder(`${folder ?? process.pid} ${url}`, [SHARED_MEMORY, folder ?? tmpdir()]);
   return {
     ...(folder !== undefined && { folder }),
     ...(cells !== undefined && { cells }),
+    ...(sealKey && { sealKey: sealKey.reveal() }),
+    ...(oldSealKeys && { oldSealKeys: oldSealKeys.map((key) => key.reveal()) }),
     ...{ url, cluster, syncMs, leaseMs },
   };
 }

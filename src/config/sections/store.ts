@@ -18,6 +18,8 @@ export interface StoreGroup {
   keys?: (typeof KEYS)[number];
   syncMs?: number;
   leaseMs?: number;
+  sealKey?: Secret;
+  oldSealKeys?: readonly Secret[];
 }
 
 /** Values of the members that a config leaves out. */
@@ -44,6 +46,16 @@ const storeSchema = Type.Optional(
                 description: "`file`: only the config may contain call keys. Default: `both`, the store too.",
               }),
             ),
+            sealKey: Type.Optional(
+              secret(
+                "Key that seals secrets in the store, such as tokens of people: at least 32 characters, the same in all gateways of the store, such as `${vault:secret/data/weir#seal}`. Default: that of the file `seal.key` in the state folder.",
+              ),
+            ),
+            oldSealKeys: Type.Optional(
+              Type.Array(secret("A key of before."), {
+                description: "Keys of before, until `weir secrets rekey` has run.",
+              }),
+            ),
             syncMs: Type.Optional(
               milliseconds(STORE_DEFAULTS.syncMs, "Maximum time until a record is written, in milliseconds."),
             ),
@@ -59,7 +71,7 @@ const storeSchema = Type.Optional(
       ],
       {
         "x-expects":
-          "the URL of a PostgreSQL database, or a group of `url`, `onLoss`, `keys`, `syncMs` and `leaseMs`",
+          "the URL of a PostgreSQL database, or a group of `url`, `onLoss`, `keys`, `sealKey`, `oldSealKeys`, `syncMs` and `leaseMs`",
         description:
           "The store of keys, budgets, limits and records. Without a URL: `weir.db` in the state folder. Several gateways share their budgets and limits in a PostgreSQL database: `postgres://user:password@host/name`.",
         examples: [{ onLoss: "open" }],
@@ -100,11 +112,17 @@ export const state = section(
   },
 );
 
+/** Characters. */
+const SHORTEST_KEY = 32;
+
 const urlOf = (value: Static<typeof storeSchema> | undefined) =>
   value instanceof Secret ? { url: value, path: ["store"] } : { url: value?.url, path: ["store", "url"] };
 
 function storeFaults(value: Static<typeof storeSchema> | undefined): Fault[] {
   const { url, path } = urlOf(value);
+  const { sealKey } = value instanceof Secret || !value ? {} : (value as StoreGroup);
+  if (sealKey && sealKey.reveal().length < SHORTEST_KEY)
+    return faultAt(["store", "sealKey"], `sealKey must have at least ${SHORTEST_KEY} characters`);
   return url && !/^postgres(ql)?:\/\/./.test(url.reveal())
     ? faultAt(path, "the store must be a URL that begins with postgres://")
     : [];

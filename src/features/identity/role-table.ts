@@ -116,6 +116,7 @@ const GATEWAY = {
   getConfigSource: AUDITORS,
   reloadConfig: ADMINS,
   listSecrets: AUDITORS,
+  rekeySecrets: ADMINS,
   listAlerts: AUDITORS,
   listGuards: AUDITORS,
   tryGuards: AUDITORS,

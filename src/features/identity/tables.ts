@@ -28,6 +28,7 @@ export const tables: FeatureTables = {
     ...AUTHORIZATION_TABLES,
     ...SCIM_TABLES,
   ],
+  sealed: [{ table: "identity_provider_tokens", column: "sealed", key: ["person", "provider"] }],
   recovered: ["identity_people", "identity_access", ...SCIM_TABLES],
   replicas: ["identity_access"],
 };

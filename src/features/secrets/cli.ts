@@ -2,7 +2,7 @@
 import { runConnected } from "../../cli/books/command.ts";
 import type { Command } from "../../cli/command.ts";
 import { table } from "../../cli/terminal.ts";
-import type { SecretList } from "./contracts.ts";
+import type { Rekeyed, SecretList } from "./contracts.ts";
 import { showDuration } from "./declarations.ts";
 
 export const list: Pick<Command, "run"> = {
@@ -11,6 +11,21 @@ export const list: Pick<Command, "run"> = {
       const view = await api.send<SecretList>("GET", "/secrets");
       show(view, () => textOf(view, Date.now()));
       return view.secrets.some(({ fault }) => fault !== undefined) ? 1 : 0;
+    }),
+};
+
+export const rekey: Pick<Command, "run"> = {
+  run: (context) =>
+    runConnected(context, async ({ api, show }) => {
+      const done = await api.send<Rekeyed>("POST", "/secrets/rekey");
+      const { rewrapped, current, unreadable } = done;
+      show(done, () =>
+        [
+          `${rewrapped} secrets of the store have the key of now, ${current} had it before`,
+          ...(unreadable > 0 ? [`${unreadable} are sealed with a key that is not in store.oldSealKeys`] : []),
+        ].join("\n"),
+      );
+      return unreadable > 0 ? 1 : 0;
     }),
 };
 

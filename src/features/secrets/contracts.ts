@@ -21,6 +21,26 @@ export const SecretList = answer({
 });
 export type SecretList = Static<typeof SecretList>;
 
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const Rekeyed = answer({
+  rewrapped: count("Secrets that have the key of now."),
+  current: count("Secrets that had it before."),
+  unreadable: count("Secrets that no key of the config opens."),
+});
+export type Rekeyed = Static<typeof Rekeyed>;
+
+export const rekeySecrets = contract({
+  method: "POST",
+  path: "/admin/v1/secrets/rekey",
+  id: "rekeySecrets",
+  summary: "Wraps the keys of all sealed secrets in the store with `store.sealKey`",
+  needs: { role: "admin", on: "gateway" },
+  alone: true,
+  answer: { name: "Rekeyed", schema: Rekeyed },
+  errors: ["not_available", "gateway_failed"],
+});
+
 export const listSecrets = contract({
   method: "GET",
   path: "/admin/v1/secrets",

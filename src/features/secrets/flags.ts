@@ -10,4 +10,12 @@ export const secretsCommands: readonly CommandHead[] = [
     flags: [JSON_FLAG, ...CONNECT_FLAGS],
     run: async () => (await import("./cli.ts")).list,
   },
+  {
+    name: "secrets rekey",
+    after: ["secrets"],
+    summary: "seal what the store keeps with store.sealKey in place of the keys before",
+    words: [],
+    flags: [JSON_FLAG, ...CONNECT_FLAGS],
+    run: async () => (await import("./cli.ts")).rekey,
+  },
 ];

@@ -1,7 +1,7 @@
 /** The part in the keeper: it has what each worker tells of its secrets. */
 import type { KeeperHost, KeeperPart } from "../../keeper/seams.ts";
 import type { SecretRow } from "./rows.ts";
-import { secretRows } from "./slots.ts";
+import { rewrap, secretRows } from "./slots.ts";
 
 const STALE = "secrets_stale";
 
@@ -28,6 +28,7 @@ export function start(host: KeeperHost): KeeperPart<readonly SecretRow[]> {
         });
     stale = now;
   };
+  rewrap.set(host.offers, () => host.rewrap());
   secretRows.set(host.offers, () => joined([...told.values()].flat()));
   return {
     connect() {

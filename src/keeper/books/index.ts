@@ -1,7 +1,9 @@
 /** Makes the keeper of the books for a store, and what the admin API needs of it. */
 import { join } from "node:path";
 import type { BooksKeeper } from "../keeper.ts";
-import type { ChangeRows, KeeperHost, NamedTables } from "../seams.ts";
+import type { Envelope } from "../../core/envelope.ts";
+import type { ChangeRows, KeeperHost, NamedTables, SealedColumn } from "../seams.ts";
+import { envelopeOf, rewrapAll, sealedColumns, sealFault } from "../store/sealed-rows.ts";
 import { IN_MEMORY, isPostgres, type StoreSettings } from "../settings.ts";
 import { Replicas } from "./replicas.ts";
 import { KEYS } from "./returns.ts";
@@ -58,21 +60,62 @@ export async function openBooks(
       await books.close(passes);
     },
   };
-  const host = hostOf(books, upkeep, folder);
+  let made: { envelope: Envelope | undefined } | undefined;
+  // A file with a key is made with the first text.
+  const envelope = () => (made ??= { envelope: envelopeOf(settings) }).envelope;
+  const sealing = { envelope, columns: sealedColumns(tables) };
+  const host = hostOf(books, upkeep, folder, sealing);
+  books.observers.add({ refreshed: once(() => checkSeal(host, sealing)) });
   const replicas = new Replicas(tables, (report) => upkeep.reports.read(report), host.report);
   books.observers.add({ refreshed: () => replicas.refresh() });
   return { keeper, books, upkeep, host, replicas };
 }
 
+/** How texts of the store are sealed, and where they are. */
+interface Sealing {
+  envelope(this: void): Envelope | undefined;
+  columns: readonly SealedColumn[];
+}
+
+/** Reports a store that another key has sealed. */
+async function checkSeal({ read, report }: KeeperHost, { envelope, columns }: Sealing): Promise<void> {
+  const fault = await read((sql) => sealFault(sql, columns, envelope));
+  if (fault !== undefined) report(fault);
+}
+
+/** Runs the work with the first call alone. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let isDone = false;
+  return async () => {
+    if (isDone) return;
+    isDone = true;
+    await work();
+  };
+}
+
 /** What parts of features may use of the books. @param folder the state folder; absent: everything stays in memory */
-export function hostOf(books: Books, upkeep: Upkeep, folder?: string): KeeperHost {
+export function hostOf(
+  books: Books,
+  upkeep: Upkeep,
+  folder?: string,
+  { envelope, columns }: Sealing = { envelope: () => undefined, columns: [] },
+): KeeperHost {
+  const write: KeeperHost["write"] = (work) => books.store.change((outer) => outer.transaction(work));
   const refreshed = new SharedRun(() => books.refresh());
   return {
     ...(folder !== undefined && { folder }),
     report: (sentence) => books.reporter.other(sentence),
     change: (actor, action, subject, work) => changeRows({ books, refreshed }, actor, action, subject, work),
     read: (work) => upkeep.reports.read(work),
-    write: (work) => books.store.change((outer) => outer.transaction(work)),
+    write,
+    envelope,
+    rewrap() {
+      const sealing = envelope();
+      if (sealing) return rewrapAll(columns, sealing, write);
+      return Promise.reject(
+        new Error("several gateways share this store, and the config has no store.sealKey"),
+      );
+    },
     settled: async () => (await books.returns.settleAll(KEYS)) === undefined,
     note: (...entry) => upkeep.reports.note(...entry),
     keyName: (id) => books.policy.keys.find((key) => key.id === id)?.name ?? id,

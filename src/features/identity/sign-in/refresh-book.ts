@@ -1,4 +1,5 @@
 /** Refresh tokens of providers in the store: one of a person at a provider, sealed. A claim lets one node at a time spend it. */
+import { isSealed, rowOf } from "../../../core/envelope.ts";
 import type { KeeperHost } from "../../../keeper/seams.ts";
 import { randomText } from "./attempt.ts";
 import type { Sealer } from "./sealer.ts";
@@ -30,10 +31,12 @@ export type Claimed =
   /** `token` is undefined if the key does not open it. */
   | { readonly is: "own"; readonly claim: string; readonly at: number; readonly token: string | undefined };
 
-export class RefreshBook {
-  readonly #host: Pick<KeeperHost, "read" | "write">;
+type BookHost = Pick<KeeperHost, "read" | "write" | "envelope">;
 
-  constructor(host: Pick<KeeperHost, "read" | "write">) {
+export class RefreshBook {
+  readonly #host: BookHost;
+
+  constructor(host: BookHost) {
     this.#host = host;
   }
 
@@ -44,7 +47,7 @@ export class RefreshBook {
     token: string | undefined,
     now: number,
   ): Promise<void> {
-    const sealed = token === undefined ? undefined : await sealer.seal(token, `${person} ${provider}`);
+    const sealed = token === undefined ? undefined : await this.#seal({ person, provider }, sealer, token);
     await this.#host.write(async (sql) => {
       await sql.run("DELETE FROM identity_provider_tokens WHERE checked_at < $1", [now - UNUSED_MS]);
       if (sealed === undefined)
@@ -83,15 +86,14 @@ export class RefreshBook {
     });
     if (!row) return { is: "none" };
     const at = Number(row.checked_at);
-    if (isOwn)
-      return { is: "own", claim, at, token: await sealer.unseal(row.sealed, `${person} ${provider}`) };
+    if (isOwn) return { is: "own", claim, at, token: await this.#unseal(holder, sealer, row.sealed) };
     return { is: at > before ? "checked" : "busy", at };
   }
 
   /** Writes down the token that the provider gave for the one that was spent. */
   async replace(holder: Holder, sealer: Sealer, claim: string, token: string): Promise<void> {
     const { person, provider } = holder;
-    const sealed = await sealer.seal(token, `${person} ${provider}`);
+    const sealed = await this.#seal(holder, sealer, token);
     await this.#host.write((sql) =>
       sql.run(
         "UPDATE identity_provider_tokens SET sealed = $4 WHERE person = $1 AND provider = $2 AND claim = $3",
@@ -109,6 +111,17 @@ export class RefreshBook {
         [person, provider, claim, checkedAt ?? null],
       ),
     );
+  }
+
+  /** By the key of the store; without one, by that of the provider's secret, which all nodes share as well. */
+  async #seal({ person, provider }: Holder, sealer: Sealer, token: string): Promise<string> {
+    const envelope = this.#host.envelope();
+    return envelope?.seal(token, rowFor(person, provider)) ?? sealer.seal(token, `${person} ${provider}`);
+  }
+
+  async #unseal({ person, provider }: Holder, sealer: Sealer, sealed: string): Promise<string | undefined> {
+    if (isSealed(sealed)) return this.#host.envelope()?.open(sealed, rowFor(person, provider));
+    return sealer.unseal(sealed, `${person} ${provider}`);
   }
 
   /** Whether a claim still holds: not, if the person has signed in again since. */
@@ -143,4 +156,8 @@ async function readRow(
     [person, provider],
   );
   return row;
+}
+
+function rowFor(person: string, provider: string): string {
+  return rowOf("identity_provider_tokens", "sealed", [person, provider]);
 }

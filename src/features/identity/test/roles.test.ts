@@ -109,7 +109,7 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   ),
   ...Object.fromEntries(
     `deleteCaptures openGateway revokeToken createStoredModel changeStoredModel deleteStoredModel reloadConfig reconcile
-     backupStore checkStore releaseBudgets pruneStore approveServerTools testAlerts`
+     backupStore checkStore releaseBudgets pruneStore approveServerTools testAlerts rekeySecrets`
       .split(/\s+/)
       .map((id) => [id, "change the gateway"] as const),
   ),

@@ -15,7 +15,7 @@ import { fillIn, type MadeGateway, verify } from "./verify.ts";
 const MOST_LEFT_OUT = 50;
 
 /** The environment, and what the features of this build add. */
-type Build = Pick<Context, "env" | "sections" | "ownPlugins">;
+type Build = Pick<Context, "env" | "sections" | "ownPlugins" | "references">;
 
 /**
  * Loads the result as `weir check --offline` does, with stand-ins for variables that are not set, leaves out entries with which
@@ -57,12 +57,12 @@ export function gatewayOf(registry: Registry): MadeGateway {
   };
 }
 
-async function tryLoad({ yaml, variables }: Imported, { env, sections, ownPlugins }: Build) {
+async function tryLoad({ yaml, variables }: Imported, { env, sections, ownPlugins, references }: Build) {
   const folder = mkdtempSync(join(tmpdir(), "weir-import-"));
   try {
     writeFileSync(join(folder, CONFIG_FILE), yaml, { mode: 0o600 });
     const environment = standIns(variables, env);
-    const { config, locate } = loadConfig({ env: environment, cwd: folder, sections });
+    const { config, locate } = loadConfig({ env: environment, cwd: folder, sections, references });
     const { registry } = await assemble(config, environment, locate, { features: ownPlugins });
     return { registry, environment };
   } catch (fault) {

@@ -68,7 +68,7 @@ export interface Expectation {
 
 /** The order of options in the written file. */
 const ORDER = [
-  "host port keys identity budgets rates ledger cors providers aliases routes fallbacks models modelSets retries circuitBreaker timeouts",
+  "host port keys identity budgets rates ledger cors secrets providers aliases routes fallbacks models modelSets retries circuitBreaker timeouts",
   "limits cache prices admin traces log",
 ]
   .join(" ")

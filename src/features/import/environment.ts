@@ -28,6 +28,8 @@ const REFERENCE = /(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)/g;
 export class Environment {
   readonly #references: References;
   readonly #variables = new Map<string, EnvironmentVariable>();
+  /** The source reads secrets from a store by the names of variables: the reference of weir, or `undefined` for one of the environment. */
+  stored: ((name: string) => string | undefined) | undefined;
 
   constructor(references: References) {
     this.#references = references;
@@ -46,6 +48,9 @@ export class Environment {
   text(text: string, kind: Kind = "text"): string {
     const referring = this.#references(text);
     if (referring === undefined) return escapeReferences(text);
+    const whole = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(referring)?.[1];
+    const kept = kind === "secret" && whole !== undefined ? this.stored?.(whole) : undefined;
+    if (kept !== undefined) return kept;
     for (const [, name = ""] of referring.matchAll(REFERENCE))
       if (!this.#variables.has(name)) this.#variables.set(name, { name, kind });
     return referring;

@@ -8,6 +8,7 @@ import { readJwt } from "./jwt.ts";
 import { readKeys } from "./keys.ts";
 import { readModels } from "./models.ts";
 import { COOLDOWN_RULES, readModelReliability, readRetries } from "./reliability.ts";
+import { readSecretManager } from "./secret-manager.ts";
 import { GENERAL_RULES, LITELLM_RULES, readCache, readProxyBudget, ROUTER_RULES } from "./settings.ts";
 
 export const references: References = (text) => {
@@ -42,6 +43,7 @@ export function read(reading: Reading, keys?: SourceDocument): void {
   const router = root.member("router_settings");
   const litellm = root.member("litellm_settings");
   const general = root.member("general_settings");
+  readSecretManager(reading, general, root.member("environment_variables"));
   const sections = [router, litellm].filter((section) => section !== undefined);
   readModels(reading, root.member("model_list"), {
     credentials: credentialsOf(root),

@@ -8,7 +8,7 @@ import { CORE } from "../../../config/sections/index.ts";
 import { loadConfig } from "../../../config/load.ts";
 import { readSource } from "../../../config/read-source.ts";
 import { type Imported, importConfig, SOURCES } from "../convert.ts";
-import { OWN_PLUGINS, SECTIONS } from "../../../../test/helpers/features.ts";
+import { newReferences, OWN_PLUGINS, SECTIONS } from "../../../../test/helpers/features.ts";
 import { gatewayOf } from "../check.ts";
 import { standIns } from "../stand-ins.ts";
 import { fillIn, verify } from "../verify.ts";
@@ -85,7 +85,7 @@ export async function load({ yaml, variables }: Imported, set: Record<string, st
   const env = { ...standIns(variables, set), VERTEX_ACCESS_TOKEN: "token", ...set };
   const loaded = inFolder((folder) => {
     writeFileSync(join(folder, "weir.yaml"), yaml);
-    return loadConfig({ env, cwd: folder, sections: SECTIONS });
+    return loadConfig({ env, cwd: folder, sections: SECTIONS, references: newReferences() });
   });
   const { registry } = await assemble(loaded.config, env, loaded.locate, { features: OWN_PLUGINS });
   return { config: loaded.config, registry };

@@ -66,19 +66,20 @@ function idOf(name: string): string {
 }
 
 function keyEntry(key: GatewayKey, path: Path, fail: Fail): KeyEntry {
-  const { name, sha256, path: place = "/", tags = [], expires } = key;
+  const { name, sha256, previous, path: place = "/", tags = [], expires } = key;
   const scopes = scopesOf(key);
   const fault = keyFault({ name, path: place, tags, scopes });
   if (fault) throw fail([...path, fault.member], fault.clause);
   return {
-    ...{ id: idOf(name), name, kind: "call", path: place, tags, digests: [{ sha256 }], scopes },
+    ...{ id: idOf(name), name, kind: "call", path: place, tags, scopes },
+    digests: [{ sha256 }, ...(previous ? [previous] : [])],
     ...(expires !== undefined && { expiresAt: readTime(expires, [...path, "expires"], fail) }),
   };
 }
 
 /** A key for the admin API; its id cannot be that of a key for calls. */
 function adminKeyEntry(key: AdminKey, path: Path, fail: Fail): KeyEntry {
-  const { name, sha256, role = "read", path: place = "/", expires } = key;
+  const { name, sha256, previous, role = "read", path: place = "/", expires } = key;
   const fault = pathFault(place);
   if (fault) throw fail([...path, "path"], `path ${fault}`);
   return {
@@ -88,7 +89,7 @@ function adminKeyEntry(key: AdminKey, path: Path, fail: Fail): KeyEntry {
       kind: role,
       path: place,
       tags: [],
-      digests: [{ sha256 }],
+      digests: [{ sha256 }, ...(previous ? [previous] : [])],
       scopes: {},
     },
     ...(expires !== undefined && { expiresAt: readTime(expires, [...path, "expires"], fail) }),
@@ -109,7 +110,7 @@ function scopesOf(key: KeyOptions): Scopes {
 
 /** Members of a key in the config that are not among its scopes. */
 const NO_SCOPES: ReadonlySet<string> = new Set([
-  ...["name", "key", "sha256", "path", "tags", "expires", "budget"],
+  ...["name", "key", "sha256", "previous", "path", "tags", "expires", "budget"],
   ...RATE_UNITS,
 ]);
 

@@ -8,6 +8,8 @@ import { ConfigError, type Fault, type Path, writePath } from "./error.ts";
 import { isThere } from "./files.ts";
 import { Reading, type References } from "./references.ts";
 import { type FoundDocument, openFaults, readFiles } from "./include.ts";
+import { Secret } from "../core/secret.ts";
+import { splitKey } from "./sections/keys.ts";
 import { withoutSets } from "./model-sets.ts";
 import { deepFreeze, sealSecrets } from "./read.ts";
 import type { Option, Options } from "./options.ts";
@@ -286,9 +288,22 @@ function settle(
       ? (references?.expandAll(value) ?? value)
       : sealSecrets(section.schema, value, references);
     const settled = () => (section.settle ? section.settle(sealed, settling) : sealed);
-    return [[section.name, judged(settled, sealed, references?.isOpen(value))]];
+    const effective = judged(settled, sealed, references?.isOpen(value));
+    return [[section.name, section.readsSecrets ? withPrevious(effective, value, references) : effective]];
   });
   return deepFreeze(Object.fromEntries(settled) as Config);
+}
+
+/** Keys of clients that follow references, with the ones before for a while. */
+function withPrevious(keys: unknown, written: unknown, references: References | undefined): unknown {
+  if (!references || !Array.isArray(keys) || !Array.isArray(written)) return keys;
+  return keys.map((key: object, at) => {
+    const entry: unknown = written[at];
+    const text = typeof entry === "string" ? splitKey(entry).key : (entry as { key?: string }).key;
+    const before = text === undefined ? undefined : references.before(text);
+    const sha256 = before && new Secret(before.text.trim()).digest();
+    return sha256 === undefined ? key : { ...key, previous: { sha256, until: before!.until } };
+  });
 }
 
 /** What a rule makes of a value. A rule cannot judge a value that is not known. */

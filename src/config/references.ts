@@ -49,6 +49,8 @@ const [OPEN, CLOSE] = ["\u0002", "\u0003"];
 const MARK = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`, "g");
 /** A value that has gone is masked as well, as long as it is among the last of its reference. */
 const MOST_OLD = 3;
+/** A key of a client that was rotated is valid for so long beside the new one. Milliseconds. */
+const OVERLAP_MS = 60_000;
 
 /** All references of a process, and what is known of them. */
 export class References {
@@ -57,6 +59,8 @@ export class References {
   readonly #values = new Map<string, string>();
   /** Values that were there before, the newest first. */
   readonly #old = new Map<string, readonly string[]>();
+  /** When values were replaced. Milliseconds since 1970. */
+  readonly #replacedAt = new Map<string, number>();
   #reader: Promise<ReferenceReader> | undefined;
   /** Those of the config that was read last. */
   uses: readonly Use[] = [];
@@ -100,6 +104,7 @@ export class References {
     if (before === value) return false;
     this.#values.set(name, value);
     this.#version++;
+    if (before !== undefined) this.#replacedAt.set(name, Date.now());
     if (before !== undefined)
       this.#old.set(name, [before, ...(this.#old.get(name) ?? [])].slice(0, MOST_OLD));
     this.masked = [...new Set([...this.#values.values(), ...[...this.#old.values()].flat()])];
@@ -152,6 +157,18 @@ export class References {
   /** A text with values in place of marks; a reference without a value stays as it is written. */
   expand(text: string): string {
     return text.replace(MARK, (_whole, name: string) => this.#values.get(name) ?? `\${${name}}`);
+  }
+
+  /**
+   * A text with the values of before, for what others send to weir: they cannot all change at the same moment.
+   * @returns undefined unless a value in it was replaced a moment ago
+   */
+  before(text: string): { text: string; until: number } | undefined {
+    const names = [...text.matchAll(MARK)].map(([, name]) => name!);
+    const until = Math.max(0, ...names.map((name) => (this.#replacedAt.get(name) ?? 0) + OVERLAP_MS));
+    if (until <= Date.now()) return undefined;
+    const old = (name: string) => this.#old.get(name)?.[0] ?? this.#values.get(name) ?? "";
+    return { text: text.replace(MARK, (_whole, name: string) => old(name)), until };
   }
 
   /** A copy of a value of a config with values in place of marks. */

@@ -13,6 +13,14 @@ export interface GatewayKey extends KeyOptions {
   name: string;
   /** SHA-256 of the key, 64 lower-case hexadecimal digits. */
   sha256: string;
+  /** The key before, while it is valid too. */
+  previous?: PreviousKey;
+}
+
+export interface PreviousKey {
+  readonly sha256: string;
+  /** Milliseconds since 1970. */
+  readonly until: number;
 }
 
 /** @param more options of keys besides those that every build has */
@@ -64,6 +72,8 @@ export interface AdminKey {
   name: string;
   /** SHA-256 of the key, 64 lower-case hexadecimal digits. */
   sha256: string;
+  /** The key before, while it is valid too. */
+  previous?: PreviousKey;
   role?: "admin" | "read";
   path?: string;
   expires?: string;

@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { runCommand } from "../../../../test/helpers/command.ts";
 import { environmentIn } from "../../../../test/helpers/environment.ts";
 import { newReferences, SECTIONS } from "../../../../test/helpers/features.ts";
+import { declaredBy } from "../../../config/declared.ts";
 import { loadConfig, readConfig } from "../../../config/load.ts";
+import { Secret } from "../../../core/secret.ts";
 import { type FakeVault, ROOT_TOKEN, startVault } from "./fake-vault.ts";
 
 setDefaultTimeout(60_000);
@@ -145,4 +147,23 @@ test("weir check and weir config show name references, not values; a start that 
   expect(failed.code).toBe(1);
   expect(failed.err).toContain("the secret ${vault:secret/data/llm#absent} has no member absent");
   expect((await runCommand(["check"], own)).code).toBe(1);
+});
+
+test("a key of clients that was rotated twice: the one before is valid for a minute, and no other", async () => {
+  write({ keys: [{ name: "app", key: "${vault:secret/data/client#key}" }] });
+  vault.put("client", { key: "key-of-a-client-0001" });
+  const own = options();
+  expect((await readConfig(own)).config.keys[0]).not.toHaveProperty("previous");
+  for (const value of ["key-of-a-client-0002", "key-of-a-client-0003"])
+    own.references.set("vault:secret/data/client#key", value);
+  const began = Date.now();
+  const { config } = await readConfig(own);
+  const [key] = declaredBy(config).keys;
+  const digest = (text: string) => new Secret(text).digest();
+  expect(key!.digests.map(({ sha256 }) => sha256)).toEqual([
+    digest("key-of-a-client-0003"),
+    digest("key-of-a-client-0002"),
+  ]);
+  expect(key!.digests[1]!.until! - began).toBeWithin(59_000, 60_001);
+  expect(key!.scopes).toEqual({});
 });

@@ -164,3 +164,29 @@ test("a store that goes away is said once, and again when it is back; a new valu
   expect(host.refused).toBe(0);
   expect((await health()).degraded).toBeUndefined();
 });
+
+test("a key of clients that is rotated: the new one is valid without a restart, and the old one a minute longer", async () => {
+  const vault = startVault();
+  vault.put("llm", { client: "first-key-of-a-client-0001" });
+  const running = await startGateway({
+    config: {
+      state: "none",
+      workers: 1,
+      secrets: { refresh: "1s", vault: { address: vault.url } },
+      keys: [{ name: "app", key: "${vault:secret/data/llm#client}" }],
+    },
+    env: { VAULT_TOKEN: ROOT_TOKEN },
+  });
+  open.push(vault, running);
+  const status = async (key: string) => {
+    const response = await fetch(`${running.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+    await response.text();
+    return response.status;
+  };
+  expect(await status("first-key-of-a-client-0001")).toBe(200);
+  expect(await status("second-key-of-a-client-0002")).toBe(401);
+  vault.put("llm", { client: "second-key-of-a-client-0002" });
+  expect(await until(async () => (await status("second-key-of-a-client-0002")) === 200, 10_000)).toBe(true);
+  expect(await status("first-key-of-a-client-0001")).toBe(200);
+  expect(await status("third-key-of-a-client-0003")).toBe(401);
+});

@@ -155,8 +155,8 @@ async function foresee(options: ExplainOptions, call: Call, context: PrepareCont
 }
 
 /** The request as parts of weir hand it on, and hooks for what they would add. */
-async function foreseenBy(incoming: Incoming, { foresee, hooks }: PrepareContext) {
-  const seen = (await foresee?.(incoming)) ?? new Map<string, Foresight>();
+async function foreseenBy(incoming: Incoming, { foresee, hooks, registry }: PrepareContext) {
+  const seen = (await foresee?.(incoming, registry)) ?? new Map<string, Foresight>();
   const edits = [...seen].flatMap(([plugin, { edit }]) => (edit ? [{ plugin, request: edit }] : []));
   const edited = Object.assign({}, ...[...seen.values()].map((one) => one.edited)) as Partial<Incoming>;
   return { incoming: { ...incoming, ...edited }, seen, hooks: [...edits, ...hooks] };

@@ -3,6 +3,7 @@ import type { Deadline } from "./delivery/deadline.ts";
 import { holdHead } from "./delivery/held-stream.ts";
 import type { Opened, OpenedReceiver } from "./lanes/lane.ts";
 import { opened, tell } from "./lanes/receive.ts";
+import type { Registry } from "./routing/registry.ts";
 import type { Foresight, Incoming } from "./types.ts";
 import { type Entry, type Life, PLACES, type Seams, type Told } from "./seams.ts";
 
@@ -44,7 +45,9 @@ export function compose(parts: readonly LivePart[]): Life {
       },
     }),
     ...(traceContext && { traceContext }),
-    ...(foreseeing.length > 0 && { foresee: (incoming) => foreseeAll(foreseeing, incoming) }),
+    ...(foreseeing.length > 0 && {
+      foresee: (incoming, registry) => foreseeAll(foreseeing, incoming, registry),
+    }),
     ...(sent.length > 0 && {
       sent: (running, incoming) => {
         for (const each of sent) each(running, incoming);
@@ -67,11 +70,12 @@ export function compose(parts: readonly LivePart[]): Life {
 async function foreseeAll(
   parts: readonly LivePart[],
   incoming: Incoming,
+  registry: Registry,
 ): Promise<ReadonlyMap<string, Foresight>> {
   const all = new Map<string, Foresight>();
   let seen = incoming;
   for (const { name, seams } of parts) {
-    const one = await seams.foresee!(seen);
+    const one = await seams.foresee!(seen, registry);
     if (one) all.set(name, one);
     if (one?.edited) seen = { ...seen, ...one.edited };
   }

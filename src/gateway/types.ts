@@ -48,7 +48,7 @@ export interface Gateway {
   /** Absent: no trace is recorded. */
   traceContext?: FindTrace;
   /** What parts of weir would do with a call, by their names; absent: nothing. */
-  foresee?: (incoming: Incoming) => Promise<ReadonlyMap<string, Foresight>>;
+  foresee?: (incoming: Incoming, registry: Registry) => Promise<ReadonlyMap<string, Foresight>>;
 }
 
 /** The context for those who work for a running call: their spans are below that of its attempt. @returns undefined: it is not recorded */
@@ -57,7 +57,7 @@ export type FindTrace = (call: Call) => TraceContext | undefined;
 export type Sent = (running: Attempt, incoming: Incoming) => void;
 
 /** @returns undefined: the call goes on as it came @throws GatewayError as the call would */
-export type Foresee = (incoming: Incoming) => Promise<Foresight | undefined>;
+export type Foresee = (incoming: Incoming, registry: Registry) => Promise<Foresight | undefined>;
 
 /** What a part of weir would do with a call that is explained and not sent. */
 export interface Foresight {

@@ -6,7 +6,7 @@ import type { ClientCodec } from "../../core/format.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { describeError } from "../../gateway/delivery/settle.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
-import type { Edited, Entry } from "../../gateway/seams.ts";
+import { type Edited, Entry, type Seams } from "../../gateway/seams.ts";
 import type { TextPlaces } from "../../core/text-places.ts";
 import type { Principal } from "../../core/principal.ts";
 import { addedTo, noteRemoval } from "./added.ts";
@@ -30,6 +30,7 @@ import { openMap, sealMap } from "./replace/sealed.ts";
 import { Tokens } from "./replace/restore.ts";
 import { secretOf } from "./replace/token.ts";
 import { BlockedError, Verdicts } from "./verdicts.ts";
+import { foreseeGuards } from "./watch/foresee.ts";
 import { type Tried, tryText } from "./watch/try.ts";
 
 /** What guards use of the process that serves calls. */
@@ -65,6 +66,20 @@ export class Guards {
         await reroute(entry, thrown.guard);
       }
   }
+
+  /** What the guards would do with a request that is explained. */
+  readonly foresee: NonNullable<Seams["foresee"]> = async (incoming, registry) => {
+    const entry = new Entry(incoming, { operation: "generate", registry });
+    const client: Pick<ClientCodec, "facts"> = entry.format.client;
+    const { places } = client.facts;
+    noteRemoval(entry.call);
+    if (!places || this.#for(entry).length === 0) return undefined;
+    return foreseeGuards(entry, places, {
+      guards: () => this.#for(entry),
+      secret: await this.#secret(entry.call),
+      refusesUnread: this.#uses.refusesUnread,
+    });
+  };
 
   /** What the guards make of a text, whoever sends it and wherever it goes. */
   async tryText(text: string): Promise<Tried> {

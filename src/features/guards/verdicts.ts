@@ -56,6 +56,9 @@ class Noted {
   }
 }
 
+/** @param place path of the text */
+type OnFound = (guard: Guard, kind: string, place: string) => void;
+
 /** The verdicts on a call, until its record is written. */
 const open = new Slot<Verdicts>();
 
@@ -63,11 +66,16 @@ export class Verdicts {
   readonly #call: Call;
   readonly #secret: Uint8Array;
   readonly #noted: ReadonlyMap<Guard, Noted>;
+  readonly #onFound: OnFound | undefined;
   /** By kind. */
   readonly #unrestored = new Map<string, number>();
 
-  /** @param secret of the caller, from which the marks of values are derived */
-  constructor(guards: readonly Guard[], call: Call, secret: Uint8Array) {
+  /**
+   * @param secret of the caller, from which the marks of values are derived
+   * @param onFound called with each value that a guard finds
+   */
+  constructor(guards: readonly Guard[], call: Call, secret: Uint8Array, onFound?: OnFound) {
+    this.#onFound = onFound;
     this.#secret = secret;
     this.#noted = new Map(guards.map((guard) => [guard, new Noted()]));
     this.#call = call;
@@ -96,6 +104,7 @@ export class Verdicts {
   ): void {
     const noted = this.#noted.get(guard)!;
     this.#judge(guard, phase, verdict);
+    this.#onFound?.(guard, kind, path);
     noted.count++;
     noted.kinds[kind] = (noted.kinds[kind] ?? 0) + 1;
     noted.place ??= this.placeOf(path) || undefined;
@@ -122,6 +131,11 @@ export class Verdicts {
     this.note(guard, phase, { kind, normal: "" }, "", "blocked");
     const where = phase === "output" ? "the answer" : "the request";
     return new BlockedError(guard, kind, undefined, `refused ${where}: its verdict is ${kind}.`);
+  }
+
+  /** What is known of a guard so far. */
+  of(guard: Guard): GuardFacts {
+    return this.#noted.get(guard)!.facts(guard);
   }
 
   /** A guard could not judge. */

@@ -35,6 +35,7 @@ export function start({ channel, fault, answerNotes, meter, work }: WorkerHost):
       return {
         around: { at: "guard", run: (entry, next) => guards.run(entry, next) },
         screenTools: (principal) => guards.screen(principal),
+        foresee: guards.foresee,
       };
     },
     serves(config) {

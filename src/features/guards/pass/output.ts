@@ -131,7 +131,7 @@ export class Output {
   }
 
   #judge(text: string, of: Text, isFinal: boolean, context: string, repeats: boolean): Judged {
-    const guards = this.#guards.filter((guard) => guard.readsAnswer(of));
+    const guards = this.#guards.filter((guard) => guard.detectors.length > 0 && guard.readsAnswer(of));
     const restored = this.#restoring().find(text, isFinal);
     // What may become a token is not read yet: it would be a part of a value in front of it.
     const read = withoutTokens(text.slice(0, restored.edge), restored.found);

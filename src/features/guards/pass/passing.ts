@@ -15,6 +15,8 @@ export interface Passing {
   readonly refusesUnread: boolean;
   /** Verdicts that are awaited while the provider works. */
   readonly beside: Promise<void>[];
+  /** Of a request that is explained: services are not asked. */
+  readonly asksNothing?: boolean;
   readonly call: Call;
   /** The models of the config that serves the call. Absent: a client of /mcp calls a tool, and no model answers. */
   readonly registry?: Entry["registry"];

@@ -51,7 +51,7 @@ export function applyAll(
   for (const [at, guard] of guards.entries()) {
     applyGuard(guard, request.texts, passing);
     const { asked } = guard;
-    if (!asked) continue;
+    if (!asked || passing.asksNothing) continue;
     const asking = askAbout(guard, asked, request, passing);
     if (!guard.isBeside) return asking.then(() => applyAll(guards.slice(at + 1), request, passing));
     // It is awaited with the answer.
@@ -90,6 +90,8 @@ function editedRequest(bytes: Uint8Array): Edited {
 }
 
 function applyGuard(guard: Guard, texts: readonly Inspected[], { map, verdicts }: Passing): void {
+  // What a guard only asks has a verdict when it was asked.
+  if (guard.detectors.length === 0) return;
   const values = new Map<string, { kind: string; normal: string; written: string }>();
   const findings: RequestFinding[] = [];
   for (const { place, text } of texts) {

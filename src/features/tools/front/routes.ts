@@ -30,7 +30,7 @@ export function lateSeams(load: () => Promise<Serving>): Seams {
     },
     // Only calls that the loop has seen are for it.
     hooks: { intercept: (view) => serving?.loop.hooks.intercept(view) },
-    foresee: async (incoming) => (await loaded()).loop.foresee(incoming),
+    foresee: async (incoming, registry) => (await loaded()).loop.foresee(incoming, registry),
   };
 }
 

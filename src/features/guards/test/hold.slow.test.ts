@@ -14,6 +14,7 @@ const chunk = (delta: JsonObject, finish: string | null = null) =>
 const upstream = startUpstream(() =>
   sse(
     (function* () {
+      yield chunk({ role: "assistant", content: "" });
       for (const content of WORDS) {
         yield chunk({ content });
         yield { wait: 1_000 };

@@ -110,6 +110,7 @@ export type {
   PluginSection,
 } from "./core/plugin.ts";
 export type { ColumnSchema, PluginColumn, PluginColumnOptions } from "./core/plugin-column.ts";
+export type { PluginBatch, PluginFound, PluginGuard, PluginVerdict } from "./core/plugin-guard.ts";
 export type {
   LabelValues,
   PluginCounter,

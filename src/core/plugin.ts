@@ -5,6 +5,7 @@ import type { ChatEvent } from "./events.ts";
 import type { Format } from "./format.ts";
 import type { JsonObject } from "./json.ts";
 import type { PluginColumn } from "./plugin-column.ts";
+import type { PluginGuard } from "./plugin-guard.ts";
 import type { PluginMetric } from "./plugin-metric.ts";
 import type { Provider } from "./provider.ts";
 
@@ -13,6 +14,8 @@ export interface Plugin {
   providers?: readonly Provider[];
   formats?: readonly Format[];
   hooks?: Hooks;
+  /** Judges of texts, for guards of the config that name them. */
+  guards?: readonly PluginGuard[];
   /** Options of the plugin, and the hooks that it has for them. */
   section?: PluginSection;
   /** Members that the plugin adds to the record of a call. */

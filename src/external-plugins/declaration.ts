@@ -7,6 +7,7 @@ import type { Format } from "../core/format.ts";
 import { isObject } from "../core/json.ts";
 import type { Hooks, Plugin, PluginSection } from "../core/plugin.ts";
 import { PluginColumn } from "../core/plugin-column.ts";
+import type { PluginGuard } from "../core/plugin-guard.ts";
 import { PluginMetric } from "../core/plugin-metric.ts";
 import { FORMAT } from "./format-tables.ts";
 import { PROVIDER } from "./provider-tables.ts";
@@ -28,6 +29,12 @@ const PLUGIN: Table<Plugin> = {
   providers: listOf("provider", "name", PROVIDER),
   formats: listOf<Format>("format", "id", FORMAT),
   hooks: group("its hook", HOOKS),
+  guards: listOf<PluginGuard>("guard", "name", {
+    name: must("a text", isText),
+    find: callable,
+    reach: callable,
+    ask: callable,
+  }),
   section: group<PluginSection>("the section's", {
     schema: must("an object", isObject),
     configure: required(callable),
@@ -48,14 +55,14 @@ export function declarationFault(exported: unknown): string | undefined {
 const ONLOOKERS = new Set(["observe", "explain", "done"]);
 
 /**
- * Whether a plugin may have hooks that decide about calls: refuse, answer or change them.
+ * Whether a plugin may decide about calls, by hooks or guards: refuse, answer or change them.
  * @param exported default export of its file; anything but a well-formed plugin may have had some
  */
 export function mayDecide(exported: unknown): boolean {
   if (!isObject(exported)) return true;
-  const { hooks, section } = exported;
+  const { hooks, section, guards } = exported;
   // The hooks that it has for its options are known only when it is configured.
-  if (section !== undefined) return true;
+  if (section !== undefined || guards !== undefined) return true;
   if (Object.keys(exported).some((name) => !Object.hasOwn(PLUGIN, name))) return true;
   return hooks !== undefined && (!isObject(hooks) || Object.keys(hooks).some((name) => !ONLOOKERS.has(name)));
 }

@@ -125,7 +125,7 @@ export function assertLoaded(broken: readonly BrokenPlugin[], strict: boolean | 
   throw new Error(
     strict
       ? `plugins.strict: ${first.message}`
-      : `${first.message.replace(/\.$/, "")}; it may have hooks that decide about calls, so weir does not serve without it; repair or remove the file, or set plugins.strict: false`,
+      : `${first.message.replace(/\.$/, "")}; it may have hooks or guards that decide about calls, so weir does not serve without it; repair or remove the file, or set plugins.strict: false`,
   );
 }
 

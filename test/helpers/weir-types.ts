@@ -49,6 +49,7 @@ const PARTS = [
   "format/upstream",
   "format",
   "plugin-schema",
+  "plugin-guard",
   "plugin",
 ].map((part) => `src/core/${part}.ts`);
 

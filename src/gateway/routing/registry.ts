@@ -5,6 +5,7 @@ import type { Format } from "../../core/format.ts";
 import type { ActiveProvider, Deployment, Provider, Target } from "../../core/provider.ts";
 import type { Fallback, ModelSettings, RouteTarget, Strategy } from "../../core/settings.ts";
 import type { LoadedPlugin, OffProvider } from "./activate.ts";
+import { guardsOf } from "./plugin-guards.ts";
 import { sortProviders } from "./sort-providers.ts";
 import { listModels, type ModelEntry, type ServedModel } from "./list-models.ts";
 import { LiveModels } from "./live-models.ts";
@@ -44,6 +45,8 @@ export class Registry {
   isUnconfigured!: boolean;
   readonly formats: ReadonlyMap<string, Format>;
   readonly dialects: ReadonlyMap<string, EmbedDialect>;
+  /** Judges of texts that plugins bring, by their names. */
+  readonly guards: ReturnType<typeof guardsOf>;
   readonly #rules: readonly Rule[];
   readonly #isKeyed: boolean;
   /** Providers that are on or off: the names that may precede the slash of `provider/model`. */
@@ -66,6 +69,7 @@ export class Registry {
         f,
       ]),
     );
+    this.guards = guardsOf(options.plugins);
     this.dialects = new Map((options.dialects ?? []).map((dialect) => [dialect.id, dialect]));
     this.#isKeyed = options.keyed === true;
     this.#order = options.order ?? [];

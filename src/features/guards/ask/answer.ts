@@ -60,17 +60,21 @@ export class Answering {
       ...{ images: [], tools: [], final: isFinal, parent: call, registry },
     });
     verdicts.ran(this.guard, "output", performance.now() - startedAt);
-    if (!answers) {
-      verdicts.unavailable(this.guard, "output");
-      if (!this.#asked.passes) return unavailable(this.guard.name);
-      return release(texts);
-    }
+    if (!answers) return this.#unable(texts);
+    if (this.guard.mode === "window" && !isFinal && answers.some(({ holds }) => !holds))
+      return this.#unable(texts);
     for (const answer of answers) {
       const error = this.#heed(answer, pieces);
       if (error) return error;
     }
     for (const [at, piece] of pieces.entries()) piece.said.release(edgeOf(answers, at, piece, isFinal));
     return undefined;
+  }
+
+  /** There is no verdict. @returns undefined: the answer goes on without one */
+  #unable(texts: readonly Said[]): GatewayError | undefined {
+    this.#passing.verdicts.unavailable(this.guard, "output");
+    return this.#asked.passes ? release(texts) : unavailable(this.guard.name);
   }
 
   /** Logprobs that spell a replaced text have gone with it. */

@@ -50,7 +50,8 @@ function modeFault(guard: Written, asks: boolean): string | undefined {
 /** Whether all that a guard asks says of pieces how much of them may go on. */
 function holdsPieces(guard: Written): boolean {
   const found = Array.isArray(guard["find"]) ? guard["find"] : [];
-  if (ASKED.some((name) => name !== "webhook" && guard[name] !== undefined)) return false;
+  if (ASKED.some((name) => name !== "webhook" && name !== "plugin" && guard[name] !== undefined))
+    return false;
   const webhooks = [guard["webhook"], ...found.map((one: unknown) => isObject(one) && one["webhook"])];
   return webhooks
     .filter((one) => one !== undefined && one !== false)

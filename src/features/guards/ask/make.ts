@@ -7,6 +7,7 @@ import { FormWebhook } from "./forms/form.ts";
 import { FORM_OF } from "./forms/index.ts";
 import { ModelJudge } from "./model.ts";
 import { Moderate } from "./moderate.ts";
+import { PluginJudge } from "./plugin.ts";
 import { Presidio } from "./presidio.ts";
 import type { Asker } from "./asker.ts";
 import { type AskingOptions, timeoutMs } from "./section.ts";
@@ -20,13 +21,14 @@ export type AskHost = Pick<WorkerHost, "fault" | "work">;
 /** @returns undefined: the guard asks nothing */
 export function askedOf(guard: NamedGuard, { fault, work }: AskHost): Asked | undefined {
   const webhooks = webhooksOf(guard);
-  const { name, timeout, onError = "block", presidio, moderate, model, bedrock } = guard;
+  const { name, timeout, onError = "block", presidio, moderate, model, bedrock, plugin } = guard;
   const ms = timeoutMs(timeout);
   const askers: Asker[] = [
     ...webhooks.map(webhookOf),
     ...(presidio === undefined ? [] : [new Presidio(presidioOf(presidio, guard))]),
     ...(moderate ? [new Moderate({ images: true, ...moderate }, ms, work)] : []),
     ...(model ? [new ModelJudge(model, ms, work)] : []),
+    ...(plugin === undefined ? [] : [new PluginJudge(plugin)]),
     ...(bedrock ? [new Bedrock({ version: "DRAFT", ...bedrock }, process.env)] : []),
   ];
   if (askers.length === 0) return undefined;

@@ -126,6 +126,13 @@ export const ASKING = {
       { ...CLOSED, description: "A guardrail of Amazon Bedrock that judges or masks." },
     ),
   ),
+  plugin: Type.Optional(
+    Type.String({
+      examples: ["company-names"],
+      description:
+        "A guard that a file in the folder of plugins brings, by its name there. While none brings it, there is no verdict.",
+    }),
+  ),
   timeout: Type.Optional(
     Type.String({
       pattern: "^[1-9][0-9]{0,5}(ms|s)$",
@@ -162,7 +169,7 @@ export type AskingOptions = Static<typeof asking>;
 export type WebhookOptions = Exclude<NonNullable<AskingOptions["webhook"]>, string>;
 
 /** Names of the options of which each is something that a guard asks. */
-export const ASKED = ["webhook", "presidio", "moderate", "model", "bedrock"] as const;
+export const ASKED = ["webhook", "presidio", "moderate", "model", "bedrock", "plugin"] as const;
 
 const TIMEOUT_MS = 1_000;
 

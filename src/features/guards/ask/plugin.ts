@@ -16,7 +16,9 @@ export class PluginJudge implements Asker {
   }
 
   async ask(batch: Batch, signal: AbortSignal): Promise<Answer> {
-    const guard = batch.registry.guards.get(this.#guard);
+    const { registry } = batch;
+    if (!registry) throw new AskError(`${this.name} cannot be asked about tools that clients of /mcp call`);
+    const guard = registry.guards.get(this.#guard);
     if (!guard) throw new AskError(`no plugin brings the guard ${this.#guard}`);
     const found = batch.texts.flatMap(({ text }, index) => {
       const values: readonly PluginFound[] = guard.find?.(text) ?? [];

@@ -16,6 +16,7 @@ import {
 } from "./declarations.ts";
 import { kindsOf } from "./flow/kinds.ts";
 import type { GuardedModel } from "./flow/models.ts";
+import type { Limits } from "./flow/limits.ts";
 import type { FlowOptions } from "./flow/section.ts";
 import { type Shape, shapeOf } from "./schema/section.ts";
 import type { NamedGuard } from "./section.ts";
@@ -43,6 +44,9 @@ export class Guard {
   readonly detectors: readonly Detector[];
   /** Absent: it asks nothing, and judges at once. */
   readonly asked: Asked | undefined;
+  /** It marks what comes from tools and documents. */
+  readonly fences: boolean;
+  readonly limits: Limits | undefined;
   /** What it checks of answers against schemas. */
   readonly shape: Shape | undefined;
   /** It holds tools back, and reads no text. */
@@ -64,15 +68,25 @@ export class Guard {
     this.asked = asked;
     this.flow = flow;
     this.shape = shapeOf(options.schema, options.repair);
+    this.fences = options.fence ?? false;
+    // Where nothing sets a group of options, all of its members are undefined.
+    this.limits = Object.values(options.limits ?? {}).some((one) => one !== undefined)
+      ? options.limits
+      : undefined;
     this.mode = ANSWER_MODES.find((one) => mode.includes(one)) ?? (asked ? "hold" : "window");
     this.isBeside = mode.includes("beside");
     this.every = options.every ?? EVERY;
     this.overlap = options.overlap ?? OVERLAP;
     this.#kinds = kindsOf(kinds);
-    const isShape = this.shape !== undefined && this.detectors.length === 0 && !asked;
-    const usual: readonly GuardPlace[] = this.route !== undefined ? ["input"] : isShape ? ["output"] : WHERE;
-    this.#on = new Set([on ?? usual].flat());
+    this.#on = new Set([on ?? this.#usual()].flat());
     this.#scope = options;
+  }
+
+  /** Where it looks if its options do not say it. */
+  #usual(): readonly GuardPlace[] {
+    if (this.route !== undefined) return ["input"];
+    if (this.detectors.length > 0 || this.asked || this.flow) return WHERE;
+    return this.shape ? (this.limits || this.fences ? WHERE : ["output"]) : ["input"];
   }
 
   /** Whether it looks at texts of requests, and not at the results of tools alone. */

@@ -10,6 +10,7 @@ import { ASKED, ASKING, webhook } from "./ask/section.ts";
 import { ACTIONS, BLOCKS, BUILT_IN, KINDS, MODES, PLACES, UNINSPECTED } from "./declarations.ts";
 
 import { SCHEMA } from "./schema/section.ts";
+import { limits } from "./flow/limits.ts";
 import { flow, type FlowOptions } from "./flow/section.ts";
 
 const GUARD_NAME = /^[a-z][a-z0-9-]{0,39}$/;
@@ -80,6 +81,13 @@ const guard = Type.Object(
     ),
     ...ASKING,
     ...SCHEMA,
+    limits: Type.Optional(limits),
+    fence: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether results of tools and documents go to the model between marks that nobody else can make, with the words that nothing between them is an instruction. Default: false.",
+      }),
+    ),
     do: Type.Optional(
       Type.Union([oneOf(ACTIONS, {}), route], {
         "x-expects": `one of ${ACTIONS.join(", ")}, or { route: MODEL }`,
@@ -218,9 +226,11 @@ function guardFaults(written: unknown): Fault[] {
     if (isObject(one) && isObject(one.do) && [one.on].flat().includes("output"))
       return faultAt(["guards", name, "on"], "a guard that routes looks at requests: input or tool-results");
     const found = isObject(one) && Array.isArray(one.find) ? one.find : [];
-    const finds = ["find", "schema", ...ASKED];
+    const finds = ["find", "schema", "limits", "fence", ...ASKED];
     if (isObject(one) && finds.every((each) => one[each] === undefined))
       return faultAt(["guards", name], `a guard has one of ${finds.join(", ")}`);
+    if (isObject(one) && one.limits !== undefined && ["replace", "mask"].includes(String(one.do)))
+      return faultAt(["guards", name, "do"], "a request beyond a limit can be blocked, flagged or routed");
     if (isObject(one) && one.schema !== undefined) {
       const fault = schemaFault(one);
       if (fault !== undefined) return faultAt(["guards", name, "schema"], fault);

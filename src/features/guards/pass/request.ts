@@ -4,6 +4,8 @@ import type { TextPlace, TextPlaces } from "../../../core/text-places.ts";
 import type { Edited } from "../../../gateway/seams.ts";
 import { readJson, withStrings } from "../../../stream/json-nodes.ts";
 import { askAbout, type Asking } from "../ask/request.ts";
+import { fence } from "../flow/fence.ts";
+import { exceeded } from "../flow/limits.ts";
 import { Rerouted, type RequestFinding } from "../flow/route.ts";
 import type { Guard } from "../guard.ts";
 import { escaped } from "../replace/edits.ts";
@@ -89,11 +91,30 @@ function editedRequest(bytes: Uint8Array): Edited {
   };
 }
 
-function applyGuard(guard: Guard, texts: readonly Inspected[], { map, verdicts }: Passing): void {
+/** Notes the limits that a request exceeds. @throws BlockedError */
+function limited(guard: Guard, texts: readonly Inspected[], { verdicts }: Passing): RequestFinding[] {
+  if (!guard.limits) return [];
+  const read = texts.filter(({ place }) => guard.reads(place));
+  verdicts.ran(guard, "input", 0);
+  return exceeded(guard.limits, texts, read).map(({ kind, path, why }) => {
+    const place = verdicts.placeOf(path);
+    verdicts.note(guard, "input", { kind, normal: "" }, path);
+    if (guard.action === "block")
+      throw new BlockedError(guard, kind, place || undefined, `refused ${place || "the request"}: ${why}.`);
+    return { kind, normal: "", path };
+  });
+}
+
+function applyGuard(guard: Guard, texts: readonly Inspected[], passing: Passing): void {
+  const { map, verdicts } = passing;
+  if (guard.fences) {
+    verdicts.ran(guard, "input", 0);
+    fence(texts, map);
+  }
   // What a guard only asks has a verdict when it was asked.
-  if (guard.detectors.length === 0) return;
+  if (guard.detectors.length === 0 && !guard.limits) return;
   const values = new Map<string, { kind: string; normal: string; written: string }>();
-  const findings: RequestFinding[] = [];
+  const findings = limited(guard, texts, passing);
   for (const { place, text } of texts) {
     if (!guard.reads(place) || text === "") continue;
     const startedAt = performance.now();

@@ -59,6 +59,11 @@ export class CallMap {
     return tokenOf(kind, digestOf(this.#secret, kind, normal).slice(0, SHORT), 1);
   }
 
+  /** A text that only weir can make for another one. */
+  mark(text: string): string {
+    return digestOf(this.#secret, "mark", text);
+  }
+
   /** Takes values of earlier turns, for the restoring of answers. */
   join(kept: KeptMap): void {
     for (const [token, value] of kept) if (!this.#values.has(token)) this.#values.set(token, value);

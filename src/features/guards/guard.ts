@@ -16,8 +16,7 @@ import {
 } from "./declarations.ts";
 import { kindsOf } from "./flow/kinds.ts";
 import type { GuardedModel } from "./flow/models.ts";
-import type { Limits } from "./flow/limits.ts";
-import type { FlowOptions } from "./flow/section.ts";
+import type { FlowOptions, Limits } from "./flow/section.ts";
 import { type Shape, shapeOf } from "./schema/section.ts";
 import type { NamedGuard } from "./section.ts";
 

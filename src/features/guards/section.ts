@@ -10,8 +10,7 @@ import { ASKED, ASKING, webhook } from "./ask/section.ts";
 import { ACTIONS, BLOCKS, BUILT_IN, KINDS, MODES, PLACES, UNINSPECTED } from "./declarations.ts";
 
 import { SCHEMA } from "./schema/section.ts";
-import { limits } from "./flow/limits.ts";
-import { flow, type FlowOptions } from "./flow/section.ts";
+import { flow, type FlowOptions, limits } from "./flow/section.ts";
 
 const GUARD_NAME = /^[a-z][a-z0-9-]{0,39}$/;
 

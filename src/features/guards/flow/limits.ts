@@ -1,20 +1,6 @@
 /** Limits of requests: what is unusually long, or says the same again and again, is often an attack on a model or on a budget. */
-import { type Static, Type } from "@sinclair/typebox";
-import { CLOSED } from "../../../config/sections/kinds.ts";
 import type { Inspected } from "../pass/texts.ts";
-
-const most = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }));
-
-export const limits = Type.Object(
-  {
-    characters: most("Characters of all texts of a request that the guard looks at."),
-    tools: most("Tools that a request declares."),
-    repeatedLines: most("Times that one text has the same line of at least four characters."),
-  },
-  { ...CLOSED, description: "The most that a request may have. Default: there is no limit." },
-);
-
-export type Limits = Static<typeof limits>;
+import type { Limits } from "./section.ts";
 
 /** A limit that a request exceeds. */
 export interface Exceeded {

@@ -1,4 +1,4 @@
-/** The option `flow`: which tools a model may not call once untrusted text is in the conversation. */
+/** The options `limits`, and `flow`: which tools a model may not call once untrusted text is in the conversation. */
 import { type Static, Type } from "@sinclair/typebox";
 import { CLOSED, oneOf } from "../../../config/sections/kinds.ts";
 import { BLOCKS, FLOWS, SOURCES } from "../declarations.ts";
@@ -36,3 +36,16 @@ export const flow = Type.Object(
 );
 
 export type FlowOptions = Static<typeof flow>;
+
+const most = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }));
+
+export const limits = Type.Object(
+  {
+    characters: most("Characters of all texts of a request that the guard looks at."),
+    tools: most("Tools that a request declares."),
+    repeatedLines: most("Times that one text has the same line of at least four characters."),
+  },
+  { ...CLOSED, description: "The most that a request may have. Default: there is no limit." },
+);
+
+export type Limits = Static<typeof limits>;

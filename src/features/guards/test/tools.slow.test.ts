@@ -181,6 +181,12 @@ describe.skipIf(!isIn)("a tool that a model calls", () => {
       expect.stringContaining("mcp_approval_request"),
     ]);
     expect(heard.length).toBe(count);
+    const { output } = JSON.parse(asked.text) as { output: JsonObject[] };
+    const request = output.find(({ type }) => type === "mcp_approval_request")!;
+    expect(request).toMatchObject({ server_label: "crm", name: "send" });
+    const response = { type: "mcp_approval_response", approval_request_id: request["id"]!, approve: true };
+    const allowed = await ask("/v1/responses", { input: [...input, later, ...output, response], tools });
+    expect([allowed.response.status, heard.length, heard.at(-1)]).toEqual([200, count + 1, { to: ANNA }]);
     const messages = [
       user,
       {
@@ -192,7 +198,7 @@ describe.skipIf(!isIn)("a tool that a model calls", () => {
     ];
     const chat = await ask("/v1/chat/completions", { messages });
     expect([chat.response.status, chat.text]).toEqual([400, expect.stringContaining("after untrusted text")]);
-    expect(heard.length).toBe(count);
+    expect(heard.length).toBe(count + 1);
   });
 });
 

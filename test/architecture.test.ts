@@ -889,6 +889,8 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   "src/features/tools/sampling/result.ts": ["tool_use"],
   // Names of attributes in traces.
   "src/features/traces/conventions.ts": ["input_tokens", "output_tokens"],
+  // Names of rules for secrets.
+  "src/features/guards/detect/secrets/import.ts": ["openai-*"],
   // `providers.NAME.maxTokensField`.
   "src/config/sections/providers.ts": ["max_completion_tokens"],
   // Descriptions of traits, which name the members that they are about.

@@ -21,11 +21,14 @@ const SAMPLE: readonly string[] = [
 const MANY = 16;
 const NOTHING: Node = { kind: "sequence", parts: [] };
 
-/** @param source a valid expression @returns a clause, or undefined if its time is bounded by the square of the text */
-export function slowness(source: string): string | undefined {
+/**
+ * @param source a valid expression @param flags with which it is used: `u` gives some escapes another meaning
+ * @returns a clause, or undefined if its time is bounded by the square of the text
+ */
+export function slowness(source: string, flags: "" | "u" = ""): string | undefined {
   if (/(?<!\\)(?:\\\\)*\\(?:[1-9]|k<)/.test(source))
     return "it refers back to a group, which can take exponential time";
-  const node = new Parser(source).read();
+  const node = new Parser(source, flags).read();
   if (hasAmbiguousRounds(node)) return "a repetition inside a repetition can take exponential time";
   if (hasRivals(node)) return "two repetitions that match the same characters can take very long";
   return undefined;
@@ -113,10 +116,12 @@ function meets(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
 /** Reads an expression that the runtime accepts. */
 class Parser {
   readonly #source: string;
+  readonly #flags: "" | "u";
   #at = 0;
 
-  constructor(source: string) {
+  constructor(source: string, flags: "" | "u") {
     this.#source = source;
+    this.#flags = flags;
   }
 
   read(): Node {
@@ -146,11 +151,13 @@ class Parser {
       this.#at++;
       return body;
     }
+    const property = this.#flags === "u" ? /^\\[pP]\{[^}]*\}/.exec(rest)?.[0] : undefined;
     const one =
+      property ??
       /^(?:\\(?:u\{[^}]+\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[A-Za-z]|[\s\S])|\[(?:\\[\s\S]|[^\]\\])*\]|[\s\S])/u.exec(
         rest,
       )![0];
-    const expression = new RegExp(`^(?:${one})$`);
+    const expression = new RegExp(`^(?:${one})$`, this.#flags);
     return this.#skip(one, { kind: "one", set: new Set(SAMPLE.filter((char) => expression.test(char))) });
   }
 

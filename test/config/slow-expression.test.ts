@@ -48,6 +48,12 @@ test.each(REFUSED)("%s is refused", (source) => {
   expect(slowness(source)).toBeString();
 });
 
+test("with the flag u, properties of characters are classes", () => {
+  expect(slowness("(\\p{L}+)*\\d", "u")).toBeString();
+  expect(slowness("(?:[\\p{L}\\p{M}]+)+x", "u")).toBeString();
+  expect(slowness("\\p{Lu}+\\d+", "u")).toBeUndefined();
+});
+
 test.each(ACCEPTED)("%s is accepted", (source) => {
   expect(slowness(source)).toBeUndefined();
 });

@@ -62,7 +62,9 @@ export class Guard {
     this.route = typeof action === "string" ? undefined : action.route;
     this.as = as ?? "error";
     this.detectors = find.flatMap((one) =>
-      typeof one === "string" || "pattern" in one ? detectorOf(one, { regions, privateIps }) : [],
+      typeof one === "string" || "pattern" in one || "words" in one
+        ? detectorOf(one, { regions, privateIps })
+        : [],
     );
     this.asked = asked;
     this.flow = flow;

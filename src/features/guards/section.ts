@@ -32,15 +32,44 @@ const found = Type.Union(
             minimum: 1,
             maximum: 4_096,
             description:
-              "Length of the longest value, in characters: so much of a streamed answer waits. Default: 256.",
+              "Length of the longest value, in characters: so much of a streamed answer waits, and longer ones may not be found. Default: 256.",
           }),
         ),
       },
       CLOSED,
     ),
+    Type.Object(
+      {
+        name: Type.String({
+          pattern: GUARD_NAME.source,
+          description: "Name of the words: tokens and records have its letters.",
+        }),
+        words: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+          minItems: 1,
+          examples: [["Project Falcon"]],
+          description: "Words that are found whatever their case and width, where no letter goes on.",
+        }),
+      },
+      CLOSED,
+    ),
+    Type.Object(
+      {
+        name: Type.String({
+          pattern: GUARD_NAME.source,
+          description: "Name of the words: tokens and records have its letters.",
+        }),
+        file: Type.String({
+          minLength: 1,
+          description: "File with a word on each line. It is read when the config is.",
+        }),
+      },
+      CLOSED,
+    ),
     Type.Object({ webhook }, CLOSED),
   ],
-  { "x-expects": `one of ${BUILT_IN.join(", ")}, or an object with name and pattern, or with webhook` },
+  {
+    "x-expects": `one of ${BUILT_IN.join(", ")}, or an object with name and pattern, words or file, or with webhook`,
+  },
 );
 
 const route = Type.Object(
@@ -175,6 +204,11 @@ const RESERVED = new Set(["uninspected", "flow"]);
 export const guardsSection = section("guards", guards, {
   after: ["capture", "responses"],
   faults: (written) => guardFaults(written),
+  settle(written, settling) {
+    if (!Object.values(written).some(hasFiles)) return written;
+    const { settled } = require("./word-files.ts") as typeof import("./word-files.ts");
+    return settled(written, settling);
+  },
 });
 
 type Guards = Static<typeof guards>;
@@ -246,6 +280,13 @@ function guardFaults(written: unknown): Fault[] {
   });
 }
 
+/** Whether a guard finds words of files. */
+function hasFiles(guard: unknown): boolean {
+  return (
+    isObject(guard) && Array.isArray(guard.find) && guard.find.some((one) => isObject(one) && "file" in one)
+  );
+}
+
 function unknownRegion(names: readonly unknown[]): unknown {
   const { REGIONS } = require("./detect/phone/regions.ts") as typeof import("./detect/phone/regions.ts");
   return names.find((name) => typeof name === "string" && !REGIONS.includes(name));
@@ -272,5 +313,5 @@ function expressionFault(source: string): string | undefined {
   } catch (cause) {
     return `the expression is not valid: ${(cause as Error).message}`;
   }
-  return slowness(source);
+  return slowness(source, "u");
 }

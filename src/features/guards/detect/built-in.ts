@@ -10,10 +10,14 @@ import { mac } from "./mac.ts";
 import { NATIONAL_DETECTORS } from "./national.ts";
 import { patternDetector } from "./pattern.ts";
 import { phoneDetector } from "./phone/index.ts";
+import { wordsDetector } from "./words.ts";
 import { urlCredentials } from "./url-credentials.ts";
 
 /** What the option `find` lists. */
-export type Find = BuiltIn | { readonly name: string; readonly pattern: string; readonly longest?: number };
+export type Find =
+  | BuiltIn
+  | { readonly name: string; readonly pattern: string; readonly longest?: number }
+  | { readonly name: string; readonly words: readonly string[] };
 
 /** What a guard says of all that it finds. */
 export interface FindOptions {
@@ -39,6 +43,7 @@ const DETECTORS: Readonly<Record<Exclude<BuiltIn, NationalId>, (options: FindOpt
 export function detectorOf(find: Find, options: FindOptions = {}): Detector {
   if (typeof find === "string")
     return isNational(find) ? NATIONAL_DETECTORS.get(find)! : DETECTORS[find](options);
+  if ("words" in find) return wordsDetector(find.name, find.words);
   return patternDetector(find.name, find.pattern, find.longest);
 }
 

@@ -30,16 +30,9 @@ export interface Detector {
   normal?(value: string): string;
 }
 
-/**
- * A reach for values that lie within a run of some characters at the end of a text.
- * @param run matches such a run up to the end, `$` included @param longest length of a value
- */
-export function reachOf(run: RegExp, longest: number): (text: string) => number {
-  return (text) => {
-    const from = Math.max(0, text.length - longest);
-    const at = (from === 0 ? text : text.slice(from)).search(run);
-    return at < 0 ? text.length : from + at;
-  };
+/** The kind of values that an operator has named: the letters of the name. */
+export function kindOf(name: string): string {
+  return name.replace(/[^a-z]/g, "").toUpperCase() || "VALUE";
 }
 
 /** The digits of a text. */

@@ -5,7 +5,17 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Glob } from "bun";
 import { runNightly } from "./nightly.ts";
-import { countGoals, countPlanted, countReplays, countTests, type Run, RUNS, STRESS } from "./runs.ts";
+import {
+  countCells,
+  countGoals,
+  countHoles,
+  countPlanted,
+  countReplays,
+  countTests,
+  type Run,
+  RUNS,
+  STRESS,
+} from "./runs.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 const folder = mkdtempSync(join(tmpdir(), "weir-nightly-"));
@@ -78,6 +88,12 @@ test("the counts of each kind of output are read", () => {
     skipped: 1,
   });
   expect(countPlanted("native chat  3  3\nall  202  201\n")).toEqual({ passed: 201, failed: 1, skipped: 0 });
+  expect(countCells("900 cells, 12000 assertions in 7.1 s, 3 do not hold\n")).toMatchObject({
+    ...{ passed: 11997, failed: 3 },
+  });
+  expect(countHoles("89 faults, 88 found; 1000 seeds, 2 false alarms\n")).toMatchObject({
+    ...{ passed: 1086, failed: 3 },
+  });
   const replays =
     "Native exchanges: 480 recordings, 480 as they must be, 0 refused or an error, 0 failed\n" +
     "Native answers: 627 answers, 625 same, 0 errors, 2 failed\n";

@@ -131,6 +131,24 @@ export const RUNS: readonly Run[] = [
     count: countPlanted,
   },
   {
+    name: "proof",
+    about: "the whole matrix of weir guards prove: values planted in all formats, places and cuts of streams",
+    command: ["src/main.ts", "guards", "prove", "--all"],
+    count: countCells,
+  },
+  {
+    name: "holes",
+    about: "faults that are planted in the guards: a proof must find each, and in 1,000 seeds nothing else",
+    command: ["src/features/guards/test/planted/main.ts", "--seeds", "1000"],
+    count: countHoles,
+  },
+  {
+    name: "users",
+    about: "100,000 calls of twenty users with values that guards replace, half of them aborted",
+    command: test("src/features/guards/test/twenty-users.slow.test.ts"),
+    env: { GUARDED_CALLS: "100000" },
+  },
+  {
     name: "faults",
     about: "the promised figures under attack, failure and load",
     command: ["test/faults/run.ts"],
@@ -195,6 +213,21 @@ export function countGoals(output: string): Counts | undefined {
     /^(\d+) rows, (\d+) that do not hold, (\d+) goals without a row\.$/m.exec(output) ?? [];
   if (rows === undefined) return undefined;
   return { passed: Number(rows) - Number(broken), failed: Number(broken), skipped: Number(without) };
+}
+
+/** `141120 cells, 2000000 assertions in 1800.0 s, 0 do not hold`: assertions. */
+export function countCells(output: string): Counts | undefined {
+  const [, all, broken] = /^\d+ cells, (\d+) assertions in [\d.]+ s, (\d+) do not hold/m.exec(output) ?? [];
+  if (all === undefined) return undefined;
+  return { passed: Number(all) - Number(broken), failed: Number(broken), skipped: 0 };
+}
+
+/** `89 faults, 89 found; 1000 seeds, 0 false alarms` */
+export function countHoles(output: string): Counts | undefined {
+  const pattern = /^(\d+) faults, (\d+) found; (\d+) seeds, (\d+) false alarms$/m;
+  const [, faults, found, seeds, alarms] = pattern.exec(output)?.map(Number) ?? [];
+  if (faults === undefined) return undefined;
+  return { passed: found! + seeds! - alarms!, failed: faults - found! + alarms!, skipped: 0 };
 }
 
 /** The last line of the table of planted faults: `all  202  202`. */

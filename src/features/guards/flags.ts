@@ -31,6 +31,7 @@ export const guardsCommands: readonly CommandHead[] = [
       { name: "--seed", value: "N", help: "seed of the sample (default 1)" },
       { name: "--cells", value: "N", help: "size of the sample (default 1500)" },
       { name: "--cell", value: "CELL", help: "prove one cell, as a failure names it" },
+      { name: "--first", help: "end at the first failure" },
       { name: "--json", help: "print the result as JSON, or write it to FILE beside the matrix" },
     ],
     run: () => import("./prove/cli.ts"),

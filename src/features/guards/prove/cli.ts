@@ -32,7 +32,7 @@ export async function run(context: Context): Promise<number> {
       : [oneCell(name)];
   const long = isAll ? LONG.all : LONG.sample;
   const proof = await prove(cells, context, {
-    ...{ long, scenarios: name === undefined },
+    ...{ long, scenarios: name === undefined, untilFirst: flags["--first"] === true },
     progress: (done) => isAll && printError(`weir: ${done} cells`),
   });
   const result = JSON.stringify(written(proof, seed, isAll), null, 2);

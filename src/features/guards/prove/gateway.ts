@@ -142,6 +142,8 @@ function configIn(folder: string): object {
     fallbacks: SCENARIO_FALLBACKS,
     cache: { keys: ["*"] },
     responses: { store: "on" },
+    // On a busy machine the headers of a stream would come before its verdicts.
+    timeouts: { holdMs: 600_000, heartbeatMs: 600_000 },
     capture: { share: 0.1 },
     log: { format: "json" },
   };

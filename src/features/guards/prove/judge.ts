@@ -113,6 +113,8 @@ export class Judge {
       checks.that("nothing is sent", isSaid || got === undefined, got?.body ?? "");
       checks.that("the client is refused", answered.text.includes("The guard"), answered.text);
       checks.none("the client gets no value", answered.text, values);
+      const isFirst = !isSaid || (cell.variant === "said alone" && cell.place === "text");
+      if (isFirst) checks.that("the refusal is a status", answered.status === 400, String(answered.status));
       return;
     }
     checks.that("the answer is whole", answered.status === 200, answered.text);
@@ -311,7 +313,7 @@ export async function receivedOf({ body }: Response): Promise<string> {
 
 /** The events of an answer in any framing; one for an answer that is no stream. */
 export function eventsIn(text: string): JsonObject[] {
-  const lines = text.startsWith("{")
+  const lines = text.trimStart().startsWith("{")
     ? text.split("\n")
     : [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data!);
   return lines.filter((line) => line.trim().startsWith("{")).map((line) => JSON.parse(line) as JsonObject);

@@ -19,6 +19,8 @@ export interface ProveOptions {
   readonly long: number;
   /** Several turns, errors, fallbacks and what else no cell has. */
   readonly scenarios: boolean;
+  /** Ends at the first failure. */
+  readonly untilFirst: boolean;
   /** Called after each thousand of cells. @param done number of cells */
   readonly progress?: (done: number) => void;
 }
@@ -30,7 +32,7 @@ const EACH = 1_000;
 export async function prove(
   cells: Iterable<Cell>,
   parts: Parts,
-  { long, scenarios, progress }: ProveOptions,
+  { long, scenarios, untilFirst, progress }: ProveOptions,
 ): Promise<Proof> {
   const began = performance.now();
   const gateway = await ProofGateway.start(parts);
@@ -43,7 +45,8 @@ export async function prove(
   let started = 0;
   let assertions = 0;
   const work = async () => {
-    for (let next = rest.next(); !next.done; next = rest.next()) {
+    const isOver = () => untilFirst && failures.length > 0;
+    for (let next = rest.next(); !next.done && !isOver(); next = rest.next()) {
       const cell = next.value;
       const judged = await judge.judge(cell, started++).catch((fault: unknown) => broken(cell, fault));
       assertions += judged.assertions;

@@ -91,4 +91,21 @@ const calls: Scenario = {
   },
 };
 
-export const STREAMS: readonly Scenario[] = [choices, calls];
+const beginnings: Scenario = {
+  name: "a block at the beginning of a stream",
+  async run(stage) {
+    const value = stage.value();
+    const said = `${value} is it`;
+    const pieces = said
+      .match(/.{1,3}/g)!
+      .map((content) => chunk([{ index: 0, delta: { content }, finish_reason: null }]));
+    const play: Play = () => new Streamed([...pieces, DONE]);
+    await stage.with(play, async () => {
+      const asking = { model: "p-chat-completions/email-block", stream: true, messages: [user(stage.mark)] };
+      const { status, said: got } = await stage.ask(CHAT, asking);
+      stage.checks.that("it is a status", status === 400 && !got.includes(value), `${status} ${got}`);
+    });
+  },
+};
+
+export const STREAMS: readonly Scenario[] = [choices, calls, beginnings];

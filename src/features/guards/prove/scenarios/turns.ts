@@ -55,6 +55,24 @@ const stored: Scenario = {
   },
 };
 
+const masked: Scenario = {
+  name: "a stored answer with a value that the model wrote",
+  async run(stage) {
+    const value = "written.by.a.model@example.com";
+    await stage.with(
+      () => chatAnswer(`to ${value}`),
+      async () => {
+        const asking = { model: "p-chat-completions/email-mask", input: stage.mark, store: true };
+        const { said } = await stage.ask("/v1/responses", asking);
+        const { id } = JSON.parse(said) as { id: string };
+        const kept = await stage.ask(`/v1/responses/${id}`);
+        for (const text of [said, kept.said])
+          stage.checks.that("it is masked", text.includes("to [EMAIL]") && !text.includes(value), text);
+      },
+    );
+  },
+};
+
 const turns: Scenario = {
   name: "ten turns with the same beginning",
   async run(stage) {
@@ -152,4 +170,23 @@ const signed: Scenario = {
   },
 };
 
-export const TURNS: readonly Scenario[] = [fallback, stored, turns, cached, signed];
+const strangers: Scenario = {
+  name: "a token of another call",
+  async run(stage) {
+    await stage.with(
+      (request) => chatAnswer(tokensIn(bodyOf(request)).join(" ")),
+      async () => {
+        const ask = (content: string) =>
+          stage.ask(CHAT, { model: REPLACED, messages: [user(`${stage.mark} ${content}`)] });
+        await ask(stage.value(0));
+        const token = tokensIn(stage.bodies[0] ?? "")[0]!;
+        const { said } = await ask(`${token} and ${stage.value(1)}`);
+        const isRight = said.includes(`${token} ${stage.value(1)}`) && !said.includes(stage.value(0));
+        stage.checks.that("it stays a token", isRight, said);
+      },
+    );
+    stage.judgeProvider(2);
+  },
+};
+
+export const TURNS: readonly Scenario[] = [strangers, masked, fallback, stored, turns, cached, signed];

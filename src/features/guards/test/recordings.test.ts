@@ -277,7 +277,10 @@ async function answerFault(recording: Recording, places: TextPlaces): Promise<st
     changes.set(text.path, planted(random, changes.get(text.path) ?? text.get(), token));
   }
   const said = changes.size === 0 ? bytes : withTexts(bytes, changes);
-  const opened = await guardAnswer({ kind: "json", status: 200, headers: {}, body: said }, places, output);
+  const opened = await guardAnswer({ kind: "json", status: 200, headers: {}, body: said }, places, {
+    inner: [],
+    last: output,
+  });
   const got = opened.kind === "json" ? Buffer.from(opened.body as Uint8Array).toString() : "";
   const wanted = replaced(Buffer.from(said).toString(), tokens);
   const plain = (json: string) => json.replace(/"logprobs":\{"content":\[.*?\],"refusal"/g, "");

@@ -31,6 +31,7 @@ export class Taint {
   /** Names of tools that come in pieces, by call. */
   readonly #names = new Map<string, string>();
   #isTainted = false;
+  #hasJudged = false;
 
   constructor(guard: Guard, rule: FlowRule, verdicts: Verdicts) {
     this.#guard = guard;
@@ -71,6 +72,8 @@ export class Taint {
 
   /** Looks at a text of an answer. @returns the error if it calls a tool that it may not */
   refusal(text: AnswerText): BlockedError | undefined {
+    if (!this.#hasJudged) this.#verdicts.ran(this.#guard, "output", 0);
+    this.#hasJudged = true;
     if (this.#kinds.has(text.kind)) this.#isTainted ||= text.get() !== "";
     const { call, path } = text;
     if (call === undefined || !this.#isTainted) return undefined;

@@ -11,6 +11,21 @@ import { json, startUpstream, type Upstream } from "../../../../test/helpers/ups
 
 setDefaultTimeout(60_000);
 
+/** Leads calls to the other model, and asks it, if a header says so. */
+const PLUGIN = `
+import { definePlugin } from "weir";
+export default definePlugin({
+  name: "leads",
+  hooks: {
+    async intercept(call) {
+      const wish = call.headers.get("x-lead");
+      if (wish === "ask") return { answer: (await call.ask({ model: "cloud/m", turns: call.request.turns })).text };
+      return wish === "model" ? { model: "cloud/m" } : undefined;
+    },
+  },
+});
+`;
+
 const CARD = "4111 1111 1111 1111";
 let gateway: RunningGateway;
 let cloud: Upstream;
@@ -40,7 +55,7 @@ beforeAll(async () => {
     retries: { attempts: 2 },
     log: { format: "json" },
   };
-  gateway = await startGateway({ config });
+  gateway = await startGateway({ config, plugins: { "leads.ts": PLUGIN } });
 });
 
 afterAll(async () => {
@@ -109,6 +124,23 @@ test("a permitted model that the client asks for does not open its fallbacks", a
   ]);
   expect(await response.text()).toContain("anna@example.com");
   expect(seenBy(cloud)).not.toContain("anna@example.com");
+});
+
+test("no plugin leads a routed call elsewhere, or asks another model for it", async () => {
+  const before = cloud.requests.length;
+  for (const wish of ["model", "ask"]) {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-lead": wish },
+      body: JSON.stringify({ model: "cloud/m", messages: [{ role: "user", content: `SAY ${CARD} of 7` }] }),
+    });
+    expect([wish, response.status, await response.text()]).toEqual([
+      wish,
+      200,
+      expect.stringContaining(CARD),
+    ]);
+  }
+  expect(cloud.requests.length).toBe(before);
 });
 
 test("embeddings and counts", async () => {

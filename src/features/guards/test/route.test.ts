@@ -143,6 +143,51 @@ test("no plugin leads a routed call elsewhere, or asks another model for it", as
   expect(cloud.requests.length).toBe(before);
 });
 
+test("a budget that is exhausted does not let another model stand in", async () => {
+  const price = { input: 1, output: 1 };
+  const state = await mkdtemp(join(tmpdir(), "weir-guards-"));
+  const spent = await startGateway({
+    config: {
+      ...config,
+      state,
+      fallbacks: {},
+      prices: { "local/m": price, "cloud/m": price },
+      budgets: {
+        local: {
+          on: { model: "local/m" },
+          limit: 0,
+          every: "day",
+          mode: "hard",
+          onEmpty: { use: "cloud/m" },
+        },
+      },
+    },
+  });
+  await spent.opened();
+  const before = cloud.requests.length;
+  const ask = (content: string) =>
+    fetch(`${spent.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "cloud/m", messages: [{ role: "user", content }] }),
+    });
+  const refused = await ask(`SAY ${CARD} of 7`);
+  expect([refused.status, cloud.requests.length, await refused.text()]).toEqual([
+    429,
+    before,
+    expect.stringContaining("insufficient_quota"),
+  ]);
+  // Asked for directly and without a card, the budget lets the other model stand in.
+  const direct = await fetch(`${spent.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "local/m", messages: [{ role: "user", content: "SAY of 7" }] }),
+  });
+  expect([direct.status, cloud.requests.length]).toEqual([200, before + 1]);
+  await spent.stop();
+  await rm(state, { recursive: true });
+});
+
 test("embeddings and counts", async () => {
   const before = cloud.requests.length;
   const vectors = await post("/v1/embeddings", { model: "cloud/e", input: [`pay with ${CARD}`] });

@@ -4,6 +4,9 @@ import type { ToolScreen } from "../../../core/tool-screen.ts";
 import type { Piece, PostAsk } from "../asks.ts";
 import type { Checked } from "./checks.ts";
 
+/** Members of a call with words of the client: also its answers to what a server asked. */
+const WHAT_SERVERS_GET = ["arguments", "inputResponses"] as const;
+
 /** @throws GatewayError: the tool does not run */
 export async function screenedAsk(
   ask: PostAsk,
@@ -11,13 +14,15 @@ export async function screenedAsk(
   name: string,
   screen: ToolScreen,
 ): Promise<PostAsk> {
-  const { arguments: args } = params;
-  if (!isObject(args)) return ask;
-  const given = await screen.arguments(name, args);
-  if (Bun.deepEquals(given, args)) return ask;
+  const changed: JsonObject = { ...params };
+  for (const member of WHAT_SERVERS_GET) {
+    const { [member]: given } = params;
+    if (isObject(given)) changed[member] = await screen.arguments(name, given);
+  }
+  if (Bun.deepEquals(changed, params)) return ask;
   // Headers repeat arguments as they were.
   const { params: _, ...rest } = ask;
-  return { ...rest, text: JSON.stringify({ ...message, params: { ...params, arguments: given } }) };
+  return { ...rest, text: JSON.stringify({ ...message, params: changed }) };
 }
 
 /** @throws GatewayError: the client gets no result */

@@ -15,7 +15,7 @@ const ANY = new RegExp(`[${UNSEEN}\\x1b\\x9b]`, "u");
 const RUN = new RegExp(`${ESCAPE}|[${UNSEEN}]+`, "gu");
 /** At the end of a text, what may go on. */
 const OPEN_END = new RegExp(
-  `(?:\\x1b(?:\\[[0-?]*[ -/]*|\\][^\\x07\\x1b]*\\x1b?|[PX^_][^\\x1b]*\\x1b?|[ -/]*)?|\\x9b[0-?]*[ -/]*|[${UNSEEN}]+|[\\ud800-\\udbff])$`,
+  `(?:\\x1b(?:\\[[0-?]*[ -/]*|\\][^\\x07\\x1b]*\\x1b?|[PX^_][^\\x1b]*\\x1b?|[ -/]*)?|\\x9b[0-?]*[ -/]*|[${UNSEEN}]+[\\ud800-\\udbff]?|[\\ud800-\\udbff])$`,
   "u",
 );
 /** Longest escape of a terminal. */

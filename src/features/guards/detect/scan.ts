@@ -6,7 +6,7 @@ import { escapedEnd, formsOf, growing } from "./forms.ts";
 export interface Found extends Finding {
   /** The same for all spellings and forms of the value. */
   readonly normal: string;
-  /** The value with what longer ones next to it cover. */
+  /** The value with what tells that it is one, and with what longer ones next to it cover. */
   readonly whole: { readonly start: number; readonly end: number };
 }
 
@@ -21,7 +21,8 @@ export function scan(text: string, detectors: readonly Detector[], from = 0): Fo
         const { start, end } = form.run ?? { start: form.at(finding.start), end: form.at(finding.end) };
         const value = form.text.slice(finding.start, finding.end);
         const normal = detector.normal?.(value) ?? value;
-        if (end > start) found.push({ ...finding, start, end, normal, whole: { start, end } });
+        const since = finding.since === undefined || form.run ? start : form.at(finding.since);
+        if (end > start) found.push({ ...finding, start, end, normal, whole: { start: since, end } });
       }
     }
     isFirst = false;

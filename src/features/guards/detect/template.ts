@@ -37,8 +37,10 @@ export function templateDetector({ name, kind, templates, check, normal }: Templ
       return found;
     },
     reach(text) {
-      for (let at = Math.max(0, text.length - made.longest); at < text.length; at++)
-        if (beginsAt(text, at) && made.goesOn(text, at)) return at;
+      // What joins parts of longer numbers decides with what follows it.
+      const rest = isJoint(text.charCodeAt(text.length - 1)) ? text.slice(0, -1) : text;
+      for (let at = Math.max(0, rest.length - made.longest); at < rest.length; at++)
+        if (beginsAt(text, at) && (made.goesOn(text, at) || made.goesOn(rest, at))) return at;
       return text.length;
     },
     normal: (value) => (normal ? normal(plain(value)) : plain(value)),

@@ -1,6 +1,6 @@
 /** Credentials in addresses: `scheme://user:password@host` (RFC 3986, 3.2.1), and parameters such as `?api_key=`. */
 import { isAlnum } from "./classes.ts";
-import { type Detector, type Finding, matchesFrom } from "./detector.ts";
+import type { Detector, Finding } from "./detector.ts";
 
 const LONGEST = 512;
 /** The part between the slashes and the `@`, up to {@link LONGEST}. */
@@ -30,17 +30,22 @@ export const urlCredentials: Detector = {
   },
   reach(text) {
     const at = text.lastIndexOf("://");
-    let first = text.length;
-    for (const { index } of matchesFrom(
-      /[A-Za-z][\w+.-]{0,15}:(?:\/(?:\/[^\s"'<>`]*)?)?$/g,
-      text,
-      Math.max(0, text.length - LONGEST),
-    ))
-      first = Math.min(first, index);
-    if (at < 0 || /[\s"'<>`]/.test(text.slice(at))) return first;
-    return Math.min(first, Math.max(at - 16, text.length - LONGEST * 2, 0));
+    if (at >= 0 && text.length - at <= LONGEST * 5 && !/[\s"'<>`]/.test(text.slice(at)))
+      return firstOf(text, at);
+    return text.length - /(?::\/?)?$/.exec(text)![0].length;
   },
 };
+
+/** An address can hold another one. */
+function firstOf(text: string, at: number): number {
+  const least = Math.max(0, text.length - LONGEST * 5);
+  let first = at;
+  for (let one = at; one >= least; one = one === 0 ? -1 : text.lastIndexOf("://", one - 1)) {
+    if (/[\s"'<>`]/.test(text.slice(one, first))) break;
+    first = one;
+  }
+  return first;
+}
 
 /** The parameters of the address that goes on from here. */
 function addParameters(text: string, from: number, found: Finding[]): void {

@@ -33,7 +33,7 @@ export function phoneDetector(names: readonly string[] = []): Detector {
 /** ` .-()/` and what stands in `ext. 12`. */
 const isSeparator = (code: number) =>
   code === 0x20 || (code >= 0x28 && code <= 0x29) || (code >= 0x2b && code <= 0x2f && code !== 0x2c);
-const EXTENSION = new Set([..."ext#:"].map((char) => char.charCodeAt(0)));
+const EXTENSION = new Set([..."extEXT#:"].map((char) => char.charCodeAt(0)));
 
 function addInternational(text: string, from: number, found: Finding[]): void {
   for (let at = text.indexOf("+", from); at >= 0; at = text.indexOf("+", at + 1))

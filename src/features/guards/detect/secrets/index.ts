@@ -10,8 +10,10 @@ const LONGEST_VALUE = 190;
 const LONGEST_COMMAND = 512;
 const LONGEST = 512;
 const LONGEST_PEM = 16_384;
-const PEM_BEGINS = "-----BEGIN";
-const PEM_ENDS = /KEY(?: BLOCK)?-----/;
+const PEM_BEGINS = /-----BEGIN/gi;
+const PEM_HEAD = /^-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----/i;
+const LONGEST_HEAD = 140;
+const PEM = /-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----[^]{64,}?KEY(?: BLOCK)?-----/iy;
 /** A name behind which no operator stands yet, or a value that goes on. */
 const NAME_OPEN = /^[ \t\w.'"\n\r\f-]*$/;
 const VALUE_OPEN = /^[ \t\w.'"\n\r\f-]{0,48}[=>:|?,]{1,4}[`'"\s=]{0,5}[^`'"\s;\\]{0,190}\\?$/;
@@ -55,7 +57,7 @@ class Search {
     const { keywords } = book();
     keywords.find(this.#text, 0, (keyword, end) => {
       const start = end - keywords.words[keyword]!.length;
-      if (keyword === keywords.words.length - 1) this.#command = start;
+      if (keyword === keywords.words.length - 1 && this.#startsWord(start)) this.#command = start;
       for (const rule of book().rulesOf(keyword)) this.#try(rule, start, end);
     });
     return this.#withoutGeneric();
@@ -69,7 +71,17 @@ class Search {
     this.#from.set(rule, match.whole[1]);
     const [first, behind] = match.value;
     if (first >= this.#least && rule.isSecret(this.#text, match, least))
-      this.#found.push({ start: first, end: behind, kind: "SECRET", rule: rule.data.id });
+      this.#found.push({
+        ...{ start: first, end: behind, kind: "SECRET", rule: rule.data.id },
+        ...(match.whole[0] < first && {
+          since: rule.data.command === undefined ? match.whole[0] : this.#command,
+        }),
+      });
+  }
+
+  /** What stands in front of a text that goes on is not known. */
+  #startsWord(at: number): boolean {
+    return at === 0 ? this.#least === 0 : !isWord(this.#text.charCodeAt(at - 1));
   }
 
   /** What costs little to rule out. */
@@ -140,9 +152,18 @@ const isValue = (code: number) => !isSpace(code) && !isQuote(code) && code !== 0
 
 /** A key in PEM whose end has not come. */
 function pemReach(text: string): number {
-  const at = text.lastIndexOf(PEM_BEGINS);
-  if (at < 0 || text.length - at > LONGEST_PEM) return text.length;
-  return PEM_ENDS.test(text.slice(at + PEM_BEGINS.length + 64)) ? text.length : at;
+  PEM_BEGINS.lastIndex = Math.max(0, text.length - LONGEST_PEM);
+  for (let begun = PEM_BEGINS.exec(text); begun; begun = PEM_BEGINS.exec(text)) {
+    PEM.lastIndex = begun.index;
+    if (!PEM.test(text)) {
+      if (
+        text.length - begun.index < LONGEST_HEAD ||
+        PEM_HEAD.test(text.slice(begun.index, begun.index + LONGEST_HEAD))
+      )
+        return begun.index;
+    } else PEM_BEGINS.lastIndex = PEM.lastIndex;
+  }
+  return text.length;
 }
 
 /** The first name near the end whose value has not ended. */
@@ -154,7 +175,7 @@ function namedReach(text: string, edge: number): number {
     const start = end - keywords.words[keyword]!.length;
     if (start >= first) return;
     const rules = book().rulesOf(keyword);
-    if (rules.length === 0) first = start;
+    if (rules.length === 0) first = isWord(text.charCodeAt(start - 1)) ? first : start;
     else if (rules.some(({ data }) => data.isNamed === true) && isOpen(text.slice(end))) first = start;
   });
   return first;

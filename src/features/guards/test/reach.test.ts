@@ -1,0 +1,214 @@
+/** What each detector holds back of a text that goes on: pieces give what the whole text gives. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { Call } from "../../../core/call.ts";
+import type { AnswerText } from "../../../core/text-places.ts";
+import { Guard } from "../guard.ts";
+import { Channel, type Holder } from "../pass/channel.ts";
+import { Output } from "../pass/output.ts";
+import { CallMap } from "../replace/call-map.ts";
+import type { NamedGuard } from "../section.ts";
+import { Verdicts } from "../verdicts.ts";
+
+type Find = NonNullable<NamedGuard["find"]>;
+
+const AS = { kind: "text", path: "choices[0].delta.content", channel: "0/content" } as const;
+
+function outputOf(find: Find): Output {
+  const guard = new Guard({ name: "own", find, regions: ["DE", "US"], do: "mask" });
+  return new Output(
+    [guard],
+    new CallMap(new Uint8Array(32)),
+    new Verdicts([guard], new Call("req_1", "chat-completions", new Headers()), new Uint8Array(32)),
+  );
+}
+
+function streamed(pieces: readonly string[], find: Find): string {
+  const output = outputOf(find);
+  const channel = new Channel(AS);
+  const holders: Holder[] = [];
+  for (const text of pieces) {
+    const holder: Holder = { open: 0 };
+    holders.push(holder);
+    const piece: AnswerText = { ...AS, get: () => text, set: () => {} };
+    channel.add(piece, holder);
+    channel.settle(output, false);
+  }
+  channel.settle(output, true);
+  return holders
+    .map(({ open, changes }, at) => (open === 0 ? (changes?.get(AS.path) ?? pieces[at]!) : "OPEN"))
+    .join("");
+}
+
+const TOKEN = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5";
+const LONG = "sk-proj-" + "aB3dE5fG7h".repeat(7) + "aB3dT3BlbkFJ" + "aB3dE5fG7h".repeat(7) + "aB3d";
+const PEM = `-----BEGIN PRIVATE KEY-----\n${"MIIBVgIBADANBgkqhkiG9w0BAQEFAASCAUAwggE8".repeat(3)}\n-----END PRIVATE KEY-----`;
+
+/** Parts of texts by what is found in them. */
+const PARTS: Readonly<Record<string, { readonly find: Find; readonly parts: readonly string[] }>> = {
+  secrets: {
+    find: ["secrets"],
+    parts: [
+      ...[
+        TOKEN,
+        LONG,
+        PEM,
+        "AKIAQ3EGUVWXYZ234567",
+        "api_key",
+        "token: ",
+        "secret = ",
+        "'x9Kd83jdLq02mZ7Tb5Vw'",
+        '"',
+        "x9Kd83jdLq02mZ7Tb5Vw",
+      ],
+      ...[
+        "curl -u anna:h7Gd93kqLm https://x.example ",
+        "curl ",
+        "-H 'Authorization: Bearer x9Kd83jdLq02mZ7Tb5Vw' ",
+        "adafruit_key=",
+        "=",
+        ": ",
+      ],
+      ...[
+        "the key is to ",
+        "-----BEGIN ",
+        "-----",
+        "https://hooks.slack.com/services/T00000000/B00000000/aB3dE5fG7hJ9kL1mN3pQ5rS7",
+        "\n",
+        ";",
+        ",",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+      ],
+    ],
+  },
+  phone: {
+    find: ["phone"],
+    parts: [
+      "+49 (0)30 1234567",
+      "+1-555-123-4567",
+      "(206) 555-0199 x123",
+      "030 123456",
+      "004930123456",
+      "+",
+      "49",
+      " ",
+      "12",
+      "(",
+      ")",
+      "-",
+      ".",
+      "/",
+      "ext. 5",
+      " x9",
+      "a",
+      ", ",
+    ],
+  },
+  others: {
+    find: ["ssn-us", "nino-uk", "tax-de", "cpf-br", "aadhaar-in", "mac"],
+    parts: [
+      "078-05-1120",
+      "AB 12 34 56 C",
+      "86095742719",
+      "111.444.777-35",
+      "2341 2341 2346",
+      "00:1B:44:11:3A:B7",
+      "0",
+      "1",
+      "-",
+      " ",
+      ".",
+      ":",
+      "A",
+      "AB",
+      "12",
+      "x",
+      "\n",
+    ],
+  },
+  addresses: {
+    find: ["url-credentials"],
+    parts: [
+      "postgres://anna:h7Gd93kq@db.example/x",
+      "https://a.example/p?api_key=h7Gd93kqLm&x=1",
+      "https",
+      "://",
+      "anna:",
+      "h7Gd93kq",
+      "@",
+      "db.example",
+      "?token=",
+      "&",
+      " ",
+      "\n",
+      "/",
+      ":",
+      "x",
+    ],
+  },
+  invisible: {
+    find: ["invisible"],
+    parts: [
+      "\u200b",
+      "\u200d",
+      "\u200c",
+      "👩‍👩‍👧",
+      "👩",
+      "❤️",
+      "a",
+      "می‌خواهم",
+      "\u202e",
+      "\x1b[31m",
+      "\x1b]8;;x\x07",
+      "\x1b",
+      "[",
+      "3",
+      "\u{e0041}\u{e0042}",
+      "🏴",
+      "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
+      "\ufe0f",
+      "ภ",
+      "\u00ad",
+      " ",
+    ],
+  },
+  words: {
+    find: [{ name: "project", words: ["Falcon", "Project Falcon", "東京", "Falcons of"] }],
+    parts: [
+      "Falcon",
+      "project ",
+      "PROJECT FALCON",
+      "s",
+      " of",
+      "東京",
+      "東",
+      "京",
+      " ",
+      "Fal",
+      "con",
+      "x",
+      "ｆａｌｃｏｎ",
+      ".",
+    ],
+  },
+};
+
+for (const [name, { find, parts }] of Object.entries(PARTS))
+  test(`${name}: pieces give what the whole text gives`, () => {
+    const text = fc
+      .array(fc.oneof(fc.constantFrom(...parts), fc.string({ maxLength: 3 })), { maxLength: 9 })
+      .map((all) => all.join(""));
+    const cut = fc.tuple(text, fc.array(fc.nat(), { maxLength: 12 }));
+    fc.assert(
+      fc.property(cut, ([given, cuts]) => {
+        const whole = outputOf(find).whole(given, AS).whole;
+        const places = [...new Set([0, given.length, ...cuts.map((one) => one % (given.length + 1))])].sort(
+          (a, b) => a - b,
+        );
+        const pieces = places.slice(1).map((end, at) => given.slice(places[at]!, end));
+        expect(streamed(pieces, find)).toBe(whole);
+        expect(streamed([...given], find)).toBe(whole);
+      }),
+      { numRuns: Number(process.env.WEIR_RUNS ?? 400) },
+    );
+  }, 60_000);

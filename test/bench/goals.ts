@@ -3,6 +3,7 @@ import type { Weir } from "./fronts.ts";
 import type { HotPath } from "./hot-path.ts";
 import type { ByWeir, Soak } from "./fresh.ts";
 import type { BooksCost } from "./books.ts";
+import type { GuardsCost } from "./guards.ts";
 import type { ResponsesCost } from "./responses.ts";
 import type { SlowDisk } from "./slow-disk.ts";
 import type { CallsCase, Streams, TransportRun } from "./measures.ts";
@@ -31,6 +32,7 @@ export interface Results {
   /** Of the newest binary. */
   responses?: ResponsesCost;
   books?: BooksCost;
+  guards?: GuardsCost;
   slowDisk?: SlowDisk;
 }
 
@@ -196,6 +198,20 @@ export const GOALS: readonly Goal[] = [
     reach,
     beyond,
     figure: ({ books }, weir) => (weir === "weir" ? books?.[member]?.median : undefined),
+  })),
+  ...(
+    [
+      ["calls of 1 KB with guards on personal data and secrets, to those without", "calls", 0.9, 0.95],
+      ["chunks of streams with these guards, to those without", "streams", 0.85, 0.9],
+      ["calls without guards, to those of the binary before", "off", 0.99, 1],
+    ] as const
+  ).map(([what, member, reach, beyond]): Goal => ({
+    what: `${what}, for the same CPU`,
+    unit: "×",
+    sense: "least",
+    reach,
+    beyond,
+    figure: ({ guards }, weir) => (weir === "weir" ? guards?.[member]?.ratio : undefined),
   })),
   {
     what: "CPU of the keeper and other threads a call",

@@ -14,6 +14,7 @@ import type { Results } from "./goals.ts";
 import type { BenchOptions } from "./measures.ts";
 import * as measures from "./measures.ts";
 import { measureBooks } from "./books.ts";
+import { measureGuards } from "./guards.ts";
 import { measureHotPath } from "./hot-path.ts";
 import { measureResponses } from "./responses.ts";
 import { assertBinary, BINARY, binaryMegabytes, freePort, KEY, Rig, ROOT } from "./rig.ts";
@@ -28,6 +29,7 @@ const GROUPS = [
   "unread",
   "responses",
   "books",
+  "guards",
   "disk",
   "start",
   "burst",
@@ -151,6 +153,7 @@ async function measureAll(): Promise<Results> {
     unread: await when("unread", () => fresh.measureUnread(options)),
     responses: await when("responses", () => measureResponses(options)),
     books: await when("books", () => measureBooks(options)),
+    guards: await when("guards", () => measureGuards(options)),
     slowDisk: await when("disk", () => measureSlowDisk(options)),
     startMs: await when("start", () => fresh.measureStart(options)),
     burstSeconds: await when("burst", () => fresh.measureBurst(options)),

@@ -1,5 +1,6 @@
 /** The results as Markdown: the goals, then the figures behind them. */
 import type { BooksCost } from "./books.ts";
+import type { GuardsCost } from "./guards.ts";
 import { gain, GOALS, judge, show, type Results } from "./goals.ts";
 import type { HotFigures, HotPath } from "./hot-path.ts";
 import { HOT_GOALS } from "./hot-goals.ts";
@@ -8,7 +9,7 @@ import { showRatio } from "./ratios.ts";
 /** Members of results that other groups than the hot path measure. */
 const OTHERS = [
   ...(["calls", "streams", "memory", "unread", "startMs", "burstSeconds"] as const),
-  ...(["soak", "workers", "transports", "responses", "books", "slowDisk"] as const),
+  ...(["soak", "workers", "transports", "responses", "books", "guards", "slowDisk"] as const),
 ];
 
 /** The parts of README.md that a run has figures for, by their name. */
@@ -39,6 +40,7 @@ function writeOthers(results: Results): string {
     ...(results.streams ? [streamsTable(results)] : []),
     ...(results.transports ? [transportsTable(results)] : []),
     ...(results.books ? [booksTable(results.books)] : []),
+    ...(results.guards ? [guardsTable(results.guards)] : []),
     `The binary has ${results.binaryMegabytes.toFixed(0)} MB.` + soakSentence(results),
   ].join("\n\n");
 }
@@ -194,6 +196,15 @@ function booksTable({ rounds, nothing, before, limits }: BooksCost): string {
     found ? [[what, show(found.median), `${show(found.low)} to ${show(found.high)}`]] : [],
   );
   return table([`CPU of a call, ${rounds} alternating rounds`, "µs more", "95 % interval"], rows);
+}
+
+function guardsTable({ rounds, calls, streams, off }: GuardsCost): string {
+  const rows = [
+    ["calls of 1 KB with `pii` and `secrets`", calls] as const,
+    ["chunks of streams with them", streams] as const,
+    ["calls without guards, to the binary before", off] as const,
+  ].flatMap(([what, found]) => (found ? [[what, showRatio(found)]] : []));
+  return table([`for the same CPU, ${rounds} alternating rounds`, "×, 95 % interval"], rows);
 }
 
 function transportsTable({ transports }: Results): string {

@@ -21,57 +21,124 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
+type Entry = readonly [string, BytesNode];
+
+const NO_ENTRIES: readonly Entry[] = [];
+const NO_ITEMS: readonly BytesNode[] = [];
+
+class Node implements BytesNode {
+  readonly #text: Buffer;
+  readonly start: number;
+  readonly end: number;
+  readonly type: BytesNode["type"];
+  readonly #entries: readonly Entry[];
+  readonly #items: readonly BytesNode[];
+
+  constructor(
+    text: Buffer,
+    { start, end }: Span,
+    type: BytesNode["type"],
+    entries: readonly Entry[] = NO_ENTRIES,
+    items: readonly BytesNode[] = NO_ITEMS,
+  ) {
+    this.#text = text;
+    this.start = start;
+    this.end = end;
+    this.type = type;
+    this.#entries = entries;
+    this.#items = items;
+  }
+
+  scalar(): Json | undefined {
+    if (this.type === "string") return stringAt(this.#text, this.start, this.end);
+    if (this.type === "other") return JSON.parse(this.#text.toString("utf8", this.start, this.end)) as Json;
+    return undefined;
+  }
+
+  entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  items(): readonly BytesNode[] {
+    return this.#items;
+  }
+}
+
+/** @param end behind the closing quote */
+function stringAt(text: Buffer, start: number, end: number): string {
+  const inner = text.toString("utf8", start + 1, end - 1);
+  return inner.includes("\\") ? (JSON.parse(`"${inner}"`) as string) : inner;
+}
+
 /** @param bytes valid JSON, whose depth has been checked */
 export function readJson(bytes: Uint8Array): BytesNode {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let at = 0;
+  return new Reader(bytes).value();
+}
 
-  const next = (): number => {
-    while (at < text.length && isSpace(text[at]!)) at++;
-    return text[at]!;
-  };
-  const end = (): number => {
-    at = stringEnd(text, at) + 1;
-    return at;
-  };
-  const parsed = (from: number, to: number): Json => JSON.parse(text.toString("utf8", from, to)) as Json;
+class Reader {
+  readonly #text: Buffer;
+  #at = 0;
 
-  const value = (): BytesNode => {
-    const first = next();
-    const start = at;
-    const entries: [string, BytesNode][] = [];
-    const items: BytesNode[] = [];
-    let type: BytesNode["type"] = "other";
-    if (first === QUOTE) {
-      type = "string";
-      end();
-    } else if (first === OPEN_BRACE || first === OPEN_BRACKET) {
-      type = first === OPEN_BRACE ? "object" : "array";
-      for (at++; at < text.length;) {
-        const byte = next();
-        if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-          at++;
-          break;
-        }
-        if (byte === COMMA) at++;
-        else if (type === "array") items.push(value());
-        else {
-          const name = parsed(at, end()) as string;
-          if (next() === COLON) at++;
-          entries.push([name, value()]);
-        }
+  constructor(bytes: Uint8Array) {
+    this.#text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  value(): BytesNode {
+    const first = this.#next();
+    const start = this.#at;
+    if (first === OPEN_BRACE) return this.#object(start);
+    if (first === OPEN_BRACKET) return this.#array(start);
+    if (first === QUOTE) return new Node(this.#text, { start, end: this.#stringEnd() }, "string");
+    const text = this.#text;
+    while (this.#at < text.length && !isEnd(text[this.#at]!)) this.#at++;
+    return new Node(text, { start, end: this.#at }, "other");
+  }
+
+  #object(start: number): BytesNode {
+    const text = this.#text;
+    const entries: Entry[] = [];
+    for (this.#at++; this.#at < text.length;) {
+      const byte = this.#next();
+      if (byte === CLOSE_BRACE) {
+        this.#at++;
+        break;
       }
-    } else while (at < text.length && !isEnd(text[at]!)) at++;
-    const node = { start, end: at };
-    return {
-      ...node,
-      type,
-      scalar: () => (type === "string" || type === "other" ? parsed(node.start, node.end) : undefined),
-      entries: () => entries,
-      items: () => items,
-    };
-  };
-  return value();
+      if (byte === COMMA) {
+        this.#at++;
+        continue;
+      }
+      const name = stringAt(text, this.#at, this.#stringEnd());
+      if (this.#next() === COLON) this.#at++;
+      entries.push([name, this.value()]);
+    }
+    return new Node(text, { start, end: this.#at }, "object", entries);
+  }
+
+  #array(start: number): BytesNode {
+    const text = this.#text;
+    const items: BytesNode[] = [];
+    for (this.#at++; this.#at < text.length;) {
+      const byte = this.#next();
+      if (byte === CLOSE_BRACKET) {
+        this.#at++;
+        break;
+      }
+      if (byte === COMMA) this.#at++;
+      else items.push(this.value());
+    }
+    return new Node(text, { start, end: this.#at }, "array", NO_ENTRIES, items);
+  }
+
+  #next(): number {
+    while (this.#at < this.#text.length && isSpace(this.#text[this.#at]!)) this.#at++;
+    return this.#text[this.#at]!;
+  }
+
+  /** Moves behind a string, and returns where that is. */
+  #stringEnd(): number {
+    this.#at = stringEnd(this.#text, this.#at) + 1;
+    return this.#at;
+  }
 }
 
 /** Whether a byte ends a number or a word. */

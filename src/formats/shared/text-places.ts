@@ -86,7 +86,11 @@ export function textPlaces({ request, answer, spell, ...rest }: Options): Tabled
   };
   return {
     rules: { request, answer },
-    request: (bytes, withNames = false) => find(request, readJson(bytes), {}, "", { spell, withNames }),
+    request(bytes, withNames = false) {
+      const found: TextPlace[] = [];
+      find(request, readJson(bytes), {}, "", { spell, withNames, found });
+      return found;
+    },
     answer: (body) => textsOf(body).map(({ channel: _, ...text }) => text),
     event: textsOf,
     ...rest,
@@ -96,25 +100,27 @@ export function textPlaces({ request, answer, spell, ...rest }: Options): Tabled
 interface Finding {
   readonly spell: ((name: string) => string) | undefined;
   readonly withNames: boolean;
+  readonly found: TextPlace[];
 }
 
-function* find(rule: Rule, node: BytesNode, around: Said, path: string, how: Finding): Generator<TextPlace> {
+function find(rule: Rule, node: BytesNode, around: Said, path: string, how: Finding): void {
   if ("none" in rule) return;
   switch (node.type) {
     case "string": {
       const { channel: _, call: _call, ...text } = foundBy(rule, around, path);
       const { start, end } = node;
       const { role } = around;
-      yield { ...text, ...(role !== undefined && { role }), start, end, read: () => node.scalar() as string };
+      const read = () => node.scalar() as string;
+      how.found.push({ ...text, ...(role !== undefined && { role }), start, end, read });
       return;
     }
     case "array": {
       let index = 0;
-      for (const item of node.items()) yield* find(rule, item, around, `${path}[${index++}]`, how);
+      for (const item of node.items()) find(rule, item, around, `${path}[${index++}]`, how);
       return;
     }
     case "object": {
-      const { spell, withNames } = how;
+      const { spell, withNames, found } = how;
       const read = (name: string) => {
         for (const [member, value] of node.entries())
           if (member === name || spell?.(member) === name) return value.scalar();
@@ -122,8 +128,8 @@ function* find(rule: Rule, node: BytesNode, around: Said, path: string, how: Fin
       };
       const within = saidBy(rule, read, around);
       for (const [name, value] of node.entries()) {
-        if (withNames && !isDefined(rule, name, spell)) yield namePlace(name, value, within, path);
-        yield* find(ruleOf(rule, name, spell), value, within, below(path, name), how);
+        if (withNames && !isDefined(rule, name, spell)) found.push(namePlace(name, value, within, path));
+        find(ruleOf(rule, name, spell), value, within, below(path, name), how);
       }
     }
   }

@@ -277,10 +277,8 @@ async function answerFault(recording: Recording, places: TextPlaces): Promise<st
     changes.set(text.path, planted(random, changes.get(text.path) ?? text.get(), token));
   }
   const said = changes.size === 0 ? bytes : withTexts(bytes, changes);
-  const opened = await guardAnswer({ kind: "json", status: 200, headers: {}, body: said }, places, {
-    inner: [],
-    last: output,
-  });
+  const answer = { kind: "json", status: 200, headers: {}, body: said } as const;
+  const opened = await guardAnswer(answer, places, { inner: [], last: output });
   const got = opened.kind === "json" ? Buffer.from(opened.body as Uint8Array).toString() : "";
   const wanted = replaced(Buffer.from(said).toString(), tokens);
   const plain = (json: string) => json.replace(/"logprobs":\{"content":\[.*?\],"refusal"/g, "");

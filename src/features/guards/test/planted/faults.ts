@@ -177,11 +177,7 @@ const EDITS: Readonly<Record<string, Edits>> = {
       "[...seen.map(({ whole }) => whole), ...restored.found]",
       "seen.map(({ whole }) => whole)",
     ],
-    [
-      "an answer is not restored",
-      "for (const { start, end, value } of restored)",
-      "for (const { start, end, value } of restored.slice(0, 0))",
-    ],
+    ["an answer is not restored", "of this.restores ? restored : []", "of [] as typeof restored"],
     [
       "what a model writes is not replaced",
       'if (guard.action === "flag") continue;',
@@ -208,16 +204,20 @@ const EDITS: Readonly<Record<string, Edits>> = {
       "this.#channel(`${text.channel} ${text.kind}`, text)",
       'this.#channel("all", text)',
     ],
-    ["events do not wait", "event.open === 0 && !isStopped", "!isStopped"],
   ],
+  [`${G}pass/events.ts`]: [["events do not wait", "event.open === 0 && !isStopped", "!isStopped"]],
   [`${G}pass/answer.ts`]: [
     [
       "whole answers are not judged",
-      'if (opened.kind === "json") return guardJson(opened, places, output);',
-      'if (opened.kind === "json") return opened;',
+      'return opened.kind === "json" ? guardJson(opened, places, stages) : guardStream',
+      'return opened.kind === "json" ? opened : guardStream',
     ],
-    ["streams are not judged", "return { ...opened, source };", "return opened;"],
-    ["a block comes after the first bytes", "if (output.blocks) await source.ready();", ""],
+    [
+      "streams are not judged",
+      "return { ...opened, source };",
+      "return { ...opened, source: opened.source };",
+    ],
+    ["a block comes after the first bytes", "if (waits) await source.ready();", ""],
   ],
   [`${G}replace/call-map.ts`]: [
     [
@@ -281,14 +281,10 @@ const EDITS: Readonly<Record<string, Edits>> = {
   [`${G}around.ts`]: [
     [
       "the map is not kept beside stored answers",
-      "if (map.size > 0 && format.client.beside.stored)",
-      "if (map.size > 99 && format.client.beside.stored)",
+      "if (map.size > 0 && keepsMap)",
+      "if (map.size > 99 && keepsMap)",
     ],
-    [
-      "the provider gets the request as it came",
-      "const opened = await next(edited)",
-      "const opened = await next()",
-    ],
+    ["the provider gets the request as it came", "const opening = next(edited)", "const opening = next()"],
     ["an error has tokens for its client", "return thrown.reworded(message);", "return thrown;"],
     [
       "the log has the values of an error",

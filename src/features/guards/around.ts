@@ -4,6 +4,8 @@ import { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec } from "../../core/format.ts";
 import { isObject, parseJson } from "../../core/json.ts";
+import type { UpstreamTimeouts } from "../../core/provider.ts";
+import type { Clock } from "../../gateway/delivery/clock.ts";
 import { describeError } from "../../gateway/delivery/settle.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
 import { type Edited, Entry, type Seams } from "../../gateway/seams.ts";
@@ -40,6 +42,8 @@ interface Uses {
   readonly notes: AnswerNotes;
   /** What weir cannot read is refused. */
   readonly refusesUnread: boolean;
+  readonly clock: Clock;
+  readonly timeouts: UpstreamTimeouts;
 }
 
 export class Guards {
@@ -161,7 +165,9 @@ export class Guards {
     const guarded = { entry, edited, passing, guards: reading.filter(({ shape }) => shape) };
     const isShaped = guarded.guards.length > 0 && entry.operation === "generate";
     const shaped = isShaped ? await shapedAnswer(opened, guarded) : opened;
-    return guardAnswer(shaped, places, stagesOf({ ...passing, guards: reading }, taint));
+    return guardAnswer(shaped, places, stagesOf({ ...passing, guards: reading }, taint), {
+      ...{ call, clock: this.#uses.clock, timeouts: this.#uses.timeouts },
+    });
   }
 
   /** What a plugin or a part of weir asks for a call. The call restores what comes of it. */

@@ -1,4 +1,5 @@
 /** The part of guards in each process that serves calls. Its code is loaded when a config first has a guard. */
+import { timeouts } from "../../config/sections/requests.ts";
 import type { Channel } from "../../core/channel.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
@@ -11,7 +12,7 @@ import { asks, flowOf, guardsOf, type NamedGuard, uninspectedOf } from "./sectio
 import type { Tried } from "./watch/try.ts";
 import type { Watched } from "./watch/watch.ts";
 
-export function start({ channel, fault, answerNotes, meter, work }: WorkerHost): WorkerPart {
+export function start({ channel, fault, answerNotes, meter, work, clock }: WorkerHost): WorkerPart {
   let keeper: Keeper | undefined;
   let tryText: (text: string) => Promise<Tried> = async (text) => ({ guards: [], text });
   let loaded: typeof import("./verdicts.ts") | undefined;
@@ -30,6 +31,8 @@ export function start({ channel, fault, answerNotes, meter, work }: WorkerHost):
         root: () => known.secret(),
         notes: answerNotes,
         refusesUnread: uninspectedOf(config) === "block",
+        clock,
+        timeouts: timeouts.of(config),
       });
       tryText = (text) => guards.tryText(text);
       return {

@@ -33,6 +33,11 @@ export class Answering {
     return mode !== "after" && (action !== "flag" || !this.#asked.passes);
   }
 
+  /** Whether it keeps all of an answer back. */
+  get holds(): boolean {
+    return this.guard.mode === "hold";
+  }
+
   /** Whether it asks about a text. */
   reads(said: Pick<Said["of"], "kind" | "fixed">): boolean {
     const isRead = this.guard.readsAnswer(said) && !said.fixed && !NOT_SAID.has(said.kind);

@@ -5,29 +5,39 @@ import type { Opened, OpenedJson, OpenedStream } from "../../../gateway/lanes/la
 import { askWhole } from "../ask/whole.ts";
 import { AskedSource } from "../ask/source.ts";
 import { Output } from "./output.ts";
+import { type Patience, PatientSource } from "./patience.ts";
 import { withTexts } from "./spans.ts";
 import type { Stages } from "./stages.ts";
 import { GuardedSource } from "./stream.ts";
 
 /** @throws GatewayError of a guard that blocks before the client gets anything */
-export async function guardAnswer(opened: Opened, places: TextPlaces, stages: Stages): Promise<Opened> {
+export async function guardAnswer(
+  opened: Opened,
+  places: TextPlaces,
+  stages: Stages,
+  patience: Patience,
+): Promise<Opened> {
   if (stages.inner.length === 0 && stages.last.isIdle) return opened;
-  return opened.kind === "json" ? guardJson(opened, places, stages) : guardStream(opened, places, stages);
+  return opened.kind === "json"
+    ? guardJson(opened, places, stages)
+    : guardStream(opened, places, stages, patience);
 }
 
 async function guardStream(
   opened: OpenedStream,
   places: TextPlaces,
   { inner, last }: Stages,
+  patience: Patience,
 ): Promise<OpenedStream> {
+  const waits = last.blocks || inner.some(({ blocks }) => blocks);
+  const holds = waits || [...inner, last].some((stage) => stage.holds);
   const within = inner.reduce(
     (source, stage) =>
       stage instanceof Output
         ? new GuardedSource(source, places, stage)
         : new AskedSource(source, places, stage),
-    opened.source,
+    holds ? new PatientSource(opened.source, patience) : opened.source,
   );
-  const waits = last.blocks || inner.some(({ blocks }) => blocks);
   const source = new GuardedSource(within, places, last, waits);
   if (waits) await source.ready();
   return { ...opened, source };

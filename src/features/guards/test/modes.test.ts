@@ -375,3 +375,42 @@ test("an answer without a verdict does not go on, or goes on and says so", async
       expect(`${passed.headers.get("x-weir-guards")} ${whole}`).toContain("asks=unavailable");
     }
 });
+
+test("a provider that falls silent while a guard keeps its answer back is cut off", async () => {
+  const stuck = startUpstream(() =>
+    sse(
+      (function* () {
+        const choices = [{ index: 0, delta: { role: "assistant", content: "" } }];
+        yield `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", choices })}\n\n`;
+        yield { wait: 60_000 };
+      })(),
+    ),
+  );
+  open.push(stuck);
+  const find = [{ name: "word", pattern: WORD, longest: 10 }];
+  const { url } = service(() => ({ verdict: "pass" }));
+  for (const guard of [
+    { find, do: "block", on: "output" },
+    { find, do: "mask", on: "output", mode: "hold" },
+    { webhook: url, do: "mask", on: "output", mode: "hold" },
+  ]) {
+    const gateway = await gatewayWith(
+      { one: guard as JsonObject },
+      {
+        providers: {
+          stuck: { speaks: "chat-completions", baseUrl: `${stuck.url}/v1`, apiKey: "k-1", models: ["m"] },
+        },
+        timeouts: { gapMs: 1_000, holdMs: 500, heartbeatMs: 300 },
+      },
+    );
+    const before = performance.now();
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "stuck/m", stream: true, messages: [{ role: "user", content: "hi" }] }),
+    });
+    expect(await bodyOf(response)).toContain("sent nothing for 1 s");
+    expect(performance.now() - before).toBeLessThan(15_000);
+    await stuck.quiet();
+  }
+});

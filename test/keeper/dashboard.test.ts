@@ -102,6 +102,7 @@ const LEFT_OUT = [
   "weir_guard_unavailable_total",
   "weir_guard_uninspected_total",
   "weir_guard_unrestored_total",
+  "weir_guard_canary_total",
 ];
 
 test("every metric that the code declares is on the dashboard, in an alert, or left out by name", async () => {

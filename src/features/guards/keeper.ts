@@ -12,6 +12,7 @@ const TRY_MS = 5_000;
 export function start(host: KeeperHost): KeeperPart<GuardsUp, GuardsDown> {
   const workers = new Map<(message: GuardsDown) => void, readonly Watched[]>();
   const trials = new Trials();
+  const canaries = new Canaries(host);
   let watch: GuardWatch | undefined;
   /** Its code is loaded when a config first has a guard. */
   const watching = async (): Promise<GuardWatch> => {
@@ -41,7 +42,8 @@ export function start(host: KeeperHost): KeeperPart<GuardsUp, GuardsDown> {
           if ("guards" in message) {
             workers.set(send, message.guards);
             take(message.guards);
-          } else if ("tried" in message) trials.answered(message.tried, message.result);
+          } else if ("out" in message) canaries.report(message.out, message.held);
+          else if ("tried" in message) trials.answered(message.tried, message.result);
           else
             secretOfStore(host).then(
               (secret) => send({ secret }),
@@ -52,6 +54,34 @@ export function start(host: KeeperHost): KeeperPart<GuardsUp, GuardsDown> {
       };
     },
   };
+}
+
+/** Guards through which a value of a canary got out. */
+class Canaries {
+  readonly #host: Pick<KeeperHost, "warn" | "report">;
+  readonly #out = new Set<string>();
+
+  constructor(host: Pick<KeeperHost, "warn" | "report">) {
+    this.#host = host;
+  }
+
+  report(out: Readonly<Record<string, string>>, held: readonly string[]): void {
+    const { warn, report } = this.#host;
+    const of = (subject: string) => ({
+      event: "guard",
+      condition: "canary",
+      subject,
+      facts: { guard: subject },
+    });
+    for (const [name, message] of Object.entries(out)) {
+      warn({ ...of(name), isOver: false, message });
+      if (!this.#out.has(name)) report(message);
+      this.#out.add(name);
+    }
+    for (const name of held)
+      if (this.#out.delete(name))
+        warn({ ...of(name), isOver: true, message: `the guard "${name}" holds planted values again` });
+  }
 }
 
 /** Texts that workers try. */

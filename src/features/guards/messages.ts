@@ -7,6 +7,8 @@ export type GuardsUp =
   | { readonly wants: "secret" }
   /** The guards of the config that serves. */
   | { readonly guards: readonly Watched[] }
+  /** What canaries found: guards whose values got out, with the sentence, and those that held. */
+  | { readonly out: Readonly<Record<string, string>>; readonly held: readonly string[] }
   /** Absent: the worker could not try the text. */
   | { readonly tried: number; readonly result?: Tried };
 

@@ -32,7 +32,14 @@ export const guardUnrestored = counter(
   "Tokens in answers for which the call has no value: a model has made one up or changed one.",
 );
 
+export const guardCanaries = counter(
+  "weir_guard_canary_total",
+  ["guard", "result"],
+  "Values that weir sent through a guard by itself: `held`, or `out` if the provider or the client got one.",
+);
+
 export const GUARD_METRICS = [
+  guardCanaries,
   guardVerdicts,
   guardSeconds,
   guardUnavailable,

@@ -188,6 +188,15 @@ const guards = Type.Object(
         "Whether guarded requests may have content that weir cannot read: images, sounds and documents in base64, and sealed reasoning.",
     }),
     flow: Type.Optional(flow),
+    canary: Type.Optional(
+      Type.String({
+        pattern: "^[1-9][0-9]{0,3}(s|m|h)$",
+        "x-expects": "a time such as 10m",
+        examples: ["10m"],
+        description:
+          "How often weir sends values of its own through the guards, in every format, to a provider inside: one that gets out is an alert. Not in the books. Default: never.",
+      }),
+    ),
   },
   {
     additionalProperties: guard,
@@ -199,7 +208,7 @@ const guards = Type.Object(
 );
 
 /** Words at the top of the section that are no names of guards. */
-const RESERVED = new Set(["uninspected", "flow"]);
+const RESERVED = new Set(["uninspected", "flow", "canary"]);
 
 export const guardsSection = section("guards", guards, {
   after: ["capture", "responses"],
@@ -221,6 +230,14 @@ export interface NamedGuard extends GuardOptions {
 export function guardsOf(config: object): readonly NamedGuard[] {
   const options: [string, unknown][] = Object.entries(guardsSection.of(config));
   return options.flatMap(([name, one]) => (!RESERVED.has(name) && isGuard(one) ? [{ ...one, name }] : []));
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds between canaries; undefined: none flies. */
+export function canaryOf(config: object): number | undefined {
+  const { canary } = guardsSection.of(config);
+  return canary === undefined ? undefined : Number.parseInt(canary, 10) * UNITS_MS[canary.at(-1)!]!;
 }
 
 export function flowOf(config: object): FlowOptions | undefined {

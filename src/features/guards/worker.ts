@@ -7,8 +7,10 @@ import type { GuardsDown, GuardsUp } from "./messages.ts";
 import type { Asked } from "./ask/asked.ts";
 import type { AskHost } from "./ask/make.ts";
 import { ASKED } from "./ask/section.ts";
+import { guardCanaries } from "./metrics.ts";
 import { PLACES } from "./declarations.ts";
-import { asks, flowOf, guardsOf, type NamedGuard, uninspectedOf } from "./section.ts";
+import { asks, canaryOf, flowOf, guardsOf, type NamedGuard, uninspectedOf } from "./section.ts";
+import type { Registry } from "./watch/canary.ts";
 import type { Tried } from "./watch/try.ts";
 import type { Watched } from "./watch/watch.ts";
 
@@ -16,6 +18,7 @@ export function start({ channel, fault, answerNotes, meter, work, clock }: Worke
   let keeper: Keeper | undefined;
   let tryText: (text: string) => Promise<Tried> = async (text) => ({ guards: [], text });
   let loaded: typeof import("./verdicts.ts") | undefined;
+  const canaries = new Canaries({ meter, fault, keeper: () => keeper });
   return {
     async seams(config): Promise<Seams | undefined> {
       const options = guardsOf(config);
@@ -36,14 +39,22 @@ export function start({ channel, fault, answerNotes, meter, work, clock }: Worke
       });
       tryText = (text) => guards.tryText(text);
       return {
-        around: { at: "guard", run: (entry, next) => guards.run(entry, next) },
+        around: {
+          at: "guard",
+          run(entry, next) {
+            canaries.registry = entry.registry;
+            return guards.run(entry, next);
+          },
+        },
         screenTools: (principal) => guards.screen(principal),
         foresee: guards.foresee,
       };
     },
     serves(config) {
       keeper?.watch(guardsOf(config).map(watchedOf));
+      canaries.every(canaryOf(config), guardsOf(config));
     },
+    stop: () => canaries.every(undefined, []),
     recorder() {
       // Calls that began before a reload may have verdicts, too.
       const settle = loaded?.Verdicts.settle;
@@ -74,6 +85,46 @@ const FLOW = { name: "flow", do: "block" as const, on: "output" as const } satis
 /** @returns undefined: the guard asks nothing, and its code is not loaded */
 async function askedOf(guard: NamedGuard, host: AskHost): Promise<Asked | undefined> {
   return asks(guard) ? (await import("./ask/make.ts")).askedOf(guard, host) : undefined;
+}
+
+/** Sends values of weir's own through the guards. Their code is loaded with the first one. */
+class Canaries {
+  readonly #uses: Pick<WorkerHost, "meter" | "fault"> & { keeper(): Keeper | undefined };
+  /** What requests are read with: known with the first call. */
+  registry: Registry | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  /** Each has another value. */
+  #flown = Math.floor(Math.random() * 1_000_000);
+
+  constructor(uses: Pick<WorkerHost, "meter" | "fault"> & { keeper(): Keeper | undefined }) {
+    this.#uses = uses;
+  }
+
+  /** @param ms undefined: never */
+  every(ms: number | undefined, guards: readonly NamedGuard[]): void {
+    clearInterval(this.#timer);
+    if (ms === undefined || guards.length === 0) return;
+    const failed = (cause: unknown) => this.#uses.fault(`guards.canary: ${String(cause)}`);
+    this.#timer = setInterval(() => void this.#fly(guards).catch(failed), ms);
+    this.#timer.unref();
+  }
+
+  async #fly(guards: readonly NamedGuard[]): Promise<void> {
+    const { registry } = this;
+    const keeper = this.#uses.keeper();
+    if (!registry || !keeper) return;
+    const { fly } = await import("./watch/canary.ts");
+    const out: Record<string, string> = {};
+    const held = new Set<string>();
+    for (const one of await fly(guards, registry, () => keeper.secret(), ++this.#flown)) {
+      this.#uses.meter.add(guardCanaries, [one.guard, one.out ? "out" : "held"]);
+      if (one.out)
+        out[one.guard] ??=
+          `a value of the kind ${one.kind} that weir planted went past the guard "${one.guard}" to the ${one.out} (${one.format})`;
+      else held.add(one.guard);
+    }
+    keeper.tell({ out, held: [...held].filter((name) => !(name in out)) });
+  }
 }
 
 const WAIT_MS = 10_000;
@@ -119,6 +170,10 @@ class Keeper {
   watch(guards: readonly Watched[]): void {
     this.#watched = guards;
     if (this.#channel.isUp) this.#channel.send({ guards });
+  }
+
+  tell(message: GuardsUp): void {
+    if (this.#channel.isUp) this.#channel.send(message);
   }
 
   /** The secret of the store. @throws GatewayError if the keeper does not have it within some seconds */

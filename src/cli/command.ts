@@ -11,7 +11,7 @@ import type { CallHeader } from "../core/call-header.ts";
 import type { Column } from "../core/column.ts";
 import type { CheckHow, PluginFinding } from "../core/plugin.ts";
 import type { NamedTables, StartParts } from "../keeper/seams.ts";
-import type { LoadOwnPlugin, NamedPart, Served, WorkerHost, WorkerPart } from "../gateway/seams.ts";
+import type { LoadOwnPlugin, NamedPart, Seams, Served, WorkerHost, WorkerPart } from "../gateway/seams.ts";
 
 /** Completion of a value in a shell: files, folders, or these words. */
 export type Completion = "file" | "folder" | readonly string[];
@@ -41,6 +41,12 @@ export interface Word {
 export type LoadCheck = () => Promise<{
   check(served: Served, how: CheckHow): Promise<readonly PluginFinding[]>;
 }>;
+
+/** A part that says what it would do with a request that `weir explain` explains. */
+export interface NamedForesee {
+  readonly name: string;
+  load(): Promise<{ foresee(config: object): Promise<Seams["foresee"]> }>;
+}
 
 export interface Context {
   /** Positional arguments: at least the required ones of the command, at most all of them. */
@@ -73,6 +79,8 @@ export interface Context {
   workers: readonly NamedPart<WorkerHost, WorkerPart>[];
   /** Loads what these features find for `weir check`. */
   checks: readonly LoadCheck[];
+  /** Loads what these features would do with a request, for `weir explain`. */
+  foresees: readonly NamedForesee[];
   print(text: string): void;
   printError(text: string): void;
 }

@@ -2,7 +2,15 @@
 import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
-import { type Command, CONFIG_FLAGS, configOptions, JSON_FLAG, valueFlags } from "./command.ts";
+import type { Seams } from "../gateway/seams.ts";
+import {
+  type Command,
+  CONFIG_FLAGS,
+  configOptions,
+  JSON_FLAG,
+  type NamedForesee,
+  valueFlags,
+} from "./command.ts";
 import { answerOptions } from "../run/home.ts";
 
 /** The names of the built-in formats and of their dialects of embeddings; plugins may add others. */
@@ -46,6 +54,7 @@ export const explainCommand: Command = {
     const parts = await assemble(config, env, locate, { features: ownPlugins });
     await withStored(parts, { config, locate }, { env, cwd, printError });
     const { registry, catalog, plugins } = parts;
+    const foresee = await foreseenBy(context.foresees, config);
     const input = words[0] === undefined || words[0] === "-" ? Bun.stdin : Bun.file(words[0]);
     const bytes = new Uint8Array(await input.arrayBuffer());
     try {
@@ -66,6 +75,7 @@ export const explainCommand: Command = {
         {
           ...{ registry, catalog, hooks, strict, retries: config.retries },
           ...{ reasoning: new ReasoningCache(), answerOptions: answerOptions(config) },
+          ...(foresee && { foresee }),
         },
       );
       print(JSON.stringify(explained, null, 2));
@@ -77,3 +87,15 @@ export const explainCommand: Command = {
     }
   },
 };
+
+/** @returns undefined: no part would do anything with requests */
+async function foreseenBy(foresees: readonly NamedForesee[], config: object) {
+  const loaded = foresees.map(async ({ name, load }) => {
+    const foresee = await (await load()).foresee(config);
+    return foresee ? [{ name, seams: { foresee } }] : [];
+  });
+  const parts = (await Promise.all(loaded)).flat();
+  if (parts.length === 0) return undefined;
+  const { foreseeAll } = await import("../gateway/life.ts");
+  return (...asked: Parameters<NonNullable<Seams["foresee"]>>) => foreseeAll(parts, ...asked);
+}

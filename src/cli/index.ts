@@ -8,6 +8,7 @@ import { assertDistinct } from "../feature/distinct.ts";
 import {
   additionsOf,
   checksOf,
+  foreseesOf,
   columnsOf,
   type Feature,
   headersOf,
@@ -51,6 +52,7 @@ export async function run(args: readonly string[], features: readonly Feature[])
       operations: () => operationsOf(features),
       keeperParts: (host: KeeperHost) => keeperPartsOf(features, host),
       ...{ ownPlugins: pluginsOf(features), workers: workersOf(features), checks: checksOf(features) },
+      foresees: foreseesOf(features),
     };
     return await command.run({ ...own, ...parts });
   } catch (thrown) {

@@ -1,6 +1,6 @@
 /** The manifest of a feature. It is data: the code behind it is imported where it runs. */
 import type { NamedOperations, OwnOperations } from "../admin/operation.ts";
-import type { AddedFlag, CommandHead, LoadCheck } from "../cli/command.ts";
+import type { AddedFlag, CommandHead, LoadCheck, NamedForesee } from "../cli/command.ts";
 import type { ReferenceKinds } from "../config/references.ts";
 import type { Addition, Section } from "../config/section.ts";
 import type { CallHeader } from "../core/call-header.ts";
@@ -41,6 +41,8 @@ export interface Feature {
   readonly worker?: () => Promise<{ start(host: WorkerHost): WorkerPart }>;
   /** Its lines of `weir check`. */
   readonly check?: LoadCheck;
+  /** What it would do with a request that `weir explain` explains without a gateway that runs. */
+  readonly foresee?: NamedForesee["load"];
   /** Its part in the keeper, beside the books. */
   readonly keeper?: () => Promise<{ start(host: KeeperHost): KeeperPart }>;
   /** Its own process, one for all workers, which weir starts with the first ask of its part in a worker. */
@@ -105,6 +107,11 @@ export function servicesOf(features: readonly Feature[]): NamedService[] {
 /** What features find for `weir check`. */
 export function checksOf(features: readonly Feature[]): readonly LoadCheck[] {
   return features.flatMap(({ check }) => check ?? []);
+}
+
+/** What features would do with a request. */
+export function foreseesOf(features: readonly Feature[]): readonly NamedForesee[] {
+  return features.flatMap(({ name, foresee }) => (foresee ? [{ name, load: foresee }] : []));
 }
 
 /** The tables of features. */

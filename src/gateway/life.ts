@@ -67,8 +67,8 @@ export function compose(parts: readonly LivePart[]): Life {
 }
 
 /** Each part sees the request as the one before hands it on. */
-async function foreseeAll(
-  parts: readonly LivePart[],
+export async function foreseeAll(
+  parts: readonly Pick<LivePart, "name" | "seams">[],
   incoming: Incoming,
   registry: Registry,
 ): Promise<ReadonlyMap<string, Foresight>> {

@@ -175,6 +175,7 @@ test("weir keys create and keys update have its flag, and --unset takes it away"
         ownPlugins: [],
         workers: [],
         checks: [],
+        foresees: [],
         print: () => {},
         printError: () => {},
       },

@@ -18,6 +18,7 @@ export const guards: Feature = {
   tables: () => import("./tables.ts"),
   admin: () => import("./admin.ts"),
   worker: () => import("./worker.ts"),
+  foresee: () => import("./explain.ts"),
   keeper: () => import("./keeper.ts"),
   check: () => import("./check.ts"),
 };

@@ -1,7 +1,10 @@
 /** What guards would do is explained, and nothing is sent: to no provider, and to no service that a guard asks. */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { JsonObject } from "../../../core/json.ts";
-import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
+import { environmentIn } from "../../../../test/helpers/environment.ts";
+import { makeFolder, type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
 import { APIS, EMAIL, SPOKEN } from "../../../../test/helpers/guarded.ts";
 import { json, startUpstream, type Upstream } from "../../../../test/helpers/upstream.ts";
 
@@ -103,4 +106,40 @@ test("what a guard blocks is the error of the call", async () => {
     ...[400, 'The guard "cards" refused messages[0].content: it holds a value of the kind CARD.'],
   ]);
   expect(upstream.requests).toEqual([]);
+});
+
+test("weir explain shows the same without a gateway", async () => {
+  const config = {
+    guards: { pii: { find: ["email"], do: "replace" }, cards: { find: ["card"], do: "block" } },
+  };
+  const folder = await makeFolder({ config });
+  const run = async (content: string) => {
+    const file = join(folder, "request.json");
+    await Bun.write(file, JSON.stringify({ ...chat(content), model: "mock/chat", max_tokens: 5 }));
+    const main = join(import.meta.dir, "../../../main.ts");
+    const child = Bun.spawn([process.execPath, main, "explain", "--format", "chat-completions", file], {
+      ...{ cwd: folder, env: environmentIn(folder), stdout: "pipe", stderr: "pipe" },
+    });
+    const [out, err] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    return { code: await child.exited, out, err };
+  };
+  const { code, out, err } = await run(`Write to ${EMAIL}`);
+  expect([code, err]).toEqual([0, ""]);
+  const { plugins } = JSON.parse(out) as Explained;
+  expect(plugins.guards.guards.map(({ name, verdict }) => [name, verdict])).toEqual([
+    ...[
+      ["pii", "replaced"],
+      ["cards", "passed"],
+    ],
+  ]);
+  expect(plugins.guards.findings).toEqual([{ guard: "pii", kind: "EMAIL", place: "messages[0].content" }]);
+  expect(out).not.toContain(EMAIL);
+  const refused = await run("4111 1111 1111 1111");
+  expect([refused.code, refused.err]).toEqual([
+    ...[1, 'weir: The guard "cards" refused messages[0].content: it holds a value of the kind CARD.\n'],
+  ]);
+  await rm(folder, { recursive: true });
 });

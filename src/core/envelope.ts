@@ -79,7 +79,9 @@ function write(wrapped: Buffer, sealed: Buffer): string {
 
 function read(text: string): { wrapped: Buffer; sealed: Buffer } | undefined {
   if (!isSealed(text)) return undefined;
-  const bytes = Buffer.from(text.slice(MARK.length), "base64url");
+  const coded = text.slice(MARK.length);
+  const bytes = Buffer.from(coded, "base64url");
+  if (bytes.toString("base64url") !== coded) return undefined;
   if (bytes.length < ID + WRAPPED + NONCE + TAG) return undefined;
   return { wrapped: bytes.subarray(0, ID + WRAPPED), sealed: bytes.subarray(ID + WRAPPED) };
 }

@@ -48,7 +48,7 @@ const storeSchema = Type.Optional(
             ),
             sealKey: Type.Optional(
               secret(
-                "Key that seals secrets in the store, such as tokens of people: at least 32 characters, the same in all gateways of the store, such as `${vault:secret/data/weir#seal}`. Default: that of the file `seal.key` in the state folder.",
+                "Key that seals what weir keeps of secrets: at least 32 characters, the same in all gateways. Default: that of a file in the state folder.",
               ),
             ),
             oldSealKeys: Type.Optional(
@@ -111,6 +111,13 @@ export const state = section(
     settle: (written, { folderOf }) => (written === "none" ? "none" : resolve(folderOf("state"), written)),
   },
 );
+
+/** Keys that seal what is kept at rest, the one of now first. */
+export function sealKeysOf(config: object): string[] {
+  const value = store.of(config);
+  const { sealKey, oldSealKeys = [] }: StoreGroup = value instanceof Secret || !value ? {} : value;
+  return [...(sealKey ? [sealKey] : []), ...oldSealKeys].map((key) => key.reveal());
+}
 
 /** Characters. */
 const SHORTEST_KEY = 32;

@@ -177,6 +177,8 @@ export interface Introduction {
   readonly options: ToolsConfig;
   /** Key of the store, base64url; absent while the worker does not know it. */
   readonly seal?: string;
+  /** Keys of the config for tokens at rest, the one of now first. */
+  readonly sealKeys?: readonly string[];
   /** What is approved; absent while the worker does not know it. */
   readonly pins?: ApprovedPins;
 }

@@ -1,7 +1,7 @@
 /** The tables of tools in the store of the books. */
 import type { FeatureTables } from "../../keeper/seams.ts";
 import { PINS, PINS_REPLICA, PINS_TABLES } from "./pins/rows.ts";
-import { SEAL, SEAL_TABLE } from "./seal/row.ts";
+import { SEAL, SEAL_TABLE, SEALED_KEY } from "./seal/row.ts";
 
 const TABLES = [...PINS_TABLES, SEAL_TABLE];
 
@@ -9,5 +9,6 @@ export const tables: FeatureTables = {
   migrations: [PINS, SEAL],
   copied: TABLES,
   recovered: TABLES,
+  sealed: [SEALED_KEY],
   replicas: [PINS_REPLICA],
 };

@@ -2,6 +2,7 @@
 import { cors } from "../../config/sections/listening.ts";
 import type { Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import type { Front } from "./front/front.ts";
+import { sealKeysOf } from "../../config/sections/store.ts";
 import { toolsOf } from "./section.ts";
 
 export const start = (host: WorkerHost): WorkerPart => new Tools(host);
@@ -19,13 +20,13 @@ class Tools implements WorkerPart {
     if (Object.keys(options.servers).length === 0) return undefined;
     if (!this.#front) {
       const { Front } = await import("./front/front.ts");
-      this.#front = new Front(this.#host, options);
+      this.#front = new Front(this.#host, options, sealKeysOf(config));
     }
     return this.#front.seams(options, cors.of(config).origins);
   }
 
   /** Also a config without servers: their sessions and programs end. */
   serves(config: object): void {
-    this.#front?.serves(toolsOf(config));
+    this.#front?.serves(toolsOf(config), sealKeysOf(config));
   }
 }

@@ -51,6 +51,11 @@ export class Credentials {
     [this.#authorities, this.#accounts, this.#exchanges] = this.#made();
   }
 
+  /** Keys that seal tokens at rest, the one of now first. */
+  sealBy(keys: readonly string[]): void {
+    this.#vault.sealBy(keys);
+  }
+
   /** The options of a config; what was known of other ones is forgotten, tokens are not. */
   configure({ url, hosts }: CredentialsOptions): void {
     const options = { hosts, ...(url !== undefined && { url: url.replace(/\/$/, "") }) };

@@ -1,7 +1,11 @@
-/** Tokens and clients at rest: a file for each, sealed with a key of the folder. In memory, where weir has no folder. */
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+/**
+ * Tokens and clients at rest: a file for each, sealed with the key of the config, else with one of the folder. In memory, where weir
+ * has no folder.
+ */
+import { createDecipheriv, randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Envelope, isSealed } from "../../../core/envelope.ts";
 
 const NONCE = 12;
 const TAG = 16;
@@ -12,11 +16,22 @@ export class Vault {
   readonly #fault: (sentence: string) => void;
   readonly #known = new Map<string, unknown>();
   #key: Buffer | undefined;
+  /** Of the config, the one of now first. */
+  #keys: readonly string[] = [];
+  #envelope: Envelope | undefined;
 
   /** @param folder that only this user can read @param fault logs a sentence */
   constructor(folder: string | undefined, fault: (sentence: string) => void) {
     this.#folder = folder;
     this.#fault = fault;
+  }
+
+  /** The keys of a config: all files get the first one. */
+  sealBy(keys: readonly string[]): void {
+    if (Bun.deepEquals(keys, this.#keys)) return;
+    this.#keys = keys;
+    this.#envelope = undefined;
+    if (this.#folder !== undefined) for (const name of this.#listed()) this.#sealAnew(name);
   }
 
   /** @param name letters, digits, dots and dashes @returns undefined: there is nothing, or nothing that this weir has sealed */
@@ -32,10 +47,7 @@ export class Vault {
     this.#known.set(name, value);
     if (this.#folder === undefined) return;
     try {
-      const path = join(this.#folder, name);
-      const draft = `${path}.${randomBytes(6).toString("hex")}.new`;
-      writeFileSync(draft, this.#seal(name, JSON.stringify(value)), { mode: 0o600 });
-      renameSync(draft, path);
+      this.#write(name, this.#envelopeOf().seal(JSON.stringify(value), name));
     } catch (cause) {
       this.#fault(`tools: a token cannot be kept: ${(cause as Error).message}`);
     }
@@ -74,15 +86,42 @@ export class Vault {
     }
   }
 
+  #write(name: string, sealed: string): void {
+    const path = join(this.#folder!, name);
+    const draft = `${path}.${randomBytes(6).toString("hex")}.new`;
+    writeFileSync(draft, sealed, { mode: 0o600 });
+    renameSync(draft, path);
+  }
+
+  /** A file that no key opens stays as it is: the config may have the wrong keys. */
+  #sealAnew(name: string): void {
+    try {
+      const bytes = readFileSync(join(this.#folder!, name));
+      const sealed = bytes.toString("latin1");
+      const next = isSealed(sealed)
+        ? this.#envelopeOf().rewrap(sealed, name)
+        : this.#envelopeOf().seal(this.#open(name, bytes), name);
+      if (next !== undefined && next !== sealed) this.#write(name, next);
+    } catch {
+      // Who reads it says so.
+    }
+  }
+
   /** The name is sealed with it: no file passes for another. */
-  #seal(name: string, text: string): Buffer {
-    const nonce = randomBytes(NONCE);
-    const cipher = createCipheriv("aes-256-gcm", this.#keyOf(), nonce).setAAD(Buffer.from(name));
-    const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+  #envelopeOf(): Envelope {
+    if (this.#envelope) return this.#envelope;
+    const [first, ...others] = [...this.#keys, this.#keyOf().toString("hex")];
+    return (this.#envelope = new Envelope(first!, others));
   }
 
   #open(name: string, bytes: Buffer): string {
+    const sealed = bytes.toString("latin1");
+    if (isSealed(sealed)) {
+      const text = this.#envelopeOf().open(sealed, name);
+      if (text === undefined) throw new Error("no key opens it");
+      return text;
+    }
+    // As earlier releases wrote it.
     const cipher = createDecipheriv("aes-256-gcm", this.#keyOf(), bytes.subarray(0, NONCE));
     cipher.setAAD(Buffer.from(name)).setAuthTag(bytes.subarray(NONCE, NONCE + TAG));
     return Buffer.concat([cipher.update(bytes.subarray(NONCE + TAG)), cipher.final()]).toString("utf8");

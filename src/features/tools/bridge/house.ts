@@ -75,7 +75,8 @@ export class House {
     this.#timer.unref();
   }
 
-  introduced({ options, pins, seal }: Introduction): void {
+  introduced({ options, pins, seal, sealKeys = [] }: Introduction): void {
+    this.#options.credentials.sealBy(sealKeys);
     if (seal !== undefined) this.#seal.share(seal);
     this.#isLean = options.lean === "search";
     this.#isStrict = options.strict === true;

@@ -26,6 +26,7 @@ export class Front {
   readonly #forgetting: Forgetting;
   readonly #open = new OpenStreams((name) => Object.hasOwn(this.#options.servers, name));
   #options: ToolsConfig;
+  #sealKeys: readonly string[];
   /** By the config that serves. */
   #access: Access;
   /** Calls need keys, so that somebody approves tools. */
@@ -33,9 +34,11 @@ export class Front {
   /** The last list of each server. */
   readonly #lists = new Map<string, readonly JsonObject[]>();
 
-  constructor(host: WorkerHost, options: ToolsConfig) {
+  /** @param sealKeys of the config for tokens at rest */
+  constructor(host: WorkerHost, options: ToolsConfig, sealKeys: readonly string[]) {
     this.#host = host;
     this.#options = options;
+    this.#sealKeys = sealKeys;
     this.#access = new Access(options, () => this.#called());
     const keeper = host.channel<ToolsUp, ToolsDown>();
     this.#pins = new Pins(host.replica<PinsRow>("tools_pins"), keeper, host.fault);
@@ -45,7 +48,10 @@ export class Front {
     const seal = new SharedSeal(keeper);
     this.#process = new ToolsProcess(
       (introduction) => host.service<Ask, Piece>(introduction),
-      () => ({ options: revealed(this.#options), ...(seal.key !== undefined && { seal: seal.key }) }),
+      () => ({
+        ...{ options: revealed(this.#options), sealKeys: this.#sealKeys },
+        ...(seal.key !== undefined && { seal: seal.key }),
+      }),
       { pins: this.#pins, seal },
       (value) => this.#watched(value),
     );
@@ -89,8 +95,9 @@ export class Front {
     return connectRoutes(this.#connect, url);
   }
 
-  serves(options: ToolsConfig): void {
+  serves(options: ToolsConfig, sealKeys: readonly string[]): void {
     this.#options = options;
+    this.#sealKeys = sealKeys;
     this.#access = new Access(options, () => this.#called());
     // One worker does it for all.
     this.#forgetting.set(this.#host.isFirst && Object.values(options.servers).some(({ auth }) => auth?.user));

@@ -3,7 +3,8 @@
  * can make states and cursors for a caller that it is anyway, and no other ones.
  */
 import { randomBytes } from "node:crypto";
-import type { KeeperHost } from "../../../keeper/seams.ts";
+import { isSealed, rowOf } from "../../../core/envelope.ts";
+import type { KeeperHost, SealedColumn } from "../../../keeper/seams.ts";
 
 export const SEAL = `
 -- What clients keep for a while is sealed with the key: 32 bytes as base64url.
@@ -11,16 +12,27 @@ CREATE TABLE tools_seal (id TEXT PRIMARY KEY, key TEXT NOT NULL) {KEYED};
 `;
 export const SEAL_TABLE = "tools_seal";
 
-const ID = "requests";
+/** It is sealed by the key of the store. */
+export const SEALED_KEY: SealedColumn = {
+  ...{ table: SEAL_TABLE, column: "key", key: ["id"], isPlain: true },
+};
 
-/** The key of the store; the first gateway makes it. @returns base64url @throws StoreLost */
-export function sealKey({ write }: Pick<KeeperHost, "write">): Promise<string> {
-  return write(async (sql) => {
+const ID = "requests";
+const ROW = rowOf(SEAL_TABLE, "key", [ID]);
+
+/** The key of the store; the first gateway makes it. @returns base64url @throws StoreLost, and Error if it cannot be opened */
+export async function sealKey({ write, envelope }: Pick<KeeperHost, "write" | "envelope">): Promise<string> {
+  const sealing = envelope();
+  const made = randomBytes(32).toString("base64url");
+  const kept = await write(async (sql) => {
     await sql.run("INSERT INTO tools_seal (id, key) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING", [
       ID,
-      randomBytes(32).toString("base64url"),
+      sealing?.seal(made, ROW) ?? made,
     ]);
     const [row] = await sql.all<{ key: string }>("SELECT key FROM tools_seal WHERE id = $1", [ID]);
     return row!.key;
   });
+  const key = isSealed(kept) ? sealing?.open(kept, ROW) : kept;
+  if (key === undefined) throw new Error("the key of the store does not open the one of tools");
+  return key;
 }

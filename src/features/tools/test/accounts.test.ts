@@ -345,6 +345,29 @@ test("a file that was changed, or is that of somebody else, is none", async () =
   expect(said.filter((sentence) => sentence.includes("cannot be read"))).toHaveLength(2);
 });
 
+test("the key of a config seals all files, and the next one too, as long as the one before is named", async () => {
+  await connect();
+  const file = () => {
+    const [name] = readdirSync(join(folder, "auth")).filter((one) => one.startsWith("account"));
+    return readFileSync(join(folder, "auth", name!), "latin1");
+  };
+  const [first, second] = ["first-key-of-the-config-0123456789", "second-key-of-the-config-0123456789"];
+  const before = file();
+  credentials.sealBy([first]);
+  const sealed = file();
+  expect(sealed).not.toBe(before);
+  const next = made();
+  next.sealBy([second, first]);
+  expect(file()).not.toBe(sealed);
+  expect(said).toEqual([]);
+  const wrong = made();
+  wrong.sealBy(["another-key-of-the-config-0123456789"]);
+  const kept = file();
+  await linkOf(wrong);
+  expect(said.filter((sentence) => sentence.includes("cannot be read"))).toHaveLength(1);
+  expect(file()).toBe(kept);
+});
+
 test("a document that only the challenge names is found, and a client that the operator names is used", async () => {
   guarded.isUsual = false;
   const at = server({ client: "ours", secret: "planted:secret ü", scope: "read write" });

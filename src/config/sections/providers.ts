@@ -131,7 +131,7 @@ export const providerOptions = Type.Object(
     optional: Type.Optional(
       Type.Boolean({
         description:
-          "Whether weir starts without the provider if a secret to which it refers cannot be read. The provider is on as soon as the secret can be read. Default: weir does not start.",
+          "Whether weir starts without the provider while a secret of it cannot be read. Default: no.",
       }),
     ),
     apiKey: Type.Optional(

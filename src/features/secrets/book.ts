@@ -5,7 +5,7 @@ import type { WrittenConfig } from "../../config/section.ts";
 import { readDuration } from "./declarations.ts";
 import { placeOf, valueIn } from "./reference.ts";
 import type { SecretRow } from "./rows.ts";
-import { groupOf, openStore } from "./open-store.ts";
+import { openStore } from "./open-store.ts";
 import type { Environment, Lease, Store, StoreOptions } from "./store.ts";
 
 /** All secrets of a start. Milliseconds. */
@@ -148,7 +148,8 @@ export class Book implements ReferenceReader {
     const key = `${kind}:${document}`;
     let found = this.#documents.get(key);
     if (!found) {
-      const refresh = groupOf(kind, this.#options).refresh ?? this.#options.refresh ?? "";
+      const { refresh: all, vault } = this.#options;
+      const refresh = (kind === "vault" ? vault?.refresh : undefined) ?? all ?? "";
       const refreshMs = kind === "file" ? FILE_MS : (readDuration(refresh) ?? REFRESH_MS);
       const isRead = kind === "file" && this.#references.value(name) !== undefined;
       found = {

@@ -21,18 +21,8 @@ export async function openStore(kind: string, options: StoreOptions, env: Enviro
     case "gcp-sm":
       return (await import("./stores/gcp.ts")).secretManager(options.gcp ?? {}, env);
     case "azure-kv":
-      return (await import("./stores/azure.ts")).keyVault(env);
+      return (await import("./stores/azure.ts")).keyVault(options.azure ?? {}, env);
     default:
       return (await import("./stores/k8s.ts")).kubernetesSecrets(options.kubernetes ?? {}, env);
   }
-}
-
-/** The group of options of a kind. */
-export function groupOf(kind: string, options: StoreOptions): { refresh?: string } {
-  const names: Readonly<Record<string, keyof StoreOptions>> = {
-    ...{ vault: "vault", "aws-sm": "aws", "aws-ssm": "aws", "gcp-sm": "gcp", "azure-kv": "azure" },
-    k8s: "kubernetes",
-  };
-  const group = names[kind] && options[names[kind]];
-  return typeof group === "object" ? group : {};
 }

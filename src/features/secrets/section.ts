@@ -43,7 +43,7 @@ const vaultAuth = Type.Union(
     examples: [{ kubernetes: { role: "weir" } }],
     "x-expects": "a group with one of token, approle, kubernetes, jwt and aws",
     description:
-      "How weir signs in: `{token}`, `{approle: {roleId, secretId}}`, `{kubernetes: {role, tokenFile}}`, `{jwt: {role, tokenFile}}` or `{aws: {role, header}}`; each group may have `mount`. Default: `VAULT_TOKEN`.",
+      "How weir signs in: `{token}`, or a group `approle` (`roleId`, `secretId`), `kubernetes` (`role`, `tokenFile`), `jwt` (the same) or `aws` (`role`, `header`), which may have `mount`. Default: `VAULT_TOKEN`.",
   },
 );
 
@@ -74,7 +74,6 @@ const aws = Type.Object(
       Type.Boolean({ description: "Whether weir uses the role of the EC2 instance. Default: no." }),
     ),
     endpoint: text("Address in place of that of AWS. Default: `AWS_ENDPOINT_URL`."),
-    refresh: text("As `secrets.refresh`."),
   },
   { ...CLOSED, description: "Secrets Manager and Parameter Store; credentials as for Bedrock." },
 );
@@ -85,13 +84,16 @@ const gcp = Type.Object(
       "/etc/weir/google.json",
     ]),
     endpoint: text("Address in place of that of Google."),
-    refresh: text("As `secrets.refresh`."),
   },
   { ...CLOSED, description: "Secret Manager of Google Cloud." },
 );
 
 const azure = Type.Object(
-  { refresh: text("As `secrets.refresh`.", ["5m"]) },
+  {
+    authority: text("Address of Entra. Default: `AZURE_AUTHORITY_HOST`, or the public cloud.", [
+      "https://login.microsoftonline.us",
+    ]),
+  },
   {
     ...CLOSED,
     description:
@@ -111,7 +113,6 @@ const kubernetes = Type.Object(
         description: "PEM file with the authorities of the cluster. Default: that of the service account.",
       }),
     ),
-    refresh: text("As `secrets.refresh`."),
   },
   { ...CLOSED, description: "Secrets of Kubernetes." },
 );
@@ -121,8 +122,7 @@ const options = Type.Object(
     refresh: Type.Optional(
       Type.String({
         examples: ["5m"],
-        description:
-          "How often weir reads secrets again that have no lease: `30s`, `5m`, `12h`. Default: `5m`. weir also reads one again if a provider refuses it.",
+        description: "How often weir reads secrets without a lease again: `30s`, `5m`, `12h`. Default: `5m`.",
       }),
     ),
     vault: Type.Optional(vault),
@@ -138,13 +138,14 @@ const options = Type.Object(
       { vault: { address: "https://vault.corp.example:8200", auth: { kubernetes: { role: "weir" } } } },
     ],
     description:
-      "Stores of secrets, for references in the place of secrets: `${vault:secret/data/llm#openai}`, `${aws-sm:prod/llm#/openai/key}`, `${aws-ssm:/prod/openai}`, `${gcp-sm:projects/p/secrets/openai/versions/latest}`, `${azure-kv:https://v.vault.azure.net/secrets/openai}`, `${k8s:namespace/name#key}`, `${exec:op read op://x/y}`. Its own secrets may come from variables and files.",
+      "Stores of secrets to which the config refers, as in `${vault:secret/data/llm#openai}`. Its own secrets come from variables and files.",
   },
 );
 
 export type SecretsOptions = Static<typeof options>;
 export type VaultOptions = Static<typeof vault>;
 export type AwsOptions = Static<typeof aws>;
+export type AzureOptions = Static<typeof azure>;
 export type GcpOptions = Static<typeof gcp>;
 export type KubernetesOptions = Static<typeof kubernetes>;
 
@@ -154,16 +155,16 @@ export const secretsSection = section("secrets", options, {
 });
 
 function faultsIn(written: SecretsOptions): Fault[] {
-  const groups = Object.entries(written).flatMap(([name, value]) =>
-    typeof value === "object" ? [[["secrets", name], value] as const] : [],
-  );
-  const times = [[["secrets"], written] as const, ...groups].flatMap(([path, { refresh }]) =>
+  const times = [
+    [["secrets", "refresh"], written.refresh],
+    [["secrets", "vault", "refresh"], written.vault?.refresh],
+  ] as const;
+  return times.flatMap(([path, refresh]) =>
     faultAt(
-      [...path, "refresh"],
+      path,
       refresh === undefined || readDuration(refresh) !== undefined
         ? undefined
         : "refresh must be a time of at least a second, such as 30s, 5m or 12h",
     ),
   );
-  return times;
 }

@@ -1,5 +1,12 @@
 /** What stores have in common. */
-import type { AwsOptions, GcpOptions, KubernetesOptions, SecretsOptions, VaultOptions } from "./section.ts";
+import type {
+  AwsOptions,
+  AzureOptions,
+  GcpOptions,
+  KubernetesOptions,
+  SecretsOptions,
+  VaultOptions,
+} from "./section.ts";
 
 /** A document of a store, as it was read. */
 export interface Fetched {
@@ -31,6 +38,6 @@ export type Plain<Options> = Options extends { reveal(): string }
     : Options;
 
 export type StoreOptions = Plain<SecretsOptions>;
-export type { AwsOptions, GcpOptions, KubernetesOptions, VaultOptions };
+export type { AwsOptions, AzureOptions, GcpOptions, KubernetesOptions, VaultOptions };
 
 export type Environment = Readonly<Record<string, string | undefined>>;

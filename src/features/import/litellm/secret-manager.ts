@@ -85,8 +85,8 @@ function readAws({ reading: { draft }, settings, system, variable }: Found): Ref
     ...optional("profile", profile?.text),
   };
   if (Object.keys(aws).length > 0) draft.set(["secrets", "aws"], aws, system);
-  region?.taken("secrets.aws.region");
-  profile?.taken("secrets.aws.profile");
+  region?.taken("secrets");
+  profile?.taken("secrets");
   const primary = settings?.member("primary_secret_name");
   primary?.taken("providers");
   return (name) =>

@@ -3,11 +3,11 @@ import { entraToken } from "../../../auth/entra.ts";
 import type { Place } from "../../../core/place.ts";
 import { ask, expectObject } from "../ask.ts";
 import { placeAt } from "../identity.ts";
-import type { Environment, Store } from "../store.ts";
+import type { AzureOptions, Environment, Store } from "../store.ts";
 
 const API = "api-version=7.4";
 
-export function keyVault(env: Environment): Store {
+export function keyVault({ authority }: AzureOptions, env: Environment): Store {
   /** A token is for the vaults of one cloud. */
   const places = new Map<string, Place>();
   return {
@@ -20,7 +20,7 @@ export function keyVault(env: Environment): Store {
         url.hostname.includes(".") && !isOwn ? url.hostname.replace(/^[^.]+\./, "") : "vault.azure.net";
       let place = places.get(audience);
       if (!place) places.set(audience, (place = placeAt("Azure", env)));
-      const authorityHost = env["AZURE_AUTHORITY_HOST"];
+      const authorityHost = authority ?? env["AZURE_AUTHORITY_HOST"];
       const scope = `https://${audience}/.default`;
       const token = await entraToken(place, { scope, ...(authorityHost && { authorityHost }) });
       const headers = { authorization: `Bearer ${token}` };

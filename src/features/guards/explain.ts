@@ -3,7 +3,7 @@ import type { Seams } from "../../gateway/seams.ts";
 import { askedOf } from "./ask/make.ts";
 import { Guards } from "./around.ts";
 import { Guard } from "./guard.ts";
-import { asks, guardsOf, uninspectedOf } from "./section.ts";
+import { asks, guardsOf, secretIn, uninspectedOf } from "./section.ts";
 
 /** No request is sent, so nothing is asked. */
 const ASKS_NOTHING = {
@@ -19,6 +19,9 @@ export async function foresee(config: object): Promise<Seams["foresee"]> {
   );
   const notes = { keep: () => {}, of: () => [] } as never;
   const refusesUnread = uninspectedOf(config) === "block";
-  return new Guards(await Promise.all(guards), { root: () => new Uint8Array(32), notes, refusesUnread })
-    .foresee;
+  return new Guards(await Promise.all(guards), {
+    root: () => secretIn(config) ?? new Uint8Array(32),
+    notes,
+    refusesUnread,
+  }).foresee;
 }

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type Fault, faultAt, type Path } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
-import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
+import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
 import { slowness } from "../../config/slow-expression.ts";
 import { askingFaults, webhookFaults } from "./ask/faults.ts";
 import { ASKED, ASKING, webhook } from "./ask/section.ts";
@@ -188,6 +188,11 @@ const guards = Type.Object(
         "Whether guarded requests may have content that weir cannot read: images, sounds and documents in base64, and sealed reasoning.",
     }),
     flow: Type.Optional(flow),
+    secret: Type.Optional(
+      secret(
+        "Tokens are derived from it, at least 16 characters: the same with each store, so that a tape that is recorded with guards can be replayed. Default: a secret of the store.",
+      ),
+    ),
     canary: Type.Optional(
       Type.String({
         pattern: "^[1-9][0-9]{0,3}(s|m|h)$",
@@ -207,8 +212,11 @@ const guards = Type.Object(
   },
 );
 
+/** Tokens of a shorter secret could be guessed. Characters. */
+const SHORTEST_SECRET = 16;
+
 /** Words at the top of the section that are no names of guards. */
-const RESERVED = new Set(["uninspected", "flow", "canary"]);
+const RESERVED = new Set(["uninspected", "flow", "canary", "secret"]);
 
 export const guardsSection = section("guards", guards, {
   after: ["capture", "responses"],
@@ -233,6 +241,12 @@ export function guardsOf(config: object): readonly NamedGuard[] {
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** The secret of the config from which tokens are derived; undefined: that of the store. */
+export function secretIn(config: object): Uint8Array | undefined {
+  const text = guardsSection.of(config).secret?.reveal();
+  return text === undefined ? undefined : new Bun.CryptoHasher("sha256").update(text).digest();
+}
 
 /** Milliseconds between canaries; undefined: none flies. */
 export function canaryOf(config: object): number | undefined {
@@ -267,6 +281,8 @@ function isGuard(one: unknown): one is GuardOptions {
 function guardFaults(written: unknown): Fault[] {
   const entries = isObject(written) ? Object.entries(written) : [];
   return entries.flatMap(([name, one]) => {
+    if (name === "secret" && typeof one === "string" && one.length < SHORTEST_SECRET)
+      return faultAt(["guards", name], `must have at least ${SHORTEST_SECRET} characters`);
     if (RESERVED.has(name)) return [];
     if (!GUARD_NAME.test(name))
       return faultAt(

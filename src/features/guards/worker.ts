@@ -9,7 +9,7 @@ import type { AskHost } from "./ask/make.ts";
 import { ASKED } from "./ask/section.ts";
 import { guardCanaries } from "./metrics.ts";
 import { PLACES } from "./declarations.ts";
-import { asks, canaryOf, flowOf, guardsOf, type NamedGuard, uninspectedOf } from "./section.ts";
+import { asks, canaryOf, flowOf, guardsOf, type NamedGuard, secretIn, uninspectedOf } from "./section.ts";
 import type { Registry } from "./watch/canary.ts";
 import type { Tried } from "./watch/try.ts";
 import type { Watched } from "./watch/watch.ts";
@@ -23,6 +23,7 @@ export function start({ channel, fault, answerNotes, meter, work, clock }: Worke
     async seams(config): Promise<Seams | undefined> {
       const options = guardsOf(config);
       const flow = flowOf(config);
+      const written = secretIn(config);
       if (options.length === 0 && !flow) return undefined;
       const [{ Guards }, { Guard }] = await Promise.all([import("./around.ts"), import("./guard.ts")]);
       loaded ??= await import("./verdicts.ts");
@@ -31,7 +32,7 @@ export function start({ channel, fault, answerNotes, meter, work, clock }: Worke
         options.map(async (one) => new Guard(one, await askedOf(one, { fault, work }))),
       );
       const guards = new Guards(flow ? [...own, new Guard({ ...flow, ...FLOW }, undefined, flow)] : own, {
-        root: () => known.secret(),
+        root: () => written ?? known.secret(),
         notes: answerNotes,
         refusesUnread: uninspectedOf(config) === "block",
         clock,

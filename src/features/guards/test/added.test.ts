@@ -109,3 +109,18 @@ test("weir check names keys whose guards do not exist", async () => {
   ]);
   await rm(folder, { recursive: true });
 });
+
+test("a secret of tokens that could be guessed is refused, and none is shown", async () => {
+  const load = async (secret: string) => {
+    const folder = await makeFolder({
+      config: { guards: { secret, pii: { find: ["email"], do: "mask" } } },
+    });
+    try {
+      return loadConfig({ flags: {}, env: {}, cwd: folder, sections: [guardsSection] }).config;
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  };
+  expect(load("too-short")).rejects.toThrow("must have at least 16 characters");
+  expect(JSON.stringify(await load("long-enough-canary"))).not.toContain("canary");
+});

@@ -5,7 +5,7 @@ import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec } from "../../core/format.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { UpstreamTimeouts } from "../../core/provider.ts";
-import type { Clock } from "../../gateway/delivery/clock.ts";
+import { Clock } from "../../gateway/delivery/clock.ts";
 import { describeError } from "../../gateway/delivery/settle.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
 import { type Edited, Entry, type Seams } from "../../gateway/seams.ts";
@@ -44,6 +44,13 @@ interface Uses {
   readonly refusesUnread: boolean;
   readonly clock: Clock;
   readonly timeouts: UpstreamTimeouts;
+}
+
+/** For guards beside a gateway: no provider answers, and nothing is stored. */
+export function usesBeside(root: Uses["root"], refusesUnread = false): Uses {
+  const timeouts = { connectMs: Infinity, firstByteMs: Infinity, gapMs: Infinity, totalMs: Infinity };
+  const notes: Pick<AnswerNotes, "keep" | "of"> = { keep: () => {}, of: () => [] };
+  return { root, refusesUnread, timeouts, notes: notes as AnswerNotes, clock: new Clock() };
 }
 
 export class Guards {

@@ -1,7 +1,7 @@
 /** What guards would do with a request that `weir explain` explains, without a gateway that runs: its tokens are those of no store. */
 import type { Seams } from "../../gateway/seams.ts";
 import { askedOf } from "./ask/make.ts";
-import { Guards } from "./around.ts";
+import { Guards, usesBeside } from "./around.ts";
 import { Guard } from "./guard.ts";
 import { asks, guardsOf, secretIn, uninspectedOf } from "./section.ts";
 
@@ -17,11 +17,6 @@ export async function foresee(config: object): Promise<Seams["foresee"]> {
   const guards = options.map(
     async (one) => new Guard(one, asks(one) ? await askedOf(one, ASKS_NOTHING) : undefined),
   );
-  const notes = { keep: () => {}, of: () => [] } as never;
-  const refusesUnread = uninspectedOf(config) === "block";
-  return new Guards(await Promise.all(guards), {
-    root: () => secretIn(config) ?? new Uint8Array(32),
-    notes,
-    refusesUnread,
-  }).foresee;
+  const uses = usesBeside(() => secretIn(config) ?? new Uint8Array(32), uninspectedOf(config) === "block");
+  return new Guards(await Promise.all(guards), uses).foresee;
 }

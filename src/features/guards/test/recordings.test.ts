@@ -262,6 +262,9 @@ function streamFault(recording: Recording, places: TextPlaces): string | undefin
 }
 
 /** @returns what does not hold */
+/** A JSON answer is there as a whole. */
+const NO_PATIENCE = undefined as never;
+
 async function answerFault(recording: Recording, places: TextPlaces): Promise<string | undefined> {
   const bytes = answerBytes(recording);
   const body = parseJson(bytes.toString());
@@ -278,7 +281,7 @@ async function answerFault(recording: Recording, places: TextPlaces): Promise<st
   }
   const said = changes.size === 0 ? bytes : withTexts(bytes, changes);
   const answer = { kind: "json", status: 200, headers: {}, body: said } as const;
-  const opened = await guardAnswer(answer, places, { inner: [], last: output });
+  const opened = await guardAnswer(answer, places, { inner: [], last: output }, NO_PATIENCE);
   const got = opened.kind === "json" ? Buffer.from(opened.body as Uint8Array).toString() : "";
   const wanted = replaced(Buffer.from(said).toString(), tokens);
   const plain = (json: string) => json.replace(/"logprobs":\{"content":\[.*?\],"refusal"/g, "");

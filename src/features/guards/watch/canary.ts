@@ -10,7 +10,7 @@ import { isObject, parseJson } from "../../../core/json.ts";
 import type { Opened } from "../../../gateway/lanes/lane.ts";
 import { Entry } from "../../../gateway/seams.ts";
 import { readJson } from "../../../stream/json-nodes.ts";
-import { Guards } from "../around.ts";
+import { Guards, usesBeside } from "../around.ts";
 import { Guard } from "../guard.ts";
 import { writtenAnswer } from "../pass/refusal.ts";
 import { type Client, CLIENTS } from "../prove/clients.ts";
@@ -35,7 +35,6 @@ export interface Flight {
 const KEEPS = new Set(["replace", "mask", "block"]);
 /** Characters of an event of a stream. */
 const PIECE = 3;
-const NO_NOTES = { keep: () => {}, of: () => [] };
 
 /** @param root the secret of the store @param seed another value for each number */
 export async function fly(
@@ -49,7 +48,7 @@ export async function fly(
     const { keys: _, models: __, unless: ___, ...whole } = options;
     const guard = new Guard(whole);
     if (!KEEPS.has(guard.action)) continue;
-    const running = new Guards([guard], { root, notes: NO_NOTES as never, refusesUnread: false });
+    const running = new Guards([guard], usesBeside(root));
     for (const client of CLIENTS) {
       const codec = registry.formats.get(client.name)?.client;
       if (!codec?.facts.places) continue;

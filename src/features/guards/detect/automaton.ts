@@ -1,10 +1,10 @@
 /**
- * Finds many words in one pass (Aho and Corasick, 1975), whatever their case. A row of the table is made when its state is met
- * first: texts meet few of them.
+ * Finds many words in one pass (Aho and Corasick, 1975), whatever their case. A cell of the table is made when it is met first:
+ * texts meet few of them.
  */
 import { byBlock } from "./classes.ts";
 
-/** Cells of rows that are kept: 16 MiB. */
+/** Cells of the table: 16 MiB. Of more states than it has room for, the others are computed each time. */
 const MOST_CELLS = 4_194_304;
 
 /** A character without its case, if that has the same length. */
@@ -25,26 +25,29 @@ export class Automaton {
   /** The words that end in a state. */
   readonly #ends: (readonly number[])[] = [[]];
   readonly #isEnd: Uint8Array;
-  readonly #rows: (Int32Array | undefined)[] = [];
-  #cells = 0;
+  /** By state and class: the next state. -1: it is not known yet. */
+  readonly #table: Int32Array;
 
   constructor(words: Iterable<string>) {
     this.words = [...words];
     for (const [number, word] of this.words.entries()) this.#add(word, number);
     this.#link();
+    this.#table = new Int32Array(Math.min(MOST_CELLS, this.#ends.length * this.#classes)).fill(-1);
     this.#isEnd = Uint8Array.from(this.#ends, ({ length }) => (length > 0 ? 1 : 0));
   }
 
   /** @param hit gets the number of a word and the position behind it, in the order of these */
   find(text: string, from: number, hit: (word: number, end: number) => void): void {
-    const rows = this.#rows;
+    const table = this.#table;
     const ascii = this.#ascii;
     const isEnd = this.#isEnd;
+    const classes = this.#classes;
     let state = 0;
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      const row = rows[state] ?? this.#row(state);
-      state = row[code < 128 ? ascii[code]! : this.#beyondAscii(code)]!;
+      const one = code < 128 ? ascii[code]! : this.#beyondAscii(code);
+      const known = table[state * classes + one]!;
+      state = known >= 0 ? known : this.#transition(state, one);
       if (isEnd[state] === 1) for (const word of this.#ends[state]!) hit(word, at + 1);
     }
   }
@@ -66,8 +69,9 @@ export class Automaton {
   }
 
   #next(state: number, code: number): number {
-    const row = this.#rows[state] ?? this.#row(state);
-    return row[code < 128 ? this.#ascii[code]! : this.#beyondAscii(code)]!;
+    const one = code < 128 ? this.#ascii[code]! : this.#beyondAscii(code);
+    const known = this.#table[state * this.#classes + one] ?? -1;
+    return known >= 0 ? known : this.#transition(state, one);
   }
 
   #beyondAscii(code: number): number {
@@ -119,16 +123,15 @@ export class Automaton {
     }
   }
 
-  #row(state: number): Int32Array {
-    if (this.#cells > MOST_CELLS) {
-      this.#rows.length = 0;
-      this.#cells = 0;
+  #transition(state: number, one: number): number {
+    let from = state;
+    let next = this.#children[from]!.get(one);
+    while (next === undefined && from > 0) {
+      from = this.#fails[from]!;
+      next = this.#children[from]!.get(one);
     }
-    this.#cells += this.#classes;
-    const row = new Int32Array(this.#classes);
-    if (state > 0) row.set(this.#rows[this.#fails[state]!] ?? this.#row(this.#fails[state]!));
-    for (const [one, child] of this.#children[state]!) row[one] = child;
-    this.#rows[state] = row;
-    return row;
+    // Out of its bounds an array keeps nothing.
+    this.#table[state * this.#classes + one] = next ?? 0;
+    return next ?? 0;
   }
 }

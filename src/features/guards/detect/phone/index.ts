@@ -1,4 +1,4 @@
-/** Telephone numbers: with `+` and a calling code (ITU-T E.164), and as they are written within some regions. */
+/** Telephone numbers: with `+` and a calling code (ITU-T, E-164), and as they are written within some regions. */
 import { isAlnum, isDigit, isWord, runAtEnd } from "../classes.ts";
 import type { Detector, Finding } from "../detector.ts";
 import { readNumber, type Written } from "./number.ts";

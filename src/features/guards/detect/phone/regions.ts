@@ -1,4 +1,4 @@
-/** Regions of the numbering plan of telephones (ITU-T E.164): the numbers that each can have. */
+/** Regions of the numbering plan of telephones (ITU-T, E-164): the numbers that each can have. */
 import data from "./regions.json" with { type: "json" };
 
 export interface Region {

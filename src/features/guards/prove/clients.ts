@@ -236,6 +236,9 @@ const responses: Client = {
     const typed = (type: string) => events.filter((event) => event.type === type);
     const text = joined(typed("response.output_text.delta"), "delta");
     const args = joined(typed("response.function_call_arguments.delta"), "delta");
+    const done = joined(typed("response.output_text.done"), "text");
+    const doneArgs = joined(typed("response.function_call_arguments.done"), "arguments");
+    if (done !== text || doneArgs !== args) return { text: `its parts end as ${done}${doneArgs}`, args: "" };
     for (const event of typed("response.completed")) {
       const whole = joined([event], "response.output.*.content.*.text");
       const wholeArgs = joined([event], "response.output.*.arguments");

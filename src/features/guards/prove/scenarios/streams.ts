@@ -108,4 +108,88 @@ const beginnings: Scenario = {
   },
 };
 
-export const STREAMS: readonly Scenario[] = [choices, calls, beginnings];
+const escapes: Scenario = {
+  name: "an escape in front of a value in arguments",
+  async run(stage) {
+    const json = JSON.stringify({ to: "\tanna.model@example.com", cc: "\nbob.model@example.com" });
+    const pieces = json.match(/.{1,4}/g)!.map((piece) =>
+      chunk([
+        {
+          ...{ index: 0, finish_reason: null },
+          delta: {
+            tool_calls: [
+              { index: 0, id: "c", type: "function", function: { name: "send", arguments: piece } },
+            ],
+          },
+        },
+      ]),
+    );
+    const play: Play = () => new Streamed([...pieces, DONE]);
+    await stage.with(play, async () => {
+      const tools = [{ type: "function", function: { name: "send", parameters: { type: "object" } } }];
+      const asking = {
+        model: "p-chat-completions/email-mask",
+        stream: true,
+        tools,
+        messages: [user(stage.mark)],
+      };
+      const { said } = await stage.ask(CHAT, asking);
+      const args = eventsIn(said)
+        .flatMap((event) => valuesAt(event, "choices.*.delta.tool_calls.*.function.arguments"))
+        .join("");
+      const masked = JSON.stringify({ to: "\t[EMAIL]", cc: "\n[EMAIL]" });
+      stage.checks.that("arguments stay JSON", args === masked, args);
+    });
+  },
+};
+
+const halves: Scenario = {
+  name: "half a token at the end of a block, and half at the beginning of the next",
+  async run(stage) {
+    const event = (type: string, more: JsonObject) =>
+      Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`);
+    const block = (index: number, text: string) => [
+      event("content_block_start", { index, content_block: { type: "text", text: "" } }),
+      event("content_block_delta", { index, delta: { type: "text_delta", text } }),
+      event("content_block_stop", { index }),
+    ];
+    const play: Play = (request) => {
+      const token = tokensIn(bodyOf(request))[0] ?? "";
+      const message = {
+        id: "a",
+        type: "message",
+        role: "assistant",
+        model: "m",
+        content: [],
+        stop_reason: null,
+        usage: { input_tokens: 1, output_tokens: 1 },
+      };
+      return new Streamed([
+        event("message_start", { message }),
+        ...block(0, `to ${token.slice(0, 12)}`),
+        ...block(1, `${token.slice(12)} now`),
+        event("message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } }),
+        event("message_stop", {}),
+      ]);
+    };
+    await stage.with(play, async () => {
+      const asking = {
+        model: "p-messages/email-replace",
+        stream: true,
+        max_tokens: 9,
+        messages: [user(`${stage.mark} ${stage.value()}`)],
+      };
+      const { said } = await stage.ask("/v1/messages", asking);
+      const token = tokensIn(stage.bodies[0] ?? "")[0]!;
+      const texts = eventsIn(said).flatMap((one) => valuesAt(one, "delta.text"));
+      stage.checks.that(
+        "they stay apart",
+        texts.join("|") === `to ${token.slice(0, 12)}|${token.slice(12)} now`,
+        said,
+      );
+    });
+    stage.judgeProvider(1);
+  },
+};
+
+export const STREAMS: readonly Scenario[] = [choices, calls, beginnings, escapes, halves];

@@ -189,4 +189,47 @@ const strangers: Scenario = {
   },
 };
 
-export const TURNS: readonly Scenario[] = [strangers, masked, fallback, stored, turns, cached, signed];
+const unchanged: Scenario = {
+  name: "signed reasoning with a value that is found elsewhere",
+  async run(stage) {
+    // It stays in what is kept of the call.
+    const value = "signed.words@example.com";
+    const thinking = { type: "thinking", thinking: `I write to ${value}.`, signature: "c2lnbmVk" };
+    const content = [{ type: "text", text: "ok" }];
+    const play: Play = () =>
+      json({
+        type: "message",
+        id: "a",
+        role: "assistant",
+        model: "m",
+        content,
+        stop_reason: "end_turn",
+        usage: { input_tokens: 1, output_tokens: 1 },
+      });
+    await stage.with(play, async () => {
+      const said = { role: "assistant", content: [thinking, { type: "text", text: "Yes." }] };
+      const messages = [user(`${stage.mark} to ${value}`), said, user("go on")];
+      const asking = {
+        model: "p-messages/email-replace",
+        max_tokens: 2_000,
+        thinking: { type: "enabled", budget_tokens: 1_024 },
+        messages,
+      };
+      await stage.ask("/v1/messages", asking);
+    });
+    const body = stage.bodies[0] ?? "";
+    stage.checks.that("its signature holds", body.includes(JSON.stringify(thinking)), body);
+    stage.checks.that("the text has a token", tokensIn(body).length === 1, body);
+  },
+};
+
+export const TURNS: readonly Scenario[] = [
+  unchanged,
+  strangers,
+  masked,
+  fallback,
+  stored,
+  turns,
+  cached,
+  signed,
+];

@@ -189,11 +189,6 @@ const EDITS: Readonly<Record<string, Edits>> = {
   [`${G}pass/stream.ts`]: [
     ["no last flush", "const judged = this.#settle(true);", "const judged = this.#settle(false);"],
     [
-      "closed channels stay open",
-      "const judged = channel.settle(this.#output, true);",
-      "const judged = channel.settle(this.#output, false);",
-    ],
-    [
       "an answer that is blocked goes on",
       "if (judged) return this.#block(this.#settle(false) ?? judged);",
       "if (judged) continue;",

@@ -320,6 +320,32 @@ describe("beside: the provider works while the guard judges", () => {
     expect(upstream.requests.map(({ state }) => state)).toEqual(["closed"]);
   });
 
+  test("as a refusal, which the client gets whole although the call was stopped", async () => {
+    const upstream = startUpstream(() => silence());
+    open.push(upstream);
+    const hook = service((asked) => ({ verdict: "pass", findings: find(asked) }));
+    const gateway = await gatewayWith(
+      { asks: { webhook: hook.url, do: "block", on: "input", mode: "beside", as: "refusal" } },
+      {
+        providers: {
+          slow: { speaks: "chat-completions", baseUrl: `${upstream.url}/v1`, apiKey: "k-1", models: ["m"] },
+        },
+      },
+    );
+    for (const stream of [false, true]) {
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: "slow/m", stream, messages: [{ role: "user", content: WORD }] }),
+      });
+      const text = await bodyOf(response);
+      expect([stream, response.status, text.includes('"content_filter"')]).toEqual([stream, 200, true]);
+      expect(text).toContain("The guard");
+      if (stream) expect(text).toContain("[DONE]");
+    }
+    await upstream.quiet();
+  });
+
   test("a guard without a verdict stops the provider too", async () => {
     const upstream = startUpstream(() => silence());
     open.push(upstream);

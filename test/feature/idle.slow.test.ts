@@ -28,7 +28,7 @@ process.exit(0);
 
 /** Declarations, and what a part says of a config. */
 const MAY =
-  /\/(index|section|columns|headers|metrics|key-options|declarations|errors|flags|worker|plugin)\.ts$/;
+  /\/(index|section|faults|columns|headers|metrics|key-options|declarations|errors|flags|worker|plugin)\.ts$/;
 
 /** Capture on demand is on by default: workers hold its rules, so that the first one is in force at once. */
 const HELD = /\/capture\/(run-rules|rules|tables)\.ts$/;

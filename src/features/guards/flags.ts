@@ -29,7 +29,7 @@ export const guardsCommands: readonly CommandHead[] = [
     flags: [
       { name: "--all", help: "prove the whole matrix, which takes half an hour, and not a sample" },
       { name: "--seed", value: "N", help: "seed of the sample (default 1)" },
-      { name: "--cells", value: "N", help: "size of the sample (default 1500)" },
+      { name: "--cells", value: "N", help: "size of the sample (default 1300)" },
       { name: "--cell", value: "CELL", help: "prove one cell, as a failure names it" },
       { name: "--first", help: "end at the first failure" },
       { name: "--json", help: "print the result as JSON, or write it to FILE beside the matrix" },

@@ -8,7 +8,7 @@ import { allCells, type Cell, cellNamed, LANES, sampledCells } from "./matrix.ts
 import { prove, type Proof } from "./prove.ts";
 import { KINDS } from "./values.ts";
 
-const SAMPLE = 1_500;
+const SAMPLE = 1_300;
 /** Characters around a value in a long text. */
 const LONG = { sample: 3_000, all: 20_000 };
 /** Failures that are printed. */

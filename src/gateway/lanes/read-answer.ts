@@ -12,7 +12,8 @@ import type { ByteReader, ByteStream, UpstreamResponse } from "./transport.ts";
 /** Limit of an error body; weir does not read the rest. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Limit of a JSON answer, unless the caller sets another. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** As much of an answer as weir holds as a whole. */
+export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** Whether the provider sends a stream. @param requested whether weir requested one */
 export function isStream({ headers }: UpstreamResponse, target: Target, requested: boolean): boolean {

@@ -1,6 +1,7 @@
 /** An answer behind guards. */
 import { isObject, parseJson } from "../../../core/json.ts";
 import type { AnswerText, TextPlaces } from "../../../core/text-places.ts";
+import { MAX_ANSWER_BYTES } from "../../../gateway/lanes/read-answer.ts";
 import type { Opened, OpenedJson, OpenedStream } from "../../../gateway/lanes/lane.ts";
 import { askWhole } from "../ask/whole.ts";
 import { AskedSource } from "../ask/source.ts";
@@ -30,13 +31,15 @@ async function guardStream(
   patience: Patience,
 ): Promise<OpenedStream> {
   const waits = last.blocks || inner.some(({ blocks }) => blocks);
-  const holds = waits || [...inner, last].some((stage) => stage.holds);
+  const holds = [...inner, last].some((stage) => stage.holds);
   const within = inner.reduce(
     (source, stage) =>
       stage instanceof Output
         ? new GuardedSource(source, places, stage)
         : new AskedSource(source, places, stage),
-    holds ? new PatientSource(opened.source, patience) : opened.source,
+    holds || waits
+      ? new PatientSource(opened.source, patience, holds ? MAX_ANSWER_BYTES : undefined)
+      : opened.source,
   );
   const source = new GuardedSource(within, places, last, waits);
   if (waits) await source.ready();

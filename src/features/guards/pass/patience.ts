@@ -1,5 +1,6 @@
-/** Ends an answer whose provider is silent while a guard keeps it back: no one else hears the provider then. */
+/** Ends an answer that a guard keeps back if its provider is silent, which nothing else sees then, or if it is too long to be held. */
 import type { Call } from "../../../core/call.ts";
+import { GatewayError } from "../../../core/error.ts";
 import type { UpstreamTimeouts } from "../../../core/provider.ts";
 import type { Clock, Watcher } from "../../../gateway/delivery/clock.ts";
 import { timeoutsOf } from "../../../gateway/delivery/deadline.ts";
@@ -19,10 +20,14 @@ export class PatientSource extends Passed implements Watcher {
   /** Monotonic milliseconds since which the provider is asked for bytes. */
   #since = 0;
   #isOver = false;
+  /** Bytes that may still come. */
+  #left: number;
 
-  constructor(inner: ByteSource, patience: Patience) {
+  /** @param most bytes that are held; absent: they go on piece by piece */
+  constructor(inner: ByteSource, patience: Patience, most = Infinity) {
     super(inner);
     this.#patience = patience;
+    this.#left = most;
   }
 
   protected override takeInto(receiver: Receiver): void {
@@ -33,7 +38,10 @@ export class PatientSource extends Passed implements Watcher {
 
   override piece(bytes: Uint8Array): void {
     this.#patience.clock.remove(this);
-    if (!this.#isOver) super.piece(bytes);
+    if (this.#isOver) return;
+    this.#left -= bytes.length;
+    if (this.#left < 0) this.#endWith(tooLong());
+    else super.piece(bytes);
   }
 
   override end(): void {
@@ -57,9 +65,20 @@ export class PatientSource extends Passed implements Watcher {
     const { call, timeouts } = this.#patience;
     const { gapMs } = timeoutsOf(call, timeouts);
     if (now - Math.max(this.#since, call.attempt?.heardAt ?? 0) <= gapMs) return;
-    const silent = idleTimeout(gapMs);
-    this.stop(silent);
-    this.fail(silent);
+    this.#endWith(idleTimeout(gapMs));
+  }
+
+  #endWith(error: GatewayError): void {
+    this.stop(error);
+    this.fail(error);
     this.#isOver = true;
   }
+}
+
+function tooLong(): GatewayError {
+  return new GatewayError(
+    "upstream",
+    "The answer is too long for a guard that holds it as a whole. Ask for a shorter one.",
+    { code: "upstream_too_large" },
+  );
 }

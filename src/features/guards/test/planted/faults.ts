@@ -202,11 +202,7 @@ const EDITS: Readonly<Record<string, Edits>> = {
   ],
   [`${G}pass/events.ts`]: [["events do not wait", "event.open === 0 && !isStopped", "!isStopped"]],
   [`${G}pass/answer.ts`]: [
-    [
-      "whole answers are not judged",
-      'return opened.kind === "json" ? guardJson(opened, places, stages) : guardStream',
-      'return opened.kind === "json" ? opened : guardStream',
-    ],
+    ["whole answers are not judged", "? guardJson(opened, places, stages)", "? opened"],
     [
       "streams are not judged",
       "return { ...opened, source };",

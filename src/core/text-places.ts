@@ -33,6 +33,8 @@ export interface Text {
   readonly isJson?: true;
   /** Other parts of the conversation refer to it by its letters, as calls to the name of a tool: it cannot be replaced. */
   readonly isReference?: true;
+  /** A number among arguments or results of tools. What is written in its place is a string. */
+  readonly isNumber?: true;
 }
 
 /** A text of a request. */

@@ -70,6 +70,24 @@ function stringAt(text: Buffer, start: number, end: number): string {
   return inner.includes("\\") ? (JSON.parse(`"${inner}"`) as string) : inner;
 }
 
+/** Digits of the shortest number that may be that of a person: a telephone number. */
+export const LEAST_DIGITS = 7;
+
+/** Whether a value that is no text may be a number of as many digits. */
+export function mayBeValue({ type, start, end }: Pick<BytesNode, "type" | "start" | "end">): boolean {
+  return type === "other" && end - start >= LEAST_DIGITS;
+}
+
+/** A number without its point and its exponent: `4.1e2` is `410`. All of its digits stay. */
+export function numberAt(bytes: Uint8Array, { start, end }: Pick<BytesNode, "start" | "end">): string {
+  const written = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(
+    "latin1",
+    start,
+    end,
+  );
+  return /[.eE]/.test(written) ? String(Number(written)) : written;
+}
+
 /** @param bytes valid JSON, whose depth has been checked */
 export function readJson(bytes: Uint8Array): BytesNode {
   return new Reader(bytes).value();

@@ -1,7 +1,7 @@
 /** Finds the texts of requests and answers by the tables of the formats. */
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { AnswerText, Text, TextKind, TextPlace, TextPlaces } from "../../core/text-places.ts";
-import { type BytesNode, readJson } from "../../stream/json-nodes.ts";
+import { type BytesNode, LEAST_DIGITS, mayBeValue, numberAt, readJson } from "../../stream/json-nodes.ts";
 
 /** What a table says of a value. */
 export type Rule = Leaf | Level;
@@ -88,7 +88,7 @@ export function textPlaces({ request, answer, spell, ...rest }: Options): Tabled
     rules: { request, answer },
     request(bytes, withNames = false) {
       const found: TextPlace[] = [];
-      find(request, readJson(bytes), {}, "", { spell, withNames, found });
+      find(request, readJson(bytes), {}, "", { bytes, spell, withNames, found });
       return found;
     },
     answer: (body) => textsOf(body).map(({ channel: _, ...text }) => text),
@@ -98,6 +98,7 @@ export function textPlaces({ request, answer, spell, ...rest }: Options): Tabled
 }
 
 interface Finding {
+  readonly bytes: Uint8Array;
   readonly spell: ((name: string) => string) | undefined;
   readonly withNames: boolean;
   readonly found: TextPlace[];
@@ -112,6 +113,15 @@ function find(rule: Rule, node: BytesNode, around: Said, path: string, how: Find
       const { role } = around;
       const read = () => node.scalar() as string;
       how.found.push({ ...text, ...(role !== undefined && { role }), start, end, read });
+      return;
+    }
+    case "other": {
+      const read = mayBeValue(node) ? () => numberAt(how.bytes, node) : undefined;
+      const { channel: _, call: _call, ...text } = foundBy(rule, around, path);
+      if (read && NUMBERED.has(text.kind)) {
+        const { start, end } = node;
+        how.found.push({ ...text, isNumber: true, start, end, read });
+      }
       return;
     }
     case "array": {
@@ -135,6 +145,8 @@ function find(rule: Rule, node: BytesNode, around: Said, path: string, how: Find
   }
 }
 
+/** Where a number is one of a person, and none of the format. */
+const NUMBERED = new Set<TextKind>(["tool-arguments", "tool-result"]);
 /** @param value of the member: its range stands for that of the name, which has no range of its own */
 function namePlace(name: string, { start, end }: BytesNode, around: Said, path: string): TextPlace {
   const { kind = "text", role } = around;
@@ -168,6 +180,11 @@ function collect(
       get: () => at[key] as string,
       set: (text) => void (at[key] = text),
     });
+  } else if (typeof value === "number") {
+    const text = foundBy(rule, around, path);
+    const at = holder as Record<string | number, Json>;
+    if (NUMBERED.has(text.kind) && Math.abs(value) >= 10 ** (LEAST_DIGITS - 1))
+      found.push({ ...text, isNumber: true, get: () => String(at[key]), set: (to) => void (at[key] = to) });
   } else if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++)
       collect(rule, value[index], value, index, around, `${path}[${index}]`, found);

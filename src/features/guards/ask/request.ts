@@ -28,7 +28,11 @@ export async function askAbout(
 ): Promise<void> {
   const read = texts.filter(
     ({ place, text }) =>
-      guard.reads(place) && place.fixed !== "encrypted" && !place.isReference && text !== "",
+      guard.reads(place) &&
+      place.fixed !== "encrypted" &&
+      !place.isReference &&
+      !place.isNumber &&
+      text !== "",
   );
   const media = asked.images ? texts.filter(({ place }) => OPAQUE.has(place.kind)) : [];
   if (read.length === 0 && media.length === 0) return;

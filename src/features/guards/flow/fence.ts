@@ -1,6 +1,6 @@
 /**
  * Marks what comes from tools and documents, so that a model can tell it from what its user says. The marks are the same in every
- * turn of a conversation, which keeps prompt caches warm, and nobody outside of weir can make them.
+ * turn of a conversation, which keeps prompt caches warm, and only weir can make them.
  */
 import type { CallMap } from "../replace/call-map.ts";
 import type { Inspected } from "../pass/texts.ts";

@@ -2,6 +2,7 @@
 import type { AnswerText, Text } from "../../../core/text-places.ts";
 import { type Edit, edited } from "../replace/edits.ts";
 import type { Judged, Output } from "./output.ts";
+import { isInString } from "./view.ts";
 
 /** An event with pieces of channels. */
 export interface Holder {
@@ -34,6 +35,8 @@ export class Channel {
   #rest = "";
   #context = "";
   #pieces: Piece[] = [];
+  /** It is JSON, and the rest begins within a string of it. */
+  #began = false;
   #strays: ReturnType<Output["strays"]>;
 
   constructor(text: Text) {
@@ -51,7 +54,7 @@ export class Channel {
   /** @param isFinal no more text follows @returns the verdict if a guard blocks */
   settle(output: Judging, isFinal: boolean): Judged | undefined {
     if (this.#pieces.length === 0) return undefined;
-    const judged = output.judge(this.#rest, this.#text, isFinal, this.#context);
+    const judged = output.judge(this.#rest, this.#text, isFinal, this.#context, false, this.#began);
     const { edge, edits, read, error } = judged;
     this.#decide(edge, edits);
     this.#context = (this.#context + read).slice(-CONTEXT);
@@ -69,6 +72,7 @@ export class Channel {
       if (piece.end <= edge) close(piece);
       else open.push(piece);
     }
+    if (this.#text.isJson) this.#began = isInString(this.#rest, 0, edge, this.#began);
     this.#rest = this.#rest.slice(edge);
     for (const piece of open) {
       piece.start -= edge;

@@ -6,7 +6,7 @@ import type { Guard } from "../guard.ts";
 import type { CallMap } from "../replace/call-map.ts";
 import { type Edit, edited, escaped } from "../replace/edits.ts";
 import { type Restoration, Tokens } from "../replace/restore.ts";
-import { viewOf } from "./view.ts";
+import { quoted, viewOf } from "./view.ts";
 import { BlockedError, type Verdicts } from "../verdicts.ts";
 import { Strays } from "./strays.ts";
 
@@ -121,13 +121,16 @@ export class Output {
     return { judged, whole: judged.edits.length === 0 ? text : edited(text, judged.edits) };
   }
 
-  /** @param isFinal no more text follows @param context what stood in front of it, as detectors read it */
-  judge(text: string, of: Text, isFinal: boolean, context = "", repeats = false): Judged {
+  /**
+   * @param isFinal no more text follows @param context what stood in front of it, as detectors read it
+   * @param began the text is JSON, and begins within a string of it
+   */
+  judge(text: string, of: Text, isFinal: boolean, context = "", repeats = false, began = false): Judged {
     if (!of.isJson) return this.#judge(text, of, isFinal, context, repeats);
     const view = viewOf(text, isFinal);
     const { edge, edits, ...judged } = this.#judge(view.text, of, isFinal, context, repeats);
     const placed = edits.map((edit) => ({ ...edit, start: view.at(edit.start), end: view.at(edit.end) }));
-    return { ...judged, edge: view.at(edge), edits: placed };
+    return { ...judged, edge: view.at(edge), edits: quoted(text, placed, began) };
   }
 
   #judge(text: string, of: Text, isFinal: boolean, context: string, repeats: boolean): Judged {

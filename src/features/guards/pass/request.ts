@@ -25,8 +25,9 @@ export function guardRequest(
 ): Edited | undefined | Promise<Edited | undefined> {
   const texts: Inspected[] = [];
   for (const place of places.request(bytes, true)) {
-    assertRead(place, passing);
-    texts.push(...inspectedIn(place));
+    const inspected = inspectedIn(place);
+    assertRead(inspected[0]?.encoded ? inspected[0].place : place, passing);
+    texts.push(...inspected);
   }
   const now = () => written(bytes, texts);
   const pending = applyAll(passing.guards, { texts, now }, passing);
@@ -120,8 +121,11 @@ function applyGuard(guard: Guard, texts: readonly Inspected[], passing: Passing)
     const startedAt = performance.now();
     const found = guard.find(text);
     verdicts.ran(guard, "input", performance.now() - startedAt);
+    // A vendor refuses signed texts that have changed, and has made them itself: a value in one stays.
+    const stays = place.fixed && (guard.action === "replace" || guard.action === "mask");
+    const verdict = stays ? "flagged" : undefined;
     for (const { kind, start, end, normal } of found) {
-      verdicts.note(guard, "input", { kind, normal }, place.path);
+      verdicts.note(guard, "input", { kind, normal }, place.path, verdict);
       if (guard.action === "block") throw new BlockedError(guard, kind, verdicts.placeOf(place.path));
       const written = text.slice(start, end);
       values.set(written, { kind, normal, written });

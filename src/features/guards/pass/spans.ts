@@ -4,7 +4,7 @@ import type { Span } from "../../../stream/scan.ts";
 import { type BytesNode, readJson } from "../../../stream/json-nodes.ts";
 import { type Became, withoutSpelled } from "../flow/logprobs.ts";
 
-/** Changes by the paths of strings: `choices[0].delta.content`. */
+/** Changes by the paths of strings and numbers: `choices[0].delta.content`. */
 export type Changes = ReadonlyMap<string, string>;
 
 /** A string, or logprobs with the path of what has them. */
@@ -39,7 +39,7 @@ export function withTexts(bytes: Uint8Array, changes: Changes, lost?: (path: str
 const becameBy =
   (changes: Changes) =>
   ([path, node]: readonly [string, BytesNode]): Became => {
-    const before = node.scalar() as string;
+    const before = String(node.scalar());
     return { before, after: changes.get(path) ?? before };
   };
 
@@ -49,7 +49,7 @@ function collect(
   path: string,
   into: { strings: Map<string, BytesNode>; logprobs: Found[] },
 ): void {
-  if (node.type === "string") into.strings.set(path, node);
+  if (node.type === "string" || node.type === "other") into.strings.set(path, node);
   else if (node.type === "array") {
     let index = 0;
     for (const item of node.items()) collect(item, `${path}[${index++}]`, into);

@@ -16,6 +16,8 @@ export interface Inspected {
   text: string;
   /** The JSON of which it is a string; absent: it is a text of its own. */
   readonly outer?: Outer;
+  /** The text as its place has it: a file in base64. Absent: as it is. */
+  readonly encoded?: (text: string) => string;
 }
 
 /** Kinds whose texts are no words: nothing in them is replaced. */

@@ -1,4 +1,5 @@
 /** A piece of JSON as guards read it: without its escapes. */
+import type { Edit } from "../replace/edits.ts";
 
 export interface View {
   readonly text: string;
@@ -33,4 +34,29 @@ export function viewOf(piece: string, isFinal: boolean): View {
   }
   places.push(at);
   return { text, at: (position) => places[position]! };
+}
+
+/**
+ * Whether a position of JSON is within a string.
+ * @param to no position within an escape @param began whether `from` is within a string
+ */
+export function isInString(json: string, from: number, to: number, began: boolean): boolean {
+  let isWithin = began;
+  for (let at = from; at < to; at++) {
+    const char = json[at];
+    if (char === '"') isWithin = !isWithin;
+    else if (char === "\\" && isWithin) at++;
+  }
+  return isWithin;
+}
+
+/** Edits of JSON: what stands in place of a number is a string. @param began whether the text begins within a string */
+export function quoted(json: string, edits: readonly Edit[], began: boolean): Edit[] {
+  let isWithin = began;
+  let from = 0;
+  return edits.map((edit) => {
+    isWithin = isInString(json, from, edit.start, isWithin);
+    from = edit.start;
+    return isWithin ? edit : { ...edit, text: `"${edit.text}"` };
+  });
 }

@@ -104,7 +104,8 @@ test("a local model that is down has no fallback outside of what the guard permi
   expect(response.status).toBeGreaterThanOrEqual(500);
   expect(cloud.requests.length).toBe(before);
   const id = response.headers.get("x-request-id");
-  const lines = () => gateway.log.map((line) => JSON.parse(line) as JsonObject);
+  const lines = () =>
+    gateway.log.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as JsonObject);
   for (let tries = 0; tries < 200 && !lines().some((one) => one.id === id); tries++) await Bun.sleep(10);
   const record = lines().find((one) => one.id === id);
   expect(record).toMatchObject({ routed_model: "local/m", provider: "local" });

@@ -389,7 +389,6 @@ test("Bedrock: guardrails that block, mask and pass, signed", async () => {
       on: ["input", "output"],
     },
   });
-  process.env = before;
   expect(await say(gateway, "Zoë wrote")).toMatchObject({ status: 200, text: "<NAME> wrote" });
   const refused = await say(gateway, "a bomb");
   expect(refused).toMatchObject({ status: 400, code: "blocked_by_guard" });
@@ -398,4 +397,5 @@ test("Bedrock: guardrails that block, mask and pass, signed", async () => {
   expect(new Set(hook.requests.map((request) => bodyOf(request)["source"]))).toEqual(
     new Set(["INPUT", "OUTPUT"]),
   );
+  process.env = before;
 });

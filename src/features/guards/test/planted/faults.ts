@@ -102,8 +102,8 @@ const EDITS: Readonly<Record<string, Edits>> = {
     ],
     [
       "one text of each kind is read",
-      "    texts.push(...inspectedIn(place));",
-      '    if (!texts.some((one) => one.place.path.replace(/.$/, "") === place.path.replace(/.$/, "") || one.place.path.slice(0, -7) === place.path.slice(0, -7))) texts.push(...inspectedIn(place));',
+      "    texts.push(...inspected);",
+      '    if (!texts.some((one) => one.place.path.replace(/.$/, "") === place.path.replace(/.$/, "") || one.place.path.slice(0, -7) === place.path.slice(0, -7))) texts.push(...inspected);',
     ],
     ["values are cut one unit short", "text.slice(start, end);", "text.slice(start, end - 1);"],
     [
@@ -116,7 +116,7 @@ const EDITS: Readonly<Record<string, Edits>> = {
       'if (guard.action === "block") throw',
       'if (guard.action === "block" && values.size > 0) throw',
     ],
-    ["a verdict is not noted", 'verdicts.note(guard, "input", { kind, normal }, place.path);', ""],
+    ["a verdict is not noted", 'verdicts.note(guard, "input", { kind, normal }, place.path, verdict);', ""],
   ],
   [`${G}pass/texts.ts`]: [
     ["the first occurrence alone goes", "      ...hits.map(", "      ...hits.slice(0, 1).map("],
@@ -150,8 +150,8 @@ const EDITS: Readonly<Record<string, Edits>> = {
   [`${G}pass/channel.ts`]: [
     [
       "pieces are judged one by one",
-      "output.judge(this.#rest, this.#text, isFinal, this.#context)",
-      "output.judge(this.#rest, this.#text, true, this.#context)",
+      "output.judge(this.#rest, this.#text, isFinal, this.#context, false, this.#began)",
+      "output.judge(this.#rest, this.#text, true, this.#context, false, this.#began)",
     ],
     [
       "a tail is released too early",

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { IS_LONG } from "../../../../test/helpers/effort.ts";
 import { startGateway } from "../../../../test/helpers/gateway.ts";
 
 const VERSION = "2.2.366";
@@ -70,36 +71,40 @@ const TEXTS: readonly (readonly [text: string, masked: string])[] = [
   ["Nothing here", "Nothing here"],
 ];
 
-test("what Presidio finds is replaced at its place, with characters of any width in front", async () => {
-  const python = installed();
-  if (!python) return console.warn(`skipped: presidio-analyzer ${VERSION} cannot be installed here`);
-  writeFileSync(join(folder, "server.py"), SERVER);
-  child = Bun.spawn([python, join(folder, "server.py")], {
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "ignore",
-  });
-  const reader = child.stdout.getReader();
-  const port = Number(Buffer.from((await reader.read()).value ?? "").toString());
-  expect(port).toBeGreaterThan(0);
-  const gateway = await startGateway({
-    config: {
-      guards: {
-        pii: {
-          ...{ presidio: `http://127.0.0.1:${port}`, do: "mask", on: "input", timeout: "20s" },
-          ...{ entities: ["EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IP_ADDRESS"], over: 0.5 },
+test.skipIf(!IS_LONG)(
+  "what Presidio finds is replaced at its place, with characters of any width in front",
+  async () => {
+    const python = installed();
+    if (!python) return console.warn(`skipped: presidio-analyzer ${VERSION} cannot be installed here`);
+    writeFileSync(join(folder, "server.py"), SERVER);
+    child = Bun.spawn([python, join(folder, "server.py")], {
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    const reader = child.stdout.getReader();
+    const port = Number(Buffer.from((await reader.read()).value ?? "").toString());
+    expect(port).toBeGreaterThan(0);
+    const gateway = await startGateway({
+      config: {
+        guards: {
+          pii: {
+            ...{ presidio: `http://127.0.0.1:${port}`, do: "mask", on: "input", timeout: "20s" },
+            ...{ entities: ["EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IP_ADDRESS"], over: 0.5 },
+          },
         },
       },
-    },
-  });
-  for (const [text, masked] of TEXTS) {
-    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ model: "mock/echo", messages: [{ role: "user", content: text }] }),
     });
-    const { choices } = (await response.json()) as { choices: [{ message: { content: string } }] };
-    expect(choices[0].message.content).toBe(masked);
-  }
-  await gateway.stop();
-}, 400_000);
+    for (const [text, masked] of TEXTS) {
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: "mock/echo", messages: [{ role: "user", content: text }] }),
+      });
+      const { choices } = (await response.json()) as { choices: [{ message: { content: string } }] };
+      expect(choices[0].message.content).toBe(masked);
+    }
+    await gateway.stop();
+  },
+  400_000,
+);

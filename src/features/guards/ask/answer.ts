@@ -72,7 +72,7 @@ export class Answering {
       const error = this.#heed(answer, pieces);
       if (error) return error;
     }
-    for (const [at, piece] of pieces.entries()) piece.said.release(edgeOf(answers, at, piece, isFinal));
+    for (const [at, piece] of pieces.entries()) piece.said.release(edgeOf(answers, at, piece));
     return undefined;
   }
 
@@ -137,11 +137,14 @@ class Piece {
   readonly asked: AskedText;
   /** Position in the whole text. */
   readonly at: (position: number) => number;
+  /** No more text followed when it was asked about. */
+  readonly isLast: boolean;
 
   constructor(said: Said, from: number, isFinal: boolean) {
     const { kind, path, isJson } = said.of;
     const given = said.text.slice(from);
-    const view = isJson ? viewOf(given, isFinal || said.isClosed) : { text: given, at: (at: number) => at };
+    this.isLast = isFinal || said.isClosed;
+    const view = isJson ? viewOf(given, this.isLast) : { text: given, at: (at: number) => at };
     this.said = said;
     this.at = (position) => from + view.at(position);
     this.asked = { kind, role: "assistant", path, text: view.text, ...(from > 0 && { from }) };
@@ -150,8 +153,8 @@ class Piece {
 }
 
 /** Up to where all answers let a text go on. @param index of the piece in the batch */
-function edgeOf(answers: readonly Answer[], index: number, { said, at }: Piece, isFinal: boolean): number {
-  if (isFinal || said.isClosed) return said.asked;
+function edgeOf(answers: readonly Answer[], index: number, { said, at, isLast }: Piece): number {
+  if (isLast) return said.asked;
   const held = answers.flatMap(({ holds }) => holds?.get(index) ?? []).map(at);
   return Math.min(said.asked, ...held);
 }

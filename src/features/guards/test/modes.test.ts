@@ -147,6 +147,35 @@ describe("hold and window: the result is what the whole text gives", async () =>
       });
 });
 
+test("window: what a verdict holds back stays back, also if the answer has ended meanwhile", async () => {
+  const hook = service(async (asked) => {
+    if (!asked.final) await Bun.sleep(500);
+    return { verdict: "pass", findings: find(asked), hold: hold(asked) };
+  });
+  const piece = (content: string, finish: string | null = null) =>
+    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
+  const upstream = startUpstream(() =>
+    sse([
+      piece(`so ${WORD.slice(0, 7)}`),
+      { wait: 150 },
+      piece(`${WORD.slice(7)}!`, "stop"),
+      "data: [DONE]\n\n",
+    ]),
+  );
+  open.push(upstream);
+  const gateway = await gatewayWith(
+    { asks: { webhook: { url: hook.url, holds: true }, do: "mask", on: "output", mode: "window" } },
+    { providers: { p: { speaks: "chat-completions", baseUrl: `${upstream.url}/v1`, models: ["m"] } } },
+  );
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "p/m", stream: true, messages: [{ role: "user", content: "hi" }] }),
+  });
+  const text = await bodyOf(response);
+  expect(APIS["chat-completions"]!.read(eventsIn(text)).text).toBe("so [WORD]!");
+});
+
 describe("window and after: a blocked stream breaks off, and never ends as if it were complete", async () => {
   const hook = finding();
   const gateways = {

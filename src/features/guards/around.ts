@@ -117,14 +117,13 @@ export class Guards {
     for (const { guard, findings } of routed)
       for (const { path, ...value } of findings) verdicts.note(guard, "input", value, path);
     const { refusesUnread } = this.#uses;
+    const { call, registry } = entry;
     const passing: Passing = {
-      ...{ guards, map: new CallMap(secret), verdicts, refusesUnread, beside: [] },
-      ...{
-        call: entry.call,
-        registry: entry.registry,
-        facts: factsOf(entry.call),
-        tools: (edited) => toolsOf(entry, edited?.body ?? entry.body),
+      ...{ guards, map: new CallMap(secret), verdicts, refusesUnread, beside: [], call, registry },
+      get facts() {
+        return factsOf(call);
       },
+      tools: (edited) => toolsOf(entry, edited?.body ?? entry.body),
     };
     const opened = await this.#pass(entry, places, passing, secret, next).catch((thrown: unknown) => {
       if (thrown instanceof BlockedError && thrown.as === "refusal" && entry.operation === "generate")
@@ -172,7 +171,8 @@ export class Guards {
     const guarded = { entry, edited, passing, guards: reading.filter(({ shape }) => shape) };
     const isShaped = guarded.guards.length > 0 && entry.operation === "generate";
     const shaped = isShaped ? await shapedAnswer(opened, guarded) : opened;
-    return guardAnswer(shaped, places, stagesOf({ ...passing, guards: reading }, taint), {
+    const answered = reading.length === guards.length ? passing : { ...passing, guards: reading };
+    return guardAnswer(shaped, places, stagesOf(answered, taint), {
       ...{ call, clock: this.#uses.clock, timeouts: this.#uses.timeouts },
     });
   }
@@ -237,7 +237,7 @@ export class Guards {
   #for(entry: Entry): readonly Guard[] {
     const guards = this.#of(entry.call);
     // Which model has answered is known when the answer is read.
-    if (guards.length === 0 || entry.operation === "stored") return guards;
+    if (entry.operation === "stored" || !guards.some(({ isOfSomeModels }) => isOfSomeModels)) return guards;
     const models = modelsOf(entry);
     return guards.filter((guard) => guard.guardsModels(models));
   }

@@ -120,6 +120,11 @@ export class Guard {
     return isOfCaller(this.#scope, principal);
   }
 
+  /** Whether it looks at calls to some models alone. */
+  get isOfSomeModels(): boolean {
+    return this.#scope.models !== undefined || this.#scope.unless !== undefined;
+  }
+
   /** @param targets all models that may answer */
   guardsModels(targets: readonly GuardedModel[]): boolean {
     return isOfModels(this.#scope, targets);

@@ -299,8 +299,8 @@ const EDITS: Readonly<Record<string, Edits>> = {
     ],
     [
       "stored answers are not guarded",
-      'entry.operation === "stored") return guards',
-      'entry.operation === "stored") return []',
+      'if (entry.operation === "stored" || ',
+      'if (entry.operation === "stored") return []; if (',
     ],
   ],
   [`${G}flow/models.ts`]: [

@@ -51,7 +51,7 @@ const [url, body, key = env.ANTHROPIC_AUTH_TOKEN ?? env.OPENAI_API_KEY ?? "none"
 }[client]();
 const response = await fetch(url, {
   method: "POST",
-  signal: AbortSignal.timeout(2_000),
+  signal: AbortSignal.timeout(20_000),
   headers: { "content-type": "application/json", authorization: "Bearer " + key },
   body: JSON.stringify(body),
 });

@@ -18,7 +18,7 @@ export interface ToolScreen {
 export interface HeldBack {
   /** It may run once the user has allowed it. */
   readonly mayAsk: boolean;
-  /** What ends the answer where nobody can be asked. */
+  /** What ends the answer where no user can be asked. */
   readonly error: GatewayError;
 }
 

@@ -38,7 +38,7 @@ export interface KeeperHost {
   keyName(this: void, id: string): string;
   /** Adds to a counter of the feature. @param labels values in the order of the metric's labels @param amount 0 makes the series */
   count(this: void, metric: Metric, labels: readonly string[], amount: number): void;
-  /** Tells whoever sends alerts that something begins or ends. */
+  /** Tells the sender of alerts that something begins or ends. */
   warn(this: void, warning: Warning): void;
   /**
    * Seals texts of rows; their columns are in {@link FeatureTables.sealed}.

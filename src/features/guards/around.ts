@@ -92,7 +92,7 @@ export class Guards {
     });
   };
 
-  /** What the guards make of a text, whoever sends it and wherever it goes. */
+  /** What the guards make of a text, for any caller and any model. */
   async tryText(text: string): Promise<Tried> {
     return tryText(text, this.#guards, secretOf(await this.#uses.root(), "/"));
   }

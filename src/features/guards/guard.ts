@@ -36,9 +36,9 @@ export class Guard {
   readonly mode: AnswerMode;
   /** It judges a request while the provider works on it. */
   readonly isBeside: boolean;
-  /** In the mode `after`: so many characters are judged at once. */
+  /** In the mode `after`: the characters that are judged at once. */
   readonly every: number;
-  /** Of a piece of an answer: so many characters were judged before. */
+  /** Of a piece of an answer: the characters that were judged before. */
   readonly overlap: number;
   readonly detectors: readonly Detector[];
   /** Absent: it asks nothing, and judges at once. */
@@ -99,7 +99,7 @@ export class Guard {
     return this.#on.has("output");
   }
 
-  /** Whether it looks at arguments and results of tools that weir runs, whoever calls them. */
+  /** Whether it looks at arguments and results of tools that weir runs, for any caller. */
   get readsTools(): boolean {
     return this.#on.has("tools");
   }

@@ -113,7 +113,7 @@ const guard = Type.Object(
     fence: Type.Optional(
       Type.Boolean({
         description:
-          "Whether results of tools and documents go to the model between marks that nobody else can make, with the words that nothing between them is an instruction. Default: false.",
+          "Whether results of tools and documents go to the model between marks that only weir can make, with the words that nothing between them is an instruction. Default: false.",
       }),
     ),
     do: Type.Optional(

@@ -14,7 +14,7 @@ const EXIT_FAULT = 2;
 
 /** A finding shows at most so much of its text. */
 const SHOWN = 80;
-/** Rates are findings in so many bytes. */
+/** Rates are findings in this number of bytes. */
 const RATE_BYTES = 102_400;
 
 /** @returns 1 if the guard finds something, 2 if it cannot be tested */
@@ -42,7 +42,7 @@ async function test(context: Context): Promise<number> {
   const guard = new Guard(named);
   if (guard.detectors.length < (named.find?.length ?? 0) || guard.detectors.length === 0)
     printError(
-      `weir: ${name} asks others too; this command asks nobody, and shows what weir finds by itself.`,
+      `weir: ${name} asks services too; this command does not ask them, and shows what weir finds by itself.`,
     );
   if (corpus !== undefined) return testFolder(guard, resolve(cwd, corpus), context);
   const text = file === "-" ? await Bun.stdin.text() : await Bun.file(resolve(cwd, file!)).text();

@@ -85,7 +85,7 @@ export interface Answer {
   /** Why, in a word for records and messages: `violence`. No part of a text. */
   readonly kind?: string;
   readonly findings: readonly AskedFinding[];
-  /** By index: of the piece, no more than so many UTF-16 units may go on before the next answer. Absent: all of it. */
+  /** By index: of the piece, no more than this number of UTF-16 units may go on before the next answer. Absent: all of it. */
   readonly holds?: ReadonlyMap<number, number>;
 }
 

@@ -145,7 +145,7 @@ export const ASKING = {
       minimum: 100,
       maximum: 1_000_000,
       description:
-        "With the mode `after`: so many characters of an answer are judged at once. Default: 2000.",
+        "With the mode `after`: the number of characters of an answer that are judged at once. Default: 2000.",
     }),
   ),
   overlap: Type.Optional(
@@ -153,7 +153,7 @@ export const ASKING = {
       minimum: 0,
       maximum: 10_000,
       description:
-        "With the modes `window` and `after`: so many characters in front of a piece of an answer are judged once more. Default: 200.",
+        "With the modes `window` and `after`: the number of characters in front of a piece of an answer that are judged once more. Default: 200.",
     }),
   ),
   onError: Type.Optional(

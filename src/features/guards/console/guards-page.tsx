@@ -19,7 +19,7 @@ import type { GuardsView, listGuards, TriedText } from "../watch/contracts.ts";
 import { type GuardRow, rowsOf, unreadOf } from "./sums.ts";
 
 const EVERY = 10_000;
-/** A text is tried when nobody has typed for this time. Milliseconds. */
+/** A text is tried when the operator has not typed for this time. Milliseconds. */
 const WAIT = 400;
 const EXAMPLE = `guards:
   pii: { find: [email, card, iban], do: replace }`;

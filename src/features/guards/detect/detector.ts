@@ -8,7 +8,7 @@ export interface Finding {
   readonly kind: string;
   /** The rule of a detector with several rules: `aws-access-token`. */
   readonly rule?: string;
-  /** Where what tells that it is a value begins, such as its name; absent: it is told by itself. */
+  /** Where what tells that it is a value begins, such as its name; absent: it needs none. */
   readonly since?: number;
   /** What a value says that people cannot read as it stands. */
   readonly shown?: string;

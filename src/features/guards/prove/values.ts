@@ -27,7 +27,7 @@ const SAMPLES: readonly ValueKind[] = [
     respell: (value) => value.replace("example.com", "Example.COM"),
   },
   {
-    ...{ name: "phone", find: ["phone" as never], label: "PHONE" },
+    ...{ name: "phone", find: ["phone"], label: "PHONE" },
     make: (n) => `+49 1511 ${digits(spread(n) % 10_000_000, 7)}`,
     respell: (value) => value.replaceAll(" ", "-"),
   },
@@ -51,7 +51,7 @@ const SAMPLES: readonly ValueKind[] = [
     respell: (value) => value.toUpperCase(),
   },
   {
-    ...{ name: "secrets", find: ["secrets" as never], label: "[A-Z]+" },
+    ...{ name: "secrets", find: ["secrets"], label: "[A-Z]+" },
     make: (n) =>
       `ghp_${new Bun.CryptoHasher("sha512")
         .update(String(n))

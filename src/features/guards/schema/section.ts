@@ -35,7 +35,7 @@ export const SCHEMA = {
       minimum: 0,
       maximum: 1,
       description:
-        "With `schema`: how often the model is told what is wrong, and asked again, before the guard blocks: a call of its own in the books. Default: 0.",
+        "With `schema`: how often weir sends the model the faults and asks it again, before the guard blocks: a call of its own in the books. Default: 0.",
     }),
   ),
 };

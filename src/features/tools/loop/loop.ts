@@ -271,7 +271,7 @@ export class Loop {
     return runTool(this.#bench, this.#of.call, tool, this.#stop.signal);
   }
 
-  /** @throws GatewayError where a part of weir holds the call back, and nobody can be asked */
+  /** @throws GatewayError where a part of weir holds the call back, and no user can be asked */
   #mustAsk({ block, offered }: Planned): boolean {
     const held = offered && toolScreen.get(this.#of.call)?.heldBack(block.name);
     if (held && !(held.mayAsk && this.#shows("approval"))) throw held.error;

@@ -10,6 +10,7 @@ import {
   startUpstream,
   type UpstreamRequest,
 } from "../../../../test/helpers/upstream.ts";
+import { patient } from "./patient.ts";
 
 setDefaultTimeout(60_000);
 
@@ -46,7 +47,7 @@ async function guarded(guard: JsonObject, timeouts: JsonObject = {}): Promise<Ru
   const upstream = startUpstream(provider);
   const gateway = await startGateway({
     config: {
-      guards: { asks: { webhook: hook.url, on: "output", ...guard } },
+      guards: patient({ asks: { webhook: hook.url, on: "output", ...guard } }),
       providers: {
         p: { speaks: "chat-completions", baseUrl: `${upstream.url}/v1`, apiKey: "k-1", models: ["m"] },
       },

@@ -3,6 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { startGateway } from "../../../../test/helpers/gateway.ts";
 import { streamedText } from "../../../../test/helpers/streamed.ts";
 import { sse, startUpstream } from "../../../../test/helpers/upstream.ts";
+import { patient } from "./patient.ts";
 
 setDefaultTimeout(120_000);
 
@@ -27,7 +28,7 @@ for (const [name, guard] of Object.entries({
     const gateway = await startGateway({
       config: {
         providers: { long: { speaks: "chat-completions", baseUrl: `${upstream.url}/v1`, models: ["m"] } },
-        guards: { one: guard },
+        guards: patient({ one: guard }),
       },
     });
     try {

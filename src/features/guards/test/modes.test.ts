@@ -11,6 +11,7 @@ import {
   type Upstream,
   type UpstreamRequest,
 } from "../../../../test/helpers/upstream.ts";
+import { patient } from "./patient.ts";
 
 setDefaultTimeout(60_000);
 
@@ -75,7 +76,7 @@ const PROVIDERS = Object.fromEntries(
 
 async function gatewayWith(guards: JsonObject, more: JsonObject = {}): Promise<RunningGateway> {
   const gateway = await startGateway({
-    config: { guards, providers: PROVIDERS, log: { format: "json" }, ...more },
+    config: { guards: patient(guards), providers: PROVIDERS, log: { format: "json" }, ...more },
   });
   open.push(gateway);
   return gateway;

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
 import { APIS, eventsIn, LANES, provide, SPOKEN } from "../../../../test/helpers/guarded.ts";
 import { html, json, silence, sse, startUpstream, type Upstream } from "../../../../test/helpers/upstream.ts";
+import { patient } from "./patient.ts";
 
 setDefaultTimeout(60_000);
 
@@ -28,7 +29,11 @@ const PROVIDERS = Object.fromEntries(
 );
 
 const gatewayWith = async (guards: JsonObject, more: JsonObject = {}) =>
-  opened(await startGateway({ config: { guards, providers: PROVIDERS, log: { format: "json" }, ...more } }));
+  opened(
+    await startGateway({
+      config: { guards: patient(guards), providers: PROVIDERS, log: { format: "json" }, ...more },
+    }),
+  );
 
 function ask({ url }: RunningGateway, format: string, model: string, said: string, stream: boolean) {
   const { path, body } = APIS[format]!;

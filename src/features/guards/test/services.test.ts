@@ -9,6 +9,7 @@ import {
   type Upstream,
   type UpstreamRequest,
 } from "../../../../test/helpers/upstream.ts";
+import { patient } from "./patient.ts";
 
 setDefaultTimeout(60_000);
 
@@ -31,7 +32,10 @@ function service(answer: (body: JsonObject, request: UpstreamRequest) => Json | 
 }
 
 async function gatewayWith(guards: JsonObject, more: JsonObject = {}, env: Record<string, string> = {}) {
-  const gateway = await startGateway({ config: { guards, log: { format: "json" }, ...more }, env });
+  const gateway = await startGateway({
+    config: { guards: patient(guards), log: { format: "json" }, ...more },
+    env,
+  });
   open.push(gateway);
   return gateway;
 }

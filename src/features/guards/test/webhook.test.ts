@@ -14,6 +14,7 @@ import {
   type Upstream,
   type UpstreamRequest,
 } from "../../../../test/helpers/upstream.ts";
+import { patient } from "./patient.ts";
 
 setDefaultTimeout(60_000);
 
@@ -35,7 +36,9 @@ function service(answer: (asked: Asked, request: UpstreamRequest) => Json): Upst
 }
 
 async function gatewayWith(guards: JsonObject, more: JsonObject = {}): Promise<RunningGateway> {
-  const gateway = await startGateway({ config: { guards, log: { format: "json" }, ...more } });
+  const gateway = await startGateway({
+    config: { guards: patient(guards), log: { format: "json" }, ...more },
+  });
   open.push(gateway);
   return gateway;
 }

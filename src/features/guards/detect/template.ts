@@ -14,8 +14,8 @@ export interface Templated {
   readonly name: string;
   readonly kind: string;
   readonly templates: readonly string[];
-  /** @param value letters and digits alone, in upper case */
-  check(value: string): boolean;
+  /** @param codes of the letters and digits alone, in upper case: as many as a template has */
+  check(codes: Uint8Array): boolean;
   /** Default: letters and digits alone, in upper case. */
   normal?(value: string): string;
 }
@@ -27,12 +27,18 @@ export function templateDetector({ name, kind, templates, check, normal }: Templ
     kind,
     find(text, from = 0) {
       const found: Finding[] = [];
+      const { roles } = made;
+      let before = from > 0 ? roleOf(roles, text.charCodeAt(from - 1)) : 0;
       for (let at = from; at < text.length; at++) {
-        if (!made.mayBegin(text.charCodeAt(at)) || !beginsAt(text, at)) continue;
+        const role = roleOf(roles, text.charCodeAt(at));
+        const isFirst = (before & PART) === 0 && (role & FIRST) !== 0;
+        before = role;
+        if (!isFirst || !beginsAt(text, at)) continue;
         const end = made.end(text, at, check);
         if (end === 0) continue;
         found.push({ start: at, end, kind });
         at = end - 1;
+        before = PART;
       }
       return found;
     },
@@ -47,45 +53,67 @@ export function templateDetector({ name, kind, templates, check, normal }: Templ
   };
 }
 
+/** Characters that templates know: those of ASCII. */
+const CODES = 128;
+/** What a character is for a detector, as bits: a value may begin with it, and a word has it. */
+const FIRST = 1;
+const PART = 2;
+const roleOf = (roles: Uint8Array, code: number) => (code < CODES ? roles[code]! : 0);
+/** Letters and digits of the longest template. */
+const MOST = 32;
+
 /** Several templates, each of which is a bit. */
 class Templates {
   readonly longest: number;
+  readonly roles: Uint8Array;
   readonly #all: number;
-  /** By place and character: the templates that have it there. */
-  readonly #masks: readonly Uint8Array[];
+  /** By place and character: the templates that have it there; behind the last place none has any. */
+  readonly #masks: Uint8Array;
   /** By length: the templates that have it. */
   readonly #ends: Uint8Array;
+  readonly #codes = new Uint8Array(MOST);
 
   constructor(templates: readonly string[]) {
     this.longest = Math.max(...templates.map(({ length }) => length));
     this.#all = (1 << templates.length) - 1;
     const has = (char: string | undefined, code: number) =>
       char !== undefined && (CLASSES[char]?.(code) ?? char.charCodeAt(0) === code);
-    this.#masks = Array.from({ length: this.longest }, (_, place) =>
-      Uint8Array.from({ length: 128 }, (_, code) =>
-        templates.reduce((mask, one, bit) => mask | (has(one[place], code) ? 1 << bit : 0), 0),
+    this.#masks = Uint8Array.from({ length: (this.longest + 1) * CODES }, (_, cell) =>
+      templates.reduce(
+        (mask, one, bit) => mask | (has(one[Math.floor(cell / CODES)], cell % CODES) ? 1 << bit : 0),
+        0,
       ),
+    );
+    this.roles = Uint8Array.from(
+      { length: CODES },
+      (_, code) => (this.#masks[code] === 0 ? 0 : FIRST) | (isWord(code) ? PART : 0),
     );
     this.#ends = new Uint8Array(this.longest + 1);
     for (const [bit, { length }] of templates.entries()) this.#ends[length]! |= 1 << bit;
   }
 
-  mayBegin(code: number): boolean {
-    return code < 128 && this.#masks[0]![code] !== 0;
-  }
-
   /** @returns 0: there is no value here */
   end(text: string, from: number, check: Templated["check"]): number {
+    const masks = this.#masks;
     let alive = this.#all;
-    for (let at = from; alive > 0;) {
+    for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      const mask = this.#masks[at - from];
-      alive &= mask !== undefined && code < 128 ? mask[code]! : 0;
-      at++;
-      const isWhole = (alive & this.#ends[at - from]!) > 0;
-      if (isWhole && endsAt(text, at) && check(plain(text.slice(from, at)))) return at;
+      alive &= code < CODES ? masks[(at - from) * CODES + code]! : 0;
+      if (alive === 0) return 0;
+      const end = at + 1;
+      const isWhole = (alive & this.#ends[end - from]!) > 0;
+      if (isWhole && endsAt(text, end) && check(this.#plain(text, from, end))) return end;
     }
     return 0;
+  }
+
+  #plain(text: string, from: number, end: number): Uint8Array {
+    let count = 0;
+    for (let at = from; at < end; at++) {
+      const code = text.charCodeAt(at);
+      if (isAlnum(code)) this.#codes[count++] = code > 96 ? code - 32 : code;
+    }
+    return this.#codes;
   }
 
   /** Whether the rest of a text is a beginning of a value, or one that may be a part of something else. */
@@ -93,8 +121,7 @@ class Templates {
     let alive = this.#all;
     for (let at = from; at < text.length && alive > 0; at++) {
       const code = text.charCodeAt(at);
-      const mask = this.#masks[at - from];
-      alive &= mask !== undefined && code < 128 ? mask[code]! : 0;
+      alive &= code < CODES && at - from < this.longest ? this.#masks[(at - from) * CODES + code]! : 0;
     }
     return alive > 0;
   }
@@ -105,8 +132,9 @@ const plain = (value: string) => value.replace(/[^A-Za-z0-9]/g, "").toUpperCase(
 /** Whether a value may begin here: a word or a number does, and does not go on from the left. */
 function beginsAt(text: string, at: number): boolean {
   if (!isAlnum(text.charCodeAt(at))) return false;
+  if (at === 0) return true;
   const before = text.charCodeAt(at - 1);
-  return !isWord(before) && !(isJoint(before) && isAlnum(text.charCodeAt(at - 2)));
+  return !isWord(before) && !(at > 1 && isJoint(before) && isAlnum(text.charCodeAt(at - 2)));
 }
 
 /** `.-:`: what joins the parts of longer numbers. */
@@ -114,6 +142,7 @@ const isJoint = (code: number) => code === 0x2d || code === 0x2e || code === 0x3
 
 /** Whether a value can end here: no word and no longer number goes on. */
 function endsAt(text: string, end: number): boolean {
+  if (end >= text.length) return true;
   const behind = text.charCodeAt(end);
-  return !isWord(behind) && !(isJoint(behind) && isAlnum(text.charCodeAt(end + 1)));
+  return !isWord(behind) && !(isJoint(behind) && end + 1 < text.length && isAlnum(text.charCodeAt(end + 1)));
 }

@@ -185,25 +185,20 @@ function passesLuhn(codes: Uint8Array, count: number): boolean {
 }
 
 /** J. Verhoeff, Error Detecting Decimal Codes (1969): the dihedral group D5. */
-const PERMUTED = [
-  "0123456789",
-  "1576283094",
-  "5803796142",
-  "8916043527",
-  "9453126870",
-  "4286573901",
-  "2793806415",
-  "7046913258",
-].map((digits) => Uint8Array.from(digits, Number));
-
-function passesVerhoeff(codes: Uint8Array, count: number): boolean {
-  let check = 0;
-  for (let at = 0; at < count; at++)
-    check = product(check, PERMUTED[at % 8]![digitAt(codes, count - 1 - at)]!);
-  return check === 0;
-}
+const PERMUTED = Uint8Array.from(
+  "01234567891576283094580379614289160435279453126870428657390127938064157046913258",
+  Number,
+);
+const products = Uint8Array.from({ length: 100 }, (_, at) => product(Math.floor(at / 10), at % 10));
 
 function product(one: number, other: number): number {
   if (one < 5) return other < 5 ? (one + other) % 5 : 5 + ((one + other) % 5);
   return other < 5 ? 5 + ((one - other + 5) % 5) : (one - other + 5) % 5;
+}
+
+function passesVerhoeff(codes: Uint8Array, count: number): boolean {
+  let check = 0;
+  for (let at = 0; at < count; at++)
+    check = products[check * 10 + PERMUTED[(at & 7) * 10 + digitAt(codes, count - 1 - at)]!]!;
+  return check === 0;
 }

@@ -59,6 +59,10 @@ const CODES = 128;
 const FIRST = 1;
 const PART = 2;
 const roleOf = (roles: Uint8Array, code: number) => (code < CODES ? roles[code]! : 0);
+/** Letters and digits in upper case; 0: another character. */
+const UPPER = Uint8Array.from({ length: CODES }, (_, code) =>
+  isAlnum(code) ? String.fromCharCode(code).toUpperCase().charCodeAt(0) : 0,
+);
 /** Letters and digits of the longest template. */
 const MOST = 32;
 
@@ -95,25 +99,21 @@ class Templates {
   /** @returns 0: there is no value here */
   end(text: string, from: number, check: Templated["check"]): number {
     const masks = this.#masks;
+    const ends = this.#ends;
+    const codes = this.#codes;
     let alive = this.#all;
+    let count = 0;
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
       alive &= code < CODES ? masks[(at - from) * CODES + code]! : 0;
       if (alive === 0) return 0;
+      const upper = UPPER[code]!;
+      codes[count] = upper;
+      if (upper > 0) count++;
       const end = at + 1;
-      const isWhole = (alive & this.#ends[end - from]!) > 0;
-      if (isWhole && endsAt(text, end) && check(this.#plain(text, from, end))) return end;
+      if ((alive & ends[end - from]!) > 0 && endsAt(text, end) && check(codes)) return end;
     }
     return 0;
-  }
-
-  #plain(text: string, from: number, end: number): Uint8Array {
-    let count = 0;
-    for (let at = from; at < end; at++) {
-      const code = text.charCodeAt(at);
-      if (isAlnum(code)) this.#codes[count++] = code > 96 ? code - 32 : code;
-    }
-    return this.#codes;
   }
 
   /** Whether the rest of a text is a beginning of a value, or one that may be a part of something else. */

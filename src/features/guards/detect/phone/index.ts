@@ -2,12 +2,13 @@
 import { isAlnum, isDigit, isWord, runAtEnd } from "../classes.ts";
 import type { Detector, Finding } from "../detector.ts";
 import { readNumber, type Written } from "./number.ts";
-import { regionOf, regionsOfCode, type Region } from "./regions.ts";
+import { planOf, regionOf, regionsOfCode, type Region } from "./regions.ts";
 
 /** `+49 (0)30 1234 5678 ext. 12345`, with separators between all digits. */
 const LONGEST = 48;
 const LEAST = 7;
 const PLUS = 0x2b;
+const OPEN = 0x28;
 
 /** @param names of regions whose own forms are found; none: the form with `+` alone */
 export function phoneDetector(names: readonly string[] = []): Detector {
@@ -46,8 +47,8 @@ function addAll(text: string, from: number, regions: readonly Region[], found: F
     if (code !== PLUS && !isDigit(code)) continue;
     const end = isSpelled(text, at) ? 0 : add(text, at, regions, from, found);
     // Another number can begin behind a space, and behind nothing else.
-    at = Math.max(at, end - 1);
-    if (end === 0) while (isDigit(text.charCodeAt(at + 1))) at++;
+    if (end > at + 1) at = end - 1;
+    if (end === 0) while (at + 1 < text.length && isDigit(text.charCodeAt(at + 1))) at++;
   }
 }
 
@@ -57,16 +58,16 @@ function isSpelled(text: string, at: number): boolean {
 }
 
 const isSpaceBehind = (text: string, at: number) =>
-  isDigit(text.charCodeAt(at)) && text.charCodeAt(at + 1) === 0x20;
+  at + 1 < text.length && text.charCodeAt(at + 1) === 0x20 && isDigit(text.charCodeAt(at));
 
 /** @returns where the number ends; 0: none begins here */
 function add(text: string, at: number, regions: readonly Region[], least: number, found: Finding[]): number {
-  const hasBracket = text[at - 1] === "(" && at > least;
+  const hasBracket = at > least && text.charCodeAt(at - 1) === OPEN;
   const start = hasBracket ? at - 1 : at;
   if (start > 0 && isPartBefore(text.charCodeAt(start - 1))) return 0;
   const written = readNumber(text, at, hasBracket);
-  const end = written && endOf(text, written, regions);
-  if (end === undefined) return 0;
+  const end = written ? endOf(text, written, regions) : 0;
+  if (end === 0) return 0;
   found.push({ start, end, kind: "PHONE" });
   return end;
 }
@@ -75,72 +76,110 @@ function add(text: string, at: number, regions: readonly Region[], least: number
 const isPartBefore = (code: number) =>
   isWord(code) || code === PLUS || (code >= 0x2d && code <= 0x2f) || code === 0x23 || code === 0x24;
 
-/** The longest beginning of what is written that is a number. */
-function endOf(
-  text: string,
-  { digits, ends, isInternational, dots }: Written,
-  regions: readonly Region[],
-): number | undefined {
-  const plans = isInternational ? regionsOfCode(digits) : regions;
-  if (plans.length === 0) return undefined;
-  for (let each = ends.length - 1; each >= 0; each--) {
-    const { count, at, groups } = ends[each]!;
-    if (count < LEAST) return undefined;
+/** The end of the longest beginning of what is written that is a number; 0: there is none. */
+function endOf(text: string, written: Written, regions: readonly Region[]): number {
+  const { at, count, groups, dots, size, isInternational } = written;
+  if (count[size - 1]! < LEAST) return 0;
+  if (isInternational) counts.setInternational(written, planOf(written.digits, count[size - 1]!));
+  else counts.setNational(written, regions);
+  if (counts.areNone) return 0;
+  for (let each = size - 1; each >= 0 && count[each]! >= LEAST; each--) {
+    if (!counts.has(count[each]!, groups[each]!)) continue;
     // `0.12345678` and `3.0.2 / 2018` are other numbers.
-    if (dots > 0 && (groups < 3 || dots < groups - 1)) continue;
-    if (!isApart(text, at)) continue;
-    const own = digits.slice(0, count);
-    if (!isInternational && looksLikeDate(text.slice(ends[0]!.at - ends[0]!.count, at))) continue;
-    if (nationalIn(own, plans, isInternational, groups) !== undefined) return withExtension(text, at);
+    if (dots > 0 && (groups[each]! < 3 || dots < groups[each]! - 1)) continue;
+    if (!isApart(text, at[each]!)) continue;
+    if (!isInternational && looksLikeDate(text.slice(at[0]! - count[0]!, at[each]))) continue;
+    return withExtension(text, at[each]!);
   }
-  return undefined;
+  return 0;
 }
 
 /** Whether a number can end here: no word and no longer number goes on. */
 function isApart(text: string, at: number): boolean {
+  if (at >= text.length) return true;
   const code = text.charCodeAt(at);
-  if (isWord(code)) return /^(?:x|ext)/i.test(text.slice(at, at + 3));
-  return !((code >= 0x2d && code <= 0x2f) || code === 0x3a) || !isAlnum(text.charCodeAt(at + 1));
+  if (isWord(code)) return isLetterX(code) || /^ext/i.test(text.slice(at, at + 3));
+  const isJoint = (code >= 0x2d && code <= 0x2f) || code === 0x3a;
+  return !isJoint || at + 1 >= text.length || !isAlnum(text.charCodeAt(at + 1));
 }
+
+const isLetterX = (code: number) => (code | 0x20) === 0x78;
 
 /** `2026-11-28`, `28.11.2026`, four numbers of an address. */
 const DATE =
   /^(?:(?:19|20)\d\d[-./ ]?\d\d[-./ ]?\d\d|(?:19|20)\d\d[-./ ]\d{1,2}[-./ ]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d\d|\d{1,3}(?:\.\d{1,3}){3})$/;
 const looksLikeDate = (written: string) => DATE.test(written);
 
-/** @returns `+` and all digits */
-function nationalIn(
-  digits: string,
-  plans: readonly Region[],
-  isInternational: boolean,
-  groups: number,
-): string | undefined {
-  for (const { code, trunk, has } of plans) {
-    if (isInternational) {
-      const national = digits.slice(code.length);
-      if (has(national)) return `+${digits}`;
-      if (trunk !== undefined && national.startsWith(trunk) && has(national.slice(trunk.length)))
-        return `+${code}${national.slice(trunk.length)}`;
-    } else if (trunk !== undefined && digits.startsWith(trunk)) {
-      const isDense = digits.length > groups * 2 || digits.length > 8;
-      if (isDense && has(digits.slice(trunk.length))) return `+${code}${digits.slice(trunk.length)}`;
-    } else if (isWhole(digits, code, trunk, groups) && has(digits)) return `+${code}${digits}`;
+/** How many of the digits that are written can be a number, a bit for each count. */
+class Counts {
+  /** Whatever the groups. */
+  #always = 0;
+  /** If groups have more than two digits on average, or there are many digits. */
+  #dense = 0;
+  /** If there are groups, or many digits. */
+  #grouped = 0;
+
+  setInternational(written: Written, region: Region | undefined): void {
+    this.#always = region ? internationalCounts(written, region) : 0;
+    this.#dense = 0;
+    this.#grouped = 0;
   }
-  return undefined;
+
+  setNational(written: Written, regions: readonly Region[]): void {
+    this.#always = 0;
+    this.#dense = 0;
+    this.#grouped = 0;
+    const { digits } = written;
+    for (const region of regions) {
+      const { trunk, whole } = region;
+      if (trunk === undefined) this.#grouped |= countsFrom(written, 0, region, whole);
+      else if (beginsWith(digits, 0, trunk))
+        this.#dense |= countsFrom(written, trunk.length, region, region.possible);
+      else this.#always |= countsFrom(written, 0, region, whole);
+    }
+  }
+
+  get areNone(): boolean {
+    return (this.#always | this.#dense | this.#grouped) === 0;
+  }
+
+  has(count: number, groups: number): boolean {
+    const bit = 1 << count;
+    return (
+      (this.#always & bit) !== 0 ||
+      ((this.#dense & bit) !== 0 && (count > groups * 2 || count > 8)) ||
+      ((this.#grouped & bit) !== 0 && (count >= 8 || groups > 1))
+    );
+  }
 }
 
-/** Calling codes of large countries whose numbers are written without the zero in front: Brazil, China, India, Turkey. */
-const WITHOUT_ZERO = new Set(["55", "86", "91", "90"]);
+const counts = new Counts();
 
-/** Whether digits can be a number without what stands in front of numbers within its country. */
-function isWhole(digits: string, code: string, trunk: string | undefined, groups: number): boolean {
-  if (trunk === undefined) return digits.length >= 8 || groups > 1;
-  return digits.length >= 9 && (trunk !== "0" || (digits.length >= 10 && WITHOUT_ZERO.has(code)));
+/** With the calling code. The trunk prefix may stand behind it. */
+function internationalCounts(written: Written, region: Region): number {
+  const { code, trunk, possible } = region;
+  const plain = countsFrom(written, code.length, region, possible);
+  if (trunk === undefined || !beginsWith(written.digits, code.length, trunk)) return plain;
+  return plain | countsFrom(written, code.length + trunk.length, region, possible);
+}
+
+/** @param from where national digits begin @param possible counts of them @returns counts of all digits, of those that a group ends */
+function countsFrom(written: Written, from: number, region: Region, possible: number): number {
+  const wanted = written.counts & (possible << from);
+  if (wanted === 0) return 0;
+  return (region.lengths(written.digits, from, 31 - Math.clz32(wanted)) << from) & wanted;
+}
+
+function beginsWith(digits: Uint8Array, from: number, text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (digits[from + at] !== text.charCodeAt(at) - 48) return false;
+  return true;
 }
 
 const WITH_EXTENSION = /^ ?(?:x|ext\.?|#) ?\d{1,6}(?!\d)/i;
 
 function withExtension(text: string, at: number): number {
+  const first = at < text.length && text.charCodeAt(at) === 0x20 ? at + 1 : at;
+  if (first >= text.length || !EXTENSION.has(text.charCodeAt(first))) return at;
   return at + (WITH_EXTENSION.exec(text.slice(at, at + 14))?.[0].length ?? 0);
 }
 
@@ -149,11 +188,30 @@ function e164(value: string, regions: readonly Region[]): string {
   const hasBracket = value.startsWith("(");
   const written = readNumber(value, hasBracket ? 1 : 0, hasBracket);
   if (!written) return value;
-  const { digits, ends, isInternational } = written;
-  const { count, groups, at } = ends.at(-1)!;
-  const own = digits.slice(0, count);
-  const plans = isInternational ? regionsOfCode(own) : regions;
-  const extension = /\d+$/.exec(value.slice(at))?.[0];
-  const number = nationalIn(own, plans, isInternational, groups) ?? value;
+  const last = written.size - 1;
+  const count = written.count[last]!;
+  const extension = /\d+$/.exec(value.slice(written.at[last]))?.[0];
+  const plans = written.isInternational ? regionsOfCode(written.digits, count) : regions;
+  const number = nationalIn(written, plans) ?? value;
   return extension === undefined ? number : `${number};ext=${extension}`;
+}
+
+/** @returns `+` and all digits */
+function nationalIn(written: Written, plans: readonly Region[]): string | undefined {
+  const { digits, isInternational, size } = written;
+  const count = written.count[size - 1]!;
+  const textFrom = (from: number) => digits.subarray(from, count).join("");
+  for (const region of plans) {
+    const { code, trunk } = region;
+    if (isInternational) {
+      counts.setInternational(written, region);
+      if ((countsFrom(written, code.length, region, region.possible) & (1 << count)) !== 0) return `+${textFrom(0)}`;
+      if (counts.has(count, 0)) return `+${code}${textFrom(code.length + trunk!.length)}`;
+    } else {
+      counts.setNational(written, [region]);
+      const from = trunk !== undefined && beginsWith(digits, 0, trunk) ? trunk.length : 0;
+      if (counts.has(count, written.groups[size - 1]!)) return `+${code}${textFrom(from)}`;
+    }
+  }
+  return undefined;
 }

@@ -1,69 +1,139 @@
 /** Reads the digits of a telephone number with what stands between them. */
 import { isDigit } from "../classes.ts";
 
-export interface Written {
-  /** Without `+`, `00`, and a zero in brackets. */
-  readonly digits: string;
-  readonly isInternational: boolean;
-  /** Groups of digits that a dot separates from the one before. */
-  readonly dots: number;
-  /** Where each group ends. */
-  readonly ends: readonly { readonly at: number; readonly count: number; readonly groups: number }[];
-}
-
 const MOST_DIGITS = 17;
 const MOST_GROUPS = 8;
+
+/** What was read last: one object is filled anew by each reading, because hostile texts have many beginnings of numbers. */
+export class Written {
+  /** Values of the digits, without `+`, `00`, and a zero in brackets. */
+  readonly digits = new Uint8Array(MOST_DIGITS + 1);
+  isInternational = false;
+  /** Groups of digits that a dot separates from the one before. */
+  dots = 0;
+  /** How many ends there are. */
+  size = 0;
+  /** Their counts of digits: a bit for each. */
+  counts = 0;
+  /** Where each group ends: the position, the digits up to there, and its number from 1 on. */
+  readonly at = new Int32Array(MOST_GROUPS);
+  readonly count = new Uint8Array(MOST_GROUPS);
+  readonly groups = new Uint8Array(MOST_GROUPS);
+
+  begin(isInternational: boolean): void {
+    this.isInternational = isInternational;
+    this.dots = 0;
+    this.size = 0;
+    this.counts = 0;
+  }
+
+  /** A group ends. */
+  end(at: number, count: number, groups: number): void {
+    this.at[this.size] = at;
+    this.count[this.size] = count;
+    this.groups[this.size] = groups;
+    this.counts |= 1 << count;
+    this.size++;
+  }
+
+  /** The number begins with `00`, which is no part of it. */
+  withoutZeros(): void {
+    this.digits.copyWithin(0, 2);
+    this.isInternational = true;
+    this.dots = 0;
+    let size = 0;
+    for (let each = 0; each < this.size; each++) {
+      if (this.count[each]! <= 2) continue;
+      this.at[size] = this.at[each]!;
+      this.count[size] = this.count[each]! - 2;
+      this.groups[size] = this.groups[each]!;
+      size++;
+    }
+    this.size = size;
+    this.counts = (this.counts & ~7) >> 2;
+  }
+}
 
 const SPACE = 0x20;
 const OPEN = 0x28;
 const CLOSE = 0x29;
+const PLUS = 0x2b;
+const DOT = 0x2e;
+const SLASH = 0x2f;
+const ZERO = 0x30;
 const isMark = (code: number) => code >= 0x2d && code <= 0x2f;
 
 /** Behind one space or mark between groups, or a mark between spaces, and brackets around a group. */
 function separatorEnd(text: string, from: number): number {
-  let at = text.charCodeAt(from) === CLOSE ? from + 1 : from;
-  if (isMark(text.charCodeAt(at))) at++;
-  else if (text.charCodeAt(at) === SPACE)
-    at += isMark(text.charCodeAt(at + 1)) && text.charCodeAt(at + 2) === SPACE ? 3 : 1;
-  return text.charCodeAt(at) === OPEN ? at + 1 : at;
+  let at = from;
+  let code = codeAt(text, at);
+  if (code === CLOSE) code = codeAt(text, ++at);
+  if (isMark(code)) code = codeAt(text, ++at);
+  else if (code === SPACE) {
+    at += isMark(codeAt(text, at + 1)) && codeAt(text, at + 2) === SPACE ? 3 : 1;
+    code = codeAt(text, at);
+  }
+  return code === OPEN ? at + 1 : at;
 }
 
+/** @returns 0 behind the end of the text */
+const codeAt = (text: string, at: number) => (at < text.length ? text.charCodeAt(at) : 0);
+
 function hasSlash(text: string, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (text.charCodeAt(at) === 0x2f) return true;
+  for (let at = from; at < to; at++) if (text.charCodeAt(at) === SLASH) return true;
   return false;
 }
 
-/** @param from its `+` or first digit @param isOpen a bracket stands in front of it */
+const written = new Written();
+
+/**
+ * @param from its `+` or first digit @param isOpen a bracket stands in front of it
+ * @returns the same object each time; undefined: no number
+ */
 export function readNumber(text: string, from: number, isOpen: boolean): Written | undefined {
-  const hasPlus = text[from] === "+";
+  const hasPlus = text.charCodeAt(from) === PLUS;
   let at = hasPlus ? from + 1 : from;
-  if (hasPlus && text[at] === "(") at++;
+  if (hasPlus && codeAt(text, at) === OPEN) at++;
   let brackets = isOpen ? 1 : 0;
-  let digits = "";
-  let dots = 0;
-  const ends: Written["ends"][number][] = [];
+  let count = 0;
+  const { digits } = written;
+  written.begin(hasPlus);
   for (let groups = 1; groups <= MOST_GROUPS; groups++) {
     const start = at;
-    while (isDigit(text.charCodeAt(at)) && at - start <= MOST_DIGITS) at++;
-    if (at === start || digits.length + at - start > MOST_DIGITS) break;
-    const isTrunk = hasPlus && groups > 1 && text.slice(start - 1, at + 1) === "(0)";
-    if (!isTrunk) digits += text.slice(start, at);
+    const before = count;
+    let code = codeAt(text, at);
+    for (; isDigit(code) && count <= MOST_DIGITS; code = codeAt(text, ++at)) digits[count++] = code - ZERO;
+    if (at === start || count > MOST_DIGITS) {
+      count = before;
+      break;
+    }
+    // A zero in brackets is dialled within the country.
+    if (hasPlus && groups > 1 && isZeroInBrackets(text, start, at)) count = before;
     // Columns of small numbers.
-    if (!hasPlus && groups === 3 && digits.length < 5) return undefined;
-    if (brackets === 0 || text[at] !== ")") ends.push({ at, count: digits.length, groups });
+    if (!hasPlus && groups === 3 && count < 5) return undefined;
+    if (brackets === 0 || code !== CLOSE) written.end(at, count, groups);
+    if (code === SPACE && isDigit(codeAt(text, at + 1))) {
+      at++;
+      continue;
+    }
     const next = separatorEnd(text, at);
-    if (next === at || (hasSlash(text, at, next) && !isDigit(text.charCodeAt(next + 2)))) break;
-    if (text[at] === ")") brackets--;
-    if (text[next - 1] === "(") brackets++;
+    if (next === at || (hasSlash(text, at, next) && !isDigit(codeAt(text, next + 2)))) break;
+    if (code === CLOSE) brackets--;
+    if (text.charCodeAt(next - 1) === OPEN) brackets++;
     if (brackets < 0 || brackets > 1) break;
-    if (text[at] === ".") dots++;
+    if (code === DOT) written.dots++;
     at = next;
   }
-  if (ends.length === 0) return undefined;
-  if (hasPlus) return { digits, ends, dots: 0, isInternational: true };
-  if (!digits.startsWith("00")) return { digits, ends, dots, isInternational: false };
-  const inner = ends.filter(({ count }) => count > 2).map((end) => ({ ...end, count: end.count - 2 }));
-  return inner.length === 0
-    ? undefined
-    : { digits: digits.slice(2), ends: inner, dots: 0, isInternational: true };
+  if (hasPlus) written.dots = 0;
+  else if (count >= 2 && digits[0] === 0 && digits[1] === 0) written.withoutZeros();
+  return written.size > 0 ? written : undefined;
+}
+
+function isZeroInBrackets(text: string, start: number, end: number): boolean {
+  return (
+    end - start === 1 &&
+    text.charCodeAt(start) === ZERO &&
+    text.charCodeAt(start - 1) === OPEN &&
+    codeAt(text, end) === CLOSE
+  );
 }

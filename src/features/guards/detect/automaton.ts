@@ -53,10 +53,18 @@ export class Automaton {
   }
 
   has(text: string): boolean {
+    const table = this.#table;
+    const ascii = this.#ascii;
+    const isEnd = this.#isEnd;
+    const classes = this.#classes;
     let state = 0;
     for (let at = 0; at < text.length; at++) {
-      state = this.#next(state, text.charCodeAt(at));
-      if (this.#isEnd[state] === 1) return true;
+      const code = text.charCodeAt(at);
+      const one = code < 128 ? ascii[code]! : this.#beyondAscii(code);
+      const cell = state * classes + one;
+      const known = cell < table.length ? table[cell]! : -1;
+      state = known >= 0 ? known : this.#transition(state, one);
+      if (isEnd[state] === 1) return true;
     }
     return false;
   }

@@ -1,7 +1,7 @@
 /** Credentials: keys, tokens and passwords, by the rules of gitleaks. A keyword is searched first, all of them in one pass. */
 import type { Detector, Finding } from "../detector.ts";
 import { isWord, runAtEnd } from "../classes.ts";
-import { RuleBook, type Rule } from "./rules.ts";
+import { type Clear, RuleBook, type Rule } from "./rules.ts";
 
 /** Between a name and its operator, and between that and the end of a value. */
 const LONGEST_NAME = 48;
@@ -40,6 +40,7 @@ class Search {
   readonly #text: string;
   readonly #least: number;
   readonly #from = new Map<Rule, number>();
+  readonly #clear: Clear = new Map();
   readonly #found: Finding[] = [];
   #command = Number.NEGATIVE_INFINITY;
   /** The run of characters of names that was looked at last, and that of values. */
@@ -70,13 +71,14 @@ class Search {
     if (!match) return;
     this.#from.set(rule, match.whole[1]);
     const [first, behind] = match.value;
-    if (first >= this.#least && rule.isSecret(this.#text, match, least))
-      this.#found.push({
-        ...{ start: first, end: behind, kind: "SECRET", rule: rule.data.id },
-        ...(match.whole[0] < first && {
-          since: rule.data.command === undefined ? match.whole[0] : this.#command,
-        }),
-      });
+    if (first < this.#least || !rule.isSecret(this.#text, match, least, this.#clear)) return;
+    const { id, command } = rule.data;
+    const since = command === undefined ? match.whole[0] : this.#command;
+    this.#found.push(
+      match.whole[0] < first
+        ? { start: first, end: behind, kind: "SECRET", rule: id, since }
+        : { start: first, end: behind, kind: "SECRET", rule: id },
+    );
   }
 
   /** What stands in front of a text that goes on is not known. */
@@ -120,14 +122,29 @@ class Search {
 
   /** A rule of a vendor says more about a secret than the one for any name. */
   #withoutGeneric(): Finding[] {
-    const special = this.#found.filter(({ rule }) => rule !== "generic-api-key");
+    const special = this.#found.filter(({ rule }) => rule !== GENERIC);
     if (special.length === this.#found.length) return special;
-    return this.#found.filter(
-      (one) =>
-        one.rule !== "generic-api-key" ||
-        !special.some(({ start, end }) => start <= one.start && end >= one.end),
-    );
+    if (special.length === 0) return this.#found;
+    special.sort((one, other) => one.start - other.start);
+    /** The farthest end of those up to each one. */
+    let far = 0;
+    const ends = special.map(({ end }) => (far = Math.max(far, end)));
+    return this.#found.filter((one) => one.rule !== GENERIC || endAt(special, ends, one.start) < one.end);
   }
+}
+
+const GENERIC = "generic-api-key";
+
+/** @param found by their beginnings @returns the farthest end of those that begin up to a position; 0: there is none */
+function endAt(found: readonly Finding[], ends: readonly number[], position: number): number {
+  let low = 0;
+  let high = found.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (found[middle]!.start <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low === 0 ? 0 : ends[low - 1]!;
 }
 
 const isOperator = (code: number) =>

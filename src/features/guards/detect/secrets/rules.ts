@@ -1,6 +1,6 @@
 /** The rules for secrets, ready to run: expressions are made when their keyword is met first. */
 import { Automaton } from "../automaton.ts";
-import { isWord } from "../classes.ts";
+import { isDigit, isWord } from "../classes.ts";
 import type { AllowData, RuleData } from "./rule.ts";
 import data from "./rules.json" with { type: "json" };
 
@@ -34,10 +34,16 @@ export class Rule {
   #expression: RegExp | undefined;
   /** A match begins where a word begins. */
   readonly #startsWord: boolean;
+  /** The character with which all matches begin, in lower case; -1: there are several. */
+  readonly #first: number;
+  /** How many digits begin all matches. */
+  readonly #digits: number;
 
   constructor(rule: RuleData) {
     this.data = rule;
     this.#startsWord = rule.source.startsWith("\\b");
+    this.#first = firstOf(rule.source);
+    this.#digits = Number(/^(?:\\b)?\(\\d\{(\d+)/.exec(rule.source)?.[1] ?? 0);
     this.#allow = (rule.allow ?? []).map((one) => new Allow(one));
   }
 
@@ -52,8 +58,10 @@ export class Rule {
   match(text: string, at: number, least: number): Match | undefined {
     const [nearest, farthest] = this.data.before ?? [0, 0];
     for (let start = Math.max(least, at - farthest); start <= at - nearest; start++) {
-      if (this.#startsWord && (!isWord(text.charCodeAt(start)) || isWord(text.charCodeAt(start - 1))))
-        continue;
+      const code = text.charCodeAt(start);
+      if (this.#first >= 0 && (code | 0x20) !== this.#first) continue;
+      if (this.#startsWord && (!isWord(code) || (start > 0 && isWord(text.charCodeAt(start - 1))))) continue;
+      if (!hasDigits(text, start, this.#digits)) continue;
       const end = start + (this.isPem ? LONGEST_PEM : LONGEST);
       const found = this.#matchAt(text, start, end);
       if (found) return found.whole[1] === end ? this.#matchAt(text, start, start + LONGEST_PEM) : found;
@@ -61,15 +69,17 @@ export class Rule {
     return undefined;
   }
 
-  /** Whether a match is no example, and random enough. @param least as for {@link match} */
-  isSecret(text: string, { secret, whole }: Match, least: number): boolean {
+  /** Whether a match is no example, and random enough. @param least as for {@link match} @param clear of this text */
+  isSecret(text: string, { secret, whole }: Match, least: number, clear: Clear): boolean {
     const value = text.slice(...secret);
     if (this.data.entropy !== undefined && entropyOf(value) <= this.data.entropy) return false;
     // A name can go on in front of the keyword.
     let start = whole[0];
     const first = Math.max(least, start - LONGEST_NAME);
     if (this.data.isNamed) while (start > first && isNamePart(text.charCodeAt(start - 1))) start--;
-    return ![everywhere(), ...this.#allow].some((allow) => allow.has(value, text, [start, whole[1]]));
+    if (everywhere().has(value, text, start, whole[1], clear)) return false;
+    for (const allow of this.#allow) if (allow.has(value, text, start, whole[1], clear)) return false;
+    return true;
   }
 
   #matchAt(text: string, start: number, to: number): Match | undefined {
@@ -79,9 +89,8 @@ export class Rule {
     expression.lastIndex = start - cut;
     const found = expression.exec(text.slice(cut, to));
     if (!found) return undefined;
-    const inText = ([first, behind]: Range) => [first + cut, behind + cut] as const;
-    const whole = inText(found.indices![0]!);
-    const secret = inText(this.#secretOf(found));
+    const whole = moved(found.indices![0]!, cut);
+    const secret = moved(this.#secretOf(found), cut);
     return { whole, secret, value: this.data.isWhole ? whole : secret };
   }
 
@@ -93,31 +102,96 @@ export class Rule {
   }
 }
 
+function hasDigits(text: string, from: number, count: number): boolean {
+  for (let at = from; at < from + count; at++) if (!isDigit(text.charCodeAt(at))) return false;
+  return true;
+}
+
+const moved = ([start, end]: Range, by: number): Range => [start + by, end + by];
+
+/** The letter with which an expression begins, whatever its case; -1: it may begin with others. */
+function firstOf(source: string): number {
+  const letter = /^(?:\\b)?\(?([a-z])(?![?*{])/i.exec(source)?.[1];
+  return letter === undefined || hasChoice(source) ? -1 : letter.toLowerCase().charCodeAt(0);
+}
+
+/** Whether an expression has alternatives at its top, or in the group with which it begins. */
+function hasChoice(source: string): boolean {
+  let depth = 0;
+  let isFirst = /^(?:\\b)?\(/.test(source);
+  for (const [token] of source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|[^]/g)) {
+    if (token === "(") depth++;
+    if (token === ")" && --depth === 0) isFirst = false;
+    if (token === "|" && depth === (isFirst ? 1 : 0)) return true;
+  }
+  return false;
+}
+
 /** What is no secret though a rule finds it. */
 class Allow {
   readonly #target: AllowData["target"];
-  readonly #expressions: readonly RegExp[];
-  readonly #words: Automaton;
+  readonly #expressions: readonly Allowed[];
+  readonly #words: Automaton | undefined;
 
   constructor({ target, expressions, words }: AllowData) {
     this.#target = target;
-    this.#expressions = expressions.map(([source, flags]) => new RegExp(source, flags));
-    this.#words = new Automaton(words);
+    this.#expressions = expressions.map(([source, flags]) => new Allowed(source, flags));
+    this.#words = words.length > 0 ? new Automaton(words) : undefined;
   }
 
-  has(secret: string, text: string, match: Range): boolean {
-    if (this.#words.has(secret)) return true;
-    const target = this.#targetOf(secret, text, match);
-    return this.#expressions.some((expression) => expression.test(target));
+  has(secret: string, text: string, start: number, end: number, clear: Clear): boolean {
+    if (this.#words?.has(secret)) return true;
+    if (this.#target === "line") return this.#hasLine(text, start, end, clear);
+    return this.#hasAny(
+      this.#target === undefined ? secret : text.slice(start, end).replace(/^\n+|\n+$/g, ""),
+    );
   }
 
-  #targetOf(secret: string, text: string, [start, end]: Range): string {
-    if (this.#target === undefined) return secret;
-    if (this.#target === "match") return text.slice(start, end).replace(/^\n+|\n+$/g, "");
-    // Of a line without an end, what is near.
-    const before = text.slice(Math.max(0, start - LONGEST), start);
+  #hasAny(target: string): boolean {
+    for (const expression of this.#expressions) if (expression.has(target)) return true;
+    return false;
+  }
+
+  /** Of a line without an end, what is near. */
+  #hasLine(text: string, start: number, end: number, clear: Clear): boolean {
+    const from = Math.max(0, start - LONGEST);
+    const known = clear.get(this);
+    if (known && known[0] <= from && end + LONGEST <= known[1]) return false;
+    // What has no match has none in any part of it: findings on one long line are near each other.
+    const to = end + NEAR;
+    if (!this.#hasAny(text.slice(from, to))) {
+      clear.set(this, [from, to]);
+      return false;
+    }
+    const before = text.slice(from, start);
     const behind = text.slice(end, end + LONGEST);
-    return `${before.slice(before.lastIndexOf("\n") + 1)}${text.slice(start, end)}${behind.split("\n", 1)[0]!}`;
+    return this.#hasAny(
+      `${before.slice(before.lastIndexOf("\n") + 1)}${text.slice(start, end)}${behind.split("\n", 1)[0]!}`,
+    );
+  }
+}
+
+/** What is looked at behind a finding for expressions of lines. */
+const NEAR = 4 * LONGEST;
+
+/** Parts of one text in which expressions of lines match nowhere. */
+export type Clear = Map<object, Range>;
+
+/** One expression. */
+class Allowed {
+  readonly #expression: RegExp;
+  /** The character with which the text begins; -1: it may be any. */
+  readonly #first: number;
+
+  constructor(source: string, flags: string | undefined) {
+    this.#expression = new RegExp(source, flags);
+    const first = hasChoice(source) ? undefined : /^\^(?:\\([${])|([%@/]))/.exec(source);
+    this.#first = first ? (first[1] ?? first[2])!.charCodeAt(0) : -1;
+  }
+
+  has(text: string): boolean {
+    if (this.#first >= 0 && text.charCodeAt(0) !== this.#first) return false;
+    return this.#expression.test(text);
   }
 }
 
@@ -145,8 +219,28 @@ export class RuleBook {
   }
 }
 
+const CODES = 128;
+const counted = new Uint32Array(CODES);
+const order = new Uint8Array(CODES);
+
 /** Shannon's entropy of a text: bits a character. */
 export function entropyOf(text: string): number {
+  // Sums of fractions depend on their order: that in which the characters come first.
+  let distinct = 0;
+  counted.fill(0);
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= CODES) return entropyOfAny(text);
+    if (counted[code]!++ === 0) order[distinct++] = code;
+  }
+  let entropy = 0;
+  for (let at = 0; at < distinct; at++) entropy -= share(counted[order[at]!]! / text.length);
+  return entropy;
+}
+
+const share = (part: number) => part * Math.log2(part);
+
+function entropyOfAny(text: string): number {
   const counts = new Map<string, number>();
   let length = 0;
   for (const char of text) {
@@ -154,6 +248,6 @@ export function entropyOf(text: string): number {
     length++;
   }
   let entropy = 0;
-  for (const count of counts.values()) entropy -= (count / length) * Math.log2(count / length);
+  for (const count of counts.values()) entropy -= share(count / length);
   return entropy;
 }

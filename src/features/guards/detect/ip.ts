@@ -36,7 +36,9 @@ export const publicIp: Detector = {
 const isPart = (code: number) => isHex(code) || code === COLON || code === DOT;
 
 function add(text: string, start: number, end: number, found: Finding[]): void {
-  if (!OWN.test(text.slice(start, end))) found.push({ start, end, kind: "IP" });
+  const first = text.charCodeAt(start);
+  const mayBeOwn = first === 0x30 || first === 0x31 || first === COLON;
+  if (!mayBeOwn || !OWN.test(text.slice(start, end))) found.push({ start, end, kind: "IP" });
 }
 
 function addVersion4(text: string, from: number, found: Finding[]): void {
@@ -101,11 +103,37 @@ function addVersion6(text: string, from: number, found: Finding[]): void {
       end - start <= LONGEST &&
       isNumber &&
       isApart6(text, start, end) &&
-      isIPv6(text.slice(start, end))
+      isVersion6(text, start, end)
     )
       add(text, start, end, found);
     at = text.indexOf(":", next);
   }
+}
+
+/** @param text hexadecimal digits, colons and dots between the positions */
+function isVersion6(text: string, start: number, end: number): boolean {
+  let groups = 0;
+  let digits = 0;
+  let isShort = false;
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    // The last groups can be an address of version 4.
+    if (code === DOT) return isIPv6(text.slice(start, end));
+    if (code !== COLON) {
+      if (++digits > 4) return false;
+      if (digits === 1) groups++;
+      continue;
+    }
+    const isDouble = at + 1 < end && text.charCodeAt(at + 1) === COLON;
+    if (digits === 0 && !isDouble) return false;
+    digits = 0;
+    if (!isDouble) continue;
+    if (isShort) return false;
+    isShort = true;
+    at++;
+  }
+  const endsInColon = digits === 0 && !(isShort && text.charCodeAt(end - 2) === COLON);
+  return !endsInColon && (isShort ? groups < 8 : groups === 8);
 }
 
 function isLoneColon(text: string, at: number): boolean {

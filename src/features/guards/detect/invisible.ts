@@ -107,7 +107,9 @@ const known = new Map<string, string>();
 
 function knownOf(run: string): string {
   if (run.length > 16) return shownOf(run);
-  const shown = known.get(run) ?? shownOf(run);
+  const before = known.get(run);
+  if (before !== undefined) return before;
+  const shown = shownOf(run);
   if (known.size > 1_000) known.clear();
   known.set(run, shown);
   return shown;

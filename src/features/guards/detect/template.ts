@@ -66,6 +66,8 @@ const UPPER = Uint8Array.from({ length: CODES }, (_, code) =>
 /** Letters and digits of the longest template. */
 const MOST = 32;
 
+const isIn = (char: string, code: number) => CLASSES[char]?.(code) ?? char.charCodeAt(0) === code;
+
 /** Several templates, each of which is a bit. */
 class Templates {
   readonly longest: number;
@@ -80,14 +82,11 @@ class Templates {
   constructor(templates: readonly string[]) {
     this.longest = Math.max(...templates.map(({ length }) => length));
     this.#all = (1 << templates.length) - 1;
-    const has = (char: string | undefined, code: number) =>
-      char !== undefined && (CLASSES[char]?.(code) ?? char.charCodeAt(0) === code);
-    this.#masks = Uint8Array.from({ length: (this.longest + 1) * CODES }, (_, cell) =>
-      templates.reduce(
-        (mask, one, bit) => mask | (has(one[Math.floor(cell / CODES)], cell % CODES) ? 1 << bit : 0),
-        0,
-      ),
-    );
+    this.#masks = new Uint8Array((this.longest + 1) * CODES);
+    for (const [bit, template] of templates.entries())
+      for (let place = 0; place < template.length; place++)
+        for (let code = 0; code < CODES; code++)
+          if (isIn(template[place]!, code)) this.#masks[place * CODES + code]! |= 1 << bit;
     this.roles = Uint8Array.from(
       { length: CODES },
       (_, code) => (this.#masks[code] === 0 ? 0 : FIRST) | (isWord(code) ? PART : 0),

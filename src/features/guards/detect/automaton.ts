@@ -7,6 +7,8 @@ import { byBlock } from "./classes.ts";
 /** Cells of the table: 16 MiB. Of more states than it has room for, the others are computed each time. */
 const MOST_CELLS = 4_194_304;
 
+const MOST_ROW = 2 ** 31;
+
 /** A character without its case, if that has the same length. */
 const lowered = byBlock((char) => {
   const lower = char.toLowerCase();
@@ -24,8 +26,13 @@ export class Automaton {
   readonly #depths: number[] = [0];
   /** The words that end in a state. */
   readonly #ends: (readonly number[])[] = [[]];
-  readonly #isEnd: Uint8Array;
-  /** By state and class: the next state. -1: it is not known yet. */
+  /** States by their rows of the table: those in which a word ends come last, so that a row tells it. */
+  readonly #states: readonly number[];
+  /** Where the row of each state begins. */
+  readonly #rows: number[];
+  /** The first row in which a word ends. */
+  readonly #firstEnd: number;
+  /** By row and class: the next row. -1: it is not known yet. */
   readonly #table: Int32Array;
 
   constructor(words: Iterable<string>) {
@@ -33,53 +40,60 @@ export class Automaton {
     for (const [number, word] of this.words.entries()) this.#add(word, number);
     this.#link();
     this.#table = new Int32Array(Math.min(MOST_CELLS, this.#ends.length * this.#classes)).fill(-1);
-    this.#isEnd = Uint8Array.from(this.#ends, ({ length }) => (length > 0 ? 1 : 0));
+    const states = [...this.#ends.keys()];
+    const isEnd = (state: number) => state > 0 && this.#ends[state]!.length > 0;
+    const inner = states.filter((state) => !isEnd(state));
+    this.#states = [...inner, ...states.filter(isEnd)];
+    this.#firstEnd = inner.length * this.#classes;
+    // No typed array of floats: rows are integers, and stay that in compiled code.
+    this.#rows = states.map(() => 0);
+    for (const [row, state] of this.#states.entries()) this.#rows[state] = row * this.#classes;
   }
 
   /** @param hit gets the number of a word and the position behind it, in the order of these */
   find(text: string, from: number, hit: (word: number, end: number) => void): void {
     const table = this.#table;
     const ascii = this.#ascii;
-    const isEnd = this.#isEnd;
-    const classes = this.#classes;
-    let state = 0;
+    const firstEnd = this.#firstEnd;
+    let row = 0;
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
       const one = code < 128 ? ascii[code]! : this.#beyondAscii(code);
-      const known = table[state * classes + one]!;
-      state = known >= 0 ? known : this.#transition(state, one);
-      if (isEnd[state] === 1) for (const word of this.#ends[state]!) hit(word, at + 1);
+      const known = table[row + one]!;
+      row = known >= 0 ? known : this.#transition(row, one);
+      if (row >= firstEnd) for (const word of this.#endsIn(row)) hit(word, at + 1);
     }
   }
 
   has(text: string): boolean {
     const table = this.#table;
     const ascii = this.#ascii;
-    const isEnd = this.#isEnd;
-    const classes = this.#classes;
-    let state = 0;
+    const firstEnd = this.#firstEnd;
+    let row = 0;
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
       const one = code < 128 ? ascii[code]! : this.#beyondAscii(code);
-      const cell = state * classes + one;
-      const known = cell < table.length ? table[cell]! : -1;
-      state = known >= 0 ? known : this.#transition(state, one);
-      if (isEnd[state] === 1) return true;
+      const known = table[row + one]!;
+      row = known >= 0 ? known : this.#transition(row, one);
+      if (row >= firstEnd) return true;
     }
     return false;
   }
 
   /** Length of the longest end of a text with which a word begins. */
   begun(text: string, from: number): number {
-    let state = 0;
-    for (let at = from; at < text.length; at++) state = this.#next(state, text.charCodeAt(at));
-    return this.#depths[state]!;
+    let row = 0;
+    for (let at = from; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      const one = code < 128 ? this.#ascii[code]! : this.#beyondAscii(code);
+      const known = this.#table[row + one]!;
+      row = known >= 0 ? known : this.#transition(row, one);
+    }
+    return this.#depths[this.#states[row / this.#classes]!]!;
   }
 
-  #next(state: number, code: number): number {
-    const one = code < 128 ? this.#ascii[code]! : this.#beyondAscii(code);
-    const known = this.#table[state * this.#classes + one] ?? -1;
-    return known >= 0 ? known : this.#transition(state, one);
+  #endsIn(row: number): readonly number[] {
+    return this.#ends[this.#states[row / this.#classes]!]!;
   }
 
   #beyondAscii(code: number): number {
@@ -131,15 +145,16 @@ export class Automaton {
     }
   }
 
-  #transition(state: number, one: number): number {
-    let from = state;
+  #transition(row: number, one: number): number {
+    let from = this.#states[row / this.#classes]!;
     let next = this.#children[from]!.get(one);
     while (next === undefined && from > 0) {
       from = this.#fails[from]!;
       next = this.#children[from]!.get(one);
     }
-    // Out of its bounds an array keeps nothing.
-    this.#table[state * this.#classes + one] = next ?? 0;
-    return next ?? 0;
+    const found = this.#rows[next ?? 0]!;
+    // Out of its bounds an array keeps nothing, and a larger row is no integer of 32 bits.
+    if (row + one < this.#table.length && found < MOST_ROW) this.#table[row + one] = found;
+    return found;
   }
 }

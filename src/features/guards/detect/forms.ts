@@ -66,6 +66,8 @@ function nextBeyondAscii(text: string, from: number): number {
 
 /** The text in compatible characters, character by character: combining marks stay where they are. */
 function compatible(text: string, from: number): Form {
+  // Characters of ASCII have one byte: they are counted faster than one of the others is searched.
+  if (Buffer.byteLength(text) === text.length) return { text, from, at: (at) => at };
   let changed: Rewritten | undefined;
   for (let at = nextBeyondAscii(text, 0); at < text.length; at = nextBeyondAscii(text, at)) {
     const code = text.codePointAt(at)!;

@@ -73,3 +73,25 @@ test("findings that overlap are taken apart in linear time", () => {
   const chained = { name: "chain", kind: "VALUE", find: () => found };
   expect(fastest(() => scan(text, [chained]), 1)).toBeLessThan(60 * TOLERANCE);
 });
+
+/** Keys of a vendor, and those of no vendor. */
+function keys(size: number): string {
+  const lines: string[] = [];
+  for (let at = 0, length = 0; length < size; at++) {
+    const hash = Bun.hash(`${at}`).toString(16).padStart(16, "0");
+    const line = at % 2 === 0 ? `ghp_${hash}${hash}aB3d\n` : `my_key = "${hash}Q"\n`;
+    lines.push(line);
+    length += line.length;
+  }
+  return Buffer.from(lines.join("")).toString("latin1");
+}
+
+test("a text of four times as many keys takes four times as long", () => {
+  const secrets = detectorOf("secrets");
+  const [small, large] = [keys(MEGABYTE), keys(4 * MEGABYTE)];
+  const rules = new Set(secrets.find(small).map(({ rule }) => rule));
+  expect([...rules].toSorted()).toEqual(["generic-api-key", "github-pat"]);
+  const run = (text: string) => fastest(() => secrets.find(text), 2);
+  run(small);
+  expect(run(large) / run(small)).toBeLessThan(8);
+});

@@ -96,9 +96,7 @@ export const NATIONAL_DETECTORS: ReadonlyMap<string, Detector> = new Map(
 
 function isSsn(codes: Uint8Array): boolean {
   const area = numberAt(codes, 0, 3);
-  return (
-    area > 0 && area !== 666 && area < 900 && numberAt(codes, 3, 2) > 0 && numberAt(codes, 5, 4) > 0
-  );
+  return area > 0 && area !== 666 && area < 900 && numberAt(codes, 3, 2) > 0 && numberAt(codes, 5, 4) > 0;
 }
 
 /** How often each digit is in a number. */
@@ -124,7 +122,8 @@ function isGermanTaxId(codes: Uint8Array): boolean {
 function isInsee(codes: Uint8Array): boolean {
   const sex = digitAt(codes, 0);
   const month = numberAt(codes, 3, 2);
-  if (!(sex >= 1 && sex <= 8 && sex !== 5 && sex !== 6) || month === 0 || (month > 12 && month < 20)) return false;
+  if (!(sex >= 1 && sex <= 8 && sex !== 5 && sex !== 6) || month === 0 || (month > 12 && month < 20))
+    return false;
   const letter = isLetter(codes[6]!) ? codes[6]! - 64 : 0;
   if (letter > 0 && (letter > 2 || digitAt(codes, 5) !== 2)) return false;
   const department = letter > 0 ? 20 - letter : numberAt(codes, 5, 2);

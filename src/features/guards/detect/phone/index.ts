@@ -205,7 +205,8 @@ function nationalIn(written: Written, plans: readonly Region[]): string | undefi
     const { code, trunk } = region;
     if (isInternational) {
       counts.setInternational(written, region);
-      if ((countsFrom(written, code.length, region, region.possible) & (1 << count)) !== 0) return `+${textFrom(0)}`;
+      if ((countsFrom(written, code.length, region, region.possible) & (1 << count)) !== 0)
+        return `+${textFrom(0)}`;
       if (counts.has(count, 0)) return `+${code}${textFrom(code.length + trunk!.length)}`;
     } else {
       counts.setNational(written, [region]);

@@ -75,9 +75,7 @@ for (const name of REGIONS) isCode[Number(ENTRIES[name]![0])] = 1;
 /** The regions of the calling code with which digits begin, as one. @param count of the digits */
 export function planOf(digits: Uint8Array, count: number): Region | undefined {
   const code = codeOf(digits, count);
-  return code === 0
-    ? undefined
-    : (plans[code] ??= madeOf(namesOf(`${code}`)!.map((name) => ENTRIES[name]!)));
+  return code === 0 ? undefined : (plans[code] ??= madeOf(namesOf(`${code}`)!.map((name) => ENTRIES[name]!)));
 }
 
 /** The regions of the calling code with which digits begin, one by one. */

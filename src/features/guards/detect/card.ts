@@ -6,6 +6,8 @@ const LONGEST_RUN = 200;
 const LEAST = 12;
 const MOST = 19;
 const DOT = 0x2e;
+/** Of two characters side by side in a card one is a digit: two in every eight are in each run that is long enough. */
+const STRIDE = 8;
 
 /** First and last prefix of an issuer, and the lengths of its numbers. */
 const ISSUERS: readonly (readonly [first: string, last: string, lengths: readonly number[]])[] = [
@@ -44,11 +46,13 @@ export const card: Detector = {
   kind: "CARD",
   find(text, from = 0) {
     const found: Finding[] = [];
-    // A card has a digit at every second position.
-    for (let at = from; at < text.length; at += 2) {
-      if (!isDigit(text.charCodeAt(at))) continue;
-      const start = at > from && isDigit(text.charCodeAt(at - 1)) ? at - 1 : at;
-      at = isPart(text, start) ? digitsEnd(text, start) : addCards(text, start, found);
+    let least = from;
+    for (let at = from; at < text.length; at += STRIDE) {
+      const digit = isDigit(text.charCodeAt(at)) ? at : at + 1;
+      if (digit === text.length || !isDigit(text.charCodeAt(digit))) continue;
+      const start = runStart(text, digit, least);
+      least = isPart(text, start) ? digitsEnd(text, start) : addCards(text, start, found);
+      at = least - STRIDE;
     }
     return found;
   },
@@ -59,6 +63,18 @@ export const card: Detector = {
   },
   normal: digitsOf,
 };
+
+/** The beginning of the run of digits in which one of them is. @param least the run begins there or later */
+function runStart(text: string, digit: number, least: number): number {
+  let start = digit;
+  while (start > least) {
+    const before = text.charCodeAt(start - 1);
+    if (isDigit(before)) start--;
+    else if (start - 1 > least && isSeparator(before) && isDigit(text.charCodeAt(start - 2))) start -= 2;
+    else break;
+  }
+  return start;
+}
 
 /** A space or a dash between groups of digits. */
 const isSeparator = (code: number) => code === 0x20 || code === 0x2d;

@@ -1,5 +1,5 @@
 /** Numbers of payment cards: prefix and length of an issuer, and the check digit of ISO/IEC 7812-1 (Luhn). */
-import { isDigit, isWord, runAtEnd } from "./classes.ts";
+import { codeAt, isDigit, isWord, runAtEnd } from "./classes.ts";
 import { type Detector, digitsOf, type Finding } from "./detector.ts";
 
 const LONGEST_RUN = 200;
@@ -81,14 +81,14 @@ const isSeparator = (code: number) => code === 0x20 || code === 0x2d;
 
 /** Whether digits go on from a number, or stand within a word: a hash, an id. */
 function isPart(text: string, at: number): boolean {
-  const before = text.charCodeAt(at - 1);
+  const before = codeAt(text, at - 1);
   if (isDigit(before) || before === DOT) return true;
-  return isWord(before) && isWord(text.charCodeAt(digitsEnd(text, at)));
+  return isWord(before) && isWord(codeAt(text, digitsEnd(text, at)));
 }
 
 function digitsEnd(text: string, from: number): number {
   let end = from;
-  while (isDigit(text.charCodeAt(end))) end++;
+  while (end < text.length && isDigit(text.charCodeAt(end))) end++;
   return end;
 }
 
@@ -109,7 +109,7 @@ function addCards(text: string, from: number, found: Finding[]): number {
 
 /** Whether another group of the run follows. */
 function goesOn(text: string, end: number): boolean {
-  return isSeparator(text.charCodeAt(end)) && isDigit(text.charCodeAt(end + 1));
+  return end + 1 < text.length && isSeparator(text.charCodeAt(end)) && isDigit(text.charCodeAt(end + 1));
 }
 
 /**
@@ -129,7 +129,7 @@ function cardEnd(text: string, from: number, isFirst: boolean): number {
   let found = 0;
   for (let at = from; ; at++) {
     const start = at;
-    for (; isDigit(text.charCodeAt(at)); at++) {
+    for (; at < text.length && isDigit(text.charCodeAt(at)); at++) {
       if (count === MOST) return found;
       const digit = text.charCodeAt(at) - 48;
       if (count < 4) prefix = prefix * 10 + digit;

@@ -8,6 +8,10 @@ export const isWord = (code: number): boolean => isAlnum(code) || code === 0x5f;
 export const isHex = (code: number): boolean =>
   isDigit(code) || (code >= 97 && code < 103) || (code >= 65 && code < 71);
 
+/** The code at any position; 0: there is none. Codes that are no numbers make compiled code be thrown away. */
+export const codeAt = (text: string, at: number): number =>
+  at >= 0 && at < text.length ? text.charCodeAt(at) : 0;
+
 /** A function of characters that is computed once for each of them, by blocks of 256: most texts touch few blocks. */
 export function byBlock<Value>(of: (char: string) => Value): (code: number) => Value {
   const blocks: (Value[] | undefined)[] = [];

@@ -1,5 +1,5 @@
 /** International bank account numbers: the length of the country, and the check digits of ISO 13616. */
-import { isAlnum, isDigit, isLetter } from "./classes.ts";
+import { codeAt, isAlnum, isDigit, isLetter } from "./classes.ts";
 import type { Detector, Finding } from "./detector.ts";
 
 /** Length by country, as the registry of ISO 13616 lists them, and of some more that use them. */
@@ -36,7 +36,7 @@ export const iban: Detector = {
     let edge = at;
     for (; at > least; at--) {
       const code = text.charCodeAt(at - 1);
-      if (!isAlnum(code) && !(isSeparator(code) && !isSeparator(text.charCodeAt(at)))) break;
+      if (!isAlnum(code) && !(isSeparator(code) && !isSeparator(codeAt(text, at)))) break;
       if (mayBegin(text, at - 1)) edge = at - 1;
     }
     return edge;
@@ -53,29 +53,29 @@ function placeOf(first: number, second: number): number {
 
 /** @returns 0: no account begins here */
 function lengthAt(text: string, start: number): number {
-  const first = text.charCodeAt(start);
-  const second = text.charCodeAt(start + 1);
-  if (!isLetter(first) || !isLetter(second) || isAlnum(text.charCodeAt(start - 1))) return 0;
+  const first = codeAt(text, start);
+  const second = codeAt(text, start + 1);
+  if (!isLetter(first) || !isLetter(second) || isAlnum(codeAt(text, start - 1))) return 0;
   return lengths[placeOf(first, second)]!;
 }
 
 /** Whether an account may begin here in a text that goes on. */
 function mayBegin(text: string, start: number): boolean {
-  if (!isLetter(text.charCodeAt(start)) || isAlnum(text.charCodeAt(start - 1))) return false;
+  if (!isLetter(codeAt(text, start)) || isAlnum(codeAt(text, start - 1))) return false;
   const left = text.length - start;
   if (left === 1) return true;
   const length = lengthAt(text, start);
   return (
     length > 0 &&
-    (left < 3 || isDigit(text.charCodeAt(start + 2))) &&
-    (left < 4 || isDigit(text.charCodeAt(start + 3)))
+    (left < 3 || isDigit(codeAt(text, start + 2))) &&
+    (left < 4 || isDigit(codeAt(text, start + 3)))
   );
 }
 
 /** @returns 0: no account begins here */
 function endOf(text: string, start: number): number {
   const length = lengthAt(text, start);
-  if (length === 0 || !isDigit(text.charCodeAt(start + 2)) || !isDigit(text.charCodeAt(start + 3))) return 0;
+  if (length === 0 || !isDigit(codeAt(text, start + 2)) || !isDigit(codeAt(text, start + 3))) return 0;
   let count = 0;
   let at = start;
   // The account as a number: its first four characters come last.
@@ -90,8 +90,8 @@ function endOf(text: string, start: number): number {
     } else if (!isSeparator(code) || isSeparator(text.charCodeAt(at - 1)) || (code === DASH && count % 4 > 0))
       return 0;
   }
-  const isPart = text.charCodeAt(at) === DASH && isAlnum(text.charCodeAt(at + 1));
-  if (count < length || isPart || isAlnum(text.charCodeAt(at))) return 0;
+  const isPart = codeAt(text, at) === DASH && isAlnum(codeAt(text, at + 1));
+  if (count < length || isPart || isAlnum(codeAt(text, at))) return 0;
   // Two letters and two digits: six digits.
   return ((rest % 97) * 1_000_000 + head) % 97 === 1 ? at : 0;
 }

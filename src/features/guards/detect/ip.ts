@@ -1,6 +1,6 @@
 /** IP addresses, version 4 and 6 (RFC 4291, RFC 5952). Loopback and unspecified addresses belong to no one. */
 import { isIPv6 } from "node:net";
-import { isDigit, isHex, isWord, runAtEnd } from "./classes.ts";
+import { codeAt, isDigit, isHex, isWord, runAtEnd } from "./classes.ts";
 import type { Detector, Finding } from "./detector.ts";
 
 const OWN = /^(?:127\.|0\.0\.0\.0$|::1?$)/;
@@ -45,9 +45,7 @@ function addVersion4(text: string, from: number, found: Finding[]): void {
   let at = text.indexOf(".", from + 1);
   for (let least = from; at >= 0;) {
     const end =
-      isDigit(text.charCodeAt(at - 1)) && isDigit(text.charCodeAt(at + 1))
-        ? addFour(text, at, least, found)
-        : 0;
+      isDigit(codeAt(text, at - 1)) && isDigit(codeAt(text, at + 1)) ? addFour(text, at, least, found) : 0;
     if (end > 0) least = end;
     at = text.indexOf(".", Math.max(at + 1, end));
   }
@@ -56,13 +54,12 @@ function addVersion4(text: string, from: number, found: Finding[]): void {
 /** @param dot the first one @returns the end of the run of digits and dots that it is in, or 0 */
 function addFour(text: string, dot: number, least: number, found: Finding[]): number {
   let start = dot;
-  while (start > least && dot - start < 4 && isDigit(text.charCodeAt(start - 1))) start--;
+  while (start > least && dot - start < 4 && isDigit(codeAt(text, start - 1))) start--;
   let end = dot + 1;
-  while (isDigit(text.charCodeAt(end)) || (text.charCodeAt(end) === DOT && isDigit(text.charCodeAt(end + 1))))
-    end++;
+  while (isDigit(codeAt(text, end)) || (codeAt(text, end) === DOT && isDigit(codeAt(text, end + 1)))) end++;
   // What stands around an address is no part of a longer word, number or version.
-  const before = text.charCodeAt(start - 1);
-  const behind = text.charCodeAt(end);
+  const before = codeAt(text, start - 1);
+  const behind = codeAt(text, end);
   const isApart = !isWord(before) && before !== DOT && before !== DASH && !isWord(behind) && behind !== DASH;
   if (isApart && end - start <= 15 && isFour(text, start, end)) add(text, start, end, found);
   return end;
@@ -89,15 +86,15 @@ function isFour(text: string, start: number, end: number): boolean {
 function addVersion6(text: string, from: number, found: Finding[]): void {
   for (let at = text.indexOf(":", from); at >= 0;) {
     let start = at;
-    while (start > from && at - start < 5 && isHex(text.charCodeAt(start - 1))) start--;
+    while (start > from && at - start < 5 && isHex(codeAt(text, start - 1))) start--;
     let end = at + 1;
     let colons = 1;
     let isNumber = false;
-    for (; isPart(text.charCodeAt(end)); end++) if (text.charCodeAt(end) === COLON) colons++;
+    for (; isPart(codeAt(text, end)); end++) if (codeAt(text, end) === COLON) colons++;
     const next = end;
     // The point of a sentence, and a colon behind the address.
-    while (end > at && (text.charCodeAt(end - 1) === DOT || isLoneColon(text, end - 1))) end--;
-    for (let each = start; each < end && !isNumber; each++) isNumber = isDigit(text.charCodeAt(each));
+    while (end > at && (codeAt(text, end - 1) === DOT || isLoneColon(text, end - 1))) end--;
+    for (let each = start; each < end && !isNumber; each++) isNumber = isDigit(codeAt(text, each));
     if (
       colons > 1 &&
       end - start <= LONGEST &&
@@ -137,10 +134,10 @@ function isVersion6(text: string, start: number, end: number): boolean {
 }
 
 function isLoneColon(text: string, at: number): boolean {
-  return text.charCodeAt(at) === COLON && text.charCodeAt(at - 1) !== COLON;
+  return codeAt(text, at) === COLON && codeAt(text, at - 1) !== COLON;
 }
 
 function isApart6(text: string, start: number, end: number): boolean {
-  const before = text.charCodeAt(start - 1);
-  return !isWord(before) && before !== COLON && before !== DOT && !isWord(text.charCodeAt(end));
+  const before = codeAt(text, start - 1);
+  return !isWord(before) && before !== COLON && before !== DOT && !isWord(codeAt(text, end));
 }

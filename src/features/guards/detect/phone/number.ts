@@ -1,5 +1,5 @@
 /** Reads the digits of a telephone number with what stands between them. */
-import { isDigit } from "../classes.ts";
+import { codeAt, isDigit } from "../classes.ts";
 
 const MOST_DIGITS = 17;
 const MOST_GROUPS = 8;
@@ -75,9 +75,6 @@ function separatorEnd(text: string, from: number): number {
   }
   return code === OPEN ? at + 1 : at;
 }
-
-/** @returns 0 behind the end of the text */
-const codeAt = (text: string, at: number) => (at < text.length ? text.charCodeAt(at) : 0);
 
 function hasSlash(text: string, from: number, to: number): boolean {
   for (let at = from; at < to; at++) if (text.charCodeAt(at) === SLASH) return true;

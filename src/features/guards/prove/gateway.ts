@@ -18,6 +18,9 @@ export const PLAIN = "plain";
 export const SPOKEN = CLIENTS.filter(({ isSpoken, streams }) => isSpoken && streams).map(({ name }) => name);
 const EMBEDS = "embeds";
 
+/** Longest time of a call in ms: the runtime alone takes five seconds to close the connection of an answer that is cut. */
+const LONGEST_MS = 20_000;
+
 /** What the proof needs of the command line. */
 export type Parts = Pick<
   Context,
@@ -31,14 +34,14 @@ export interface Kept {
 }
 
 export class ProofGateway {
-  readonly url: string;
+  readonly #url: string;
   readonly #folder: string;
   readonly #log: string[];
   readonly #end: () => Promise<void>;
   readonly #scripts = new Map<string, { script: Script | Play; got?: Got }>();
 
   private constructor(url: string, folder: string, log: string[], end: () => Promise<void>) {
-    this.url = url;
+    this.#url = url;
     this.#folder = folder;
     this.#log = log;
     this.#end = end;
@@ -70,9 +73,35 @@ export class ProofGateway {
   ): Promise<{ value: Value; got: Got | undefined }> {
     const playing: { script: Script | Play; got?: Got } = { script };
     this.#scripts.set(mark, playing);
-    const value = await ask();
-    this.#scripts.delete(mark);
-    return { value, got: playing.got };
+    try {
+      const value = await ask();
+      return { value, got: playing.got };
+    } finally {
+      this.#scripts.delete(mark);
+    }
+  }
+
+  /** Sends a request, and reads its answer. @param body none: it is a GET @throws Error if the answer does not end */
+  async ask(
+    path: string,
+    body?: string,
+    headers: Record<string, string> = {},
+  ): Promise<Response & { said: string }> {
+    const signal = AbortSignal.timeout(LONGEST_MS);
+    try {
+      const response = await fetch(this.#url + path, {
+        method: body === undefined ? "GET" : "POST",
+        headers: { "content-type": "application/json", ...headers },
+        ...(body !== undefined && { body }),
+        signal,
+      });
+      const said = await receivedOf(response);
+      signal.throwIfAborted();
+      return Object.assign(response, { said });
+    } catch (fault) {
+      if (!signal.aborted) throw fault;
+      throw new Error(`The answer of ${path} has no end after ${LONGEST_MS / 1_000} s.`, { cause: fault });
+    }
   }
 
   #answer(request: UpstreamRequest, formats: Formats) {
@@ -99,6 +128,17 @@ export class ProofGateway {
   async remove(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** What comes of an answer. One that a guard cuts ends without its end. */
+async function receivedOf({ body }: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of body ?? []) pieces.push(piece);
+  } catch {
+    pieces.push(Buffer.from("\n"));
+  }
+  return Buffer.concat(pieces).toString();
 }
 
 type Formats = Awaited<ReturnType<typeof startWeir>>["parts"]["registry"]["formats"];
@@ -142,8 +182,9 @@ function configIn(folder: string): object {
     fallbacks: SCENARIO_FALLBACKS,
     cache: { keys: ["*"] },
     responses: { store: "on" },
-    // On a busy machine the headers of a stream would come before its verdicts.
-    timeouts: { holdMs: 600_000, heartbeatMs: 600_000 },
+    // The head of a stream waits for its verdicts as long as a call may last; the timers of a call that does not end keep the
+    // process alive.
+    timeouts: { holdMs: LONGEST_MS + 5_000, heartbeatMs: LONGEST_MS + 5_000 },
     capture: { share: 0.1 },
     log: { format: "json" },
   };

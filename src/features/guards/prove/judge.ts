@@ -175,16 +175,12 @@ export class Judge {
     const texts = plant.isSaid ? ["What do you say?"] : textsOf(ask).map((parts) => textOf(parts));
     const asked = { model, stream, mark, place: cell.place, texts };
     return this.#gateway.play(mark, script, async () => {
-      const response = await fetch(this.#gateway.url + client.path(asked), {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: bodyOf(client.body(asked), plant),
-      });
-      const text = await receivedOf(response);
-      const events = response.status === 200 ? eventsIn(text) : [];
+      const body = bodyOf(client.body(asked), plant);
+      const { status, headers, said: text } = await this.#gateway.ask(client.path(asked), body);
+      const events = status === 200 ? eventsIn(text) : [];
       const ending = /^: weir-guards (.*)$/m.exec(text)?.[1];
-      const verdicts = ending ?? response.headers.get("x-weir-guards") ?? "";
-      return { status: response.status, verdicts, text, read: client.read(events) };
+      const verdicts = ending ?? headers.get("x-weir-guards") ?? "";
+      return { status, verdicts, text, read: client.read(events) };
     });
   }
 }
@@ -298,17 +294,6 @@ function isVerdict({ verdicts }: Answered, { cell, plant, client }: Ask): boolea
   if (verdict !== VERDICTS[cell.action]) return false;
   // Of what only is noted the answer has it once more.
   return cell.action === "flag" && client.streams ? Number(count) >= found : Number(count) === found;
-}
-
-/** What comes of an answer. One that a guard cuts ends without its end. */
-export async function receivedOf({ body }: Response): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  try {
-    for await (const piece of body ?? []) pieces.push(piece);
-  } catch {
-    pieces.push(Buffer.from("\n"));
-  }
-  return Buffer.concat(pieces).toString();
 }
 
 /** The events of an answer in any framing; one for an answer that is no stream. */

@@ -44,8 +44,8 @@ export async function prove(
   let done = 0;
   let started = 0;
   let assertions = 0;
+  const isOver = () => untilFirst && failures.length > 0;
   const work = async () => {
-    const isOver = () => untilFirst && failures.length > 0;
     for (let next = rest.next(); !next.done && !isOver(); next = rest.next()) {
       const cell = next.value;
       const judged = await judge.judge(cell, started++).catch((fault: unknown) => broken(cell, fault));
@@ -58,7 +58,7 @@ export async function prove(
   };
   try {
     await Promise.all(Array.from({ length: AT_ONCE }, work));
-    if (scenarios) {
+    if (scenarios && !isOver()) {
       const played = await playAll(gateway);
       assertions += played.assertions;
       failures.push(...played.failures);

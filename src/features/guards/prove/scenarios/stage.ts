@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../../../core/json.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../../../../gateway/lanes/transport.ts";
 import type { ProofGateway } from "../gateway.ts";
-import { Checks, formsOf, receivedOf } from "../judge.ts";
+import { Checks, formsOf } from "../judge.ts";
 import { bodyOf, json, type Play } from "../provider.ts";
 import { KINDS } from "../values.ts";
 
@@ -45,17 +45,12 @@ export class Stage {
     await this.#gateway.play(this.mark, kept, work);
   }
 
-  async ask(
+  ask(
     path: string,
     body?: JsonObject,
-    headers: Record<string, string> = {},
+    headers?: Record<string, string>,
   ): Promise<Response & { said: string }> {
-    const response = await fetch(this.#gateway.url + path, {
-      method: body ? "POST" : "GET",
-      headers: { "content-type": "application/json", ...headers },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    return Object.assign(response, { said: await receivedOf(response) });
+    return this.#gateway.ask(path, body && JSON.stringify(body), headers);
   }
 
   /** Requests that the provider got so far. */

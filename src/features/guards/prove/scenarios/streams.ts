@@ -192,4 +192,28 @@ const halves: Scenario = {
   },
 };
 
-export const STREAMS: readonly Scenario[] = [choices, calls, beginnings, escapes, halves];
+const wholes: Scenario = {
+  name: "a block in arguments that come in one piece",
+  async run(stage) {
+    const event = (parts: JsonObject[]) => {
+      const candidates = [{ index: 0, content: { role: "model", parts } }];
+      return Buffer.from(`data: ${JSON.stringify({ candidates, responseId: "a", modelVersion: "m" })}\n\n`);
+    };
+    // It stays in what is kept of the call.
+    const value = "whole.words@example.com";
+    const call = { functionCall: { name: "send", args: { to: value } } };
+    const play: Play = () => new Streamed([event([{ text: "I write." }]), event([call]), event([])]);
+    await stage.with(play, async () => {
+      const asking = { contents: [{ role: "user", parts: [{ text: stage.mark }] }] };
+      const path = "/v1beta/models/p-gemini/email-block:streamGenerateContent?alt=sse";
+      const { said } = await stage.ask(path, asking);
+      stage.checks.that(
+        "the client gets no value",
+        said.includes("The guard") && !said.includes(value),
+        said,
+      );
+    });
+  },
+};
+
+export const STREAMS: readonly Scenario[] = [choices, calls, beginnings, escapes, halves, wholes];

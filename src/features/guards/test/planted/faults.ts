@@ -193,6 +193,11 @@ const EDITS: Readonly<Record<string, Edits>> = {
       "if (judged) return this.#block(this.#settle(false) ?? judged);",
       "if (judged) continue;",
     ],
+    [
+      "an answer that waits is not read further",
+      "else if (!this.#send(false)) this.#ask();",
+      "else this.#send(false);",
+    ],
     ["a blocked stream ends well", ": () => super.fail(error);", ": () => super.end();"],
     [
       "one state for all channels",

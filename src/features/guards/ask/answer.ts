@@ -3,7 +3,6 @@ import type { GatewayError } from "../../../core/error.ts";
 import type { Guard } from "../guard.ts";
 import type { Passing } from "../pass/passing.ts";
 import { viewOf } from "../pass/view.ts";
-import { escaped } from "../replace/edits.ts";
 import { BlockedError, type Value } from "../verdicts.ts";
 import { type Asked, unavailable } from "./asked.ts";
 import type { Answer, AskedText } from "./asker.ts";
@@ -109,7 +108,7 @@ export class Answering {
       const value = { kind: found, normal: asked.text.slice(start, end) };
       const isBlocked = guard.action === "block" && replacement === undefined;
       const text = this.#substitute(value, replacement);
-      const stays = isBlocked || text === undefined || !said.replace({ ...at, text: inside(said, text) });
+      const stays = isBlocked || text === undefined || !said.replace({ ...at, text });
       const does = replacement === undefined ? undefined : "masked";
       const verdictOf = stays && !isBlocked ? "flagged" : does;
       verdicts.note(guard, "output", value, said.of.path, verdictOf);
@@ -158,5 +157,3 @@ function edgeOf(answers: readonly Answer[], index: number, { said, at, isLast }:
   const held = answers.flatMap(({ holds }) => holds?.get(index) ?? []).map(at);
   return Math.min(said.asked, ...held);
 }
-
-const inside = ({ of }: Said, text: string) => (of.isJson ? escaped(text) : text);

@@ -160,7 +160,7 @@ export class Judge {
     checks.that("without the guard the client reads the text", heard === whole, heard);
   }
 
-  /** @param instead an expression of what stands in place of a value */
+  /** @param instead writes the expression of the text that replaces a value */
   #send(ask: Ask, instead: Instead): Promise<{ value: Answered; got: Got | undefined }> {
     const { cell, client, plant, model, n } = ask;
     const mark = `CELL ${n};`;

@@ -169,7 +169,7 @@ test("another occurrence goes where it is a word of its own", async () => {
   );
 });
 
-test("a service may say what stands in the place of a value", async () => {
+test("a service may give the replacement of a value", async () => {
   const names = finding("Zoë", { replacement: "someone" });
   const gateway = await gatewayWith({ names: { webhook: names.url, do: "block", on: ["input"] } });
   expect(await outcome(say(gateway, "Zoë wrote"))).toMatchObject({

@@ -113,7 +113,7 @@ test("a store that is slow or down blocks no call; the last value stays, and wei
   for (let call = 0; call < 5; call++) expect((await ask(running.url, "host/some-model")).status).toBe(200);
 });
 
-test("a header of a provider follows its secret, with what stands beside it", async () => {
+test("a header of a provider follows its secret, and its other text stays", async () => {
   const seen: (string | null)[] = [];
   const vault = startVault();
   vault.put("llm", { team: "team-secret-0001" });

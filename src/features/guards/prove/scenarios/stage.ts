@@ -81,6 +81,13 @@ export const user = (content: string) => ({ role: "user", content });
 export const REPLACED = "p-chat-completions/email-replace";
 export const CHAT = "/v1/chat/completions";
 
+export function messagesAnswer(...content: JsonObject[]): UpstreamResponse {
+  return json({
+    ...{ type: "message", id: "a", role: "assistant", model: "m", content },
+    ...{ stop_reason: "end_turn", usage: { input_tokens: 1, output_tokens: 1 } },
+  });
+}
+
 export function chatAnswer(content: string): UpstreamResponse {
   const choice = { index: 0, message: { role: "assistant", content }, finish_reason: "stop" };
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };

@@ -2,22 +2,14 @@
 import type { JsonObject } from "../../../../core/json.ts";
 import { valuesAt } from "../clients.ts";
 import { bodyOf, json, type Play } from "../provider.ts";
-import { CHAT, chatAnswer, REPLACED, type Scenario, tokensIn, user } from "./stage.ts";
+import { CHAT, chatAnswer, messagesAnswer, REPLACED, type Scenario, tokensIn, user } from "./stage.ts";
 
 const fallback: Scenario = {
   name: "a guard of a fallback alone",
   async run(stage) {
     const play: Play = ({ url }) =>
       url.includes("messages")
-        ? json({
-            type: "message",
-            id: "a",
-            role: "assistant",
-            model: "m",
-            content: [{ type: "text", text: "ok" }],
-            stop_reason: "end_turn",
-            usage: { input_tokens: 1, output_tokens: 1 },
-          })
+        ? messagesAnswer({ type: "text", text: "ok" })
         : json({ error: { message: "down" } }, 500);
     await stage.with(play, async () => {
       const messages = [user(`${stage.mark} ${stage.value()}`)];
@@ -117,27 +109,25 @@ const cached: Scenario = {
   },
 };
 
+const signedReasoning = (thinking: string) => ({ type: "thinking", thinking, signature: "c2lnbmVk" });
+/** A request for reasoning, without its messages. */
+const REASONING = {
+  model: "p-messages/email-replace",
+  max_tokens: 2_000,
+  thinking: { type: "enabled", budget_tokens: 1_024 },
+};
+
 const signed: Scenario = {
   name: "reasoning with a signature",
   async run(stage) {
     const value = stage.value();
-    const thinking = { type: "thinking", thinking: "I write to someone.", signature: "c2lnbmVk" };
-    const text = (token: string) => `I thought. ${token}`;
+    const thinking = signedReasoning("I write to someone.");
     const play: Play = (request) => {
       const token = tokensIn(bodyOf(request))[0] ?? "";
-      const content = [
+      return messagesAnswer(
         { ...thinking, thinking: `It is ${token}.` },
-        { type: "text", text: text(token) },
-      ];
-      return json({
-        type: "message",
-        id: "a",
-        role: "assistant",
-        model: "m",
-        content,
-        stop_reason: "end_turn",
-        usage: { input_tokens: 1, output_tokens: 1 },
-      });
+        { type: "text", text: `I thought. ${token}` },
+      );
     };
     await stage.with(play, async () => {
       const messages = [
@@ -145,13 +135,7 @@ const signed: Scenario = {
         { role: "assistant", content: [thinking, { type: "text", text: "Yes." }] },
         user(`to ${value}`),
       ];
-      const asking = {
-        model: "p-messages/email-replace",
-        max_tokens: 2_000,
-        thinking: { type: "enabled", budget_tokens: 1_024 },
-        messages,
-      };
-      const { said } = await stage.ask("/v1/messages", asking);
+      const { said } = await stage.ask("/v1/messages", { ...REASONING, messages });
       const token = tokensIn(stage.bodies[0] ?? "")[0]!;
       const blocks = valuesAt(JSON.parse(said) as JsonObject, "content.*");
       stage.checks.that(
@@ -194,28 +178,12 @@ const unchanged: Scenario = {
   async run(stage) {
     // It stays in what is kept of the call.
     const value = "signed.words@example.com";
-    const thinking = { type: "thinking", thinking: `I write to ${value}.`, signature: "c2lnbmVk" };
-    const content = [{ type: "text", text: "ok" }];
-    const play: Play = () =>
-      json({
-        type: "message",
-        id: "a",
-        role: "assistant",
-        model: "m",
-        content,
-        stop_reason: "end_turn",
-        usage: { input_tokens: 1, output_tokens: 1 },
-      });
+    const thinking = signedReasoning(`I write to ${value}.`);
+    const play: Play = () => messagesAnswer({ type: "text", text: "ok" });
     await stage.with(play, async () => {
       const said = { role: "assistant", content: [thinking, { type: "text", text: "Yes." }] };
       const messages = [user(`${stage.mark} to ${value}`), said, user("go on")];
-      const asking = {
-        model: "p-messages/email-replace",
-        max_tokens: 2_000,
-        thinking: { type: "enabled", budget_tokens: 1_024 },
-        messages,
-      };
-      await stage.ask("/v1/messages", asking);
+      await stage.ask("/v1/messages", { ...REASONING, messages });
     });
     const body = stage.bodies[0] ?? "";
     stage.checks.that("its signature holds", body.includes(JSON.stringify(thinking)), body);

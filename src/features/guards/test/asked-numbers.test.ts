@@ -1,43 +1,30 @@
 /** Numbers in arguments of tools of which a service replaces all or a part: arguments stay JSON. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { JsonObject } from "../../../core/json.ts";
-import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
+import type { RunningGateway } from "../../../../test/helpers/gateway.ts";
 import { eventsIn, joined } from "../../../../test/helpers/guarded.ts";
 import { streamedText } from "../../../../test/helpers/streamed.ts";
-import { json, sse, startUpstream } from "../../../../test/helpers/upstream.ts";
-import { patient } from "./patient.ts";
+import { json, sse } from "../../../../test/helpers/upstream.ts";
+import { chatProvider, post, Servers } from "./servers.ts";
 
 setDefaultTimeout(60_000);
 
-const open: { stop(): unknown }[] = [];
-afterAll(async () => {
-  for (const one of open) await one.stop();
-});
+const servers = new Servers();
 
 const CARD = "4111111111111111";
 const ARGS = `{"card": ${CARD}, "list": [${CARD},-1.5e3], "said": "no: ${CARD}, \\"x\\"", "ok": true}`;
 
-interface Asked {
-  readonly texts: { readonly index: number; readonly text: string }[];
-}
-
 /** A service that finds digits, and lets nothing go on of digits that may become more. */
-function service(digits: RegExp, more: JsonObject): string {
-  const upstream = startUpstream(({ body }) => {
-    const { texts } = JSON.parse(body.toString()) as Asked;
-    return json({
-      verdict: "pass",
-      hold: texts.map(({ text }) => text.replace(/\d+$/, "").length),
-      findings: texts.flatMap(({ index, text }) =>
-        [...text.matchAll(digits)].map((match) => ({
-          ...{ index, start: match.index, end: match.index + match[0].length, type: "CARD", ...more },
-        })),
-      ),
-    });
-  });
-  open.push(upstream);
-  return upstream.url;
-}
+const service = (digits: RegExp, more: JsonObject) =>
+  servers.service(({ texts }) => ({
+    verdict: "pass",
+    hold: texts.map(({ text }) => text.replace(/\d+$/, "").length),
+    findings: texts.flatMap(({ index, text }) =>
+      [...text.matchAll(digits)].map((match) => ({
+        ...{ index, start: match.index, end: match.index + match[0].length, type: "CARD", ...more },
+      })),
+    ),
+  })).url;
 
 const CALL = { id: "t", type: "function", function: { name: "f", arguments: ARGS } };
 const chunk = (delta: JsonObject, finish: string | null = null) =>
@@ -47,8 +34,8 @@ const chunk = (delta: JsonObject, finish: string | null = null) =>
   })}\n\n`;
 
 /** The provider of both formats: it calls a tool. @param size characters of a piece of the arguments */
-const provider = (size: number) => {
-  const upstream = startUpstream(({ path, body }) => {
+const provider = (size: number) =>
+  servers.upstream(({ path, body }) => {
     const { stream } = JSON.parse(body.toString()) as { stream?: boolean };
     if (path.endsWith("/messages"))
       return json({
@@ -74,35 +61,27 @@ const provider = (size: number) => {
       "data: [DONE]\n\n",
     ]);
   });
-  open.push(upstream);
-  return upstream;
-};
 
 async function gatewayWith(guard: JsonObject, size = 3) {
   const upstream = provider(size);
-  const gateway = await startGateway({
-    config: {
+  const gateway = await servers.gateway(
+    { asks: { do: "mask", ...guard } },
+    {
       providers: {
-        chat: { speaks: "chat-completions", baseUrl: `${upstream.url}/v1`, models: ["m"] },
+        chat: chatProvider(upstream),
         messages: { speaks: "messages", baseUrl: upstream.url, models: ["m"] },
       },
-      guards: patient({ asks: { do: "mask", ...guard } }),
     },
-  });
-  open.push(gateway);
+  );
   return { gateway, upstream };
 }
 
-const post = ({ url }: RunningGateway, path: string, body: JsonObject) =>
-  fetch(url + path, {
-    method: "POST",
-    headers: { "content-type": "application/json", "anthropic-version": "2023-06-01" },
-    body: JSON.stringify({ messages: [{ role: "user", content: "x" }], ...body }),
-  });
+const send = ({ url }: RunningGateway, path: string, body: JsonObject) =>
+  post(url + path, { messages: [{ role: "user", content: "x" }], ...body });
 
 /** @returns the arguments that the client reads, and the verdicts */
 async function called(gateway: RunningGateway, stream: boolean): Promise<string> {
-  const response = await post(gateway, "/v1/chat/completions", { model: "chat/m", stream });
+  const response = await send(gateway, "/v1/chat/completions", { model: "chat/m", stream });
   if (!stream)
     return joined(
       [(await response.json()) as JsonObject],
@@ -154,17 +133,19 @@ describe("a service replaces a number, and arguments that a model writes stay JS
 });
 
 test("a service that lets go on a part of a number gets the number in one piece", async () => {
-  const upstream = startUpstream(({ body }) => {
-    const { texts } = JSON.parse(body.toString()) as Asked;
-    const findings = texts.flatMap(({ index, text }) =>
+  const hook = servers.service(({ texts }) => ({
+    verdict: "pass",
+    hold: texts.map(({ text }) => text.length),
+    findings: texts.flatMap(({ index, text }) =>
       [...text.matchAll(/\d{16}/g)].map(({ index: start }) => ({
-        ...{ index, start, end: start + 16, type: "CARD" },
+        index,
+        start,
+        end: start + 16,
+        type: "CARD",
       })),
-    );
-    return json({ verdict: "pass", findings, hold: texts.map(({ text }) => text.length) });
-  });
-  open.push(upstream);
-  const webhook = { url: upstream.url, holds: true };
+    ),
+  }));
+  const webhook = { url: hook.url, holds: true };
   const { gateway } = await gatewayWith({ webhook, on: "output", mode: "window", overlap: 0 });
   const args = JSON.parse(await called(gateway, true)) as JsonObject;
   expect([args["card"], args["list"], args["ok"]]).toEqual(["[CARD]", ["[CARD]", -1500], true]);
@@ -172,7 +153,7 @@ test("a service that lets go on a part of a number gets the number in one piece"
 
 test("a number that comes as a value becomes a string", async () => {
   const { gateway } = await gatewayWith({ webhook: service(/\d{16}/g, {}), on: ["output"] });
-  const response = await post(gateway, "/v1/messages", { model: "messages/m", max_tokens: 9 });
+  const response = await send(gateway, "/v1/messages", { model: "messages/m", max_tokens: 9 });
   const [input] = ((await response.json()) as { content: { input: JsonObject }[] }).content;
   expect(input!.input).toEqual({
     ...{ card: "[CARD]", list: ["[CARD]", -1500], said: 'no: [CARD], "x"', ok: true },
@@ -186,7 +167,7 @@ test("a number that a service finds in a text of the request goes as a string in
     { role: "assistant", content: null, tool_calls: [CALL] },
     { role: "tool", tool_call_id: "t", content: "done" },
   ];
-  await (await post(gateway, "/v1/chat/completions", { model: "chat/m", messages })).text();
+  await (await send(gateway, "/v1/chat/completions", { model: "chat/m", messages })).text();
   const sent = JSON.parse(upstream.requests[0]!.body.toString()) as { messages: JsonObject[] };
   expect(joined([sent as JsonObject], "messages.*.tool_calls.*.function.arguments")).toBe(
     `{"card": "[CARD]", "list": ["[CARD]",-1.5e3], "said": "no: [CARD], \\"x\\"", "ok": true}`,

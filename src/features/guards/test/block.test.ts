@@ -1,44 +1,25 @@
 /** A guard that blocks, in every client format: before the provider is asked, before the first byte, and within a stream. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { isObject, type JsonObject } from "../../../core/json.ts";
-import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
-import { APIS, EMAIL, eventsIn, LANES, provide, SPOKEN } from "../../../../test/helpers/guarded.ts";
-import { startUpstream, type Upstream } from "../../../../test/helpers/upstream.ts";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { APIS, EMAIL, eventsIn, LANES } from "../../../../test/helpers/guarded.ts";
+import { post, Servers, textOf, WORD } from "./servers.ts";
 
 setDefaultTimeout(60_000);
 
-const WORD = "xyzzy-4711";
 const SAID = "SAY something harmless that goes on for a while and only then";
 
-let gateway: RunningGateway;
-const upstreams: Upstream[] = [];
-
-beforeAll(async () => {
-  const providers = Object.entries(SPOKEN).map(([format, client]) => {
-    const upstream = startUpstream((request) => provide(client, request));
-    upstreams.push(upstream);
-    const baseUrl = format === "messages" ? upstream.url : `${upstream.url}/v1`;
-    return [`p-${format}`, { speaks: format, baseUrl, apiKey: "k-1234567", models: ["m", "r"] }] as const;
-  });
-  const find = [{ name: "word", pattern: WORD, longest: 10 }];
-  gateway = await startGateway({
-    config: {
-      providers: Object.fromEntries(providers),
-      guards: {
-        said: { find, do: "block", on: ["output"], models: ["*/m"] },
-        refused: { find, do: "block", on: ["output"], models: ["*/r"], as: "refusal" },
-        asked: { find: ["card"], do: "block", on: ["input"], models: ["*/m"] },
-        quiet: { find: ["card"], do: "block", on: ["input"], models: ["*/r"], as: "refusal" },
-      },
-      log: { format: "json" },
-    },
-  });
-});
-
-afterAll(async () => {
-  await gateway.stop();
-  for (const upstream of upstreams) upstream.stop();
-});
+const servers = new Servers();
+const { upstreams, providers } = servers.speaking(["m", "r"]);
+const find = [{ name: "word", pattern: WORD, longest: 10 }];
+const gateway = await servers.gateway(
+  {
+    said: { find, do: "block", on: ["output"], models: ["*/m"] },
+    refused: { find, do: "block", on: ["output"], models: ["*/r"], as: "refusal" },
+    asked: { find: ["card"], do: "block", on: ["input"], models: ["*/m"] },
+    quiet: { find: ["card"], do: "block", on: ["input"], models: ["*/r"], as: "refusal" },
+  },
+  { providers },
+);
 
 function ask(format: string, model: string, prompt: string, stream: boolean): Promise<Response> {
   const { path, body } = APIS[format]!;
@@ -57,12 +38,7 @@ describe("an answer that a guard blocks before its first text is an error with a
   for (const [format, spoken] of LANES)
     test(`${format}, ${format === spoken ? "native" : "translated"}`, async () => {
       for (const stream of STREAMS) {
-        const response = await ask(
-          format,
-          `p-${spoken}/m`,
-          `SAY ${WORD} of 200`.replace("SAY ", "SAY "),
-          stream,
-        );
+        const response = await ask(format, `p-${spoken}/m`, `SAY ${WORD} of 200`, stream);
         const text = await response.text();
         expect([stream, response.status]).toEqual([stream, 400]);
         expect(text).toContain("The guard");
@@ -77,7 +53,7 @@ describe("a stream that a guard cuts has what came before, and no end", () => {
     for (const size of [1, 3, 200])
       test(`${format}, ${format === spoken ? "native" : "translated"}, pieces of ${size}`, async () => {
         const response = await ask(format, `p-${spoken}/m`, `${SAID} ${WORD} of ${size}`, true);
-        const text = await bodyOf(response);
+        const text = await textOf(response);
         expect(text).not.toContain(WORD);
         expect(text).toContain("The guard");
         // Pieces that came together are judged together: nothing had gone on.
@@ -140,28 +116,10 @@ describe("a request that a guard blocks does not reach the provider", () => {
     });
 });
 
-/** What a client gets of an answer that breaks off. */
-async function bodyOf(response: Response): Promise<string> {
-  let text = "";
-  const decoder = new TextDecoder();
-  try {
-    for await (const chunk of response.body!) text += decoder.decode(chunk as Uint8Array, { stream: true });
-  } catch {
-    // The connection was closed without the end of the body.
-  }
-  return text;
-}
-
 test("with uninspected: block, content that weir cannot read is refused", async () => {
-  const strict = await startGateway({
-    config: { guards: { uninspected: "block", pii: { find: ["email"], do: "replace" } } },
-  });
-  const ask = (content: unknown) =>
-    fetch(`${strict.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ model: "mock/chat", messages: [{ role: "user", content }] }),
-    });
+  const strict = await servers.gateway({ uninspected: "block", pii: { find: ["email"], do: "replace" } });
+  const ask = (content: Json) =>
+    post(`${strict.url}/v1/chat/completions`, { model: "mock/chat", messages: [{ role: "user", content }] });
   const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
   const refused = await ask([{ type: "text", text: "See" }, image]);
   const { error } = (await refused.json()) as { error: JsonObject };
@@ -169,25 +127,17 @@ test("with uninspected: block, content that weir cannot read is refused", async 
     ...[400, "blocked_by_guard", "messages[0].content[1].image_url.url"],
   ]);
   expect((await ask("See")).status).toBe(200);
-  await strict.stop();
 });
 
 test("a comment at the end of a stream has what was not known at its beginning", async () => {
-  const masking = await startGateway({
-    config: { guards: { pii: { find: ["email"], do: "mask", on: ["output"] } } },
-  });
-  const response = await fetch(`${masking.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "mock/echo",
-      stream: true,
-      messages: [{ role: "user", content: "Write to anna@example.com and to bob@example.com." }],
-    }),
+  const masking = await servers.gateway({ pii: { find: ["email"], do: "mask", on: ["output"] } });
+  const response = await post(`${masking.url}/v1/chat/completions`, {
+    model: "mock/echo",
+    stream: true,
+    messages: [{ role: "user", content: "Write to anna@example.com and to bob@example.com." }],
   });
   const text = await response.text();
   expect(text).toContain("[EMAIL]");
   expect(text).not.toContain("@example.com");
   expect(text).toEndWith("data: [DONE]\n\n: weir-guards pii=masked:2\n\n");
-  await masking.stop();
 });

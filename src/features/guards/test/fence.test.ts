@@ -1,44 +1,22 @@
 /** Marks around what comes from tools and documents, and limits of requests. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { JsonObject } from "../../../core/json.ts";
-import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
-import { APIS, provide, RESULT, SPOKEN } from "../../../../test/helpers/guarded.ts";
-import { startUpstream, type Upstream } from "../../../../test/helpers/upstream.ts";
+import { APIS, RESULT } from "../../../../test/helpers/guarded.ts";
+import { post as postTo, Servers } from "./servers.ts";
 
 setDefaultTimeout(60_000);
 
-let gateway: RunningGateway;
-const upstreams: Upstream[] = [];
+const servers = new Servers();
+const { upstreams, providers } = servers.speaking(["m", "small"]);
+const gateway = await servers.gateway(
+  {
+    marks: { fence: true, models: ["*/m"] },
+    small: { limits: { characters: 2_000, tools: 2, repeatedLines: 5 }, models: ["*/small"] },
+  },
+  { providers },
+);
 
-beforeAll(async () => {
-  const providers = Object.entries(SPOKEN).map(([format, client]) => {
-    const upstream = startUpstream((request) => provide(client, request));
-    upstreams.push(upstream);
-    const baseUrl = format === "messages" ? upstream.url : `${upstream.url}/v1`;
-    return [`p-${format}`, { speaks: format, baseUrl, apiKey: "k-1234567", models: ["m", "small"] }] as const;
-  });
-  gateway = await startGateway({
-    config: {
-      providers: Object.fromEntries(providers),
-      guards: {
-        marks: { fence: true, models: ["*/m"] },
-        small: { limits: { characters: 2_000, tools: 2, repeatedLines: 5 }, models: ["*/small"] },
-      },
-    },
-  });
-});
-
-afterAll(async () => {
-  await gateway.stop();
-  for (const upstream of upstreams) upstream.stop();
-});
-
-const post = (path: string, body: JsonObject) =>
-  fetch(gateway.url + path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+const post = (path: string, body: JsonObject) => postTo(gateway.url + path, body);
 
 const last = () =>
   upstreams

@@ -1,66 +1,22 @@
 /** Reports about guards of other gateways that concern streams, modes and failures: each is what must not happen here. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { JsonObject } from "../../../core/json.ts";
-import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
-import { APIS, eventsIn, LANES, provide, SPOKEN } from "../../../../test/helpers/guarded.ts";
-import { html, json, silence, sse, startUpstream, type Upstream } from "../../../../test/helpers/upstream.ts";
-import { patient } from "./patient.ts";
+import type { RunningGateway } from "../../../../test/helpers/gateway.ts";
+import { APIS, eventsIn, LANES } from "../../../../test/helpers/guarded.ts";
+import { html, json, silence, sse, type Upstream } from "../../../../test/helpers/upstream.ts";
+import { ask, chatProvider, ENDS, Servers, textOf, WORD } from "./servers.ts";
 
 setDefaultTimeout(60_000);
 
-const open: { stop(): unknown }[] = [];
-afterAll(async () => {
-  for (const one of open) await one.stop();
-});
+const servers = new Servers();
+const { providers } = servers.speaking(["m", "free"]);
+const gatewayWith = (guards: JsonObject, more: JsonObject = {}) =>
+  servers.gateway(guards, { providers, ...more });
 
-const WORD = "xyzzy-4711";
 const find = [{ name: "word", pattern: WORD, longest: 10 }];
-const opened = <One extends { stop(): unknown }>(one: One): One => {
-  open.push(one);
-  return one;
-};
-
-const PROVIDERS = Object.fromEntries(
-  Object.entries(SPOKEN).map(([format, client]) => {
-    const { url } = opened(startUpstream((request) => provide(client, request)));
-    const baseUrl = format === "messages" ? url : `${url}/v1`;
-    return [`p-${format}`, { speaks: format, baseUrl, apiKey: "k-1234567", models: ["m", "free"] }];
-  }),
-);
-
-const gatewayWith = async (guards: JsonObject, more: JsonObject = {}) =>
-  opened(
-    await startGateway({
-      config: { guards: patient(guards), providers: PROVIDERS, log: { format: "json" }, ...more },
-    }),
-  );
-
-function ask({ url }: RunningGateway, format: string, model: string, said: string, stream: boolean) {
-  const { path, body } = APIS[format]!;
-  const { tools: _, ...plain } = body(model, stream, said);
-  return fetch(url + path(model, stream), {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(plain),
-  });
-}
-
 /** A service that judges by the word. */
 const judge = (): Upstream =>
-  opened(startUpstream(({ body }) => json({ verdict: body.includes(WORD) ? "block" : "pass" })));
-
-async function textOf(response: Response): Promise<string> {
-  let text = "";
-  try {
-    for await (const piece of response.body!) text += Buffer.from(piece as Uint8Array).toString();
-  } catch {
-    // The connection was closed behind an error.
-  }
-  return text;
-}
-
-const ENDS =
-  /\[DONE\]|message_stop|response\.completed|"finish_reason":"stop"|"finishReason":"STOP"|"done":true/;
+  servers.upstream(({ body }) => json({ verdict: body.includes(WORD) ? "block" : "pass" }));
 
 async function recordOf(gateway: RunningGateway, id: string | null): Promise<JsonObject> {
   for (let waited = 0; waited < 5_000; waited += 20) {
@@ -141,27 +97,25 @@ test("agentgateway#3603: a guard of other models and keys leaves a stream as it 
 });
 
 test("agentgateway#3477: an answer that a guard holds is cut by no limit on silence", async () => {
-  const slow = opened(
-    startUpstream(() =>
-      sse(
-        (function* () {
-          const chunk = (delta: JsonObject, finish: string | null = null) =>
-            `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-          for (let piece = 0; piece < 30; piece++) {
-            yield chunk({ content: `piece ${piece} ` });
-            yield { wait: 150 };
-          }
-          yield chunk({}, "stop");
-          yield "data: [DONE]\n\n";
-        })(),
-      ),
+  const slow = servers.upstream(() =>
+    sse(
+      (function* () {
+        const chunk = (delta: JsonObject, finish: string | null = null) =>
+          `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+        for (let piece = 0; piece < 30; piece++) {
+          yield chunk({ content: `piece ${piece} ` });
+          yield { wait: 150 };
+        }
+        yield chunk({}, "stop");
+        yield "data: [DONE]\n\n";
+      })(),
     ),
   );
   const gateway = await gatewayWith(
     { asks: { webhook: judge().url, on: "output", mode: "hold" } },
     {
       providers: {
-        slow: { speaks: "chat-completions", baseUrl: `${slow.url}/v1`, apiKey: "k-1", models: ["m"] },
+        slow: chatProvider(slow),
       },
       timeouts: { gapMs: 1_000, holdMs: 500, heartbeatMs: 500 },
     },
@@ -202,7 +156,7 @@ describe("langwatch#6157, conductai#823: what fails closed lets nothing pass, in
   };
   for (const [name, answer] of Object.entries(FAILURES))
     test(name, async () => {
-      const hook = opened(startUpstream(answer));
+      const hook = servers.upstream(answer);
       for (const [on, mode] of [
         ...[["input", "before"] as const, ["input", "beside"] as const],
         ...[["output", "hold"] as const, ["output", "after"] as const],

@@ -1,57 +1,37 @@
 /** Services of others, models of weir and guardrails of AWS as judges. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Json, JsonObject } from "../../../core/json.ts";
-import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
-import {
-  type Answer,
-  json,
-  startUpstream,
-  type Upstream,
-  type UpstreamRequest,
-} from "../../../../test/helpers/upstream.ts";
-import { patient } from "./patient.ts";
+import type { RunningGateway } from "../../../../test/helpers/gateway.ts";
+import { type Answer, json, type Upstream, type UpstreamRequest } from "../../../../test/helpers/upstream.ts";
+import { post, Servers } from "./servers.ts";
 
 setDefaultTimeout(60_000);
 
-const open: { stop(): unknown }[] = [];
-afterAll(async () => {
-  for (const one of open) await one.stop();
-});
+const servers = new Servers();
 
 const bodyOf = ({ body }: UpstreamRequest) => JSON.parse(body.toString()) as JsonObject;
 
 function service(answer: (body: JsonObject, request: UpstreamRequest) => Json | Answer): Upstream {
-  const upstream = startUpstream((request) => {
+  return servers.upstream((request) => {
     const value = answer(bodyOf(request), request);
     return typeof value === "object" && value !== null && "status" in value && "body" in value
       ? (value as Answer)
       : json(value);
   });
-  open.push(upstream);
-  return upstream;
-}
-
-async function gatewayWith(guards: JsonObject, more: JsonObject = {}, env: Record<string, string> = {}) {
-  const gateway = await startGateway({
-    config: { guards: patient(guards), log: { format: "json" }, ...more },
-    env,
-  });
-  open.push(gateway);
-  return gateway;
 }
 
 const image = "data:image/png;base64,iVBORw0KGgo=";
 
 async function say({ url }: RunningGateway, content: Json, key?: string) {
-  const response = await fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(key && { authorization: `Bearer ${key}` }) },
-    body: JSON.stringify({
+  const response = await post(
+    `${url}/v1/chat/completions`,
+    {
       model: "mock/echo",
       messages: [{ role: "user", content }],
       tools: [{ type: "function", function: { name: "send", description: "Sends.", parameters: {} } }],
-    }),
-  });
+    },
+    key === undefined ? {} : { authorization: `Bearer ${key}` },
+  );
   const body = (await response.json()) as {
     choices?: [{ message: { content: string } }];
     error?: JsonObject;
@@ -81,7 +61,7 @@ describe("webhooks in the form of LiteLLM", () => {
   });
 
   test("the request is that of its types, and each action is heeded", async () => {
-    const gateway = await gatewayWith({ names: { ...guard().names, on: "input" } });
+    const gateway = await servers.gateway({ names: { ...guard().names, on: "input" } });
     expect(await say(gateway, "Zoë 𝒜 wrote, Zoë")).toMatchObject({
       ...{ status: 200, text: "<NAME> 𝒜 wrote, <NAME>", guards: "names=masked:2" },
     });
@@ -106,7 +86,7 @@ describe("webhooks in the form of LiteLLM", () => {
   });
 
   test("answers are judged as responses", async () => {
-    const gateway = await gatewayWith({ names: { ...guard().names, on: "output" } });
+    const gateway = await servers.gateway({ names: { ...guard().names, on: "output" } });
     expect(await say(gateway, "Zoë wrote")).toMatchObject({ status: 200, text: "<NAME> wrote" });
     expect(bodyOf(hook.requests.at(-1)!)).toMatchObject({ input_type: "response", texts: ["Zoë wrote"] });
   });
@@ -120,7 +100,7 @@ describe("webhooks in the form of LiteLLM", () => {
       {},
     ]) {
       const bad = service(() => answer as Json);
-      const gateway = await gatewayWith({
+      const gateway = await servers.gateway({
         names: { webhook: { url: bad.url, form: "litellm" }, do: "block", on: "input" },
       });
       expect((await say(gateway, "hello")).code).toBe("guard_unavailable");
@@ -135,20 +115,16 @@ describe("webhooks in the form of LiteLLM", () => {
         ...(type === "response" && { stream_holdback_chars: all.map((text) => Math.min(2, text.length)) }),
       };
     });
-    const gateway = await gatewayWith({
+    const gateway = await servers.gateway({
       names: {
         ...{ webhook: { url: holding.url, form: "litellm", holds: true }, do: "mask" },
         ...{ on: "output", mode: "window" },
       },
     });
     const long = "Here Zoë wrote, and then Zoë read what Zoë had said. ".repeat(20);
-    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        ...{ model: "mock/echo", stream: true },
-        messages: [{ role: "user", content: long }],
-      }),
+    const response = await post(`${gateway.url}/v1/chat/completions`, {
+      ...{ model: "mock/echo", stream: true },
+      messages: [{ role: "user", content: long }],
     });
     const text = await response.text();
     const said = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join("");
@@ -171,25 +147,24 @@ describe("webhooks in the form of Portkey", () => {
 
   test("verdicts and changed messages are heeded, in requests and answers", async () => {
     const guard = { webhook: { url: hook.url, form: "portkey" }, do: "block" };
-    const asks = await gatewayWith({ names: { ...guard, on: "input" } });
+    const asks = await servers.gateway({ names: { ...guard, on: "input" } });
     expect(await say(asks, "Zoë wrote")).toMatchObject({ status: 200, text: "<NAME> wrote" });
     expect(await say(asks, "a bomb")).toMatchObject({ status: 400, code: "blocked_by_guard" });
     expect(bodyOf(hook.requests[0]!)).toMatchObject({
       ...{ eventType: "beforeRequestHook", requestType: "chatComplete", provider: "mock" },
       request: { json: { messages: [{ role: "user", content: "Zoë wrote" }] }, isTransformed: false },
     });
-    const answers = await gatewayWith({ names: { ...guard, on: "output" } });
+    const answers = await servers.gateway({ names: { ...guard, on: "output" } });
     expect(await say(answers, "Zoë wrote")).toMatchObject({ status: 200, text: "<NAME> wrote" });
     expect(await say(answers, "a bomb")).toMatchObject({ status: 400, code: "blocked_by_guard" });
   });
 
   test("a service that says nothing in time is no pass", async () => {
-    const slow = startUpstream(async () => {
+    const slow = servers.upstream(async () => {
       await Bun.sleep(1_000);
       return json({ verdict: true });
     });
-    open.push(slow);
-    const gateway = await gatewayWith({
+    const gateway = await servers.gateway({
       names: { webhook: { url: slow.url, form: "portkey" }, on: "input", timeout: "100ms" },
     });
     expect((await say(gateway, "hello")).code).toBe("guard_unavailable");
@@ -207,7 +182,7 @@ test("webhooks in the form of agentgateway: pass, mask and reject", async () => 
   });
   const guard = { webhook: { url: hook.url, form: "agentgateway" }, do: "block" };
   for (const on of ["input", "output"]) {
-    const gateway = await gatewayWith({ names: { ...guard, on } });
+    const gateway = await servers.gateway({ names: { ...guard, on } });
     expect(await say(gateway, "Zoë wrote")).toMatchObject({ status: 200, text: "<NAME> wrote" });
     expect(await say(gateway, "a bomb")).toMatchObject({ status: 400, code: "blocked_by_guard" });
     expect(await say(gateway, "hello")).toMatchObject({ status: 200, guards: "names=passed" });
@@ -224,7 +199,7 @@ test("Presidio: positions are code points, and overlapping findings are one", as
       { entity_type: "LOCATION", start, end: start + 2, score: 0.4 },
     ];
   });
-  const gateway = await gatewayWith({
+  const gateway = await servers.gateway({
     names: {
       ...{ presidio: hook.url, entities: ["PERSON", "LOCATION"], over: 0.3, language: "de" },
       ...{ do: "replace", on: "input", timeout: "2s" },
@@ -257,7 +232,7 @@ describe("a moderation of a provider", () => {
     return { id: "modr_1", model: "omni", results: isParts ? [result] : input.map(() => result) };
   });
   const config = (moderate: JsonObject) =>
-    gatewayWith(
+    servers.gateway(
       {
         calm: {
           moderate: { model: "safe/omni-moderation-latest", ...moderate },
@@ -314,7 +289,7 @@ describe("a moderation of a provider", () => {
   });
 
   test("a provider that refuses is no verdict", async () => {
-    const gateway = await gatewayWith({
+    const gateway = await servers.gateway({
       calm: { moderate: { model: "nowhere/omni" }, on: "input" },
     });
     expect((await say(gateway, "hello")).code).toBe("guard_unavailable");
@@ -343,7 +318,7 @@ test("a model of weir judges texts as data, and its call is one of the caller", 
       ...{ speaks: "chat-completions", baseUrl: `${provider.url}/v1`, apiKey: "sk-1", models: ["judge"] },
     },
   };
-  const gateway = await gatewayWith(
+  const gateway = await servers.gateway(
     {
       no: {
         model: { name: "safe/judge", instruction: "The user asks about medicine." },
@@ -387,7 +362,7 @@ test("Bedrock: guardrails that block, mask and pass, signed", async () => {
   });
   const before = { ...process.env };
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: "AKIAEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret-of-aws" });
-  const gateway = await gatewayWith({
+  const gateway = await servers.gateway({
     aws: {
       bedrock: { guardrail: "gr-1", version: "3", region: "eu-central-1", endpoint: hook.url },
       on: ["input", "output"],

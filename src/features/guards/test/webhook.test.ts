@@ -1,8 +1,8 @@
 /** A guard that asks a service in weir's own form: what it sends, what it does with answers, and what becomes of a call without one. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { Json, JsonObject } from "../../../core/json.ts";
-import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
+import type { RunningGateway } from "../../../../test/helpers/gateway.ts";
 import {
   type Answer,
   html,
@@ -12,43 +12,15 @@ import {
   silence,
   startUpstream,
   type Upstream,
-  type UpstreamRequest,
 } from "../../../../test/helpers/upstream.ts";
-import { patient } from "./patient.ts";
+import { askedOf, post, Servers } from "./servers.ts";
 
 setDefaultTimeout(60_000);
 
-const open: { stop(): unknown }[] = [];
-afterAll(async () => {
-  for (const one of open) await one.stop();
-});
-
-interface Asked extends JsonObject {
-  readonly texts: { readonly index: number; readonly path: string; readonly text: string }[];
-}
-
-const askedOf = ({ body }: UpstreamRequest) => JSON.parse(body.toString()) as Asked;
-
-function service(answer: (asked: Asked, request: UpstreamRequest) => Json): Upstream {
-  const upstream = startUpstream((request) => json(answer(askedOf(request), request)));
-  open.push(upstream);
-  return upstream;
-}
-
-async function gatewayWith(guards: JsonObject, more: JsonObject = {}): Promise<RunningGateway> {
-  const gateway = await startGateway({
-    config: { guards: patient(guards), log: { format: "json" }, ...more },
-  });
-  open.push(gateway);
-  return gateway;
-}
+const servers = new Servers();
 
 const say = ({ url }: RunningGateway, content: string, headers: Record<string, string> = {}) =>
-  fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify({ model: "mock/echo", messages: [{ role: "user", content }] }),
-  });
+  post(`${url}/v1/chat/completions`, { model: "mock/echo", messages: [{ role: "user", content }] }, headers);
 
 async function outcome(asking: Promise<Response>) {
   const response = await asking;
@@ -72,7 +44,7 @@ function finding(word: string, { unit = "utf16", ...more }: JsonObject = {}): Up
     if (unit === "utf8") return Buffer.byteLength(text);
     return unit === "codepoint" ? [...text].length : text.length;
   };
-  return service(({ texts }) => ({
+  return servers.service(({ texts }) => ({
     ...{ verdict: "pass", unit },
     findings: texts.flatMap(({ index, text }) =>
       [...text.matchAll(new RegExp(word, "gu"))].map((match) => ({
@@ -84,8 +56,8 @@ function finding(word: string, { unit = "utf16", ...more }: JsonObject = {}): Up
 }
 
 test("a service gets the texts with their places, signed, and no credential of the client", async () => {
-  const seen = service(() => ({ verdict: "pass" }));
-  const gateway = await gatewayWith(
+  const seen = servers.service(() => ({ verdict: "pass" }));
+  const gateway = await servers.gateway(
     {
       asks: {
         webhook: {
@@ -141,7 +113,7 @@ describe("what a service finds is replaced in all units", () => {
   for (const unit of ["utf16", "utf8", "codepoint"])
     test(unit, async () => {
       const names = finding("Zoë", { unit });
-      const gateway = await gatewayWith({
+      const gateway = await servers.gateway({
         names: { webhook: names.url, do: "replace", on: ["input"] },
         see: { find: ["email", { webhook: names.url }], do: "flag", on: ["input"] },
       });
@@ -157,11 +129,11 @@ describe("what a service finds is replaced in all units", () => {
 });
 
 test("another occurrence goes where it is a word of its own", async () => {
-  const first = service(({ texts }) => ({
+  const first = servers.service(({ texts }) => ({
     verdict: "pass",
     findings: [{ index: texts.length - 1, start: 0, end: 2, type: "PERSON" }],
   }));
-  const gateway = await gatewayWith({
+  const gateway = await servers.gateway({
     names: { webhook: first.url, do: "mask", on: ["input"] },
   });
   expect((await outcome(say(gateway, "Al and Al, Also Albert"))).text).toBe(
@@ -171,15 +143,15 @@ test("another occurrence goes where it is a word of its own", async () => {
 
 test("a service may give the replacement of a value", async () => {
   const names = finding("Zoë", { replacement: "someone" });
-  const gateway = await gatewayWith({ names: { webhook: names.url, do: "block", on: ["input"] } });
+  const gateway = await servers.gateway({ names: { webhook: names.url, do: "block", on: ["input"] } });
   expect(await outcome(say(gateway, "Zoë wrote"))).toMatchObject({
     ...{ status: 200, text: "someone wrote", guards: "names=masked:1" },
   });
 });
 
 test("a guard asks about what the guards before it made", async () => {
-  const seen = service(() => ({ verdict: "pass" }));
-  const gateway = await gatewayWith({
+  const seen = servers.service(() => ({ verdict: "pass" }));
+  const gateway = await servers.gateway({
     pii: { find: ["email"], do: "mask", on: ["input"] },
     asks: { find: ["card", { webhook: seen.url }], do: "block", on: ["input"] },
   });
@@ -192,13 +164,18 @@ test("a guard asks about what the guards before it made", async () => {
 
 test("verdicts: block, flag, and block for a guard that only flags", async () => {
   let verdict = "block";
-  const calm = service(() => ({ verdict, reason: "it says hello", code: "violence", findings: "not read" }));
-  const gateway = await gatewayWith({ calm: { webhook: calm.url, do: "block", on: ["input"] } });
+  const calm = servers.service(() => ({
+    verdict,
+    reason: "it says hello",
+    code: "violence",
+    findings: "not read",
+  }));
+  const gateway = await servers.gateway({ calm: { webhook: calm.url, do: "block", on: ["input"] } });
   expect(await outcome(say(gateway, "hello"))).toMatchObject({
     ...{ status: 400, code: "blocked_by_guard", guards: "calm=blocked:1" },
     message: 'The guard "calm" refused the request: its verdict is violence.',
   });
-  const flags = await gatewayWith({ calm: { webhook: calm.url, do: "flag", on: ["input"] } });
+  const flags = await servers.gateway({ calm: { webhook: calm.url, do: "flag", on: ["input"] } });
   expect(await outcome(say(flags, "hello"))).toMatchObject({ status: 200, guards: "calm=flagged:1" });
   verdict = "flag";
   calm.answer(() => json({ verdict, code: "a sentence of the text: hello!" }));
@@ -242,17 +219,16 @@ const BAD: Readonly<Record<string, () => Answer | RawAnswer | Promise<Answer | R
 describe("without a verdict a call does not go on, or goes on and says so", () => {
   for (const [name, answer] of Object.entries(BAD))
     test(name, async () => {
-      const hook = startUpstream(answer);
-      open.push(hook);
+      const hook = servers.upstream(answer);
       const asks = { webhook: hook.url, on: ["input"], timeout: "400ms" };
-      const gateway = await gatewayWith({ strict: { ...asks, do: "block" } });
+      const gateway = await servers.gateway({ strict: { ...asks, do: "block" } });
       const before = performance.now();
       expect(await outcome(say(gateway, "Wörter und Worte"))).toMatchObject({
         ...{ status: 503, code: "guard_unavailable", guards: "strict=unavailable" },
         ...{ retry: "5", text: undefined },
       });
       expect(performance.now() - before).toBeLessThan(20_000);
-      const lenient = await gatewayWith({ lenient: { ...asks, do: "replace", onError: "pass" } });
+      const lenient = await servers.gateway({ lenient: { ...asks, do: "replace", onError: "pass" } });
       expect(await outcome(say(lenient, "Wörter und Worte"))).toMatchObject({
         ...{ status: 200, guards: "lenient=unavailable", text: "Wörter und Worte" },
       });
@@ -269,10 +245,9 @@ test("a service that is down: one repetition, and after five failures a pause", 
   const hook = startUpstream(() => json({ verdict: "pass" }));
   const { url } = hook;
   hook.stop();
-  const gateway = await gatewayWith({ asks: { webhook: url, do: "block", on: ["input"] } });
+  const gateway = await servers.gateway({ asks: { webhook: url, do: "block", on: ["input"] } });
   for (let calls = 0; calls < 5; calls++) expect((await say(gateway, "hello")).status).toBe(503);
-  const again = startUpstream(() => json({ verdict: "pass" }), "127.0.0.1");
-  open.push(again);
+  const again = servers.opened(startUpstream(() => json({ verdict: "pass" }), "127.0.0.1"));
   expect((await outcome(say(gateway, "hello"))).code).toBe("guard_unavailable");
   const faultsOf = () => gateway.log.filter((line) => line.includes("guards.asks: "));
   await until(() => faultsOf().length === 2);
@@ -285,9 +260,8 @@ test("a service that is down: one repetition, and after five failures a pause", 
 
 test("after five failures a service is not asked, and one question tries it again", async () => {
   let isUp = false;
-  const hook = startUpstream(() => (isUp ? json({ verdict: "pass" }) : html(500)));
-  open.push(hook);
-  const gateway = await gatewayWith({ asks: { webhook: hook.url, do: "block", on: ["input"] } });
+  const hook = servers.upstream(() => (isUp ? json({ verdict: "pass" }) : html(500)));
+  const gateway = await servers.gateway({ asks: { webhook: hook.url, do: "block", on: ["input"] } });
   for (let calls = 0; calls < 8; calls++) expect((await say(gateway, "hello")).status).toBe(503);
   expect(hook.requests.length).toBe(5);
   isUp = true;
@@ -299,9 +273,8 @@ test("after five failures a service is not asked, and one question tries it agai
 });
 
 test("a client that leaves while a service thinks is no failure of the service", async () => {
-  const hook = startUpstream(() => silence());
-  open.push(hook);
-  const gateway = await gatewayWith({
+  const hook = servers.upstream(() => silence());
+  const gateway = await servers.gateway({
     asks: { webhook: hook.url, do: "block", on: ["input"], timeout: "30s" },
   });
   for (let calls = 1; calls <= 6; calls++) {

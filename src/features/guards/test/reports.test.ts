@@ -14,6 +14,7 @@ const gatewayWith = (guards: JsonObject, more: JsonObject = {}) =>
   servers.gateway(guards, { providers, ...more });
 
 const find = [{ name: "word", pattern: WORD, longest: 10 }];
+
 /** A service that judges by the word. */
 const judge = (): Upstream =>
   servers.upstream(({ body }) => json({ verdict: body.includes(WORD) ? "block" : "pass" }));

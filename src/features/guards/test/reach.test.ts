@@ -212,3 +212,12 @@ for (const [name, { find, parts }] of Object.entries(PARTS))
       { numRuns: Number(process.env.WEIR_RUNS ?? 400) },
     );
   }, 60_000);
+
+test("of two addresses side by side both are found, also where the first one takes letters of the second", () => {
+  const url = "https://hooks.slack.com/services/T00000000/B00000000/aB3dE5fG7hJ9kL1mN3pQ5rS7";
+  const given = `${url}${url}token: `;
+  const whole = outputOf(["secrets"]).whole(given, AS).whole;
+  expect(whole).toBe("[SECRET]://[SECRET]: ");
+  expect(streamed([given], ["secrets"])).toBe(whole);
+  expect(streamed([...given], ["secrets"])).toBe(whole);
+});

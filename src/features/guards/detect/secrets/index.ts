@@ -70,8 +70,10 @@ class Search {
     const match = rule.match(this.#text, start, least);
     if (!match) return;
     this.#from.set(rule, match.whole[1]);
-    const [first, behind] = match.value;
-    if (first < this.#least || !rule.isSecret(this.#text, match, least, this.#clear)) return;
+    const [begins, behind] = match.value;
+    // What stands in front was judged with an earlier value, so that this one may look longer than it is in the whole text.
+    const first = Math.max(begins, this.#least);
+    if (behind <= first || !rule.isSecret(this.#text, match, least, this.#clear)) return;
     const { id, command } = rule.data;
     const since = command === undefined ? match.whole[0] : this.#command;
     this.#found.push(

@@ -19,7 +19,7 @@ export const SPOKEN = CLIENTS.filter(({ isSpoken, streams }) => isSpoken && stre
 const EMBEDS = "embeds";
 
 /** Longest time of a call in ms: the runtime alone takes five seconds to close the connection of an answer that is cut. */
-const LONGEST_MS = 20_000;
+const LONGEST_MS = 60_000;
 
 /** What the proof needs of the command line. */
 export type Parts = Pick<

@@ -21,7 +21,9 @@ export function scan(text: string, detectors: readonly Detector[], from = 0): Fo
         const { start, end } = form.run ?? { start: form.at(finding.start), end: form.at(finding.end) };
         const value = form.text.slice(finding.start, finding.end);
         const normal = detector.normal?.(value) ?? value;
-        const since = finding.since === undefined || form.run ? start : form.at(finding.since);
+        // What is in front was decided, and is no part of the whole.
+        const since =
+          finding.since === undefined || form.run ? start : Math.max(from, form.at(finding.since));
         if (end > start) found.push({ ...finding, start, end, normal, whole: { start: since, end } });
       }
     }

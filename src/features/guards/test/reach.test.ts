@@ -44,6 +44,9 @@ const TOKEN = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5";
 const LONG = "sk-proj-" + "aB3dE5fG7h".repeat(7) + "aB3dT3BlbkFJ" + "aB3dE5fG7h".repeat(7) + "aB3d";
 const PEM = `-----BEGIN PRIVATE KEY-----\n${"MIIBVgIBADANBgkqhkiG9w0BAQEFAASCAUAwggE8".repeat(3)}\n-----END PRIVATE KEY-----`;
 
+const JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
+const AZURE = "aB38Q~x9Kd83jdLq02mZ7Tb5VwzX4cV6bN8mQ1w";
+
 /** Parts of texts by what is found in them. */
 const PARTS: Readonly<Record<string, { readonly find: Find; readonly parts: readonly string[] }>> = {
   secrets: {
@@ -77,7 +80,7 @@ const PARTS: Readonly<Record<string, { readonly find: Find; readonly parts: read
         "\n",
         ";",
         ",",
-        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+        JWT,
       ],
     ],
   },
@@ -221,3 +224,16 @@ test("of two addresses side by side both are found, also where the first one tak
   expect(streamed([given], ["secrets"])).toBe(whole);
   expect(streamed([...given], ["secrets"])).toBe(whole);
 });
+
+/** Texts in which what is in front of a value matters. */
+const BESIDE: Readonly<Record<string, readonly [given: string, whole: string]>> = {
+  "a key with what it needs in front": [`hello ${AZURE} `, "hello [SECRET] "],
+};
+
+for (const [name, [given, expected]] of Object.entries(BESIDE))
+  test(`${name}: pieces give what the whole text gives`, () => {
+    const whole = outputOf(["secrets"]).whole(given, AS).whole;
+    expect(whole).toBe(expected);
+    for (let size = 1; size < 9; size++)
+      expect(streamed(given.match(new RegExp(`[^]{1,${size}}`, "g"))!, ["secrets"])).toBe(whole);
+  });

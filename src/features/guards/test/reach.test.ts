@@ -227,7 +227,20 @@ test("of two addresses side by side both are found, also where the first one tak
 
 /** Texts in which what is in front of a value matters. */
 const BESIDE: Readonly<Record<string, readonly [given: string, whole: string]>> = {
+  "ten addresses without a space": [
+    "https://hooks.slack.com/services/T00000000/B00000000/aB3dE5fG7hJ9kL1mN3pQ5rS7".repeat(10),
+    `[SECRET]${"://[SECRET]".repeat(9)}`,
+  ],
+  "a name that looks like the value of another one": [
+    "token: -----secret = x9Kd83jdLq02mZ7Tb5Vw",
+    "token: -----secret = [SECRET]",
+  ],
+  "a name at the end of a token that has a name": [
+    `a key=${JWT}secret = 'x9Kd83jdLq02mZ7Tb5Vw'`,
+    "a key=[SECRET] = '[SECRET]'",
+  ],
   "a key with what it needs in front": [`hello ${AZURE} `, "hello [SECRET] "],
+  "two keys with one space between": [`${AZURE} ${AZURE}`, "[SECRET] [SECRET]"],
 };
 
 for (const [name, [given, expected]] of Object.entries(BESIDE))

@@ -35,7 +35,7 @@ export const secrets: Detector = {
   },
 };
 
-/** Each rule goes on behind its last match. */
+/** Each rule goes on behind the last value that it found. */
 class Search {
   readonly #text: string;
   readonly #least: number;
@@ -56,24 +56,36 @@ class Search {
 
   run(): Finding[] {
     const { keywords } = book();
+    const generic: (readonly [Rule, number])[] = [];
     keywords.find(this.#text, 0, (keyword, end) => {
       const start = end - keywords.words[keyword]!.length;
       if (keyword === keywords.words.length - 1 && this.#startsWord(start)) this.#command = start;
-      for (const rule of book().rulesOf(keyword)) this.#try(rule, start, end);
+      // A name and its value are decided together: the value of a name in front was judged with it.
+      if (start < this.#least) return;
+      for (const rule of book().rulesOf(keyword)) {
+        if (start < this.#behind(rule) || !this.#isPossible(rule, start, end)) continue;
+        if (rule.data.id === GENERIC) generic.push([rule, start]);
+        else this.#try(rule, start);
+      }
     });
-    return this.#withoutGeneric();
+    const isCovered = coverOf(this.#found);
+    for (const [rule, start] of generic) if (start >= this.#behind(rule)) this.#try(rule, start, isCovered);
+    return this.#found;
   }
 
-  #try(rule: Rule, start: number, end: number): void {
-    const least = this.#from.get(rule) ?? 0;
-    if (start < least || !this.#isPossible(rule, start, end)) return;
-    const match = rule.match(this.#text, start, least);
-    if (!match) return;
-    this.#from.set(rule, match.whole[1]);
-    const [begins, behind] = match.value;
-    // What stands in front was judged with an earlier value, so that this one may look longer than it is in the whole text.
-    const first = Math.max(begins, this.#least);
-    if (behind <= first || !rule.isSecret(this.#text, match, least, this.#clear)) return;
+  /** Where a match begins at the earliest. */
+  #behind(rule: Rule): number {
+    return this.#from.get(rule) ?? 0;
+  }
+
+  /** Only what is found hides what overlaps it, so that it does not matter where a text is cut. */
+  #try(rule: Rule, start: number, isCovered?: (start: number, end: number) => boolean): void {
+    const least = this.#behind(rule);
+    const match = rule.match(this.#text, start, least, this.#least);
+    if (!match || isCovered?.(...match.value)) return;
+    if (!rule.isSecret(this.#text, match, least, this.#clear)) return;
+    const [first, behind] = match.value;
+    this.#from.set(rule, behind);
     const { id, command } = rule.data;
     const since = command === undefined ? match.whole[0] : this.#command;
     this.#found.push(
@@ -121,21 +133,19 @@ class Search {
     const end = this.#valueEnd;
     return end - at <= LONGEST_VALUE && (end === text.length || isEnd(text.charCodeAt(end)));
   }
-
-  /** A rule of a vendor says more about a secret than the one for any name. */
-  #withoutGeneric(): Finding[] {
-    const special = this.#found.filter(({ rule }) => rule !== GENERIC);
-    if (special.length === this.#found.length) return special;
-    if (special.length === 0) return this.#found;
-    special.sort((one, other) => one.start - other.start);
-    /** The farthest end of those up to each one. */
-    let far = 0;
-    const ends = special.map(({ end }) => (far = Math.max(far, end)));
-    return this.#found.filter((one) => one.rule !== GENERIC || endAt(special, ends, one.start) < one.end);
-  }
 }
 
+/** The rule for any name: one of a vendor says more about a secret. */
 const GENERIC = "generic-api-key";
+
+/** @returns whether one of the findings covers a range */
+function coverOf(findings: readonly Finding[]): (start: number, end: number) => boolean {
+  const found = [...findings].sort((one, other) => one.start - other.start);
+  /** The farthest end of those up to each one. */
+  let far = 0;
+  const ends = found.map(({ end }) => (far = Math.max(far, end)));
+  return (start, end) => endAt(found, ends, start) >= end;
+}
 
 /** @param found by their beginnings @returns the farthest end of those that begin up to a position; 0: there is none */
 function endAt(found: readonly Finding[], ends: readonly number[], position: number): number {

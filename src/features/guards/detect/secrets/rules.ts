@@ -54,8 +54,9 @@ export class Rule {
   /**
    * A value that is longer than what is looked at first is looked at whole.
    * @param at where the keyword begins @param least where a match begins at the earliest
+   * @param from where its value begins at the earliest
    */
-  match(text: string, at: number, least: number): Match | undefined {
+  match(text: string, at: number, least: number, from: number): Match | undefined {
     const [nearest, farthest] = this.data.before ?? [0, 0];
     for (let start = Math.max(least, at - farthest); start <= at - nearest; start++) {
       const code = text.charCodeAt(start);
@@ -64,7 +65,8 @@ export class Rule {
       if (!hasDigits(text, start, this.#digits)) continue;
       const end = start + (this.isPem ? LONGEST_PEM : LONGEST);
       const found = this.#matchAt(text, start, end);
-      if (found) return found.whole[1] === end ? this.#matchAt(text, start, start + LONGEST_PEM) : found;
+      if (found && found.value[0] >= from)
+        return found.whole[1] === end ? this.#matchAt(text, start, start + LONGEST_PEM) : found;
     }
     return undefined;
   }

@@ -1,4 +1,5 @@
 /** Reads JSON with the ranges of its values, so that a part of it can be replaced in the bytes. */
+import { isAscii } from "node:buffer";
 import type { Json } from "../core/json.ts";
 import { isSpace, type Span, stringEnd } from "./scan.ts";
 
@@ -26,8 +27,37 @@ type Entry = readonly [string, BytesNode];
 const NO_ENTRIES: readonly Entry[] = [];
 const NO_ITEMS: readonly BytesNode[] = [];
 
+/** What is no letter of ASCII, in bytes that are read one by one. */
+const BEYOND_ASCII = /[\x80-\xff]/;
+
+/** The bytes, with one string of all of them: a part of it costs less than to decode each string by itself. */
+class Source {
+  readonly bytes: Buffer;
+  readonly #latin: string;
+  readonly #isAscii: boolean;
+
+  constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
+    this.bytes = Buffer.from(buffer, byteOffset, byteLength);
+    this.#latin = this.bytes.toString("latin1");
+    this.#isAscii = isAscii(this.bytes);
+  }
+
+  /** @param start of the quote @param end behind the closing quote */
+  string(start: number, end: number): string {
+    const latin = this.#latin.slice(start + 1, end - 1);
+    const inner =
+      this.#isAscii || !BEYOND_ASCII.test(latin) ? latin : this.bytes.toString("utf8", start + 1, end - 1);
+    return inner.includes("\\") ? (JSON.parse(`"${inner}"`) as string) : inner;
+  }
+
+  /** A number or a word. */
+  other(start: number, end: number): Json {
+    return JSON.parse(this.#latin.slice(start, end)) as Json;
+  }
+}
+
 class Node implements BytesNode {
-  readonly #text: Buffer;
+  readonly #source: Source;
   readonly start: number;
   readonly end: number;
   readonly type: BytesNode["type"];
@@ -35,13 +65,14 @@ class Node implements BytesNode {
   readonly #items: readonly BytesNode[];
 
   constructor(
-    text: Buffer,
-    { start, end }: Span,
+    source: Source,
+    start: number,
+    end: number,
     type: BytesNode["type"],
     entries: readonly Entry[] = NO_ENTRIES,
     items: readonly BytesNode[] = NO_ITEMS,
   ) {
-    this.#text = text;
+    this.#source = source;
     this.start = start;
     this.end = end;
     this.type = type;
@@ -50,8 +81,8 @@ class Node implements BytesNode {
   }
 
   scalar(): Json | undefined {
-    if (this.type === "string") return stringAt(this.#text, this.start, this.end);
-    if (this.type === "other") return JSON.parse(this.#text.toString("utf8", this.start, this.end)) as Json;
+    if (this.type === "string") return this.#source.string(this.start, this.end);
+    if (this.type === "other") return this.#source.other(this.start, this.end);
     return undefined;
   }
 
@@ -62,12 +93,6 @@ class Node implements BytesNode {
   items(): readonly BytesNode[] {
     return this.#items;
   }
-}
-
-/** @param end behind the closing quote */
-function stringAt(text: Buffer, start: number, end: number): string {
-  const inner = text.toString("utf8", start + 1, end - 1);
-  return inner.includes("\\") ? (JSON.parse(`"${inner}"`) as string) : inner;
 }
 
 /** Digits of the shortest number that may be that of a person: a telephone number. */
@@ -94,11 +119,13 @@ export function readJson(bytes: Uint8Array): BytesNode {
 }
 
 class Reader {
+  readonly #source: Source;
   readonly #text: Buffer;
   #at = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#source = new Source(bytes);
+    this.#text = this.#source.bytes;
   }
 
   value(): BytesNode {
@@ -106,10 +133,10 @@ class Reader {
     const start = this.#at;
     if (first === OPEN_BRACE) return this.#object(start);
     if (first === OPEN_BRACKET) return this.#array(start);
-    if (first === QUOTE) return new Node(this.#text, { start, end: this.#stringEnd() }, "string");
+    if (first === QUOTE) return new Node(this.#source, start, this.#stringEnd(), "string");
     const text = this.#text;
     while (this.#at < text.length && !isEnd(text[this.#at]!)) this.#at++;
-    return new Node(text, { start, end: this.#at }, "other");
+    return new Node(this.#source, start, this.#at, "other");
   }
 
   #object(start: number): BytesNode {
@@ -125,11 +152,11 @@ class Reader {
         this.#at++;
         continue;
       }
-      const name = stringAt(text, this.#at, this.#stringEnd());
+      const name = this.#source.string(this.#at, this.#stringEnd());
       if (this.#next() === COLON) this.#at++;
       entries.push([name, this.value()]);
     }
-    return new Node(text, { start, end: this.#at }, "object", entries);
+    return new Node(this.#source, start, this.#at, "object", entries);
   }
 
   #array(start: number): BytesNode {
@@ -144,7 +171,7 @@ class Reader {
       if (byte === COMMA) this.#at++;
       else items.push(this.value());
     }
-    return new Node(text, { start, end: this.#at }, "array", NO_ENTRIES, items);
+    return new Node(this.#source, start, this.#at, "array", NO_ENTRIES, items);
   }
 
   #next(): number {

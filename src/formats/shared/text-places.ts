@@ -108,20 +108,13 @@ function find(rule: Rule, node: BytesNode, around: Said, path: string, how: Find
   if ("none" in rule) return;
   switch (node.type) {
     case "string": {
-      const { channel: _, call: _call, ...text } = foundBy(rule, around, path);
-      const { start, end } = node;
-      const { role } = around;
-      const read = () => node.scalar() as string;
-      how.found.push({ ...text, ...(role !== undefined && { role }), start, end, read });
+      how.found.push(placeOf(rule, around, path, node, () => node.scalar() as string));
       return;
     }
     case "other": {
-      const read = mayBeValue(node) ? () => numberAt(how.bytes, node) : undefined;
-      const { channel: _, call: _call, ...text } = foundBy(rule, around, path);
-      if (read && NUMBERED.has(text.kind)) {
-        const { start, end } = node;
-        how.found.push({ ...text, isNumber: true, start, end, read });
-      }
+      if (!mayBeValue(node) || !NUMBERED.has(kindBy(rule, around))) return;
+      const place = placeOf(rule, around, path, node, () => numberAt(how.bytes, node));
+      how.found.push({ ...place, isNumber: true });
       return;
     }
     case "array": {
@@ -138,8 +131,9 @@ function find(rule: Rule, node: BytesNode, around: Said, path: string, how: Find
       };
       const within = saidBy(rule, read, around);
       for (const [name, value] of node.entries()) {
-        if (withNames && !isDefined(rule, name, spell)) found.push(namePlace(name, value, within, path));
-        find(ruleOf(rule, name, spell), value, within, below(path, name), how);
+        const own = ownRule(rule, name, spell);
+        if (withNames && !own) found.push(namePlace(name, value, within, path));
+        find(own ?? restOf(rule), value, within, below(path, name), how);
       }
     }
   }
@@ -147,19 +141,31 @@ function find(rule: Rule, node: BytesNode, around: Said, path: string, how: Find
 
 /** Where a number is one of a person, and none of the format. */
 const NUMBERED = new Set<TextKind>(["tool-arguments", "tool-result"]);
+
+function placeOf(
+  leaf: Leaf,
+  around: Said,
+  path: string,
+  { start, end }: BytesNode,
+  read: () => string,
+): TextPlace {
+  return {
+    kind: kindBy(leaf, around),
+    path,
+    fixed: fixedBy(leaf, around),
+    isJson: isJsonBy(leaf, around),
+    isReference: leaf.isReference,
+    role: around.role,
+    start,
+    end,
+    read,
+  };
+}
+
 /** @param value of the member: its range stands for that of the name, which has no range of its own */
 function namePlace(name: string, { start, end }: BytesNode, around: Said, path: string): TextPlace {
   const { kind = "text", role } = around;
-  const text = { kind, path: `${path}{}`, isReference: true } as const;
-  return { ...text, ...(role !== undefined && { role }), start, end, read: () => name };
-}
-
-/** Whether a name is a word of the format. */
-function isDefined(rule: Rule, name: string, spell: Finding["spell"]): boolean {
-  if (!("members" in rule)) return false;
-  return (
-    Object.hasOwn(rule.members, name) || (spell !== undefined && Object.hasOwn(rule.members, spell(name)))
-  );
+  return { kind, path: `${path}{}`, isReference: true, role, start, end, read: () => name };
 }
 
 /** Adds the texts of a parsed value. @param holder the object or list that has it */
@@ -174,52 +180,78 @@ function collect(
 ): void {
   if ("none" in rule || value === null) return;
   if (typeof value === "string") {
-    const at = holder as Record<string | number, Json>;
-    found.push({
-      ...foundBy(rule, around, path),
-      get: () => at[key] as string,
-      set: (text) => void (at[key] = text),
-    });
+    found.push(answerText(rule, around, path, holder, key));
   } else if (typeof value === "number") {
-    const text = foundBy(rule, around, path);
-    const at = holder as Record<string | number, Json>;
-    if (NUMBERED.has(text.kind) && Math.abs(value) >= 10 ** (LEAST_DIGITS - 1))
-      found.push({ ...text, isNumber: true, get: () => String(at[key]), set: (to) => void (at[key] = to) });
+    if (NUMBERED.has(kindBy(rule, around)) && Math.abs(value) >= 10 ** (LEAST_DIGITS - 1)) {
+      const at = holder as Record<string | number, Json>;
+      const text = answerText(rule, around, path, holder, key);
+      found.push({ ...text, isNumber: true, get: () => String(at[key]) });
+    }
   } else if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++)
       collect(rule, value[index], value, index, around, `${path}[${index}]`, found);
   } else if (typeof value === "object") {
     const within = saidBy(rule, (name) => value[name], around);
     for (const name in value)
-      collect(ruleOf(rule, name), value[name], value, name, within, below(path, name), found);
+      collect(
+        ownRule(rule, name) ?? restOf(rule),
+        value[name],
+        value,
+        name,
+        within,
+        below(path, name),
+        found,
+      );
   }
 }
 
 const below = (path: string, name: string) => (path === "" ? name : `${path}.${name}`);
 
-function ruleOf(rule: Rule, name: string, spell?: (name: string) => string): Rule {
-  if (!("members" in rule)) return rule;
+/** @returns undefined: the name is no word of the format */
+function ownRule(rule: Rule, name: string, spell?: (name: string) => string): Rule | undefined {
+  if (!("members" in rule)) return undefined;
   const { members } = rule;
-  if (Object.hasOwn(members, name)) return members[name]!;
+  if (Object.hasOwn(members, name)) return members[name];
   const other = spell?.(name);
-  return other !== undefined && Object.hasOwn(members, other) ? members[other]! : OTHER;
+  return other !== undefined && Object.hasOwn(members, other) ? members[other] : undefined;
 }
 
-function foundBy(leaf: Leaf, around: Said, path: string): Text & Pick<AnswerText, "channel" | "call"> {
-  const isOwn = leaf.kind !== undefined;
-  const { piece, kind = around.kind ?? "text" } = leaf;
-  const fixed = leaf.fixed ?? (isOwn ? undefined : around.fixed);
-  const isJson = leaf.isJson ?? (isOwn ? undefined : around.isJson);
-  const { isReference } = leaf;
+/** The rule of members that have none. */
+const restOf = (rule: Rule): Rule => ("members" in rule ? OTHER : rule);
+
+function answerText(
+  leaf: Leaf,
+  around: Said,
+  path: string,
+  holder: JsonObject | Json[],
+  key: string | number,
+): AnswerText {
+  const { piece, isReference, isCall } = leaf;
+  const at = holder as Record<string | number, Json>;
   return {
-    kind,
+    kind: kindBy(leaf, around),
     path,
-    ...(fixed && { fixed }),
-    ...(isJson && { isJson }),
-    ...(isReference && { isReference }),
-    ...(leaf.isCall && !around.hasRun && { call: around.isPieced ? (around.channel ?? "") : path }),
-    ...(piece !== undefined && { channel: `${around.channel ?? ""}/${piece}` }),
+    fixed: fixedBy(leaf, around),
+    isJson: isJsonBy(leaf, around),
+    isReference,
+    call: !isCall || around.hasRun ? undefined : around.isPieced ? (around.channel ?? "") : path,
+    channel: piece === undefined ? undefined : `${around.channel ?? ""}/${piece}`,
+    get: () => at[key] as string,
+    set: (text) => void (at[key] = text),
   };
+}
+
+function kindBy(leaf: Leaf, around: Said): TextKind {
+  return leaf.kind ?? around.kind ?? "text";
+}
+
+/** What a leaf has a kind of its own for is not what the levels around it say. */
+function fixedBy({ kind, fixed }: Leaf, around: Said): Text["fixed"] {
+  return fixed ?? (kind === undefined ? around.fixed : undefined);
+}
+
+function isJsonBy({ kind, isJson }: Leaf, around: Said): true | undefined {
+  return isJson ?? ((kind === undefined && around.isJson) || undefined);
 }
 
 function saidBy(rule: Rule, read: (name: string) => Json | undefined, around: Said): Said {

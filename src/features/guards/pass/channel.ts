@@ -89,6 +89,7 @@ function close({ of, path, given, decided }: Piece): void {
 
 /** A part of a text with its edits. What replaces a value stands where the value begins. */
 function within(text: string, start: number, end: number, edits: readonly Edit[]): string {
+  if (edits.length === 0) return text.slice(start, end);
   const own = edits
     .filter((edit) => edit.start < end && edit.end > start)
     .map((edit) => ({

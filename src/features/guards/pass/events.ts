@@ -1,16 +1,26 @@
 /** The events of a stream in the client's framing, as texts that go on byte for byte unless something in them changes. */
+import { StringDecoder } from "node:string_decoder";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import type { Frame } from "../../../core/frame.ts";
 import type { Holder } from "./channel.ts";
 import { withTexts } from "./spans.ts";
 
-const DATA = /^data: ?(.*)$/m;
+/** The separators of lines that JSON may have within strings end no line of an event. */
+const DATA = /(?:^|[\r\n])data: ?([^\r\n]*)/;
 const END = /\r?\n\r?\n|\r\r/g;
+
+/** The text of an event's data, and where it is in the event. */
+interface Data {
+  readonly text: string;
+  readonly at: number;
+}
 
 /** An event that is not sent yet. */
 export class StreamEvent implements Holder {
-  readonly #raw: string;
-  readonly #data: { readonly text: string; readonly at: number } | undefined;
+  /** With the blank line behind it. */
+  readonly raw: string;
+  /** Read at the first use. */
+  #found: { readonly data: Data | undefined } | undefined;
   open = 0;
   changes?: Map<string, string>;
   /** It has a text, or a piece of one. */
@@ -20,11 +30,13 @@ export class StreamEvent implements Holder {
   /** It has pieces of texts, and ends none. */
   isPiece = false;
 
-  /** @param raw with the blank line behind it */
   constructor(raw: string) {
-    this.#raw = raw;
-    const match = DATA.exec(raw);
-    if (match) this.#data = { text: match[1]!, at: match.index + match[0].length - match[1]!.length };
+    this.raw = raw;
+  }
+
+  get #data(): Data | undefined {
+    this.#found ??= { data: dataOf(this.raw) };
+    return this.#found.data;
   }
 
   /** @returns undefined for a comment, and for what is no object */
@@ -34,11 +46,11 @@ export class StreamEvent implements Holder {
   }
 
   get hasData(): boolean {
-    return this.#data !== undefined;
+    return this.raw.startsWith("data:") || this.#data !== undefined;
   }
 
   frame(): Frame | undefined {
-    const event = /^event: ?(.*)$/m.exec(this.#raw)?.[1];
+    const event = /^event: ?(.*)$/m.exec(this.raw)?.[1];
     return this.#data && { data: this.#data.text, ...(event !== undefined && { event }) };
   }
 
@@ -50,24 +62,39 @@ export class StreamEvent implements Holder {
   }
 
   written(): string {
-    if (!this.changes || !this.#data) return this.#raw;
+    if (!this.changes || !this.#data) return this.raw;
     const { text, at } = this.#data;
-    return this.#raw.slice(0, at) + this.data + this.#raw.slice(at + text.length);
+    return this.raw.slice(0, at) + this.data + this.raw.slice(at + text.length);
   }
+}
+
+function dataOf(raw: string): Data | undefined {
+  const match = DATA.exec(raw);
+  const text = match?.[1];
+  return match && text !== undefined ? { text, at: match.index + match[0].length - text.length } : undefined;
+}
+
+/** Where an event ends that is complete behind a position; 0: none is. */
+function endOf(text: string, from: number): number {
+  // Of most streams all lines end in the same character, which is found much faster than one of several ends.
+  if (!text.includes("\r")) {
+    const at = text.indexOf("\n\n", from);
+    return at < 0 ? 0 : at + 2;
+  }
+  END.lastIndex = from;
+  return END.test(text) ? END.lastIndex : 0;
 }
 
 /** Cuts bytes into events. */
 export class EventCutter {
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #decoder = new StringDecoder("utf8");
   #rest = "";
 
   push(bytes: Uint8Array): StreamEvent[] {
-    const text = this.#rest + this.#decoder.decode(bytes, { stream: true });
+    const text = this.#rest + this.#decoder.write(bytes);
     const events: StreamEvent[] = [];
     let from = 0;
-    END.lastIndex = Math.max(0, this.#rest.length - 3);
-    for (let match = END.exec(text); match; match = END.exec(text)) {
-      const end = match.index + match[0].length;
+    for (let end = endOf(text, Math.max(0, this.#rest.length - 3)); end > 0; end = endOf(text, end)) {
       events.push(new StreamEvent(text.slice(from, end)));
       from = end;
     }

@@ -22,6 +22,8 @@ export interface Judged {
   readonly error?: BlockedError;
 }
 
+const NONE: readonly Edit[] = [];
+
 interface Range {
   readonly start: number;
   readonly end: number;
@@ -134,18 +136,24 @@ export class Output {
   }
 
   #judge(text: string, of: Text, isFinal: boolean, context: string, repeats: boolean): Judged {
-    const guards = this.#guards.filter((guard) => guard.detectors.length > 0 && guard.readsAnswer(of));
     const restored = this.#restoring().find(text, isFinal);
     // What may become a token is not read yet: it would be a part of a value in front of it.
     const read = withoutTokens(text.slice(0, restored.edge), restored.found);
     let edge = read.length;
+    const given = context + read;
+    const from = context.length;
     const seen: Seen[] = [];
-    for (const guard of guards) {
-      const startedAt = performance.now();
-      seen.push(...seenBy(guard, context + read, context.length));
+    let startedAt = performance.now();
+    for (const guard of this.#guards) {
+      if (guard.detectors.length === 0 || !guard.readsAnswer(of)) continue;
+      for (const found of guard.find(given, from))
+        seen.push({ ...found, ...moved(found, from), guard, whole: moved(found.whole, from) });
       if (!isFinal) edge = Math.min(edge, reachOfAll(read, guard.detectors) ?? 0);
-      this.#verdicts.ran(guard, "output", performance.now() - startedAt);
+      const endedAt = performance.now();
+      this.#verdicts.ran(guard, "output", endedAt - startedAt);
+      startedAt = endedAt;
     }
+    if (seen.length + restored.found.length === 0) return { edits: NONE, edge, read: read.slice(0, edge) };
     edge = apartFrom(edge, [...seen.map(({ whole }) => whole), ...restored.found]);
     const block = seen.find(({ guard, end }) => guard.action === "block" && end <= edge);
     if (block) edge = block.start;
@@ -190,13 +198,6 @@ export class Output {
         edits.push({ start, end, text: isJson ? escaped(value) : value });
     return edits.sort((one, other) => one.start - other.start);
   }
-}
-
-/** @param from what is in front of it is decided */
-function seenBy(guard: Guard, text: string, from: number): Seen[] {
-  return guard
-    .find(text, from)
-    .map((found) => ({ ...found, ...moved(found, from), guard, whole: moved(found.whole, from) }));
 }
 
 const moved = ({ start, end }: Range, by: number): Range => ({ start: start - by, end: end - by });

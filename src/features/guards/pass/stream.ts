@@ -9,8 +9,11 @@ import type { AnswerText, TextPlaces } from "../../../core/text-places.ts";
 import { type ByteSource, Passed } from "../../../gateway/delivery/stream.ts";
 import { writeFrame } from "../../../stream/sse.ts";
 import { Channel } from "./channel.ts";
+import { EventReader } from "./event-texts.ts";
 import { decided, EventCutter, StreamEvent } from "./events.ts";
 import type { Judged, Output } from "./output.ts";
+
+const UTF8 = new TextEncoder();
 
 /** How a stream ends for its receiver. */
 type Ending = (this: void) => void;
@@ -19,6 +22,7 @@ export class GuardedSource extends Passed {
   readonly #places: TextPlaces;
   readonly #output: Output;
   readonly #cutter = new EventCutter();
+  readonly #reader: EventReader;
   readonly #channels = new Map<string, Channel>();
   /** Texts that weir cannot read. */
   readonly #unread = new Set<string>();
@@ -33,7 +37,7 @@ export class GuardedSource extends Passed {
   #ready: Uint8Array | undefined;
   #ending: Ending | undefined;
   #stopped: GatewayError | undefined;
-  #last: Frame | undefined;
+  #last: StreamEvent | undefined;
   #isAsking = false;
   #asksAgain = false;
 
@@ -41,6 +45,7 @@ export class GuardedSource extends Passed {
   constructor(inner: ByteSource, places: TextPlaces, output: Output, waits = output.blocks) {
     super(inner);
     this.#places = places;
+    this.#reader = new EventReader(places);
     this.#output = output;
     this.#words = output.words(true);
     this.#holds = output.holds;
@@ -126,7 +131,8 @@ export class GuardedSource extends Passed {
   }
 
   override broken(): BrokenStream {
-    return { ...super.broken(), ...(this.#last && { last: this.#last }) };
+    const last = this.#last?.frame();
+    return { ...super.broken(), ...(last && { last }) };
   }
 
   /** The inner source may repeat in it what has not gone on. */
@@ -165,9 +171,9 @@ export class GuardedSource extends Passed {
   /** @returns the verdict if a guard blocks */
   #read(event: StreamEvent): Judged | undefined {
     this.#waiting.push(event);
-    const data = event.parsed();
-    if (!data) return undefined;
-    for (const text of this.#places.event(data)) {
+    const read = this.#reader.read(event);
+    if (!read) return undefined;
+    for (const text of read.texts) {
       if (text.fixed || text.kind === "media") this.#skip(text);
       if (text.fixed) continue;
       const refused = this.#output.refusal(text);
@@ -175,7 +181,7 @@ export class GuardedSource extends Passed {
       const judged = refused ?? this.#take(text, event);
       if (judged) return judged;
     }
-    for (const beginning of this.#places.closed?.(data) ?? []) {
+    for (const beginning of read.closed) {
       event.isPiece = false;
       const judged = this.#close(beginning);
       if (judged) return judged;
@@ -264,8 +270,8 @@ export class GuardedSource extends Passed {
   }
 
   #write(events: readonly StreamEvent[]): void {
-    this.#last = events.findLast(({ hasData }) => hasData)?.frame() ?? this.#last;
-    super.piece(Buffer.from(this.#written(events)));
+    this.#last = events.findLast(({ hasData }) => hasData) ?? this.#last;
+    super.piece(UTF8.encode(this.#written(events)));
   }
 
   #written(events: readonly StreamEvent[]): string {
@@ -284,7 +290,7 @@ export class GuardedSource extends Passed {
     const text = this.#written(sent) + (frames ?? []).map(writeFrame).join("");
     this.#ending = ending;
     if (text === "" || (this.#isHead && !frames)) ending();
-    else super.piece(Buffer.from(text));
+    else super.piece(UTF8.encode(text));
   }
 }
 

@@ -31,27 +31,37 @@ export interface Value {
 }
 
 class Noted {
+  readonly #guard: Guard;
   readonly phases: Partial<Record<Phase, Verdict>> = {};
   readonly ms: Partial<Record<Phase, number>> = {};
   count = 0;
   readonly kinds: Record<string, number> = {};
   place: string | undefined;
-  readonly marks = new Set<string>();
-  readonly unread: Record<string, number> = {};
+  readonly marks: string[] = [];
+  readonly uninspected: Record<string, number> = {};
 
-  get verdict(): Verdict {
-    return PHASES.reduce<Verdict>((gravest, phase) => graver(gravest, this.phases[phase]), "not-inspected");
+  constructor(guard: Guard) {
+    this.#guard = guard;
   }
 
-  facts({ name, mode }: Guard): GuardFacts {
-    const { verdict, phases, count, kinds, place, marks, unread } = this;
-    const ms = PHASES.reduce((sum, phase) => sum + (this.ms[phase] ?? 0), 0);
+  get name(): string {
+    return this.#guard.name;
+  }
+
+  get verdict(): Verdict {
+    const { input, output } = this.phases;
+    return graver(graver("not-inspected", input), output);
+  }
+
+  facts(): GuardFacts {
+    const { name, verdict, phases, count, kinds, place, marks, uninspected } = this;
+    const { input = 0, output = 0 } = this.ms;
     return {
-      ...{ name, verdict, phases, mode, count, kinds },
+      ...{ name, verdict, phases, mode: this.#guard.mode, count, kinds },
       ...(place !== undefined && { place }),
-      ...(marks.size > 0 && { marks: [...marks] }),
-      ...(Object.keys(unread).length > 0 && { uninspected: unread }),
-      ms: Math.round(ms * 100) / 100,
+      ...(marks.length > 0 && { marks: [...marks] }),
+      ...(Object.keys(uninspected).length > 0 && { uninspected }),
+      ms: Math.round((input + output) * 100) / 100,
     };
   }
 }
@@ -77,7 +87,7 @@ export class Verdicts {
   constructor(guards: readonly Guard[], call: Call, secret: Uint8Array, onFound?: OnFound) {
     this.#onFound = onFound;
     this.#secret = secret;
-    this.#noted = new Map(guards.map((guard) => [guard, new Noted()]));
+    this.#noted = new Map(guards.map((guard) => [guard, new Noted(guard)]));
     this.#call = call;
     open.set(call, this);
   }
@@ -108,8 +118,9 @@ export class Verdicts {
     noted.count++;
     noted.kinds[kind] = (noted.kinds[kind] ?? 0) + 1;
     noted.place ??= this.placeOf(path) || undefined;
-    if (normal !== "" && noted.marks.size < MOST_MARKS)
-      noted.marks.add(`${kind}_${digestOf(this.#secret, kind, normal).slice(0, SHORT)}`);
+    if (normal === "" || noted.marks.length === MOST_MARKS) return;
+    const mark = `${kind}_${digestOf(this.#secret, kind, normal).slice(0, SHORT)}`;
+    if (!noted.marks.includes(mark)) noted.marks.push(mark);
   }
 
   /** A path without values: clients choose some names of members. */
@@ -135,7 +146,7 @@ export class Verdicts {
 
   /** What is known of a guard so far. */
   of(guard: Guard): GuardFacts {
-    return this.#noted.get(guard)!.facts(guard);
+    return this.#noted.get(guard)!.facts();
   }
 
   /** A guard could not judge. */
@@ -145,8 +156,8 @@ export class Verdicts {
 
   /** There is content in front of a guard that weir cannot read. */
   unread(guard: Guard, kind: string): void {
-    const { unread } = this.#noted.get(guard)!;
-    unread[kind] = (unread[kind] ?? 0) + 1;
+    const { uninspected } = this.#noted.get(guard)!;
+    uninspected[kind] = (uninspected[kind] ?? 0) + 1;
   }
 
   /** An answer has a token without a value. */
@@ -161,7 +172,7 @@ export class Verdicts {
 
   /** Value of the header `x-weir-guards`. @param isOpen the answer is still to come */
   words(isOpen = false): string {
-    const words = inWords(this.#facts());
+    const words = inWords([...this.#noted.values()]);
     return isOpen ? words.replaceAll("=not-inspected", "=pending") : words;
   }
 
@@ -169,12 +180,11 @@ export class Verdicts {
   static settle(call: Call, meter: Meter): void {
     const verdicts = open.get(call);
     if (!verdicts) return;
-    guardFacts.set(call, verdicts.#facts());
+    guardFacts.set(
+      call,
+      [...verdicts.#noted.values()].map((noted) => noted.facts()),
+    );
     verdicts.#count(meter);
-  }
-
-  #facts(): GuardFacts[] {
-    return [...this.#noted].map(([guard, noted]) => noted.facts(guard));
   }
 
   #judge(guard: Guard, phase: Phase, verdict: Verdict): void {
@@ -183,7 +193,7 @@ export class Verdicts {
   }
 
   #count(meter: Meter): void {
-    for (const [{ name }, { phases, ms, unread }] of this.#noted) {
+    for (const { name, phases, ms, uninspected } of this.#noted.values()) {
       for (const phase of PHASES) {
         const verdict = phases[phase];
         if (verdict === undefined) continue;
@@ -191,7 +201,8 @@ export class Verdicts {
         if (verdict === "unavailable") meter.add(guardUnavailable, [name, phase]);
         if (ms[phase] !== undefined) meter.observe(guardSeconds, [name, phase], ms[phase] / 1000);
       }
-      for (const [kind, count] of Object.entries(unread)) meter.add(guardUninspected, [name, kind], count);
+      for (const [kind, count] of Object.entries(uninspected))
+        meter.add(guardUninspected, [name, kind], count);
     }
     for (const [kind, count] of this.#unrestored) meter.add(guardUnrestored, [kind], count);
   }

@@ -2,14 +2,15 @@
 import { GatewayError } from "../../../core/error.ts";
 import type { TextPlace, TextPlaces } from "../../../core/text-places.ts";
 import type { Edited } from "../../../gateway/seams.ts";
-import { readJson, withStrings } from "../../../stream/json-nodes.ts";
+import { withStrings } from "../../../stream/json-nodes.ts";
+import { scanBody, type Span } from "../../../stream/scan.ts";
 import { askAbout, type Asking } from "../ask/request.ts";
 import { fence } from "../flow/fence.ts";
 import { exceeded } from "../flow/limits.ts";
 import { Rerouted, type RequestFinding } from "../flow/route.ts";
 import type { Guard } from "../guard.ts";
 import { escaped } from "../replace/edits.ts";
-import { BlockedError } from "../verdicts.ts";
+import { BlockedError, type Verdicts } from "../verdicts.ts";
 import { changesIn, inspectedIn } from "./inner.ts";
 import type { Passing } from "./passing.ts";
 import { type Inspected, OPAQUE, replaceAll } from "./texts.ts";
@@ -82,10 +83,10 @@ function unread({ kind, path, fixed }: TextPlace): GatewayError {
 }
 
 function editedRequest(bytes: Uint8Array): Edited {
-  const members = new Map(readJson(bytes).entries());
+  let members: ReadonlyMap<string, Span> | undefined;
   return {
     bytes,
-    spanOf: (name) => members.get(name),
+    spanOf: (name) => (members ??= scanBody(bytes, Infinity).members).get(name),
     get body() {
       return JSON.parse(Buffer.from(bytes).toString());
     },
@@ -106,6 +107,16 @@ function limited(guard: Guard, texts: readonly Inspected[], { verdicts }: Passin
   });
 }
 
+/** The texts in which a guard finds values. */
+function foundBy(guard: Guard, texts: readonly Inspected[], verdicts: Verdicts) {
+  const read = texts.filter(({ place, text }) => text !== "" && guard.reads(place));
+  if (read.length === 0) return [];
+  const startedAt = performance.now();
+  const all = read.map(({ place, text }) => ({ place, text, found: guard.find(text) }));
+  verdicts.ran(guard, "input", performance.now() - startedAt);
+  return all.filter(({ found }) => found.length > 0);
+}
+
 function applyGuard(guard: Guard, texts: readonly Inspected[], passing: Passing): void {
   const { map, verdicts } = passing;
   if (guard.fences) {
@@ -116,11 +127,7 @@ function applyGuard(guard: Guard, texts: readonly Inspected[], passing: Passing)
   if (guard.detectors.length === 0 && !guard.limits) return;
   const values = new Map<string, { kind: string; normal: string; written: string }>();
   const findings = limited(guard, texts, passing);
-  for (const { place, text } of texts) {
-    if (!guard.reads(place) || text === "") continue;
-    const startedAt = performance.now();
-    const found = guard.find(text);
-    verdicts.ran(guard, "input", performance.now() - startedAt);
+  for (const { place, text, found } of foundBy(guard, texts, verdicts)) {
     // A vendor refuses signed texts that have changed, and has made them itself: a value in one stays.
     const stays = place.fixed && (guard.action === "replace" || guard.action === "mask");
     const verdict = stays ? "flagged" : undefined;

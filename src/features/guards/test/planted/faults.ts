@@ -97,8 +97,8 @@ const EDITS: Readonly<Record<string, Edits>> = {
   [`${G}pass/request.ts`]: [
     [
       "the last text is skipped",
-      "for (const { place, text } of texts) {",
-      "for (const { place, text } of texts.slice(0, -1)) {",
+      "texts.filter(({ place, text }) => text",
+      "const read = texts.slice(0, -1).filter(",
     ],
     [
       "one text of each kind is read",

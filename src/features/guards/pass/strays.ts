@@ -6,19 +6,17 @@ const TAIL = 80;
 const BETWEEN = "[^a-z0-9]{1,3}";
 
 export class Strays {
-  readonly #shape: RegExp;
+  readonly #kinds: ReadonlySet<string>;
+  /** Made for the first text that may have a token. */
+  #shape: RegExp | undefined;
   readonly #digests: ReadonlySet<string>;
   readonly #tell: (kind: string) => void;
 
   /** @param tokens of the call @param tell called with the kind of each token without a value */
   constructor(tokens: Iterable<string>, tell: (kind: string) => void) {
     const parts = [...tokens].map((token) => /^PII_(.+?)_([a-z2-7]{8,13})(?:_\d+)?$/.exec(token));
-    const kinds = new Set(parts.flatMap((match) => match?.[1] ?? []));
+    this.#kinds = new Set(parts.flatMap((match) => match?.[1] ?? []));
     this.#digests = new Set(parts.flatMap((match) => match?.[2] ?? []));
-    this.#shape = new RegExp(
-      `pii(${BETWEEN})(${[...kinds].join("|") || "(?!)"})(${BETWEEN})([a-z2-7]{3,13})`,
-      "gi",
-    );
     this.#tell = tell;
   }
 
@@ -31,7 +29,7 @@ export class Strays {
     return (piece) => {
       const text = tail + piece;
       if (/pii/i.test(text))
-        for (const match of text.matchAll(this.#shape)) {
+        for (const match of text.matchAll((this.#shape ??= this.#made()))) {
           const start = at + match.index;
           if (start < counted || !this.#isToken(match)) continue;
           counted = start + match[0].length;
@@ -40,6 +38,11 @@ export class Strays {
       tail = text.slice(-TAIL);
       at += text.length - tail.length;
     };
+  }
+
+  #made(): RegExp {
+    const kinds = [...this.#kinds].join("|") || "(?!)";
+    return new RegExp(`pii(${BETWEEN})(${kinds})(${BETWEEN})([a-z2-7]{3,13})`, "gi");
   }
 
   /** Words such as `PII email list` are none: without its underscores, the rest must be that of a token of the call. */

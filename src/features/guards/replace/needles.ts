@@ -6,14 +6,19 @@ export interface Hit {
   readonly text: string;
 }
 
+/** As many are searched one by one in texts that have none of them. */
+const FEW = 8;
+
 export class Needles {
+  readonly #all: readonly string[];
   /** By their first two units. */
   readonly #by = new Map<number, string[]>();
   /** Of one unit. */
   readonly #single = new Set<string>();
 
   constructor(texts: Iterable<string>) {
-    for (const text of texts) {
+    this.#all = [...texts];
+    for (const text of this.#all) {
       if (text.length === 1) this.#single.add(text);
       if (text.length < 2) continue;
       const first = pairAt(text, 0);
@@ -27,6 +32,7 @@ export class Needles {
   /** In the order of the text; none overlaps another one. */
   find(text: string): Hit[] {
     const hits: Hit[] = [];
+    if (this.#all.length <= FEW && !this.#all.some((needle) => text.includes(needle))) return hits;
     for (let at = 0; at < text.length;) {
       const found = this.#at(text, at);
       if (found !== undefined) hits.push({ start: at, end: at + found.length, text: found });

@@ -1,5 +1,5 @@
 /** Tokens in place of values: derived from the value, so that every worker makes the same one in every turn. */
-import { createHmac, hkdfSync } from "node:crypto";
+import { hkdfSync } from "node:crypto";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 /** 40 bits. Two values of a call with one token get {@link LONG}. */
@@ -14,7 +14,7 @@ export function secretOf(root: Uint8Array, path: string): Uint8Array {
 
 /** `zh5hkibg…`: the base32 digits (RFC 4648, lower case) of a value. @param value as all of its spellings have it */
 export function digestOf(secret: Uint8Array, kind: string, value: string): string {
-  const digest = createHmac("sha256", secret).update(`${kind}\0${value}`).digest();
+  const digest = new Bun.CryptoHasher("sha256", secret).update(`${kind}\0${value}`).digest();
   let text = "";
   let bits = 0;
   let rest = 0;

@@ -1,7 +1,7 @@
 /** Reads JSON with the ranges of its values, so that a part of it can be replaced in the bytes. */
 import { isAscii } from "node:buffer";
 import type { Json } from "../core/json.ts";
-import { isSpace, type Span, stringEnd } from "./scan.ts";
+import { isSpace, type Span } from "./scan.ts";
 
 /** A value of JSON in its bytes. */
 export interface BytesNode extends Span {
@@ -15,6 +15,7 @@ export interface BytesNode extends Span {
 }
 
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
@@ -32,27 +33,28 @@ const BEYOND_ASCII = /[\x80-\xff]/;
 
 /** The bytes, with one string of all of them: a part of it costs less than to decode each string by itself. */
 class Source {
-  readonly bytes: Buffer;
-  readonly #latin: string;
+  readonly #bytes: Buffer;
   readonly #isAscii: boolean;
+  /** A character for each byte. */
+  readonly latin: string;
 
   constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
-    this.bytes = Buffer.from(buffer, byteOffset, byteLength);
-    this.#latin = this.bytes.toString("latin1");
-    this.#isAscii = isAscii(this.bytes);
+    this.#bytes = Buffer.from(buffer, byteOffset, byteLength);
+    this.#isAscii = isAscii(this.#bytes);
+    this.latin = this.#bytes.toString("latin1");
   }
 
   /** @param start of the quote @param end behind the closing quote */
   string(start: number, end: number): string {
-    const latin = this.#latin.slice(start + 1, end - 1);
+    const latin = this.latin.slice(start + 1, end - 1);
     const inner =
-      this.#isAscii || !BEYOND_ASCII.test(latin) ? latin : this.bytes.toString("utf8", start + 1, end - 1);
+      this.#isAscii || !BEYOND_ASCII.test(latin) ? latin : this.#bytes.toString("utf8", start + 1, end - 1);
     return inner.includes("\\") ? (JSON.parse(`"${inner}"`) as string) : inner;
   }
 
   /** A number or a word. */
   other(start: number, end: number): Json {
-    return JSON.parse(this.#latin.slice(start, end)) as Json;
+    return JSON.parse(this.latin.slice(start, end)) as Json;
   }
 }
 
@@ -120,12 +122,12 @@ export function readJson(bytes: Uint8Array): BytesNode {
 
 class Reader {
   readonly #source: Source;
-  readonly #text: Buffer;
+  readonly #text: string;
   #at = 0;
 
   constructor(bytes: Uint8Array) {
     this.#source = new Source(bytes);
-    this.#text = this.#source.bytes;
+    this.#text = this.#source.latin;
   }
 
   value(): BytesNode {
@@ -135,7 +137,7 @@ class Reader {
     if (first === OPEN_BRACKET) return this.#array(start);
     if (first === QUOTE) return new Node(this.#source, start, this.#stringEnd(), "string");
     const text = this.#text;
-    while (this.#at < text.length && !isEnd(text[this.#at]!)) this.#at++;
+    while (this.#at < text.length && !isEnd(text.charCodeAt(this.#at))) this.#at++;
     return new Node(this.#source, start, this.#at, "other");
   }
 
@@ -175,15 +177,23 @@ class Reader {
   }
 
   #next(): number {
-    while (this.#at < this.#text.length && isSpace(this.#text[this.#at]!)) this.#at++;
-    return this.#text[this.#at]!;
+    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++;
+    return this.#text.charCodeAt(this.#at);
   }
 
   /** Moves behind a string, and returns where that is. */
   #stringEnd(): number {
-    this.#at = stringEnd(this.#text, this.#at) + 1;
+    let end = this.#text.indexOf('"', this.#at + 1);
+    while (end >= 0 && isEscaped(this.#text, end)) end = this.#text.indexOf('"', end + 1);
+    this.#at = (end < 0 ? this.#text.length : end) + 1;
     return this.#at;
   }
+}
+
+function isEscaped(text: string, quote: number): boolean {
+  let first = quote;
+  while (text.charCodeAt(first - 1) === BACKSLASH) first--;
+  return (quote - first) % 2 === 1;
 }
 
 /** Whether a byte ends a number or a word. */

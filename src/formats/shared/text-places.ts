@@ -79,8 +79,8 @@ export interface TabledPlaces extends TextPlaces {
 }
 
 export function textPlaces({ request, answer, spell, ...rest }: Options): TabledPlaces {
-  const textsOf = (body: JsonObject): AnswerText[] => {
-    const found: AnswerText[] = [];
+  const textsOf = (body: JsonObject) => {
+    const found: FoundText[] = [];
     collect(answer, body, body, "", {}, "", found);
     return found;
   };
@@ -91,7 +91,11 @@ export function textPlaces({ request, answer, spell, ...rest }: Options): Tabled
       find(request, readJson(bytes), {}, "", { bytes, spell, withNames, found });
       return found;
     },
-    answer: (body) => textsOf(body).map(({ channel: _, ...text }) => text),
+    answer(body) {
+      const texts = textsOf(body);
+      for (const text of texts) text.channel = undefined;
+      return texts;
+    },
     event: textsOf,
     ...rest,
   };
@@ -168,6 +172,11 @@ function namePlace(name: string, { start, end }: BytesNode, around: Said, path: 
   return { kind, path: `${path}{}`, isReference: true, role, start, end, read: () => name };
 }
 
+/** A text, which is whole where it is no piece of a stream. */
+interface FoundText extends AnswerText {
+  channel?: string | undefined;
+}
+
 /** Adds the texts of a parsed value. @param holder the object or list that has it */
 function collect(
   rule: Rule,
@@ -176,7 +185,7 @@ function collect(
   key: string | number,
   around: Said,
   path: string,
-  found: AnswerText[],
+  found: FoundText[],
 ): void {
   if ("none" in rule || value === null) return;
   if (typeof value === "string") {
@@ -225,7 +234,7 @@ function answerText(
   path: string,
   holder: JsonObject | Json[],
   key: string | number,
-): AnswerText {
+): FoundText {
   const { piece, isReference, isCall } = leaf;
   const at = holder as Record<string | number, Json>;
   return {

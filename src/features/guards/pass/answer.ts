@@ -46,6 +46,8 @@ async function guardStream(
   return { ...opened, source };
 }
 
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** A text of an answer, as the stages so far have made it. */
 export interface Told {
   readonly of: AnswerText;
@@ -58,15 +60,15 @@ async function guardJson(
   places: TextPlaces,
   { inner, last }: Stages,
 ): Promise<OpenedJson> {
-  const bytes = typeof opened.body === "string" ? Buffer.from(opened.body) : opened.body;
-  const body = parseJson(Buffer.from(bytes).toString());
+  const { body: given } = opened;
+  const body = parseJson(typeof given === "string" ? given : UTF8.decode(given));
   if (!isObject(body)) return opened;
   const texts: Told[] = [];
   for (const of of places.answer(body)) {
-    const given = of.get();
-    if ((of.fixed || of.kind === "media") && given !== "")
+    const text = of.get();
+    if ((of.fixed || of.kind === "media") && text !== "")
       for (const stage of [...inner, last]) stage.unread(of);
-    if (!of.fixed) texts.push({ of, given, text: given });
+    if (!of.fixed) texts.push({ of, given: text, text });
   }
   for (const stage of inner)
     if (stage instanceof Output) applyOutput(stage, texts);
@@ -74,6 +76,7 @@ async function guardJson(
   applyOutput(last, texts);
   const changes = texts.filter(({ text, given }) => text !== given);
   if (changes.length === 0) return opened;
+  const bytes = typeof given === "string" ? Buffer.from(given) : given;
   const written = new Map(changes.map(({ of, text }) => [of.path, text]));
   return { ...opened, body: withTexts(bytes, written, () => last.loseLogprobs()) };
 }

@@ -240,6 +240,23 @@ const BESIDE: Readonly<Record<string, readonly [given: string, whole: string]>> 
     "a key=[SECRET] = '[SECRET]'",
   ],
   "a key with what it needs in front": [`hello ${AZURE} `, "hello [SECRET] "],
+  "a password among attributes": [
+    'a <add key="Password" value="h7Gd93kqLm" /> b',
+    'a <add key="Password" value="[SECRET]" /> b',
+  ],
+  "a name of a rule with several forms": ["jira: 'abcdefghij0123456789abcd' b", "jira: '[SECRET]' b"],
+  "a key far behind its name": [
+    "'secret_key'  =>      'sk_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW' b",
+    "'secret_key'  =>      '[SECRET]' b",
+  ],
+  "a token of several lines": [
+    "a ZXlKcmFXUWlPFjiygqNlkDp33tIEAQ9DNLrxlh9\nD3xL6ouYhzRPGMG\n\nb.",
+    "a [SECRET].",
+  ],
+  "a name whose beginning makes it one of no secret": [
+    "a sequence_key = 'x9Kd83jdLq02mZ7Tb5Vw' b",
+    "a sequence_key = 'x9Kd83jdLq02mZ7Tb5Vw' b",
+  ],
   "two keys with one space between": [`${AZURE} ${AZURE}`, "[SECRET] [SECRET]"],
 };
 

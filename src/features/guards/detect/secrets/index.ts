@@ -1,7 +1,7 @@
 /** Credentials: keys, tokens and passwords, by the rules of gitleaks. A keyword is searched first, all of them in one pass. */
 import type { Detector, Finding } from "../detector.ts";
 import { isWord, runAtEnd } from "../classes.ts";
-import { type Clear, RuleBook, type Rule } from "./rules.ts";
+import { type Clear, nameStart, RuleBook, type Rule } from "./rules.ts";
 
 /** Between a name and its operator, and between that and the end of a value. */
 const LONGEST_NAME = 48;
@@ -17,6 +17,13 @@ const PEM = /-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----[^]{64,}?KEY
 /** A name behind which no operator stands yet, or a value that goes on. */
 const NAME_OPEN = /^[ \t\w.'"\n\r\f-]*$/;
 const VALUE_OPEN = /^[ \t\w.'"\n\r\f-]{0,48}[=>:|?,]{1,4}[`'"\s=]{0,5}[^`'"\s;\\]{0,190}\\?$/;
+/** Rules without a name whose values can go on behind a space, with what may stand behind their keywords until a value ends. */
+const OPEN: ReadonlyMap<string, RegExp> = new Map([
+  ["atlassian-api-token", VALUE_OPEN],
+  ["freemius-secret-key", /^["'][\t\n\f\r ]*(?:=|=>[\t\n\f\r ]*(?:["'][^\t\n\f\r ]*)?)?$/],
+  ["jwt-base64", /^[\w/\\+\r\n-]*=*$/],
+  ["nuget-config-password", /^(?:"?[a-z]{0,17}|"(?:cleartext)?password"[\t\n\f\r ]*[^\n]*[\t\n\f\r ]*)$/i],
+]);
 
 let known: RuleBook | undefined;
 const book = () => (known ??= new RuleBook());
@@ -205,9 +212,15 @@ function namedReach(text: string, edge: number): number {
     if (start >= first) return;
     const rules = book().rulesOf(keyword);
     if (rules.length === 0) first = isWord(text.charCodeAt(start - 1)) ? first : start;
-    else if (rules.some(({ data }) => data.isNamed === true) && isOpen(text.slice(end))) first = start;
+    else if (rules.some(canGoOn) && goesOn(rules, text.slice(end))) first = nameStart(text, start);
   });
   return first;
+}
+
+const canGoOn = ({ data: { id, isNamed } }: Rule) => isNamed === true || OPEN.has(id);
+
+function goesOn(rules: readonly Rule[], rest: string): boolean {
+  return isOpen(rest) || rules.some(({ data: { id } }) => OPEN.get(id)?.test(rest));
 }
 
 function isOpen(rest: string): boolean {

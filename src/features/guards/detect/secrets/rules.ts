@@ -28,6 +28,14 @@ const LONGEST_PEM = 16_384;
 const LONGEST_NAME = 50;
 const isNamePart = (code: number) => isWord(code) || code === 0x2d || code === 0x2e;
 
+/** Where a name begins: it can go on in front of its keyword. @param least where it begins at the earliest */
+export function nameStart(text: string, keyword: number, least = 0): number {
+  const first = Math.max(least, keyword - LONGEST_NAME);
+  let start = keyword;
+  while (start > first && isNamePart(text.charCodeAt(start - 1))) start--;
+  return start;
+}
+
 export class Rule {
   readonly data: RuleData;
   readonly #allow: readonly Allow[];
@@ -75,10 +83,7 @@ export class Rule {
   isSecret(text: string, { secret, whole }: Match, least: number, clear: Clear): boolean {
     const value = text.slice(...secret);
     if (this.data.entropy !== undefined && entropyOf(value) <= this.data.entropy) return false;
-    // A name can go on in front of the keyword.
-    let start = whole[0];
-    const first = Math.max(least, start - LONGEST_NAME);
-    if (this.data.isNamed) while (start > first && isNamePart(text.charCodeAt(start - 1))) start--;
+    const start = this.data.isNamed ? nameStart(text, whole[0], least) : whole[0];
     if (everywhere().has(value, text, start, whole[1], clear)) return false;
     for (const allow of this.#allow) if (allow.has(value, text, start, whole[1], clear)) return false;
     return true;

@@ -257,6 +257,14 @@ const BESIDE: Readonly<Record<string, readonly [given: string, whole: string]>> 
     "a sequence_key = 'x9Kd83jdLq02mZ7Tb5Vw' b",
     "a sequence_key = 'x9Kd83jdLq02mZ7Tb5Vw' b",
   ],
+  "a line that imports": [
+    "x\nimport { accessToken, x9Kd83jdLq02mZ7Tb5Vw } from './x9'\nb",
+    "x\nimport { accessToken, x9Kd83jdLq02mZ7Tb5Vw } from './x9'\nb",
+  ],
+  "a line that mounts a secret": [
+    "RUN --mount=type=secret,id=a --other token=x9Kd83jdLq02mZ7Tb5Vw\nb",
+    "RUN --mount=type=secret,id=a --other token=x9Kd83jdLq02mZ7Tb5Vw\nb",
+  ],
   "two keys with one space between": [`${AZURE} ${AZURE}`, "[SECRET] [SECRET]"],
 };
 

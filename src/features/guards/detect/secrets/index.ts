@@ -24,6 +24,8 @@ const OPEN: ReadonlyMap<string, RegExp> = new Map([
   ["jwt-base64", /^[\w/\\+\r\n-]*=*$/],
   ["nuget-config-password", /^(?:"?[a-z]{0,17}|"(?:cleartext)?password"[\t\n\f\r ]*[^\n]*[\t\n\f\r ]*)$/i],
 ]);
+/** A line on which nothing is a secret, as an allowance of gitleaks says, or one that can become such a line. */
+const CLEAR_LINE = /(?:--mount=type=secret,[^\n]*|import[ \t]+(?:\{[ \t\w,]*(?:\}[^\n]*)?)?)$/;
 
 let known: RuleBook | undefined;
 const book = () => (known ??= new RuleBook());
@@ -37,6 +39,7 @@ export const secrets: Detector = {
       runAtEnd(text, LONGEST, isValue),
       text.length - book().keywords.begun(text, Math.max(0, text.length - LONGEST_NAME)),
       pemReach(text),
+      lineReach(text),
     );
     return namedReach(text, edge);
   },
@@ -200,6 +203,12 @@ function pemReach(text: string): number {
     } else PEM_BEGINS.lastIndex = PEM.lastIndex;
   }
   return text.length;
+}
+
+function lineReach(text: string): number {
+  const from = Math.max(text.lastIndexOf("\n") + 1, text.length - LONGEST);
+  const at = text.slice(from).search(CLEAR_LINE);
+  return at < 0 ? text.length : from + at;
 }
 
 /** The first name near the end whose value has not ended. */

@@ -70,12 +70,17 @@ export class WorkerMeter implements Meter {
     let series = this.#waiting.get(metric);
     if (!series) this.#waiting.set(metric, (series = new Map()));
     const kept = this.#size < MOST_SERIES ? labels : labels.map(() => OTHER);
-    const key = JSON.stringify(labels);
-    const known = series.get(key) ?? (kept === labels ? undefined : series.get(JSON.stringify(kept)));
+    const key = keyOf(labels);
+    const known = series.get(key) ?? (kept === labels ? undefined : series.get(keyOf(kept)));
     if (known) return known;
     const fresh: Waiting = { labels: kept, value: 0 };
-    series.set(kept === labels ? key : JSON.stringify(kept), fresh);
+    series.set(kept === labels ? key : keyOf(kept), fresh);
     this.#size++;
     return fresh;
   }
+}
+
+/** No value of a label has the separator. */
+function keyOf(labels: readonly string[]): string {
+  return labels.join("\0");
 }

@@ -1,5 +1,4 @@
 /** Reads JSON with the ranges of its values, so that a part of it can be replaced in the bytes. */
-import { isAscii } from "node:buffer";
 import type { Json } from "../core/json.ts";
 import { isSpace, type Span } from "./scan.ts";
 
@@ -40,8 +39,8 @@ class Source {
 
   constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
     this.#bytes = Buffer.from(buffer, byteOffset, byteLength);
-    this.#isAscii = isAscii(this.#bytes);
     this.latin = this.#bytes.toString("latin1");
+    this.#isAscii = Buffer.byteLength(this.latin) === this.latin.length;
   }
 
   /** @param start of the quote @param end behind the closing quote */

@@ -82,6 +82,8 @@ export interface Ledger {
   standing?(principal: Principal): Promise<Standing | undefined>;
   /** How far a running call is, and what it has cost, for operators: a `RunningCall` of ledger/messages.ts with `cost`. */
   soFar?(call: Call): object;
+  /** Nano-dollars that attempts were charged so far: all of it when the record of their call is written. */
+  charged?(attempts: readonly Attempt[]): number;
   /** Counts a call that reaches no provider for the rate limits on calls. It is not refused: it costs nothing. */
   count?(call: Call): void;
   /** The usage of an attempt without admission is charged all the same: nothing is held for it. */

@@ -57,6 +57,15 @@ export class Keyring {
     return new Set(slots.filter(({ until }) => now < until).map(({ key }) => key.principal.id)).size;
   }
 
+  /** The caller with a key. @returns undefined: the key with this id admits no call at the moment, or there is none */
+  byId(id: string): Principal | undefined {
+    const now = Date.now();
+    for (const slots of [this.#declared, ...(this.#isDoubted ? [] : [this.#stored])])
+      for (const { key, until } of slots.values())
+        if (key.principal.id === id && now < until) return key.principal;
+    return undefined;
+  }
+
   /** Whether the key with an id admits no call and never will: it was revoked, or there is none. @returns false while keys are not known */
   isGone(id: string): boolean {
     if (this.#pending || this.#isDoubted) return false;

@@ -9,6 +9,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { Lines } from "../core/lines.ts";
 import type { Ledger } from "../core/ledger.ts";
 import type { Meter, Metric } from "../core/metric.ts";
+import type { Noted } from "../core/slot.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
 import type { ToolScreen } from "../core/tool-screen.ts";
 import type { Caller, Principal } from "../core/principal.ts";
@@ -150,6 +151,16 @@ export interface SecretReferences {
   reader(): Promise<unknown>;
 }
 
+/** A call that a part makes for a caller, without a client. */
+export interface InnerCall {
+  /** Who pays; undefined while calls need no key. The part has checked that it may ask now: the scopes are checked once more. */
+  readonly principal: Principal | undefined;
+  /** The client's address when it asked the part for the call. */
+  readonly address: string;
+  /** Called before anything is around the call, which takes notes. */
+  begins(call: Call): void;
+}
+
 /** The gateway as a part of a process that serves calls may use it. */
 export interface WorkerHost {
   /** Watches deadlines, and ends running calls by {@link Clock.end}. */
@@ -175,6 +186,17 @@ export interface WorkerHost {
    * @throws GatewayError if the work is refused or stopped, and what the work throws
    */
   work<Value>(this: void, work: Work<Value>): Promise<Value>;
+  /**
+   * Answers a request of the API of clients as the server does, with all that is around calls. It occupies no place among the calls
+   * in flight. The request's signal ends it.
+   */
+  call(this: void, request: Request, inner: InnerCall): Promise<Response>;
+  /** The caller with a key. @param id of the key @returns undefined: it admits no calls, or is not known */
+  callerOfKey(this: void, id: string): Principal | undefined;
+  /** No call needs a credential at the moment. */
+  isOpen(this: void): boolean;
+  /** What parts of this process give each other, by slots that both know. */
+  readonly offers: Noted;
   /** Which callers are gone for good. A part that knows some of them adds how it tells. */
   readonly gone: GoneCallers;
   /** Makes the caller that a form of credentials has found. @throws Error for a path or a scope that no key could have */

@@ -14,10 +14,12 @@ import type { GatewayAddress } from "../ledger/messages.ts";
 import { WorkerLedger } from "../ledger/worker/ledger.ts";
 import { WorkerMeter } from "../ledger/worker/meter.ts";
 import { type AdminState, withPortOf } from "../operator/settings.ts";
+import { InnerCalls } from "../server/inner-calls.ts";
 import { createRequestId } from "../server/respond.ts";
 import { ServiceLines } from "../service/lines.ts";
 import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
-import type { Served } from "../gateway/seams.ts";
+import type { InnerCall, Served } from "../gateway/seams.ts";
+import type { Noted } from "../core/slot.ts";
 import type { Gateway } from "../gateway/types.ts";
 import { columnsWith } from "./columns.ts";
 import { KEY_OPTIONS } from "../ledger/keys/options.ts";
@@ -47,6 +49,8 @@ interface Listeners {
   served(): Served;
   /** The gateway of that config. */
   gateway(): Gateway;
+  /** Answers a request as the routes of that config do. */
+  fetch(request: Request): Response | Promise<Response>;
   /** Where the gateway listens; undefined before it does. */
   address(): GatewayAddress | undefined;
 }
@@ -78,6 +82,8 @@ export class Lasting {
   readonly references: StartOptions["references"];
   /** What parts of features do besides answers. */
   readonly works: Works;
+  /** Calls that they make for callers. */
+  readonly inner = new InnerCalls();
   /** Parts of features. */
   readonly parts;
   readonly state;
@@ -158,13 +164,18 @@ export class Lasting {
     const gone = new GoneCallers();
     gone.add((id) => /^(key_|config:)/.test(id) && this.keys.keyring.isGone(id));
     const sets = () => this.keys.declared.modelSets ?? {};
+    const offers: Noted = {};
+    const { keyring } = this.keys;
     const host = (name: string) => ({
       ...{ clock, ledger: this.ledger, meter: this.meter, ...tools },
       info: (sentence: string) => logger.info(sentence, {}),
       ...{ isFirst, served: () => listeners.served() },
       ...(options.references && { references: options.references }),
       work: <Value>(work: Work<Value>) => works.do(work),
-      ...{ gone, principal: callerMaker(name, sets) },
+      ...{ gone, principal: callerMaker(name, sets), offers },
+      call: (request: Request, inner: InnerCall) => this.inner.run(request, inner, listeners.fetch),
+      callerOfKey: (id: string) => keyring.byId(id),
+      isOpen: () => keyring.isOpen,
       answerNotes: new AnswerNotes(name),
       isAlone: address === undefined,
       channel: <Up, Down>() => keeper.channel<Up, Down>(name),

@@ -70,7 +70,7 @@ export class Serving {
   }
 
   /** Makes the routes anew: with or without keys they differ. */
-  renew({ keys, keeper, headers, references }: Lasting, socket: Socket): void {
+  renew({ keys, keeper, headers, references, inner }: Lasting, socket: Socket): void {
     const { config, gateway, admission, life } = this;
     const { keyring } = keys;
     const keyed = !keyring.isOpen || life.credentials !== undefined;
@@ -86,7 +86,9 @@ export class Serving {
       ...(isGuarded(config, !keyed) && { names: [...config.names, config.host] }),
       admission,
       life,
+      inner: (request) => inner.of(request),
       address: (request) =>
+        inner.of(request)?.address ??
         clientAddress(socket.listener?.addressOf(request) ?? "", request.headers, proxies),
       allowSilence: (request, allowed) => socket.listener?.allowSilence(request, allowed),
       disconnect: (request) => socket.listener?.disconnect(request),

@@ -79,6 +79,7 @@ class Weir implements RunningWeir {
       modelsChanged: () => weir.#serving?.serveStored(weir.#lasting, false),
       served: () => ({ config: weir.#now.merged, catalog: weir.#now.parts.catalog }),
       gateway: () => weir.#now.gateway,
+      fetch: (request) => weir.#now.app.fetch(request),
       address: () => weir.#address,
     });
     weir.#declareKeys();

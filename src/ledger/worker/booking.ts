@@ -109,6 +109,14 @@ export class Booking {
   }
 }
 
+/** Nano-dollars that attempts were charged so far. */
+export function chargedTo(attempts: readonly Attempt[]): Nano {
+  return attempts.reduce(
+    (sum, { booking }) => sum + (booking instanceof Booking ? (booking.charge?.cost ?? 0) : 0),
+    0,
+  );
+}
+
 /** A request without text, for no answer of a model. */
 const NO_TEXT: RequestSize = {
   text: { words: 0, digits: 0, signs: 0, scripts: 0 },

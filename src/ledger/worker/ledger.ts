@@ -15,7 +15,7 @@ import type { BookSettings, BooksDown, WorkerState } from "../messages.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared, Policy } from "../policy.ts";
 import { Asks } from "./asks.ts";
-import { Booking, bookingOf } from "./booking.ts";
+import { Booking, bookingOf, chargedTo } from "./booking.ts";
 import { RECORD_FORMAT } from "../record.ts";
 import { recordOf, TimeOfDay } from "./call-record.ts";
 import { outputLimit } from "./estimate.ts";
@@ -264,9 +264,8 @@ export class WorkerLedger implements Ledger {
     return runningCalls(calls, (startedAt) => this.#clock.at(startedAt));
   }
 
-  soFar(call: Call): object {
-    return soFarOf(call, this.#clock.at(call.startedAt));
-  }
+  readonly charged = chargedTo;
+  readonly soFar = (call: Call): object => soFarOf(call, this.#clock.at(call.startedAt));
 
   /** Answers a question of the keeper. */
   reply(number: number, answer: { value: unknown } | { error: string }): void {

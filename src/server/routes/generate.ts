@@ -15,7 +15,14 @@ import { embed } from "../../gateway/embed/embed.ts";
 import type { Opened, OpenedReceiver } from "../../gateway/lanes/lane.ts";
 import { tell } from "../../gateway/lanes/receive.ts";
 import { enter, enterTo } from "../../gateway/life.ts";
-import { type Arrival, type Edited, Entry, type EntryOperation, type Life } from "../../gateway/seams.ts";
+import {
+  type Arrival,
+  type Edited,
+  Entry,
+  type EntryOperation,
+  type InnerCall,
+  type Life,
+} from "../../gateway/seams.ts";
 import type { Gateway, Incoming } from "../../gateway/types.ts";
 import { exchangeTo } from "../../gateway/pipeline.ts";
 import type { Admission } from "../admission.ts";
@@ -35,6 +42,8 @@ export interface RouteContext {
   admission: Admission;
   /** The seams of features and plugins for the config that serves. */
   life: Life;
+  /** The call that a part of weir makes with a request; undefined: a client does. */
+  inner?(request: Request): InnerCall | undefined;
   /** The client's address. */
   address(request: Request): string;
   /** Turns the idle timeout of a running request's connection off or on. */
@@ -267,6 +276,8 @@ class Serving implements OpenedReceiver {
   begin(): void {
     const { context, format } = this.#served;
     try {
+      const inner = context.inner?.(this.#request);
+      if (inner) return this.#admit(inner.principal, inner);
       const found = context.authenticate(this.#request, format.client.routes);
       if (!(found instanceof Promise)) return this.#admit(found);
       found.then((principal) => this.#admit(principal)).catch((thrown: unknown) => this.failed(thrown));
@@ -275,7 +286,7 @@ class Serving implements OpenedReceiver {
     }
   }
 
-  #admit(principal: Principal | undefined): void {
+  #admit(principal: Principal | undefined, inner?: InnerCall): void {
     const { context, endpoint, serve } = this.#served;
     const { admission } = context;
     const call = this.#call;
@@ -283,7 +294,8 @@ class Serving implements OpenedReceiver {
       call.principal = principal;
       assertScope(principal, endpoint, () => context.address(this.#request));
     }
-    if (admission.isLimited)
+    if (inner) inner.begins(call);
+    else if (admission.isLimited)
       this.#client = admission.enter(call.principal?.id ?? context.address(this.#request));
     serve(call, this.#request, this.#deadline, this);
   }

@@ -1,5 +1,6 @@
 /** The features of weir, one line each. A build leaves out the lines that `--without` names. */
 export { alerts } from "./features/alerts/index.ts";
+export { batches } from "./features/batches/index.ts";
 export { capture } from "./features/capture/index.ts";
 export { drill } from "./features/drill/index.ts";
 export { exec } from "./features/exec/index.ts";

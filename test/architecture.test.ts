@@ -254,6 +254,11 @@ const RULES: readonly Rule[] = [
     because: "a feature needs a reason of its own to import more of a room",
   },
   {
+    from: "src/features/batches/",
+    may: [...FACES, "src/ledger/"],
+    because: "a batch has a cost, and its runner holds budgets and books lines",
+  },
+  {
     from: "src/features/alerts/",
     may: [
       ...FACES,
@@ -887,6 +892,8 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   // The protocol of tools has the same words.
   "src/features/tools/sampling/request.ts": ["tool_result", "tool_use"],
   "src/features/tools/sampling/result.ts": ["tool_use"],
+  // The usage of a batch in the object of OpenAI's clients.
+  "src/features/batches/shapes/openai.ts": ["input_tokens", "output_tokens"],
   // Names of attributes in traces.
   "src/features/traces/conventions.ts": ["input_tokens", "output_tokens"],
   // Names of rules for secrets.

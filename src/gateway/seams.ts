@@ -195,8 +195,6 @@ export interface WorkerHost {
   callerOfKey(this: void, id: string): Principal | undefined;
   /** No call needs a credential at the moment. */
   isOpen(this: void): boolean;
-  /** What parts of this process give each other, by slots that both know. */
-  readonly offers: Noted;
   /** Which callers are gone for good. A part that knows some of them adds how it tells. */
   readonly gone: GoneCallers;
   /** Makes the caller that a form of credentials has found. @throws Error for a path or a scope that no key could have */
@@ -205,6 +203,8 @@ export interface WorkerHost {
   readonly answerNotes: AnswerNotes;
   /** No other process of this gateway serves calls. */
   readonly isAlone: boolean;
+  /** What parts of this process give each other, by slots of the core. All parts have the same object. */
+  readonly offers: Noted;
   /** The way to the part of the same name in the keeper. */
   channel<Up, Down>(): Channel<Up, Down>;
   /** The rows of a table of the feature that its `replicas` names. Call this when the part starts. */

@@ -1,6 +1,7 @@
 /** The parts of a gateway that a reload does not replace. */
 import { AnswerNotes } from "../core/answer-notes.ts";
 import type { Recorder } from "../core/column.ts";
+import type { Noted } from "../core/slot.ts";
 import { Backlog } from "../gateway/delivery/backlog.ts";
 import { Clock } from "../gateway/delivery/clock.ts";
 import { type Work, Works } from "../gateway/work.ts";
@@ -19,7 +20,6 @@ import { createRequestId } from "../server/respond.ts";
 import { ServiceLines } from "../service/lines.ts";
 import { WorkerAnswers, type WorkerAnswersOptions } from "./asked/answers.ts";
 import type { InnerCall, Served } from "../gateway/seams.ts";
-import type { Noted } from "../core/slot.ts";
 import type { Gateway } from "../gateway/types.ts";
 import { columnsWith } from "./columns.ts";
 import { KEY_OPTIONS } from "../ledger/keys/options.ts";
@@ -172,12 +172,12 @@ export class Lasting {
       ...{ isFirst, served: () => listeners.served() },
       ...(options.references && { references: options.references }),
       work: <Value>(work: Work<Value>) => works.do(work),
-      ...{ gone, principal: callerMaker(name, sets), offers },
+      ...{ gone, principal: callerMaker(name, sets) },
       call: (request: Request, inner: InnerCall) => this.inner.run(request, inner, listeners.fetch),
       callerOfKey: (id: string) => keyring.byId(id),
       isOpen: () => keyring.isOpen,
       answerNotes: new AnswerNotes(name),
-      isAlone: address === undefined,
+      ...{ isAlone: address === undefined, offers },
       channel: <Up, Down>() => keeper.channel<Up, Down>(name),
       replica: <Row>(table: string) =>
         (this.#replicas ??= new ReplicaViews(keeper.channel(REPLICAS))).of<Row>(table),

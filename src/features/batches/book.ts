@@ -1,0 +1,220 @@
+/** The rows of batches in the store. Each change reads the row and writes it in one transaction. */
+import type { KeeperHost } from "../../keeper/seams.ts";
+import type { Sql, SqlValue } from "../../keeper/store/sql.ts";
+import { type Batch, isEnd, mayMove, moved } from "./batch.ts";
+import type { BatchAnswer, BatchAsk, Page, Progress } from "./messages.ts";
+import type { Owner, Seer } from "./owner.ts";
+
+/** A batch as its row has it. */
+export interface Kept {
+  readonly batch: Batch;
+  readonly owner: Owner;
+  readonly fence: number;
+  readonly node: string;
+  /** Milliseconds since 1970. */
+  readonly lease: number;
+}
+
+interface Row {
+  readonly id: string;
+  readonly fence: number | string;
+  readonly node: string;
+  readonly lease: number | string;
+  readonly batch: string;
+}
+
+const COLUMNS = "id, fence, node, lease, batch";
+
+export class BatchBook {
+  readonly #host: Pick<KeeperHost, "read" | "write">;
+
+  constructor(host: Pick<KeeperHost, "read" | "write">) {
+    this.#host = host;
+  }
+
+  /** @param most batches of a key that may be open @returns the batch, or that there are too many */
+  create({ batch, owner, most }: Extract<BatchAsk, { create: unknown }>["create"]): Promise<BatchAnswer> {
+    return this.#host.write(async (sql) => {
+      const [{ open } = { open: 0 }] = await sql.all<{ open: number | string }>(
+        `SELECT COUNT(*) AS open FROM batches WHERE ended IS NULL AND path = $1 AND key_id IS NOT DISTINCT FROM $2`,
+        [owner.path, owner.key ?? null],
+      );
+      if (Number(open) >= most) return { refused: "batch_limit" };
+      const { id, path, key, person, createdAt } = batch;
+      await sql.run(
+        `INSERT INTO batches (id, path, key_id, person, created, ended, fence, node, lease, batch)
+         VALUES ($1, $2, $3, $4, $5, $6, 0, '', 0, $7)`,
+        [id, path, key ?? null, person ?? null, createdAt, null, JSON.stringify({ batch, owner })],
+      );
+      return { batch };
+    });
+  }
+
+  async get(id: string, seer: Seer): Promise<BatchAnswer> {
+    const kept = await this.#host.read((sql) => keptIn(sql, id, seer));
+    return kept ? { batch: kept.batch } : { none: true };
+  }
+
+  /** The newest first. */
+  async list(seer: Seer, { limit, after, before }: Page): Promise<BatchAnswer> {
+    const { condition, values } = seenBy(seer, 1);
+    const bound = before ?? after;
+    const beside = before === undefined ? "<" : ">";
+    const order = before === undefined ? "DESC" : "ASC";
+    const within =
+      bound === undefined
+        ? ""
+        : ` AND (created, id) ${beside} (SELECT created, id FROM batches WHERE id = $${values.length + 1})`;
+    const rows = await this.#host.read((sql) =>
+      sql.all<Row>(
+        `SELECT ${COLUMNS} FROM batches WHERE ${condition}${within} ORDER BY created ${order}, id ${order} LIMIT ${limit + 1}`,
+        [...values, ...(bound === undefined ? [] : [bound])],
+      ),
+    );
+    const found = rows.slice(0, limit).map((row) => keptOf(row).batch);
+    return { batches: before === undefined ? found : found.toReversed(), hasMore: rows.length > limit };
+  }
+
+  /** Idempotent. @returns the batch, or that it has ended */
+  cancel(id: string, seer: Seer): Promise<BatchAnswer> {
+    return this.#host.write(async (sql) => {
+      const kept = await keptIn(sql, id, seer);
+      if (!kept) return { none: true };
+      const { batch } = kept;
+      if (batch.state === "stopping" || batch.state === "stopped") return { batch };
+      if (!mayMove(batch, "stopping")) return { refused: "ended", batch };
+      const stopping = moved(batch, "stopping", Date.now());
+      await write(sql, kept, stopping);
+      return { batch: stopping };
+    });
+  }
+
+  /** @returns the batch that is no more, or that it still runs */
+  remove(id: string, seer: Seer): Promise<BatchAnswer> {
+    return this.#host.write(async (sql) => {
+      const kept = await keptIn(sql, id, seer);
+      if (!kept) return { none: true };
+      if (!isEnd(kept.batch.state)) return { refused: "running", batch: kept.batch };
+      await sql.run("DELETE FROM batches WHERE id = $1", [id]);
+      return { batch: kept.batch };
+    });
+  }
+
+  /** What a runner tells. @returns the batch, or that the runner is not the last one */
+  progress(id: string, fence: number, { to, facts }: Progress): Promise<BatchAnswer> {
+    return this.#host.write(async (sql) => {
+      const kept = await keptIn(sql, id, {});
+      if (!kept || kept.fence !== fence) return { refused: "stale" };
+      const known = { ...kept.batch, ...facts };
+      const next = to && mayMove(known, to) ? moved(known, to, Date.now(), facts?.reason) : known;
+      await write(sql, kept, next);
+      return { batch: next };
+    });
+  }
+
+  /** Batches that have not ended, and that no node has. @param now milliseconds since 1970 */
+  async open(now: number): Promise<readonly Kept[]> {
+    const rows = await this.#host.read((sql) =>
+      sql.all<Row>(
+        `SELECT ${COLUMNS} FROM batches WHERE ended IS NULL AND lease <= $1 ORDER BY created LIMIT 100`,
+        [now],
+      ),
+    );
+    return rows.map(keptOf);
+  }
+
+  /** Whether any batch has not ended. */
+  async hasOpen(): Promise<boolean> {
+    const rows = await this.#host.read((sql) =>
+      sql.all(`SELECT id FROM batches WHERE ended IS NULL LIMIT 1`),
+    );
+    return rows.length > 0;
+  }
+
+  /** Takes the lease of a batch. @returns the number of the new runner; undefined: another node was faster */
+  claim(id: string, fence: number, node: string, until: number): Promise<number | undefined> {
+    return this.#host.write(async (sql) => {
+      const changed = await sql.run(
+        "UPDATE batches SET fence = $1, node = $2, lease = $3 WHERE id = $4 AND fence = $5 AND ended IS NULL",
+        [fence + 1, node, until, id, fence],
+      );
+      return changed > 0 ? fence + 1 : undefined;
+    });
+  }
+
+  /** The keeper before has ended, and a worker of it goes on. @returns whether it still has the batch */
+  adopt(id: string, fence: number, node: string, until: number): Promise<boolean> {
+    return this.#host.write(async (sql) => {
+      const changed = await sql.run(
+        "UPDATE batches SET node = $1, lease = $2 WHERE id = $3 AND fence = $4 AND ended IS NULL",
+        [node, until, id, fence],
+      );
+      return changed > 0;
+    });
+  }
+
+  /** @returns the batches that the node still has */
+  async renew(ids: readonly string[], node: string, until: number): Promise<readonly string[]> {
+    if (ids.length === 0) return [];
+    return this.#host.write(async (sql) => {
+      const kept: string[] = [];
+      for (const id of ids.toSorted())
+        if (
+          (await sql.run("UPDATE batches SET lease = $1 WHERE id = $2 AND node = $3 AND ended IS NULL", [
+            until,
+            id,
+            node,
+          ])) > 0
+        )
+          kept.push(id);
+      return kept;
+    });
+  }
+
+  /** Gives leases back. */
+  async release(ids: readonly string[], node: string): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#host.write(async (sql) => {
+      for (const id of ids.toSorted())
+        await sql.run("UPDATE batches SET lease = 0 WHERE id = $1 AND node = $2", [id, node]);
+    });
+  }
+}
+
+function seenBy(seer: Seer, first: number): { condition: string; values: SqlValue[] } {
+  const { path, key, person, sharesPath } = seer;
+  if (path === undefined) return { condition: "1 = 1", values: [] };
+  if (sharesPath) return { condition: `path = $${first}`, values: [path] };
+  const own: string[] = [];
+  const values: SqlValue[] = [];
+  const same = (column: string, value: string | undefined) => {
+    if (value === undefined) return;
+    values.push(value);
+    own.push(`${column} = $${first - 1 + values.length}`);
+  };
+  same("key_id", key);
+  same("person", person);
+  return { condition: own.length === 0 ? "1 = 0" : `(${own.join(" OR ")})`, values };
+}
+
+async function keptIn(sql: Sql, id: string, seer: Seer): Promise<Kept | undefined> {
+  const { condition, values } = seenBy(seer, 2);
+  const [row] = await sql.all<Row>(`SELECT ${COLUMNS} FROM batches WHERE id = $1 AND ${condition}`, [
+    id,
+    ...values,
+  ]);
+  return row && keptOf(row);
+}
+
+function keptOf({ fence, node, lease, batch }: Row): Kept {
+  const written = JSON.parse(batch) as Pick<Kept, "batch" | "owner">;
+  return { ...written, fence: Number(fence), node, lease: Number(lease) };
+}
+
+async function write(sql: Sql, { owner }: Kept, batch: Batch): Promise<void> {
+  await sql.run("UPDATE batches SET ended = $1, batch = $2 WHERE id = $3", [
+    batch.endedAt ?? null,
+    JSON.stringify({ batch, owner }),
+    batch.id,
+  ]);
+}

@@ -1,0 +1,13 @@
+/** Batches: work that may wait. */
+import type { Feature } from "../../feature/feature.ts";
+import { batchLine } from "./columns.ts";
+import { batchesSection } from "./section.ts";
+
+export const batches: Feature = {
+  name: "batches",
+  section: batchesSection,
+  columns: [batchLine],
+  tables: () => import("./tables.ts"),
+  worker: () => import("./worker.ts"),
+  keeper: () => import("./keeper.ts"),
+};

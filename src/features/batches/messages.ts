@@ -1,0 +1,81 @@
+/** What the parts of batches in workers and in the keeper tell each other. */
+import type { Batch, State } from "./batch.ts";
+import type { Owner, Seer } from "./owner.ts";
+
+/** What a runner tells of a batch. Numbers replace those of before. */
+export interface Progress {
+  readonly to?: State;
+  readonly facts?: Partial<
+    Pick<
+      Batch,
+      | "lines"
+      | "done"
+      | "failed"
+      | "cancelled"
+      | "late"
+      | "outputFile"
+      | "errorFile"
+      | "faults"
+      | "usage"
+      | "cost"
+      | "held"
+      | "reason"
+      | "model"
+    >
+  >;
+}
+
+export interface Page {
+  readonly limit: number;
+  /** Ids between which the page lies, exclusive. */
+  readonly after?: string;
+  readonly before?: string;
+}
+
+/** A question of a worker; its one member says what it is about. */
+export type BatchAsk =
+  | { readonly create: { readonly batch: Batch; readonly owner: Owner; readonly most: number } }
+  | { readonly get: { readonly id: string; readonly seer: Seer } }
+  | { readonly list: Page & { readonly seer: Seer } }
+  | { readonly cancel: { readonly id: string; readonly seer: Seer } }
+  | { readonly remove: { readonly id: string; readonly seer: Seer } }
+  /** A runner that a fault has stopped goes on: as another one, because its journal may end in a broken record. */
+  | { readonly again: { readonly id: string; readonly fence: number } }
+  | { readonly progress: Progress & { readonly id: string; readonly fence: number } };
+
+/** `refused`: the sentence for the client, and its code. */
+export type BatchAnswer =
+  | { readonly batch: Batch }
+  | { readonly batches: readonly Batch[]; readonly hasMore: boolean }
+  | { readonly fence: number }
+  | { readonly none: true }
+  | { readonly refused: "batch_limit" | "ended" | "running" | "stale"; readonly batch?: Batch };
+
+/** A batch that a worker is to run. */
+export interface Run {
+  readonly batch: Batch;
+  readonly owner: Owner;
+  readonly fence: number;
+  /** Folder of its journals. */
+  readonly folder: string;
+  /** Key of its lines at rest: 32 bytes as base64url. */
+  readonly key: string;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+export type BatchesUp =
+  | { readonly number: number; readonly ask: BatchAsk }
+  /** The worker runs batches from now on, and these it runs already. */
+  | { readonly ready: readonly { readonly id: string; readonly fence: number }[]; readonly folder?: string }
+  /** It ends. */
+  | { readonly leaves: true };
+
+export type BatchesDown =
+  | { readonly number: number; readonly answer?: BatchAnswer }
+  | { readonly run: Run }
+  /** Batches that another runner has. */
+  | { readonly lost: string }
+  /** The leases last until then. Milliseconds since 1970. */
+  | { readonly until: number }
+  | { readonly stop: string };

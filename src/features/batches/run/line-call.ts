@@ -1,0 +1,62 @@
+/** One try of a line: a call of its caller, without a client. */
+import { GatewayError } from "../../../core/error.ts";
+import type { Principal } from "../../../core/principal.ts";
+import { NO_USAGE, type Usage } from "../../../core/events.ts";
+import { within } from "../../../core/within.ts";
+import type { WorkerHost } from "../../../gateway/seams.ts";
+import { batchLine, type LineOf, onBooked } from "../columns.ts";
+
+/** The record of a call is written with its answer; one that is late was lost with the process. Milliseconds. */
+const BOOKED_MS = 30_000;
+
+export interface LineCall {
+  readonly url: string;
+  /** The exact bytes of the line. */
+  readonly body: Uint8Array;
+  readonly principal: Principal | undefined;
+  readonly address: string;
+  readonly of: LineOf;
+  readonly signal: AbortSignal;
+}
+
+export interface LineAnswer {
+  readonly status: number;
+  /** Id of the call. */
+  readonly id: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  readonly usage: Usage;
+  /** Nano-dollars. */
+  readonly cost: number;
+}
+
+/** @throws what ends the call before it has an answer */
+export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): Promise<LineAnswer> {
+  const { url, body, principal, address, of, signal } = call;
+  const request = new Request(`http://localhost${url}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...HEADERS[url] },
+    body: body as Uint8Array<ArrayBuffer>,
+    signal,
+  });
+  const booked = Promise.withResolvers<{ cost: number; usage: Usage }>();
+  let id = "";
+  const answer = await host.call(request, {
+    principal,
+    address,
+    begins(begun) {
+      id = begun.id;
+      batchLine.set(begun, of);
+      onBooked.set(begun, (cost) => booked.resolve({ cost, usage: begun.attempt?.usage ?? NO_USAGE }));
+    },
+  });
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  const late = () => new GatewayError("internal", "The record of a line was not written.");
+  const { cost, usage } = await within(booked.promise, BOOKED_MS, late);
+  return { status: answer.status, id, headers: answer.headers, body: bytes, usage, cost };
+}
+
+/** What the endpoints of a vendor want besides. */
+const HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "/v1/messages": { "anthropic-version": "2023-06-01" },
+};

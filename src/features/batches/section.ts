@@ -1,0 +1,84 @@
+/** Batches: work that may wait. */
+import { Type } from "@sinclair/typebox";
+import type { Fault } from "../../config/error.ts";
+import { section } from "../../config/section.ts";
+import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
+
+const HOUR_MS = 3_600_000;
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: HOUR_MS, d: 24 * HOUR_MS };
+const LONGEST_MS = 30 * 24 * HOUR_MS;
+
+const window = (description: string) =>
+  Type.String({
+    pattern: "^[1-9][0-9]{0,3}[mhd]$",
+    "x-expects": "a time such as 90m, 24h or 2d",
+    default: "24h",
+    description,
+  });
+
+export const batchesSection = section(
+  "batches",
+  Type.Object(
+    {
+      on: Type.Boolean({ default: true, description: "Whether clients may have batches." }),
+      concurrency: Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        default: 16,
+        description: "Lines of batches that one worker process runs at the same time.",
+      }),
+      yield: Type.Boolean({
+        default: true,
+        description:
+          "Whether lines wait while the process of the worker is busy with the calls of clients, which go first.",
+      }),
+      window: window("Longest time for which a client may let a batch run."),
+      retries: Type.Integer({
+        minimum: 0,
+        maximum: 20,
+        default: 3,
+        description:
+          "How often a line is tried again after an error that may pass: 408, 409, 429, 5xx and answers that broke off.",
+      }),
+      again: Type.Boolean({
+        default: false,
+        description:
+          "Whether a line that ran when its process ended is run once more, and may then be paid twice. Off: it ends as `upstream_lost`.",
+      }),
+      share: oneOf(["key", "path"], {
+        default: "key",
+        description:
+          "Who sees a batch: the key or person that made it (`key`), or all keys of the same path (`path`).",
+      }),
+      folder: Type.Optional(
+        Type.String({
+          description:
+            "Folder of the journals. Default: `batches` in the state folder. Several nodes that take over batches from each other need one that all of them have.",
+        }),
+      ),
+      lines: Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        default: 100_000,
+        description: "Most lines of a batch. OpenAI's interface permits 50,000 of them.",
+      }),
+      perKey: Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        default: 20,
+        description: "Most batches of a key that have not ended.",
+      }),
+    },
+    { ...CLOSED, default: {}, description: "Batches of clients, which weir runs line by line." },
+  ),
+  {
+    after: ["limits"],
+    agrees: ({ window: text }): readonly Fault[] =>
+      timeMs(text) <= LONGEST_MS ? [] : [{ path: ["batches", "window"], clause: "must be at most 30d" }],
+  },
+);
+
+/** @param text such as `90m`, `24h`, `2d` */
+export function timeMs(text: string): number {
+  return Number.parseInt(text, 10) * UNITS[text.at(-1)!]!;
+}

@@ -197,3 +197,21 @@ test("a batch of Google: results in the order of the input", async () => {
     ),
   ).toEqual(["You said uno.", 3, "You said tres."]);
 });
+
+test("results in the languages of the two other vendors", async () => {
+  const created = await made([chat("a", "one more"), chat("b", "bad one")]);
+  const { id } = await ended(created.id);
+  const read: unknown[] = [];
+  for await (const { custom_id, result } of await anthropic.messages.batches.results(
+    id.replace("batch_", "msgbatch_"),
+  ))
+    read.push(result.type === "succeeded" ? [custom_id, result.message.content] : [custom_id, result.type]);
+  expect(read).toEqual([
+    ["a", [{ type: "text", text: "You said one more." }]],
+    ["b", "errored"],
+  ]);
+  const same = await google.batches.get({ name: id.replace("batch_", "batches/") });
+  const [first, second] = same.dest!.inlinedResponses!;
+  expect(first!.response!.candidates![0]!.content!.parts![0]!.text).toBe("You said one more.");
+  expect(second!.error).toMatchObject({ code: 3 });
+});

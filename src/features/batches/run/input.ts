@@ -28,7 +28,7 @@ export async function* inputOf(batch: Batch, files: KeptFiles): AsyncGenerator<I
       throw new Error(`The input of the batch ${batch.id} has changed at line ${number}.`);
     const { customId, url, bodyStart, bodyEnd } = checked;
     // The bytes of a line are valid until the next one is read.
-    yield { number, customId, url, body: bytes.slice(bodyStart, bodyEnd) };
+    yield { number, customId, url, body: new Uint8Array(bytes.subarray(bodyStart, bodyEnd)) };
   }
 }
 

@@ -1,5 +1,7 @@
 /** One try of a line: a call of its caller, without a client. */
 import { GatewayError } from "../../../core/error.ts";
+import type { RefusalReason } from "../../../core/refusal.ts";
+import type { Call } from "../../../core/call.ts";
 import type { Principal } from "../../../core/principal.ts";
 import { NO_USAGE, type Usage } from "../../../core/events.ts";
 import { within } from "../../../core/within.ts";
@@ -28,6 +30,8 @@ export interface LineAnswer {
   readonly usage: Usage;
   /** Nano-dollars. */
   readonly cost: number;
+  /** Why a rule of the gateway refused the call. */
+  readonly refused?: RefusalReason;
 }
 
 /** @throws what ends the call before it has an answer */
@@ -40,12 +44,12 @@ export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): P
     signal,
   });
   const booked = Promise.withResolvers<{ cost: number; usage: Usage }>();
-  let id = "";
+  let made: Call | undefined;
   const answer = await host.call(request, {
     principal,
     address,
     begins(begun) {
-      id = begun.id;
+      made = begun;
       batchLine.set(begun, of);
       onBooked.set(begun, (cost) => booked.resolve({ cost, usage: begun.attempt?.usage ?? NO_USAGE }));
     },
@@ -53,7 +57,9 @@ export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): P
   const bytes = new Uint8Array(await answer.arrayBuffer());
   const late = () => new GatewayError("internal", "The record of a line was not written.");
   const { cost, usage } = await within(booked.promise, BOOKED_MS, late);
-  return { status: answer.status, id, headers: answer.headers, body: bytes, usage, cost };
+  const { status, headers } = answer;
+  const refused = made?.refused;
+  return { status, id: made?.id ?? "", headers, body: bytes, usage, cost, ...(refused && { refused }) };
 }
 
 /** What the endpoints of a vendor want besides. */

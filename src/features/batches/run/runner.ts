@@ -18,8 +18,6 @@ import type { Slots } from "./slots.ts";
 const TELL_MS = 1_000;
 /** Waits between two tries of a line; the last one counts for all further ones. Milliseconds. */
 const BACKOFF_MS = [500, 2_000, 8_000, 30_000] as const;
-/** Wait of a line for settlements of others of the same budget. Milliseconds. */
-const QUOTA_MS = 200;
 /** How long a running line may go on behind the deadline. Milliseconds. */
 const GRACE_MS = 60_000;
 
@@ -53,7 +51,10 @@ export class Runner {
   readonly #enough = new AbortController();
   #batch: Batch;
   #isLeaving = false;
-  #running = 0;
+  /** Calls that run. */
+  #calls = 0;
+  /** Lines that wait for a call to end, and so for a part of their budget. */
+  readonly #short: (() => void)[] = [];
   /** What this runner knows: answers of the keeper may be older. */
   #counts: Counts;
   #told = 0;
@@ -228,7 +229,6 @@ export class Runner {
       if (hasPlace) slots.give(path, isBusy(answer), retryAfterOf(answer));
       hasPlace = false;
     };
-    this.#running++;
     try {
       for (;;) {
         const answer = await this.#try(journal, line, principal, attempt);
@@ -237,8 +237,9 @@ export class Runner {
         if (wait === undefined) return await this.#answered(journal, line, answer, attempt);
         await journal.end(line.number, attempt, "again", NOTHING, answer.cost);
         this.#add(answer);
-        if (!isQuota(answer)) attempt++;
-        await sleep(wait, this.#enough.signal);
+        attempt++;
+        if (wait === "a call") await this.#callEnds();
+        else await sleep(wait, this.#enough.signal);
         if (this.#isLeaving) throw new Left();
         if (!this.#enough.signal.aborted) hasPlace = await slots.take(path, this.#enough.signal);
         if (!hasPlace) {
@@ -247,8 +248,8 @@ export class Runner {
         }
       }
     } finally {
-      this.#running--;
       giveBack();
+      this.#short.shift()?.();
     }
   }
 
@@ -262,16 +263,26 @@ export class Runner {
     if (Date.now() >= leasedUntil()) throw new Left();
     await journal.start(line.number, attempt, `weir-${this.id}-${line.number}`);
     if (Date.now() >= leasedUntil()) throw new Left();
-    return askLine(host, {
-      ...{ url: line.url, body: line.body, principal, address: run.owner.address },
-      of: { batch: this.id, line: line.number, attempt: attempt - 1 },
-      signal: this.#stop.signal,
-    });
+    this.#calls++;
+    try {
+      return await askLine(host, {
+        ...{ url: line.url, body: line.body, principal, address: run.owner.address },
+        of: { batch: this.id, line: line.number, attempt: attempt - 1 },
+        signal: this.#stop.signal,
+      });
+    } finally {
+      this.#calls--;
+    }
   }
 
-  /** Milliseconds until the next try; undefined: the answer is the last one. */
-  #waitBehind(answer: LineAnswer, tries: number, most: number): number | undefined {
-    if (isQuota(answer)) return this.#running > 1 ? QUOTA_MS : undefined;
+  /** Resolves when the call of another line has ended, for one line after the other. */
+  #callEnds(): Promise<void> {
+    return new Promise((resolve) => this.#short.push(resolve));
+  }
+
+  /** Milliseconds until the next try, or that it waits for what the calls of others give back; undefined: the answer is the last one. */
+  #waitBehind(answer: LineAnswer, tries: number, most: number): number | "a call" | undefined {
+    if (isQuota(answer)) return this.#calls > 0 ? "a call" : undefined;
     if (!MAY_PASS(answer.status) || tries >= most) return undefined;
     const backoff = BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)]!;
     return Math.max(retryAfterOf(answer), backoff * (0.5 + Math.random()));
@@ -358,9 +369,8 @@ function isBusy(answer: LineAnswer | undefined): boolean {
 }
 
 /** A budget of weir refuses the line. */
-function isQuota({ headers, status, body }: LineAnswer): boolean {
-  if (status !== 429 && status !== 402 && status !== 403) return false;
-  return headers.get("x-should-retry") !== "true" && Buffer.from(body).includes("budget_exhausted");
+function isQuota({ refused }: LineAnswer): boolean {
+  return refused === "budget";
 }
 
 function retryAfterOf(answer: LineAnswer | undefined): number {

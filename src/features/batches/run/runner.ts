@@ -110,15 +110,14 @@ export class Runner {
   }
 
   async #steps(): Promise<void> {
-    const { host, run } = this.#options;
+    const { run } = this.#options;
     if (isEnd(this.#batch.state)) return;
     if (phase(this.#batch) === "stopping") this.#enough.abort("cancelled");
     if (phase(this.#batch) === "checking" && !(await this.#check())) return;
     const journal = await Journal.open(run.folder, run.fence);
     try {
       this.#recover(journal);
-      const principal = callerOf(run.owner, host);
-      if (phase(this.#batch) !== "closing") await this.#lines(journal, principal);
+      if (phase(this.#batch) !== "closing") await this.#lines(journal);
       await this.#finish(journal);
     } finally {
       await journal.close();
@@ -149,7 +148,7 @@ export class Runner {
     this.#counts = { ...this.#counts, done: out, failed: Math.max(0, err - cancelled - late), cost };
   }
 
-  async #lines(journal: Journal, principal: Principal | undefined | "gone"): Promise<void> {
+  async #lines(journal: Journal): Promise<void> {
     const { files, slots, settings } = this.#options;
     const { path } = this.#batch;
     const pending = new Set<Promise<void>>();
@@ -175,10 +174,6 @@ export class Runner {
         }
         await journal.end(line.number, attempts, "again", NOTHING, 0);
       }
-      if (principal === "gone") {
-        await this.#unanswered(journal, line, "key_gone");
-        continue;
-      }
       const isTaken = !this.#enough.signal.aborted && (await slots.take(path, this.#enough.signal));
       if (this.#isLeaving) {
         if (isTaken) slots.give(path, false);
@@ -195,7 +190,7 @@ export class Runner {
       }
       if (this.#batch.state === "waiting" || this.#batch.state === "paused")
         await this.#tell({ to: "running" });
-      begin(this.#line(journal, line, principal, attempts + 1));
+      begin(this.#line(journal, line, attempts + 1));
     }
     await this.#ended(pending);
     if (fault !== undefined) throw fault;
@@ -215,13 +210,8 @@ export class Runner {
   }
 
   /** Has a place, and gives it back. */
-  async #line(
-    journal: Journal,
-    line: InputLine,
-    principal: Principal | undefined,
-    tried: number,
-  ): Promise<void> {
-    const { slots, settings } = this.#options;
+  async #line(journal: Journal, line: InputLine, tried: number): Promise<void> {
+    const { host, run, slots, settings } = this.#options;
     const { path } = this.#batch;
     let attempt = tried;
     let hasPlace = true;
@@ -231,6 +221,9 @@ export class Runner {
     };
     try {
       for (;;) {
+        // The key may have been revoked since the line before.
+        const principal = callerOf(run.owner, host);
+        if (principal === "gone") return await this.#unanswered(journal, line, "key_gone", attempt);
         const answer = await this.#try(journal, line, principal, attempt);
         const wait = this.#waitBehind(answer, attempt - tried, settings.retries);
         giveBack(answer);

@@ -142,6 +142,7 @@ const CODES: Readonly<Record<string, Code>> = {
   insufficient_quota: { status: 429, rpc: 8 },
   guard_unavailable: { status: 503, rpc: 14 },
   upstream_lost: { status: 502, rpc: 13 },
+  key_gone: { status: 401, rpc: 16 },
 };
 
 interface Words {

@@ -3,31 +3,37 @@ import { Type } from "@sinclair/typebox";
 import { column } from "../../core/column.ts";
 import { Slot } from "../../core/slot.ts";
 
-export interface LineOf {
-  /** Id of the batch. */
-  readonly batch: string;
+export const batchId = column({
+  name: "batch",
+  schema: Type.Unsafe<string>(
+    Type.String({ description: "Id of the batch for a line of which weir made the call." }),
+  ),
+  before: "facts",
+  log: { name: "batch" },
+  filter: { value: "ID", help: "calls for lines of this batch" },
+});
+
+export interface Line {
   /** Number of the line, from 1. */
-  readonly line: number;
+  readonly number: number;
   /** How often it was tried before. */
   readonly attempt: number;
 }
 
 export const batchLine = column({
-  name: "batch",
-  schema: Type.Unsafe<LineOf>(
+  name: "batchLine",
+  schema: Type.Unsafe<Line>(
     Type.Object(
       {
-        batch: Type.String({ description: "Id of the batch." }),
-        line: Type.Integer({ description: "Number of the line, from 1." }),
+        number: Type.Integer({ description: "Number of the line, from 1." }),
         attempt: Type.Integer({ description: "How often the line was tried before." }),
       },
-      { description: "The line of a batch for which weir made the call." },
+      { description: "The line of the batch." },
     ),
   ),
   before: "facts",
-  line: ({ batch, line }) => `batch ${batch}:${line}`,
-  log: { name: "batch" },
-  fact: { label: "Batch", text: ({ batch, line }) => `${batch}, line ${line}` },
+  log: { name: "batchLine" },
+  fact: { label: "Line of a batch", text: ({ number }) => String(number) },
 });
 
 /** Called when the record of the call is written. @param cost nano-dollars */

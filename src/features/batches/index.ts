@@ -1,12 +1,12 @@
 /** Batches: work that may wait. */
 import type { Feature } from "../../feature/feature.ts";
-import { batchLine } from "./columns.ts";
+import { batchId, batchLine } from "./columns.ts";
 import { batchesSection } from "./section.ts";
 
 export const batches: Feature = {
   name: "batches",
   section: batchesSection,
-  columns: [batchLine],
+  columns: [batchId, batchLine],
   tables: () => import("./tables.ts"),
   worker: () => import("./worker.ts"),
   keeper: () => import("./keeper.ts"),

@@ -6,7 +6,7 @@ import type { Principal } from "../../../core/principal.ts";
 import { NO_USAGE, type Usage } from "../../../core/events.ts";
 import { within } from "../../../core/within.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
-import { batchLine, type LineOf, onBooked } from "../columns.ts";
+import { batchId, batchLine, type Line, onBooked } from "../columns.ts";
 
 /** The record of a call is written with its answer; one that is late was lost with the process. Milliseconds. */
 const BOOKED_MS = 30_000;
@@ -17,7 +17,9 @@ export interface LineCall {
   readonly body: Uint8Array;
   readonly principal: Principal | undefined;
   readonly address: string;
-  readonly of: LineOf;
+  /** Id of the batch. */
+  readonly batch: string;
+  readonly line: Line;
   readonly signal: AbortSignal;
 }
 
@@ -36,7 +38,7 @@ export interface LineAnswer {
 
 /** @throws what ends the call before it has an answer */
 export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): Promise<LineAnswer> {
-  const { url, body, principal, address, of, signal } = call;
+  const { url, body, principal, address, batch, line, signal } = call;
   const request = new Request(`http://localhost${url}`, {
     method: "POST",
     headers: { "content-type": "application/json", ...HEADERS[url] },
@@ -50,7 +52,8 @@ export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): P
     address,
     begins(begun) {
       made = begun;
-      batchLine.set(begun, of);
+      batchId.set(begun, batch);
+      batchLine.set(begun, line);
       onBooked.set(begun, (cost) => booked.resolve({ cost, usage: begun.attempt?.usage ?? NO_USAGE }));
     },
   });

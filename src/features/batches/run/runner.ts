@@ -260,7 +260,7 @@ export class Runner {
     try {
       return await askLine(host, {
         ...{ url: line.url, body: line.body, principal, address: run.owner.address },
-        of: { batch: this.id, line: line.number, attempt: attempt - 1 },
+        ...{ batch: this.id, line: { number: line.number, attempt: attempt - 1 } },
         signal: this.#stop.signal,
       });
     } finally {

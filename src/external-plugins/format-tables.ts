@@ -9,6 +9,7 @@ import type {
   Beside,
   ClientCodec,
   ClientRoutes,
+  Vendor,
   ClientSchemas,
   CompactionCodec,
   CountOperation,
@@ -200,6 +201,8 @@ const SETTINGS: Table<SettingMembers> = {
   reasoningEffort: SETTING,
 };
 
+const VENDORS = new Set<unknown>(["openai", "anthropic", "google"] satisfies Vendor[]);
+
 const ROUTES: Table<ClientRoutes> = {
   path: required(text),
   address: group("the address'", ADDRESS),
@@ -207,6 +210,7 @@ const ROUTES: Table<ClientRoutes> = {
   prefixes: texts,
   keyHeaders: texts,
   clientHeaders: texts,
+  vendor: must("`openai`, `anthropic` or `google`", (value) => VENDORS.has(value)),
   clientMembers: texts,
   models: group("the list's", LISTING),
   modelMembers: group("the model's", {

@@ -4,7 +4,7 @@ import type { Call } from "../core/call.ts";
 import type { Channel } from "../core/channel.ts";
 import type { Recorder } from "../core/column.ts";
 import type { GatewayError } from "../core/error.ts";
-import type { ClientCodec } from "../core/format.ts";
+import type { ClientCodec, Vendor } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Lines } from "../core/lines.ts";
 import type { Ledger } from "../core/ledger.ts";
@@ -106,6 +106,8 @@ export interface OwnRoute {
   /** `operationId` of the OpenAPI document. */
   readonly id: string;
   readonly summary: string;
+  /** Clients of several vendors ask it: credentials are where those of the vendor send them. */
+  readonly isShared?: true;
   handle(request: Request, visit: Visit): Response | Promise<Response>;
 }
 
@@ -113,6 +115,8 @@ export interface OwnRoute {
 export interface Visit {
   /** The client's address. */
   readonly address: string;
+  /** Whose API the client speaks, by its headers, its credential and the path. */
+  readonly vendor: Vendor;
   /**
    * Who asks, held to the endpoints and addresses of its key.
    * @param endpoint name in the scope `endpoints` of keys @param resource for which credentials must be that programs get by OAuth
@@ -127,6 +131,11 @@ export interface Visit {
   browser(to: string): Promise<BrowserUser | undefined>;
   /** Reads the body within the limits of time. @param most bytes @throws GatewayError */
   body(most: number): Promise<Uint8Array>;
+  /**
+   * The body as it arrives, within the limits of time. The bytes are the receiver's until it asks for the next ones.
+   * @param most bytes @throws GatewayError at once if the client declares more, and as {@link body}
+   */
+  stream(most: number): AsyncGenerator<Uint8Array, void, undefined>;
   /** What looks at a tool that the caller calls by itself, and not by a model. @returns undefined: nothing does */
   screenTools(principal: Principal | undefined): Promise<ToolScreen | undefined>;
   /** Keeps the connection open however long the answer is silent. */

@@ -7,7 +7,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { CallHeader } from "../core/call-header.ts";
 import { GatewayError } from "../core/error.ts";
-import type { ClientCodec, Format } from "../core/format.ts";
+import type { ClientCodec, ClientRoutes, Format } from "../core/format.ts";
 import type { OwnRoute, Visit } from "../gateway/seams.ts";
 import { isHostHeader, isKnownHost } from "../core/host-names.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -23,7 +23,8 @@ import { keyHeadersOf, openApiDocument, routePath, schemasOf } from "./openapi.t
 import type { ClientFormat, Operation, Schema } from "./operation.ts";
 import { AllowedMethods } from "./operation.ts";
 import { listOperations } from "./operations.ts";
-import { readPlain } from "./read-body.ts";
+import type { Places } from "./presented.ts";
+import { readPlain, readStream } from "./read-body.ts";
 import { createRequestId, respondError } from "./respond.ts";
 import { servedRoutes } from "./served-routes.ts";
 import type { RouteContext } from "./routes/generate.ts";
@@ -117,7 +118,10 @@ function ownOperations(
     ...{ access: "anyone" as const, formats, errors: [] },
     async handle(request) {
       try {
-        return await route.handle(request, visitOf(request, options));
+        return await route.handle(
+          request,
+          visitOf(request, () => codecOf(request).routes, route, options),
+        );
       } catch (thrown) {
         // Elysia would answer with the text of the message alone.
         return respondError(GatewayError.from(thrown), codecOf(request), createRequestId());
@@ -128,13 +132,19 @@ function ownOperations(
 
 function visitOf(
   request: Request,
+  routes: () => ClientRoutes,
+  { isShared }: OwnRoute,
   { address, authenticate, limits, gateway, allowSilence, life }: AppOptions,
 ): Visit {
+  const places: Places = isShared ? routes() : {};
   const issued = life.credentials?.find((form) => form.issued)?.issued;
   return {
     ...{ address: address(request), issued },
+    get vendor() {
+      return routes().vendor ?? "openai";
+    },
     async caller(endpoint, resource) {
-      const asking = async () => authenticate(request, {}, resource);
+      const asking = async () => authenticate(request, places, resource);
       const principal = await (resource ? challenging(asking, resource, issued) : asking());
       assertScope(principal, endpoint, () => address(request));
       return principal;
@@ -148,6 +158,7 @@ function visitOf(
     screenTools: async (principal) => life.screenTools?.(principal),
     browser: async (to) => life.browsers?.(request, to),
     body: (most) => readPlain(request, { ...limits, bodyBytes: most }, gateway.clock),
+    stream: (most) => readStream(request, { ...limits, bodyBytes: most }, gateway.clock),
     allowSilence: () => allowSilence(request, true),
   };
 }

@@ -2,11 +2,15 @@
 import { GatewayError, invalidRequest } from "../core/error.ts";
 import type { Beside, ClientCodec, ClientRoutes, Format, RequestCheck } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { UrlAddress } from "../core/url-address.ts";
 import { likelyPath } from "./misrouted.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
 
-/** The client codec for an error: by the route that the client used or meant, else by its headers, else the first format. */
+/**
+ * The client codec for an error, and for an answer at a path that vendors share: by the route that the client used or meant, else
+ * by its headers, else by what only the URLs of a format have, else the first format.
+ */
 export function clientCodecOf(
   formats: readonly ClientFormat[],
   request: Request,
@@ -20,7 +24,30 @@ export function clientCodecOf(
     ) ??
     formats.find(({ client }) => isAddressed(client.routes, request.method, path)) ??
     formats.find(({ client }) => client.routes.prefixes?.some((beginning) => route.startsWith(beginning)));
-  return (owner ?? formatOfHeaders(formats, request.headers)).client;
+  return (owner ?? formatOfShared(formats, request, path)).client;
+}
+
+/** A method at the end of a path: `/v1/files/abc:download`. */
+const METHOD_AT_END = /(?::|%3A)\w+$/i;
+
+/** The format of a request at a path that clients of several formats use. */
+function formatOfShared(
+  formats: readonly ClientFormat[],
+  { headers, url }: Request,
+  path: string,
+): ClientFormat {
+  const byHeader = formats.filter(({ client }) => hasHeaderOf(client.routes, headers));
+  const found =
+    byHeader.find(({ client }) => !client.routes.address) ??
+    byHeader[0] ??
+    formats.find(({ client: { routes } }) => routes.address && isOfAddress(routes.address, url, path));
+  return found ?? formats[0]!;
+}
+
+/** Whether a URL has a method, or a credential where only such formats have one. */
+function isOfAddress({ keyParameter }: UrlAddress, url: string, path: string): boolean {
+  if (METHOD_AT_END.test(path)) return true;
+  return url.includes("?") && URL.canParse(url) && new URL(url).searchParams.has(keyParameter);
 }
 
 /** Whether only clients of the format use the path; others ask for models below `/v1/models` too, but never with POST. */

@@ -43,6 +43,51 @@ export function readPlain(request: Request, limits: BodyLimits, clock: Clock): P
   });
 }
 
+/**
+ * The body of a request as it arrives. It may be paused between two pieces as long as the time of the upload lasts.
+ * @throws GatewayError at once for a declared length beyond the limit; later for a body that is too large, too slow, or broken off
+ */
+export function readStream(
+  request: Request,
+  limits: BodyLimits,
+  clock: Clock,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const limit = limits.bodyBytes;
+  if (Number(request.headers.get("content-length") ?? 0) > limit)
+    throw tooLarge(limit, { connection: "close" });
+  const encoding = encodingOf(request);
+  const plain = request.body ?? new Blob([]).stream();
+  return piecesOf(encoding === "identity" ? plain : decoded(plain, encoding), limits, clock);
+}
+
+async function* piecesOf(
+  stream: ReadableStream<Uint8Array>,
+  limits: BodyLimits,
+  clock: Clock,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = stream.getReader();
+  const late = Promise.withResolvers<never>();
+  late.promise.catch(() => {});
+  const upload = new Upload(clock, limits, { failed: late.reject });
+  let size = 0;
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), late.promise]);
+      if (done) return;
+      size += value.length;
+      if (size > limits.bodyBytes) throw tooLarge(limits.bodyBytes, { connection: "close" });
+      upload.credit(value.length);
+      yield value;
+    }
+  } catch (cause) {
+    if (cause instanceof GatewayError) throw cause;
+    throw invalidRequest("The request body broke off.");
+  } finally {
+    upload.arrived();
+    void reader.cancel().catch(() => {});
+  }
+}
+
 /** @param check of the format whose request it is */
 export function readBodyTo(
   request: Request,
@@ -88,7 +133,7 @@ function readBytes(request: Request, limit: number, upload: Upload): Promise<Uin
   const declared = request.headers.get("content-length");
   const length = declared === null ? Infinity : Number(declared);
   if (declared !== null && length > limit) throw tooLarge(limit);
-  const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  const encoding = encodingOf(request);
   if (encoding === "identity" && length <= MAX_SINGLE_READ) {
     upload.credit(length);
     return request.bytes();
@@ -170,9 +215,14 @@ async function collect(
   }
 }
 
-function tooLarge(limit: number): GatewayError {
+function encodingOf({ headers }: Request): string {
+  return headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+}
+
+function tooLarge(limit: number, headers?: Record<string, string>): GatewayError {
   return new GatewayError("too-large", `The request body is larger than ${limit} bytes.`, {
     code: "request_too_large",
+    ...(headers && { headers }),
   });
 }
 

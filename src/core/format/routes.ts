@@ -4,6 +4,9 @@ import type { LocalOperation } from "../local-operation.ts";
 import type { ModelListing, ModelMembers } from "../model-listing.ts";
 import type { UrlAddress } from "../url-address.ts";
 
+/** Whose APIs for what weir keeps, such as files: vendors share paths, and differ in what they send and read there. */
+export type Vendor = "openai" | "anthropic" | "google";
+
 export interface ClientRoutes {
   /** Path of the route, for example `/v1/messages`; with an {@link UrlAddress} that of JSON answers. */
   path: string;
@@ -17,6 +20,8 @@ export interface ClientRoutes {
   keyHeaders?: readonly string[];
   /** Lower-case names of request headers that only clients of this format send. */
   clientHeaders?: readonly string[];
+  /** Whose API for files its clients use. Default: that of OpenAI. */
+  vendor?: Vendor;
   /** Top-level members that only requests of this format have. `POST /v1/explain` recognises the format by them. */
   clientMembers?: readonly string[];
   /** How `GET …/models` lists models for clients of this format. Default: the list of all other clients. */

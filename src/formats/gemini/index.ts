@@ -28,6 +28,7 @@ const client: ClientCodec = {
     address,
     models,
     clientHeaders: ["x-goog-api-key", "x-goog-api-client"],
+    vendor: "google",
     clientMembers: [
       "contents",
       "generationConfig",

@@ -29,6 +29,7 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
       // The path of Foundry and of other vendors that serve this format beside their own.
       bases: ["/anthropic/v1"],
       clientHeaders: ["anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access"],
+      vendor: "anthropic",
       clientMembers: ["system", "stop_sequences", "output_config", "context_management"],
       keyHeaders: ["x-api-key", "authorization"],
       modelMembers,

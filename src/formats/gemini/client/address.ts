@@ -62,7 +62,16 @@ export function pathOf(method: string): string {
 export const address: UrlAddress = {
   bases: [...PLACES.flatMap((place) => VERSIONS.map((version) => `/${version}/${place}`)), "/v1beta/"],
   stream: pathOf("streamGenerateContent"),
-  prefixes: ["/v1beta/", "/v1beta1/", "/v1alpha/", "/v1/publishers/", "/v1/projects/", "/v1/tunedModels/"],
+  prefixes: [
+    "/v1beta/",
+    "/v1beta1/",
+    "/v1alpha/",
+    "/v1/publishers/",
+    "/v1/projects/",
+    "/v1/tunedModels/",
+    "/upload/",
+    "/download/",
+  ],
   modelOf,
   wantsEvents: (query) => query.get("alt") === "sse" || query.get("$alt") === "sse",
   keyParameter: "key",

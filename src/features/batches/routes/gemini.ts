@@ -21,7 +21,7 @@ import {
   usualWindow,
 } from "./create.ts";
 import { contextOf, orderedResults } from "./read-results.ts";
-import { bodyOf, streamOf } from "./streams.ts";
+import { streamOf } from "./streams.ts";
 
 const MOST_BODY = 256 * 1024 * 1024;
 
@@ -33,7 +33,7 @@ const createWith =
     const endpoint = `/v1beta/models/${modelIn(request)}:${method}`;
     assertEndpoint(endpoint);
     const limits = { lines: batches.lines };
-    const conversion = fromBatch(bodyOf(request, MOST_BODY), endpoint, limits);
+    const conversion = fromBatch(visit.stream(MOST_BODY), endpoint, limits);
     const kept = await keepInput(batches, who, conversion);
     const { fileName, name } = conversion.around!;
     const window = usualWindow(batches.window);

@@ -1,5 +1,4 @@
 /** The operations of batches. Two vendors share paths: whose client asks decides the shape of the answer. */
-import { dialectOf } from "../../../core/vendor-dialect.ts";
 import type { OwnRoute } from "../../../gateway/seams.ts";
 import type { Batches, Handle } from "./create.ts";
 
@@ -108,8 +107,9 @@ function idAt(base: string, name: string): string {
 export function batchRoutes(batches: Batches): OwnRoute[] {
   return ROUTES.map(({ name, load, isShared, ...route }) => ({
     ...route,
+    ...(isShared && { isShared }),
     async handle(request, visit) {
-      const handlers = await (isShared && dialectOf(request) === "google" ? gemini() : load());
+      const handlers = await (isShared && visit.vendor === "google" ? gemini() : load());
       return handlers[name]!(batches, request, visit);
     },
   }));

@@ -1,18 +1,4 @@
-/** Bodies of requests and answers that pass through, piece by piece. */
-import { invalidRequest } from "../../../core/error.ts";
-import { bodyTooLarge } from "../shapes/errors.ts";
-
-/** @param most bytes @throws GatewayError 413 before anything is read where the client says how much comes */
-export async function* bodyOf(request: Request, most: number): AsyncGenerator<Uint8Array, void> {
-  if (Number(request.headers.get("content-length") ?? 0) > most) throw bodyTooLarge(most);
-  if (!request.body) throw invalidRequest("The request has no body.");
-  let size = 0;
-  for await (const chunk of request.body) {
-    size += chunk.length;
-    if (size > most) throw bodyTooLarge(most);
-    yield chunk;
-  }
-}
+/** Answers that pass through, piece by piece. */
 
 /** Texts of a piece of an answer. Characters. */
 const PIECE = 65_536;

@@ -4,20 +4,12 @@ import type { Format } from "../../../core/format.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import type { Translate } from "../shapes/results.ts";
 
-/** The formats of endpoints; embeddings have no form in another one. */
-const FORMATS: readonly (readonly [endpoint: RegExp, format: string])[] = [
-  [/^\/v1\/chat\/completions$/, "chat-completions"],
-  [/^\/v1\/responses$/, "responses"],
-  [/^\/v1\/messages$/, "messages"],
-  [/:generateContent$/, "gemini"],
-];
-
 let made: Promise<Translate> | undefined;
 
 /** The codecs are loaded with the first batch that is read in another format. */
 export function translator(): Promise<Translate> {
   return (made ??= import("../../../run/formats.ts").then(({ builtInFormats }) => {
-    const formats = new Map(builtInFormats({ systemTurns: "accept" }).map((format) => [format.id, format]));
+    const formats = builtInFormats({ systemTurns: "accept" });
     return (body, from, to) => {
       const reads = formatOf(formats, from);
       const writes = formatOf(formats, to);
@@ -26,9 +18,14 @@ export function translator(): Promise<Translate> {
   }));
 }
 
-function formatOf(formats: ReadonlyMap<string, Format>, endpoint: string): Format | undefined {
-  const [, id] = FORMATS.find(([pattern]) => pattern.test(endpoint)) ?? [];
-  return id === undefined ? undefined : formats.get(id);
+/** The format whose clients generate at an endpoint; embeddings have no form in another one. */
+function formatOf(formats: readonly Format[], endpoint: string): Format | undefined {
+  if (/embed/i.test(endpoint)) return undefined;
+  return formats.find(
+    ({ client }) =>
+      client !== undefined &&
+      (client.routes.path === endpoint || client.routes.address?.modelOf(endpoint) !== undefined),
+  );
 }
 
 /** @returns undefined for an answer that has no such form */

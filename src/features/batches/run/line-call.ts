@@ -41,7 +41,7 @@ export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): P
   const { url, body, principal, address, batch, line, signal } = call;
   const request = new Request(`http://localhost${url}`, {
     method: "POST",
-    headers: { "content-type": "application/json", ...HEADERS[url] },
+    headers: { "content-type": "application/json" },
     body: body as Uint8Array<ArrayBuffer>,
     signal,
   });
@@ -64,8 +64,3 @@ export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): P
   const refused = made?.refused;
   return { status, id: made?.id ?? "", headers, body: bytes, usage, cost, ...(refused && { refused }) };
 }
-
-/** What the endpoints of a vendor want besides. */
-const HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "/v1/messages": { "anthropic-version": "2023-06-01" },
-};

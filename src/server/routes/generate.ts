@@ -15,14 +15,7 @@ import { embed } from "../../gateway/embed/embed.ts";
 import type { Opened, OpenedReceiver } from "../../gateway/lanes/lane.ts";
 import { tell } from "../../gateway/lanes/receive.ts";
 import { enter, enterTo } from "../../gateway/life.ts";
-import {
-  type Arrival,
-  type Edited,
-  Entry,
-  type EntryOperation,
-  type InnerCall,
-  type Life,
-} from "../../gateway/seams.ts";
+import type { Edited, EntryOperation, InnerCall, Life } from "../../gateway/seams.ts";
 import type { Gateway, Incoming } from "../../gateway/types.ts";
 import { exchangeTo } from "../../gateway/pipeline.ts";
 import type { Admission } from "../admission.ts";
@@ -31,8 +24,9 @@ import { assertScope } from "../key-scope.ts";
 import { type BodyLimits, readBody, readBodyTo } from "../read-body.ts";
 import type { RequestBody, RequestPart } from "../request-body.ts";
 import { createRequestId, openError, respond } from "../respond.ts";
-import { addressCall, modelInPath, withAddress, withModelOfPath } from "../url-address.ts";
+import { addressCall, modelInPath, withModelOfPath } from "../url-address.ts";
 import { findModel } from "./models.ts";
+import { arrivalOf, entryOf, incomingOf } from "./incoming.ts";
 import { withSession } from "./with-session.ts";
 
 export interface RouteContext {
@@ -341,31 +335,4 @@ class Serving implements OpenedReceiver {
     if (this.#client !== undefined) this.#served.context.admission.leave(this.#client);
     this.#client = undefined;
   }
-}
-
-/** The client's request, for what runs at calls. */
-export function arrivalOf(
-  http: Request,
-  call: Call,
-  client: ClientCodec,
-  context: Pick<RouteContext, "address">,
-): Arrival {
-  return { call, http, client, address: () => context.address(http) };
-}
-
-function entryOf(incoming: Incoming, operation: EntryOperation, arrival: Arrival, { registry }: Gateway) {
-  return new Entry(incoming, { operation, registry, arrival });
-}
-
-/** A validated request as the gateway gets it. */
-function incomingOf(body: RequestBody, call: Call, format: Format & { client: ClientCodec }): Incoming {
-  return {
-    call,
-    format,
-    bytes: body.bytes,
-    spanOf: (name) => body.spanOf(name),
-    get body() {
-      return format.client.routes.address ? withAddress(body.json, call) : body.json;
-    },
-  };
 }

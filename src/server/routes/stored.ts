@@ -4,7 +4,8 @@ import { enter } from "../../gateway/life.ts";
 import { Entry } from "../../gateway/seams.ts";
 import type { AnswerOperation } from "../../gateway/stored/operations.ts";
 import type { ClientFormat } from "../operation.ts";
-import { arrivalOf, callRoute, type RouteContext, type Serve } from "./generate.ts";
+import { callRoute, type RouteContext, type Serve } from "./generate.ts";
+import { arrivalOf } from "./incoming.ts";
 import { tell } from "../../gateway/lanes/receive.ts";
 
 /** The route of one operation. The id is the segment behind the format's path. */

@@ -1,17 +1,18 @@
 /** Runs one batch: checks its input, runs its lines, and writes the files of its results. */
 import type { KeptFiles } from "../../../core/kept-files.ts";
-import type { Usage } from "../../../core/events.ts";
 import type { Principal } from "../../../core/principal.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
 import { type Batch, type BatchUsage, type Ending, isEnd, phase, type State } from "../batch.ts";
 import { Journal } from "../journal/journal.ts";
 import type { BatchAnswer, Progress, Run } from "../messages.ts";
 import { callerOf } from "../owner.ts";
+import { inputOfUsage, isBusy, isQuota, mayPass, messageOf, retryAfterOf } from "./answer.ts";
 import { checkedInput, inputOf, type InputLine } from "./input.ts";
 import { askLine, type LineAnswer } from "./line-call.ts";
 import { answeredLine, type Unanswered, unansweredLine } from "./result.ts";
 import { countsOf, writeResults } from "./results.ts";
 import { LineSeal } from "./seal.ts";
+import { sleep } from "./sleep.ts";
 import type { Slots } from "./slots.ts";
 
 /** How often the numbers of a batch are told. Milliseconds. */
@@ -276,7 +277,7 @@ export class Runner {
   /** Milliseconds until the next try, or that it waits for what the calls of others give back; undefined: the answer is the last one. */
   #waitBehind(answer: LineAnswer, tries: number, most: number): number | "a call" | undefined {
     if (isQuota(answer)) return this.#calls > 0 ? "a call" : undefined;
-    if (!MAY_PASS(answer.status) || tries >= most) return undefined;
+    if (!mayPass(answer) || tries >= most) return undefined;
     const backoff = BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)]!;
     return Math.max(retryAfterOf(answer), backoff * (0.5 + Math.random()));
   }
@@ -353,46 +354,3 @@ function countsIn({ done, failed, cancelled, late, cost, usage }: Batch): Counts
 }
 
 const NOTHING = new Uint8Array();
-
-/** Errors that may pass: RFC 9110 and the statuses of vendors for overload. */
-const MAY_PASS = (status: number) => status === 408 || status === 409 || status === 429 || status >= 500;
-
-function isBusy(answer: LineAnswer | undefined): boolean {
-  return answer !== undefined && !isQuota(answer) && [408, 429, 503, 504, 529].includes(answer.status);
-}
-
-/** A budget of weir refuses the line. */
-function isQuota({ refused }: LineAnswer): boolean {
-  return refused === "budget";
-}
-
-function retryAfterOf(answer: LineAnswer | undefined): number {
-  const seconds = Number(answer?.headers.get("retry-after"));
-  return Number.isFinite(seconds) ? Math.min(seconds, 3_600) * 1_000 : 0;
-}
-
-function messageOf({ body }: LineAnswer): string | undefined {
-  try {
-    const { error } = JSON.parse(Buffer.from(body).toString()) as { error?: { message?: string } };
-    return error?.message;
-  } catch {
-    return undefined;
-  }
-}
-
-function inputOfUsage({ input, cacheRead, cacheWrite }: Usage): number {
-  return input + cacheRead + cacheWrite;
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    }
-    signal.addEventListener("abort", done);
-  });
-}

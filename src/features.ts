@@ -4,6 +4,7 @@ export { batches } from "./features/batches/index.ts";
 export { capture } from "./features/capture/index.ts";
 export { drill } from "./features/drill/index.ts";
 export { exec } from "./features/exec/index.ts";
+export { files } from "./features/files/index.ts";
 export { guards } from "./features/guards/index.ts";
 export { identity } from "./features/identity/index.ts";
 export { importConfigs } from "./features/import/index.ts";

@@ -323,6 +323,11 @@ const RULES: readonly Rule[] = [
     because: "exec serves as weir serve does, with a client that it points at the gateway",
   },
   {
+    from: "src/features/files/",
+    may: [...FACES, "src/admin/", "src/cli/", "src/config/sections/", "src/keeper/store/", "src/operator/"],
+    because: "rows of files are in the store of the books, where operators see them",
+  },
+  {
     from: "src/features/identity/",
     may: [
       ...FACES,

@@ -9,7 +9,6 @@ import type {
   Beside,
   ClientCodec,
   ClientRoutes,
-  Vendor,
   ClientSchemas,
   CompactionCodec,
   CountOperation,
@@ -38,6 +37,7 @@ import { embeds, FRAMING } from "./provider-tables.ts";
 import type { Table } from "./rules.ts";
 import {
   must,
+  oneOf,
   required,
   text,
   number,
@@ -187,10 +187,7 @@ const SIZE: Table<SizeMembers> = {
   media: must("an object", isObject),
 };
 
-const RATE_HEADERS: Table<RateHeaders> = {
-  prefix: required(text),
-  write: required(callable),
-};
+const RATE_HEADERS: Table<RateHeaders> = { prefix: required(text), write: required(callable) };
 
 const SETTING = group<SettingMember>("the setting's", { at: required(texts), unless: texts });
 
@@ -201,8 +198,6 @@ const SETTINGS: Table<SettingMembers> = {
   reasoningEffort: SETTING,
 };
 
-const VENDORS = new Set<unknown>(["openai", "anthropic", "google"] satisfies Vendor[]);
-
 const ROUTES: Table<ClientRoutes> = {
   path: required(text),
   address: group("the address'", ADDRESS),
@@ -210,8 +205,8 @@ const ROUTES: Table<ClientRoutes> = {
   prefixes: texts,
   keyHeaders: texts,
   clientHeaders: texts,
-  vendor: must("`openai`, `anthropic` or `google`", (value) => VENDORS.has(value)),
   clientMembers: texts,
+  vendor: oneOf("openai", "anthropic", "google"),
   models: group("the list's", LISTING),
   modelMembers: group("the model's", {
     of: required(callable),

@@ -23,7 +23,7 @@ import { keyHeadersOf, openApiDocument, routePath, schemasOf } from "./openapi.t
 import type { ClientFormat, Operation, Schema } from "./operation.ts";
 import { AllowedMethods } from "./operation.ts";
 import { listOperations } from "./operations.ts";
-import type { Places } from "./presented.ts";
+import { KEY_HEADERS, type Places } from "./presented.ts";
 import { readPlain, readStream } from "./read-body.ts";
 import { createRequestId, respondError } from "./respond.ts";
 import { servedRoutes } from "./served-routes.ts";
@@ -113,9 +113,13 @@ function ownOperations(
   options: AppOptions,
   codecOf: (request: Request) => ClientCodec,
 ): Operation[] {
+  const keyHeaders = [
+    ...new Set([...KEY_HEADERS, ...formats.flatMap(({ client }) => client.routes.keyHeaders ?? [])]),
+  ];
   return routes.map((route) => ({
     ...route,
-    ...{ access: "anyone" as const, formats, errors: [] },
+    ...(route.isShared ? { access: "key", keyHeaders } : { access: "anyone" }),
+    ...{ formats, errors: [] },
     async handle(request) {
       try {
         return await route.handle(

@@ -145,7 +145,7 @@ test("a method or a path that weir does not serve is a 404 in Google's envelope"
   for (const path of [
     "/v1beta/models/x:predict",
     "/v1/models/x:predict",
-    "/v1beta/files",
+    "/v1beta/corpora",
     "/v1alpha/batches",
   ]) {
     const response = await post(path, HELLO);

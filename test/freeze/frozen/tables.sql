@@ -240,6 +240,54 @@ CREATE TABLE capture_rules (id TEXT PRIMARY KEY, kind TEXT NOT NULL, what TEXT N
 CREATE INDEX capture_rules_version ON capture_rules (version);
 
 
+-- files, sqlite, 1
+
+-- A file. id: the time first. path, key, person: to whom it belongs. kept_in: the place of its bytes. held: how many rows of file_holds
+-- it has. Times: milliseconds since 1970.
+CREATE TABLE files (id TEXT PRIMARY KEY, path TEXT NOT NULL, key TEXT, person TEXT, name TEXT NOT NULL, purpose TEXT NOT NULL,
+  bytes INTEGER NOT NULL, sha256 TEXT NOT NULL, mime TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER, kept_in TEXT NOT NULL,
+  held INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX files_path ON files (path, id);
+CREATE INDEX files_expires ON files (expires);
+-- Why a file cannot be deleted and does not expire. holder: what holds it.
+CREATE TABLE file_holds (file TEXT NOT NULL, holder TEXT NOT NULL, PRIMARY KEY (file, holder)) STRICT, WITHOUT ROWID;
+-- One row for each path with files. sealed: the key of their bytes. used: bytes of its files and of the parts of its uploads.
+CREATE TABLE file_paths (path TEXT PRIMARY KEY, sealed TEXT NOT NULL, used INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+-- A file that comes in parts. kind: 'parts' (OpenAI), 'resumable' (Google). bytes: how long it will be; -1: unknown. facts: JSON of
+-- what the file will have. state: 'pending', 'completed', 'cancelled'. file: what it became. received: bytes of its parts.
+CREATE TABLE file_uploads (id TEXT PRIMARY KEY, path TEXT NOT NULL, key TEXT, person TEXT, kind TEXT NOT NULL, bytes INTEGER NOT NULL,
+  facts TEXT NOT NULL, state TEXT NOT NULL, file TEXT, received INTEGER NOT NULL, created INTEGER NOT NULL,
+  expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX file_uploads_expires ON file_uploads (expires);
+CREATE TABLE file_parts (id TEXT PRIMARY KEY, upload TEXT NOT NULL, bytes INTEGER NOT NULL, kept_in TEXT NOT NULL,
+  created INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX file_parts_upload ON file_parts (upload, id);
+
+
+-- files, postgres, 1
+
+-- A file. id: the time first. path, key, person: to whom it belongs. kept_in: the place of its bytes. held: how many rows of file_holds
+-- it has. Times: milliseconds since 1970.
+CREATE TABLE files (id TEXT PRIMARY KEY, path TEXT NOT NULL, key TEXT, person TEXT, name TEXT NOT NULL, purpose TEXT NOT NULL,
+  bytes bigint NOT NULL, sha256 TEXT NOT NULL, mime TEXT NOT NULL, created bigint NOT NULL, expires bigint, kept_in TEXT NOT NULL,
+  held bigint NOT NULL) ;
+CREATE INDEX files_path ON files (path, id);
+CREATE INDEX files_expires ON files (expires);
+-- Why a file cannot be deleted and does not expire. holder: what holds it.
+CREATE TABLE file_holds (file TEXT NOT NULL, holder TEXT NOT NULL, PRIMARY KEY (file, holder)) ;
+-- One row for each path with files. sealed: the key of their bytes. used: bytes of its files and of the parts of its uploads.
+CREATE TABLE file_paths (path TEXT PRIMARY KEY, sealed TEXT NOT NULL, used bigint NOT NULL) ;
+-- A file that comes in parts. kind: 'parts' (OpenAI), 'resumable' (Google). bytes: how long it will be; -1: unknown. facts: JSON of
+-- what the file will have. state: 'pending', 'completed', 'cancelled'. file: what it became. received: bytes of its parts.
+CREATE TABLE file_uploads (id TEXT PRIMARY KEY, path TEXT NOT NULL, key TEXT, person TEXT, kind TEXT NOT NULL, bytes bigint NOT NULL,
+  facts TEXT NOT NULL, state TEXT NOT NULL, file TEXT, received bigint NOT NULL, created bigint NOT NULL,
+  expires bigint NOT NULL) ;
+CREATE INDEX file_uploads_expires ON file_uploads (expires);
+CREATE TABLE file_parts (id TEXT PRIMARY KEY, upload TEXT NOT NULL, bytes bigint NOT NULL, kept_in TEXT NOT NULL,
+  created bigint NOT NULL) ;
+CREATE INDEX file_parts_upload ON file_parts (upload, id);
+
+
 -- guards, sqlite, 1
 
 -- The tokens of all gateways of a store are derived from it: 32 bytes as base64url.

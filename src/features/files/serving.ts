@@ -1,0 +1,44 @@
+/** What serves files in a worker, once one was asked for. */
+import type { Channel } from "../../core/channel.ts";
+import type { Visit } from "../../gateway/seams.ts";
+import { Asks } from "./asks.ts";
+import type { DeclaredRoute } from "./declarations.ts";
+import type { FilesDown, FilesUp } from "./messages.ts";
+import { serve } from "./serve/serve.ts";
+import { type FileLimits, limitsOf } from "./settings.ts";
+import { Vault } from "./vault.ts";
+
+export class Serving {
+  readonly vault: Vault;
+  readonly #asks: Asks;
+  #limits: FileLimits;
+
+  /** @param fault logs a sentence @param config that serves now */
+  constructor(channel: Channel<FilesUp, FilesDown>, fault: (sentence: string) => void, config: object) {
+    this.#asks = new Asks(channel);
+    this.#limits = limitsOf(config);
+    this.vault = new Vault({ asks: this.#asks, limits: () => this.#limits, fault });
+  }
+
+  configure(config: object): void {
+    this.#limits = limitsOf(config);
+  }
+
+  received(message: FilesDown): void {
+    this.#asks.received(message);
+  }
+
+  /** The keeper is there. */
+  came(): void {
+    this.#asks.came();
+  }
+
+  /** The keeper is gone. */
+  lost(): void {
+    this.#asks.lost();
+  }
+
+  serve(route: DeclaredRoute, request: Request, visit: Visit, config: object): Promise<Response> {
+    return serve(route, request, visit, { vault: this.vault, limits: limitsOf(config) });
+  }
+}

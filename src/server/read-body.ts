@@ -66,13 +66,18 @@ async function* piecesOf(
   clock: Clock,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = stream.getReader();
-  const late = Promise.withResolvers<never>();
-  late.promise.catch(() => {});
-  const upload = new Upload(clock, limits, { failed: late.reject });
+  let late: unknown;
+  // A read that waits ends with it.
+  const failed = (thrown: unknown) => {
+    late = thrown;
+    void reader.cancel(thrown).catch(() => {});
+  };
+  const upload = new Upload(clock, limits, { failed });
   let size = 0;
   try {
     for (;;) {
-      const { done, value } = await Promise.race([reader.read(), late.promise]);
+      const { done, value } = await reader.read();
+      if (late !== undefined) throw late;
       if (done) return;
       size += value.length;
       if (size > limits.bodyBytes) throw tooLarge(limits.bodyBytes, { connection: "close" });

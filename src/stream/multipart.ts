@@ -1,7 +1,10 @@
 /** Reads `multipart/form-data` (RFC 7578) as it arrives: no part is ever in memory as a whole. */
 import { GatewayError, invalidRequest } from "../core/error.ts";
 
-/** One part. Its bytes must be read before the next part is asked for; what is left of them is skipped. */
+/**
+ * One part. Its bytes must be read before the next part is asked for; what is left of them is skipped. A piece of them is valid until
+ * the next one is asked for.
+ */
 export interface Part {
   readonly name: string;
   /** Of a file, as the client named it. */
@@ -10,6 +13,9 @@ export interface Part {
   readonly type?: string;
   readonly bytes: AsyncGenerator<Uint8Array, void, undefined>;
 }
+
+/** What the runtime reads at once, and what may be left before it. Bytes. */
+const BUFFER = 80 * 1024;
 
 /** Longest headers of a part. Bytes. */
 const MAX_HEAD = 16 * 1024;
@@ -66,12 +72,15 @@ async function skip(bytes: AsyncIterable<Uint8Array>): Promise<void> {
 class PartReader {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #delimiter: Buffer;
+  /** Has what was read: it is used again, so that a long body leaves no garbage. */
+  #buffer = Buffer.alloc(BUFFER);
   /** What was read and not used. The first boundary has no line before it. */
-  #rest = Buffer.from("\r\n");
+  #rest: Buffer;
 
   constructor(body: AsyncIterable<Uint8Array>, boundary: string) {
     this.#source = body[Symbol.asyncIterator]();
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
+    this.#rest = this.#buffer.subarray(0, this.#buffer.write("\r\n"));
   }
 
   /** The bytes before the next boundary, which is skipped. */
@@ -128,7 +137,13 @@ class PartReader {
   async #more(): Promise<void> {
     const next = await this.#source.next();
     if (next.done) throw invalidRequest("The request body ends before its last boundary.");
-    this.#rest = this.#rest.length === 0 ? Buffer.from(next.value) : Buffer.concat([this.#rest, next.value]);
+    const { length } = this.#rest;
+    const wanted = length + next.value.length;
+    const into = wanted > this.#buffer.length ? Buffer.alloc(wanted) : this.#buffer;
+    this.#rest.copy(into);
+    into.set(next.value, length);
+    this.#buffer = into;
+    this.#rest = into.subarray(0, wanted);
   }
 }
 

@@ -2,6 +2,7 @@
 import { GatewayError, invalidRequest } from "../../../core/error.ts";
 import type { Vendor } from "../../../core/format.ts";
 import { keptIdIn } from "../../../core/kept-id.ts";
+import type { ByteRange } from "../../../core/kept-files.ts";
 import type { FileRow, ListAsk } from "../messages.ts";
 import { type Asked, callerOf, type Context, countOf, cursorOf, fileOf, type Handle } from "./context.ts";
 import { rangeOf } from "./range.ts";
@@ -91,9 +92,7 @@ async function contentOf(file: FileRow, { request }: Asked, { vault }: Context):
   const range = found ?? { from: 0, to: bytes };
   const end = vault.read(file, { from: Math.max(0, bytes - 1), to: bytes });
   for await (const piece of end) void piece;
-  const pieces = vault.read(file, range);
-  const first = await pieces.next();
-  return new Response(streamOf(first, pieces), {
+  return new Response(await bodyOf(vault.read(file, range), range), {
     status: found ? 206 : 200,
     headers: {
       // A browser must not take a file of somebody for a page of weir.
@@ -102,18 +101,22 @@ async function contentOf(file: FileRow, { request }: Asked, { vault }: Context):
         : "application/octet-stream",
       "content-disposition": "attachment",
       "x-content-type-options": "nosniff",
-      "content-length": String(range.to - range.from),
       ...{ "accept-ranges": "bytes", etag },
       ...(found && { "content-range": `bytes ${range.from}-${range.to - 1}/${bytes}` }),
     },
   });
 }
 
-function streamOf(
-  first: IteratorResult<Uint8Array, void>,
-  pieces: AsyncGenerator<Uint8Array, void>,
-): ReadableStream<Uint8Array> {
-  let next: IteratorResult<Uint8Array, void> | undefined = first;
+/** Up to this length an answer is whole before it begins, and has a content-length: the runtime gives streams none. Bytes. */
+const WHOLE = 1024 * 1024;
+
+/** @throws GatewayError if the first bytes cannot be opened */
+async function bodyOf(
+  pieces: AsyncGenerator<Uint8Array, void, undefined>,
+  { from, to }: ByteRange,
+): Promise<ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>> {
+  if (to - from <= WHOLE) return Buffer.concat(await Array.fromAsync(pieces));
+  let next: IteratorResult<Uint8Array, void> | undefined = await pieces.next();
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

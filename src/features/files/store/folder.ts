@@ -35,10 +35,10 @@ export class FolderShop implements FileShop {
 
   async *get(name: string, from: number, to: number): AsyncGenerator<Uint8Array, void, undefined> {
     const file = await open(this.#at(name), "r");
+    const buffer = Buffer.allocUnsafe(Math.min(PIECE, Math.max(0, to - from)));
     try {
       for (let at = from; at < to;) {
-        const buffer = Buffer.allocUnsafe(Math.min(PIECE, to - at));
-        const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+        const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, to - at), at);
         if (bytesRead === 0) return;
         at += bytesRead;
         yield buffer.subarray(0, bytesRead);

@@ -39,7 +39,7 @@ export async function* seal(
     for (let at = 0; at < given.length;) {
       // A full piece waits until it is known not to be the last one.
       if (filled === PIECE) {
-        yield sealPiece(own, name, number++, false, buffer);
+        yield* sealPiece(own, name, number++, false, buffer);
         filled = 0;
       }
       const taken = given.subarray(at, at + PIECE - filled);
@@ -48,7 +48,7 @@ export async function* seal(
       at += taken.length;
     }
   }
-  yield sealPiece(own, name, number, true, buffer.subarray(0, filled));
+  yield* sealPiece(own, name, number, true, buffer.subarray(0, filled));
 }
 
 /** Sealed bytes of an object from one offset to before another one. */
@@ -86,7 +86,7 @@ export async function* unseal(
 }
 
 /**
- * Regroups bytes.
+ * Regroups bytes. A group is valid until the next one is asked for.
  * @param lengthOf of a group; undefined: there are no more @throws DamagedBytes if the bytes end elsewhere
  */
 async function* groups(
@@ -95,19 +95,18 @@ async function* groups(
 ): AsyncGenerator<Buffer, void, undefined> {
   let number = 0;
   let wanted = lengthOf(number);
-  let group = Buffer.allocUnsafe(wanted ?? 0);
+  const buffer = Buffer.allocUnsafe(PIECE + TAG);
   let filled = 0;
   for await (const given of bytes) {
     for (let at = 0; at < given.length;) {
       if (wanted === undefined) throw new DamagedBytes("the stored bytes are too long");
       const taken = given.subarray(at, at + wanted - filled);
-      group.set(taken, filled);
+      buffer.set(taken, filled);
       filled += taken.length;
       at += taken.length;
       if (filled < wanted) continue;
-      yield group;
+      yield buffer.subarray(0, filled);
       wanted = lengthOf(++number);
-      group = Buffer.allocUnsafe(wanted ?? 0);
       filled = 0;
     }
   }
@@ -128,11 +127,11 @@ function additional(name: string, number: number, isLast: boolean): Buffer {
   return Buffer.from(`${name} ${number} ${isLast ? "last" : "more"}`);
 }
 
-function sealPiece(key: Buffer, name: string, number: number, isLast: boolean, plain: Uint8Array): Buffer {
+function sealPiece(key: Buffer, name: string, number: number, isLast: boolean, plain: Uint8Array): Buffer[] {
   const cipher = createCipheriv("aes-256-gcm", key, nonceOf(number)).setAAD(additional(name, number, isLast));
   const sealed = cipher.update(plain);
   cipher.final();
-  return Buffer.concat([sealed, cipher.getAuthTag()]);
+  return [sealed, cipher.getAuthTag()];
 }
 
 function openPiece(key: Buffer, name: string, number: number, isLast: boolean, sealed: Buffer): Buffer {
@@ -140,7 +139,9 @@ function openPiece(key: Buffer, name: string, number: number, isLast: boolean, s
   decipher.setAAD(additional(name, number, isLast));
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG));
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(0, -TAG)), decipher.final()]);
+    const plain = decipher.update(sealed.subarray(0, -TAG));
+    decipher.final();
+    return plain;
   } catch {
     throw new DamagedBytes("the stored bytes are damaged");
   }

@@ -235,8 +235,8 @@ export interface WorkerPart {
   recorder?(config: object): Recorder | undefined;
   /** Lines of the start table of `weir serve`. */
   startLines?(config: object): readonly string[];
-  /** The gateway stops. */
-  stop?(): void;
+  /** The gateway stops. It waits, within the time that calls have, until the promise resolves. */
+  stop?(): void | Promise<void>;
 }
 
 /** A part by its name; its code is imported when a gateway starts. */

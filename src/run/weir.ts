@@ -269,12 +269,12 @@ class Weir implements RunningWeir {
     this.#isDraining = true;
     listener.leave();
     if (delayMs > 0) await Bun.sleep(delayMs);
-    parts.stop();
+    const parted = parts.stop();
     const finished = listener.stop(graceMs === 0);
-    const inTime = graceMs === 0 || (await endsWithin(finished, graceMs));
-    if (!inTime) {
+    const ended = graceMs === 0 ? parted : Promise.all([finished, parted]);
+    if (!(await endsWithin(ended, graceMs))) {
       clock.end(shuttingDown());
-      if (!(await endsWithin(finished, FAREWELL_MS))) await endsWithin(listener.stop(true), CLOSE_MS);
+      if (!(await endsWithin(ended, FAREWELL_MS))) await endsWithin(listener.stop(true), CLOSE_MS);
     }
     for (const stop of this.#watchers) stop();
     await this.#lasting.close();

@@ -50,8 +50,9 @@ export class WorkerParts {
     return [...this.#started.values()].flatMap((part) => part.startLines?.(config) ?? []);
   }
 
-  stop(): void {
-    for (const part of this.#started.values()) part.stop?.();
+  /** Resolves when they have ended what they do. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#started.values()].map((part) => part.stop?.()));
   }
 
   async #start({ name, load }: NamedPart<WorkerHost, WorkerPart>): Promise<WorkerPart> {

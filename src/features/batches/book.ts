@@ -1,8 +1,8 @@
 /** The rows of batches in the store. Each change reads the row and writes it in one transaction. */
 import type { KeeperHost } from "../../keeper/seams.ts";
 import type { Sql, SqlValue } from "../../keeper/store/sql.ts";
-import { type Batch, isEnd, mayMove, moved } from "./batch.ts";
-import type { BatchAnswer, BatchAsk, Page, Progress } from "./messages.ts";
+import { type Batch, isEnd, mayMove, moved, phase } from "./batch.ts";
+import type { BatchAnswer, BatchAsk, Page, Progress, RunnerId } from "./messages.ts";
 import type { Owner, Seer } from "./owner.ts";
 
 /** A batch as its row has it. */
@@ -105,6 +105,8 @@ export class BatchBook {
     return this.#host.write(async (sql) => {
       const kept = await keptIn(sql, id, {});
       if (!kept || kept.fence !== fence) return { refused: "stale" };
+      // The answer to its last progress was lost.
+      if (isEnd(kept.batch.state)) return { batch: kept.batch };
       const known = { ...kept.batch, ...facts };
       const next = to && mayMove(known, to) ? moved(known, to, Date.now(), facts?.reason) : known;
       await write(sql, kept, next);
@@ -131,53 +133,55 @@ export class BatchBook {
     return rows.length > 0;
   }
 
-  /** Takes the lease of a batch. @returns the number of the new runner; undefined: another node was faster */
-  claim(id: string, fence: number, node: string, until: number): Promise<number | undefined> {
+  /** Takes a batch that no node has. @returns the number of the new runner; undefined: another node was faster */
+  claim({ id, fence }: RunnerId, node: string, now: number, until: number): Promise<number | undefined> {
+    return this.#next({ id, fence }, node, until, now);
+  }
+
+  /** A runner goes on as another one. @returns its number; undefined: it had the batch no more */
+  again(runner: RunnerId, node: string, until: number): Promise<number | undefined> {
+    return this.#next(runner, node, until, Number.MAX_SAFE_INTEGER);
+  }
+
+  /** @param endedBy a lease that lasts longer keeps the batch: its runner may just have renewed it */
+  #next({ id, fence }: RunnerId, node: string, until: number, endedBy: number): Promise<number | undefined> {
     return this.#host.write(async (sql) => {
       const changed = await sql.run(
-        "UPDATE batches SET fence = $1, node = $2, lease = $3 WHERE id = $4 AND fence = $5 AND ended IS NULL",
-        [fence + 1, node, until, id, fence],
+        `UPDATE batches SET fence = $1, node = $2, lease = $3
+         WHERE id = $4 AND fence = $5 AND lease <= $6 AND ended IS NULL`,
+        [fence + 1, node, until, id, fence, endedBy],
       );
       return changed > 0 ? fence + 1 : undefined;
     });
   }
 
-  /** The keeper before has ended, and a worker of it goes on. @returns whether it still has the batch */
-  adopt(id: string, fence: number, node: string, until: number): Promise<boolean> {
+  /** Renews the leases of runners, also of those that a keeper before had. @returns those that have their batches still */
+  async renew(
+    runners: readonly RunnerId[],
+    node: string,
+    until: number,
+  ): Promise<readonly (RunnerId & { readonly isStopping: boolean })[]> {
+    if (runners.length === 0) return [];
     return this.#host.write(async (sql) => {
-      const changed = await sql.run(
-        "UPDATE batches SET node = $1, lease = $2 WHERE id = $3 AND fence = $4 AND ended IS NULL",
-        [node, until, id, fence],
-      );
-      return changed > 0;
-    });
-  }
-
-  /** @returns the batches that the node still has */
-  async renew(ids: readonly string[], node: string, until: number): Promise<readonly string[]> {
-    if (ids.length === 0) return [];
-    return this.#host.write(async (sql) => {
-      const kept: string[] = [];
-      for (const id of ids.toSorted())
-        if (
-          (await sql.run("UPDATE batches SET lease = $1 WHERE id = $2 AND node = $3 AND ended IS NULL", [
-            until,
-            id,
-            node,
-          ])) > 0
-        )
-          kept.push(id);
+      const kept: (RunnerId & { isStopping: boolean })[] = [];
+      // Two nodes that lock the same rows lock them in the same order.
+      for (const { id, fence } of runners.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+        const changed = await sql.run(
+          "UPDATE batches SET node = $1, lease = $2 WHERE id = $3 AND fence = $4 AND ended IS NULL",
+          [node, until, id, fence],
+        );
+        const found = changed > 0 ? await keptIn(sql, id, {}) : undefined;
+        if (found) kept.push({ id, fence, isStopping: phase(found.batch) === "stopping" });
+      }
       return kept;
     });
   }
 
-  /** Gives leases back. */
-  async release(ids: readonly string[], node: string): Promise<void> {
-    if (ids.length === 0) return;
-    await this.#host.write(async (sql) => {
-      for (const id of ids.toSorted())
-        await sql.run("UPDATE batches SET lease = 0 WHERE id = $1 AND node = $2", [id, node]);
-    });
+  /** Gives the lease of a runner back. */
+  async release({ id, fence }: RunnerId): Promise<void> {
+    await this.#host.write((sql) =>
+      sql.run("UPDATE batches SET lease = 0 WHERE id = $1 AND fence = $2", [id, fence]),
+    );
   }
 }
 

@@ -1,24 +1,25 @@
 /** The part in the keeper: the rows of batches, and which worker runs which of them. */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KeeperHost, KeeperPart } from "../../keeper/seams.ts";
 import { BatchBook, type Kept } from "./book.ts";
-import type { BatchAnswer, BatchAsk, BatchesDown, BatchesUp } from "./messages.ts";
+import type { BatchAnswer, BatchAsk, BatchesDown, BatchesUp, RunnerId } from "./messages.ts";
 import { batchesPart } from "./slots.ts";
 import { secretOfBatches } from "./tables.ts";
 
-/** How long a node has a batch without a sign of life, and how often it gives one. Milliseconds. */
+/** How long a runner has its batch after its worker has given a sign of life. Milliseconds. */
 const LEASE_MS = 10_000;
-const RENEW_MS = 3_000;
 /** How often a node looks for batches that no node has. Milliseconds. */
 const LOOK_MS = 5_000;
 
 /** A worker that runs batches. */
 interface Worker {
   readonly send: (message: BatchesDown) => void;
-  /** By their ids. */
+  /** Fencing numbers by the ids of their batches. */
   readonly runs: Map<string, number>;
+  /** It gets batches. */
+  isReady: boolean;
   folder?: string;
 }
 
@@ -34,7 +35,6 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
   #secret: Promise<string> | undefined;
   #folder: string | undefined;
   #temporary: string | undefined;
-  #renewing: ReturnType<typeof setInterval> | undefined;
   #looking: ReturnType<typeof setInterval> | undefined;
   #assigning: Promise<void> = Promise.resolve();
 
@@ -45,19 +45,20 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
   }
 
   connect(send: (message: BatchesDown) => void) {
-    const worker: Worker = { send, runs: new Map() };
+    const worker: Worker = { send, runs: new Map(), isReady: false };
+    this.#workers.add(worker);
     return {
       receive: (message: BatchesUp) => {
         if ("ask" in message) void this.#answer(worker, message.number, message.ask);
         else if ("ready" in message) void this.#ready(worker, message);
-        else this.#left(worker);
+        else this.#gone(worker, message.gone);
       },
-      ended: () => this.#left(worker),
+      // Its runners may go on: their leases say how long. The worker may have lost the keeper alone.
+      ended: () => void this.#workers.delete(worker),
     };
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#renewing);
     clearInterval(this.#looking);
     await this.#assigning;
     if (this.#temporary) rmSync(this.#temporary, { recursive: true, force: true });
@@ -88,11 +89,12 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
     return book.progress(ask.progress.id, ask.progress.fence, ask.progress);
   }
 
-  async #again({ id, fence }: { id: string; fence: number }, worker: Worker): Promise<BatchAnswer> {
-    const next = await this.#book.claim(id, fence, this.#node, Date.now() + LEASE_MS);
-    if (next === undefined) return { refused: "stale" };
-    worker.runs.set(id, next);
-    return { fence: next };
+  async #again(runner: RunnerId, worker: Worker): Promise<BatchAnswer> {
+    const until = Date.now() + LEASE_MS;
+    const fence = await this.#book.again(runner, this.#node, until);
+    if (fence === undefined) return { refused: "stale" };
+    worker.runs.set(runner.id, fence);
+    return { fence, until };
   }
 
   /** Tells the runner of a batch that it was cancelled. Runners of other nodes learn it when they report. */
@@ -100,54 +102,46 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
     for (const worker of this.#workers) if (worker.runs.has(id)) worker.send({ stop: id });
   }
 
-  async #ready(worker: Worker, { ready, folder }: Extract<BatchesUp, { ready: unknown }>): Promise<void> {
-    if (folder !== undefined) worker.folder = folder;
-    try {
-      for (const { id, fence } of ready)
-        if (await this.#book.adopt(id, fence, this.#node, Date.now() + LEASE_MS)) worker.runs.set(id, fence);
-        else worker.send({ lost: id });
-    } catch (cause) {
-      this.#host.report(`batches: ${String(cause)}`);
-    }
-    this.#workers.add(worker);
-    this.#renewing ??= setInterval(() => void this.#renew(), RENEW_MS);
+  async #ready(worker: Worker, message: Extract<BatchesUp, { ready: unknown }>): Promise<void> {
+    const { ready, folder, isFull } = message;
+    const isNew = !worker.isReady && !isFull;
+    worker.folder = folder;
+    worker.isReady = !isFull;
     this.#looking ??= setInterval(() => this.#assign(), LOOK_MS);
-    worker.send({ until: Date.now() + LEASE_MS });
-    this.#assign();
+    const until = Date.now() + LEASE_MS;
+    try {
+      const held = await this.#book.renew(ready, this.#node, until);
+      worker.send({ held: held.map(({ id, fence }) => ({ id, fence })), until });
+      for (const { id, isStopping } of held) if (isStopping) worker.send({ stop: id });
+      for (const { id, fence } of ready) this.#knows(worker, { id, fence }, held);
+    } catch {
+      // Without the store the leases run out, and the runners wait.
+    }
+    if (isNew) this.#assign();
   }
 
-  #left(worker: Worker): void {
-    if (!this.#workers.delete(worker)) return;
-    const ids = [...worker.runs.keys()];
-    worker.runs.clear();
+  #knows(worker: Worker, { id, fence }: RunnerId, held: readonly RunnerId[]): void {
+    if (held.some((one) => one.id === id && one.fence === fence)) {
+      if (this.#workers.has(worker)) worker.runs.set(id, fence);
+      return;
+    }
+    if (worker.runs.get(id) === fence) worker.runs.delete(id);
+    worker.send({ lost: { id, fence } });
+  }
+
+  #gone(worker: Worker, runner: RunnerId): void {
+    worker.runs.delete(runner.id);
     this.#assigning = this.#assigning
-      .then(() => this.#book.release(ids, this.#node))
+      .then(() => this.#book.release(runner))
       .catch((cause: unknown) => this.#host.report(`batches: ${String(cause)}`));
     this.#assign();
-  }
-
-  async #renew(): Promise<void> {
-    const until = Date.now() + LEASE_MS;
-    for (const worker of this.#workers)
-      try {
-        const ids = [...worker.runs.keys()];
-        const kept = new Set(await this.#book.renew(ids, this.#node, until));
-        for (const id of ids)
-          if (!kept.has(id)) {
-            worker.runs.delete(id);
-            worker.send({ lost: id });
-          }
-        worker.send({ until });
-      } catch {
-        // Without the store the lease runs out, and the workers wait.
-      }
   }
 
   /** Gives batches that no node has to the workers with the fewest of them. */
   #assign(): void {
     this.#assigning = this.#assigning.then(async () => {
       try {
-        if (this.#workers.size === 0) return;
+        if (![...this.#workers].some(({ isReady }) => isReady)) return;
         for (const kept of await this.#book.open(Date.now())) await this.#give(kept);
       } catch (cause) {
         this.#host.report(`batches: ${String(cause)}`);
@@ -155,23 +149,29 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
     });
   }
 
-  async #give(kept: Kept): Promise<void> {
-    const [worker] = [...this.#workers].sort((a, b) => a.runs.size - b.runs.size);
+  async #give({ batch, owner, fence: before }: Kept): Promise<void> {
+    const { id } = batch;
+    for (const worker of this.#workers) this.#missed(worker, id);
+    const [worker] = [...this.#workers]
+      .filter(({ isReady }) => isReady)
+      .sort((a, b) => a.runs.size - b.runs.size);
     if (!worker) return;
-    const until = Date.now() + LEASE_MS;
     const key = await (this.#secret ??= secretOfBatches(this.#host));
-    const fence = await this.#book.claim(kept.batch.id, kept.fence, this.#node, until);
+    const now = Date.now();
+    const until = now + LEASE_MS;
+    const fence = await this.#book.claim({ id, fence: before }, this.#node, now, until);
     if (fence === undefined) return;
-    const { batch, owner } = kept;
-    worker.runs.set(batch.id, fence);
-    worker.send({ run: { batch, owner, fence, key, until, folder: this.#folderOf(worker, batch.id) } });
+    worker.runs.set(id, fence);
+    worker.send({ run: { batch, owner, fence, key, until, folder: this.#folderOf(worker, id) } });
+  }
+
+  /** A worker that let a lease run out, perhaps because it is stopped, gets no batches until it gives a sign of life. */
+  #missed(worker: Worker, id: string): void {
+    if (worker.runs.delete(id)) worker.isReady = false;
   }
 
   #folderOf({ folder }: Worker, id: string): string {
-    const whole = folder ?? (this.#folder ??= this.#ownFolder());
-    const own = join(whole, id);
-    mkdirSync(own, { recursive: true, mode: 0o700 });
-    return own;
+    return join(folder ?? (this.#folder ??= this.#ownFolder()), id);
   }
 
   #ownFolder(): string {

@@ -40,16 +40,23 @@ export type BatchAsk =
   | { readonly cancel: { readonly id: string; readonly seer: Seer } }
   | { readonly remove: { readonly id: string; readonly seer: Seer } }
   /** A runner that a fault has stopped goes on: as another one, because its journal may end in a broken record. */
-  | { readonly again: { readonly id: string; readonly fence: number } }
-  | { readonly progress: Progress & { readonly id: string; readonly fence: number } };
+  | { readonly again: RunnerId }
+  | { readonly progress: Progress & RunnerId };
 
 /** `refused`: the sentence for the client, and its code. */
 export type BatchAnswer =
   | { readonly batch: Batch }
   | { readonly batches: readonly Batch[]; readonly hasMore: boolean }
-  | { readonly fence: number }
+  /** A new runner: its number, and until when it has the batch, in milliseconds since 1970. */
+  | { readonly fence: number; readonly until: number }
   | { readonly none: true }
   | { readonly refused: "batch_limit" | "ended" | "running" | "stale"; readonly batch?: Batch };
+
+/** A runner of a batch: the id of the batch, and the fencing number. */
+export interface RunnerId {
+  readonly id: string;
+  readonly fence: number;
+}
 
 /** A batch that a worker is to run. */
 export interface Run {
@@ -66,16 +73,19 @@ export interface Run {
 
 export type BatchesUp =
   | { readonly number: number; readonly ask: BatchAsk }
-  /** The worker runs batches from now on, and these it runs already. */
-  | { readonly ready: readonly { readonly id: string; readonly fence: number }[]; readonly folder?: string }
-  /** It ends. */
-  | { readonly leaves: true };
+  /**
+   * The worker runs batches, and has these runners. It repeats that while it has run any, which renews their leases.
+   * @param isFull it takes no more of them
+   */
+  | { readonly ready: readonly RunnerId[]; readonly folder?: string; readonly isFull?: true }
+  /** The runner has ended before its batch has, and writes nothing more. */
+  | { readonly gone: RunnerId };
 
 export type BatchesDown =
   | { readonly number: number; readonly answer?: BatchAnswer }
   | { readonly run: Run }
-  /** Batches that another runner has. */
-  | { readonly lost: string }
-  /** The leases last until then. Milliseconds since 1970. */
-  | { readonly until: number }
+  /** Another runner has the batch. */
+  | { readonly lost: RunnerId }
+  /** The runners have their batches until then. Milliseconds since 1970. */
+  | { readonly held: readonly RunnerId[]; readonly until: number }
   | { readonly stop: string };

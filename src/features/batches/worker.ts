@@ -10,6 +10,9 @@ import { batchRoutes } from "./routes/routes.ts";
 import type { Running } from "./run/running.ts";
 import { batchesSection } from "./section.ts";
 
+/** How often the leases of runners are renewed, which last 10 s. */
+const RENEW_MS = 3_000;
+
 export const start = (host: WorkerHost): WorkerPart => new BatchesWorker(host);
 
 class BatchesWorker implements WorkerPart {
@@ -18,9 +21,11 @@ class BatchesWorker implements WorkerPart {
   readonly #asks: Asks;
   #running: Promise<Running> | undefined;
   #isOn = false;
+  #isLeaving = false;
+  /** The keeper knows that this worker runs batches. */
+  #isKnown = false;
   #config: object = {};
-  /** Milliseconds since 1970. */
-  #leasedUntil = 0;
+  #renewing: ReturnType<typeof setInterval> | undefined;
 
   constructor(host: WorkerHost) {
     this.#host = host;
@@ -58,28 +63,31 @@ class BatchesWorker implements WorkerPart {
       onBooked.get(call)?.(ledger.charged?.(attempts) ?? 0);
   }
 
-  stop(): void {
-    if (this.#channel.isUp) this.#channel.send({ leaves: true });
-    void this.#running?.then((running) => running.leave());
+  /** Resolves when the lines that ran have ended. */
+  async stop(): Promise<void> {
+    this.#isLeaving = true;
+    await this.#ready();
+    await (await this.#running)?.leave();
+    clearInterval(this.#renewing);
   }
 
+  /** Tells the keeper of this worker and its runners, which renews their leases. */
   async #ready(): Promise<void> {
-    if (!this.#channel.isUp || !this.#isOn) return;
+    const isFull = !this.#isOn || this.#isLeaving;
+    if (!this.#channel.isUp || (isFull && !this.#isKnown)) return;
+    this.#isKnown = true;
     const { folder } = batchesSection.of(this.#config);
     const ready = (await this.#running)?.own ?? [];
-    this.#channel.send({ ready, ...(folder !== undefined && { folder }) });
+    if (!this.#channel.isUp) return;
+    this.#channel.send({ ready, ...(folder !== undefined && { folder }), ...(isFull && { isFull }) });
   }
 
   #receive(message: BatchesDown): void {
     if ("number" in message) this.#asks.received(message.number, message.answer);
-    else if ("until" in message) this.#leasedUntil = message.until;
     else if ("run" in message) {
-      this.#leasedUntil = Math.max(this.#leasedUntil, message.run.until);
+      this.#renewing ??= setInterval(() => void this.#ready(), RENEW_MS);
       void this.#loaded().then((running) => running.begin(message.run));
-    } else
-      void this.#running?.then((running) =>
-        "stop" in message ? running.cancel(message.stop) : running.lose(message.lost),
-      );
+    } else void this.#running?.then((running) => told(running, message));
   }
 
   #loaded(): Promise<Running> {
@@ -90,8 +98,17 @@ class BatchesWorker implements WorkerPart {
           files: () => keptFiles.get(this.#host.offers),
           tell: (progress) => this.#asks.ask({ progress }),
           again: (again) => this.#asks.ask({ again }),
-          leasedUntil: () => this.#leasedUntil,
+          gone: (gone) => this.#channel.isUp && this.#channel.send({ gone }),
         }),
     ));
   }
+}
+
+function told(
+  running: Running,
+  message: Extract<BatchesDown, { stop: unknown } | { lost: unknown } | { held: unknown }>,
+) {
+  if ("stop" in message) running.cancel(message.stop);
+  else if ("lost" in message) running.lose(message.lost);
+  else running.hold(message.held, message.until);
 }

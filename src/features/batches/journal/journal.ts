@@ -5,7 +5,7 @@
  */
 import { open, rm } from "node:fs/promises";
 import type { Nano } from "../../../ledger/money.ts";
-import type { State } from "../batch.ts";
+import type { BatchUsage, Ending, State } from "../batch.ts";
 import { AppendFile } from "./append-file.ts";
 import type { LineTable } from "./line-table.ts";
 import { encodeRecord, type End, type Goal, type JournalRecord } from "./record.ts";
@@ -15,6 +15,13 @@ import { type ResultLine, resultsIn, type ResultsQuery } from "./results.ts";
 export interface JournalOptions {
   /** Milliseconds that a record may wait for others. */
   readonly gatherMs?: number;
+}
+
+/** What is known of the end of an attempt besides. */
+export interface EndFacts {
+  /** Absent: `done` for a result, `failed` for an error. */
+  readonly ending?: Ending;
+  readonly usage?: BatchUsage;
 }
 
 /** The promise of a record is kept within 50 ms, and a disk may need most of them. */
@@ -93,13 +100,20 @@ export class Journal {
    * @param cost what the attempt cost, in nano-dollars
    * @throws Error that the line has ended; of the disk, after which the line may be ended once more
    */
-  async end(n: number, a: number, to: Goal, result: Uint8Array, cost: Nano): Promise<void> {
+  async end(
+    n: number,
+    a: number,
+    to: Goal,
+    result: Uint8Array,
+    cost: Nano,
+    facts: EndFacts = {},
+  ): Promise<void> {
     if (this.lines.stateOf(n) === "ended") throw new Error(`Line ${n} has ended.`);
     if (!Number.isSafeInteger(cost))
       throw new Error(`A cost is a whole number of nano-dollars, not ${cost}.`);
     if (result.includes(LF)) throw new Error(`The result of line ${n} has a line break.`);
     const len = to === "again" ? 0 : result.length + 1;
-    const record: End = { ...{ t: "end", n, a, to }, off: 0, len, cost: String(cost) };
+    const record: End = { ...{ t: "end", n, a, to }, off: 0, len, cost: String(cost), ...shortened(facts) };
     await this.#writeOf(n, record, to === "again" ? undefined : result);
   }
 
@@ -190,6 +204,13 @@ export class Journal {
       settle();
     }
   }
+}
+
+function shortened({ ending, usage }: EndFacts): Pick<End, "e" | "u"> {
+  return {
+    ...(ending && { e: ending }),
+    ...(usage && { u: [usage.input, usage.cached, usage.output, usage.reasoning] }),
+  };
 }
 
 const LF = 0x0a;

@@ -1,5 +1,5 @@
 /** What became of each line, in arrays by its number: 100,000 lines take at most 5 MB. */
-import type { Nano } from "../../../ledger/money.ts";
+import type { Batch } from "../batch.ts";
 import type { End, Start } from "./record.ts";
 
 /** `begun`: an attempt has no end. `fresh`: the next attempt may go out, which may be the first. */
@@ -16,6 +16,9 @@ export interface Place {
   readonly length: number;
 }
 
+/** Sums of a batch: lines by their ending, tokens and nano-dollars of all attempts that have ended. */
+export type Sums = Pick<Batch, "done" | "failed" | "cancelled" | "late" | "usage" | "cost">;
+
 const FRESH = 0;
 const BEGUN = 1;
 const OUT = 2;
@@ -31,8 +34,14 @@ export class LineTable {
   #order = new Uint32Array(0);
   #calls = new Map<number, string>();
   #ended = 0;
-  /** Of all attempts that have ended. */
-  cost: Nano = 0;
+  #sums: Sums = {
+    ...{ done: 0, failed: 0, cancelled: 0, late: 0, cost: 0 },
+    usage: { input: 0, cached: 0, output: 0, reasoning: 0 },
+  };
+
+  get sums(): Sums {
+    return this.#sums;
+  }
 
   /** Number of lines that have ended. */
   get ended(): number {
@@ -64,10 +73,11 @@ export class LineTable {
   }
 
   /** @param fence of the runner that wrote the record */
-  end({ n, a, to, off, len, cost }: Omit<End, "t">, fence: number): void {
+  end(end: Omit<End, "t">, fence: number): void {
+    const { n, a, to, off, len } = end;
     this.#grow(n);
     if (this.stateOf(n) === "ended") return;
-    this.cost += Number(cost);
+    this.#sums = summed(this.#sums, end);
     this.#calls.delete(n);
     this.#attempts[n] = a;
     if (to === "again") {
@@ -110,6 +120,24 @@ export class LineTable {
     this.#lengths = larger(new Uint32Array(size), this.#lengths);
     this.#order = larger(new Uint32Array(size), this.#order);
   }
+}
+
+function summed(sums: Sums, { to, cost, e, u = [0, 0, 0, 0] }: Omit<End, "t">): Sums {
+  const [input, cached, output, reasoning] = u;
+  const { usage } = sums;
+  const next = {
+    ...sums,
+    cost: sums.cost + Number(cost),
+    usage: {
+      input: usage.input + input,
+      cached: usage.cached + cached,
+      output: usage.output + output,
+      reasoning: usage.reasoning + reasoning,
+    },
+  };
+  if (to === "again") return next;
+  const ending = e ?? (to === "out" ? "done" : "failed");
+  return { ...next, [ending]: next[ending] + 1 };
 }
 
 function larger<Table extends { set(values: Table): void }>(to: Table, from: Table): Table {

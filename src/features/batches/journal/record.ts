@@ -3,7 +3,7 @@
  * checksum is CRC-32 rather than CRC-32C, because Bun has it built in; both find a record that was not written whole.
  */
 import { type Json, isObject, parseJson } from "../../../core/json.ts";
-import type { State } from "../batch.ts";
+import type { Ending, State } from "../batch.ts";
 
 /** The first record of a runner: up to which byte it has read each earlier journal, by fencing number. */
 export interface Took {
@@ -33,6 +33,10 @@ export interface End {
   readonly len: number;
   /** Nano-dollars as a decimal number. */
   readonly cost: string;
+  /** How the line ended; absent: `done` for a result, `failed` for an error. */
+  readonly e?: Ending;
+  /** Tokens: input, the part of it that was cached, output, the part of it that was reasoning. Absent: none. */
+  readonly u?: readonly [input: number, cached: number, output: number, reasoning: number];
 }
 
 /** The state of the batch at a time, in milliseconds since 1970. */

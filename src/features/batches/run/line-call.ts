@@ -1,7 +1,7 @@
 /** One try of a line: a call of its caller, without a client. */
 import { GatewayError } from "../../../core/error.ts";
-import type { RefusalReason } from "../../../core/refusal.ts";
 import type { Call } from "../../../core/call.ts";
+import type { RefusalReason } from "../../../core/refusal.ts";
 import type { Principal } from "../../../core/principal.ts";
 import { NO_USAGE, type Usage } from "../../../core/events.ts";
 import { within } from "../../../core/within.ts";
@@ -10,6 +10,9 @@ import { batchId, batchLine, type Line, onBooked } from "../columns.ts";
 
 /** The record of a call is written with its answer; one that is late was lost with the process. Milliseconds. */
 const BOOKED_MS = 30_000;
+
+/** As servers log a client that went away. */
+const CLOSED = 499;
 
 export interface LineCall {
   readonly url: string;
@@ -47,20 +50,36 @@ export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): P
   });
   const booked = Promise.withResolvers<{ cost: number; usage: Usage }>();
   let made: Call | undefined;
-  const answer = await host.call(request, {
-    principal,
-    address,
-    begins(begun) {
-      made = begun;
-      batchId.set(begun, batch);
-      batchLine.set(begun, line);
-      onBooked.set(begun, (cost) => booked.resolve({ cost, usage: begun.attempt?.usage ?? NO_USAGE }));
-    },
-  });
-  const bytes = new Uint8Array(await answer.arrayBuffer());
+  const { status, headers, bytes } = await answered(
+    host.call(request, {
+      principal,
+      address,
+      begins(begun) {
+        made = begun;
+        batchId.set(begun, batch);
+        batchLine.set(begun, line);
+        onBooked.set(begun, (cost) => booked.resolve({ cost, usage: begun.attempt?.usage ?? NO_USAGE }));
+      },
+    }),
+    signal,
+  );
   const late = () => new GatewayError("internal", "The record of a line was not written.");
   const { cost, usage } = await within(booked.promise, BOOKED_MS, late);
-  const { status, headers } = answer;
-  const refused = made?.refused;
-  return { status, id: made?.id ?? "", headers, body: bytes, usage, cost, ...(refused && { refused }) };
+  const { id = "", refused } = made ?? {};
+  return { status, id, headers, body: bytes, usage, cost, ...(refused && { refused }) };
+}
+
+/** A call that the signal ended has an empty answer. */
+async function answered(
+  call: Promise<Response>,
+  signal: AbortSignal,
+): Promise<{ status: number; headers: Headers; bytes: Uint8Array }> {
+  try {
+    const answer = await call;
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    return { status: answer.status, headers: answer.headers, bytes };
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+    return { status: CLOSED, headers: new Headers(), bytes: new Uint8Array() };
+  }
 }

@@ -34,7 +34,7 @@ export async function writeResults(
   };
 }
 
-export function countsOf({ lines }: Pick<Journal, "lines">): { out: number; err: number } {
+function countsOf({ lines }: Pick<Journal, "lines">): { out: number; err: number } {
   const counts = { out: 0, err: 0 };
   for (const { to } of lines.places("completion")) counts[to]++;
   return counts;

@@ -1,4 +1,4 @@
-/** @param signal ends the wait early */
+/** Waits some milliseconds, or until the signal ends the wait. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

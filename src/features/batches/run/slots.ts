@@ -42,6 +42,7 @@ export class Slots {
   async take(path: string, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     await this.#isFree(signal);
+    if (signal.aborted) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiting: Waiting = { path, go: () => resolve(true) };
     const left = () => {

@@ -46,7 +46,7 @@ async function checkBatch(folder: string, fence: number): Promise<number> {
   // Each attempt is paid once, also those of runners that were killed.
   const attempts = (n: number) => Array.from({ length: n }, (_, at) => at + 1);
   const cost = results.flatMap(({ line, attempts: n }) => attempts(n).map((a) => costOf(line, a)));
-  expect(lines.cost).toBe(cost.reduce((sum, one) => sum + one, 0));
+  expect(lines.sums.cost).toBe(cost.reduce((sum, one) => sum + one, 0));
   // A call that went out is in the journal, and went out once.
   const calls = readFileSync(join(folder, "calls"), "utf8").trimEnd().split("\n");
   expect(new Set(calls).size).toBe(calls.length);

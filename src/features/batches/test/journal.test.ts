@@ -64,7 +64,7 @@ test("the next runner finds what ended, what had begun and what it cost", async 
   ]);
   expect([1, 2, 4, 5].map((n) => second.lines.attemptsOf(n))).toEqual([1, 1, 1, 0]);
   expect([...second.lines.begun()]).toEqual([[2, "call-2"]]);
-  expect([second.lines.cost, second.lines.ended]).toEqual([44, 3]);
+  expect([second.lines.sums.cost, second.lines.ended]).toEqual([44, 3]);
   expect(second.state).toEqual({ state: "running", at: 5000 });
   await second.start(4, 2, "call-4b");
   await second.end(4, 2, "out", bytesOf('{"n":4}'), 40);
@@ -73,7 +73,7 @@ test("the next runner finds what ended, what had begun and what it cost", async 
     expect(await resultsOf(journal, "out", "completion")).toEqual(['{"n":3}\n', '{"n":4}\n', '{"n":2}\n']);
     expect(await resultsOf(journal, "err", "input")).toEqual(['{"n":1}\n', '{"n":7}\n']);
     expect(await resultsOf(journal, "all", "input")).toEqual([1, 2, 3, 4, 7].map((n) => `{"n":${n}}\n`));
-    expect(journal.lines.cost).toBe(104);
+    expect(journal.lines.sums.cost).toBe(104);
   }
 });
 
@@ -120,7 +120,7 @@ test("what a runner without a lease appends counts no more, for all runners afte
   for (const fence of [3, 4]) {
     const next = await opened(path, fence);
     expect(next.lines.stateOf(2)).toBe("fresh");
-    expect(next.lines.cost).toBe(7);
+    expect(next.lines.sums.cost).toBe(7);
     expect(await resultsOf(next, "all", "input")).toEqual(['"lost"\n']);
     await stale.start(fence, 1, "stale");
   }
@@ -169,7 +169,7 @@ test("a journal cut at any byte, or with a wrong byte, counts up to its last who
   }
   writeFileSync(file, whole);
   const second = await opened(path, 2);
-  expect(second.lines.cost).toBe(6);
+  expect(second.lines.sums.cost).toBe(6);
   // The next runner relied on these records, so their loss is no crash but damage.
   truncateSync(file, whole.length - 1);
   await expect(recover(path)).rejects.toThrow("is damaged");
@@ -229,5 +229,5 @@ test("a full disk refuses records, and the journal goes on when there is room ag
   await journal.end(3, 1, "err", bytesOf('"three"'), 3);
   const next = await opened(disk.path, 2);
   expect(await resultsOf(next, "all", "input")).toEqual(['"one"\n', '"two"\n', '"three"\n']);
-  expect(next.lines.cost).toBe(6);
+  expect(next.lines.sums.cost).toBe(6);
 });

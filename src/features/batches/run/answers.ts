@@ -1,13 +1,15 @@
-/** What the answer to a line means for the line, and for those that follow. */
-import type { Usage } from "../../../core/events.ts";
+/** What an answer means for its line, and for those behind it. */
+import type { BatchUsage } from "../batch.ts";
 import type { LineAnswer } from "./line-call.ts";
+
+/** Waits between two tries of a line; the last one counts for all further ones. Milliseconds. */
+const BACKOFF_MS = [500, 2_000, 8_000, 30_000] as const;
 
 /** Errors that may pass: RFC 9110 and the statuses of vendors for overload. */
 export function mayPass({ status }: LineAnswer): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-/** The provider has too much to do. */
 export function isBusy(answer: LineAnswer | undefined): boolean {
   return answer !== undefined && !isQuota(answer) && [408, 429, 503, 504, 529].includes(answer.status);
 }
@@ -17,13 +19,23 @@ export function isQuota({ refused }: LineAnswer): boolean {
   return refused === "budget";
 }
 
-/** Milliseconds that the provider asks for; 0: none. */
+/** Weir ended the call because it stops. */
+export function isCut({ status, body }: LineAnswer): boolean {
+  return status === 503 && Buffer.from(body).includes("shutting_down");
+}
+
+/** Milliseconds. @param tries of the line before */
+export function waitBehind(answer: LineAnswer, tries: number): number {
+  const backoff = BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)]!;
+  return Math.max(retryAfterOf(answer), backoff * (0.5 + Math.random()));
+}
+
+/** Milliseconds that a provider asked for. */
 export function retryAfterOf(answer: LineAnswer | undefined): number {
   const seconds = Number(answer?.headers.get("retry-after"));
   return Number.isFinite(seconds) ? Math.min(seconds, 3_600) * 1_000 : 0;
 }
 
-/** The sentence of an error. */
 export function messageOf({ body }: LineAnswer): string | undefined {
   try {
     const { error } = JSON.parse(Buffer.from(body).toString()) as { error?: { message?: string } };
@@ -33,7 +45,7 @@ export function messageOf({ body }: LineAnswer): string | undefined {
   }
 }
 
-/** All input tokens, what caches held included. */
-export function inputOfUsage({ input, cacheRead, cacheWrite }: Usage): number {
-  return input + cacheRead + cacheWrite;
+export function usageOf({ usage }: LineAnswer): BatchUsage {
+  const { input, cacheRead, cacheWrite, output, reasoning } = usage;
+  return { input: input + cacheRead + cacheWrite, cached: cacheRead, output, reasoning };
 }

@@ -1,0 +1,172 @@
+/** Runs the lines of one batch: tries, waits, and notes in the journal. */
+import type { Principal } from "../../../core/principal.ts";
+import type { WorkerHost } from "../../../gateway/seams.ts";
+import type { Ending } from "../batch.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Goal } from "../journal/record.ts";
+import type { Run } from "../messages.ts";
+import { isBusy, isCut, isQuota, mayPass, messageOf, retryAfterOf, usageOf, waitBehind } from "./answers.ts";
+import { type Ends, Left } from "./ends.ts";
+import type { InputLine } from "./input.ts";
+import { askLine, type LineAnswer } from "./line-call.ts";
+import { answeredLine, type Unanswered, unansweredLine } from "./result.ts";
+import type { LineSeal } from "./seal.ts";
+import { sleep } from "./sleep.ts";
+import type { Slots } from "./slots.ts";
+
+export interface LineRunOptions {
+  readonly host: Pick<WorkerHost, "call">;
+  readonly run: Run;
+  /** The key may have been revoked since the line before. */
+  caller(): Principal | undefined | "gone";
+  readonly journal: Journal;
+  readonly seal: LineSeal;
+  readonly slots: Slots;
+  readonly ends: Ends;
+  readonly retries: number;
+  /** A line that was cut, and that may be paid, is run once more. */
+  readonly again: boolean;
+  /** A line begins. */
+  begins(): Promise<void>;
+  /** Resolves while no other runner has the batch. @throws Left */
+  leased(): Promise<void>;
+  /** Repeats what the disk refuses. @throws Left */
+  durably(write: () => Promise<void>): Promise<void>;
+  /** A line has ended. */
+  ended(): void;
+}
+
+export class LineRun {
+  readonly #options: LineRunOptions;
+  /** Calls that run. */
+  #calls = 0;
+  /** Lines that wait for a call to end, and so for a part of their budget. */
+  readonly #short: (() => void)[] = [];
+
+  constructor(options: LineRunOptions) {
+    this.#options = options;
+  }
+
+  /** Has a place, and gives it back. @param tried number of the first try, from 1 @throws Left, and Error of the gateway */
+  async run(line: InputLine, tried: number): Promise<void> {
+    const { slots, ends, run } = this.#options;
+    const { path } = run.owner;
+    let attempt = tried;
+    let hasPlace = true;
+    const giveBack = (answer?: LineAnswer) => {
+      if (hasPlace) slots.give(path, isBusy(answer), retryAfterOf(answer));
+      hasPlace = false;
+    };
+    try {
+      await this.#options.begins();
+      for (;;) {
+        const principal = this.#options.caller();
+        if (principal === "gone") return await this.unanswered(line, "key_gone", attempt);
+        const answer = await this.#try(line, attempt, principal);
+        if (ends.isLost) throw new Left();
+        const wait = this.#waitBehind(answer, attempt - tried);
+        giveBack(answer);
+        if (wait === undefined) return await this.#answered(line, answer, attempt);
+        await this.#note(line, attempt, "again", undefined, answer);
+        attempt++;
+        if (wait === "a call") await this.#callEnds();
+        else await sleep(wait, ends.enough);
+        if (!ends.enough.aborted) hasPlace = await slots.take(path, ends.enough);
+        if (ends.left.aborted || ends.enough.reason === "fault") throw new Left();
+        if (!hasPlace) return await this.unanswered(line, ends.code, attempt);
+      }
+    } finally {
+      giveBack();
+      this.#short.shift()?.();
+    }
+  }
+
+  /** A line that an earlier runner began, and of which it wrote no end. @param cost what the books have of the try */
+  async cut(line: InputLine, attempt: number, answer?: LineAnswer): Promise<"again" | "ended"> {
+    if (this.#options.again || answer?.cost === 0) {
+      await this.#note(line, attempt, "again", undefined, answer);
+      return "again";
+    }
+    await this.unanswered(line, "upstream_lost", attempt, answer && { ...answer, body: NOTHING });
+    return "ended";
+  }
+
+  /** The line ends without an answer of a provider. @param answer of weir */
+  async unanswered(line: InputLine, code: Unanswered, attempt = 1, answer?: LineAnswer): Promise<void> {
+    const written = unansweredLine(line.customId, code, answer && messageOf(answer));
+    await this.#note(line, attempt, "err", written, answer, ENDINGS[code]);
+    this.#options.ended();
+  }
+
+  async #try(line: InputLine, attempt: number, principal: Principal | undefined): Promise<LineAnswer> {
+    const { host, run, journal, ends, leased, durably } = this.#options;
+    const { id } = run.batch;
+    await leased();
+    await durably(() => journal.start(line.number, attempt, `weir-${id}-${line.number}`));
+    try {
+      // A runner that takes the batch over later finds the start, and does not ask.
+      await leased();
+    } catch (left) {
+      if (!ends.isLost) await this.#note(line, attempt, "again");
+      throw left;
+    }
+    this.#calls++;
+    try {
+      return await askLine(host, {
+        ...{ url: line.url, body: line.body, principal, address: run.owner.address },
+        ...{ batch: id, line: { number: line.number, attempt: attempt - 1 } },
+        signal: ends.cut,
+      });
+    } finally {
+      this.#calls--;
+    }
+  }
+
+  /** Resolves when another line has ended, for one line after the other. */
+  #callEnds(): Promise<void> {
+    return new Promise((resolve) => this.#short.push(resolve));
+  }
+
+  /** Milliseconds until the next try, or that the line waits for what others give back; undefined: the answer is the last one. */
+  #waitBehind(answer: LineAnswer, tries: number): number | "a call" | undefined {
+    const { ends, retries } = this.#options;
+    if (ends.cut.aborted || (ends.left.aborted && isCut(answer))) return undefined;
+    if (isQuota(answer)) return this.#calls > 0 ? "a call" : undefined;
+    return mayPass(answer) && tries < retries ? waitBehind(answer, tries) : undefined;
+  }
+
+  async #answered(line: InputLine, answer: LineAnswer, attempt: number): Promise<void> {
+    const { ends } = this.#options;
+    if (isQuota(answer)) return this.unanswered(line, "insufficient_quota", attempt, answer);
+    if (ends.left.aborted && isCut(answer)) return void (await this.cut(line, attempt, answer));
+    if (ends.cut.aborted && answer.body.length === 0)
+      return this.unanswered(line, ends.code, attempt, answer);
+    const isDone = answer.status >= 200 && answer.status < 300;
+    await this.#note(line, attempt, isDone ? "out" : "err", answeredLine(line.customId, answer), answer);
+    this.#options.ended();
+  }
+
+  async #note(
+    { number }: InputLine,
+    attempt: number,
+    to: Goal,
+    result?: Uint8Array,
+    answer?: LineAnswer,
+    ending?: Ending,
+  ): Promise<void> {
+    const { journal, seal, durably } = this.#options;
+    const sealed = result ? seal.seal(result, number) : NOTHING;
+    const facts = { ...(ending && { ending }), ...(answer && { usage: usageOf(answer) }) };
+    await durably(() => journal.end(number, attempt, to, sealed, answer?.cost ?? 0, facts));
+  }
+}
+
+const ENDINGS: Readonly<Record<Unanswered, Ending>> = {
+  batch_expired: "late",
+  batch_cancelled: "cancelled",
+  insufficient_quota: "failed",
+  upstream_lost: "failed",
+  key_gone: "failed",
+};
+
+const NOTHING = new Uint8Array();

@@ -28,7 +28,9 @@ export class BucketShop implements FileShop {
         waiting = 0;
       }
     } catch (cause) {
-      await Promise.resolve(writer.end(cause as Error)).catch(() => {});
+      // The writer of the runtime cannot give up: it makes an object of what it has.
+      await Promise.resolve(writer.end()).catch(() => {});
+      await this.del(name).catch(() => {});
       throw cause;
     }
     await writer.end();

@@ -224,6 +224,30 @@ CREATE TABLE alert_deliveries (id TEXT NOT NULL, webhook TEXT NOT NULL, place TE
 CREATE INDEX alert_deliveries_at ON alert_deliveries (at);
 
 
+-- batches, sqlite, 1
+
+-- The lines and results of all batches of a store are sealed with keys that are derived from it: 32 bytes as base64url.
+CREATE TABLE batches_secret (id TEXT PRIMARY KEY, secret TEXT NOT NULL) STRICT, WITHOUT ROWID;
+-- created, ended, lease: milliseconds since 1970. fence: number of the runner, the last one counts. node: who has the lease until
+-- the time of lease. batch: the rest, as JSON.
+CREATE TABLE batches (id TEXT PRIMARY KEY, path TEXT NOT NULL, key_id TEXT, person TEXT, created INTEGER NOT NULL, ended INTEGER,
+  fence INTEGER NOT NULL, node TEXT NOT NULL, lease INTEGER NOT NULL, batch TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX batches_created ON batches (created, id);
+CREATE INDEX batches_open ON batches (ended, lease);
+
+
+-- batches, postgres, 1
+
+-- The lines and results of all batches of a store are sealed with keys that are derived from it: 32 bytes as base64url.
+CREATE TABLE batches_secret (id TEXT PRIMARY KEY, secret TEXT NOT NULL) ;
+-- created, ended, lease: milliseconds since 1970. fence: number of the runner, the last one counts. node: who has the lease until
+-- the time of lease. batch: the rest, as JSON.
+CREATE TABLE batches (id TEXT PRIMARY KEY, path TEXT NOT NULL, key_id TEXT, person TEXT, created bigint NOT NULL, ended bigint,
+  fence bigint NOT NULL, node TEXT NOT NULL, lease bigint NOT NULL, batch TEXT NOT NULL) ;
+CREATE INDEX batches_created ON batches (created, id);
+CREATE INDEX batches_open ON batches (ended, lease);
+
+
 -- capture, sqlite, 1
 
 -- kind, what: a session by its hash, a key by its id, or a path. path: where it lies. ends: milliseconds since 1970, as created.

@@ -42,7 +42,11 @@ async function part(upload: string, bytes: Uint8Array<ArrayBuffer>): Promise<str
 
 const post = async (path: string, body: object) =>
   (await (
-    await ask(path, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } })
+    await ask(path, {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    })
   ).json()) as { id: string; file: { id: string } };
 
 test("20 parts over two workers become one file, which 20 readers have from both", async () => {

@@ -74,6 +74,9 @@ const CONTENTS = {
   listCaptureRules: ADMINS,
   createCaptureRule: ADMINS,
   deleteCaptureRule: ADMINS,
+  listStoredFiles: AUDITORS,
+  getStoredFile: AUDITORS,
+  deleteStoredFile: ADMINS,
 };
 
 const KEYS = {

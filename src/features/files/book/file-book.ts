@@ -82,6 +82,21 @@ export class FileBook {
     return { files: isBefore ? files.reverse() : files, hasMore: found.length > limit };
   }
 
+  /** The newest files of a path and below. @param before older ones than this one */
+  async within(path: string, limit: number, before?: string): Promise<FilesAnswer> {
+    const choice = new FileChoice(this.#options.now());
+    if (path !== "/") {
+      const below = `${path}/`;
+      choice.and(
+        `(path = ${choice.value(path)} OR substr(path, 1, ${below.length}) = ${choice.value(below)})`,
+      );
+    }
+    if (before !== undefined) choice.and(`id < ${choice.value(before)}`);
+    const end = `ORDER BY id DESC LIMIT ${limit + 1}`;
+    const found = await this.#options.host.read((sql) => choice.read(sql, end));
+    return { files: found.slice(0, limit), hasMore: found.length > limit };
+  }
+
   /** Deletes a row. @returns it, so that its bytes are deleted */
   remove(id: string): Promise<FilesAnswer> {
     return Refused.caught(() =>

@@ -73,7 +73,7 @@ export class Running {
 
   /** Another runner has the batch. */
   lose(of: RunnerId): void {
-    if (this.#of(of)?.lose()) this.#runners.delete(of.id);
+    this.#of(of)?.lose();
   }
 
   /** No line begins any more. Resolves when all have ended that run. */

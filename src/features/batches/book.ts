@@ -2,6 +2,7 @@
 import type { KeeperHost } from "../../keeper/seams.ts";
 import type { Sql, SqlValue } from "../../keeper/store/sql.ts";
 import { type Batch, isEnd, mayMove, moved, phase } from "./batch.ts";
+import { bookedIn, forgetBooked } from "./booked.ts";
 import type { BatchAnswer, BatchAsk, Page, Progress, RunnerId } from "./messages.ts";
 import type { Owner, Seer } from "./owner.ts";
 
@@ -110,8 +111,14 @@ export class BatchBook {
       const known = { ...kept.batch, ...facts };
       const next = to && mayMove(known, to) ? moved(known, to, Date.now(), facts?.reason) : known;
       await write(sql, kept, next);
+      if (isEnd(next.state)) await forgetBooked(sql, id);
       return { batch: next };
     });
+  }
+
+  /** What the books have of the lines of a batch that has not ended. */
+  async booked(id: string): Promise<BatchAnswer> {
+    return { booked: await this.#host.read((sql) => bookedIn(sql, id)) };
   }
 
   /** Batches that have not ended, and that no node has. @param now milliseconds since 1970 */

@@ -1,5 +1,6 @@
 /** What the parts of batches in workers and in the keeper tell each other. */
 import type { Batch, State } from "./batch.ts";
+import type { Booked } from "./booked.ts";
 import type { Owner, Seer } from "./owner.ts";
 
 /** What a runner tells of a batch. Numbers replace those of before. */
@@ -41,6 +42,8 @@ export type BatchAsk =
   | { readonly remove: { readonly id: string; readonly seer: Seer } }
   /** A runner that a fault has stopped goes on: as another one, because its journal may end in a broken record. */
   | { readonly again: RunnerId }
+  /** What the books have of its lines. */
+  | { readonly booked: { readonly id: string } }
   | { readonly progress: Progress & RunnerId };
 
 /** `refused`: the sentence for the client, and its code. */
@@ -49,6 +52,7 @@ export type BatchAnswer =
   | { readonly batches: readonly Batch[]; readonly hasMore: boolean }
   /** A new runner: its number, and until when it has the batch, in milliseconds since 1970. */
   | { readonly fence: number; readonly until: number }
+  | { readonly booked: readonly Booked[] }
   | { readonly none: true }
   | { readonly refused: "batch_limit" | "ended" | "running" | "stale"; readonly batch?: Batch };
 

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { isSealed, rowOf } from "../../core/envelope.ts";
 import type { FeatureTables, KeeperHost } from "../../keeper/seams.ts";
+import { BOOKED_ROWS, isOfBatch, writeBooked } from "./booked.ts";
 
 const FIRST = `
 -- The lines and results of all batches of a store are sealed with keys that are derived from it: 32 bytes as base64url.
@@ -15,10 +16,12 @@ CREATE INDEX batches_open ON batches (ended, lease);
 `;
 
 export const tables: FeatureTables = {
-  migrations: [FIRST],
-  copied: ["batches_secret", "batches"],
+  migrations: [FIRST, BOOKED_ROWS],
+  copied: ["batches_secret", "batches", "batches_calls"],
   sealed: [{ table: "batches_secret", column: "secret", key: ["id"], isPlain: true }],
-  recovered: ["batches_secret", "batches"],
+  recovered: ["batches_secret", "batches", "batches_calls"],
+  commit: { takes: isOfBatch, write: (sql, _, calls) => writeBooked(sql, calls) },
+  kept: [{ table: "batches_calls", key: ["number"], old: ({ calls }) => `number < ${calls}` }],
 };
 
 const ID = "lines";

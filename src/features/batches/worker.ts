@@ -97,6 +97,7 @@ class BatchesWorker implements WorkerPart {
           host: this.#host,
           files: () => keptFiles.get(this.#host.offers),
           tell: (progress) => this.#asks.ask({ progress }),
+          booked: (id) => this.#asks.ask({ booked: { id } }),
           again: (again) => this.#asks.ask({ again }),
           gone: (gone) => this.#channel.isUp && this.#channel.send({ gone }),
         }),

@@ -45,7 +45,7 @@ export function messageOf({ body }: LineAnswer): string | undefined {
   }
 }
 
-export function usageOf({ usage }: LineAnswer): BatchUsage {
+export function usageOf({ usage }: Pick<LineAnswer, "usage">): BatchUsage {
   const { input, cacheRead, cacheWrite, output, reasoning } = usage;
   return { input: input + cacheRead + cacheWrite, cached: cacheRead, output, reasoning };
 }

@@ -36,6 +36,8 @@ export interface LineRunOptions {
   ended(): void;
 }
 
+type Charged = Pick<LineAnswer, "cost" | "usage">;
+
 export class LineRun {
   readonly #options: LineRunOptions;
   /** Calls that run. */
@@ -81,20 +83,29 @@ export class LineRun {
     }
   }
 
-  /** A line that an earlier runner began, and of which it wrote no end. @param cost what the books have of the try */
-  async cut(line: InputLine, attempt: number, answer?: LineAnswer): Promise<"again" | "ended"> {
-    if (this.#options.again || answer?.cost === 0) {
-      await this.#note(line, attempt, "again", undefined, answer);
+  /**
+   * A try was cut, and the provider may have answered it. It is repeated if the books show that it was not paid, or if the config
+   * permits that it is paid twice. @param booked what the books have of it; undefined: nothing
+   */
+  async cut(line: InputLine, attempt: number, booked?: Charged): Promise<"again" | "ended"> {
+    if (this.#options.again || (booked && isFree(booked))) {
+      await this.#note(line, attempt, "again", undefined, booked);
       return "again";
     }
-    await this.unanswered(line, "upstream_lost", attempt, answer && { ...answer, body: NOTHING });
+    await this.unanswered(line, "upstream_lost", attempt, booked);
     return "ended";
   }
 
-  /** The line ends without an answer of a provider. @param answer of weir */
-  async unanswered(line: InputLine, code: Unanswered, attempt = 1, answer?: LineAnswer): Promise<void> {
-    const written = unansweredLine(line.customId, code, answer && messageOf(answer));
-    await this.#note(line, attempt, "err", written, answer, ENDINGS[code]);
+  /** The line ends without an answer of a provider. */
+  async unanswered(
+    line: InputLine,
+    code: Unanswered,
+    attempt = 1,
+    charged?: Charged,
+    message?: string,
+  ): Promise<void> {
+    const written = unansweredLine(line.customId, code, message);
+    await this.#note(line, attempt, "err", written, charged, ENDINGS[code]);
     this.#options.ended();
   }
 
@@ -137,7 +148,8 @@ export class LineRun {
 
   async #answered(line: InputLine, answer: LineAnswer, attempt: number): Promise<void> {
     const { ends } = this.#options;
-    if (isQuota(answer)) return this.unanswered(line, "insufficient_quota", attempt, answer);
+    if (isQuota(answer))
+      return this.unanswered(line, "insufficient_quota", attempt, answer, messageOf(answer));
     if (ends.left.aborted && isCut(answer)) return void (await this.cut(line, attempt, answer));
     if (ends.cut.aborted && answer.body.length === 0)
       return this.unanswered(line, ends.code, attempt, answer);
@@ -151,13 +163,13 @@ export class LineRun {
     attempt: number,
     to: Goal,
     result?: Uint8Array,
-    answer?: LineAnswer,
+    charged?: Charged,
     ending?: Ending,
   ): Promise<void> {
     const { journal, seal, durably } = this.#options;
     const sealed = result ? seal.seal(result, number) : NOTHING;
-    const facts = { ...(ending && { ending }), ...(answer && { usage: usageOf(answer) }) };
-    await durably(() => journal.end(number, attempt, to, sealed, answer?.cost ?? 0, facts));
+    const facts = { ...(ending && { ending }), ...(charged && { usage: usageOf(charged) }) };
+    await durably(() => journal.end(number, attempt, to, sealed, charged?.cost ?? 0, facts));
   }
 }
 
@@ -168,5 +180,10 @@ const ENDINGS: Readonly<Record<Unanswered, Ending>> = {
   upstream_lost: "failed",
   key_gone: "failed",
 };
+
+/** Nothing was paid: neither with money nor, where prices are unknown, with tokens. */
+function isFree({ cost, usage }: Charged): boolean {
+  return cost === 0 && Object.values(usage).every((tokens) => tokens === 0);
+}
 
 const NOTHING = new Uint8Array();

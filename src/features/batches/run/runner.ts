@@ -3,6 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import type { KeptFiles } from "../../../core/kept-files.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
 import { type Batch, isEnd, phase } from "../batch.ts";
+import type { Booked } from "../booked.ts";
 import { Journal } from "../journal/journal.ts";
 import type { BatchAnswer, Progress, Run, RunnerId } from "../messages.ts";
 import { callerOf } from "../owner.ts";
@@ -33,6 +34,8 @@ export interface RunnerOptions {
   readonly ends?: Ends;
   /** Tells the keeper. */
   tell(progress: Progress & RunnerId): Promise<BatchAnswer>;
+  /** Asks the keeper what the books have of lines. @param id of the batch */
+  booked(id: string): Promise<BatchAnswer>;
 }
 
 export interface RunnerSettings {
@@ -152,19 +155,32 @@ export class Runner {
     const { files, slots, run } = this.#options;
     const ends = this.#ends;
     const lines = this.#lineRun(journal, seal);
+    const booked = journal.lines.begun().size > 0 ? await this.#booked() : new Map<string, Booked>();
     const pending = new Pending(() => ends.fault());
     for await (const line of inputOf(this.#batch, files)) {
       if (ends.left.aborted || pending.hasFault) break;
       const state = journal.lines.stateOf(line.number);
       if (state === "ended") continue;
       const attempts = journal.lines.attemptsOf(line.number);
-      if (state === "begun" && (await lines.cut(line, attempts)) === "ended") continue;
+      const known = booked.get(`${line.number} ${attempts}`);
+      if (state === "begun" && (await lines.cut(line, attempts, known)) === "ended") continue;
       if (await slots.take(run.owner.path, ends.enough)) pending.add(lines.run(line, attempts + 1));
       else if (!ends.left.aborted && !pending.hasFault)
         await pending.note(lines.unanswered(line, ends.code, attempts + 1));
     }
     await pending.all();
     if (ends.left.aborted) throw new Left();
+  }
+
+  /** Waits for the keeper. @returns what the books have, by line and attempt */
+  async #booked(): Promise<ReadonlyMap<string, Booked>> {
+    for (;;) {
+      const answer = await this.#options.booked(this.id).catch(() => undefined);
+      if (answer && "booked" in answer)
+        return new Map(answer.booked.map((one) => [`${one.line} ${one.attempt}`, one]));
+      if (this.left.aborted) throw new Left();
+      await sleep(AWAY_MS, this.left);
+    }
   }
 
   #lineRun(journal: Journal, seal: LineSeal): LineRun {

@@ -16,7 +16,7 @@ const AWAY_MS = 500;
 
 type Settings = ReturnType<typeof batchesSection.of>;
 
-export interface RunningOptions extends Pick<RunnerOptions, "tell"> {
+export interface RunningOptions extends Pick<RunnerOptions, "tell" | "booked"> {
   readonly host: WorkerHost;
   /** Asks the keeper for the number of another runner, behind a fault. */
   again(of: RunnerId): Promise<BatchAnswer>;
@@ -90,13 +90,15 @@ export class Running {
 
   async #run(first: Run): Promise<void> {
     this.#pressure.watch();
-    const { host, tell, gone } = this.#options;
+    const { host, tell, booked, gone } = this.#options;
     let next: Run | undefined = first;
     for (let faults = 0; next; faults++) {
       const run: Run = next;
       const files = this.#options.files();
       if (!files) throw new Error("the gateway keeps no files, which batches need");
-      const runner = new Runner({ run, host, tell, files, slots: this.#slots, settings: this.#settings });
+      const runner = new Runner({
+        ...{ run, host, tell, booked, files, slots: this.#slots, settings: this.#settings },
+      });
       this.#runners.set(runner.id, runner);
       const fault = await runner.run().then(
         () => undefined,

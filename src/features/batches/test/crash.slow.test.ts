@@ -28,7 +28,12 @@ test.each(["worker", "keeper", "all"] as const)(
       expect(await isWhole(gateway)).toBe(true);
       const ids: string[] = [];
       for (let batch = 0; batch < BATCHES; batch++)
-        ids.push(await house.batch(gateway, Array.from({ length: LINES }, (_, at) => textOf(batch, at))));
+        ids.push(
+          await house.batch(
+            gateway,
+            Array.from({ length: LINES }, (_, at) => textOf(batch, at)),
+          ),
+        );
       for (let kill = 0; kill < KILLS; kill++) {
         await Bun.sleep(300 + Math.random() * 1_500);
         expect(await isWhole(gateway)).toBe(true);
@@ -36,8 +41,7 @@ test.each(["worker", "keeper", "all"] as const)(
           gateway.signalGroup("SIGKILL");
           await gateway.exited;
           gateway = await house.start();
-        } else
-          process.kill(which === "keeper" ? gateway.keeper()! : gateway.workers()[kill % 2]!, "SIGKILL");
+        } else process.kill(which === "keeper" ? gateway.keeper()! : gateway.workers()[kill % 2]!, "SIGKILL");
       }
       const batches = [];
       for (const id of ids) batches.push(await endOf(gateway, id, Number(process.env["MS"] ?? 300_000)));
@@ -72,4 +76,3 @@ test.each(["worker", "keeper", "all"] as const)(
     }
   },
 );
-

@@ -126,10 +126,9 @@ export class House {
     const db = new Database(join(this.state, "weir.db"), { readonly: true });
     const costs = new Map<string, number>();
     for (const { batch, cost } of db
-      .query<
-        { batch: string; cost: number },
-        []
-      >("SELECT json_extract(detail, '$.batch.batch') AS batch, SUM(cost) AS cost FROM calls GROUP BY 1")
+      .query<{ batch: string; cost: number }, []>(
+        "SELECT json_extract(detail, '$.batch.batch') AS batch, SUM(cost) AS cost FROM calls GROUP BY 1",
+      )
       .all())
       costs.set(`batch_${batch}`, cost);
     const one = (sql: string) => Number(Object.values(db.query<object, []>(sql).get()!)[0]);
@@ -154,12 +153,17 @@ export function clientOf({ url }: Pick<Serving, "url">): OpenAI {
 const ENDS = ["completed", "failed", "cancelled", "expired"];
 
 /** The batch when it has ended. A gateway that is killed answers later. */
-export async function endOf(gateway: Pick<Serving, "url" | "log">, id: string, ms = 300_000): Promise<OpenAI.Batch> {
+export async function endOf(
+  gateway: Pick<Serving, "url" | "log">,
+  id: string,
+  ms = 300_000,
+): Promise<OpenAI.Batch> {
   const client = clientOf(gateway);
-  for (const until = Date.now() + ms; ; ) {
+  for (const until = Date.now() + ms; ;) {
     const batch = await client.batches.retrieve(id).catch(() => undefined);
     if (batch && ENDS.includes(batch.status)) return batch;
-    if (Date.now() > until) throw new Error(`${id} does not end: ${JSON.stringify(batch)}\n${gateway.log.slice(-20).join("\n")}`);
+    if (Date.now() > until)
+      throw new Error(`${id} does not end: ${JSON.stringify(batch)}\n${gateway.log.slice(-20).join("\n")}`);
     await Bun.sleep(200);
   }
 }

@@ -11,10 +11,16 @@ const MS: Readonly<Record<string, number>> = {
 
 /** A size; one MB is 1,048,576 bytes. */
 export const size = (fallback: string, description: string) =>
-  Type.String({ pattern: "^[1-9]\\d{0,8}(B|KB|MB|GB|TB)$", default: fallback, description });
+  Type.String({
+    ...{ pattern: "^[1-9]\\d{0,8}(B|KB|MB|GB|TB)$", "x-expects": "a size such as 512MB" },
+    ...{ default: fallback, description },
+  });
 
 export const duration = (fallback: string, description: string) =>
-  Type.String({ pattern: "^[1-9]\\d{0,5}[smhd]$", default: fallback, description });
+  Type.String({
+    ...{ pattern: "^[1-9]\\d{0,5}[smhd]$", "x-expects": "a duration such as 30d" },
+    ...{ default: fallback, description },
+  });
 
 /** Bytes of a {@link size}. */
 export const bytesIn = (text: string): number => amountIn(text, BYTES);

@@ -39,13 +39,13 @@ export const filesSection = section(
     },
   ),
   {
-    after: ["responses"],
+    after: ["guards", "paidOnce", "cache", "tape", "capture", "responses"],
     faults: (written) => {
       const { where } = written as { where?: unknown };
       if (typeof where !== "string" || where === IN_STATE || where === NOWHERE) return [];
       if (isAbsolute(where) || BUCKET.test(where)) return [];
       const clause =
-        'files.where must be "state", "none", an absolute folder, or a bucket such as "s3://bucket/prefix"';
+        'where must be "state", "none", an absolute folder, or a bucket such as "s3://bucket/prefix"';
       return [{ path: ["files", "where"], clause }];
     },
   },

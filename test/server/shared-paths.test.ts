@@ -1,5 +1,6 @@
 /** Who asks at a path that the APIs of several vendors share. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { connect } from "node:net";
 import type { NamedPart, WorkerHost, WorkerPart } from "../../src/gateway/seams.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 
@@ -34,7 +35,11 @@ const telling: NamedPart<WorkerHost, WorkerPart> = {
 let gateway: RunningGateway;
 
 beforeAll(async () => {
-  gateway = await startGateway({ config: { keys: [{ name: "alice", key: KEY }] }, workers: [telling] });
+  const limits = { bodyMs: 1_000, bodyRate: 1_000_000 };
+  gateway = await startGateway({
+    config: { keys: [{ name: "alice", key: KEY }], limits },
+    workers: [telling],
+  });
 });
 
 afterAll(() => gateway.stop());
@@ -78,4 +83,15 @@ test("a body is read as it arrives, up to its limit", async () => {
   });
   const chunked = await fetch(`${gateway.url}/v1/things`, { method: "POST", headers, body: pieces });
   expect(chunked.status).toBe(413);
+});
+
+test("a body that stalls is a 408", async () => {
+  const socket = connect(gateway.port, "127.0.0.1");
+  const { promise, resolve } = Promise.withResolvers<string>();
+  socket.once("data", (data) => resolve(data.toString()));
+  socket.write(
+    `POST /v1/things HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${KEY}\r\ncontent-length: 1000\r\n\r\nbegin`,
+  );
+  expect(await promise).toStartWith("HTTP/1.1 408");
+  socket.destroy();
 });

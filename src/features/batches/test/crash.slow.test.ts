@@ -44,7 +44,7 @@ test.each(["worker", "keeper", "all"] as const)(
         } else process.kill(which === "keeper" ? gateway.keeper()! : gateway.workers()[kill % 2]!, "SIGKILL");
       }
       const batches = [];
-      for (const id of ids) batches.push(await endOf(gateway, id, Number(process.env["MS"] ?? 300_000)));
+      for (const id of ids) batches.push(await endOf(gateway, id));
       gateway.signal("SIGTERM");
       await gateway.exited;
       const { costs, granted, drawn } = house.books();

@@ -39,7 +39,11 @@ const RULES: readonly Rule[] = [
     may: ["src/core/", "@sinclair/typebox"],
     because: "the value of a column has the type of its schema",
   },
-  { from: "src/stream/", may: ["src/core/"], because: "bytes and frames know no format and no gateway" },
+  {
+    from: "src/stream/",
+    may: ["src/core/", "node:buffer"],
+    because: "bytes and frames know no format and no gateway",
+  },
   {
     from: "src/formats/shared/",
     may: ["src/core/", "src/stream/", "@sinclair/typebox"],

@@ -2,11 +2,11 @@
 import { GatewayError } from "../../core/error.ts";
 import { keptFiles } from "../../core/kept-files.ts";
 import type { Channel } from "../../core/channel.ts";
-import type { Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
-import { Asks } from "./asks.ts";
+import type { OwnRoute, Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
+import type { Asks } from "./asks.ts";
 import { onBooked } from "./columns.ts";
-import type { BatchesDown, BatchesUp } from "./messages.ts";
-import { batchRoutes } from "./routes/routes.ts";
+import { ROUTES } from "./declarations.ts";
+import type { BatchAnswer, BatchAsk, BatchesDown, BatchesUp } from "./messages.ts";
 import type { Running } from "./run/running.ts";
 import { batchesSection } from "./section.ts";
 
@@ -18,7 +18,7 @@ export const start = (host: WorkerHost): WorkerPart => new BatchesWorker(host);
 class BatchesWorker implements WorkerPart {
   readonly #host: WorkerHost;
   readonly #channel: Channel<BatchesUp, BatchesDown>;
-  readonly #asks: Asks;
+  #asks: Asks | undefined;
   #running: Promise<Running> | undefined;
   #isOn = false;
   #isLeaving = false;
@@ -30,10 +30,9 @@ class BatchesWorker implements WorkerPart {
   constructor(host: WorkerHost) {
     this.#host = host;
     this.#channel = host.channel();
-    this.#asks = new Asks(this.#channel);
     this.#channel.listen({
       up: () => void this.#ready(),
-      down: () => this.#asks.lost(),
+      down: () => this.#asks?.lost(),
       message: (message) => this.#receive(message),
     });
   }
@@ -41,13 +40,29 @@ class BatchesWorker implements WorkerPart {
   seams(config: object): Seams | undefined {
     const { on, share, window, perKey, lines } = batchesSection.of(config);
     if (!on) return undefined;
-    const { host, asks } = { host: this.#host, asks: this.#asks };
     const files = () => {
-      const found = keptFiles.get(host.offers);
+      const found = keptFiles.get(this.#host.offers);
       if (found) return found;
       throw new GatewayError("invalid-request", "The gateway keeps no files, which batches need.");
     };
-    return { routes: batchRoutes({ asks, files, share, window, perKey, lines }) };
+    const asks = { ask: (ask: BatchAsk) => this.#ask(ask) };
+    const routes = ROUTES.map((route): OwnRoute => {
+      const { method, path, id, summary } = route;
+      return {
+        ...{ method, path, id, summary, isShared: true },
+        async handle(request, visit) {
+          const { answer } = await import("./routes/routes.ts");
+          return answer(route, { asks, files, share, window, perKey, lines }, request, visit);
+        },
+      };
+    });
+    return { routes };
+  }
+
+  async #ask(ask: BatchAsk): Promise<BatchAnswer> {
+    const { Asks } = await import("./asks.ts");
+    this.#asks ??= new Asks(this.#channel);
+    return this.#asks.ask(ask);
   }
 
   serves(config: object): void {
@@ -83,7 +98,7 @@ class BatchesWorker implements WorkerPart {
   }
 
   #receive(message: BatchesDown): void {
-    if ("number" in message) this.#asks.received(message.number, message.answer);
+    if ("number" in message) this.#asks?.received(message.number, message.answer);
     else if ("run" in message) {
       this.#renewing ??= setInterval(() => void this.#ready(), RENEW_MS);
       void this.#loaded().then((running) => running.begin(message.run));
@@ -96,9 +111,9 @@ class BatchesWorker implements WorkerPart {
         new Running(batchesSection.of(this.#config), {
           host: this.#host,
           files: () => keptFiles.get(this.#host.offers),
-          tell: (progress) => this.#asks.ask({ progress }),
-          booked: (id) => this.#asks.ask({ booked: { id } }),
-          again: (again) => this.#asks.ask({ again }),
+          tell: (progress) => this.#ask({ progress }),
+          booked: (id) => this.#ask({ booked: { id } }),
+          again: (again) => this.#ask({ again }),
           gone: (gone) => this.#channel.isUp && this.#channel.send({ gone }),
         }),
     ));

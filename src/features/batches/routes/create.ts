@@ -19,7 +19,7 @@ import { batchIdIn, newId } from "../shapes/ids.ts";
 import type { ListPage } from "../shapes/pages.ts";
 
 export interface Batches {
-  readonly asks: Asks;
+  readonly asks: Pick<Asks, "ask">;
   /** @throws GatewayError while the gateway keeps no files */
   files(): KeptFiles;
   readonly share: "key" | "path";

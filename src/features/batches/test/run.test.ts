@@ -215,3 +215,21 @@ test("results in the languages of the two other vendors", async () => {
   expect(first!.response!.candidates![0]!.content!.parts![0]!.text).toBe("You said one more.");
   expect(second!.error).toMatchObject({ code: 3 });
 });
+
+test("Google's paths below /v1 serve its clients, too", async () => {
+  const headers = { "content-type": "application/json", "x-goog-api-key": "none" };
+  const body = {
+    batch: {
+      inputConfig: { requests: { requests: [{ request: { contents: [{ parts: [{ text: "x" }] }] } }] } },
+    },
+  };
+  const asked = await fetch(`${gateway.url}/v1/models/p/m:batchGenerateContent`, {
+    ...{ method: "POST", headers, body: JSON.stringify(body) },
+  });
+  const { name } = (await asked.json()) as { name: string };
+  expect([asked.status, name]).toEqual([200, expect.stringMatching(/^batches\//)]);
+  const cancelled = await fetch(`${gateway.url}/v1/${name}:cancel`, { method: "POST", headers, body: "{}" });
+  expect([200, 409]).toContain(cancelled.status);
+  const found = await fetch(`${gateway.url}/v1/${name}`, { headers });
+  expect(await found.json()).toMatchObject({ name });
+});

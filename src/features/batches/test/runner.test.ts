@@ -117,7 +117,7 @@ class Scene {
   readonly #call: WorkerHost["call"] = async ({ signal }, inner) => {
     const call = { id: "req_1" } as Call;
     inner.begins(call);
-    const { line } = batchLine.get(call)!;
+    const { number: line } = batchLine.get(call)!;
     this.asked.push(line);
     this.open++;
     const gone = Promise.withResolvers<Answer>();

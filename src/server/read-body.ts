@@ -57,13 +57,18 @@ export function readStream(
     throw tooLarge(limit, { connection: "close" });
   const encoding = encodingOf(request);
   const plain = request.body ?? new Blob([]).stream();
-  return piecesOf(encoding === "identity" ? plain : decoded(plain, encoding), limits, clock);
+  if (encoding !== "identity") return piecesOf(decoded(plain, encoding), limits, clock);
+  return piecesOf(plain, limits, clock, Number(request.headers.get("content-length") ?? 0));
 }
 
+const BROKE_OFF = "The request body broke off.";
+
+/** @param least bytes that the client has declared */
 async function* piecesOf(
   stream: ReadableStream<Uint8Array>,
   limits: BodyLimits,
   clock: Clock,
+  least = 0,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = stream.getReader();
   let late: unknown;
@@ -78,6 +83,7 @@ async function* piecesOf(
     for (;;) {
       const { done, value } = await reader.read();
       if (late !== undefined) throw late;
+      if (done && size < least) throw invalidRequest(BROKE_OFF);
       if (done) return;
       size += value.length;
       if (size > limits.bodyBytes) throw tooLarge(limits.bodyBytes, { connection: "close" });
@@ -86,7 +92,7 @@ async function* piecesOf(
     }
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
-    throw invalidRequest("The request body broke off.");
+    throw invalidRequest(BROKE_OFF);
   } finally {
     upload.arrived();
     void reader.cancel().catch(() => {});

@@ -216,13 +216,13 @@ describe("a resumable upload", () => {
   const google = { "x-goog-api-key": KEYS.alice };
   const bytes = randomBytes(300_000);
 
-  const begin = async (length = bytes.length) => {
+  const begin = async (length: number | undefined) => {
     const answer = await fetch(`${gateway.url}/upload/v1beta/files`, {
       method: "POST",
       headers: {
         ...google,
         ...{ "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start" },
-        "x-goog-upload-header-content-length": String(length),
+        ...(length !== undefined && { "x-goog-upload-header-content-length": String(length) }),
         "content-type": "application/json",
       },
       body: JSON.stringify({ file: { displayName: "r" } }),
@@ -243,7 +243,7 @@ describe("a resumable upload", () => {
     Number((await go(url, "query", 0)).headers.get("x-goog-upload-size-received"));
 
   test("that breaks off in each part is continued", async () => {
-    const url = await begin();
+    const url = await begin(bytes.length);
     const { pathname, search } = new URL(url);
     let at = 0;
     for (let part = 0; part < 5; part++) {
@@ -276,6 +276,23 @@ describe("a resumable upload", () => {
     const content = await fetch(`${gateway.url}/v1beta/${file.name}:download?alt=media`, { headers: google });
     expect(Buffer.from(await content.bytes()).equals(bytes)).toBe(true);
     await fetch(`${gateway.url}/v1beta/${file.name}`, { method: "DELETE", headers: google });
+    expect(await objects()).toEqual([]);
+  });
+
+  test("of unknown length is no file if its last request breaks off", async () => {
+    const url = await begin(undefined);
+    const { pathname, search } = new URL(url);
+    const head = `POST ${pathname}${search} HTTP/1.1\r\nhost: localhost\r\nx-goog-upload-command: upload, finalize\r\nx-goog-upload-offset: 0\r\n`;
+    const socket = connect(gateway.port, "127.0.0.1");
+    socket.on("error", () => {});
+    const body = `${head}transfer-encoding: chunked\r\n\r\n5\r\nbegin\r\n`;
+    await new Promise<void>((resolve) => socket.write(body, () => resolve()));
+    await Bun.sleep(100);
+    socket.destroy();
+    for (let tries = 0; tries < 100 && (await received(url)) === 0; tries++) await Bun.sleep(25);
+    const query = await go(url, "query", 0);
+    expect([query.headers.get("x-goog-upload-status"), await received(url)]).toEqual(["active", 5]);
+    await go(url, "cancel", 0);
     expect(await objects()).toEqual([]);
   });
 

@@ -103,6 +103,29 @@ test("damage is an error, and no content", async () => {
   await remove(id);
 });
 
+test("damage behind the beginning of a long download breaks it off", async () => {
+  const bytes = randomBytes(1_900_000);
+  const { id } = await send(bytes);
+  const [name] = await objects();
+  const path = join(folder, "state/files", name!);
+  const stored = await readFile(path);
+  stored[1_000_000]! ^= 1;
+  await writeFile(path, stored);
+  const answer = await ask(`/v1/files/${id}/content`);
+  const got: Uint8Array[] = [];
+  let fault: unknown;
+  try {
+    for await (const piece of answer.body!) got.push(piece);
+  } catch (thrown) {
+    fault = thrown;
+  }
+  expect([answer.status, fault instanceof Error]).toEqual([200, true]);
+  const read = Buffer.concat(got);
+  expect(read.length).toBeLessThan(1_000_000);
+  expect(read.equals(bytes.subarray(0, read.length))).toBe(true);
+  await remove(id);
+});
+
 describe("limits", () => {
   test("a file beyond max is a 413, with a length before its body is read", async () => {
     expect((await send(new Uint8Array(2 * 1024 * 1024 + 1))).status).toBe(413);

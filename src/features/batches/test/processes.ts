@@ -84,12 +84,12 @@ export class House {
     await store.close();
   }
 
-  /** @param more of the config */
-  async start(workers = 2, more: object = {}): Promise<Serving> {
+  /** @param more of the config @param node name of its state folder */
+  async start(workers = 2, more: object = {}, node = "state"): Promise<Serving> {
     const gateway = await serve({
       ...{ root: this.#copy.root, workers, binary: false },
       config: JSON.stringify(this.provider.config(more)),
-      env: { WEIR_STATE: this.state, BATCHES_FILES: join(this.#root, "files") },
+      env: { WEIR_STATE: join(this.#root, node), BATCHES_FILES: join(this.#root, "files") },
     });
     this.#gateways.push(gateway);
     return gateway;

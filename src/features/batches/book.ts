@@ -16,7 +16,7 @@ export interface Kept {
   readonly lease: number;
 }
 
-interface Row {
+export interface BatchRow {
   readonly id: string;
   readonly fence: number | string;
   readonly node: string;
@@ -24,7 +24,7 @@ interface Row {
   readonly batch: string;
 }
 
-const COLUMNS = "id, fence, node, lease, batch";
+export const COLUMNS = "id, fence, node, lease, batch";
 
 export class BatchBook {
   readonly #host: Pick<KeeperHost, "read" | "write">;
@@ -67,7 +67,7 @@ export class BatchBook {
         ? ""
         : ` AND (created, id) ${beside} (SELECT created, id FROM batches WHERE id = $${values.length + 1})`;
     const rows = await this.#host.read((sql) =>
-      sql.all<Row>(
+      sql.all<BatchRow>(
         `SELECT ${COLUMNS} FROM batches WHERE ${condition}${within} ORDER BY created ${order}, id ${order} LIMIT ${limit + 1}`,
         [...values, ...(bound === undefined ? [] : [bound])],
       ),
@@ -124,7 +124,7 @@ export class BatchBook {
   /** Batches that have not ended, and that no node has. @param now milliseconds since 1970 */
   async open(now: number): Promise<readonly Kept[]> {
     const rows = await this.#host.read((sql) =>
-      sql.all<Row>(
+      sql.all<BatchRow>(
         `SELECT ${COLUMNS} FROM batches WHERE ended IS NULL AND lease <= $1 ORDER BY created LIMIT 100`,
         [now],
       ),
@@ -210,14 +210,14 @@ function seenBy(seer: Seer, first: number): { condition: string; values: SqlValu
 
 async function keptIn(sql: Sql, id: string, seer: Seer): Promise<Kept | undefined> {
   const { condition, values } = seenBy(seer, 2);
-  const [row] = await sql.all<Row>(`SELECT ${COLUMNS} FROM batches WHERE id = $1 AND ${condition}`, [
+  const [row] = await sql.all<BatchRow>(`SELECT ${COLUMNS} FROM batches WHERE id = $1 AND ${condition}`, [
     id,
     ...values,
   ]);
   return row && keptOf(row);
 }
 
-function keptOf({ fence, node, lease, batch }: Row): Kept {
+export function keptOf({ fence, node, lease, batch }: BatchRow): Kept {
   const written = JSON.parse(batch) as Pick<Kept, "batch" | "owner">;
   return { ...written, fence: Number(fence), node, lease: Number(lease) };
 }

@@ -60,6 +60,8 @@ const NUMBERS = {
   listModelFacts: READERS,
   metrics: READERS,
   describe: READERS,
+  listBatches: READERS,
+  getBatch: READERS,
 };
 
 const CONTENTS = {
@@ -68,6 +70,7 @@ const CONTENTS = {
   getConversationTalk: AUDITORS,
   watchCall: AUDITORS,
   deleteCaptures: ADMINS,
+  cancelBatch: ADMINS,
   // They read a body, and send.
   explainReplay: ADMINS,
   replayCall: ADMINS,

@@ -37,6 +37,7 @@ const ROWS = {
   "look at files of clients": row(NO, NO, NO, ALL, ALL),
   "delete files of clients": row(NO, NO, NO, ALL, NO),
   "have calls captured": row(NO, NO, NO, ALL, NO),
+  "cancel batches": row(NO, NO, NO, ALL, NO),
   "send captured calls again": row(NO, NO, NO, ALL, NO),
   "create and change keys for others": row(NO, NO, ALL, ALL, NO),
   "limits up to the own ceiling": row(NO, NO, BELOW, ALL, NO),
@@ -65,7 +66,7 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   ...Object.fromEntries(
     `overview listKeys getKey listBudgets getBudget listRates getRate usage listPrices whatIf listCalls summarizeCalls getCall
      getCallMoney cacheReport cacheSessions cacheSession listConversations getConversation runningCalls liveCalls routing listModels explain listProviders listNames
-     listModelFacts describe`
+     listModelFacts describe listBatches getBatch`
       .split(/\s+/)
       .map((id) => [id, "read numbers, names of keys, providers"] as const),
   ),
@@ -80,6 +81,7 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   listCaptureRules: "have calls captured",
   createCaptureRule: "have calls captured",
   deleteCaptureRule: "have calls captured",
+  cancelBatch: "cancel batches",
   explainReplay: "send captured calls again",
   replayCall: "send captured calls again",
   createKey: "create and change keys for others",

@@ -259,7 +259,6 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/features/batches/",
-<<<<<<< HEAD
     may: [
       ...FACES,
       "src/admin/",
@@ -271,16 +270,11 @@ const RULES: readonly Rule[] = [
       "src/run/formats.ts",
     ],
     because: "a batch has rows and a cost, and its results are read in every format",
-=======
-    may: [...FACES, "src/admin/", "src/cli/", "src/keeper/store/", "src/ledger/", "src/operator/"],
-    because:
-      "a batch has a cost, its runner holds budgets and books lines, and operators see and cancel batches",
   },
   {
     from: "src/features/batches/console/",
     may: ["src/console/", "src/features/batches/", "preact"],
     because: "a page of a feature is made of the parts of the console, and knows weir by types alone",
->>>>>>> 11bdb9b8 (batches: let operators list, show and cancel batches)
   },
   {
     from: "src/features/alerts/",

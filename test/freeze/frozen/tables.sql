@@ -236,6 +236,14 @@ CREATE INDEX batches_created ON batches (created, id);
 CREATE INDEX batches_open ON batches (ended, lease);
 
 
+-- batches, sqlite, 2
+
+-- Calls of the lines of batches that have not ended. attempt: from 1. usage: tokens as JSON.
+CREATE TABLE batches_calls (number INTEGER PRIMARY KEY, batch TEXT NOT NULL, line INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  cost INTEGER NOT NULL, usage TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX batches_calls_batch ON batches_calls (batch);
+
+
 -- batches, postgres, 1
 
 -- The lines and results of all batches of a store are sealed with keys that are derived from it: 32 bytes as base64url.
@@ -246,6 +254,14 @@ CREATE TABLE batches (id TEXT PRIMARY KEY, path TEXT NOT NULL, key_id TEXT, pers
   fence bigint NOT NULL, node TEXT NOT NULL, lease bigint NOT NULL, batch TEXT NOT NULL) ;
 CREATE INDEX batches_created ON batches (created, id);
 CREATE INDEX batches_open ON batches (ended, lease);
+
+
+-- batches, postgres, 2
+
+-- Calls of the lines of batches that have not ended. attempt: from 1. usage: tokens as JSON.
+CREATE TABLE batches_calls (number bigint PRIMARY KEY, batch TEXT NOT NULL, line bigint NOT NULL, attempt bigint NOT NULL,
+  cost bigint NOT NULL, usage TEXT NOT NULL) ;
+CREATE INDEX batches_calls_batch ON batches_calls (batch);
 
 
 -- capture, sqlite, 1

@@ -1,9 +1,15 @@
 /** The rows of batches in the store. Each change reads the row and writes it in one transaction. */
 import type { KeeperHost } from "../../keeper/seams.ts";
 import type { Sql, SqlValue } from "../../keeper/store/sql.ts";
+<<<<<<< HEAD
 import { type Batch, isEnd, mayMove, moved, phase } from "./batch.ts";
 import { bookedIn, forgetBooked } from "./booked.ts";
 import type { BatchAnswer, BatchAsk, Page, Progress, RunnerId } from "./messages.ts";
+=======
+import { type Batch, isEnd, mayMove, moved } from "./batch.ts";
+import { countChange } from "./metrics.ts";
+import type { BatchAnswer, BatchAsk, Page, Progress } from "./messages.ts";
+>>>>>>> 2d782f33 (batches: count lines and batches that have ended)
 import type { Owner, Seer } from "./owner.ts";
 
 /** A batch as its row has it. */
@@ -27,9 +33,9 @@ export interface BatchRow {
 export const COLUMNS = "id, fence, node, lease, batch";
 
 export class BatchBook {
-  readonly #host: Pick<KeeperHost, "read" | "write">;
+  readonly #host: Pick<KeeperHost, "read" | "write" | "count">;
 
-  constructor(host: Pick<KeeperHost, "read" | "write">) {
+  constructor(host: Pick<KeeperHost, "read" | "write" | "count">) {
     this.#host = host;
   }
 
@@ -102,18 +108,26 @@ export class BatchBook {
   }
 
   /** What a runner tells. @returns the batch, or that the runner is not the last one */
-  progress(id: string, fence: number, { to, facts }: Progress): Promise<BatchAnswer> {
-    return this.#host.write(async (sql) => {
+  async progress(id: string, fence: number, { to, facts }: Progress): Promise<BatchAnswer> {
+    let before: Batch | undefined;
+    const answer: BatchAnswer = await this.#host.write(async (sql) => {
       const kept = await keptIn(sql, id, {});
       if (!kept || kept.fence !== fence) return { refused: "stale" };
+<<<<<<< HEAD
       // The answer to its last progress was lost.
       if (isEnd(kept.batch.state)) return { batch: kept.batch };
+=======
+      before = kept.batch;
+>>>>>>> 2d782f33 (batches: count lines and batches that have ended)
       const known = { ...kept.batch, ...facts };
       const next = to && mayMove(known, to) ? moved(known, to, Date.now(), facts?.reason) : known;
       await write(sql, kept, next);
       if (isEnd(next.state)) await forgetBooked(sql, id);
       return { batch: next };
     });
+    // PostgreSQL may repeat the transaction, so that it does not count.
+    if (before && "batch" in answer && answer.batch) countChange(this.#host.count, before, answer.batch);
+    return answer;
   }
 
   /** What the books have of the lines of a batch that has not ended. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { WorldBooks } from "../../identity/test/support/role-world.ts";
 import { sqliteStore } from "../../../keeper/store/sqlite-store.ts";
 import { IN_MEMORY } from "../../../keeper/settings.ts";
+import type { KeeperHost } from "../../../keeper/seams.ts";
 import type { SqlStore } from "../../../keeper/store/sql-store.ts";
 import { tablesOf } from "../../../feature/feature.ts";
 import { FEATURES } from "../../../../test/helpers/features.ts";
@@ -20,6 +21,7 @@ let books: WorldBooks;
 let book: BatchBook;
 const stopped: string[] = [];
 const noted: unknown[] = [];
+const counted: unknown[] = [];
 
 beforeAll(async () => {
   store = sqliteStore(IN_MEMORY, undefined, await tablesOf(FEATURES));
@@ -27,7 +29,9 @@ beforeAll(async () => {
   books = new WorldBooks(store);
   books.note = async (...entry: unknown[]) => void noted.push(entry);
   const write = <Value>(work: Parameters<typeof books.write<Value>>[0]) => books.write(work);
-  book = new BatchBook({ read: (work) => books.read(work), write });
+  const count = (...[{ name }, labels, amount]: Parameters<KeeperHost["count"]>) =>
+    void counted.push([name, ...labels, amount]);
+  book = new BatchBook({ read: (work) => books.read(work), write, count });
   batchesPart.set(books.offers, book);
   runnerStop.set(books.offers, (id) => void stopped.push(id));
 });
@@ -112,6 +116,20 @@ test("a page of 1,000 batches is read at once, also where few have the state", a
   expect(ms).toBeLessThan(1_000);
   expect(await listed("/many", { state: "checking" })).toEqual([rare]);
 }, 60_000);
+
+test("lines and batches that end are counted once", async () => {
+  const id = await made(batch(6_000, "/ops"));
+  await book.claim(id, 0, "node-1", 9);
+  await book.progress(id, 1, { facts: { done: 4, failed: 1 } });
+  await book.progress(id, 1, { facts: { done: 4, failed: 1 } });
+  await book.progress(id, 0, { facts: { done: 5 } });
+  await book.progress(id, 1, { to: "closing" });
+  await book.progress(id, 1, { to: "done" });
+  expect(counted).toEqual([
+    ["weir_batch_lines_total", "done", 2],
+    ["weir_batches_total", "done", 1],
+  ]);
+});
 
 test("progress in words", () => {
   const counts = { lines: 9, done: 4, failed: 1, cancelled: 0, late: 2 };

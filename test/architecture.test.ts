@@ -269,7 +269,12 @@ const RULES: readonly Rule[] = [
       "src/operator/",
       "src/run/formats.ts",
     ],
+<<<<<<< HEAD
     because: "a batch has rows and a cost, and its results are read in every format",
+=======
+    because:
+      "a batch has a cost, its results are translated by the codecs, and operators see and cancel batches",
+>>>>>>> 6cdfb00f (batches: state in the table of imports what the feature uses)
   },
   {
     from: "src/features/batches/console/",

@@ -20,7 +20,7 @@ export const list = command(async ({ api, flags, show }) => {
   const page = await api.send<BatchPage>("GET", "/batches", {
     query: {
       limit: countOf(flags, "--last") ?? 20,
-      state: textOf(flags, "--state"),
+      state: textOf(flags, "--status"),
       path: textOf(flags, "--path"),
       key: textOf(flags, "--key"),
     },

@@ -269,12 +269,7 @@ const RULES: readonly Rule[] = [
       "src/operator/",
       "src/run/formats.ts",
     ],
-<<<<<<< HEAD
     because: "a batch has rows and a cost, and its results are read in every format",
-=======
-    because:
-      "a batch has a cost, its results are translated by the codecs, and operators see and cancel batches",
->>>>>>> 6cdfb00f (batches: state in the table of imports what the feature uses)
   },
   {
     from: "src/features/batches/console/",
@@ -779,11 +774,6 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   "src/cli/clients/find.ts": ["exec"],
   // A tool of a client.
   "src/formats/responses/tool-kinds.ts": ["exec"],
-  // A service tier, and records that travel together.
-  "src/formats/messages/usage.ts": ["batch"],
-  "src/keeper/record/commit.ts": ["batches"],
-  "src/keeper/record/refused.ts": ["batches"],
-  "src/ledger/prices/unknown.ts": ["batch"],
 };
 
 test("no room contains the name of a feature, of its section, its columns, its headers or its commands", async () => {

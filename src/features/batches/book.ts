@@ -1,15 +1,10 @@
 /** The rows of batches in the store. Each change reads the row and writes it in one transaction. */
 import type { KeeperHost } from "../../keeper/seams.ts";
 import type { Sql, SqlValue } from "../../keeper/store/sql.ts";
-<<<<<<< HEAD
 import { type Batch, isEnd, mayMove, moved, phase } from "./batch.ts";
 import { bookedIn, forgetBooked } from "./booked.ts";
 import type { BatchAnswer, BatchAsk, Page, Progress, RunnerId } from "./messages.ts";
-=======
-import { type Batch, isEnd, mayMove, moved } from "./batch.ts";
 import { countChange } from "./metrics.ts";
-import type { BatchAnswer, BatchAsk, Page, Progress } from "./messages.ts";
->>>>>>> 2d782f33 (batches: count lines and batches that have ended)
 import type { Owner, Seer } from "./owner.ts";
 
 /** A batch as its row has it. */
@@ -113,12 +108,9 @@ export class BatchBook {
     const answer: BatchAnswer = await this.#host.write(async (sql) => {
       const kept = await keptIn(sql, id, {});
       if (!kept || kept.fence !== fence) return { refused: "stale" };
-<<<<<<< HEAD
       // The answer to its last progress was lost.
       if (isEnd(kept.batch.state)) return { batch: kept.batch };
-=======
       before = kept.batch;
->>>>>>> 2d782f33 (batches: count lines and batches that have ended)
       const known = { ...kept.batch, ...facts };
       const next = to && mayMove(known, to) ? moved(known, to, Date.now(), facts?.reason) : known;
       await write(sql, kept, next);

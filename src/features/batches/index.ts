@@ -8,12 +8,8 @@ import { batchesSection } from "./section.ts";
 export const batches: Feature = {
   name: "batches",
   section: batchesSection,
-<<<<<<< HEAD
   columns: [batchId, batchLine],
-=======
-  columns: [batchLine],
   metrics: [batchLines, batchesEnded],
->>>>>>> 2d782f33 (batches: count lines and batches that have ended)
   commands: batchesCommands,
   tables: () => import("./tables.ts"),
   admin: () => import("./admin.ts"),

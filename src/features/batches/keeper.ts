@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { KeeperHost, KeeperPart } from "../../keeper/seams.ts";
 import { BatchBook, type Kept } from "./book.ts";
 import type { BatchAnswer, BatchAsk, BatchesDown, BatchesUp, RunnerId } from "./messages.ts";
-import { batchesPart } from "./slots.ts";
+import { batchesPart, runnerStop } from "./slots.ts";
 import { secretOfBatches } from "./tables.ts";
 
 /** How long a runner has its batch after its worker has given a sign of life. Milliseconds. */
@@ -42,6 +42,7 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
     this.#host = host;
     this.#book = new BatchBook(host);
     batchesPart.set(host.offers, this.#book);
+    runnerStop.set(host.offers, (id) => this.#stop(id));
   }
 
   connect(send: (message: BatchesDown) => void) {

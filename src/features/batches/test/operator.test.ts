@@ -83,7 +83,7 @@ test("an operator sees what lies below its path, by state and by pages", async (
   const shown = await ask<BatchDetails>("getBatch", "/eng", { params: { id: `msgbatch_${search}` } });
   expect(shown).toMatchObject({ state: "paused", reason: "The disk is full.", cost: 7, held: 3 });
   expect(shown.runner).toBeUndefined();
-  await book.claim(search, 0, "node-1", 9);
+  await book.claim({ id: search, fence: 0 }, "node-1", 0, 9);
   const run = await ask<BatchDetails>("getBatch", "/eng", { params: { id: search } });
   expect(run.runner).toEqual({ node: "node-1", fence: 1, until: 9 });
   const foreign = ask("getBatch", "/eng", { params: { id: other } }).catch((thrown: unknown) => thrown);
@@ -119,7 +119,7 @@ test("a page of 1,000 batches is read at once, also where few have the state", a
 
 test("lines and batches that end are counted once", async () => {
   const id = await made(batch(6_000, "/ops"));
-  await book.claim(id, 0, "node-1", 9);
+  await book.claim({ id, fence: 0 }, "node-1", 0, 9);
   await book.progress(id, 1, { facts: { done: 4, failed: 1 } });
   await book.progress(id, 1, { facts: { done: 4, failed: 1 } });
   await book.progress(id, 0, { facts: { done: 5 } });

@@ -2,6 +2,7 @@
 import { GatewayError, invalidRequest } from "../core/error.ts";
 import type { RequestCheck } from "../core/format.ts";
 import type { Clock, Watcher } from "../gateway/delivery/clock.ts";
+import { release } from "../stream/release.ts";
 import { RequestBody } from "./request-body.ts";
 
 export interface BodyLimits extends UploadLimits {
@@ -89,6 +90,7 @@ async function* piecesOf(
       if (size > limits.bodyBytes) throw tooLarge(limits.bodyBytes, { connection: "close" });
       upload.credit(value.length);
       yield value;
+      release(value);
     }
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;

@@ -5,6 +5,7 @@
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import type { ByteRange } from "../../../core/kept-files.ts";
+import { release } from "../../../stream/release.ts";
 
 /** Plain bytes of a piece. */
 export const PIECE = 64 * 1024;
@@ -23,7 +24,7 @@ export function sealedLength(bytes: number): number {
   return SALT + bytes + Math.max(1, Math.ceil(bytes / PIECE)) * TAG;
 }
 
-/** @param key of the path @param name of the object */
+/** A piece is valid until the next one is asked for. @param key of the path @param name of the object */
 export async function* seal(
   key: Uint8Array,
   name: string,
@@ -39,7 +40,7 @@ export async function* seal(
     for (let at = 0; at < given.length;) {
       // A full piece waits until it is known not to be the last one.
       if (filled === PIECE) {
-        yield* sealPiece(own, name, number++, false, buffer);
+        yield* released(sealPiece(own, name, number++, false, buffer));
         filled = 0;
       }
       const taken = given.subarray(at, at + PIECE - filled);
@@ -48,7 +49,15 @@ export async function* seal(
       at += taken.length;
     }
   }
-  yield* sealPiece(own, name, number, true, buffer.subarray(0, filled));
+  yield* released(sealPiece(own, name, number, true, buffer.subarray(0, filled)));
+}
+
+/** Each piece is valid until the next one is asked for. */
+function* released(pieces: readonly Buffer[]): Generator<Buffer, void, undefined> {
+  for (const piece of pieces) {
+    yield piece;
+    release(piece);
+  }
 }
 
 /** Sealed bytes of an object from one offset to before another one. */

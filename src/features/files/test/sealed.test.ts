@@ -10,7 +10,8 @@ const sealed = async (plain: Uint8Array, name = "a") => {
   const pieces = async function* () {
     for (let at = 0; at < plain.length; at += 10_007) yield plain.subarray(at, at + 10_007);
   };
-  return Buffer.concat(await Array.fromAsync(seal(KEY, name, pieces())));
+  // A piece is valid until the next one is asked for.
+  return Buffer.concat(await Array.fromAsync(seal(KEY, name, pieces()), (piece) => Buffer.from(piece)));
 };
 
 const opened = async (

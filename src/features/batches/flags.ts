@@ -10,7 +10,7 @@ export const batchesCommands: readonly CommandHead[] = [
     summary: "list the batches of clients with progress and cost, the newest first",
     words: [],
     flags: [
-      { name: "--status", value: "STATE", help: "only batches that are checking, running, paused, done, …" },
+      { name: "--status", value: "STATUS", help: "only batches that are checking, running, paused, done, …" },
       { name: "--path", value: "PATH", help: "only batches of this path and below" },
       { name: "--key", value: "KEY", help: "only batches of this key (its id or name)" },
       { name: "--last", value: "N", help: "number of batches (default 20)" },

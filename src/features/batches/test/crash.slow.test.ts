@@ -7,7 +7,7 @@ import { endOf, House, LINE_COST } from "./processes.ts";
 
 setDefaultTimeout(900_000);
 
-const KILLS = IS_STRESS ? 50 : 4;
+const KILLS = IS_STRESS ? 50 : 1;
 const LINES = 150;
 const BATCHES = 3;
 

@@ -60,7 +60,7 @@ async function guardJson(
   places: TextPlaces,
   { inner, last }: Stages,
 ): Promise<OpenedJson> {
-  const { body: given } = opened;
+  const given = withoutMark(opened.body);
   const body = parseJson(typeof given === "string" ? given : UTF8.decode(given));
   if (!isObject(body)) return opened;
   const texts: Told[] = [];
@@ -79,6 +79,14 @@ async function guardJson(
   const bytes = typeof given === "string" ? Buffer.from(given) : given;
   const written = new Map(changes.map(({ of, text }) => [of.path, text]));
   return { ...opened, body: withTexts(bytes, written, () => last.loseLogprobs()) };
+}
+
+const BOM = Buffer.from("\ufeff");
+
+/** Readers of JSON skip a byte order mark (RFC 8259 8.1). */
+function withoutMark(body: OpenedJson["body"]): OpenedJson["body"] {
+  if (typeof body === "string") return body.startsWith("\ufeff") ? body.slice(1) : body;
+  return body[0] === BOM[0] && BOM.equals(body.subarray(0, BOM.length)) ? body.subarray(BOM.length) : body;
 }
 
 function applyOutput(output: Output, texts: readonly Told[]): void {

@@ -7,7 +7,9 @@ import { withTexts } from "./spans.ts";
 
 /** The separators of lines that JSON may have within strings end no line of an event. */
 const DATA = /(?:^|[\r\n])data: ?([^\r\n]*)/;
-const END = /\r?\n\r?\n|\r\r/g;
+const END = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)/g;
+const LINE = /\r\n|\n|\r/;
+const BOM = "\ufeff";
 
 /** The text of an event's data, and where it is in the event. */
 interface Data {
@@ -31,7 +33,7 @@ export class StreamEvent implements Holder {
   isPiece = false;
 
   constructor(raw: string) {
-    this.raw = raw;
+    this.raw = onOneLine(raw);
   }
 
   get #data(): Data | undefined {
@@ -68,6 +70,23 @@ export class StreamEvent implements Holder {
   }
 }
 
+/** Readers join data that stands on several lines, which JSON may have between its tokens (WHATWG, server-sent events). */
+function onOneLine(raw: string): string {
+  const first = raw.startsWith("data:") ? 0 : nextData(raw, 0);
+  if (first < 0 || nextData(raw, first + 1) < 0) return raw;
+  const lines = raw.split(LINE);
+  const isData = (line: string) => line.startsWith("data:");
+  const data = lines.filter(isData).map((line) => line.slice("data:".length).replace(/^ /, ""));
+  const others = lines.filter((line) => !isData(line) && line !== "");
+  return [...others, `data: ${data.join(" ")}`, "", ""].join("\n");
+}
+
+/** @returns the end of the line in front of the next data; -1: none follows */
+function nextData(raw: string, from: number): number {
+  const [after, behind] = [raw.indexOf("\ndata:", from), raw.indexOf("\rdata:", from)];
+  return after < 0 || behind < 0 ? Math.max(after, behind) : Math.min(after, behind);
+}
+
 function dataOf(raw: string): Data | undefined {
   const match = DATA.exec(raw);
   const text = match?.[1];
@@ -89,9 +108,10 @@ function endOf(text: string, from: number): number {
 export class EventCutter {
   readonly #decoder = new StringDecoder("utf8");
   #rest = "";
+  #hasBegun = false;
 
   push(bytes: Uint8Array): StreamEvent[] {
-    const text = this.#rest + this.#decoder.write(bytes);
+    const text = this.#begun(this.#rest + this.#decoder.write(bytes));
     const events: StreamEvent[] = [];
     let from = 0;
     for (let end = endOf(text, Math.max(0, this.#rest.length - 3)); end > 0; end = endOf(text, end)) {
@@ -100,6 +120,13 @@ export class EventCutter {
     }
     this.#rest = text.slice(from);
     return events;
+  }
+
+  /** Readers skip a byte order mark at the beginning of a stream. */
+  #begun(text: string): string {
+    if (this.#hasBegun || text === "") return text;
+    this.#hasBegun = true;
+    return text.startsWith(BOM) ? text.slice(BOM.length) : text;
   }
 
   /** What is left when the stream ends: an event without its end. */

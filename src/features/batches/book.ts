@@ -4,7 +4,7 @@ import type { Sql, SqlValue } from "../../keeper/store/sql.ts";
 import { type Batch, isEnd, mayMove, moved, phase } from "./batch.ts";
 import { bookedIn, forgetBooked } from "./booked.ts";
 import type { BatchAnswer, BatchAsk, Page, Progress, RunnerId } from "./messages.ts";
-import { countChange } from "./metrics.ts";
+import { countChange } from "./count-change.ts";
 import type { Owner, Seer } from "./owner.ts";
 
 /** A batch as its row has it. */

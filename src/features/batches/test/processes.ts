@@ -127,7 +127,7 @@ export class House {
     const costs = new Map<string, number>();
     for (const { batch, cost } of db
       .query<{ batch: string; cost: number }, []>(
-        "SELECT json_extract(detail, '$.batch.batch') AS batch, SUM(cost) AS cost FROM calls GROUP BY 1",
+        "SELECT json_extract(detail, '$.batch') AS batch, SUM(cost) AS cost FROM calls GROUP BY 1",
       )
       .all())
       costs.set(`batch_${batch}`, cost);

@@ -15,12 +15,13 @@ import { limitText } from "../core/printable.ts";
 import { AliasRoutes } from "./alias-routes.ts";
 import { type CorsOptions, withCors } from "./cors.ts";
 import { challenging } from "./challenge.ts";
-import { clientCodecOf } from "./choose-format.ts";
+import { clientCodecOf, ownerOf } from "./choose-format.ts";
 import { assertScope } from "./key-scope.ts";
 import { misrouted } from "./misrouted.ts";
 import type { DeclaredRoute } from "./openapi.ts";
 import { keyHeadersOf, openApiDocument, routePath, schemasOf } from "./openapi.ts";
-import type { ClientFormat, Operation, Schema } from "./operation.ts";
+import type { ClientFormat, Operation, Parameter, Schema } from "./operation.ts";
+import { MODEL_ID } from "./parameters.ts";
 import { AllowedMethods } from "./operation.ts";
 import { listOperations } from "./operations.ts";
 import { KEY_HEADERS, type Places } from "./presented.ts";
@@ -113,13 +114,17 @@ function ownOperations(
   options: AppOptions,
   codecOf: (request: Request) => ClientCodec,
 ): Operation[] {
-  const keyHeaders = [
+  const everywhere = [
     ...new Set([...KEY_HEADERS, ...formats.flatMap(({ client }) => client.routes.keyHeaders ?? [])]),
   ];
+  const keyHeadersAt = ({ method, path }: OwnRoute) => {
+    const owner = ownerOf(formats, method, path);
+    return owner ? (owner.client.routes.keyHeaders ?? KEY_HEADERS) : everywhere;
+  };
   return routes.map((route) => ({
     ...route,
-    ...(route.isShared ? { access: "key", keyHeaders } : { access: "anyone" }),
-    ...{ formats, errors: [] },
+    ...(route.isShared ? { access: "key", keyHeaders: keyHeadersAt(route) } : { access: "anyone" }),
+    ...{ formats, errors: [], parameters: parametersIn(route.path) },
     async handle(request) {
       try {
         return await route.handle(
@@ -132,6 +137,12 @@ function ownOperations(
       }
     },
   }));
+}
+
+/** The rest of a path, which the document names. */
+function parametersIn(path: string): readonly Parameter[] {
+  const [, name] = /\{\+(\w+)\}/.exec(path) ?? [];
+  return name === undefined ? [] : [{ ...MODEL_ID, name }];
 }
 
 function visitOf(

@@ -18,13 +18,23 @@ export function clientCodecOf(
   paths: Iterable<string>,
 ): ClientCodec {
   const route = likelyPath(path, paths) ?? path;
-  const owner =
+  return (ownerOf(formats, request.method, path, route) ?? formatOfShared(formats, request, path)).client;
+}
+
+/** The format whose clients alone use a path. @param route the path that the client meant */
+export function ownerOf(
+  formats: readonly ClientFormat[],
+  method: string,
+  path: string,
+  route = path,
+): ClientFormat | undefined {
+  return (
     formats.find(
       ({ client }) => route === client.routes.path || route.startsWith(`${client.routes.path}/`),
     ) ??
-    formats.find(({ client }) => isAddressed(client.routes, request.method, path)) ??
-    formats.find(({ client }) => client.routes.prefixes?.some((beginning) => route.startsWith(beginning)));
-  return (owner ?? formatOfShared(formats, request, path)).client;
+    formats.find(({ client }) => isAddressed(client.routes, method, path)) ??
+    formats.find(({ client }) => client.routes.prefixes?.some((beginning) => route.startsWith(beginning)))
+  );
 }
 
 /** A method at the end of a path: `/v1/files/abc:download`. */

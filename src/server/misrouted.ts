@@ -18,7 +18,7 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
   },
   {
     path: /\/messages\/batches(\/.*)?$|\/batches(\/.*)?$/,
-    what: "weir does not serve batches. Send the requests one by one, or set the client's batch mode off",
+    what: "weir serves no such operation of batches, or `batches.on` turns them off. Send the requests one by one, or set the client's batch mode off",
   },
   {
     path: /\/(images|audio|moderations|files|cachedContents|corpora|uploads|assistants|threads|vector_stores|fine_tuning|realtime)(\/.*)?$/,

@@ -32,6 +32,7 @@ export const STRESS = [
   "test/cli/keeper-chains.test.ts",
   "test/wire/mixed-endings.test.ts",
   "src/features/paid-once/test/distinct.slow.test.ts",
+  "src/features/batches/test/crash.slow.test.ts",
 ];
 
 /** Folders whose tests start weir as a process again and again: a push runs them with the binary. */

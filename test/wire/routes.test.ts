@@ -101,7 +101,7 @@ test("a 404 of an endpoint that weir lacks names the switch of the client", asyn
     ["/v1/conversations", "previous_response_id"],
     ["/v1/conversations/conv_1/items", "previous_response_id"],
     ["/v1/completions", "chat endpoint"],
-    ["/v1/messages/batches", "batches"],
+    ["/v1/messages/batches/msgbatch_1/pause", "batches"],
     ["/v1/audio/speech", "text only"],
     ["/v2/models/gemini-pro:generateContent", "below /v1beta/models"],
   ];

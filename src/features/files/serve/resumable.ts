@@ -19,16 +19,20 @@ export const uploadResumable: Handle = async (asked, context) => {
   const id = new URL(url).searchParams.get("upload_id");
   const commands = (headers.get("x-goog-upload-command") ?? "").toLowerCase().split(/\s*,\s*/);
   if (id !== null) return proceed(asked, context, id, commands);
+  const owner = ownerOf(await callerOf(asked));
   if (headers.get("x-goog-upload-protocol") === "resumable" && commands.includes("start"))
-    return begin(asked, context);
+    return begin(asked, context, owner);
   throw invalidRequest(
     "Begin an upload with X-Goog-Upload-Protocol: resumable and X-Goog-Upload-Command: start; weir knows no other way.",
   );
 };
 
-async function begin(asked: Asked, { vault, limits }: Context): Promise<Response> {
+async function begin(
+  asked: Asked,
+  { vault, limits }: Context,
+  owner: ReturnType<typeof ownerOf>,
+): Promise<Response> {
   const { headers, url } = asked.request;
-  const owner = ownerOf(await callerOf(asked));
   const { file = {} } = await bodyOf(asked);
   if (!isObject(file)) throw invalidRequest("file must be an object.", "file");
   if (file["name"] !== undefined)

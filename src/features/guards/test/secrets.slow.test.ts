@@ -30,6 +30,11 @@ const DIFFERENCES: readonly (readonly [
   ["weir looks for its own keys", (rule) => rule === "weir-key"],
 ];
 
+/** Of a token in front of an escaped line end gitleaks reports that end, too, if the token does not end with `=`. */
+function named(rule: string, secret: string): string {
+  return `${rule} ${rule === "jwt" ? secret.replace(/\\[nr]$/, "") : secret}`;
+}
+
 test("gitleaks and weir say the same of values and sources", async () => {
   const gitleaks = await Gitleaks.build(folder);
   if (!gitleaks) return console.log("skipped: gitleaks is built with Go, from its module proxy");
@@ -42,7 +47,7 @@ test("gitleaks and weir say the same of values and sources", async () => {
   writeFiles(files, texts);
   const theirs = new Map<number, Set<string>>(texts.map((_, at) => [at, new Set()]));
   for (const { RuleID, Secret, File } of await gitleaks.find(files))
-    theirs.get(Number.parseInt(basename(File), 10))!.add(`${RuleID} ${Secret}`);
+    theirs.get(Number.parseInt(basename(File), 10))!.add(named(RuleID, Secret));
   const secrets = detectorOf("secrets");
   const different: string[] = [];
   const explained = new Map<string, number>();
@@ -56,7 +61,7 @@ test("gitleaks and weir say the same of values and sources", async () => {
   for (const [at, text] of texts.entries()) {
     const given = theirs.get(at)!;
     const ours = new Set(
-      secrets.find(text).map(({ start, end, rule }) => `${rule} ${text.slice(start, end)}`),
+      secrets.find(text).map(({ start, end, rule }) => named(rule!, text.slice(start, end))),
     );
     for (const one of ours) if (given.has(one)) agreed++;
     for (const one of ours) if (!given.has(one)) compare(`${at} only weir:`, one);

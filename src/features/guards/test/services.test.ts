@@ -361,13 +361,11 @@ test("Bedrock: guardrails that block, mask and pass, signed", async () => {
     };
   });
   const before = { ...process.env };
-  Object.assign(process.env, { AWS_ACCESS_KEY_ID: "AKIAEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret-of-aws" });
-  const gateway = await servers.gateway({
-    aws: {
-      bedrock: { guardrail: "gr-1", version: "3", region: "eu-central-1", endpoint: hook.url },
-      on: ["input", "output"],
-    },
-  });
+  const keys = { AWS_ACCESS_KEY_ID: "AKIAEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret-of-aws" };
+  // The environment of a gateway in this process, and of one in another.
+  Object.assign(process.env, keys);
+  const bedrock = { guardrail: "gr-1", version: "3", region: "eu-central-1", endpoint: hook.url };
+  const gateway = await servers.gateway({ aws: { bedrock, on: ["input", "output"] } }, {}, keys);
   expect(await say(gateway, "Zoë wrote")).toMatchObject({ status: 200, text: "<NAME> wrote" });
   const refused = await say(gateway, "a bomb");
   expect(refused).toMatchObject({ status: 400, code: "blocked_by_guard" });

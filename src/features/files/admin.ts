@@ -1,4 +1,4 @@
-/** Operations on files of clients. Nobody reads their bytes here. */
+/** Operations on files of clients. None of them reads bytes. */
 import type { AdminBooks } from "../../admin/books.ts";
 import { actorOf } from "../../admin/entries.ts";
 import { seesCall } from "../../admin/filter.ts";

@@ -19,7 +19,7 @@ export class DamagedBytes extends Error {
   override readonly name = "DamagedBytes";
 }
 
-/** Bytes of an object whose plain bytes are so many. */
+/** Bytes of a sealed object, by those of the plain one. */
 export function sealedLength(bytes: number): number {
   return SALT + bytes + Math.max(1, Math.ceil(bytes / PIECE)) * TAG;
 }

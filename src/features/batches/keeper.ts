@@ -1,5 +1,5 @@
 /** The part in the keeper: the rows of batches, and which worker runs which of them. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KeeperHost, KeeperPart } from "../../keeper/seams.ts";
@@ -179,6 +179,7 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
   #ownFolder(): string {
     const { folder } = this.#host;
     if (folder !== undefined) return join(folder, "batches");
-    return (this.#temporary ??= mkdtempSync(join(tmpdir(), "weir-batches-")));
+    // The first runner makes it: where nothing can be written, nothing is made.
+    return (this.#temporary ??= join(tmpdir(), `weir-batches-${crypto.randomUUID()}`));
   }
 }

@@ -1,5 +1,5 @@
 /** The part in the keeper: rows of files, their keys, and what expires. Its code is loaded when it is used first. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KeeperHost, KeeperPart } from "../../keeper/seams.ts";
@@ -59,7 +59,8 @@ class FilesFolder {
 
   get path(): string {
     if (this.#state !== undefined) return join(this.#state, "files");
-    return (this.#temporary ??= mkdtempSync(join(tmpdir(), "weir-files-")));
+    // The first file makes it: where nothing can be written, nothing is made.
+    return (this.#temporary ??= join(tmpdir(), `weir-files-${crypto.randomUUID()}`));
   }
 
   close(): void {

@@ -15,7 +15,8 @@ import {
   tooManyBatches,
   unsupportedEndpoint,
 } from "../shapes/errors.ts";
-import { batchIdIn, newId } from "../shapes/ids.ts";
+import { createKeptId } from "../../../core/kept-id.ts";
+import { batchIdIn } from "../shapes/ids.ts";
 import type { ListPage } from "../shapes/pages.ts";
 
 export interface Batches {
@@ -73,7 +74,7 @@ export async function createBatch(
   const owner = ownerOf(principal, address);
   const { path, key, person } = owner;
   const batch: Batch = {
-    ...{ id: newId(createdAt), path, endpoint, state: "checking", how: "run", window, metadata },
+    ...{ id: createKeptId(createdAt), path, endpoint, state: "checking", how: "run", window, metadata },
     ...(key !== undefined && { key }),
     ...(person !== undefined && { person }),
     ...(name !== undefined && { name }),

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { type FileFacts, type KeptFile, type KeptFiles, keptFiles } from "../../../core/kept-files.ts";
 import type { Feature } from "../../../feature/feature.ts";
-import { fileIdIn, newId } from "../shapes/ids.ts";
+import { createKeptId } from "../../../core/kept-id.ts";
+import { fileIdIn } from "../shapes/ids.ts";
 
 export class FolderFiles implements KeptFiles {
   readonly #folder: string;
@@ -24,7 +25,7 @@ export class FolderFiles implements KeptFiles {
 
   async write(facts: FileFacts, bytes: AsyncIterable<Uint8Array>): Promise<KeptFile> {
     const whole = Buffer.concat(await Array.fromAsync(bytes));
-    const file = { ...facts, id: newId(Date.now()), bytes: whole.length, createdAt: Date.now() };
+    const file = { ...facts, id: createKeptId(Date.now()), bytes: whole.length, createdAt: Date.now() };
     writeFileSync(this.#path(file.id, "bytes"), whole);
     writeFileSync(this.#path(file.id, "new"), JSON.stringify(file));
     renameSync(this.#path(file.id, "new"), this.#path(file.id, "facts"));

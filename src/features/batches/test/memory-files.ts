@@ -1,7 +1,8 @@
 /** Files in memory, for tests of batches alone. */
 import { type FileFacts, type KeptFile, type KeptFiles, keptFiles } from "../../../core/kept-files.ts";
 import type { Feature } from "../../../feature/feature.ts";
-import { fileIdIn, newId } from "../shapes/ids.ts";
+import { createKeptId } from "../../../core/kept-id.ts";
+import { fileIdIn } from "../shapes/ids.ts";
 
 export class MemoryFiles implements KeptFiles {
   readonly files = new Map<string, { file: KeptFile; bytes: Buffer; holders: Set<string> }>();
@@ -19,7 +20,7 @@ export class MemoryFiles implements KeptFiles {
     const pieces: Buffer[] = [];
     for await (const piece of bytes) pieces.push(Buffer.from(piece));
     const whole = Buffer.concat(pieces);
-    const file = { ...facts, id: newId(Date.now()), bytes: whole.length, createdAt: Date.now() };
+    const file = { ...facts, id: createKeptId(Date.now()), bytes: whole.length, createdAt: Date.now() };
     this.files.set(file.id, { file, bytes: whole, holders: new Set() });
     return file;
   }

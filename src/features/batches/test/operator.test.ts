@@ -12,7 +12,7 @@ import { admin } from "../admin.ts";
 import type { Batch } from "../batch.ts";
 import { BatchBook } from "../book.ts";
 import type { BatchDetails, BatchPage } from "../contracts.ts";
-import { newId } from "../shapes/ids.ts";
+import { createKeptId } from "../../../core/kept-id.ts";
 import { batchesPart, runnerStop } from "../slots.ts";
 import { progressWords } from "../words.ts";
 
@@ -39,8 +39,17 @@ afterAll(() => store.close());
 
 function batch(at: number, path: string, more: Partial<Batch> = {}): Batch {
   return {
-    ...{ id: newId(at), path, endpoint: "/v1/chat/completions", state: "running", how: "run" },
-    ...{ window: 1, metadata: {}, inputFile: newId(at), lines: 5, done: 2, failed: 1, cancelled: 0, late: 0 },
+    ...{ id: createKeptId(at), path, endpoint: "/v1/chat/completions", state: "running", how: "run" },
+    ...{
+      window: 1,
+      metadata: {},
+      inputFile: createKeptId(at),
+      lines: 5,
+      done: 2,
+      failed: 1,
+      cancelled: 0,
+      late: 0,
+    },
     ...{ createdAt: at, deadline: at + 1, faults: [], cost: 7, held: 3 },
     usage: { input: 4, cached: 1, output: 2, reasoning: 0 },
     ...more,

@@ -15,7 +15,7 @@ import type { BatchAnswer, Progress, RunnerId } from "../messages.ts";
 import { Ends } from "../run/ends.ts";
 import { Runner } from "../run/runner.ts";
 import { Slots } from "../run/slots.ts";
-import { newId } from "../shapes/ids.ts";
+import { createKeptId } from "../../../core/kept-id.ts";
 import { MemoryFiles } from "./memory-files.ts";
 
 setDefaultTimeout(60_000);
@@ -56,7 +56,13 @@ class Scene {
     await this.files.hold(file.id, "b");
     const now = Date.now();
     this.batch = {
-      ...{ id: newId(now), path: "/", endpoint: "/v1/chat/completions", state: "checking", how: "run" },
+      ...{
+        id: createKeptId(now),
+        path: "/",
+        endpoint: "/v1/chat/completions",
+        state: "checking",
+        how: "run",
+      },
       ...{ window: 3_600_000, metadata: {}, inputFile: file.id, lines: 0 },
       ...{ done: 0, failed: 0, cancelled: 0, late: 0, createdAt: now, deadline: now + 3_600_000 },
       ...{ faults: [], usage: { input: 0, cached: 0, output: 0, reasoning: 0 }, cost: 0, held: 0 },

@@ -9,7 +9,8 @@ import type { Json } from "../../../core/json.ts";
 import { type Batch, counted, moved, type State } from "../batch.ts";
 import { anthropicBatch, anthropicDeleted, anthropicList } from "../shapes/anthropic.ts";
 import { googleList, googleOperation, googleOperationText } from "../shapes/google.ts";
-import { batchIdFor, batchIdIn, type Dialect, fileIdFor, fileIdIn, newId } from "../shapes/ids.ts";
+import { createKeptId } from "../../../core/kept-id.ts";
+import { batchIdFor, batchIdIn, type Dialect, fileIdFor, fileIdIn } from "../shapes/ids.ts";
 import { openaiBatch, openaiList, writeDollars, writeWindow } from "../shapes/openai.ts";
 import { readListPage } from "../shapes/pages.ts";
 import { sampleBatch } from "./sample.ts";
@@ -32,8 +33,8 @@ const BATCHES: Record<State, Batch> = {
   paused: moved(running, "paused", AFTER(5), "The disk is full."),
   done: {
     ...moved(closing, "done", AFTER(6)),
-    outputFile: newId(AFTER(6)),
-    errorFile: newId(AFTER(6)),
+    outputFile: createKeptId(AFTER(6)),
+    errorFile: createKeptId(AFTER(6)),
     usage: { input: 100, cached: 60, output: 50, reasoning: 20 },
     cost: 4_120_000,
   },
@@ -83,7 +84,7 @@ anthropicBatch(running, VIEW) satisfies Anthropic.Messages.MessageBatch;
 anthropicDeleted(running) satisfies Anthropic.Messages.DeletedMessageBatch;
 
 /** Serves every batch by its id, with the shapes under test. */
-const all = Object.values(BATCHES).map((batch, at) => ({ ...batch, id: newId(START + at) }));
+const all = Object.values(BATCHES).map((batch, at) => ({ ...batch, id: createKeptId(START + at) }));
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
@@ -275,10 +276,10 @@ test("Google's clients see the operation, its statistics, results or the reason 
 });
 
 test("ids go from one dialect to the other and back, and other texts are none", () => {
-  const id = newId(START);
+  const id = createKeptId(START);
   expect(id).toMatch(/^[0-9a-hjkmnp-tv-z]{26}$/);
-  expect(new Set(Array.from({ length: 1000 }, () => newId(START))).size).toBe(1000);
-  expect(newId(START) < newId(START + 1)).toBe(true);
+  expect(new Set(Array.from({ length: 1000 }, () => createKeptId(START))).size).toBe(1000);
+  expect(createKeptId(START) < createKeptId(START + 1)).toBe(true);
   for (const dialect of ["openai", "anthropic", "google"] as const) {
     expect(batchIdIn(batchIdFor(dialect, id))).toBe(id);
     expect(fileIdIn(fileIdFor(dialect, id))).toBe(id);
@@ -303,7 +304,7 @@ test("ids go from one dialect to the other and back, and other texts are none", 
 
 test("a page is read from the query of each dialect", () => {
   const read = (dialect: Dialect, query: string) => readListPage(dialect, new URLSearchParams(query));
-  const id = newId(START);
+  const id = createKeptId(START);
   expect(read("openai", "")).toEqual({ limit: 20 });
   expect(read("openai", `limit=100&after=batch_${id}`)).toEqual({ limit: 100, after: id });
   expect(read("anthropic", `limit=1&before_id=msgbatch_${id}`)).toEqual({ limit: 1, before: id });

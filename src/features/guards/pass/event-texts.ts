@@ -33,7 +33,7 @@ export class EventReader {
   }
 }
 
-/** What ends a string of JSON or a line, and what stands for another character. */
+/** Characters that end a string of JSON or a line, and the one that begins an escape. */
 const NOT_PLAIN = /["\\\0-\x1f]/;
 
 /** @returns undefined: it is not sure where the text is */

@@ -32,6 +32,8 @@ export function startVault(): FakeVault {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    // A store that hangs must hang longer than the patience of weir, which this test measures.
+    idleTimeout: 0,
     async fetch(request) {
       const { pathname } = new URL(request.url);
       vault.asked.push(`${request.method} ${pathname}`);

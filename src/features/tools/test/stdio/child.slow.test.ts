@@ -114,6 +114,8 @@ test("stopping closes the input, then sends SIGTERM, then SIGKILL", async () => 
     const began = performance.now();
     await child.stop();
     expect(ends).toEqual([]);
+    // The kernel takes a moment to end what SIGKILL has reached.
+    await until(() => membersOf(child.pid).length === 0, 2_000);
     expect(membersOf(child.pid)).toEqual([]);
     const file = Bun.file(join(place.root, "marks"));
     const marked = (await file.exists()) ? (await file.text()).trim().split("\n") : [];

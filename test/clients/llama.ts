@@ -11,6 +11,8 @@ import { until } from "../helpers/upstream.ts";
 
 const LIMIT = 16;
 const TIMEOUT_MS = 120_000;
+/** Lines of a batch. */
+const BATCH = 500;
 /** A host that goes on with its story is busy for longer. Milliseconds. */
 const STOPPED_MS = 10_000;
 
@@ -151,6 +153,36 @@ await check("the host stops when a client leaves its stream", async () => {
   });
   const free = await untilFree();
   return [events < 50 && free < STOPPED_MS, { events, free }];
+});
+
+await check(`a batch of ${BATCH} lines has a result for each of them`, async () => {
+  const client = openaiClient(gateway.url, { timeout: TIMEOUT_MS });
+  const lines = Array.from({ length: BATCH }, (_, at) =>
+    JSON.stringify({
+      ...{ custom_id: `l${at}`, method: "POST", url: "/v1/chat/completions" },
+      body: { model: own, max_tokens: 4, messages: [{ role: "user", content: `Say ${at}.` }] },
+    }),
+  );
+  const file = new File([lines.join("\n")], "in.jsonl");
+  const input = await client.files.create({ file, purpose: "batch" });
+  const began = performance.now();
+  let batch = await client.batches.create({
+    ...{ input_file_id: input.id, endpoint: "/v1/chat/completions", completion_window: "24h" },
+  });
+  while (!["completed", "failed", "expired", "cancelled"].includes(batch.status)) {
+    await Bun.sleep(500);
+    batch = await client.batches.retrieve(batch.id);
+  }
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  const text = batch.output_file_id ? await (await client.files.content(batch.output_file_id)).text() : "";
+  const results = text.split("\n").filter(Boolean);
+  const ids = new Set(results.map((line) => (JSON.parse(line) as { custom_id: string }).custom_id));
+  const { completed, failed: lost } = batch.request_counts!;
+  const tokens = batch.usage?.output_tokens;
+  return [
+    completed === BATCH && ids.size === BATCH,
+    { status: batch.status, completed, lost, seconds, tokens },
+  ];
 });
 
 await gateway.stop();

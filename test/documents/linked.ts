@@ -159,6 +159,7 @@ export const CHECKED: readonly Checked[] = [
     ["test/clients/README.md", "judge/run.ts"],
     ["test/clients/README.md", "job/run.ts"],
     ["test/clients/README.md", "mcp/run.ts"],
+    ["test/clients/README.md", "crash-run.ts"],
     ["test/conformance/README.md", "run conformance"],
     ["test/faults/README.md", "run faults"],
     ["test/faults/README.md", "run soak"],
@@ -166,7 +167,7 @@ export const CHECKED: readonly Checked[] = [
   ].map(([document, holding]) => ({
     ...{ document: document!, language: "sh", holding: holding!, why: OF_THE_CLONE },
   })),
-  ...["clients/llama.sh", "clients/ollama.sh", "openapi/run.sh"].map((script) => ({
+  ...["clients/llama.sh", "clients/ollama.sh", "clients/batches.sh", "openapi/run.sh"].map((script) => ({
     document: script.startsWith("clients") ? "test/clients/README.md" : "test/openapi/README.md",
     ...{ language: "sh", holding: `test/${script}`, why: "installs programs of others from a registry" },
   })),

@@ -458,6 +458,19 @@ test("when the worker ends it gives back what it does not hold", async () => {
   expect(keeper.spent(ALL)).toBe(100_000);
 });
 
+test("a worker that ends without its keeper loses nothing of what it was granted", async () => {
+  const { ledger, keeper } = testLedger({ budgets: [budget("all", DOLLAR)] });
+  keeper.limit(ALL, 2 * HOLD);
+  keeper.slice = 2 * HOLD;
+  finish(ledger, await begin(ledger), usage(10, 45));
+  keeper.disconnect();
+  await ledger.end();
+  keeper.connect();
+  expect(keeper.sent.findLast(({ kind }) => kind === "hello")).toMatchObject({
+    shares: [{ account: ALL, amount: 2 * HOLD - 100_000 }],
+  });
+});
+
 test("the keeper learns how many attempts run at each deployment", async () => {
   const { ledger, keeper } = testLedger({ budgets: [budget("all", DOLLAR)] });
   keeper.limit(ALL, 2 * HOLD);

@@ -82,8 +82,12 @@ export class Shares {
     this.#channel.send({ kind: "return", account, amount, number: 0 });
   }
 
-  /** Gives back everything that is not held. */
+  /**
+   * Gives back everything that is not held. Without a connection the keeper finds it in the memory that outlives this process: a
+   * message would be lost, and the amount with it.
+   */
   returnAll(): void {
+    if (!this.#channel.isUp) return;
     for (const [account, { left }] of this.#byAccount) if (left !== 0) this.recall(account, 0);
   }
 

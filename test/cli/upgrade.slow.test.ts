@@ -17,6 +17,8 @@ const PIECES = 100;
 const PIECE_MS = 100;
 /** Kept connections are served on for five seconds after an upgrade. */
 const LEAVE_MS = 5_500;
+/** More than one call holds: what it costs, and weir's margin for its input. Nano-dollars. */
+const HOLD = 1_100_000;
 
 let running: RunningBooks | undefined;
 let provider: Upstream | undefined;
@@ -142,7 +144,9 @@ describe("under load", () => {
       const access = entryOf(weir)!.admin!;
       expect(access.url).toBe(weir.admin.url);
       const [window] = (await weir.budget("loaded")).windows;
-      expect(window).toMatchObject({ spent: counted.answered * COST, assumed: 0, overrun: 0 });
+      expect(window).toMatchObject({ spent: counted.answered * COST, overrun: 0 });
+      // A grant that was on its way when a keeper passed its store is assumed if a worker ended meanwhile: one at most an upgrade.
+      expect(window!.assumed).toBeLessThanOrEqual(UPGRADES * HOLD);
     },
     900_000,
   );

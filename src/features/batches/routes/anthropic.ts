@@ -60,7 +60,7 @@ export const results: Handle = async (batches, request, visit) => {
   const batch = await batchOf(batches, who, written);
   if (!isEnd(batch.state)) throw batchNotEnded(written);
   visit.allowSilence();
-  const context = await contextOf(batch);
+  const context = await contextOf(batch, request.url);
   async function* lines() {
     for await (const line of resultsOf(batch, batches.files())) yield `${anthropicResult(line, context)}\n`;
   }

@@ -63,7 +63,7 @@ export const list: Handle = async (batches, { url }, visit) => {
 
 export const get: Handle = async (batches, request, visit) => {
   const who = await asking(visit, batches);
-  return operation(batches, await batchOf(batches, who, idIn(request)));
+  return operation(batches, await batchOf(batches, who, idIn(request)), request.url);
 };
 
 export const cancel: Handle = async (batches, request, visit) => {
@@ -79,9 +79,9 @@ export const remove: Handle = async (batches, request, visit) => {
 };
 
 /** Results of a batch whose requests came in one body are in the operation; else they are in a file. */
-async function operation(batches: Batches, batch: Batch): Promise<Response> {
+async function operation(batches: Batches, batch: Batch, url: string): Promise<Response> {
   if (!isEnd(batch.state)) return Response.json(googleOperation(batch, "inline"));
-  const context = await contextOf(batch);
+  const context = await contextOf(batch, url);
   async function* results() {
     for await (const line of orderedResults(batch, batches.files())) yield googleResult(line, context);
   }

@@ -7,8 +7,10 @@ import type { ResultContext } from "../shapes/results.ts";
 import { ownFile } from "../run/own-file.ts";
 import { translator } from "./translate.ts";
 
-export async function contextOf({ endpoint }: Batch): Promise<ResultContext> {
-  return { endpoint, translate: await translator() };
+/** @param url of the request; with `?as=line` an answer keeps the format of its line, inside the reader's envelope */
+export async function contextOf({ endpoint }: Batch, url: string): Promise<ResultContext> {
+  const asLine = new URL(url).searchParams.get("as") === "line";
+  return { endpoint, translate: asLine ? (body) => body : await translator() };
 }
 
 /** Stored lines: those that succeeded, and then the others. A line is valid until the next one is taken. */

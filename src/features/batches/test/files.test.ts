@@ -65,6 +65,18 @@ test("a script for OpenAI's batches works with another base URL and key", async 
   expect(
     results.map(({ custom_id, response }) => [custom_id, response.body.choices[0]!.message.content]),
   ).toEqual(Array.from({ length: 20 }, (_, at) => [`l${at}`, `${MARK} ${at}`]));
+  const answers = async (query: string) => {
+    const address = `${gateway.url}/v1/messages/batches/msgbatch_${batch.id.slice("batch_".length)}/results${query}`;
+    const answer = await fetch(address, { headers: { "x-api-key": KEY } });
+    const read = (await answer.text()).trim().split("\n");
+    return read.map(
+      (one) =>
+        (JSON.parse(one) as { result: { message: Anthropic.Message | OpenAI.ChatCompletion } }).result
+          .message,
+    );
+  };
+  expect(await answers("")).toMatchObject(results.map(() => ({ type: "message" })));
+  expect(await answers("?as=line")).toEqual(results.map(({ response }) => response.body));
   expect((await openai.files.list({ purpose: "batch" })).data.map(({ id }) => id)).toEqual([input.id]);
   expect(await openai.files.delete(input.id)).toMatchObject({ deleted: true });
 });

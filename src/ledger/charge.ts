@@ -69,6 +69,8 @@ export interface PriceRule extends PriceSet {
   per?: { search?: Nano; searched?: Nano; request?: Nano };
   /** Pico-dollars a unit, by its name: $0.002 a call is 2,000,000,000. A rule with units and without `input` prices no tokens. */
   units?: Units;
+  /** What a batch of the provider costs, as a factor of these prices; absent: see `batchRule` of prices/batch.ts. */
+  batch?: number;
   /** Most output tokens and the context window of the model, if known. Tokens. */
   maxOutput?: number;
   window?: number;

@@ -41,6 +41,14 @@ const priceMembers = Type.Object(
           "What is taken off the prices of the price book, instead of prices: 0.12 for 12 %. It has no effect on models that the price book does not have.",
       }),
     ),
+    batch: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description:
+          "What a batch of the provider costs, as a share of these prices: 0.5 for half of them. Default: 0.5.",
+      }),
+    ),
   },
   { ...CLOSED, description: "Prices in dollars a million tokens, or a discount." },
 );
@@ -86,7 +94,9 @@ function settingFault(name: string, setting: unknown): string | undefined {
   if (typeof setting !== "object" || setting === null) return undefined;
   const { length: members } = Object.keys(setting);
   if ("discount" in setting)
-    return members === 1 ? undefined : `the price of "${name}" must be a discount or prices, not both`;
+    return members === ("batch" in setting ? 2 : 1)
+      ? undefined
+      : `the price of "${name}" must be a discount or prices, not both`;
   if ("units" in setting && !("input" in setting) && !("output" in setting)) return undefined;
   const missing = ["input", "output"].filter((member) => !(member in setting));
   return missing.length === 0 ? undefined : `the price of "${name}" has no ${missing.join(" and no ")}`;

@@ -10,6 +10,8 @@ export interface PriceSetting extends BucketPrices {
   request?: number;
   units?: Units;
   discount?: number;
+  /** Factor of these prices in a batch of the provider. */
+  batch?: number;
 }
 
 /** By `provider/model` or a pattern over it; `0`: the model costs nothing. */
@@ -54,9 +56,10 @@ export function configuredRule(
   shipped: Omit<PriceRule, "ref"> | undefined,
 ): Omit<PriceRule, "ref"> | undefined {
   if (setting === 0) return { ...target, input: 0, output: 0, ...boundsOf(shipped), source: CONFIG_SOURCE };
-  const { discount, search, request, units } = setting;
+  const { discount, search, request, units, batch } = setting;
+  const inBatch = batch === undefined ? {} : { batch };
   if (discount !== undefined)
-    return shipped && { ...discounted(shipped, 1 - discount), source: CONFIG_SOURCE };
+    return shipped && { ...scaledRule(shipped, 1 - discount), ...inBatch, source: CONFIG_SOURCE };
   // A price of each search replaces a fee for all searches of a request.
   const { searched, ...fees } = shipped?.per ?? {};
   const kept = search === undefined && searched !== undefined ? { ...fees, searched } : fees;
@@ -67,6 +70,7 @@ export function configuredRule(
     ...(Object.keys(per).length > 0 && { per }),
     ...(units && { units: picoOf(units) }),
     ...boundsOf(shipped),
+    ...inBatch,
     source: CONFIG_SOURCE,
   };
 }
@@ -76,7 +80,8 @@ function boundsOf(shipped: Omit<PriceRule, "ref"> | undefined): Pick<PriceRule, 
   return { ...(maxOutput !== undefined && { maxOutput }), ...(window !== undefined && { window }) };
 }
 
-function discounted(rule: Omit<PriceRule, "ref">, factor: number): Omit<PriceRule, "ref"> {
+/** A rule with all its prices times a factor: each is a whole number again, so that sums of the rule are exact. */
+export function scaledRule(rule: Omit<PriceRule, "ref">, factor: number): Omit<PriceRule, "ref"> {
   const scale = (price: number) => Math.round(price * factor);
   const served = Object.entries(rule.served ?? {}).map(([name, set]) => [name, scaled(set, scale)] as const);
   const per = Object.entries(rule.per ?? {}).map(([name, nano]) => [name, scale(nano)] as const);

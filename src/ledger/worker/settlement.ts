@@ -8,14 +8,13 @@ import { chargeOf, type Reach } from "../prices/charge-of.ts";
 import { priceUsage } from "../prices/price.ts";
 import { regionOf } from "../prices/region.ts";
 import type { Booking } from "./booking.ts";
+import { inputLikely, LIKELY_SHARE } from "./estimate.ts";
 import { unseenOutput } from "./gap.ts";
 import type { LedgerSettings } from "./settings.ts";
 
 /** Bytes of text for a token, on average. */
 const OUTPUT_BYTES_PER_TOKEN = 3.5;
 const INPUT_BYTES_PER_TOKEN = 4;
-/** Average share of the most tokens that a text can have. */
-const LIKELY_SHARE = 0.75;
 
 /**
  * Sets the estimate of the booking where the provider has not counted all.
@@ -116,7 +115,5 @@ function likelyInput({ request }: Attempt, { size, bytes, input, isWork }: Booki
   const most = input > 0 ? input : Infinity;
   if (request) return Math.min(estimateTokens(request), most);
   if (!size) return Math.ceil(bytes / INPUT_BYTES_PER_TOKEN);
-  const { words, digits, signs, scripts } = size.text;
-  const likely = Math.ceil((words + digits + signs + scripts) * LIKELY_SHARE) + size.mediaTokens;
-  return Math.min(likely, most);
+  return Math.min(inputLikely(size), most);
 }

@@ -5,7 +5,11 @@ import type { JsonObject } from "./json.ts";
 import type { Principal } from "./principal.ts";
 import type { TextTokens } from "./tokens/most-tokens.ts";
 import type { PromptSections } from "./prompt-sections.ts";
+import { Slot } from "./slot.ts";
 import type { Standing } from "./standing.ts";
+
+/** What is taken off the prices of a call, from 0 to 1. Noted on the call before its first attempt; absent: nothing. */
+export const DISCOUNT = new Slot<number>();
 
 /** A request before it is sent, for the estimate of its cost. */
 export interface RequestSize {
@@ -55,6 +59,23 @@ export interface PromptSource {
   sections(): PromptSections | undefined;
 }
 
+/** What a request may cost at most. Amounts are nano-dollars. */
+export interface CostBound {
+  /** Undefined: no price is known, and a hard budget would refuse the request. */
+  readonly cost: number | undefined;
+  /** Ids of the hard budgets that would count it. */
+  readonly budgets: readonly string[];
+}
+
+/** A hard budget as it is now. Amounts are nano-dollars. */
+export interface BudgetLeft {
+  readonly name: string;
+  /** The limit of this window without what is spent and held. */
+  readonly left: number;
+  /** Whether clients see amounts of budgets. */
+  readonly isTold: boolean;
+}
+
 /** All methods are synchronous while the worker's own shares suffice. */
 export interface Ledger {
   /**
@@ -70,6 +91,10 @@ export interface Ledger {
   notePrompt?(attempt: Attempt, prompt: PromptSource): void;
   /** The amounts that `admit` would hold of which budgets and limits, and the price, for `explain`. Holds nothing. */
   foresee?(attempt: Attempt, admitted: Admitted): JsonObject;
+  /** The most that an attempt may cost. Holds nothing. @param outputShare the share of the output that is expected, from 0 to 1 */
+  bound?(attempt: Attempt, admitted: Pick<Admitted, "size">, outputShare: number): CostBound;
+  /** Hard budgets by their ids, without those on sessions. @throws GatewayError as {@link describeKey} */
+  budgetsLeft?(): Promise<ReadonlyMap<string, BudgetLeft>>;
   /**
    * A key, the limits and budgets that count its calls, and what it has used, for the client that has the key.
    * @throws GatewayError `overloaded` if the figures cannot be read

@@ -7,7 +7,7 @@ import type { GatewayError } from "../core/error.ts";
 import type { ClientCodec, Vendor } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Lines } from "../core/lines.ts";
-import type { Ledger } from "../core/ledger.ts";
+import type { CostBound, Ledger } from "../core/ledger.ts";
 import type { Meter, Metric } from "../core/metric.ts";
 import type { Noted } from "../core/slot.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
@@ -15,6 +15,7 @@ import type { ToolScreen } from "../core/tool-screen.ts";
 import type { Caller, Principal } from "../core/principal.ts";
 import type { CredentialForm, Issued, Resource } from "./credentials.ts";
 import type { Replica } from "../core/replica.ts";
+import type { BoundAsk } from "./bound.ts";
 import type { Clock } from "./delivery/clock.ts";
 import type { GoneCallers } from "./gone.ts";
 import type { Opened } from "./lanes/lane.ts";
@@ -200,6 +201,8 @@ export interface WorkerHost {
    * in flight. The request's signal ends it.
    */
   call(this: void, request: Request, inner: InnerCall): Promise<Response>;
+  /** What a request may cost before it is a call. Nothing is held or noted. */
+  bound(this: void, ask: BoundAsk): Promise<CostBound | undefined>;
   /** The caller with a key. @param id of the key @returns undefined: it admits no calls, or is not known */
   callerOfKey(this: void, id: string): Principal | undefined;
   /** No call needs a credential at the moment. */

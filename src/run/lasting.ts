@@ -2,6 +2,7 @@
 import { AnswerNotes } from "../core/answer-notes.ts";
 import type { Recorder } from "../core/column.ts";
 import type { Noted } from "../core/slot.ts";
+import { type BoundAsk, boundOf } from "../gateway/bound.ts";
 import { Backlog } from "../gateway/delivery/backlog.ts";
 import { Clock } from "../gateway/delivery/clock.ts";
 import { type Work, Works } from "../gateway/work.ts";
@@ -174,6 +175,7 @@ export class Lasting {
       work: <Value>(work: Work<Value>) => works.do(work),
       ...{ gone, principal: callerMaker(name, sets) },
       call: (request: Request, inner: InnerCall) => this.inner.run(request, inner, listeners.fetch),
+      bound: (ask: BoundAsk) => boundOf(ask, listeners.gateway()),
       callerOfKey: (id: string) => keyring.byId(id),
       isOpen: () => keyring.isOpen,
       answerNotes: new AnswerNotes(name),

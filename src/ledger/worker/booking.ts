@@ -9,6 +9,7 @@ import type { Nano } from "../money.ts";
 import { countsCalls } from "./line.ts";
 import type { Line, Share } from "./share.ts";
 import type { Target } from "../../core/provider.ts";
+import { discountedRule } from "../prices/batch.ts";
 import { withRef } from "../prices/book.ts";
 import { CONFIG_SOURCE } from "../prices/price.ts";
 import { picoOf } from "../prices/settings.ts";
@@ -138,8 +139,15 @@ export function bookingOf(applied: Applied, target: Target, work: WorkTerms | un
   return booking;
 }
 
+/** What counts a call at lower prices. @param discount from 0 to 1 */
+export function atDiscount(applied: Applied, discount: number): Applied {
+  const { rule, ruleOf } = applied;
+  const lower = (found: PriceRule | undefined) => found && discountedRule(found, discount);
+  return { ...withRule(applied, lower(rule)), ruleOf: (model) => lower(ruleOf(model)) };
+}
+
 /** Not by a spread, which would look for the rule in the price book. */
-function withRule(applied: Applied, rule: PriceRule): Applied {
+function withRule(applied: Applied, rule: PriceRule | undefined): Applied {
   const { lines, running, target, needsSize, hasHard, hasSessions } = applied;
   const ruleOfModel: Applied["ruleOf"] = (model) => applied.ruleOf(model);
   return { lines, running, target, needsSize, hasHard, hasSessions, rule, ruleOf: ruleOfModel };

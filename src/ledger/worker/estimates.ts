@@ -4,6 +4,7 @@ import type { Admitted } from "../../core/ledger.ts";
 import type { LedgerRefusal } from "../../core/refusal.ts";
 import { serverTools } from "../keys/options.ts";
 import { type Margin, Margins, missed } from "../margins.ts";
+import type { Nano } from "../money.ts";
 import { pricesUnits } from "../prices/price.ts";
 import type { Booking } from "./booking.ts";
 import { costOf, firstOutput, inputAtMost, outputAtMost, outputPermitted, partsOf } from "./estimate.ts";
@@ -63,6 +64,14 @@ export class Estimates {
   expect(attempt: Attempt, booking: Booking): void {
     this.#measure(booking);
     this.#hold(attempt, booking);
+  }
+
+  /** The most that an attempt may cost that produces a share of its output. @returns undefined without a price */
+  bound(booking: Booking, outputShare: number): Nano | undefined {
+    this.#measure(booking);
+    if (!isPriced(booking)) return undefined;
+    const { applied, input, output, size } = booking;
+    return costOf(applied.rule, input, Math.ceil(output * outputShare), size, this.#settings());
   }
 
   /** Sets what is held at first: a stream whose output is visible holds the rest as it grows. */

@@ -6,7 +6,13 @@ import type { Attempt, Call } from "../../core/call.ts";
 import type { Columns, Recorder } from "../../core/column.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Principal } from "../../core/principal.ts";
-import type { Admitted, Ledger, PromptSource } from "../../core/ledger.ts";
+import {
+  type Admitted,
+  type CostBound,
+  DISCOUNT,
+  type Ledger,
+  type PromptSource,
+} from "../../core/ledger.ts";
 import type { Standing } from "../../core/standing.ts";
 import { endsWithin } from "../../core/within.ts";
 import type { Cells } from "../cells.ts";
@@ -15,7 +21,8 @@ import type { BookSettings, BooksDown, WorkerState } from "../messages.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared, Policy } from "../policy.ts";
 import { Asks } from "./asks.ts";
-import { Booking, bookingOf, chargedTo } from "./booking.ts";
+import { boundOf, HardBudgets } from "./bound.ts";
+import { type Applied, atDiscount, Booking, bookingOf, chargedTo } from "./booking.ts";
 import { RECORD_FORMAT } from "../record.ts";
 import { recordOf, TimeOfDay } from "./call-record.ts";
 import { outputLimit } from "./estimate.ts";
@@ -113,7 +120,7 @@ export class WorkerLedger implements Ledger {
   admit(attempt: Attempt, admitted: Admitted): void | Promise<void> {
     if (this.#awaitsPolicy) return this.#admitLater(attempt, admitted);
     const { call, target } = attempt;
-    const applied = this.#lines.of(call.principal, target);
+    const applied = this.#appliedTo(attempt);
     const booking = (attempt.booking = bookingOf(applied, target, admitted.work));
     booking.bytes = admitted.bytes;
     if (call.principal !== undefined) this.#estimates.checkScopes(attempt, booking, admitted);
@@ -193,6 +200,23 @@ export class WorkerLedger implements Ledger {
     return describeBooking(booking);
   }
 
+  bound(attempt: Attempt, admitted: Pick<Admitted, "size">, outputShare: number): CostBound {
+    return boundOf(new Booking(this.#appliedTo(attempt)), admitted, this.#estimates, outputShare);
+  }
+
+  async budgetsLeft() {
+    const { declared, settings } = this.#declaration;
+    const budgets = new HardBudgets((this.#policy ?? declared).budgets, Date.now());
+    this.#outbox.flush();
+    return budgets.left(await this.#queries.ask({ id: HardBudgets.ASKS }, budgets.accounts), settings.tell);
+  }
+
+  #appliedTo({ call, target }: Attempt): Applied {
+    const applied = this.#lines.of(call.principal, target);
+    const discount = DISCOUNT.get(call);
+    return discount === undefined || discount === 0 ? applied : atDiscount(applied, discount);
+  }
+
   async describeKey(principal: Principal): Promise<JsonObject> {
     const own = this.#ownKey(principal);
     return own.describe(await this.#queries.ask(principal, own.accounts), this.#declaration.settings.tell);
@@ -211,7 +235,7 @@ export class WorkerLedger implements Ledger {
   }
 
   charge(attempt: Attempt): void {
-    const applied = this.#lines.of(attempt.call.principal, attempt.target);
+    const applied = this.#appliedTo(attempt);
     const booking = new Booking(applied);
     const now = this.#clock.at(attempt.startedAt);
     const lines = applied.lines.filter(({ on, unit }) => unit === "money" && on.kind !== "session");

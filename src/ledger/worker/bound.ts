@@ -1,0 +1,50 @@
+/** What requests may cost that are not calls yet, and what hard budgets have left for them. */
+import type { Admitted, BudgetLeft, CostBound } from "../../core/ledger.ts";
+import type { KeyFigures } from "../messages.ts";
+import type { Budget } from "../policy.ts";
+import { budgetAccount } from "../record.ts";
+import { windowAt } from "../windows.ts";
+import type { Booking } from "./booking.ts";
+import type { Estimates } from "./estimates.ts";
+
+/** The same estimate as that of a hold. @param booking of what is not sent */
+export function boundOf(
+  booking: Booking,
+  admitted: Pick<Admitted, "size">,
+  estimates: Estimates,
+  outputShare: number,
+): CostBound {
+  booking.size = admitted.size();
+  const hard = booking.applied.lines.filter(
+    ({ unit, mode, on }) => unit === "money" && mode === "hard" && on.kind !== "session",
+  );
+  return { cost: estimates.bound(booking, outputShare), budgets: hard.map(({ budget }) => budget!.id) };
+}
+
+/** Hard budgets in their windows at one moment. */
+export class HardBudgets {
+  /** Stands for a caller in the question to the keeper. */
+  static readonly ASKS = "hard budgets";
+  readonly #budgets: readonly (readonly [account: string, Budget])[];
+
+  /** @param now milliseconds since 1970 */
+  constructor(budgets: readonly Budget[], now: number) {
+    this.#budgets = budgets
+      .filter(({ mode, on }) => mode === "hard" && on.kind !== "session")
+      .map((budget) => [budgetAccount(budget.id, windowAt(budget, now).startsAt), budget]);
+  }
+
+  get accounts(): readonly string[] {
+    return this.#budgets.map(([account]) => account);
+  }
+
+  left({ accounts }: KeyFigures, isTold: boolean): ReadonlyMap<string, BudgetLeft> {
+    const states = new Map(accounts.map((state) => [state.account, state]));
+    return new Map(
+      this.#budgets.map(([account, { id, name, limit }]) => {
+        const { spent = 0, held = 0 } = states.get(account) ?? {};
+        return [id, { name, left: Math.max(0, limit - spent - held), isTold }];
+      }),
+    );
+  }
+}

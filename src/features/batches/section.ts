@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Fault } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
+import { size } from "../../config/sections/amounts.ts";
 import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
 
 const HOUR_MS = 3_600_000;
@@ -56,18 +57,42 @@ export const batchesSection = section(
             "Folder of the journals. Default: `batches` in the state folder. Several nodes that take over batches from each other need one that all of them have.",
         }),
       ),
-      lines: Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000,
-        default: 100_000,
-        description: "Most lines of a batch. OpenAI's interface permits 50,000 of them.",
+      admit: oneOf(["fit", "lines"], {
+        default: "fit",
+        description:
+          "`fit`: under a hard budget the whole batch must fit what is left of it, or is refused. `lines`: lines run until the budget is used up, and the rest are `insufficient_quota`.",
       }),
-      perKey: Type.Integer({
-        minimum: 1,
-        maximum: 10_000,
-        default: 20,
-        description: "Most batches of a key that have not ended.",
+      discount: Type.Number({
+        minimum: 0,
+        maximum: 1,
+        default: 0,
+        description: "What weir takes off the price of lines that it runs itself: 0.5 for half of it.",
       }),
+      outputShare: Type.Number({
+        minimum: 0,
+        maximum: 1,
+        default: 1,
+        description:
+          "The share of the output tokens that lines permit which `admit: fit` expects them to use. What a line holds while it runs is for all of them.",
+      }),
+      limits: Type.Object(
+        {
+          lines: Type.Integer({
+            minimum: 1,
+            maximum: 1_000_000,
+            default: 100_000,
+            description: "Most lines of a batch. OpenAI's interface permits 50,000 of them.",
+          }),
+          bytes: size("200MB", "Largest file that is the input of a batch."),
+          perKey: Type.Integer({
+            minimum: 1,
+            maximum: 10_000,
+            default: 20,
+            description: "Most batches of a key that have not ended.",
+          }),
+        },
+        { ...CLOSED, default: {}, description: "How much clients may have wait." },
+      ),
     },
     { ...CLOSED, default: {}, description: "Batches of clients, which weir runs line by line." },
   ),

@@ -3,6 +3,8 @@ import { GatewayError } from "../../core/error.ts";
 import { keptFiles } from "../../core/kept-files.ts";
 import type { Channel } from "../../core/channel.ts";
 import type { OwnRoute, Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
+import { bytesIn } from "../../config/sections/amounts.ts";
+import type { Fits } from "./admission.ts";
 import type { Asks } from "./asks.ts";
 import { onBooked } from "./columns.ts";
 import { ROUTES } from "./declarations.ts";
@@ -38,12 +40,18 @@ class BatchesWorker implements WorkerPart {
   }
 
   seams(config: object): Seams | undefined {
-    const { on, share, window, perKey, lines } = batchesSection.of(config);
+    const settings = batchesSection.of(config);
+    const { on, share, window } = settings;
     if (!on) return undefined;
+    const limits = { ...settings.limits, bytes: bytesIn(settings.limits.bytes) };
     const files = () => {
       const found = keptFiles.get(this.#host.offers);
       if (found) return found;
       throw new GatewayError("invalid-request", "The gateway keeps no files, which batches need.");
+    };
+    const fits: Fits = async (batch, principal) => {
+      const { assertFits } = await import("./admission.ts");
+      await assertFits(batch, principal, files(), this.#host, settings);
     };
     const asks = { ask: (ask: BatchAsk) => this.#ask(ask) };
     const routes = ROUTES.map((route): OwnRoute => {
@@ -52,7 +60,7 @@ class BatchesWorker implements WorkerPart {
         ...{ method, path, id, summary, isShared: true },
         async handle(request, visit) {
           const { answer } = await import("./routes/routes.ts");
-          return answer(route, { asks, files, share, window, perKey, lines }, request, visit);
+          return answer(route, { asks, files, share, window, limits, fits }, request, visit);
         },
       };
     });

@@ -27,7 +27,7 @@ const MOST_BODY = 256 * 1024 * 1024;
 export const create: Handle = async (batches, request, visit) => {
   const who = await asking(visit, batches);
   visit.allowSilence();
-  const conversion = fromRequests(visit.stream(MOST_BODY), PATH, { lines: batches.lines });
+  const conversion = fromRequests(visit.stream(MOST_BODY), PATH, { lines: batches.limits.lines });
   const input = await keepInput(batches, who, conversion);
   const made = { endpoint: PATH, input, window: usualWindow(batches.window), isInline: true } as const;
   return Response.json(anthropicBatch(await createBatch(batches, who, made), viewOf(request)));

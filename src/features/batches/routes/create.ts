@@ -3,6 +3,7 @@ import { GatewayError, invalidRequest } from "../../../core/error.ts";
 import type { KeptFile, KeptFiles } from "../../../core/kept-files.ts";
 import type { Principal } from "../../../core/principal.ts";
 import type { Visit } from "../../../gateway/seams.ts";
+import type { Fits } from "../admission.ts";
 import type { Asks } from "../asks.ts";
 import type { Batch } from "../batch.ts";
 import type { Conversion } from "../lines/requests.ts";
@@ -12,6 +13,7 @@ import {
   batchEnded,
   batchNotEnded,
   batchNotFound,
+  inputTooLarge,
   tooManyBatches,
   unsupportedEndpoint,
 } from "../shapes/errors.ts";
@@ -26,9 +28,9 @@ export interface Batches {
   readonly share: "key" | "path";
   /** Longest time of a batch: `24h`. */
   readonly window: string;
-  readonly perKey: number;
-  /** Most lines of a batch. */
-  readonly lines: number;
+  /** Of the config. */
+  readonly limits: { readonly lines: number; readonly bytes: number; readonly perKey: number };
+  readonly fits: Fits;
 }
 
 /** Handles a request of one operation. */
@@ -64,12 +66,20 @@ export interface NewBatch {
   readonly isInline?: true;
 }
 
-/** @throws GatewayError 429 for too many batches */
+/** @throws GatewayError 429 for too many batches, and for one that does not fit a hard budget; 413 for an input that is too large */
 export async function createBatch(
-  { asks, files, perKey }: Batches,
+  { asks, files, limits: { perKey, bytes }, fits }: Batches,
   { principal, address }: Asking,
   { endpoint, input, window, metadata = {}, name, isInline }: NewBatch,
 ): Promise<Batch> {
+  if (!isInline && input.bytes > bytes) throw inputTooLarge(bytes);
+  try {
+    await fits({ endpoint, input }, principal);
+  } catch (thrown) {
+    // Its client cannot name the file, and so not delete it.
+    if (isInline) await files().remove(input.id);
+    throw thrown;
+  }
   const createdAt = Date.now();
   const owner = ownerOf(principal, address);
   const { path, key, person } = owner;

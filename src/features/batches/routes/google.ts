@@ -32,7 +32,7 @@ const createWith =
     visit.allowSilence();
     const endpoint = `/v1beta/models/${modelIn(request)}:${method}`;
     assertEndpoint(endpoint);
-    const limits = { lines: batches.lines };
+    const limits = { lines: batches.limits.lines };
     const conversion = fromBatch(visit.stream(MOST_BODY), endpoint, limits);
     const kept = await keepInput(batches, who, conversion);
     const { fileName, name } = conversion.around!;

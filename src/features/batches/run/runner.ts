@@ -2,14 +2,17 @@
 import { mkdir, rm } from "node:fs/promises";
 import type { KeptFiles } from "../../../core/kept-files.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
-import { type Batch, isEnd, phase } from "../batch.ts";
+import { type AdmitSettings, type Costs, excessOf, sayExcess } from "../admission.ts";
+import { type Batch, isEnd, type LineFault, phase } from "../batch.ts";
 import type { Booked } from "../booked.ts";
 import { Journal } from "../journal/journal.ts";
 import type { BatchAnswer, Progress, Run, RunnerId } from "../messages.ts";
 import { callerOf } from "../owner.ts";
+import { atDiscount } from "./discount.ts";
 import { Ends, Left } from "./ends.ts";
 import { checkedInput, inputOf } from "./input.ts";
 import { LineRun } from "./line-run.ts";
+import { ownFile } from "./own-file.ts";
 import { writeResults } from "./results.ts";
 import { Pending } from "./pending.ts";
 import { LineSeal } from "./seal.ts";
@@ -27,7 +30,7 @@ const MARGIN_MS = 1_000;
 
 export interface RunnerOptions {
   readonly run: Run;
-  readonly host: Pick<WorkerHost, "call" | "callerOfKey" | "isOpen" | "principal" | "fault">;
+  readonly host: Pick<WorkerHost, "call" | "callerOfKey" | "isOpen" | "principal" | "fault"> & Partial<Costs>;
   readonly files: KeptFiles;
   readonly slots: Slots;
   readonly settings: RunnerSettings;
@@ -41,7 +44,11 @@ export interface RunnerOptions {
 export interface RunnerSettings {
   readonly retries: number;
   readonly again: boolean;
-  readonly lines: number;
+  readonly limits: { readonly lines: number };
+  /** Absent: lines are not held to a sum before they run. */
+  readonly admit?: AdmitSettings["admit"];
+  readonly discount?: number;
+  readonly outputShare?: number;
 }
 
 export class Runner {
@@ -138,7 +145,9 @@ export class Runner {
     const { files, settings } = this.#options;
     // Lines of Gemini have keys that need not differ, and may be absent.
     const sharedIds = this.#batch.endpoint.startsWith("/v1beta/");
-    const { lines, faults, models } = await checkedInput(this.#batch, files, settings.lines, sharedIds);
+    const checked = await checkedInput(this.#batch, files, settings.limits.lines, sharedIds);
+    const { lines, models } = checked;
+    const faults = checked.faults.length > 0 ? checked.faults : await this.#excess();
     if (faults.length > 0) {
       // A client may have cancelled it meanwhile: then it ends without lines.
       await this.#tell({ to: "refused", facts: { faults, lines: 0, reason: faults[0]!.message } });
@@ -149,6 +158,24 @@ export class Runner {
     const [model] = models.size === 1 ? models.keys() : [];
     await this.#tell({ to: "waiting", facts: { lines, ...(model !== undefined && { model }) } });
     return true;
+  }
+
+  /** What its owner's hard budgets say of all lines together. */
+  async #excess(): Promise<readonly LineFault[]> {
+    const { host, files, run, settings } = this.#options;
+    const { admit, discount = 0, outputShare = 1 } = settings;
+    const principal = callerOf(run.owner, host);
+    const { bound, ledger } = host;
+    if (!admit || !bound || !ledger || principal === "gone") return [];
+    const input = await ownFile(files, this.#batch.inputFile);
+    const { endpoint } = this.#batch;
+    const costs = { bound, ledger };
+    const found = await excessOf({ endpoint, input }, principal, files, costs, {
+      admit,
+      discount,
+      outputShare,
+    });
+    return found ? [{ code: "insufficient_quota", message: sayExcess(found).message }] : [];
   }
 
   async #lines(journal: Journal, seal: LineSeal): Promise<void> {
@@ -186,7 +213,7 @@ export class Runner {
   #lineRun(journal: Journal, seal: LineSeal): LineRun {
     const { host, run, slots, settings } = this.#options;
     return new LineRun({
-      ...{ host, run, journal, seal, slots, ends: this.#ends },
+      ...{ host: atDiscount(host, settings.discount), run, journal, seal, slots, ends: this.#ends },
       ...{ retries: settings.retries, again: settings.again },
       caller: () => callerOf(run.owner, host),
       begins: () => this.#begins(),

@@ -36,10 +36,17 @@ export function tooManyBatches(most: number, seconds: number): GatewayError {
   return new GatewayError("rate-limited", message, { code: "batch_limit", retryAfter });
 }
 
-/** @param needed what the batch may cost at most @param left of the budget */
-export function aboveBudget(needed: Nano, left: Nano): GatewayError {
-  const message = `The batch may cost ${sayNano(needed)}, and ${sayNano(left)} of the budget are left.`;
+/** @param needed what the batch may cost at most @param left of the budget; undefined: clients do not see it */
+export function aboveBudget(needed: Nano, left: Nano | undefined): GatewayError {
+  const rest = left === undefined ? "its budget does not suffice" : `${sayNano(left)} of the budget are left`;
+  const message = `The batch may cost ${sayNano(needed)}, and ${rest}.`;
   return new GatewayError("quota", message, { code: BUDGET_EXHAUSTED, shouldRetry: false });
+}
+
+/** @param most bytes of a file that is the input of a batch */
+export function inputTooLarge(most: number): GatewayError {
+  const message = `The file has more than ${Math.floor(most / 1024 / 1024)} MB; send several batches.`;
+  return new GatewayError("too-large", message, { code: "request_too_large", param: "input_file_id" });
 }
 
 /** A body that is refused before it is read, so the connection cannot be used for more. @param most bytes */

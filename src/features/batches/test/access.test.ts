@@ -39,7 +39,7 @@ const gateway = await startGateway({
       },
     ],
     guards: { cards: { find: ["card"], do: "block", on: "input" } },
-    batches: { perKey: 2 },
+    batches: { limits: { perKey: 2 } },
     log: { format: "json" },
   },
   features: [files.feature],

@@ -31,6 +31,7 @@ const gateway = await startGateway({
     prices: { "p/m": { input: 1, output: 2 } },
     keys: [{ name: "eng", key: KEY, path: "/eng" }],
     budgets: { small: { on: { path: "/eng" }, limit: 0.6 * LINES * LINE, every: "total", mode: "hard" } },
+    batches: { admit: "lines" },
     log: { format: "json" },
   },
   features: [files.feature],

@@ -87,7 +87,7 @@ class Scene {
       },
       files: this.files,
       slots: new Slots(4, () => Promise.resolve()),
-      settings: { retries: 3, again, lines: 100_000 },
+      settings: { retries: 3, again, limits: { lines: 100_000 } },
       ends: new Ends(graces),
       tell: async (progress) => this.#tell(progress),
       booked: async () => ({ booked: this.booked }),

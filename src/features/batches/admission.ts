@@ -1,0 +1,124 @@
+/** Whether all lines of a batch together fit the hard budgets of its owner, before the first one runs. */
+import type { KeptFile, KeptFiles } from "../../core/kept-files.ts";
+import type { Principal } from "../../core/principal.ts";
+import type { RequestSize } from "../../core/ledger.ts";
+import type { GatewayError } from "../../core/error.ts";
+import type { Format } from "../../core/format.ts";
+import type { WorkerHost } from "../../gateway/seams.ts";
+import type { Nano } from "../../ledger/money.ts";
+import { checkLine, isFault } from "./lines/check-line.ts";
+import { readLines } from "./lines/read-lines.ts";
+import { lineSizer } from "./lines/size-line.ts";
+import { aboveBudget } from "./shapes/errors.ts";
+
+export interface AdmitSettings {
+  readonly admit: "fit" | "lines";
+  readonly discount: number;
+  readonly outputShare: number;
+}
+
+/** What says the cost of a line, and what budgets have left. */
+export type Costs = Pick<WorkerHost, "bound" | "ledger">;
+
+export interface Asked {
+  readonly endpoint: string;
+  readonly input: KeptFile;
+}
+
+/** Of the budget that lacks most. Nano-dollars. */
+export interface Excess {
+  readonly needed: Nano;
+  readonly left: Nano;
+  readonly isTold: boolean;
+}
+
+/** @throws GatewayError 429 with both sums, if the batch is small enough to be added up while its client waits */
+export type Fits = (asked: Asked, principal: Principal | undefined) => Promise<void>;
+
+/** Larger inputs are added up when they are checked, after the answer to the client. Bytes. */
+const AT_ONCE_BYTES = 4 * 1024 * 1024;
+/** Lines between which calls of clients have their turn. */
+const SLICE = 100;
+
+/** See {@link Fits}. */
+export async function assertFits(
+  asked: Asked,
+  principal: Principal | undefined,
+  files: KeptFiles,
+  costs: Costs,
+  settings: AdmitSettings,
+): Promise<void> {
+  if (asked.input.bytes > AT_ONCE_BYTES) return;
+  const excess = await excessOf(asked, principal, files, costs, settings);
+  if (excess) throw sayExcess(excess);
+}
+
+export function sayExcess({ needed, left, isTold }: Excess): GatewayError {
+  return aboveBudget(needed, isTold ? left : undefined);
+}
+
+/**
+ * Adds up what the lines may cost, for each hard budget those that it counts. A line that its own check or the gateway would refuse
+ * costs nothing.
+ * @returns undefined if the lines fit, or are not held to a sum @throws GatewayError if the books cannot be read
+ */
+export async function excessOf(
+  { endpoint, input }: Asked,
+  principal: Principal | undefined,
+  files: KeptFiles,
+  { bound, ledger }: Costs,
+  { admit, discount, outputShare }: AdmitSettings,
+): Promise<Excess | undefined> {
+  if (admit === "lines") return undefined;
+  const budgets = await ledger.budgetsLeft?.();
+  if (!budgets || budgets.size === 0) return undefined;
+  const { formats } = await loadFormats();
+  const sizeOfLine = lineSizer(formats, endpoint);
+  const ask = { ...asksAt(formats, endpoint), principal, outputShare, discount };
+  const sums = new Map<string, Nano>();
+  for await (const { number, bytes } of readLines(files.read(input))) {
+    const line = checkLine(bytes, number, { endpoint });
+    if (isFault(line)) continue;
+    const { model } = line;
+    const size = sizeIn(sizeOfLine, bytes.subarray(line.bodyStart, line.bodyEnd));
+    // A model that nothing serves, or that the key may not use, is an error of the line.
+    const found = size && (await bound({ ...ask, model, size }).catch(() => undefined));
+    if (found?.cost !== undefined)
+      for (const id of found.budgets) sums.set(id, (sums.get(id) ?? 0) + found.cost);
+    if (number % SLICE === 0) await Bun.sleep(0);
+  }
+  const lacks = [...budgets].flatMap(([id, { left, isTold }]) => {
+    const needed = sums.get(id) ?? 0;
+    return needed > left ? [{ needed, left, isTold }] : [];
+  });
+  return lacks.sort((a, b) => b.needed - b.left - (a.needed - a.left))[0];
+}
+
+function sizeIn(sizeOfLine: (body: Uint8Array) => RequestSize, body: Uint8Array): RequestSize | undefined {
+  try {
+    return sizeOfLine(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The format of the lines, as the gateway plans their calls. */
+function asksAt(formats: readonly Format[], endpoint: string): { format: string; embeds: boolean } {
+  const embeds = /embed/i.test(endpoint);
+  const format = formats.find(({ client }) =>
+    embeds
+      ? client?.beside.embeds?.some(({ path }) => path === endpoint) ||
+        client?.routes.address?.modelOf(endpoint) !== undefined
+      : client?.routes.path === endpoint || client?.routes.address?.modelOf(endpoint) !== undefined,
+  );
+  const [first] = format?.client?.beside.embeds ?? [];
+  return { format: (embeds ? first?.dialect : format?.id) ?? "", embeds };
+}
+
+let loaded: Promise<{ formats: readonly Format[] }> | undefined;
+
+function loadFormats(): Promise<{ formats: readonly Format[] }> {
+  return (loaded ??= import("../../run/formats.ts").then(({ builtInFormats }) => ({
+    formats: builtInFormats({ systemTurns: "accept" }),
+  })));
+}

@@ -13,7 +13,6 @@ import {
   type Ledger,
   type PromptSource,
 } from "../../core/ledger.ts";
-import type { Standing } from "../../core/standing.ts";
 import { endsWithin } from "../../core/within.ts";
 import type { Cells } from "../cells.ts";
 import type { BooksChannel } from "../channel.ts";
@@ -21,8 +20,8 @@ import type { BookSettings, BooksDown, WorkerState } from "../messages.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared, Policy } from "../policy.ts";
 import { Asks } from "./asks.ts";
-import { boundOf, HardBudgets } from "./bound.ts";
-import { type Applied, atDiscount, Booking, bookingOf, chargedTo } from "./booking.ts";
+import { boundOf } from "./bound.ts";
+import { Booking, bookingOf, chargedTo } from "./booking.ts";
 import { RECORD_FORMAT } from "../record.ts";
 import { recordOf, TimeOfDay } from "./call-record.ts";
 import { outputLimit } from "./estimate.ts";
@@ -33,8 +32,8 @@ import { countCall, freePlaces, reportAll, settleAll, shortsOf, takeAll, toldOf 
 import { Lines, type Prices } from "./lines.ts";
 import { Outbox } from "./outbox.ts";
 import { applyChanges } from "./policy-state.ts";
-import { OwnKey } from "./own-key.ts";
 import { Queries } from "./queries.ts";
+import { Questions } from "./questions.ts";
 import { Prompts, sessionOf } from "./prompts.ts";
 import { REFUSED_BY } from "../../core/refusal.ts";
 import { policyUnknown, refuse, unavailable } from "./refusal.ts";
@@ -82,6 +81,7 @@ export class WorkerLedger implements Ledger {
   readonly #clock: TimeOfDay;
   readonly #asks: Asks;
   readonly #queries: Queries;
+  readonly #questions: Questions;
   readonly #policyKnown = Promise.withResolvers<void>();
   #declaration: Declaration;
   #policy: Policy | undefined;
@@ -100,6 +100,7 @@ export class WorkerLedger implements Ledger {
     this.#clock = options.clock ?? new TimeOfDay();
     this.#outbox = new Outbox(options.channel, options.cells.regions);
     this.#queries = new Queries(options.channel);
+    this.#questions = new Questions(this.#queries, this.#outbox, () => this.#known);
     this.#asks = new Asks(options.channel, (account) => this.#shares.get(account));
     this.#declaration = declaration;
     this.#lines = new Lines(declaration.declared, declaration.prices);
@@ -120,7 +121,7 @@ export class WorkerLedger implements Ledger {
   admit(attempt: Attempt, admitted: Admitted): void | Promise<void> {
     if (this.#awaitsPolicy) return this.#admitLater(attempt, admitted);
     const { call, target } = attempt;
-    const applied = this.#appliedTo(attempt);
+    const applied = this.#lines.to(attempt);
     const booking = (attempt.booking = bookingOf(applied, target, admitted.work));
     booking.bytes = admitted.bytes;
     if (call.principal !== undefined) this.#estimates.checkScopes(attempt, booking, admitted);
@@ -185,6 +186,11 @@ export class WorkerLedger implements Ledger {
     return promise;
   }
 
+  get #known() {
+    const { declared, settings } = this.#declaration;
+    return { policy: this.#policy ?? declared, modelSets: declared.modelSets, tell: settings.tell };
+  }
+
   get #lossSettings(): LossSettings {
     return lossSettings(this.#declaration.settings, this.#policy?.unreleased);
   }
@@ -201,41 +207,15 @@ export class WorkerLedger implements Ledger {
   }
 
   bound(attempt: Attempt, admitted: Pick<Admitted, "size">, outputShare: number): CostBound {
-    return boundOf(new Booking(this.#appliedTo(attempt)), admitted, this.#estimates, outputShare);
+    return boundOf(new Booking(this.#lines.to(attempt)), admitted, this.#estimates, outputShare);
   }
 
-  async budgetsLeft() {
-    const { declared, settings } = this.#declaration;
-    const budgets = new HardBudgets((this.#policy ?? declared).budgets, Date.now());
-    this.#outbox.flush();
-    return budgets.left(await this.#queries.ask({ id: HardBudgets.ASKS }, budgets.accounts), settings.tell);
-  }
-
-  #appliedTo({ call, target }: Attempt): Applied {
-    const applied = this.#lines.of(call.principal, target);
-    const discount = DISCOUNT.get(call);
-    return discount === undefined || discount === 0 ? applied : atDiscount(applied, discount);
-  }
-
-  async describeKey(principal: Principal): Promise<JsonObject> {
-    const own = this.#ownKey(principal);
-    return own.describe(await this.#queries.ask(principal, own.accounts), this.#declaration.settings.tell);
-  }
-
-  async standing(principal: Principal): Promise<Standing | undefined> {
-    if (!this.#declaration.settings.tell) return undefined;
-    const own = this.#ownKey(principal);
-    return own.standing(await this.#queries.ask(principal, own.accounts, principal.path));
-  }
-
-  #ownKey(principal: Principal): OwnKey {
-    const { declared } = this.#declaration;
-    this.#outbox.flush();
-    return new OwnKey(principal, this.#policy ?? declared, Date.now(), declared.modelSets);
-  }
+  readonly describeKey = (principal: Principal) => this.#questions.describeKey(principal);
+  readonly standing = (principal: Principal) => this.#questions.standing(principal);
+  readonly budgetsLeft = () => this.#questions.budgetsLeft();
 
   charge(attempt: Attempt): void {
-    const applied = this.#appliedTo(attempt);
+    const applied = this.#lines.to(attempt);
     const booking = new Booking(applied);
     const now = this.#clock.at(attempt.startedAt);
     const lines = applied.lines.filter(({ on, unit }) => unit === "money" && on.kind !== "session");

@@ -1,10 +1,12 @@
 /** The budgets and limits of the policy, and which of them apply to the calls of a caller to a target. */
+import type { Attempt } from "../../core/call.ts";
+import { DISCOUNT } from "../../core/ledger.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { ModelSets } from "../../core/model-sets.ts";
 import type { Target } from "../../core/provider.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared } from "../policy.ts";
-import type { Applied, DeploymentLoad } from "./booking.ts";
+import { type Applied, atDiscount, type DeploymentLoad } from "./booking.ts";
 import { applies, budgetLine, isOnKey, rateLines } from "./line.ts";
 import type { Line } from "./share.ts";
 
@@ -47,6 +49,13 @@ export class Lines {
     let found = byTarget.get(target);
     if (!found) byTarget.set(target, (found = this.#compile(principal, target)));
     return found;
+  }
+
+  /** What applies to an attempt, at the prices of its call. */
+  to({ call, target }: Attempt): Applied {
+    const applied = this.of(call.principal, target);
+    const discount = DISCOUNT.get(call);
+    return discount === undefined || discount === 0 ? applied : atDiscount(applied, discount);
   }
 
   /** The lines that count the calls of a caller, whatever their target. */

@@ -111,6 +111,11 @@ export interface FeatureTables {
   readonly commit?: FeatureCommit;
   /** Rows that are deleted when they are too old, or with the key that they belong to. */
   readonly kept?: readonly KeptRows[];
+  /**
+   * Proves that the rows agree with the records of calls, in the view that all checks of `weir audit` have. It writes nothing.
+   * @returns name of the check, whether the rows agree, and one sentence that says how many there are or what is wrong
+   */
+  prove?(sql: Sql): Promise<{ readonly name: string; readonly holds: boolean; readonly detail: string }>;
   /** A caller is removed with its key: its sums become those of another one. The rows of {@link kept} are deleted before. */
   forget?(sql: Sql, caller: number, removed: number): Promise<void>;
   /** Members of the records of calls that are in these tables, by the numbers of the calls. */

@@ -98,6 +98,7 @@ export class BatchBook {
       if (!kept) return { none: true };
       if (!isEnd(kept.batch.state)) return { refused: "running", batch: kept.batch };
       await sql.run("DELETE FROM batches WHERE id = $1", [id]);
+      await forgetBooked(sql, id);
       return { batch: kept.batch };
     });
   }
@@ -114,7 +115,6 @@ export class BatchBook {
       const known = { ...kept.batch, ...facts };
       const next = to && mayMove(known, to) ? moved(known, to, Date.now(), facts?.reason) : known;
       await write(sql, kept, next);
-      if (isEnd(next.state)) await forgetBooked(sql, id);
       return { batch: next };
     });
     // PostgreSQL may repeat the transaction, so that it does not count.

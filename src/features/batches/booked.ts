@@ -1,6 +1,7 @@
 /**
- * What the books have of the lines of batches that run. The record of a call may be in them although its result was lost with the
- * process: the runner that goes on counts it, so that the cost of a batch is that of its calls.
+ * What the books have of the lines of batches. The record of a call may be in them although its result was lost with the
+ * process: the runner that goes on counts it, so that the cost of a batch is that of its calls. They stay as long as the calls, or
+ * until the batch is deleted: the proof of the books compares both.
  */
 import { NO_USAGE, type Usage } from "../../core/events.ts";
 import type { NumberedCall } from "../../keeper/seams.ts";
@@ -62,7 +63,7 @@ export async function bookedIn(sql: Sql, batch: string): Promise<readonly Booked
   return [...last.values()];
 }
 
-/** The batch has ended. */
+/** The batch is deleted. */
 export async function forgetBooked(sql: Sql, batch: string): Promise<void> {
   await sql.run("DELETE FROM batches_calls WHERE batch = $1", [batch]);
 }

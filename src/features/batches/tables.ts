@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { isSealed, rowOf } from "../../core/envelope.ts";
 import type { FeatureTables, KeeperHost } from "../../keeper/seams.ts";
 import { BOOKED_ROWS, isOfBatch, writeBooked } from "./booked.ts";
+import { proveBatches } from "./proof.ts";
 
 const FIRST = `
 -- The lines and results of all batches of a store are sealed with keys that are derived from it: 32 bytes as base64url.
@@ -21,6 +22,7 @@ export const tables: FeatureTables = {
   sealed: [{ table: "batches_secret", column: "secret", key: ["id"], isPlain: true }],
   recovered: ["batches_secret", "batches", "batches_calls"],
   commit: { takes: isOfBatch, write: (sql, _, calls) => writeBooked(sql, calls) },
+  prove: proveBatches,
   kept: [{ table: "batches_calls", key: ["number"], old: ({ calls }) => `number < ${calls}` }],
 };
 

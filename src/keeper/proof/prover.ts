@@ -4,7 +4,9 @@ import { auditBooks } from "../reports/audit.ts";
 import type { AuditReport } from "../reports/shapes.ts";
 import { PROVEN_DAY } from "../store/meta.ts";
 import type { Sql } from "../store/sql.ts";
+import type { NamedTables } from "../seams.ts";
 import { type Base, keepBase, readBase } from "./base.ts";
+import { PROOF_TABLES } from "./tables.ts";
 import { proveSince, type Since } from "./since.ts";
 
 /** A proof. Times are milliseconds since 1970. */
@@ -26,21 +28,25 @@ export class Prover {
   /** Undefined: without the tables of ./tables.ts nothing is kept. */
   readonly #isKept: boolean;
 
-  /** @param reader that no page waits for */
-  constructor(reader: Sql, writer: Sql, now: () => number, isKept: boolean) {
+  readonly #features: readonly NamedTables[];
+
+  /** @param reader that no page waits for @param features their tables, which may have checks of their own */
+  constructor(reader: Sql, writer: Sql, now: () => number, features: readonly NamedTables[]) {
     this.#reader = reader;
     this.#writer = writer;
     this.#now = now;
-    this.#isKept = isKept;
+    this.#features = features;
+    this.#isKept = features.includes(PROOF_TABLES);
   }
 
   /** Reads all rows. @param onProgress called before each check */
   async full(onProgress: (progress: AuditProgress) => void): Promise<AuditReport> {
     const began = performance.now();
     let base: Base | undefined;
-    const report = await auditBooks(this.#reader, onProgress, async (view) => {
+    const whenHeld = async (view: Sql) => {
       if (this.#isKept) base = await readBase(view, this.#now());
-    });
+    };
+    const report = await auditBooks(this.#reader, onProgress, whenHeld, this.#features);
     const ms = Math.round(performance.now() - began);
     if (this.#isKept) await keepBase(this.#writer, base, { report, at: this.#now(), ms });
     return report;

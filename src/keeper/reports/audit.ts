@@ -2,6 +2,7 @@
 import type { Nano } from "../../ledger/money.ts";
 import { sayNano } from "../../ledger/money.ts";
 import { CHARGE_STATES } from "../../ledger/charge.ts";
+import type { NamedTables } from "../seams.ts";
 import { DAY_MS, HOUR_MS } from "../record/roll-ups.ts";
 import { checkChain } from "../store/audit-log.ts";
 import { SUMS } from "../store/schema.ts";
@@ -51,17 +52,24 @@ export function viewOf<Value>(sql: Sql, read: (view: Sql) => Promise<Value>): Pr
 
 /**
  * Reads all rows of calls that are kept: seconds for a million. @param onProgress called before each check
- * @param whenHeld reads the same moment, if the books hold
+ * @param whenHeld reads the same moment, if the books hold @param features their tables, whose checks are the last ones
  */
 export function auditBooks(
   sql: Sql,
   onProgress: (progress: AuditProgress) => void = () => {},
   whenHeld: (view: Sql) => Promise<void> = async () => {},
+  features: readonly NamedTables[] = [],
 ): Promise<AuditReport> {
+  const all = [
+    ...CHECKS,
+    ...features.flatMap(({ tables }): readonly Check[] =>
+      tables.prove ? [(view) => tables.prove!(view)] : [],
+    ),
+  ];
   return viewOf(sql, async (view) => {
     const checks: AuditCheck[] = [];
-    for (const check of CHECKS) {
-      onProgress({ done: checks.length, of: CHECKS.length });
+    for (const check of all) {
+      onProgress({ done: checks.length, of: all.length });
       checks.push(await check(view, ALL));
     }
     const holds = checks.every((check) => check.holds);

@@ -9,7 +9,6 @@ import { writeAudit } from "../store/audit-log.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Actor } from "../store/store.ts";
 import { Prover } from "../proof/prover.ts";
-import { PROOF_TABLES } from "../proof/tables.ts";
 import type { AuditProgress } from "./audit.ts";
 import { listCalls, readCall } from "./calls.ts";
 import { type DeploymentQuery, type DeploymentReport, deploymentReport } from "./deployments.ts";
@@ -81,7 +80,7 @@ export class Reports {
     this.#reader = reader;
     this.#features = features;
     // For what reads all rows, so that no page waits for it.
-    this.prover = new Prover(slow, writer, now, features.includes(PROOF_TABLES));
+    this.prover = new Prover(slow, writer, now, features);
     this.#writer = writer;
     this.#directory = new Directory(reader);
     this.#now = now;

@@ -7,6 +7,7 @@ import { GatewayError } from "../../core/error.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
 import type { Authorizer } from "../../core/place.ts";
 import type { Deployment, Target } from "../../core/provider.ts";
+import { carriedBy } from "./carrier.ts";
 import { headerFilters } from "./header-filter.ts";
 import { textWithoutCredential } from "../delivery/redact.ts";
 import { authorizedHeaders } from "../routing/authorizer.ts";
@@ -90,18 +91,23 @@ export function send(prepared: Prepared, attempt: Attempt): Promise<UpstreamResp
  */
 export function sendTo(prepared: Prepared, attempt: Attempt, receiver: HeadReceiver): void {
   const { authorizer } = prepared.target.deployment;
+  const carrier = carriedBy.get(attempt);
   const tap = wireTap.get(attempt.call);
   let sending: Promise<UpstreamResponse>;
   try {
-    const request = requestOf(prepared, attempt);
-    attempt.wasSent = true;
     tap?.sent(prepared);
-    sending = authorizer ? sendAuthorized(request, authorizer) : transport(request);
+    if (carrier) sending = carrier.carry(prepared, attempt);
+    else {
+      const request = requestOf(prepared, attempt);
+      attempt.wasSent = true;
+      sending = authorizer ? sendAuthorized(request, authorizer) : transport(request);
+    }
   } catch (cause) {
     return receiver.failed(sendFailure(cause, attempt));
   }
   sending.then(
     (response) => {
+      attempt.wasSent = true;
       noteHead(response, attempt);
       if (isRedirect(response)) refuseRedirect(response, attempt, receiver);
       else receiver.head(tap ? tapped(response, tap) : response);

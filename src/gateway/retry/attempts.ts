@@ -10,6 +10,7 @@ import type { Admitted } from "../../core/ledger.ts";
 import { LedgerRefusal } from "../../core/refusal.ts";
 import type { Target } from "../../core/provider.ts";
 import { pause } from "./backoff.ts";
+import { type Carrier, carriedBy, carrierOf } from "../lanes/carrier.ts";
 import { remainingMs } from "../delivery/deadline.ts";
 import type { Opened, OpenedJson, OpenedReceiver } from "../lanes/lane.ts";
 import type { Gateway } from "../types.ts";
@@ -46,6 +47,9 @@ export function attempt(attempted: Attempted, gateway: Gateway): Promise<Opened>
 
 /** A model with one deployment and no fallback needs no plan until its first attempt has failed. */
 export function attemptTo(attempted: Attempted, gateway: Gateway, receiver: OpenedReceiver): void {
+  const carrier = carrierOf.get(attempted.call);
+  const carried = carrier?.takes(attempted.plan);
+  if (carrier && carried) return tell(attemptCarried(attempted, carried, carrier, gateway), receiver);
   const only = onlyChoice(attempted.plan);
   if (!only) return tell(attemptByPlan(attempted, gateway), receiver);
   const first = new FirstAttempt(attempted, gateway, receiver);
@@ -93,6 +97,32 @@ class FirstAttempt implements OpenedReceiver {
 
   async #again(thrown: unknown): Promise<Opened> {
     return attemptByPlan(this.#attempted, this.#gateway, fail(thrown, this.#running!, this.#gateway));
+  }
+}
+
+/** The only attempt of a call that a carrier takes. It says nothing about the health of the deployment. */
+async function attemptCarried(
+  attempted: Attempted,
+  target: Target,
+  carrier: Carrier,
+  gateway: Gateway,
+): Promise<Opened> {
+  const { call } = attempted;
+  const running = new Attempt(call, target);
+  carriedBy.set(running, carrier);
+  try {
+    await gateway.ledger.admit(running, attempted);
+  } catch (thrown) {
+    return conclude(leave(thrown, call), call);
+  }
+  call.attempts.push(running);
+  try {
+    return await opened((receiver) => attempted.open(running, receiver));
+  } catch (thrown) {
+    const failure = readFailure(thrown, running);
+    recordFailure(failure, running);
+    gateway.ledger.settle(running);
+    return conclude(failure, call);
   }
 }
 

@@ -8,8 +8,9 @@ import type { Nano } from "../../../ledger/money.ts";
 import type { BatchUsage, Ending, State } from "../batch.ts";
 import { AppendFile } from "./append-file.ts";
 import type { LineTable } from "./line-table.ts";
-import { encodeRecord, type End, type Goal, type JournalRecord } from "./record.ts";
+import { encodeRecord, type End, type Goal, type JournalRecord, type SubRecord } from "./record.ts";
 import { fencesIn, pathOf, recover, type Recovered } from "./recover.ts";
+import type { SubTable } from "./subs.ts";
 import { type ResultLine, resultsIn, type ResultsQuery } from "./results.ts";
 
 export interface JournalOptions {
@@ -45,6 +46,8 @@ export class Journal {
   readonly #gatherMs: number;
   /** All lines, with what earlier runners did. */
   readonly lines: LineTable;
+  /** Batches of providers for the lines, those of earlier runners included. */
+  readonly subs: SubTable;
   /** The state that an earlier runner wrote last. */
   readonly state: Recovered["state"];
   #waiting: Waiting[] = [];
@@ -65,6 +68,7 @@ export class Journal {
     this.#fence = fence;
     this.#files = files;
     this.lines = recovered.lines;
+    this.subs = recovered.subs;
     this.state = recovered.state;
     this.#gatherMs = options.gatherMs ?? GATHER_MS;
   }
@@ -115,6 +119,12 @@ export class Journal {
     const len = to === "again" ? 0 : result.length + 1;
     const record: End = { ...{ t: "end", n, a, to }, off: 0, len, cost: String(cost), ...shortened(facts) };
     await this.#writeOf(n, record, to === "again" ? undefined : result);
+  }
+
+  /** Notes what became of a batch of a provider. @throws Error of the disk */
+  async sub(record: SubRecord): Promise<void> {
+    await this.#write(record);
+    this.subs.note(record);
   }
 
   /** Notes a state of the batch. @param at milliseconds since 1970 @throws Error of the disk */

@@ -46,7 +46,36 @@ export interface StateAt {
   readonly at: number;
 }
 
-export type JournalRecord = Took | Start | End | StateAt;
+/** Lines go to a provider as a batch of its own. Written before it is created: its mark finds it, if the answer is lost. */
+export interface SubBegins {
+  readonly t: "sub";
+  /** Number of the sub-batch in its batch, from 1. */
+  readonly k: number;
+  /** Ranges of lines, both ends inclusive. */
+  readonly lines: readonly (readonly [from: number, to: number])[];
+  /** Name of the deployment. */
+  readonly provider: string;
+  readonly mark: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** The provider has created it. */
+export interface SubMade {
+  readonly t: "sub-id";
+  readonly k: number;
+  readonly id: string;
+}
+
+/** The provider does not have it, or has refused it as a whole: its lines go on without it. */
+export interface SubGone {
+  readonly t: "sub-gone";
+  readonly k: number;
+}
+
+export type SubRecord = SubBegins | SubMade | SubGone;
+
+export type JournalRecord = Took | Start | End | StateAt | SubRecord;
 
 /** Bytes in front of the JSON. */
 export const HEAD_BYTES = 8;

@@ -6,10 +6,12 @@ import { type FileHandle, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { State } from "../batch.ts";
 import { LineTable } from "./line-table.ts";
+import { SubTable } from "./subs.ts";
 import { decodeRecord, HEAD_BYTES, type JournalRecord, lengthOf, type Took } from "./record.ts";
 
 export interface Recovered {
   readonly lines: LineTable;
+  readonly subs: SubTable;
   /** The last state that a journal has. */
   readonly state?: { readonly state: State; readonly at: number };
   /** How far each journal counts, in bytes, by fencing number. */
@@ -35,6 +37,7 @@ export async function fencesIn(folder: string): Promise<number[]> {
  */
 export async function recover(folder: string, below = Infinity): Promise<Recovered> {
   const lines = new LineTable();
+  const subs = new SubTable();
   let state: Recovered["state"];
   const journals: Record<string, number> = {};
   for (const [fence, limit] of await limitsIn(folder, below)) {
@@ -43,12 +46,13 @@ export async function recover(folder: string, below = Infinity): Promise<Recover
       if (record.t === "start") lines.start(record);
       else if (record.t === "end") lines.end(record, fence);
       else if (record.t === "state") state = { state: record.s, at: record.at };
+      else if (record.t !== "took") subs.note(record);
     });
     if (limit !== Infinity && read !== limit)
       throw new Error(`The journal ${path} is damaged: ${read} of its ${limit} bytes can be read.`);
     journals[fence] = read;
   }
-  return { lines, journals, ...(state && { state }) };
+  return { lines, subs, journals, ...(state && { state }) };
 }
 
 /** How far each journal counts, the oldest first; `Infinity` means to its first record that is not whole. */

@@ -22,6 +22,7 @@ export interface Progress {
       | "held"
       | "reason"
       | "model"
+      | "how"
     >
   >;
 }

@@ -4,6 +4,7 @@ import type { Fault } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
 import { size } from "../../config/sections/amounts.ts";
 import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
+import { APIS } from "./native/apis.ts";
 
 const HOUR_MS = 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: HOUR_MS, d: 24 * HOUR_MS };
@@ -61,6 +62,41 @@ export const batchesSection = section(
         default: "fit",
         description:
           "`fit`: under a hard budget the whole batch must fit what is left of it, or is refused. `lines`: lines run until the budget is used up, and the rest are `insufficient_quota`.",
+      }),
+      how: oneOf(["auto", "native", "run"], {
+        default: "auto",
+        description:
+          "`auto`: lines of which the model has one provider, without alternatives, and this provider has a batch API, go there at its lower price; weir runs the others, and those of a batch that the provider refuses as a whole. `native`: the same, but a refused batch fails. `run`: weir runs all lines.",
+      }),
+      native: Type.Record(
+        Type.String(),
+        Type.Object(
+          {
+            api: oneOf([...APIS, "none"], {
+              description: "The batch API that the provider has; `none`: weir runs its lines.",
+            }),
+            price: Type.Optional(
+              Type.Number({
+                minimum: 0,
+                maximum: 1,
+                description: "Share of the ordinary price that the provider takes. Default: 0.5.",
+              }),
+            ),
+          },
+          CLOSED,
+        ),
+        {
+          default: {},
+          description:
+            "Batch APIs by the name of the provider. The vendors' own are known; a provider at another address needs an entry.",
+        },
+      ),
+      poll: Type.Integer({
+        minimum: 1,
+        maximum: 300,
+        default: 10,
+        description:
+          "Seconds until a batch of a provider is looked at for the first time; waits grow to five minutes.",
       }),
       discount: Type.Number({
         minimum: 0,

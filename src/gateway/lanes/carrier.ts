@@ -9,6 +9,7 @@ import type { Plan } from "../routing/plan.ts";
 import type { Prepared } from "./lane.ts";
 import { type Method, transport, type UpstreamResponse } from "./transport.ts";
 
+export type { Method } from "./transport.ts";
 export type { Plan } from "../routing/plan.ts";
 export type { Prepared } from "./lane.ts";
 export type { UpstreamResponse } from "./transport.ts";

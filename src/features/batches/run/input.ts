@@ -12,6 +12,8 @@ export interface InputLine {
   readonly customId: string;
   /** Path of the API. */
   readonly url: string;
+  /** As the body or the path names it. */
+  readonly model: string;
   /** The exact bytes of the body. */
   readonly body: Uint8Array;
 }
@@ -26,9 +28,9 @@ export async function* inputOf(batch: Batch, files: KeptFiles): AsyncGenerator<I
     const checked = checkLine(bytes, number, { endpoint });
     if (isFault(checked))
       throw new Error(`The input of the batch ${batch.id} has changed at line ${number}.`);
-    const { customId, url, bodyStart, bodyEnd } = checked;
+    const { customId, url, model, bodyStart, bodyEnd } = checked;
     // The bytes of a line are valid until the next one is read.
-    yield { number, customId, url, body: new Uint8Array(bytes.subarray(bodyStart, bodyEnd)) };
+    yield { number, customId, url, model, body: new Uint8Array(bytes.subarray(bodyStart, bodyEnd)) };
   }
 }
 

@@ -5,6 +5,7 @@ import type { RefusalReason } from "../../../core/refusal.ts";
 import type { Principal } from "../../../core/principal.ts";
 import { NO_USAGE, type Usage } from "../../../core/events.ts";
 import { within } from "../../../core/within.ts";
+import { type Carrier, carrierOf } from "../../../gateway/lanes/carrier.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
 import { batchId, batchLine, type Line, onBooked } from "../columns.ts";
 
@@ -24,6 +25,8 @@ export interface LineCall {
   readonly batch: string;
   readonly line: Line;
   readonly signal: AbortSignal;
+  /** Brings the request to a batch of its provider. */
+  readonly carrier?: Carrier;
 }
 
 export interface LineAnswer {
@@ -41,7 +44,7 @@ export interface LineAnswer {
 
 /** @throws what ends the call before it has an answer */
 export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): Promise<LineAnswer> {
-  const { url, body, principal, address, batch, line, signal } = call;
+  const { url, body, principal, address, batch, line, signal, carrier } = call;
   const request = new Request(`http://localhost${url}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -58,6 +61,7 @@ export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): P
         made = begun;
         batchId.set(begun, batch);
         batchLine.set(begun, line);
+        if (carrier) carrierOf.set(begun, carrier);
         onBooked.set(begun, (cost) => booked.resolve({ cost, usage: begun.attempt?.usage ?? NO_USAGE }));
       },
     }),

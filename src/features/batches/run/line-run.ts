@@ -5,6 +5,7 @@ import type { Ending } from "../batch.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Goal } from "../journal/record.ts";
 import type { Run } from "../messages.ts";
+import type { Outcome, Ticket } from "../native/ticket.ts";
 import { isBusy, isCut, isQuota, mayPass, messageOf, retryAfterOf, usageOf, waitBehind } from "./answers.ts";
 import { type Ends, Left } from "./ends.ts";
 import type { InputLine } from "./input.ts";
@@ -49,33 +50,43 @@ export class LineRun {
     this.#options = options;
   }
 
-  /** Has a place, and gives it back. @param tried number of the first try, from 1 @throws Left, and Error of the gateway */
-  async run(line: InputLine, tried: number): Promise<void> {
+  /**
+   * Has a place, and gives it back; a line for a batch of its provider has none, unless it is a probe.
+   * @param tried number of the first try, from 1 @throws Left, and Error of the gateway
+   */
+  async run(line: InputLine, tried: number, carried?: Ticket): Promise<void> {
     const { slots, ends, run } = this.#options;
     const { path } = run.owner;
     let attempt = tried;
-    let hasPlace = true;
+    let ticket = carried;
+    let hasPlace = !ticket || ticket.isProbe;
     const giveBack = (answer?: LineAnswer) => {
       if (hasPlace) slots.give(path, isBusy(answer), retryAfterOf(answer));
       hasPlace = false;
     };
+    ticket?.onTaken(giveBack);
     try {
       await this.#options.begins();
       for (;;) {
         const principal = this.#options.caller();
         if (principal === "gone") return await this.unanswered(line, "key_gone", attempt);
-        const answer = await this.#try(line, attempt, principal);
+        const answer = await this.#try(line, attempt, principal, ticket);
         if (ends.isLost) throw new Left();
-        const wait = this.#waitBehind(answer, attempt - tried);
+        const { outcome } = ticket ?? {};
+        const goesOn = outcome === undefined || (await this.#cameBack(line, outcome, attempt, answer));
+        if (!goesOn) return;
+        if (outcome !== undefined) ticket = undefined;
+        const wait = outcome === undefined ? this.#waitBehind(answer, attempt - tried, ticket) : 0;
         giveBack(answer);
         if (wait === undefined) return await this.#answered(line, answer, attempt);
         await this.#note(line, attempt, "again", undefined, answer);
         attempt++;
         if (wait === "a call") await this.#callEnds();
         else await sleep(wait, ends.enough);
-        if (!ends.enough.aborted) hasPlace = await slots.take(path, ends.enough);
+        const isFree = ticket?.isTaken === true && !ends.enough.aborted;
+        if (!isFree && !ends.enough.aborted) hasPlace = await slots.take(path, ends.enough);
         if (ends.left.aborted || ends.enough.reason === "fault") throw new Left();
-        if (!hasPlace) return await this.unanswered(line, ends.code, attempt);
+        if (!hasPlace && !isFree) return await this.unanswered(line, ends.code, attempt);
       }
     } finally {
       giveBack();
@@ -96,6 +107,24 @@ export class LineRun {
     return "ended";
   }
 
+  /** The line has come back from a batch of its provider without an answer. @returns whether weir runs it now @throws Left */
+  async #cameBack(line: InputLine, outcome: Outcome, attempt: number, answer: LineAnswer): Promise<boolean> {
+    if (outcome === "run") return true;
+    if (typeof outcome === "object") throw outcome.fault;
+    if (outcome === "left") {
+      await this.#note(line, attempt, "again", undefined, answer);
+      throw new Left();
+    }
+    const code = outcome === "unsent" ? this.#options.ends.code : CODES[outcome];
+    await this.unanswered(line, code, attempt, answer);
+    return false;
+  }
+
+  /** A try was cut whose line a batch of its provider has, or none: it may be made once more. */
+  async resume(line: InputLine, attempt: number, booked?: Charged): Promise<void> {
+    await this.#note(line, attempt, "again", undefined, booked);
+  }
+
   /** The line ends without an answer of a provider. */
   async unanswered(
     line: InputLine,
@@ -109,11 +138,18 @@ export class LineRun {
     this.#options.ended();
   }
 
-  async #try(line: InputLine, attempt: number, principal: Principal | undefined): Promise<LineAnswer> {
+  async #try(
+    line: InputLine,
+    attempt: number,
+    principal: Principal | undefined,
+    carrier?: Ticket,
+  ): Promise<LineAnswer> {
     const { host, run, journal, ends, leased, durably } = this.#options;
     const { id } = run.batch;
+    const kind = carrier && !carrier.isProbe ? NATIVE : "weir";
+    carrier?.begins();
     await leased();
-    await durably(() => journal.start(line.number, attempt, `weir-${id}-${line.number}`));
+    await durably(() => journal.start(line.number, attempt, `${kind}-${id}-${line.number}`));
     try {
       // A runner that takes the batch over later finds the start, and does not ask.
       await leased();
@@ -126,9 +162,10 @@ export class LineRun {
       return await askLine(host, {
         ...{ url: line.url, body: line.body, principal, address: run.owner.address },
         ...{ batch: id, line: { number: line.number, attempt: attempt - 1 } },
-        signal: ends.cut,
+        ...{ signal: ends.cut, ...(carrier && { carrier }) },
       });
     } finally {
+      carrier?.ends();
       this.#calls--;
     }
   }
@@ -139,10 +176,12 @@ export class LineRun {
   }
 
   /** Milliseconds until the next try, or that the line waits for what others give back; undefined: the answer is the last one. */
-  #waitBehind(answer: LineAnswer, tries: number): number | "a call" | undefined {
+  #waitBehind(answer: LineAnswer, tries: number, ticket?: Ticket): number | "a call" | undefined {
     const { ends, retries } = this.#options;
     if (ends.cut.aborted || (ends.left.aborted && isCut(answer))) return undefined;
     if (isQuota(answer)) return this.#calls > 0 ? "a call" : undefined;
+    // The provider has tried it for hours.
+    if (ticket?.isTaken) return undefined;
     return mayPass(answer) && tries < retries ? waitBehind(answer, tries) : undefined;
   }
 
@@ -180,6 +219,16 @@ const ENDINGS: Readonly<Record<Unanswered, Ending>> = {
   upstream_lost: "failed",
   key_gone: "failed",
 };
+
+/** What a provider has not answered. */
+const CODES: Readonly<Record<"expired" | "cancelled" | "lost", Unanswered>> = {
+  expired: "batch_expired",
+  cancelled: "batch_cancelled",
+  lost: "upstream_lost",
+};
+
+/** In the journal: the try asks no provider before a record of a batch of that names it. */
+export const NATIVE = "native";
 
 /** Nothing was paid: neither with money nor, where prices are unknown, with tokens. */
 function isFree({ cost, usage }: Charged): boolean {

@@ -7,11 +7,12 @@ import { type Batch, isEnd, type LineFault, phase } from "../batch.ts";
 import type { Booked } from "../booked.ts";
 import { Journal } from "../journal/journal.ts";
 import type { BatchAnswer, Progress, Run, RunnerId } from "../messages.ts";
+import { NativeRun, type NativeSettings } from "../native/native-run.ts";
 import { callerOf } from "../owner.ts";
 import { atDiscount } from "./discount.ts";
 import { Ends, Left } from "./ends.ts";
 import { checkedInput, inputOf } from "./input.ts";
-import { LineRun } from "./line-run.ts";
+import { LineRun, NATIVE } from "./line-run.ts";
 import { ownFile } from "./own-file.ts";
 import { writeResults } from "./results.ts";
 import { Pending } from "./pending.ts";
@@ -49,6 +50,7 @@ export interface RunnerSettings {
   readonly admit?: AdmitSettings["admit"];
   readonly discount?: number;
   readonly outputShare?: number;
+  readonly native?: NativeSettings;
 }
 
 export class Runner {
@@ -184,19 +186,38 @@ export class Runner {
     const lines = this.#lineRun(journal, seal);
     const booked = journal.lines.begun().size > 0 ? await this.#booked() : new Map<string, Booked>();
     const pending = new Pending(() => ends.fault());
+    const native = this.#native(journal);
     for await (const line of inputOf(this.#batch, files)) {
       if (ends.left.aborted || pending.hasFault) break;
       const state = journal.lines.stateOf(line.number);
       if (state === "ended") continue;
       const attempts = journal.lines.attemptsOf(line.number);
       const known = booked.get(`${line.number} ${attempts}`);
-      if (state === "begun" && (await lines.cut(line, attempts, known)) === "ended") continue;
-      if (await slots.take(run.owner.path, ends.enough)) pending.add(lines.run(line, attempts + 1));
-      else if (!ends.left.aborted && !pending.hasFault)
+      const isNative =
+        native?.holds(line.number) || journal.lines.begun().get(line.number)?.startsWith(NATIVE);
+      if (state === "begun" && isNative) await lines.resume(line, attempts, known);
+      else if (state === "begun" && (await lines.cut(line, attempts, known)) === "ended") continue;
+      const ticket = await native?.ticket(line);
+      if ((ticket && !ticket.isProbe) || (await slots.take(run.owner.path, ends.enough))) {
+        pending.add(lines.run(line, attempts + 1, ticket).finally(() => ticket && native?.done(ticket)));
+        if (ticket?.isProbe) await ticket.decided;
+      } else if (!ends.left.aborted && !pending.hasFault)
         await pending.note(lines.unanswered(line, ends.code, attempts + 1));
     }
-    await pending.all();
+    native?.end();
+    await pending.all().finally(() => native?.close());
     if (ends.left.aborted) throw new Left();
+  }
+
+  #native(journal: Journal): NativeRun | undefined {
+    const { native: settings } = this.#options.settings;
+    if (!settings) return undefined;
+    return new NativeRun({
+      ...{ batch: this.id, journal, ends: this.#ends, settings },
+      leased: () => this.#leased(),
+      durably: (write) => this.#durably(write),
+      made: () => void this.#tellOnce({ facts: { how: "native" } }).catch(() => {}),
+    });
   }
 
   /** Waits for the keeper. @returns what the books have, by line and attempt */

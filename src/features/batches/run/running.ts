@@ -97,7 +97,8 @@ export class Running {
       const files = this.#options.files();
       if (!files) throw new Error("the gateway keeps no files, which batches need");
       const runner = new Runner({
-        ...{ run, host, tell, booked, files, slots: this.#slots, settings: this.#settings },
+        ...{ run, host, tell, booked, files, slots: this.#slots },
+        settings: { ...this.#settings, native: this.#settings },
       });
       this.#runners.set(runner.id, runner);
       const fault = await runner.run().then(

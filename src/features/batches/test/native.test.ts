@@ -1,0 +1,180 @@
+/** Batches that a provider runs by its own batch API, at its lower price: OpenAI's. */
+import { afterAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
+import { startGateway } from "../../../../test/helpers/gateway.ts";
+import { FakeOpenAI } from "./fake-openai.ts";
+import { MemoryFiles } from "./memory-files.ts";
+
+setDefaultTimeout(120_000);
+
+const files = new MemoryFiles();
+const host = new FakeOpenAI();
+const gateway = await startGateway({
+  config: {
+    providers: {
+      p: { speaks: "chat-completions", baseUrl: host.url, apiKey: "k-1", models: ["m", "n"] },
+    },
+    prices: { "p/m": { input: 1, output: 2 }, "p/n": { input: 1, output: 2 } },
+    batches: { native: { p: { api: "openai" } }, poll: 1, retries: 0 },
+    log: { format: "json" },
+  },
+  features: [files.feature],
+});
+await gateway.opened();
+afterAll(async () => {
+  await gateway.stop();
+  host.stop();
+});
+beforeEach(() => {
+  host.billed.clear();
+  host.called.length = 0;
+  host.batches.length = 0;
+  Object.assign(host, { looks: 1, loses: [], ends: "completed", refuses: undefined });
+});
+
+const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "none", maxRetries: 0 });
+const anthropic = new Anthropic({ baseURL: gateway.url, apiKey: "none", maxRetries: 0 });
+
+const chat = (id: string, content: string, more: object = {}) => ({
+  ...{ custom_id: id, method: "POST", url: "/v1/chat/completions" },
+  body: { model: "p/m", messages: [{ role: "user", content }], ...more },
+});
+
+type Seen = OpenAI.Batch & { weir: { how: string; cost: string } };
+
+async function ended(id: string): Promise<Seen> {
+  for (;;) {
+    const batch = (await openai.batches.retrieve(id)) as Seen;
+    if (["completed", "failed", "cancelled", "expired"].includes(batch.status)) return batch;
+    await Bun.sleep(50);
+  }
+}
+
+async function made(lines: readonly unknown[]): Promise<string> {
+  const { id } = await files.input(lines);
+  const batch = await openai.batches.create({
+    ...{ input_file_id: `file-${id}`, endpoint: "/v1/chat/completions", completion_window: "24h" },
+  });
+  return batch.id;
+}
+
+/** Results by `custom_id`: the text, the status of an error, or the code of a line without an answer. */
+function results({ output_file_id, error_file_id }: OpenAI.Batch): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const id of [output_file_id, error_file_id])
+    for (const line of id ? files.lines(id) : []) {
+      const { custom_id, response, error } = line as {
+        custom_id: string;
+        response: { status_code: number; body: OpenAI.ChatCompletion } | null;
+        error: { code: string } | null;
+      };
+      expect(found[custom_id]).toBeUndefined();
+      const text = response?.body.choices?.[0]?.message.content;
+      found[custom_id] = text ?? response?.status_code ?? error?.code;
+    }
+  return found;
+}
+
+test("lines go to the provider as one batch, and cost half", async () => {
+  const id = await made([
+    chat("a", "one"),
+    chat("b", "bad"),
+    chat("c", "three", { seed: 12345678901234567890n.toString().length }),
+  ]);
+  const batch = await ended(id);
+  expect(batch).toMatchObject({
+    status: "completed",
+    request_counts: { total: 3, completed: 2, failed: 1 },
+    usage: { input_tokens: 60, output_tokens: 100 },
+    // 2 × (30 × $1 + 50 × $2) / 10⁶ / 2
+    weir: { how: "native", cost: "0.00013" },
+  });
+  expect(results(batch)).toEqual({ a: "You said one.", b: 400, c: "You said three." });
+  expect(host.batches).toHaveLength(1);
+  expect(host.batches[0]!.metadata["weir_batch"]).toBe(`${id.slice(6)}-1`);
+  expect([[...host.billed], host.called]).toEqual([
+    [
+      ["one", 1],
+      ["three", 1],
+    ],
+    [],
+  ]);
+});
+
+test("each model has a batch of its own", async () => {
+  const lines = Array.from({ length: 40 }, (_, at) =>
+    chat(`l${at}`, `line ${at}`, { model: at % 2 ? "p/m" : "p/n" }),
+  );
+  const batch = await ended(await made(lines));
+  expect(batch.request_counts).toEqual({ total: 40, completed: 40, failed: 0 });
+  for (const [id, text] of Object.entries(results(batch))) expect(text).toBe(`You said line ${id.slice(1)}.`);
+  expect(host.batches.length).toBe(2);
+  expect([...host.billed.values()]).toEqual(Array.from({ length: 40 }, () => 1));
+});
+
+test("a creation whose answer is lost makes no twin", async () => {
+  for (let round = 0; round < 20; round++) {
+    host.loses = [round % 2 ? "rst" : "502"];
+    const batch = await ended(await made([chat("a", `round ${round}`), chat("b", `again ${round}`)]));
+    expect(results(batch)).toEqual({ a: `You said round ${round}.`, b: `You said again ${round}.` });
+    expect(host.batches).toHaveLength(round + 1);
+  }
+  expect(new Set(host.billed.values())).toEqual(new Set([1]));
+  expect(host.called).toEqual([]);
+}, 240_000);
+
+test("weir runs a batch that the provider fails as a whole or does not take", async () => {
+  host.ends = "failed";
+  const failed = await ended(await made([chat("a", "one"), chat("b", "two")]));
+  expect(results(failed)).toEqual({ a: "You said one.", b: "You said two." });
+  expect(failed.weir.cost).toBe("0.00026");
+  host.refuses = 404;
+  const refused = await ended(await made([chat("a", "three")]));
+  expect(results(refused)).toEqual({ a: "You said three." });
+  expect(host.called.toSorted()).toEqual(["one", "three", "two"]);
+  expect(host.billed.size).toBe(0);
+});
+
+test("a cancellation is forwarded, and what has ended is kept", async () => {
+  host.looks = 1_000;
+  const id = await made([chat("a", "one"), chat("b", "two"), chat("c", "three"), chat("d", "four")]);
+  while (host.batches.length === 0) await Bun.sleep(20);
+  await openai.batches.cancel(id);
+  const batch = await ended(id);
+  expect(batch.status).toBe("cancelled");
+  expect(results(batch)).toEqual({
+    ...{ a: "You said one.", b: "You said two.", c: "batch_cancelled", d: "batch_cancelled" },
+  });
+  expect(batch.weir.cost).toBe("0.00013");
+});
+
+test("lines that the provider lets expire say so", async () => {
+  host.ends = "expired";
+  const batch = await ended(await made([chat("a", "one"), chat("b", "two")]));
+  expect(results(batch)).toEqual({ a: "You said one.", b: "batch_expired" });
+  expect(batch.status).toBe("expired");
+});
+
+test("a batch of Anthropic's client by OpenAI's API", async () => {
+  const created = await anthropic.messages.batches.create({
+    requests: ["eins", "bad zwei", "drei"].map((content, at) => ({
+      custom_id: `m${at}`,
+      params: { model: "p/m", max_tokens: 99, messages: [{ role: "user", content }] },
+    })),
+  });
+  let batch = created;
+  while (batch.processing_status !== "ended") {
+    await Bun.sleep(50);
+    batch = await anthropic.messages.batches.retrieve(created.id);
+  }
+  const found: Record<string, unknown> = {};
+  for await (const { custom_id, result } of await anthropic.messages.batches.results(created.id))
+    found[custom_id] = result.type === "succeeded" ? result.message.content : result.type;
+  expect(found).toEqual({
+    m0: [expect.objectContaining({ type: "text", text: "You said eins." })],
+    m1: "errored",
+    m2: [expect.objectContaining({ type: "text", text: "You said drei." })],
+  });
+  expect([host.batches.length, host.called.length]).toEqual([1, 0]);
+});

@@ -49,6 +49,9 @@ export interface Sought {
   readonly known: ReadonlySet<string>;
 }
 
+/** `later`: a batch may be the one, which its results will tell. */
+export type Found = { readonly id: string } | "later" | undefined;
+
 export interface BatchHost {
   readonly limits: {
     readonly lines: number;
@@ -59,7 +62,7 @@ export interface BatchHost {
   readonly formats: readonly string[];
   /** @param mark is found by `find` @throws HostRefusal, and what `call` throws: then the provider may have created it */
   create(lines: readonly HostLine[], mark: string, call: HostCall): Promise<{ readonly id: string }>;
-  find(sought: Sought, call: HostCall): Promise<{ readonly id: string } | undefined>;
+  find(sought: Sought, call: HostCall): Promise<Found>;
   /** @throws HostRefusal */
   look(id: string, call: HostCall): Promise<HostLook>;
   /** In any order. @throws HostRefusal */
@@ -93,7 +96,7 @@ export function keyOf(number: number): string {
   return `w${number}`;
 }
 
-/** The number of the line. @param key may have a mark behind the number @returns undefined for a key of others */
+/** The number of the line. @param key may have a mark behind the number @returns undefined for a key that is none of weir */
 export function numberOf(key: string): number | undefined {
   const digits = /^w([1-9][0-9]*)(?:-|$)/.exec(key)?.[1];
   return digits === undefined ? undefined : Number(digits);

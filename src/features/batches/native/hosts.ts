@@ -1,8 +1,10 @@
 /** Which providers have a batch API, and how they are asked. */
 import type { ActiveProvider, Deployment } from "../../../core/provider.ts";
+import { AnthropicHost } from "./anthropic.ts";
 import type { Api } from "./apis.ts";
+import { GeminiHost } from "./gemini.ts";
 import type { BatchHost } from "./host.ts";
-import { FileHost, OPENAI } from "./openai.ts";
+import { AZURE, FileHost, MISTRAL, OPENAI } from "./openai.ts";
 import { BATCH_FACTOR } from "./price.ts";
 
 /** What the config says of a provider. */
@@ -16,10 +18,16 @@ const CHAT = ["chat-completions", "responses", "embeddings"];
 
 const HOSTS: Readonly<Record<Api, BatchHost>> = {
   openai: new FileHost(OPENAI, CHAT),
+  azure: new FileHost(AZURE, CHAT),
+  mistral: new FileHost(MISTRAL, CHAT),
+  anthropic: new AnthropicHost(),
+  gemini: new GeminiHost(),
 };
 
 /** Providers of weir by their names; they need no setting at the vendor's own address. */
-const KNOWN: Readonly<Record<string, Api>> = { openai: "openai" };
+const KNOWN: Readonly<Record<string, Api>> = {
+  ...{ openai: "openai", azure: "azure", mistral: "mistral", anthropic: "anthropic", gemini: "gemini" },
+};
 
 export interface FoundHost {
   readonly host: BatchHost;

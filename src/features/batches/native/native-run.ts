@@ -8,7 +8,7 @@ import type { Ends } from "../run/ends.ts";
 import { type HostLine, keyOf } from "./host.ts";
 import { type FoundHost, hostOf, type HostSetting } from "./hosts.ts";
 import { Pace } from "./pace.ts";
-import { SubBatch, type SubOptions } from "./sub-batch.ts";
+import { SubBatch, type SubOptions, type Way } from "./sub-batch.ts";
 import { type Outcome, Ticket, type TicketDesk } from "./ticket.ts";
 
 /** Lines that enter at the same time: each is read, screened and translated. */
@@ -39,8 +39,7 @@ interface Gathered {
 }
 
 interface Group {
-  readonly target: Target;
-  readonly path: string;
+  readonly way: Way;
   readonly found: FoundHost;
   lines: Gathered[];
   bytes: number;
@@ -51,7 +50,7 @@ const known = new Set<string>();
 
 export class NativeRun implements TicketDesk {
   readonly #options: NativeOptions;
-  readonly #subs: SubBatch[];
+  #subs: SubBatch[];
   readonly #groups = new Map<string, Group>();
   /** By the name of the model as lines have it: whether a batch of a provider takes them. */
   readonly #models = new Map<string, boolean>();
@@ -139,33 +138,35 @@ export class NativeRun implements TicketDesk {
 
   arrived(ticket: Ticket, prepared: Prepared): void {
     const target = this.#targets.get(ticket)!;
-    const path = pathOf(prepared);
+    const way = wayOf(prepared, target);
     const held = this.#subs.find((sub) => sub.has(ticket.line));
     if (held) {
       // The provider that has the line is configured no more.
-      if (held.sub.provider !== target.deployment.name) return ticket.giveUp("lost");
-      return held.take(ticket, target, path);
+      if (held.sub.provider !== target.deployment.name || !this.#hostOf(target)) return ticket.giveUp("lost");
+      return held.take(ticket, way);
     }
     const found = this.#hostOf(target);
     if (!found) return ticket.giveUp("run");
     if (this.#options.ends.enough.aborted) return ticket.giveUp("unsent");
-    this.#gather(ticket, bodyOf(prepared), { target, path, found });
+    this.#gather(ticket, bodyOf(prepared), way, found);
   }
 
-  #gather(ticket: Ticket, body: Uint8Array, of: Pick<Group, "target" | "path" | "found">): void {
-    const key = `${of.target.deployment.name} ${of.target.model} ${of.path}`;
-    const { limits } = of.found.host;
+  #gather(ticket: Ticket, body: Uint8Array, way: Way, found: FoundHost): void {
+    const { target, path, headers } = way;
+    const key = JSON.stringify([target.deployment.name, target.model, path, headers]);
+    const { limits } = found.host;
     let group = this.#groups.get(key);
     if (group && (group.lines.length >= limits.lines || group.bytes + body.length > limits.bytes)) {
       this.#send(key, group);
       group = undefined;
     }
-    if (!group) this.#groups.set(key, (group = { ...of, lines: [], bytes: 0 }));
+    if (!group) this.#groups.set(key, (group = { way, found, lines: [], bytes: 0 }));
     group.lines.push({ ticket, body });
     group.bytes += body.length;
   }
 
-  #send(key: string, { target, path, found, lines }: Group): void {
+  #send(key: string, { way, found, lines }: Group): void {
+    const { name } = way.target.deployment;
     this.#groups.delete(key);
     const { journal, batch } = this.#options;
     const sorted = lines.toSorted((a, b) => a.ticket.line - b.ticket.line);
@@ -173,13 +174,13 @@ export class NativeRun implements TicketDesk {
     const sub = new SubBatch(
       {
         ...{ t: "sub", k, lines: rangesOf(sorted.map(({ ticket }) => ticket.line)) },
-        ...{ provider: target.deployment.name, mark: `${batch}-${k}`, at: Date.now() },
+        ...{ provider: name, mark: `${batch}-${k}`, at: Date.now() },
       },
-      { ...this.#subOptions(target.deployment.name), host: found.host },
+      { ...this.#subOptions(name), host: found.host },
       sorted.map(({ ticket, body }): HostLine => ({ key: keyOf(ticket.line), body })),
     );
     this.#subs.push(sub);
-    for (const { ticket } of sorted) sub.take(ticket, target, path);
+    for (const { ticket } of sorted) sub.take(ticket, way);
   }
 
   /** @param provider name of the deployment, of which the settings know the provider */
@@ -188,7 +189,9 @@ export class NativeRun implements TicketDesk {
     const name = provider.split("/")[0]!;
     const { host } = hostOf({ name }, {}, settings.native) ?? {};
     return {
+      // A provider that is configured no more gets no lines.
       ...{ journal, leased, durably, made, known, host: host! },
+      gone: (gone) => (this.#subs = this.#subs.filter((sub) => sub !== gone)),
       ...{ pace: new Pace(settings.poll * 1_000), mayRun: settings.how !== "native" },
     };
   }
@@ -243,9 +246,16 @@ function targetOf({ choices, fallbacks }: Plan, deployment: string): Target {
   return (all.find(({ target }) => target.deployment.name === deployment) ?? choices[0]!).target;
 }
 
-function pathOf({ url, target }: Prepared): string {
+/** Headers that change what a body means. */
+const MEANING = ["anthropic-beta", "anthropic-version"];
+
+function wayOf({ url, headers }: Prepared, target: Target): Way {
   const { baseUrl } = target.deployment;
-  return url.startsWith(baseUrl) ? url.slice(baseUrl.length) : new URL(url).pathname;
+  return {
+    target,
+    path: url.startsWith(baseUrl) ? url.slice(baseUrl.length) : new URL(url).pathname,
+    headers: Object.fromEntries(MEANING.flatMap((name) => (headers[name] ? [[name, headers[name]]] : []))),
+  };
 }
 
 /** An answer of a batch is whole; a request for a stream would be refused. */

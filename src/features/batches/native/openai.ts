@@ -1,17 +1,28 @@
 /** OpenAI's batch API, and those that differ from it in little: a file of lines, a batch of it, a file of answers. */
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import { scanBody } from "../../../stream/scan.ts";
-import type { BatchHost, HostCall, HostLine, HostLook, HostResult, HostState } from "./host.ts";
+import type {
+  BatchHost,
+  Found,
+  HostCall,
+  HostLine,
+  HostLook,
+  HostResult,
+  HostState,
+  Sought,
+} from "./host.ts";
 import { formOf, jsonBody, jsonOf, linesOf, objectsIn, textOf } from "./wire.ts";
 
 /** How hosts of the family differ. */
 export interface FileDialect {
   /** Path of batches behind the base URL. */
   readonly batches: string;
+  /** The path of requests as lines and batches name it. */
+  endpoint(path: string): string;
   /** Members of the body that creates a batch, beside the mark. */
-  body(file: string, call: HostCall): JsonObject;
+  body(file: string, endpoint: string, call: HostCall): JsonObject;
   /** The envelope of a line up to its body; `}` follows. */
-  line(key: string, call: HostCall): string;
+  line(key: string, endpoint: string): string;
   readonly states: Readonly<Record<string, HostState>>;
   /** Names of the members with the files of answers, and of errors. */
   readonly files: readonly string[];
@@ -28,8 +39,9 @@ const PAGES = 10;
 
 export const OPENAI: FileDialect = {
   batches: "/batches",
-  body: (file, { path }) => ({ input_file_id: file, endpoint: `/v1${path}`, completion_window: "24h" }),
-  line: (key, { path }) => `{"custom_id":"${key}","method":"POST","url":"/v1${path}","body":`,
+  endpoint: (path) => `/v1${path}`,
+  body: (file, endpoint) => ({ input_file_id: file, endpoint, completion_window: "24h" }),
+  line: (key, endpoint) => `{"custom_id":"${key}","method":"POST","url":"${endpoint}","body":`,
   states: {
     ...{ completed: "done", failed: "failed", expired: "expired", cancelled: "cancelled" },
     ...{ validating: "working", in_progress: "working", finalizing: "working", cancelling: "working" },
@@ -38,6 +50,26 @@ export const OPENAI: FileDialect = {
   // Inputs and results are needed for as long as the batch runs.
   form: { "expires_after[anchor]": "created_at", "expires_after[seconds]": "2592000" },
   list: (after) => `?limit=100${after === undefined ? "" : `&after=${encodeURIComponent(after)}`}`,
+};
+
+/** Azure runs requests at the paths of its own API. */
+export const AZURE: FileDialect = {
+  ...OPENAI,
+  endpoint: (path) => (path === "/responses" ? "/v1/responses" : path),
+};
+
+export const MISTRAL: FileDialect = {
+  batches: "/batch/jobs",
+  endpoint: (path) => `/v1${path}`,
+  body: (file, endpoint, { model }) => ({ input_files: [file], endpoint, model, timeout_hours: 24 }),
+  line: (key) => `{"custom_id":"${key}","body":`,
+  states: {
+    ...{ SUCCESS: "done", FAILED: "failed", TIMEOUT_EXCEEDED: "expired", CANCELLED: "cancelled" },
+    ...{ QUEUED: "working", RUNNING: "working", CANCELLATION_REQUESTED: "working" },
+  },
+  files: ["output_file", "error_file"],
+  form: {},
+  list: (_after, page) => `?page=${page}&page_size=100`,
 };
 
 export class FileHost implements BatchHost {
@@ -52,14 +84,15 @@ export class FileHost implements BatchHost {
 
   async create(lines: readonly HostLine[], mark: string, call: HostCall): Promise<{ id: string }> {
     const { batches, form, body, line } = this.#dialect;
-    const pieces = lines.flatMap(({ key, body: bytes }) => [encoder.encode(line(key, call)), bytes, END]);
+    const endpoint = this.#dialect.endpoint(call.path);
+    const pieces = lines.flatMap(({ key, body: bytes }) => [encoder.encode(line(key, endpoint)), bytes, END]);
     const upload = formOf({ purpose: "batch", ...form }, { name: `${mark}.jsonl`, pieces });
     const file = textOf((await jsonOf(await call.ask("POST", "/files", upload)))["id"]);
-    const wanted = { ...body(file, call), metadata: { weir_batch: mark } };
+    const wanted = { ...body(file, endpoint, call), metadata: { weir_batch: mark } };
     return { id: textOf((await jsonOf(await call.ask("POST", batches, jsonBody(wanted))))["id"]) };
   }
 
-  async find({ mark, since }: { mark: string; since: number }, call: HostCall) {
+  async find({ mark, since }: Sought, call: HostCall): Promise<Found> {
     const { batches, list } = this.#dialect;
     let after: string | undefined;
     for (let page = 0; page < PAGES; page++) {

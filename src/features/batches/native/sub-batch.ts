@@ -6,6 +6,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { KnownSub } from "../journal/subs.ts";
 import {
   type BatchHost,
+  type Found,
   type HostCall,
   type HostLine,
   type HostLook,
@@ -34,6 +35,17 @@ export interface SubOptions {
   durably(write: () => Promise<void>): Promise<void>;
   /** The provider has the batch. */
   made(): void;
+  /** The provider does not have it: its lines belong to it no more. */
+  gone(sub: SubBatch): void;
+}
+
+/** The way of the requests of its lines. */
+export interface Way {
+  readonly target: Target;
+  /** Behind the base URL. */
+  readonly path: string;
+  /** Those that change what a body means, such as `anthropic-beta`. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export class SubBatch {
@@ -44,6 +56,8 @@ export class SubBatch {
   #id: string | undefined;
   #ended: HostLook | undefined;
   #isRunning = false;
+  /** Why lines come back that come later. */
+  #outcome: Outcome | undefined;
   #isCancelled = false;
   /** Lines of a new batch, until it is created. */
   #lines: readonly HostLine[] | undefined;
@@ -61,9 +75,10 @@ export class SubBatch {
     return this.sub.lines.some(([from, to]) => line >= from && line <= to);
   }
 
-  /** The line waits here. @param target of its call @param path of its request behind the base URL */
-  take(ticket: Ticket, target: Target, path: string): void {
-    this.#call ??= callOf(target, path);
+  /** The line waits here. */
+  take(ticket: Ticket, way: Way): void {
+    this.#call ??= callOf(way);
+    if (this.#outcome !== undefined) return ticket.giveUp(this.#outcome);
     this.#waiting.set(ticket.line, ticket);
     ticket.isSent = true;
     if (this.#isRunning) return;
@@ -79,6 +94,7 @@ export class SubBatch {
 
   /** All lines that wait come back. */
   giveUp(outcome: Outcome): void {
+    this.#outcome ??= outcome;
     for (const ticket of this.#waiting.values()) ticket.giveUp(outcome);
     this.#waiting.clear();
     this.#options.pace.end();
@@ -112,8 +128,13 @@ export class SubBatch {
     for (let tries = 0; tries < TRIES && !pace.isOver; tries++) {
       try {
         const found = mayExist ? await this.#find(call) : undefined;
+        if (found === "later") {
+          tries--;
+          await pace.next();
+          continue;
+        }
         if (!found && !lines) break;
-        if (!found) mayExist = true;
+        mayExist = true;
         const { id } = found ?? (await host.create(lines!, mark, call));
         known.add(id);
         this.#lines = undefined;
@@ -134,7 +155,7 @@ export class SubBatch {
     return undefined;
   }
 
-  async #find(call: HostCall): Promise<{ readonly id: string } | undefined> {
+  async #find(call: HostCall): Promise<Found> {
     const { host, known } = this.#options;
     const { mark, lines, at } = this.sub;
     const count = lines.reduce((sum, [from, to]) => sum + to - from + 1, 0);
@@ -146,7 +167,10 @@ export class SubBatch {
     const { journal, durably, mayRun } = this.#options;
     if (mayExist) return this.giveUp("lost");
     await durably(() => journal.sub({ t: "sub-gone", k: this.sub.k }));
-    if (mayRun || refusal === undefined) return this.giveUp("run");
+    this.#options.gone(this);
+    // An earlier runner ended before it was created.
+    if (refusal === undefined && !this.#ended) return this.giveUp("again");
+    if (mayRun) return this.giveUp("run");
     this.#answerAll(
       refusal instanceof HostRefusal ? refusal.status : 502,
       `The provider did not take the batch: ${(refusal as Error).message}`,
@@ -231,14 +255,15 @@ function isOfTransport(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === "HttpError";
 }
 
-function callOf(target: Target, path: string): HostCall {
+function callOf({ target, path, headers }: Way): HostCall {
   return {
     model: target.model,
     path,
     ask: (method, asked, body) =>
       askBeside(target, {
         ...{ method, path: asked },
-        ...(body && { headers: { "content-type": body.type }, body: body.bytes }),
+        headers: { ...headers, ...(body && { "content-type": body.type }) },
+        ...(body && { body: body.bytes }),
       }),
   };
 }

@@ -11,11 +11,12 @@ import { batchPrice } from "./price.ts";
  * - `expired`, `cancelled`: the provider has not run it.
  * - `unsent`: the batch ended before it went out.
  * - `run`: the provider has none of its batch; weir runs the line.
+ * - `again`: the provider has no such batch; the line goes into another one.
  * - `lost`: the provider may have answered and charged it.
  * - `left`: the runner leaves; the batch of the provider goes on.
  */
 export type Outcome =
-  "expired" | "cancelled" | "unsent" | "run" | "lost" | "left" | { readonly fault: unknown };
+  "expired" | "cancelled" | "unsent" | "run" | "again" | "lost" | "left" | { readonly fault: unknown };
 
 export interface Answer {
   readonly status: number;
@@ -42,7 +43,7 @@ export class Ticket implements Carrier {
   readonly isProbe: boolean;
   readonly #desk: TicketDesk;
   readonly #decided = Promise.withResolvers<void>();
-  readonly #answer = Promise.withResolvers<Answer>();
+  #answer = Promise.withResolvers<Answer>();
   #onTaken: (() => void) | undefined;
   #outcome: Outcome | undefined;
   /** The line is on its way to its batch, which waits for it. */
@@ -138,6 +139,16 @@ export class Ticket implements Carrier {
         code: "no_answer",
       }),
     );
+  }
+
+  /** The line tries once more. */
+  renew(): void {
+    this.#answer = Promise.withResolvers<Answer>();
+    this.#answer.promise.catch(() => {});
+    this.#outcome = undefined;
+    this.#attempt = undefined;
+    this.#hasArrived = false;
+    this.isSent = false;
   }
 
   #enters(is: boolean): void {

@@ -75,7 +75,8 @@ export class LineRun {
         const { outcome } = ticket ?? {};
         const goesOn = outcome === undefined || (await this.#cameBack(line, outcome, attempt, answer));
         if (!goesOn) return;
-        if (outcome !== undefined) ticket = undefined;
+        if (outcome === "again") ticket?.renew();
+        else if (outcome !== undefined) ticket = undefined;
         const wait = outcome === undefined ? this.#waitBehind(answer, attempt - tried, ticket) : 0;
         giveBack(answer);
         if (wait === undefined) return await this.#answered(line, answer, attempt);
@@ -109,7 +110,7 @@ export class LineRun {
 
   /** The line has come back from a batch of its provider without an answer. @returns whether weir runs it now @throws Left */
   async #cameBack(line: InputLine, outcome: Outcome, attempt: number, answer: LineAnswer): Promise<boolean> {
-    if (outcome === "run") return true;
+    if (outcome === "run" || outcome === "again") return true;
     if (typeof outcome === "object") throw outcome.fault;
     if (outcome === "left") {
       await this.#note(line, attempt, "again", undefined, answer);

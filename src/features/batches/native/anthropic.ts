@@ -4,6 +4,8 @@ import { scanBody } from "../../../stream/scan.ts";
 import type { BatchHost, Found, HostCall, HostLine, HostLook, HostResult, Sought } from "./host.ts";
 import { jsonOf, linesOf, objectsIn, textOf } from "./wire.ts";
 
+/** Pages that are searched for a batch. */
+const PAGES = 20;
 /** Clocks of weir and of the host differ at most by this. Milliseconds. */
 const SKEW_MS = 120_000;
 
@@ -36,17 +38,30 @@ export class AnthropicHost implements BatchHost {
   }
 
   /** Only results tell whose a batch is. */
-  async find({ mark, lines, since, known }: Sought, call: HostCall): Promise<Found> {
-    const listed = await jsonOf(await call.ask("GET", `${batchesOf(call)}?limit=20`));
+  async find(sought: Sought, call: HostCall): Promise<Found> {
+    const { mark, lines, since, known } = sought;
     let isUnsure = false;
-    for (const batch of objectsIn(listed["data"])) {
+    for await (const batch of this.#newer(since - SKEW_MS, call)) {
       const id = textOf(batch["id"]);
-      const created = Date.parse(textOf(batch["created_at"]));
-      if (known.has(id) || created < since - SKEW_MS || countOf(batch) !== lines) continue;
+      if (known.has(id) || countOf(batch) !== lines) continue;
       if (batch["processing_status"] !== "ended") isUnsure = true;
       else if (await this.#has(id, mark, call)) return { id };
     }
     return isUnsure ? "later" : undefined;
+  }
+
+  /** Batches that were created later. @param since milliseconds since 1970 */
+  async *#newer(since: number, call: HostCall): AsyncGenerator<JsonObject, void> {
+    for (let page = 0, after = ""; page < PAGES; page++) {
+      const listed = await jsonOf(await call.ask("GET", `${batchesOf(call)}?limit=100${after}`));
+      for (const batch of objectsIn(listed["data"])) {
+        if (Date.parse(textOf(batch["created_at"])) < since) return;
+        yield batch;
+      }
+      const last = textOf(listed["last_id"]);
+      if (listed["has_more"] !== true || last === "") return;
+      after = `&after_id=${encodeURIComponent(last)}`;
+    }
   }
 
   async #has(id: string, mark: string, call: HostCall): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** Another way to a provider than a connection for each request: a part of weir gathers requests and hands their answers out. */
-import type { Attempt } from "../../core/call.ts";
+import type { Attempt, Call } from "../../core/call.ts";
 import { Slot } from "../../core/slot.ts";
 import { Stop } from "../../core/stop.ts";
 import type { Target } from "../../core/provider.ts";
@@ -20,7 +20,7 @@ export interface Carrier {
    * the deployment.
    * @returns the target to which it brings the request; undefined: the call goes the ordinary way
    */
-  takes(plan: Plan): Target | undefined;
+  takes(plan: Plan, call: Call): Target | undefined;
   /**
    * Brings a request to the provider. Called once more if the lane leaves out what the provider refused.
    * @returns the answer, however much later @throws GatewayError; the attempt says by `wasSent` whether the provider may have it

@@ -48,7 +48,7 @@ export function attempt(attempted: Attempted, gateway: Gateway): Promise<Opened>
 /** A model with one deployment and no fallback needs no plan until its first attempt has failed. */
 export function attemptTo(attempted: Attempted, gateway: Gateway, receiver: OpenedReceiver): void {
   const carrier = carrierOf.get(attempted.call);
-  const carried = carrier?.takes(attempted.plan);
+  const carried = carrier?.takes(attempted.plan, attempted.call);
   if (carrier && carried) return tell(attemptCarried(attempted, carried, carrier, gateway), receiver);
   const only = onlyChoice(attempted.plan);
   if (!only) return tell(attemptByPlan(attempted, gateway), receiver);

@@ -23,7 +23,7 @@ const INPUT_BYTES_PER_TOKEN = 4;
  */
 export function settlementOf(attempt: Attempt, booking: Booking, settings: LedgerSettings): Settlement {
   const settlement = ordinarySettlement(attempt, booking, settings);
-  const reprice = repriced.get(attempt);
+  const reprice = repriced.get(attempt.call);
   return reprice ? { ...settlement, charge: reprice(settlement.charge) } : settlement;
 }
 

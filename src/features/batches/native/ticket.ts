@@ -1,10 +1,9 @@
 /** A line on its way into a batch of its provider, and back. */
-import type { Attempt } from "../../../core/call.ts";
+import type { Attempt, Call } from "../../../core/call.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { Target } from "../../../core/provider.ts";
 import type { Carrier, Plan, Prepared, UpstreamResponse } from "../../../gateway/lanes/carrier.ts";
-import { repriced } from "../../../ledger/repriced.ts";
-import { batchPrice } from "./price.ts";
+import { atBatchPrice } from "./price.ts";
 
 /**
  * Why a line comes back without an answer.
@@ -93,19 +92,20 @@ export class Ticket implements Carrier {
     this.#enters(false);
   }
 
-  takes(plan: Plan): Target | undefined {
+  takes(plan: Plan, call: Call): Target | undefined {
     const target = this.#desk.takes(this, plan);
     this.#isTaken = target !== undefined;
     if (!target) this.#enters(false);
     this.#decided.resolve();
-    if (target) this.#onTaken?.();
+    if (!target) return undefined;
+    atBatchPrice(call, this.factor);
+    this.#onTaken?.();
     return target;
   }
 
   async carry(prepared: Prepared, attempt: Attempt): Promise<UpstreamResponse> {
     if (attempt.stop.reason) throw attempt.stop.reason;
     this.#attempt = attempt;
-    repriced.set(attempt, (charge) => batchPrice(charge, this.factor));
     const stopped = () => {
       attempt.wasSent = this.isSent;
       this.#answer.reject(attempt.stop.reason);

@@ -98,6 +98,11 @@ export class Journal {
     await this.#writeOf(n, { t: "start", n, a, call });
   }
 
+  /** Notes what an attempt that has begun has turned into. @param call as for `start` @throws Error of the disk */
+  async turned(n: number, a: number, call: string): Promise<void> {
+    if (this.lines.stateOf(n) === "begun") await this.#write({ t: "start", n, a, call });
+  }
+
   /**
    * Notes the end of an attempt, and its result unless another attempt follows. A line may also end without an attempt.
    * @param result one line of JSON, without its line break; empty for `again`

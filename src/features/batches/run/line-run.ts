@@ -64,7 +64,11 @@ export class LineRun {
       if (hasPlace) slots.give(path, isBusy(answer), retryAfterOf(answer));
       hasPlace = false;
     };
-    ticket?.onTaken(giveBack);
+    ticket?.onTaken(() => {
+      giveBack();
+      // In front of the record of the batch that takes it. Without it the line is lost with the process, and not paid twice.
+      if (carried?.isProbe) void this.#turned(line, attempt).catch(() => {});
+    });
     try {
       await this.#options.begins();
       for (;;) {
@@ -169,6 +173,11 @@ export class LineRun {
       carrier?.ends();
       this.#calls--;
     }
+  }
+
+  #turned({ number }: InputLine, attempt: number): Promise<void> {
+    const { journal, run } = this.#options;
+    return journal.turned(number, attempt, `${NATIVE}-${run.batch.id}-${number}`);
   }
 
   /** Resolves when another line has ended, for one line after the other. */

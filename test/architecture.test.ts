@@ -924,6 +924,8 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   "src/features/traces/conventions.ts": ["input_tokens", "output_tokens"],
   // Names of rules for secrets.
   "src/features/guards/detect/secrets/import.ts": ["openai-*"],
+  // What changes the meaning of a body in a provider's own batch.
+  "src/features/batches/native/native-run.ts": ["anthropic-*", "stream_options"],
   // `providers.NAME.maxTokensField`.
   "src/config/sections/providers.ts": ["max_completion_tokens"],
   // Descriptions of traits, which name the members that they are about.

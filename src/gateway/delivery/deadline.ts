@@ -3,7 +3,7 @@ import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { UpstreamTimeouts } from "../../core/provider.ts";
 import type { Clock, Watcher } from "./clock.ts";
-import { carriedBy } from "../lanes/carrier.ts";
+import { isCarried } from "../lanes/carried.ts";
 import { firstByteMsOf } from "./first-byte.ts";
 import { TICK_MS } from "./clock.ts";
 import { blame } from "../plugins/late-hooks.ts";
@@ -40,7 +40,7 @@ export class Deadline implements Watcher {
 
   tick(now: number): void {
     const call = this.call;
-    if (call.attempt && carriedBy.get(call.attempt)) return;
+    if (call.attempt && isCarried.get(call.attempt)) return;
     // Rounds to the nearest tick: a deadline is at most half a tick early or late.
     const nearest = now + TICK_MS / 2;
     const limits = timeoutsOf(call, this.#timeouts);

@@ -10,6 +10,7 @@ import type { Admitted } from "../../core/ledger.ts";
 import { LedgerRefusal } from "../../core/refusal.ts";
 import type { Target } from "../../core/provider.ts";
 import { pause } from "./backoff.ts";
+import { isCarried } from "../lanes/carried.ts";
 import { type Carrier, carriedBy, carrierOf } from "../lanes/carrier.ts";
 import { remainingMs } from "../delivery/deadline.ts";
 import type { Opened, OpenedJson, OpenedReceiver } from "../lanes/lane.ts";
@@ -110,6 +111,7 @@ async function attemptCarried(
   const { call } = attempted;
   const running = new Attempt(call, target);
   carriedBy.set(running, carrier);
+  isCarried.set(running, true);
   try {
     await gateway.ledger.admit(running, attempted);
   } catch (thrown) {

@@ -6,7 +6,7 @@ import type { Attempt, Call } from "../../core/call.ts";
 import type { CircuitBreakerOptions, FailureCause } from "../../core/failure-policy.ts";
 import { DEFAULT_CIRCUIT_BREAKER } from "../../core/merge-policies.ts";
 import type { Target } from "../../core/provider.ts";
-import { carriedBy } from "../lanes/carrier.ts";
+import { isCarried } from "../lanes/carried.ts";
 import { causeOf, type Failure } from "./failure.ts";
 import type { BreakerState } from "./circuit-breaker.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
@@ -201,7 +201,7 @@ export class Health {
   /** The call has ended: an answer that had begun counts by its outcome. */
   settled(call: Call, now = call.endedAt ?? performance.now()): void {
     const attempt = call.attempts.at(-1);
-    if (!attempt || carriedBy.get(attempt)) return;
+    if (!attempt || isCarried.get(attempt)) return;
     this.budget.leave();
     if (attempt.failure) return;
     this.#concurrency.leave(attempt);

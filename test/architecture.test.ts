@@ -806,10 +806,10 @@ const FORMAT_IDS = [
 /**
  * Files that may name formats: each format itself, what puts them together, the command line, the probe and the playground of
  * the console and the proof of guards, which speak as a client, the import of configs and prices and the names for traces, where a provider has the
- * name of a format, and the sections of the config that have such a name.
+ * name of a format, the sections of the config that have such a name, and the batch APIs of providers, which take requests of certain formats.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(exec|guards\/prove|import|probe)\/|features\/[a-z-]+\/section\.ts$|ledger\/prices\/import\/|features\/traces\/conventions\.ts$|run\/(assemble|formats)\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(batches\/native|exec|guards\/prove|import|probe)\/|features\/[a-z-]+\/section\.ts$|ledger\/prices\/import\/|features\/traces\/conventions\.ts$|run\/(assemble|formats)\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {

@@ -272,7 +272,7 @@ const RULES: readonly Rule[] = [
       "src/run/formats.ts",
     ],
     because:
-        "a batch has rows and a cost, which is known from the size of its lines; its results are read in every format, and a provider's own batches carry its lines",
+      "a batch has rows and a cost, which is known from the size of its lines; its results are read in every format, and a provider's own batches carry its lines",
   },
   {
     from: "src/features/batches/console/",

@@ -79,7 +79,8 @@ export const batchesSection = section(
               Type.Number({
                 minimum: 0,
                 maximum: 1,
-                description: "Share of the ordinary price that the provider takes. Default: 0.5.",
+                description:
+                  "Share of the ordinary price that the provider takes. Default: `prices.NAME.batch` of the model, else 0.5.",
               }),
             ),
           },

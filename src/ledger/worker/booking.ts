@@ -9,7 +9,7 @@ import type { Nano } from "../money.ts";
 import { countsCalls } from "./line.ts";
 import type { Line, Share } from "./share.ts";
 import type { Target } from "../../core/provider.ts";
-import { discountedRule } from "../prices/batch.ts";
+import { batchRule, discountedRule } from "../prices/batch.ts";
 import { withRef } from "../prices/book.ts";
 import { CONFIG_SOURCE } from "../prices/price.ts";
 import { picoOf } from "../prices/settings.ts";
@@ -139,10 +139,11 @@ export function bookingOf(applied: Applied, target: Target, work: WorkTerms | un
   return booking;
 }
 
-/** What counts a call at lower prices. @param discount from 0 to 1 */
-export function atDiscount(applied: Applied, discount: number): Applied {
+/** What counts a call at lower prices. @param discount from 0 to 1, or the price of the provider's batches */
+export function atDiscount(applied: Applied, discount: number | "batch"): Applied {
   const { rule, ruleOf } = applied;
-  const lower = (found: PriceRule | undefined) => found && discountedRule(found, discount);
+  const lower = (found: PriceRule | undefined) =>
+    found && (discount === "batch" ? batchRule(found) : discountedRule(found, discount));
   return { ...withRule(applied, lower(rule)), ruleOf: (model) => lower(ruleOf(model)) };
 }
 

@@ -5,7 +5,6 @@ import { NO_USAGE, type Usage, usageState } from "../../core/events.ts";
 import type { Charge } from "../charge.ts";
 import type { Nano } from "../money.ts";
 import { chargeOf, type Reach } from "../prices/charge-of.ts";
-import { repriced } from "../repriced.ts";
 import { priceUsage } from "../prices/price.ts";
 import { regionOf } from "../prices/region.ts";
 import type { Booking } from "./booking.ts";
@@ -17,22 +16,16 @@ import type { LedgerSettings } from "./settings.ts";
 const OUTPUT_BYTES_PER_TOKEN = 3.5;
 const INPUT_BYTES_PER_TOKEN = 4;
 
-/**
- * Sets the estimate of the booking where the provider has not counted all.
- * @returns the charge, and the tokens that it is for, which also count for rate limits
- */
-export function settlementOf(attempt: Attempt, booking: Booking, settings: LedgerSettings): Settlement {
-  const settlement = ordinarySettlement(attempt, booking, settings);
-  const reprice = repriced.get(attempt.call);
-  return reprice ? { ...settlement, charge: reprice(settlement.charge) } : settlement;
-}
-
 interface Settlement {
   readonly charge: Charge;
   readonly used: Usage;
 }
 
-function ordinarySettlement(attempt: Attempt, booking: Booking, settings: LedgerSettings): Settlement {
+/**
+ * Sets the estimate of the booking where the provider has not counted all.
+ * @returns the charge, and the tokens that it is for, which also count for rate limits
+ */
+export function settlementOf(attempt: Attempt, booking: Booking, settings: LedgerSettings): Settlement {
   const { rule, ruleOf } = booking.applied;
   const reach = reachOf(attempt, booking);
   const { usage } = attempt;

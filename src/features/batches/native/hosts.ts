@@ -5,7 +5,6 @@ import type { Api } from "./apis.ts";
 import { GeminiHost } from "./gemini.ts";
 import type { BatchHost } from "./host.ts";
 import { AZURE, FileHost, MISTRAL, OPENAI } from "./openai.ts";
-import { BATCH_FACTOR } from "./price.ts";
 
 /** What the config says of a provider. */
 export interface HostSetting {
@@ -31,7 +30,8 @@ const KNOWN: Readonly<Record<string, Api>> = {
 
 export interface FoundHost {
   readonly host: BatchHost;
-  readonly factor: number;
+  /** Share of the ordinary price; absent: that of the price book for batches. */
+  readonly factor?: number;
 }
 
 /** @returns undefined: the provider has no batch API that weir knows */
@@ -43,5 +43,5 @@ export function hostOf(
   const set = settings[name];
   const api = set?.api ?? (elsewhere ? undefined : KNOWN[name]);
   if (api === undefined || api === "none") return undefined;
-  return { host: HOSTS[api], factor: set?.price ?? BATCH_FACTOR };
+  return { host: HOSTS[api], ...(set?.price !== undefined && { factor: set.price }) };
 }

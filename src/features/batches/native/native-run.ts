@@ -120,7 +120,7 @@ export class NativeRun implements TicketDesk {
     if (!held) this.#models.set(model, target !== undefined);
     if (!target) return undefined;
     this.#targets.set(ticket, target);
-    ticket.factor = this.#hostOf(target)?.factor ?? 1;
+    ticket.factor = this.#hostOf(target)?.factor;
     return target;
   }
 

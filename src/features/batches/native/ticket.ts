@@ -1,9 +1,9 @@
 /** A line on its way into a batch of its provider, and back. */
 import type { Attempt, Call } from "../../../core/call.ts";
 import { GatewayError } from "../../../core/error.ts";
+import { DISCOUNT } from "../../../core/ledger.ts";
 import type { Target } from "../../../core/provider.ts";
 import type { Carrier, Plan, Prepared, UpstreamResponse } from "../../../gateway/lanes/carrier.ts";
-import { atBatchPrice } from "./price.ts";
 
 /**
  * Why a line comes back without an answer.
@@ -50,8 +50,8 @@ export class Ticket implements Carrier {
   #isTaken = false;
   #hasArrived = false;
   #attempt: Attempt | undefined;
-  /** Share of the ordinary price. */
-  factor = 1;
+  /** Share of the ordinary price; undefined: that of the price book for batches. */
+  factor: number | undefined;
   /** The provider may have the line. */
   isSent = false;
 
@@ -98,7 +98,7 @@ export class Ticket implements Carrier {
     if (!target) this.#enters(false);
     this.#decided.resolve();
     if (!target) return undefined;
-    atBatchPrice(call, this.factor);
+    DISCOUNT.set(call, this.factor === undefined ? "batch" : 1 - this.factor);
     this.#onTaken?.();
     return target;
   }

@@ -22,7 +22,7 @@ const gateway = await startGateway({
     budgets: {
       small: { on: { path: "/eng" }, limit: (0.6 * LINES * LINE) / 1e9, every: "total", mode: "hard" },
     },
-    batches: { native: { p: { api: "openai" } }, poll: 1 },
+    batches: { native: { p: { api: "openai" } }, poll: 1, admit: "lines" },
     log: { format: "json" },
   },
   features: [files.feature],

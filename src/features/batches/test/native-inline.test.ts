@@ -21,7 +21,7 @@ const gateway = await startGateway({
     batches: {
       native: { a: { api: "anthropic" }, g: { api: "gemini", price: 0.25 } },
       poll: 1,
-      perKey: 100,
+      limits: { perKey: 100 },
       retries: 0,
     },
     log: { format: "json" },

@@ -21,7 +21,7 @@ test("no twin, and each line once", async () => {
   const config = {
     providers: { p: { speaks: "chat-completions", baseUrl: host.url, apiKey: "k-1", models: ["m"] } },
     prices: { "p/m": { input: 1, output: 2 } },
-    batches: { native: { p: { api: "openai" } }, poll: 1, retries: 0, perKey: 100 },
+    batches: { native: { p: { api: "openai" } }, poll: 1, retries: 0, limits: { perKey: 100 } },
   };
   try {
     await house.limit(1_000 * DOLLAR);

@@ -16,7 +16,7 @@ const gateway = await startGateway({
       p: { speaks: "chat-completions", baseUrl: host.url, apiKey: "k-1", models: ["m", "n"] },
     },
     prices: { "p/m": { input: 1, output: 2 }, "p/n": { input: 1, output: 2 } },
-    batches: { native: { p: { api: "openai" } }, poll: 1, perKey: 100, retries: 0 },
+    batches: { native: { p: { api: "openai" } }, poll: 1, limits: { perKey: 100 }, retries: 0 },
     log: { format: "json" },
   },
   features: [files.feature],

@@ -9,10 +9,10 @@ import { Slot } from "./slot.ts";
 import type { Standing } from "./standing.ts";
 
 /**
- * What is taken off the prices of a call, from 0 to 1; `batch`: the call goes into a batch of its provider, at the price of the price
+ * What is taken off the prices of a call, from 0 to 1; `bulk`: the call goes into a batch of its provider, at the price of the price
  * book for that. Noted on the call before its first attempt; absent: nothing.
  */
-export const DISCOUNT = new Slot<number | "batch">();
+export const DISCOUNT = new Slot<number | "bulk">();
 
 /** A request before it is sent, for the estimate of its cost. */
 export interface RequestSize {

@@ -140,10 +140,10 @@ export function bookingOf(applied: Applied, target: Target, work: WorkTerms | un
 }
 
 /** What counts a call at lower prices. @param discount from 0 to 1, or the price of the provider's batches */
-export function atDiscount(applied: Applied, discount: number | "batch"): Applied {
+export function atDiscount(applied: Applied, discount: number | "bulk"): Applied {
   const { rule, ruleOf } = applied;
   const lower = (found: PriceRule | undefined) =>
-    found && (discount === "batch" ? batchRule(found) : discountedRule(found, discount));
+    found && (discount === "bulk" ? batchRule(found) : discountedRule(found, discount));
   return { ...withRule(applied, lower(rule)), ruleOf: (model) => lower(ruleOf(model)) };
 }
 

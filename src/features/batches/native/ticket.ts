@@ -98,7 +98,7 @@ export class Ticket implements Carrier {
     if (!target) this.#enters(false);
     this.#decided.resolve();
     if (!target) return undefined;
-    DISCOUNT.set(call, this.factor === undefined ? "batch" : 1 - this.factor);
+    DISCOUNT.set(call, this.factor === undefined ? "bulk" : 1 - this.factor);
     this.#onTaken?.();
     return target;
   }

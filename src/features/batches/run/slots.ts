@@ -3,8 +3,9 @@
  * running lines. The limit falls when providers say that they are busy, and rises with answers.
  */
 
-/** Lines by which the limit of a path rises for each answered one, at most to the limit of all. */
-const RISE = 0.25;
+/** What the limit rises by while as many lines as it permits end without a busy provider. */
+const RISE = 1;
+
 interface Waiting {
   readonly path: string;
   readonly go: () => void;
@@ -16,6 +17,8 @@ export class Slots {
   readonly #running = new Map<string, number>();
   #waiting: Waiting[] = [];
   #limit: number;
+  /** Lines that still end before the limit may fall again: they began before it fell. */
+  #calm = 0;
   #all = 0;
   #closedUntil = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -61,11 +64,18 @@ export class Slots {
   give(path: string, isBusy: boolean, retryAfter = 0): void {
     this.#all--;
     this.#running.set(path, (this.#running.get(path) ?? 1) - 1);
-    this.#limit = isBusy
-      ? Math.max(1, this.#limit / 2)
-      : Math.min(this.#most, this.#limit + RISE / Math.max(1, this.#limit));
-    if (isBusy) this.#closedUntil = Math.max(this.#closedUntil, Date.now() + retryAfter);
+    if (isBusy) this.#falls(retryAfter);
+    else this.#limit = Math.min(this.#most, this.#limit + RISE / this.#limit);
+    this.#calm = Math.max(0, this.#calm - 1);
     this.#fill();
+  }
+
+  /** Once for all lines that run now: what they say is one fact. */
+  #falls(retryAfter: number): void {
+    this.#closedUntil = Math.max(this.#closedUntil, Date.now() + retryAfter);
+    if (this.#calm > 0) return;
+    this.#limit = Math.max(1, this.#limit / 2);
+    this.#calm = this.#all + 1;
   }
 
   #fill(): void {

@@ -117,7 +117,7 @@ function asksAt(formats: readonly Format[], endpoint: string): { format: string;
 
 let loaded: Promise<{ formats: readonly Format[] }> | undefined;
 
-function loadFormats(): Promise<{ formats: readonly Format[] }> {
+export function loadFormats(): Promise<{ formats: readonly Format[] }> {
   return (loaded ??= import("../../run/formats.ts").then(({ builtInFormats }) => ({
     formats: builtInFormats({ systemTurns: "accept" }),
   })));

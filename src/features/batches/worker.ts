@@ -2,14 +2,16 @@
 import { GatewayError } from "../../core/error.ts";
 import { keptFiles } from "../../core/kept-files.ts";
 import type { Channel } from "../../core/channel.ts";
+import type { Recorder } from "../../core/column.ts";
 import type { OwnRoute, Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import { bytesIn } from "../../config/sections/amounts.ts";
 import type { Fits } from "./admission.ts";
 import type { Asks } from "./asks.ts";
-import { onBooked } from "./columns.ts";
+import { batchId, onBooked } from "./columns.ts";
 import { ROUTES } from "./declarations.ts";
 import type { BatchAnswer, BatchAsk, BatchesDown, BatchesUp } from "./messages.ts";
 import type { Running } from "./run/running.ts";
+import { Traffic } from "./run/traffic.ts";
 import { batchesSection } from "./section.ts";
 
 /** How often the leases of runners are renewed, which last 10 s. */
@@ -20,6 +22,7 @@ export const start = (host: WorkerHost): WorkerPart => new BatchesWorker(host);
 class BatchesWorker implements WorkerPart {
   readonly #host: WorkerHost;
   readonly #channel: Channel<BatchesUp, BatchesDown>;
+  readonly #traffic = new Traffic();
   #asks: Asks | undefined;
   #running: Promise<Running> | undefined;
   #isOn = false;
@@ -80,10 +83,12 @@ class BatchesWorker implements WorkerPart {
     void this.#ready();
   }
 
-  recorder() {
+  recorder(): Recorder {
     const { ledger } = this.#host;
-    return (...[call, attempts]: Parameters<NonNullable<ReturnType<NonNullable<WorkerPart["recorder"]>>>>) =>
+    return (call, attempts) => {
       onBooked.get(call)?.(ledger.charged?.(attempts) ?? 0);
+      this.#traffic.ended(attempts, batchId.get(call) === undefined);
+    };
   }
 
   /** Resolves when the lines that ran have ended. */
@@ -118,6 +123,7 @@ class BatchesWorker implements WorkerPart {
       ({ Running }) =>
         new Running(batchesSection.of(this.#config), {
           host: this.#host,
+          traffic: this.#traffic,
           files: () => keptFiles.get(this.#host.offers),
           tell: (progress) => this.#ask({ progress }),
           booked: (id) => this.#ask({ booked: { id } }),

@@ -1,6 +1,7 @@
 /** What an answer means for its line, and for those behind it. */
 import type { BatchUsage } from "../batch.ts";
 import type { LineAnswer } from "./line-call.ts";
+import type { Shown } from "./slots.ts";
 
 /** Waits between two tries of a line; the last one counts for all further ones. Milliseconds. */
 const BACKOFF_MS = [500, 2_000, 8_000, 30_000] as const;
@@ -10,8 +11,21 @@ export function mayPass({ status }: LineAnswer): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-export function isBusy(answer: LineAnswer | undefined): boolean {
-  return answer !== undefined && !isQuota(answer) && [408, 429, 503, 504, 529].includes(answer.status);
+/** What the answer shows of its provider and its key. */
+export function shownOf(answer: LineAnswer | undefined): Shown | undefined {
+  if (!answer) return undefined;
+  const { target } = answer;
+  const retryAfter = retryAfterOf(answer);
+  return { ...(isBusy(answer) && { busy: answer.refused ? "key" : "provider" }), retryAfter, target };
+}
+
+function isBusy(answer: LineAnswer): boolean {
+  return !isQuota(answer) && [408, 429, 503, 504, 529].includes(answer.status);
+}
+
+/** The answer says when the line is welcome: the line waits until then, however often. */
+export function saysWhen(answer: LineAnswer): boolean {
+  return isBusy(answer) && retryAfterOf(answer) > 0;
 }
 
 /** A budget of weir refuses the line. */
@@ -31,8 +45,8 @@ export function waitBehind(answer: LineAnswer, tries: number): number {
 }
 
 /** Milliseconds that a provider asked for. */
-export function retryAfterOf(answer: LineAnswer | undefined): number {
-  const seconds = Number(answer?.headers.get("retry-after"));
+function retryAfterOf(answer: LineAnswer): number {
+  const seconds = Number(answer.headers.get("retry-after"));
   return Number.isFinite(seconds) ? Math.min(seconds, 3_600) * 1_000 : 0;
 }
 

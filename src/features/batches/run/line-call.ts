@@ -8,6 +8,7 @@ import { within } from "../../../core/within.ts";
 import { type Carrier, carrierOf } from "../../../gateway/lanes/carrier.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
 import { batchId, batchLine, type Line, onBooked } from "../columns.ts";
+import { targetOf } from "./traffic.ts";
 
 /** The record of a call is written with its answer; one that is late was lost with the process. Milliseconds. */
 const BOOKED_MS = 30_000;
@@ -40,6 +41,8 @@ export interface LineAnswer {
   readonly cost: number;
   /** Why a rule of the gateway refused the call. */
   readonly refused?: RefusalReason;
+  /** Who was asked last: see {@link targetOf}. */
+  readonly target?: string;
 }
 
 /** @throws what ends the call before it has an answer */
@@ -69,8 +72,12 @@ export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): P
   );
   const late = () => new GatewayError("internal", "The record of a line was not written.");
   const { cost, usage } = await within(booked.promise, BOOKED_MS, late);
-  const { id = "", refused } = made ?? {};
-  return { status, id, headers, body: bytes, usage, cost, ...(refused && { refused }) };
+  const { id = "", refused, attempt } = made ?? {};
+  return {
+    ...{ status, id, headers, body: bytes, usage, cost },
+    ...(refused && { refused }),
+    ...(attempt && { target: targetOf(attempt.target) }),
+  };
 }
 
 /** A call that the signal ended has an empty answer. */

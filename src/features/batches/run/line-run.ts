@@ -6,13 +6,14 @@ import type { Journal } from "../journal/journal.ts";
 import type { Goal } from "../journal/record.ts";
 import type { Run } from "../messages.ts";
 import type { Outcome, Ticket } from "../native/ticket.ts";
-import { isBusy, isCut, isQuota, mayPass, messageOf, retryAfterOf, usageOf, waitBehind } from "./answers.ts";
+import { isCut, isQuota, mayPass, messageOf, saysWhen, shownOf, usageOf, waitBehind } from "./answers.ts";
 import { type Ends, Left } from "./ends.ts";
 import type { InputLine } from "./input.ts";
 import { askLine, type LineAnswer } from "./line-call.ts";
 import { answeredLine, type Unanswered, unansweredLine } from "./result.ts";
 import type { LineSeal } from "./seal.ts";
 import { sleep } from "./sleep.ts";
+import type { Places } from "./places.ts";
 import type { Slots } from "./slots.ts";
 
 export interface LineRunOptions {
@@ -23,6 +24,7 @@ export interface LineRunOptions {
   readonly journal: Journal;
   readonly seal: LineSeal;
   readonly slots: Slots;
+  readonly places: Places;
   readonly ends: Ends;
   readonly retries: number;
   /** A line that was cut, and that may be paid, is run once more. */
@@ -55,13 +57,14 @@ export class LineRun {
    * @param tried number of the first try, from 1 @throws Left, and Error of the gateway
    */
   async run(line: InputLine, tried: number, carried?: Ticket): Promise<void> {
-    const { slots, ends, run } = this.#options;
-    const { path } = run.owner;
+    const { slots, ends, places } = this.#options;
     let attempt = tried;
+    /** Tries of this run that count. */
+    let tries = 0;
     let ticket = carried;
     let hasPlace = !ticket || ticket.isProbe;
     const giveBack = (answer?: LineAnswer) => {
-      if (hasPlace) slots.give(path, isBusy(answer), retryAfterOf(answer));
+      if (hasPlace) slots.give(places.of(line), shownOf(answer));
       hasPlace = false;
     };
     ticket?.onTaken(() => {
@@ -81,15 +84,16 @@ export class LineRun {
         if (!goesOn) return;
         if (outcome === "again") ticket?.renew();
         else if (outcome !== undefined) ticket = undefined;
-        const wait = outcome === undefined ? this.#waitBehind(answer, attempt - tried, ticket) : 0;
+        const wait = outcome === undefined ? this.#waitBehind(answer, tries, ticket) : 0;
         giveBack(answer);
         if (wait === undefined) return await this.#answered(line, answer, attempt);
         await this.#note(line, attempt, "again", undefined, answer);
         attempt++;
+        if (!saysWhen(answer)) tries++;
         if (wait === "a call") await this.#callEnds();
         else await sleep(wait, ends.enough);
         const isFree = ticket?.isTaken === true && !ends.enough.aborted;
-        if (!isFree && !ends.enough.aborted) hasPlace = await slots.take(path, ends.enough);
+        if (!isFree && !ends.enough.aborted) hasPlace = await slots.take(places.of(line), ends.enough);
         if (ends.left.aborted || ends.enough.reason === "fault") throw new Left();
         if (!hasPlace && !isFree) return await this.unanswered(line, ends.code, attempt);
       }
@@ -192,7 +196,8 @@ export class LineRun {
     if (isQuota(answer)) return this.#calls > 0 ? "a call" : undefined;
     // The provider has tried it for hours.
     if (ticket?.isTaken) return undefined;
-    return mayPass(answer) && tries < retries ? waitBehind(answer, tries) : undefined;
+    const goesOn = saysWhen(answer) || (mayPass(answer) && tries < retries);
+    return goesOn ? waitBehind(answer, tries) : undefined;
   }
 
   async #answered(line: InputLine, answer: LineAnswer, attempt: number): Promise<void> {

@@ -16,6 +16,7 @@ import { LineRun, NATIVE } from "./line-run.ts";
 import { ownFile } from "./own-file.ts";
 import { writeResults } from "./results.ts";
 import { Pending } from "./pending.ts";
+import { Places } from "./places.ts";
 import { LineSeal } from "./seal.ts";
 import { sleep } from "./sleep.ts";
 import type { Slots } from "./slots.ts";
@@ -183,7 +184,8 @@ export class Runner {
   async #lines(journal: Journal, seal: LineSeal): Promise<void> {
     const { files, slots, run } = this.#options;
     const ends = this.#ends;
-    const lines = this.#lineRun(journal, seal);
+    const places = await Places.of(this.#batch, run.owner);
+    const lines = this.#lineRun(journal, seal, places);
     const booked = journal.lines.begun().size > 0 ? await this.#booked() : new Map<string, Booked>();
     const pending = new Pending(() => ends.fault());
     const native = this.#native(journal);
@@ -198,7 +200,7 @@ export class Runner {
       if (state === "begun" && isNative) await lines.resume(line, attempts, known);
       else if (state === "begun" && (await lines.cut(line, attempts, known)) === "ended") continue;
       const ticket = await native?.ticket(line);
-      if ((ticket && !ticket.isProbe) || (await slots.take(run.owner.path, ends.enough))) {
+      if ((ticket && !ticket.isProbe) || (await slots.take(places.of(line), ends.enough))) {
         pending.add(lines.run(line, attempts + 1, ticket).finally(() => ticket && native?.done(ticket)));
         if (ticket?.isProbe) await ticket.decided;
       } else if (!ends.left.aborted && !pending.hasFault)
@@ -231,10 +233,10 @@ export class Runner {
     }
   }
 
-  #lineRun(journal: Journal, seal: LineSeal): LineRun {
+  #lineRun(journal: Journal, seal: LineSeal, places: Places): LineRun {
     const { host, run, slots, settings } = this.#options;
     return new LineRun({
-      ...{ host: atDiscount(host, settings.discount), run, journal, seal, slots, ends: this.#ends },
+      ...{ host: atDiscount(host, settings.discount), run, journal, seal, slots, places, ends: this.#ends },
       ...{ retries: settings.retries, again: settings.again },
       caller: () => callerOf(run.owner, host),
       begins: () => this.#begins(),

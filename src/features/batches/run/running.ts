@@ -8,6 +8,7 @@ import { Pressure } from "./pressure.ts";
 import { Runner, type RunnerOptions } from "./runner.ts";
 import { sleep } from "./sleep.ts";
 import { Slots } from "./slots.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** Waits before a batch goes on that a fault has stopped: a file that is gone, a folder that cannot be written to. Milliseconds. */
 const PAUSES_MS = [1_000, 5_000, 15_000, 30_000] as const;
@@ -23,6 +24,8 @@ export interface RunningOptions extends Pick<RunnerOptions, "tell" | "booked"> {
   /** Tells the keeper that a runner has ended before its batch. */
   gone(of: RunnerId): void;
   files(): KeptFiles | undefined;
+  /** What clients' calls say about providers. */
+  readonly traffic: Pick<Traffic, "yieldMs">;
 }
 
 export class Running {
@@ -39,9 +42,11 @@ export class Running {
   constructor(settings: Settings, options: RunningOptions) {
     this.#options = options;
     this.#settings = settings;
-    this.#slots = new Slots(settings.concurrency, (signal) =>
-      this.#settings.yield ? this.#pressure.pass(signal) : Promise.resolve(),
-    );
+    this.#slots = new Slots({
+      most: settings.concurrency,
+      isFree: (signal) => (this.#settings.yield ? this.#pressure.pass(signal) : Promise.resolve()),
+      yieldMs: (target) => (this.#settings.yield ? options.traffic.yieldMs(target) : 0),
+    });
   }
 
   get own(): readonly RunnerId[] {

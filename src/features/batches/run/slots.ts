@@ -1,98 +1,228 @@
 /**
- * Places for the lines of all batches of a worker. Batches of one path share theirs; a free place goes to the path with the fewest
- * running lines. The limit falls when providers say that they are busy, and rises with answers.
+ * Places for the lines of all batches of a worker. A free place goes to the sharer that has had the fewest tokens, and there to the
+ * batch with the highest priority, in the order of arrival. These are the shares of deficit round robin; but a batch has one line at
+ * a time that waits, and in rounds its sharer would lose its turn while the next line is read.
  */
+import { Lane } from "./lane.ts";
 
-/** What the limit rises by while as many lines as it permits end without a busy provider. */
-const RISE = 1;
+/** Tokens that a sharer may be behind the others: it catches up for a line that came late, and not for a time without lines. */
+const QUANTUM = 4_000;
+/** Sharers and models without lines that are kept: clients choose the names of models. */
+const MOST_IDLE = 100;
+
+/** A line that wants a place. */
+export interface Place {
+  /** Who shares with others, such as a key. */
+  readonly sharer: string;
+  /** The model as the line names it. */
+  readonly model: string;
+  /** An estimate of input and output. */
+  readonly tokens: number;
+  /** Among the lines of a sharer higher ones go first. */
+  readonly priority: number;
+}
+
+/** What the call of a line showed. */
+export interface Shown {
+  /** The provider has too much to do; `key`: the calls of this key have reached a limit. */
+  readonly busy?: "provider" | "key" | undefined;
+  /** Milliseconds after which the next call is welcome. */
+  readonly retryAfter: number;
+  /** Who answered: see {@link targetOf} of traffic.ts. */
+  readonly target?: string | undefined;
+}
+
+export interface SlotOptions {
+  /** Lines that run at the same time. */
+  readonly most: number;
+  /** Resolves when the process has time for a line. */
+  isFree(signal: AbortSignal): Promise<void>;
+  /** Milliseconds for which lines leave a target to the calls of clients; then it is asked once more. */
+  yieldMs(target: string): number;
+  /** Monotonic milliseconds. */
+  now?(): number;
+}
+
+interface Sharer {
+  /** Tokens that it has had. */
+  used: number;
+  /** Lines that run or wait. */
+  lines: number;
+  /** Monotonic milliseconds. */
+  closedUntil: number;
+}
+
+/** Lines of one sharer, model and priority, in the order of arrival. */
+interface Queue {
+  readonly sharer: Sharer;
+  readonly lane: Lane;
+  readonly priority: number;
+  readonly waiting: Set<Waiting>;
+}
 
 interface Waiting {
-  readonly path: string;
+  readonly place: Place;
+  readonly number: number;
   readonly go: () => void;
 }
 
 export class Slots {
+  readonly #options: SlotOptions;
+  readonly #now: () => number;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #sharers = new Map<string, Sharer>();
+  readonly #queues = new Map<string, Queue>();
   #most: number;
-  readonly #isFree: (signal: AbortSignal) => Promise<void>;
-  readonly #running = new Map<string, number>();
-  #waiting: Waiting[] = [];
-  #limit: number;
-  /** Lines that still end before the limit may fall again: they began before it fell. */
-  #calm = 0;
-  #all = 0;
-  #closedUntil = 0;
+  #running = 0;
+  #numbers = 0;
+  /** What the sharer had had to which the last place went: a sharer without lines has no claim to what was before. */
+  #level = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param isFree resolves when the process has time for a line */
-  constructor(most: number, isFree: (signal: AbortSignal) => Promise<void>) {
-    this.#most = most;
-    this.#limit = most;
-    this.#isFree = isFree;
+  constructor(options: SlotOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    this.#most = options.most;
   }
 
   /** A reload changes it. */
   set most(most: number) {
     this.#most = most;
-    this.#limit = most;
+    for (const lane of this.#lanes.values()) lane.most = most;
     this.#fill();
   }
 
-  get limit(): number {
-    return Math.max(1, Math.floor(this.#limit));
+  /** Lines of the model that may run at the same time. */
+  limitOf(model: string): number {
+    return this.#lanes.get(model)?.limit ?? this.#most;
   }
 
-  /** Resolves when a line of the path may run. @param signal gives the wait up: then the place is not taken @returns whether it is */
-  async take(path: string, signal: AbortSignal): Promise<boolean> {
+  /** Resolves when the line may run. @param signal gives the wait up: then the place is not taken @returns whether it is */
+  async take(place: Place, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
-    await this.#isFree(signal);
+    await this.#options.isFree(signal);
     if (signal.aborted) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiting: Waiting = { path, go: () => resolve(true) };
+    const key = JSON.stringify([place.sharer, place.model, place.priority]);
+    const waiting: Waiting = { place, number: this.#numbers++, go: () => resolve(true) };
     const left = () => {
-      this.#waiting = this.#waiting.filter((one) => one !== waiting);
+      if (!this.#queues.get(key)?.waiting.has(waiting)) return;
+      this.#leave(key, waiting);
+      this.#sharers.get(place.sharer)!.lines--;
       resolve(false);
     };
     signal.addEventListener("abort", left, { once: true });
-    this.#waiting.push(waiting);
+    this.#queueOf(key, place).waiting.add(waiting);
     this.#fill();
-    const taken = await promise;
+    const isTaken = await promise;
     signal.removeEventListener("abort", left);
-    return taken;
+    return isTaken;
   }
 
-  /** @param retryAfter milliseconds that a provider asked for; undefined: it was not busy */
-  give(path: string, isBusy: boolean, retryAfter = 0): void {
-    this.#all--;
-    this.#running.set(path, (this.#running.get(path) ?? 1) - 1);
-    if (isBusy) this.#falls(retryAfter);
-    else this.#limit = Math.min(this.#most, this.#limit + RISE / this.#limit);
-    this.#calm = Math.max(0, this.#calm - 1);
+  /** @param place that was taken @param shown undefined: no provider was asked */
+  give({ sharer: name, model }: Place, shown?: Shown): void {
+    const lane = this.#lanes.get(model)!;
+    const sharer = this.#sharers.get(name)!;
+    const until = this.#now() + (shown?.retryAfter ?? 0);
+    sharer.lines--;
+    if (shown?.target !== undefined) lane.target = shown.target;
+    if (shown?.busy === "provider") lane.falls(until);
+    else lane.rises();
+    if (shown?.busy === "key") sharer.closedUntil = until;
+    lane.running--;
+    this.#running--;
     this.#fill();
   }
 
-  /** Once for all lines that run now: what they say is one fact. */
-  #falls(retryAfter: number): void {
-    this.#closedUntil = Math.max(this.#closedUntil, Date.now() + retryAfter);
-    if (this.#calm > 0) return;
-    this.#limit = Math.max(1, this.#limit / 2);
-    this.#calm = this.#all + 1;
+  #queueOf(key: string, { sharer: name, model, priority }: Place): Queue {
+    const sharer = this.#sharerOf(name);
+    sharer.lines++;
+    const found = this.#queues.get(key);
+    if (found) return found;
+    const made = { sharer, lane: this.#laneOf(model), priority, waiting: new Set<Waiting>() };
+    this.#queues.set(key, made);
+    return made;
+  }
+
+  #laneOf(model: string): Lane {
+    const found = this.#lanes.get(model);
+    if (found) return found;
+    if (this.#lanes.size >= MOST_IDLE) {
+      const used = new Set([...this.#queues.values()].map(({ lane }) => lane));
+      for (const [name, lane] of this.#lanes) if (lane.isFresh && !used.has(lane)) this.#lanes.delete(name);
+    }
+    const lane = new Lane(this.#most);
+    this.#lanes.set(model, lane);
+    return lane;
+  }
+
+  #sharerOf(name: string): Sharer {
+    const found = this.#sharers.get(name);
+    if (found) return found;
+    if (this.#sharers.size >= MOST_IDLE)
+      for (const [other, { lines }] of this.#sharers) if (lines === 0) this.#sharers.delete(other);
+    const sharer = { used: this.#level, lines: 0, closedUntil: 0 };
+    this.#sharers.set(name, sharer);
+    return sharer;
+  }
+
+  #leave(key: string, waiting: Waiting): void {
+    const { waiting: all } = this.#queues.get(key)!;
+    all.delete(waiting);
+    if (all.size === 0) this.#queues.delete(key);
   }
 
   #fill(): void {
-    const wait = this.#closedUntil - Date.now();
-    if (wait > 0) {
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#fill(), wait);
-      return;
-    }
-    while (this.#all < this.limit && this.#waiting.length > 0) {
-      const next = this.#waiting.reduce((first, one) =>
-        (this.#running.get(one.path) ?? 0) < (this.#running.get(first.path) ?? 0) ? one : first,
-      );
-      this.#waiting.splice(this.#waiting.indexOf(next), 1);
-      this.#all++;
-      this.#running.set(next.path, (this.#running.get(next.path) ?? 0) + 1);
-      next.go();
+    clearTimeout(this.#timer);
+    while (this.#running < this.#most && this.#queues.size > 0) {
+      const { key, wait } = this.#next();
+      if (key !== undefined) this.#begin(key);
+      else {
+        if (wait < Infinity) this.#timer = setTimeout(() => this.#fill(), wait);
+        return;
+      }
     }
   }
+
+  #begin(key: string): void {
+    const { sharer, lane, waiting } = this.#queues.get(key)!;
+    const [first] = waiting;
+    this.#leave(key, first!);
+    const used = Math.max(sharer.used, this.#level - QUANTUM);
+    this.#level = Math.max(this.#level, used);
+    sharer.used = used + first!.place.tokens;
+    lane.running++;
+    this.#running++;
+    first!.go();
+  }
+
+  /** @returns the queue whose turn it is, or else the milliseconds until one may have its turn without an end of a line */
+  #next(): { key?: string; wait: number } {
+    const now = this.#now();
+    let next: [string, Queue] | undefined;
+    let wait = Infinity;
+    for (const [key, queue] of this.#queues) {
+      const { lane, sharer } = queue;
+      if (lane.running >= lane.limit) continue;
+      const closed = Math.max(lane.waitAt(now), sharer.closedUntil - now, this.#yieldMs(lane));
+      if (closed > 0) wait = Math.min(wait, closed);
+      else if (!next || isBefore(queue, next[1])) next = [key, queue];
+    }
+    return { ...(next && { key: next[0] }), wait };
+  }
+
+  #yieldMs({ target }: Lane): number {
+    return target === undefined ? 0 : this.#options.yieldMs(target);
+  }
+}
+
+function isBefore(one: Queue, other: Queue): boolean {
+  if (one.sharer !== other.sharer) return one.sharer.used < other.sharer.used;
+  if (one.priority !== other.priority) return one.priority > other.priority;
+  return numberOf(one) < numberOf(other);
+}
+
+function numberOf({ waiting }: Queue): number {
+  const [first] = waiting;
+  return first!.number;
 }

@@ -86,7 +86,7 @@ class Scene {
         fault: () => {},
       },
       files: this.files,
-      slots: new Slots(4, () => Promise.resolve()),
+      slots: new Slots({ most: 4, isFree: () => Promise.resolve(), yieldMs: () => 0 }),
       settings: { retries: 3, again, limits: { lines: 100_000 } },
       ends: new Ends(graces),
       tell: async (progress) => this.#tell(progress),

@@ -27,12 +27,13 @@ export const batchesSection = section(
         minimum: 1,
         maximum: 1_000,
         default: 16,
-        description: "Lines of batches that one worker process runs at the same time.",
+        description:
+          "Lines of batches that one worker process runs at the same time. Of a `concurrency` of their provider they take at most three quarters.",
       }),
       yield: Type.Boolean({
         default: true,
         description:
-          "Whether lines wait while the process of the worker is busy with the calls of clients, which go first.",
+          "Whether lines let the calls of clients go first: they wait while the process of the worker is busy, while clients wait for first bytes of a model 1.5 times as long as in the last ten minutes, and while a provider wants no calls.",
       }),
       window: window("Longest time for which a client may let a batch run."),
       retries: Type.Integer({

@@ -136,7 +136,7 @@ async function attemptByPlan(attempted: Attempted, gateway: Gateway, failure?: F
     plan,
     affinity: () => attempted.affinity(),
     ...(isRanked(plan) && { standing: health.standings.of(call, gateway.priceOf) }),
-    outlook: (target, now) => health.outlook(target, now),
+    outlook: (target, now) => health.outlook(target, now, call),
     retries: retriesOf(call.model, gateway),
     clientRetries: call.headers.has(SDK_RETRIES),
   });
@@ -199,7 +199,7 @@ type Begun = Attempt | Failure;
  */
 function begin(step: Step, attempted: Attempted, gateway: Gateway): Begun | Promise<Begun> {
   const { call } = attempted;
-  if (gateway.health.isFull(step.target)) throw noCapacity(step.target);
+  if (gateway.health.isFull(step.target, call)) throw noCapacity(step.target);
   const running = new Attempt(call, step.target, step.wait);
   try {
     const admitting = gateway.ledger.admit(running, attempted);

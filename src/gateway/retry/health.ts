@@ -77,12 +77,14 @@ export class Health {
     this.standings = new Standings({ random: options.random });
   }
 
-  isFull({ deployment }: Target): boolean {
-    return this.#concurrency.isFull(deployment);
+  /** @param call absent: a call of a client */
+  isFull({ deployment }: Target, call?: Call): boolean {
+    return this.#concurrency.isFull(deployment, call);
   }
 
-  outlook(target: Target, now = performance.now()): Outlook {
-    if (this.isFull(target)) return FULL;
+  /** @param call see {@link isFull} */
+  outlook(target: Target, now = performance.now(), call?: Call): Outlook {
+    if (this.isFull(target, call)) return FULL;
     const breaker = this.#find(target);
     if (breaker && !breakerOptions(target).enabled) return UNKNOWN;
     return breaker ? { state: breaker.state(now), opensAt: breaker.opensAt } : UNKNOWN;

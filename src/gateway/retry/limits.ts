@@ -1,5 +1,6 @@
 /** What limits attempts: the retry budget of all calls, and the concurrency limit of a deployment. */
-import type { Attempt } from "../../core/call.ts";
+import { isBackground, mostInBackground } from "../../core/background.ts";
+import type { Attempt, Call } from "../../core/call.ts";
 import type { Deployment } from "../../core/provider.ts";
 
 const SHARE = 0.2;
@@ -54,8 +55,11 @@ export class ConcurrencyLimiter {
   /** By deployment name; deployments without a limit have no entry. */
   readonly #inFlight = new Map<string, Set<Attempt>>();
 
-  isFull({ name, concurrency }: Deployment): boolean {
-    return concurrency !== undefined && (this.#inFlight.get(name)?.size ?? 0) >= concurrency;
+  /** @param call absent: a call of a client */
+  isFull({ name, concurrency }: Deployment, call?: Call): boolean {
+    if (concurrency === undefined) return false;
+    const most = call && isBackground.get(call) ? mostInBackground(concurrency) : concurrency;
+    return (this.#inFlight.get(name)?.size ?? 0) >= most;
   }
 
   enter(attempt: Attempt): void {

@@ -1,5 +1,6 @@
 /** What is known of the deployments: bounded, forgotten when it is over, and told to the operator. */
 import { expect, test } from "bun:test";
+import { isBackground } from "../../../src/core/background.ts";
 import { Attempt, Call } from "../../../src/core/call.ts";
 import type { ErrorKind } from "../../../src/core/error.ts";
 import { GatewayError } from "../../../src/core/error.ts";
@@ -115,6 +116,26 @@ test("a place with a limit is full, for all models, until a call of any outcome 
   first.outcome = "complete";
   health.settled(first);
   expect([health.isFull(limited), health.budget.running]).toEqual([false, 0]);
+});
+
+test("calls in the background leave a quarter of a limit to others", () => {
+  const full = (concurrency: number) => {
+    const health = new Health();
+    const target = targetOf("m");
+    const limited = { ...target, deployment: { ...target.deployment, concurrency } };
+    const background = new Call("req_line", "messages", new Headers());
+    isBackground.set(background, true);
+    let began = 0;
+    for (; !health.isFull(limited, background); began++) {
+      const call = new Call("req_test", "messages", new Headers());
+      health.begin(call, beginAt(call, limited));
+    }
+    const { state } = health.outlook(limited, performance.now(), background);
+    return [began, state, health.isFull(limited), health.outlook(limited).state];
+  };
+  expect(full(8)).toEqual([6, "full", false, "closed"]);
+  expect(full(2)).toEqual([1, "full", false, "closed"]);
+  expect(full(1)).toEqual([1, "full", true, "full"]);
 });
 
 test("every call that begins leaves the budget", () => {

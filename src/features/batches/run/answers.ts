@@ -6,6 +6,9 @@ import type { Shown } from "./slots.ts";
 /** Waits between two tries of a line; the last one counts for all further ones. Milliseconds. */
 const BACKOFF_MS = [500, 2_000, 8_000, 30_000] as const;
 
+/** Wait for a deployment whose concurrent calls are at their limit: it has room again when one of them ends. Milliseconds. */
+const FULL_MS = 100;
+
 /** Errors that may pass: RFC 9110 and the statuses of vendors for overload. */
 export function mayPass({ status }: LineAnswer): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
@@ -14,9 +17,9 @@ export function mayPass({ status }: LineAnswer): boolean {
 /** What the answer shows of its provider and its key. */
 export function shownOf(answer: LineAnswer | undefined): Shown | undefined {
   if (!answer) return undefined;
-  const { target } = answer;
-  const retryAfter = retryAfterOf(answer);
-  return { ...(isBusy(answer) && { busy: answer.refused ? "key" : "provider" }), retryAfter, target };
+  const { target, room } = answer;
+  const busy = isBusy(answer) ? (answer.refused ? "key" : "provider") : undefined;
+  return { busy, retryAfter: retryAfterOf(answer), target, room };
 }
 
 function isBusy(answer: LineAnswer): boolean {
@@ -41,13 +44,19 @@ export function isCut({ status, body }: LineAnswer): boolean {
 /** Milliseconds. @param tries of the line before */
 export function waitBehind(answer: LineAnswer, tries: number): number {
   const backoff = BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)]!;
-  return Math.max(retryAfterOf(answer), backoff * (0.5 + Math.random()));
+  return isFull(answer) ? 0 : Math.max(retryAfterOf(answer), backoff * (0.5 + Math.random()));
 }
 
 /** Milliseconds that a provider asked for. */
 function retryAfterOf(answer: LineAnswer): number {
+  if (isFull(answer)) return FULL_MS * (1 + Math.random());
   const seconds = Number(answer.headers.get("retry-after"));
   return Number.isFinite(seconds) ? Math.min(seconds, 3_600) * 1_000 : 0;
+}
+
+/** Weir has as many calls in flight there as the config permits. */
+function isFull({ status, body }: LineAnswer): boolean {
+  return status === 503 && Buffer.from(body).includes("no_capacity");
 }
 
 export function messageOf({ body }: LineAnswer): string | undefined {

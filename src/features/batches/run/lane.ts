@@ -8,6 +8,8 @@ export class Lane {
   running = 0;
   /** The deployment and model that answered last: see {@link targetOf} of traffic.ts. */
   target: string | undefined;
+  /** How many lines the deployment permits. */
+  room = Infinity;
   #most: number;
   #limit: number;
   /** Lines that still end before the limit may fall again: they began before it fell. */
@@ -27,7 +29,7 @@ export class Lane {
   }
 
   get limit(): number {
-    return Math.max(1, Math.floor(this.#limit));
+    return Math.max(1, Math.min(this.room, Math.floor(this.#limit)));
   }
 
   /** Nothing about the lane differs from a new one. */

@@ -1,6 +1,8 @@
 /** One try of a line: a call of its caller, without a client. */
+import { isBackground, mostInBackground } from "../../../core/background.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { Call } from "../../../core/call.ts";
+import type { Target } from "../../../core/provider.ts";
 import type { RefusalReason } from "../../../core/refusal.ts";
 import type { Principal } from "../../../core/principal.ts";
 import { NO_USAGE, type Usage } from "../../../core/events.ts";
@@ -43,6 +45,8 @@ export interface LineAnswer {
   readonly refused?: RefusalReason;
   /** Who was asked last: see {@link targetOf}. */
   readonly target?: string;
+  /** How many lines may be in flight there; absent: it has no limit. */
+  readonly room?: number;
 }
 
 /** @throws what ends the call before it has an answer */
@@ -64,6 +68,7 @@ export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): P
         made = begun;
         batchId.set(begun, batch);
         batchLine.set(begun, line);
+        isBackground.set(begun, true);
         if (carrier) carrierOf.set(begun, carrier);
         onBooked.set(begun, (cost) => booked.resolve({ cost, usage: begun.attempt?.usage ?? NO_USAGE }));
       },
@@ -76,7 +81,15 @@ export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): P
   return {
     ...{ status, id, headers, body: bytes, usage, cost },
     ...(refused && { refused }),
-    ...(attempt && { target: targetOf(attempt.target) }),
+    ...(attempt && placeAt(attempt.target)),
+  };
+}
+
+function placeAt(target: Target): Pick<LineAnswer, "target" | "room"> {
+  const { concurrency } = target.deployment;
+  return {
+    target: targetOf(target),
+    ...(concurrency !== undefined && { room: mostInBackground(concurrency) }),
   };
 }
 

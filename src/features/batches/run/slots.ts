@@ -30,6 +30,8 @@ export interface Shown {
   readonly retryAfter: number;
   /** Who answered: see {@link targetOf} of traffic.ts. */
   readonly target?: string | undefined;
+  /** How many lines may be in flight there. */
+  readonly room?: number | undefined;
 }
 
 export interface SlotOptions {
@@ -125,7 +127,10 @@ export class Slots {
     const sharer = this.#sharers.get(name)!;
     const until = this.#now() + (shown?.retryAfter ?? 0);
     sharer.lines--;
-    if (shown?.target !== undefined) lane.target = shown.target;
+    if (shown?.target !== undefined) {
+      lane.target = shown.target;
+      lane.room = shown.room ?? Infinity;
+    }
     if (shown?.busy === "provider") lane.falls(until);
     else lane.rises();
     if (shown?.busy === "key") sharer.closedUntil = until;

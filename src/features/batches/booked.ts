@@ -63,7 +63,10 @@ export async function bookedIn(sql: Sql, batch: string): Promise<readonly Booked
   return [...last.values()];
 }
 
-/** The batch is deleted. */
-export async function forgetBooked(sql: Sql, batch: string): Promise<void> {
-  await sql.run("DELETE FROM batches_calls WHERE batch = $1", [batch]);
+/** The batch is deleted. @param most rows, so that a large one does not hold up the books @returns how many were deleted */
+export function forgetBooked(sql: Sql, batch: string, most = 1_000_000): Promise<number> {
+  return sql.run(
+    `DELETE FROM batches_calls WHERE number IN (SELECT number FROM batches_calls WHERE batch = $1 LIMIT ${most})`,
+    [batch],
+  );
 }

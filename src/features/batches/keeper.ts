@@ -6,12 +6,15 @@ import type { KeeperHost, KeeperPart } from "../../keeper/seams.ts";
 import { BatchBook, type Kept } from "./book.ts";
 import type { BatchAnswer, BatchAsk, BatchesDown, BatchesUp, RunnerId } from "./messages.ts";
 import { batchesPart, runnerStop } from "./slots.ts";
+import type { Sweep } from "./sweep.ts";
 import { secretOfBatches } from "./tables.ts";
 
 /** How long a runner has its batch after its worker has given a sign of life. Milliseconds. */
 const LEASE_MS = 10_000;
 /** How often a node looks for batches that no node has. Milliseconds. */
 const LOOK_MS = 5_000;
+/** How often what is left of old batches is removed. The first time is one such time after the first worker is ready. */
+const SWEEP_MS = 600_000;
 
 /** A worker that runs batches. */
 interface Worker {
@@ -36,6 +39,8 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
   #folder: string | undefined;
   #temporary: string | undefined;
   #looking: ReturnType<typeof setInterval> | undefined;
+  #sweeping: ReturnType<typeof setInterval> | undefined;
+  #sweep: Promise<Sweep> | undefined;
   #assigning: Promise<void> = Promise.resolve();
 
   constructor(host: KeeperHost) {
@@ -61,7 +66,9 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
 
   async close(): Promise<void> {
     clearInterval(this.#looking);
+    clearInterval(this.#sweeping);
     await this.#assigning;
+    await (await this.#sweep)?.close();
     if (this.#temporary) rmSync(this.#temporary, { recursive: true, force: true });
   }
 
@@ -110,6 +117,7 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
     worker.folder = folder;
     worker.isReady = !isFull;
     this.#looking ??= setInterval(() => this.#assign(), LOOK_MS);
+    this.#sweeping ??= setInterval(() => void this.#sweeps(), SWEEP_MS);
     const until = Date.now() + LEASE_MS;
     try {
       const held = await this.#book.renew(ready, this.#node, until);
@@ -164,7 +172,16 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
     const fence = await this.#book.claim({ id, fence: before }, this.#node, now, until);
     if (fence === undefined) return;
     worker.runs.set(id, fence);
-    worker.send({ run: { batch, owner, fence, key, until, folder: this.#folderOf(worker, id) } });
+    worker.send({ run: { batch, owner, fence, key, until, folder: join(this.#folderOf(worker), id) } });
+  }
+
+  /** Its code is loaded when it is used first. */
+  async #sweeps(): Promise<void> {
+    const folders = () => new Set([...this.#workers].map((worker) => this.#folderOf(worker)));
+    this.#sweep ??= import("./sweep.ts").then(
+      ({ Sweep }) => new Sweep({ host: this.#host, folders, now: Date.now }),
+    );
+    await (await this.#sweep).run();
   }
 
   /** A worker that let a lease run out, perhaps because it is stopped, gets no batches until it gives a sign of life. */
@@ -172,8 +189,9 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
     if (worker.runs.delete(id)) worker.isReady = false;
   }
 
-  #folderOf({ folder }: Worker, id: string): string {
-    return join(folder ?? (this.#folder ??= this.#ownFolder()), id);
+  /** Of the journals. */
+  #folderOf({ folder }: Worker): string {
+    return folder ?? (this.#folder ??= this.#ownFolder());
   }
 
   #ownFolder(): string {

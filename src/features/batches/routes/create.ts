@@ -111,7 +111,9 @@ export function keepInput(
   { principal }: Asking,
   conversion: Conversion,
 ): Promise<KeptFile> {
-  const facts = { name: "requests.jsonl", purpose: "batch", mime: "application/jsonl" };
+  // Not before the results, which are read in the order of the input.
+  const expiresAt = Date.now() + timeMs(batches.window) + RESULTS_MS;
+  const facts = { name: "requests.jsonl", purpose: "batch", mime: "application/jsonl", expiresAt };
   return batches.files().write({ ...facts, ...fileOwner(principal) }, conversion.lines());
 }
 

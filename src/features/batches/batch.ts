@@ -68,6 +68,8 @@ export interface Batch {
   /** Milliseconds that the batch may take. */
   readonly window: number;
   readonly metadata: Readonly<Record<string, string>>;
+  /** From 0 to 9: lines of higher ones go first among those of a key. Absent: 0. */
+  readonly priority?: number;
   /** The requests came in one body, and so do the results to clients of Google. */
   readonly isInline?: true;
   /** Ids of files, without the prefix of a dialect. */

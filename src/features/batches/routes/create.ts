@@ -31,6 +31,8 @@ export interface Batches {
   /** Of the config. */
   readonly limits: { readonly lines: number; readonly bytes: number; readonly perKey: number };
   readonly fits: Fits;
+  /** That of the batch which the request makes. @throws GatewayError 400 */
+  priority(this: void): number;
 }
 
 /** Handles a request of one operation. */
@@ -66,14 +68,16 @@ export interface NewBatch {
   readonly isInline?: true;
 }
 
-/** @throws GatewayError 429 for too many batches, and for one that does not fit a hard budget; 413 for an input that is too large */
+/** @throws GatewayError 400 for a priority that is none; 429 for too many batches, and for one that does not fit a hard budget; 413 for an input that is too large */
 export async function createBatch(
-  { asks, files, limits: { perKey, bytes }, fits }: Batches,
+  { asks, files, limits: { perKey, bytes }, fits, priority: priorityOf }: Batches,
   { principal, address }: Asking,
   { endpoint, input, window, metadata = {}, name, isInline }: NewBatch,
 ): Promise<Batch> {
   if (!isInline && input.bytes > bytes) throw inputTooLarge(bytes);
+  let priority: number;
   try {
+    priority = priorityOf();
     await fits({ endpoint, input }, principal);
   } catch (thrown) {
     // Its client cannot name the file, and so not delete it.
@@ -89,6 +93,7 @@ export async function createBatch(
     ...(person !== undefined && { person }),
     ...(name !== undefined && { name }),
     ...(isInline && { isInline }),
+    ...(priority > 0 && { priority }),
     ...{ inputFile: input.id, lines: 0, done: 0, failed: 0, cancelled: 0, late: 0 },
     ...{ createdAt, deadline: createdAt + window, expiresAt: createdAt + window + RESULTS_MS, faults: [] },
     ...{ usage: { input: 0, cached: 0, output: 0, reasoning: 0 }, cost: 0, held: 0 },

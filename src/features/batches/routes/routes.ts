@@ -1,6 +1,7 @@
 /** Answers the operations of batches. The code of a dialect is loaded with its first request. */
 import type { Visit } from "../../../gateway/seams.ts";
 import type { DeclaredRoute, Dialect, Does } from "../declarations.ts";
+import { priorityOf } from "../priority.ts";
 import type { Batches, Handle } from "./create.ts";
 
 const DIALECTS: Readonly<Record<Dialect, () => Promise<Partial<Record<Does, Handle>>>>> = {
@@ -11,10 +12,10 @@ const DIALECTS: Readonly<Record<Dialect, () => Promise<Partial<Record<Does, Hand
 
 export async function answer(
   { of, does, isShared }: DeclaredRoute,
-  batches: Batches,
+  batches: Omit<Batches, "priority">,
   request: Request,
   visit: Visit,
 ): Promise<Response> {
   const handlers = await DIALECTS[isShared && visit.vendor === "google" ? "google" : of]();
-  return handlers[does]!(batches, request, visit);
+  return handlers[does]!({ ...batches, priority: () => priorityOf(request) }, request, visit);
 }

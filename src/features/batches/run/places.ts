@@ -15,18 +15,19 @@ const LONG = 256 * 1024;
 const BYTES_OF_TOKEN = 4;
 
 export class Places {
-  readonly #of: Pick<Place, "sharer" | "priority">;
+  readonly #of: Omit<Place, "model" | "tokens">;
   readonly #sizeOf: (body: Uint8Array) => RequestSize;
   readonly #known = new WeakMap<InputLine, Place>();
 
-  private constructor(owner: Owner, sizeOf: (body: Uint8Array) => RequestSize) {
-    this.#of = { sharer: owner.key ?? owner.caller?.id ?? owner.path, priority: 0 };
+  private constructor(of: Omit<Place, "model" | "tokens">, sizeOf: (body: Uint8Array) => RequestSize) {
+    this.#of = of;
     this.#sizeOf = sizeOf;
   }
 
-  static async of({ endpoint }: Batch, owner: Owner): Promise<Places> {
+  static async of(batch: Batch, { path, key, caller }: Owner): Promise<Places> {
+    const { endpoint, priority = 0, createdAt: since } = batch;
     const { formats } = await loadFormats();
-    return new Places(owner, lineSizer(formats, endpoint));
+    return new Places({ sharer: key ?? caller?.id ?? path, priority, since }, lineSizer(formats, endpoint));
   }
 
   /** The same place for the same line. */

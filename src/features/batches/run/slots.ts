@@ -1,6 +1,6 @@
 /**
  * Places for the lines of all batches of a worker. A free place goes to the sharer that has had the fewest tokens, and there to the
- * batch with the highest priority, in the order of arrival. These are the shares of deficit round robin; but a batch has one line at
+ * batch with the highest priority, then to the oldest. These are the shares of deficit round robin; but a batch has one line at
  * a time that waits, and in rounds its sharer would lose its turn while the next line is read.
  */
 import { Lane } from "./lane.ts";
@@ -20,6 +20,8 @@ export interface Place {
   readonly tokens: number;
   /** Among the lines of a sharer higher ones go first. */
   readonly priority: number;
+  /** When its batch was made: older ones go first. Milliseconds since 1970. */
+  readonly since: number;
 }
 
 /** What the call of a line showed. */
@@ -54,17 +56,15 @@ interface Sharer {
   closedUntil: number;
 }
 
-/** Lines of one sharer, model and priority, in the order of arrival. */
-interface Queue {
+/** Lines of one sharer and model that are equal, in the order of arrival. */
+interface Queue extends Pick<Place, "priority" | "since"> {
   readonly sharer: Sharer;
   readonly lane: Lane;
-  readonly priority: number;
   readonly waiting: Set<Waiting>;
 }
 
 interface Waiting {
   readonly place: Place;
-  readonly number: number;
   readonly go: () => void;
 }
 
@@ -76,7 +76,6 @@ export class Slots {
   readonly #queues = new Map<string, Queue>();
   #most: number;
   #running = 0;
-  #numbers = 0;
   /** What the sharer had had to which the last place went: a sharer without lines has no claim to what was before. */
   #level = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -105,8 +104,8 @@ export class Slots {
     await this.#options.isFree(signal);
     if (signal.aborted) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const key = JSON.stringify([place.sharer, place.model, place.priority]);
-    const waiting: Waiting = { place, number: this.#numbers++, go: () => resolve(true) };
+    const key = JSON.stringify([place.sharer, place.model, place.priority, place.since]);
+    const waiting: Waiting = { place, go: () => resolve(true) };
     const left = () => {
       if (!this.#queues.get(key)?.waiting.has(waiting)) return;
       this.#leave(key, waiting);
@@ -139,12 +138,12 @@ export class Slots {
     this.#fill();
   }
 
-  #queueOf(key: string, { sharer: name, model, priority }: Place): Queue {
+  #queueOf(key: string, { sharer: name, model, priority, since }: Place): Queue {
     const sharer = this.#sharerOf(name);
     sharer.lines++;
     const found = this.#queues.get(key);
     if (found) return found;
-    const made = { sharer, lane: this.#laneOf(model), priority, waiting: new Set<Waiting>() };
+    const made = { sharer, lane: this.#laneOf(model), priority, since, waiting: new Set<Waiting>() };
     this.#queues.set(key, made);
     return made;
   }
@@ -224,10 +223,5 @@ export class Slots {
 function isBefore(one: Queue, other: Queue): boolean {
   if (one.sharer !== other.sharer) return one.sharer.used < other.sharer.used;
   if (one.priority !== other.priority) return one.priority > other.priority;
-  return numberOf(one) < numberOf(other);
-}
-
-function numberOf({ waiting }: Queue): number {
-  const [first] = waiting;
-  return first!.number;
+  return one.since < other.since;
 }

@@ -10,7 +10,7 @@ const slotsOf = (options: Partial<SlotOptions> = {}) =>
   new Slots({ most: MOST, isFree: () => Promise.resolve(), yieldMs: () => 0, ...options });
 
 const placeOf = (sharer: string, more: Partial<Place> = {}): Place => ({
-  ...{ sharer, model: "m", tokens: 100, priority: 0 },
+  ...{ sharer, model: "m", tokens: 100, priority: 0, since: 0 },
   ...more,
 });
 const PLACE = placeOf("one");
@@ -123,21 +123,28 @@ test("a key with one line is not behind a key with a thousand", async () => {
   expect(order.indexOf("one")).toBeLessThan(10);
 });
 
-test("of the lines of a key those with the highest priority go first, and among equals the first", async () => {
+test("of the batches of a key those with the highest priority go first, and then the oldest", async () => {
   const slots = slotsOf({ most: 1 });
   await slots.take(PLACE, never);
   const order: string[] = [];
-  const run = async (name: string, priority: number) => {
-    const place = placeOf("one", { priority });
+  const run = async (name: string, priority: number, since: number) => {
+    const place = placeOf("one", { priority, since });
     await slots.take(place, never);
     order.push(name);
     slots.give(place);
   };
-  const all = [run("a", 0), run("b", 0), run("c", 9), run("d", 5), run("e", 9)];
+  const all = [
+    run("a", 0, 1),
+    run("b", 0, 1),
+    run("c", 9, 2),
+    run("d", 5, 0),
+    run("e", 9, 1),
+    run("f", 0, 0),
+  ];
   await Bun.sleep(0);
   slots.give(PLACE);
   await Promise.all(all);
-  expect(order).toEqual(["c", "e", "d", "a", "b"]);
+  expect(order).toEqual(["e", "c", "d", "f", "a", "b"]);
 });
 
 /** Batches of five keys, and the tokens of their lines. */

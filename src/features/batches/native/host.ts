@@ -1,4 +1,5 @@
 /** A provider's own batch API: lines go in as one batch, and their answers come out, within a day and at a lower price. */
+import { GatewayError } from "../../../core/error.ts";
 import type { Method, UpstreamResponse } from "../../../gateway/lanes/carrier.ts";
 
 /** A request as the ordinary codecs have made it. */
@@ -21,6 +22,8 @@ export interface HostCall {
     path: string,
     body?: { readonly type: string; readonly bytes: readonly Uint8Array[] },
   ): Promise<UpstreamResponse>;
+  /** @param ms milliseconds @throws GatewayError when the batch is over */
+  pause(ms: number): Promise<void>;
 }
 
 /** `failed`: the provider has refused the whole, and answered no line. */
@@ -89,6 +92,15 @@ export class HostRefusal extends Error {
   get mayPass(): boolean {
     return this.mayHaveDone || this.status === 429;
   }
+}
+
+/** The host did not answer as it should, which may pass. */
+export function isOfHost(thrown: unknown): boolean {
+  return thrown instanceof HostRefusal || thrown instanceof GatewayError || isOfTransport(thrown);
+}
+
+function isOfTransport(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === "HttpError";
 }
 
 /** A line's key at the provider. @param number from 1 */

@@ -25,7 +25,8 @@ const HOSTS: Readonly<Record<Api, BatchHost>> = {
 
 /** Providers of weir by their names; they need no setting at the vendor's own address. */
 const KNOWN: Readonly<Record<string, Api>> = {
-  ...{ openai: "openai", azure: "azure", mistral: "mistral", anthropic: "anthropic", gemini: "gemini" },
+  ...{ openai: "openai", azure: "azure", "azure-dated": "azure", mistral: "mistral" },
+  ...{ anthropic: "anthropic", gemini: "gemini" },
 };
 
 export interface FoundHost {

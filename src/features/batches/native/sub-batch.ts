@@ -11,6 +11,7 @@ import {
   type HostLine,
   type HostLook,
   HostRefusal,
+  isOfHost,
   numberOf,
 } from "./host.ts";
 import { Pace } from "./pace.ts";
@@ -77,7 +78,7 @@ export class SubBatch {
 
   /** The line waits here. */
   take(ticket: Ticket, way: Way): void {
-    this.#call ??= callOf(way);
+    this.#call ??= callOf(way, this.#options.pace);
     if (this.#outcome !== undefined) return ticket.giveUp(this.#outcome);
     this.#waiting.set(ticket.line, ticket);
     ticket.isSent = true;
@@ -246,19 +247,14 @@ export class SubBatch {
   }
 }
 
-/** The host did not answer as it should, which may pass. */
-function isOfHost(thrown: unknown): boolean {
-  return thrown instanceof HostRefusal || thrown instanceof GatewayError || isOfTransport(thrown);
-}
-
-function isOfTransport(thrown: unknown): boolean {
-  return thrown instanceof Error && thrown.name === "HttpError";
-}
-
-function callOf({ target, path, headers }: Way): HostCall {
+function callOf({ target, path, headers }: Way, pace: Pace): HostCall {
   return {
     model: target.model,
     path,
+    async pause(ms) {
+      await pace.wait(ms);
+      if (pace.isOver) throw new GatewayError("internal", "The batch is over.");
+    },
     ask: (method, asked, body) =>
       askBeside(target, {
         ...{ method, path: asked },

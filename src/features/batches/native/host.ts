@@ -77,20 +77,34 @@ export interface BatchHost {
 /** The host has answered with an error. */
 export class HostRefusal extends Error {
   readonly status: number;
+  readonly #isBefore: boolean;
 
-  constructor(status: number, message: string) {
+  /** @param isBefore what was asked for had not begun */
+  constructor(status: number, message: string, isBefore = false) {
     super(message);
     this.status = status;
+    this.#isBefore = isBefore;
+  }
+
+  /** What a step in front of the one that was asked for has thrown. */
+  static before(thrown: unknown): unknown {
+    if (!isOfHost(thrown)) return thrown;
+    const status = thrown instanceof HostRefusal ? thrown.status : 502;
+    return new HostRefusal(status, (thrown as Error).message, true);
   }
 
   /** It has done what was asked, or may have. */
   get mayHaveDone(): boolean {
-    return this.status >= 500 || this.status === 408 || this.status === 409;
+    return !this.#isBefore && this.#isUnsure;
   }
 
   /** The same request may succeed later. */
   get mayPass(): boolean {
-    return this.mayHaveDone || this.status === 429;
+    return this.#isUnsure || this.status === 429;
+  }
+
+  get #isUnsure(): boolean {
+    return this.status >= 500 || this.status === 408 || this.status === 409;
   }
 }
 

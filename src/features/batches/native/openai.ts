@@ -89,7 +89,9 @@ export class FileHost implements BatchHost {
   async create(lines: readonly HostLine[], mark: string, call: HostCall): Promise<{ id: string }> {
     const { batches, body } = this.#dialect;
     const endpoint = this.#dialect.endpoint(call.path.replace(/\?.*/, ""));
-    const file = await this.#upload(lines, mark, endpoint, call);
+    const file = await this.#upload(lines, mark, endpoint, call).catch((thrown: unknown) => {
+      throw HostRefusal.before(thrown);
+    });
     const wanted = { ...body(file, endpoint, call), metadata: { weir_batch: mark } };
     const made = await jsonOf(await call.ask("POST", at(batches, call), jsonBody(wanted)));
     return { id: textOf(made["id"]) };

@@ -34,6 +34,8 @@ export class FakeOpenAI {
   ends: "completed" | "failed" | "expired" = "completed";
   /** Refuses each creation with this status. */
   refuses: number | undefined;
+  /** Refuses each file with this status. */
+  refusesFiles: number | undefined;
   readonly #upstream = startUpstream((request) => this.#answer(request));
   #made = 0;
 
@@ -68,6 +70,7 @@ export class FakeOpenAI {
   }
 
   #upload(form: string): Answer {
+    if (this.refusesFiles !== undefined) return json({ error: { message: "no files" } }, this.refusesFiles);
     if (!/name="purpose"\r\n\r\nbatch\r\n/.test(form)) return json({ error: { message: "purpose" } }, 400);
     const content = /filename="[^"]+"\r\n[^\r]*\r\n\r\n([^]*?)\r\n--/.exec(form)?.[1] ?? "";
     const id = `file_${++this.#made}`;

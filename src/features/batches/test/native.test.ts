@@ -30,7 +30,13 @@ beforeEach(() => {
   host.billed.clear();
   host.called.length = 0;
   host.batches.length = 0;
-  Object.assign(host, { looks: 1, loses: [], ends: "completed", refuses: undefined });
+  Object.assign(host, {
+    looks: 1,
+    loses: [],
+    ends: "completed",
+    refuses: undefined,
+    refusesFiles: undefined,
+  });
 });
 
 const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "none", maxRetries: 0 });
@@ -139,6 +145,13 @@ test("weir runs a batch that the provider fails as a whole or does not take", as
   expect(results(refused)).toEqual({ a: "You said three." });
   expect(host.called.toSorted()).toEqual(["one", "three", "two"]);
   expect(host.billed.size).toBe(0);
+});
+
+test("weir runs lines whose file the provider never took: nothing was created", async () => {
+  host.refusesFiles = 503;
+  const batch = await ended(await made([chat("a", "one")]));
+  expect(results(batch)).toEqual({ a: "You said one." });
+  expect([host.called, host.batches.length, batch.weir.cost]).toEqual([["one"], 0, "0.00013"]);
 });
 
 test("a cancellation is forwarded, and what has ended is kept", async () => {

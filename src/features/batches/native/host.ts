@@ -95,17 +95,18 @@ export class HostRefusal extends Error {
 
   /** It has done what was asked, or may have. */
   get mayHaveDone(): boolean {
-    return !this.#isBefore && this.#isUnsure;
+    return !this.#isBefore && this.status !== 429 && isPassing(this.status);
   }
 
   /** The same request may succeed later. */
   get mayPass(): boolean {
-    return this.#isUnsure || this.status === 429;
+    return isPassing(this.status);
   }
+}
 
-  get #isUnsure(): boolean {
-    return this.status >= 500 || this.status === 408 || this.status === 409;
-  }
+/** The same request may succeed later. @param status of HTTP */
+export function isPassing(status: number): boolean {
+  return status >= 500 || status === 408 || status === 409 || status === 429;
 }
 
 /** The host did not answer as it should, which may pass. */

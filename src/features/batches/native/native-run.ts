@@ -24,6 +24,8 @@ export interface NativeSettings {
   /** Seconds. */
   readonly poll: number;
   readonly native: Readonly<Record<string, HostSetting>>;
+  /** How often a line goes into a further batch that its provider has refused for now. */
+  readonly retries: number;
 }
 
 export interface NativeOptions extends Pick<SubOptions, "journal" | "leased" | "durably" | "made"> {
@@ -74,7 +76,12 @@ export class NativeRun implements TicketDesk {
 
   /** A batch of a provider has the line, and perhaps its answer. */
   holds(line: number): boolean {
-    return this.#subs.some((sub) => sub.has(line));
+    return this.#subOf(line) !== undefined;
+  }
+
+  /** The batch of a provider that has the line: of several, each later one has tried it again. */
+  #subOf(line: number): SubBatch | undefined {
+    return this.#subs.findLast((sub) => sub.has(line));
   }
 
   /** @returns undefined: weir runs the line */
@@ -115,7 +122,7 @@ export class NativeRun implements TicketDesk {
 
   takes(ticket: Ticket, plan: Plan): Target | undefined {
     const { model = "" } = this.#tickets.get(ticket) ?? {};
-    const held = this.#subs.find((sub) => sub.has(ticket.line));
+    const held = this.#subOf(ticket.line);
     const target = held ? targetOf(plan, held.sub.provider) : this.#targetIn(plan);
     if (!held) this.#models.set(model, target !== undefined);
     if (!target) return undefined;
@@ -139,7 +146,7 @@ export class NativeRun implements TicketDesk {
   arrived(ticket: Ticket, prepared: Prepared): void {
     const target = this.#targets.get(ticket)!;
     const way = wayOf(prepared, target);
-    const held = this.#subs.find((sub) => sub.has(ticket.line));
+    const held = this.#subOf(ticket.line);
     if (held) {
       // The provider that has the line is configured no more.
       if (held.sub.provider !== target.deployment.name || !this.#hostOf(target)) return ticket.giveUp("lost");
@@ -193,7 +200,13 @@ export class NativeRun implements TicketDesk {
       ...{ journal, leased, durably, made, known, host: host! },
       gone: (gone) => (this.#subs = this.#subs.filter((sub) => sub !== gone)),
       ...{ pace: new Pace(settings.poll * 1_000), mayRun: settings.how !== "native" },
+      mayRetry: (line) => !this.#options.ends.enough.aborted && this.#triesOf(line) <= settings.retries,
     };
+  }
+
+  /** Batches of providers that had the line: journals know them, so a runner that ends counts no try twice. */
+  #triesOf(line: number): number {
+    return this.#subs.filter((sub) => sub.began(line)).length;
   }
 
   changed(lines: number): void {

@@ -12,9 +12,11 @@ import {
   type HostLook,
   HostRefusal,
   isOfHost,
+  isPassing,
   numberOf,
 } from "./host.ts";
 import { Pace } from "./pace.ts";
+import { isIn } from "./ranges.ts";
 import type { Outcome, Ticket } from "./ticket.ts";
 
 /** Creations of one batch, with those whose answer was lost. */
@@ -32,6 +34,8 @@ export interface SubOptions {
   readonly mayRun: boolean;
   /** Ids of all batches of providers that are known here. */
   readonly known: Set<string>;
+  /** @returns whether a line whose answer is an error that may pass goes into a further batch */
+  mayRetry(line: number): boolean;
   leased(): Promise<void>;
   durably(write: () => Promise<void>): Promise<void>;
   /** The provider has the batch. */
@@ -60,6 +64,8 @@ export class SubBatch {
   /** Why lines come back that come later. */
   #outcome: Outcome | undefined;
   #isCancelled = false;
+  /** Lines that go into another batch. */
+  readonly #refused = new Set<number>();
   /** Lines of a new batch, until it is created. */
   #lines: readonly HostLine[] | undefined;
 
@@ -73,7 +79,12 @@ export class SubBatch {
   }
 
   has(line: number): boolean {
-    return this.sub.lines.some(([from, to]) => line >= from && line <= to);
+    return this.began(line) && !this.#refused.has(line);
+  }
+
+  /** It has, or had the line. */
+  began(line: number): boolean {
+    return isIn(this.sub.lines, line);
   }
 
   /** The line waits here. */
@@ -215,7 +226,7 @@ export class SubBatch {
 
   /** Hands the results to the lines that are here; others may come until the next reading. */
   async #read(id: string, call: HostCall, { state, why }: HostLook): Promise<void> {
-    const { host, pace, mayRun } = this.#options;
+    const { host, pace, mayRun, mayRetry } = this.#options;
     const here = [...this.#waiting.values()];
     let answers = 0;
     try {
@@ -227,7 +238,10 @@ export class SubBatch {
         if (!ticket) continue;
         this.#waiting.delete(number);
         if ("without" in result) ticket.giveUp(result.without);
-        else ticket.answer(result);
+        else if (state === "done" && isPassing(result.status) && mayRetry(number)) {
+          this.#refused.add(number);
+          ticket.giveUp("again");
+        } else ticket.answer(result);
       }
     } catch (thrown) {
       if (!isOfHost(thrown)) throw thrown;

@@ -10,7 +10,7 @@ import type { Carrier, Plan, Prepared, UpstreamResponse } from "../../../gateway
  * - `expired`, `cancelled`: the provider has not run it.
  * - `unsent`: the batch ended before it went out.
  * - `run`: the provider has none of its batch; weir runs the line.
- * - `again`: the provider has no such batch; the line goes into another one.
+ * - `again`: the line goes into another batch, because the provider has no such one, or has refused the line for now.
  * - `lost`: the provider may have answered and charged it.
  * - `left`: the runner leaves; the batch of the provider goes on.
  */

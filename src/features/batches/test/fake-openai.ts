@@ -34,6 +34,10 @@ export class FakeOpenAI {
   ends: "completed" | "failed" | "expired" = "completed";
   /** Refuses each creation with this status. */
   refuses: number | undefined;
+  /** What a line gets instead of its first answers: a status for each. @param said text of the line */
+  busy: (said: string) => readonly number[] = () => [];
+  /** Times that lines ran, by their texts. */
+  readonly ran = new Map<string, number>();
   /** Refuses each file with this status. */
   refusesFiles: number | undefined;
   readonly #upstream = startUpstream((request) => this.#answer(request));
@@ -151,6 +155,10 @@ export class FakeOpenAI {
     const said = saidIn(body);
     if (said.startsWith("bad"))
       return { status: 400, body: { error: { message: "no", type: "invalid_request_error" } } };
+    const ran = this.ran.get(said) ?? 0;
+    this.ran.set(said, ran + 1);
+    const status = this.busy(said)[ran];
+    if (status !== undefined) return { status, body: { error: { message: "busy", type: "server_error" } } };
     this.billed.set(said, (this.billed.get(said) ?? 0) + 1);
     return { status: 200, body: completion(said) };
   }

@@ -52,6 +52,8 @@ export class FakeInline {
   loses = 0;
   /** Batches answer half of their lines, and let the others expire. */
   expires = false;
+  /** Members of the usage of an answer. @param said text of the line */
+  usage: (said: string) => object = () => ({});
   #made = 0;
   readonly #upstream = startUpstream((request) => this.#answer(request));
 
@@ -67,7 +69,10 @@ export class FakeInline {
     const id = /b_[0-9]+/.exec(path)?.[0];
     const batch = this.batches.find((one) => one.id === id);
     const text = body.toString();
-    const route = `${method} ${path.replace(/\?.*/, "").replace(/b_[0-9]+/, "ID")}`;
+    const route = `${method} ${path
+      .replace(/\?.*/, "")
+      .replace(/b_[0-9]+/, "ID")
+      .replace(/models\/[^:]+/, "models/MODEL")}`;
     if (id !== undefined && !batch) return json({ error: { type: "not_found_error", message: "none" } }, 404);
     switch (route) {
       case "POST /v1/messages/batches":
@@ -88,7 +93,7 @@ export class FakeInline {
       case "POST /v1/messages/batches/ID/cancel":
         batch!.isCancelled = true;
         return json(anthropic(batch!));
-      case "POST /v1beta/models/g:batchGenerateContent":
+      case "POST /v1beta/models/MODEL:batchGenerateContent":
         return this.#create(ofGoogle(JSON.parse(text) as GoogleBody), text.slice(10, 80), google);
       case "GET /v1beta/batches":
         return json({ operations: this.batches.toReversed().map((one) => google(one)) });
@@ -132,7 +137,7 @@ export class FakeInline {
         if (type === "expired") return { custom_id: key, result: { type } };
         const error = { type: "error", error: { type: "invalid_request_error", message: "no" } };
         if (said.startsWith("bad")) return { custom_id: key, result: { type: "errored", error } };
-        return { custom_id: key, result: { type, message: message(said) } };
+        return { custom_id: key, result: { type, message: message(said, this.usage(said)) } };
       })
       .toReversed();
   }
@@ -142,7 +147,7 @@ export class FakeInline {
       const metadata = { key };
       if (at >= this.#answeredOf(batch)) return { error: { code: 4, message: "late" }, metadata };
       if (said.startsWith("bad")) return { error: { code: 3, message: "no" }, metadata };
-      return { response: generated(said), metadata };
+      return { response: generated(said, this.usage(said)), metadata };
     });
     const shape = google(batch);
     if (!isEnded(batch)) return shape;
@@ -183,19 +188,19 @@ function ofGoogle({ batch }: GoogleBody): Line[] {
   }));
 }
 
-function message(said: string): object {
+function message(said: string, usage: object): object {
   return {
     ...{ id: "msg_1", type: "message", role: "assistant", model: "c", stop_reason: "end_turn" },
     ...{ stop_sequence: null, content: [{ type: "text", text: `You said ${said}.` }] },
-    usage: { input_tokens: 30, output_tokens: 50 },
+    usage: { input_tokens: 30, output_tokens: 50, ...usage },
   };
 }
 
-function generated(said: string): object {
+function generated(said: string, usage: object): object {
   return {
     candidates: [
       { content: { role: "model", parts: [{ text: `You said ${said}.` }] }, finishReason: "STOP", index: 0 },
     ],
-    usageMetadata: { promptTokenCount: 30, candidatesTokenCount: 50, totalTokenCount: 80 },
+    usageMetadata: { promptTokenCount: 30, candidatesTokenCount: 50, totalTokenCount: 80, ...usage },
   };
 }

@@ -38,6 +38,8 @@ export class FakeOpenAI {
   busy: (said: string) => readonly number[] = () => [];
   /** Times that lines ran, by their texts. */
   readonly ran = new Map<string, number>();
+  /** Members of `usage` of an answer. @param said text of the line */
+  usage: (said: string) => object = () => ({});
   /** Refuses each file with this status. */
   refusesFiles: number | undefined;
   readonly #upstream = startUpstream((request) => this.#answer(request));
@@ -160,7 +162,7 @@ export class FakeOpenAI {
     const status = this.busy(said)[ran];
     if (status !== undefined) return { status, body: { error: { message: "busy", type: "server_error" } } };
     this.billed.set(said, (this.billed.get(said) ?? 0) + 1);
-    return { status: 200, body: completion(said) };
+    return { status: 200, body: completion(said, this.usage(said)) };
   }
 
   #call(body: Line["body"]): Answer {
@@ -184,12 +186,12 @@ export function saidIn({ messages = [] }: Line["body"]): string {
   return (content as { text: string }[]).map(({ text }) => text).join("");
 }
 
-export function completion(said: string): object {
+export function completion(said: string, usage: object = {}): object {
   return {
     ...{ id: "c_1", object: "chat.completion", created: 1, model: "m" },
     choices: [
       { index: 0, message: { role: "assistant", content: `You said ${said}.` }, finish_reason: "stop" },
     ],
-    usage: { prompt_tokens: 30, completion_tokens: 50, total_tokens: 80 },
+    usage: { prompt_tokens: 30, completion_tokens: 50, total_tokens: 80, ...usage },
   };
 }

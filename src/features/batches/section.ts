@@ -93,6 +93,11 @@ export const batchesSection = section(
             "Batch APIs by the name of the provider. The vendors' own are known; a provider at another address needs an entry.",
         },
       ),
+      mixed: Type.Boolean({
+        default: true,
+        description:
+          "Whether the lines of a batch may name different models; at a provider each model then has a batch of its own. Off: the batch fails with `model_mismatch`, as at OpenAI.",
+      }),
       poll: Type.Integer({
         minimum: 1,
         maximum: 300,

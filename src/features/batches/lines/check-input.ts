@@ -118,8 +118,8 @@ class InputChecker {
 
   #modelFault({ model }: CheckedLine, line: number): LineFault | undefined {
     this.#models.set(model, (this.#models.get(model) ?? 0) + 1);
-    if (!this.#check.oneModel || this.#models.size === 1) return undefined;
     const [first] = this.#models.keys();
+    if (!this.#check.oneModel || model === first) return undefined;
     const message = `The lines of this batch must name one model, and the first one names ${JSON.stringify(first)}.`;
     return { code: "model_mismatch", line, message, param: "body.model" };
   }

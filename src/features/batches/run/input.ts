@@ -1,7 +1,7 @@
 /** The lines of a batch whose input was checked. */
 import type { KeptFiles } from "../../../core/kept-files.ts";
 import type { Batch } from "../batch.ts";
-import { checkInput, type CheckedInput } from "../lines/check-input.ts";
+import { checkInput, type CheckedInput, type InputCheck } from "../lines/check-input.ts";
 import { checkLine, isFault } from "../lines/check-line.ts";
 import { readLines } from "../lines/read-lines.ts";
 import { ownFile } from "./own-file.ts";
@@ -37,9 +37,8 @@ export async function* inputOf(batch: Batch, files: KeptFiles): AsyncGenerator<I
 export async function checkedInput(
   batch: Batch,
   files: KeptFiles,
-  lines: number,
-  sharedIds: boolean,
+  check: Pick<InputCheck, "lines" | "sharedIds" | "oneModel">,
 ): Promise<CheckedInput> {
   const chunks = files.read(await ownFile(files, batch.inputFile));
-  return checkInput(chunks, { endpoint: batch.endpoint, lines, sharedIds });
+  return checkInput(chunks, { endpoint: batch.endpoint, ...check });
 }

@@ -47,6 +47,8 @@ export interface RunnerSettings {
   readonly retries: number;
   readonly again: boolean;
   readonly limits: { readonly lines: number };
+  /** False: all lines of a batch name one model. */
+  readonly mixed?: boolean;
   /** Absent: lines are not held to a sum before they run. */
   readonly admit?: AdmitSettings["admit"];
   readonly discount?: number;
@@ -148,7 +150,9 @@ export class Runner {
     const { files, settings } = this.#options;
     // Lines of Gemini have keys that need not differ, and may be absent.
     const sharedIds = this.#batch.endpoint.startsWith("/v1beta/");
-    const checked = await checkedInput(this.#batch, files, settings.limits.lines, sharedIds);
+    const checked = await checkedInput(this.#batch, files, {
+      ...{ lines: settings.limits.lines, sharedIds, oneModel: settings.mixed === false },
+    });
     const { lines, models } = checked;
     const faults = checked.faults.length > 0 ? checked.faults : await this.#excess();
     if (faults.length > 0) {

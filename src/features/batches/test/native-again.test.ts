@@ -1,10 +1,9 @@
 /** Lines that a provider refuses for now, in its results: they go into a further batch of it. */
 import { afterAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import OpenAI from "openai";
 import { startGateway } from "../../../../test/helpers/gateway.ts";
 import { isIn } from "../native/ranges.ts";
 import { FakeOpenAI } from "./fake-openai.ts";
-import { MemoryFiles } from "./memory-files.ts";
+import { BatchClient } from "./native-client.ts";
 
 setDefaultTimeout(120_000);
 
@@ -12,7 +11,6 @@ const KEY = "weir-key-of-batches-1234567";
 /** Dollars of a line: 30 tokens in and 50 out, at $1 and $2 a million, and half of it. */
 const LINE = 0.000065;
 
-const files = new MemoryFiles();
 const host = new FakeOpenAI();
 const gateway = await startGateway({
   config: {
@@ -23,7 +21,6 @@ const gateway = await startGateway({
     batches: { native: { p: { api: "openai" } }, poll: 1, retries: 2 },
     log: { format: "json" },
   },
-  features: [files.feature],
 });
 await gateway.opened();
 afterAll(async () => {
@@ -37,50 +34,17 @@ beforeEach(() => {
   Object.assign(host, { looks: 1, busy: () => [] });
 });
 
-const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: KEY, maxRetries: 0 });
-
-type Seen = OpenAI.Batch & { weir: { how: string; cost: string } };
-
-async function made(texts: readonly string[]): Promise<string> {
-  const { id } = await files.input(
-    texts.map((content, at) => ({
-      ...{ custom_id: `l${at}`, method: "POST", url: "/v1/chat/completions" },
-      body: { model: "p/m", max_tokens: 50, messages: [{ role: "user", content }] },
-    })),
-  );
-  const batch = await openai.batches.create({
-    ...{ input_file_id: `file-${id}`, endpoint: "/v1/chat/completions", completion_window: "24h" },
-  });
-  return batch.id;
-}
-
-async function ended(id: string): Promise<Seen> {
-  for (;;) {
-    const batch = (await openai.batches.retrieve(id)) as Seen;
-    if (["completed", "failed", "cancelled", "expired"].includes(batch.status)) return batch;
-    await Bun.sleep(50);
-  }
-}
-
-function statuses({ output_file_id, error_file_id }: OpenAI.Batch): Record<string, unknown> {
-  const found: Record<string, unknown> = {};
-  for (const id of [output_file_id, error_file_id])
-    for (const line of id ? files.lines(id) : []) {
-      const { custom_id, response, error } = line as {
-        custom_id: string;
-        response: { status_code: number } | null;
-        error: { code: string } | null;
-      };
-      expect(found[custom_id]).toBeUndefined();
-      found[custom_id] = response?.status_code ?? error?.code;
-    }
-  return found;
-}
+const client = new BatchClient(gateway.url, KEY);
 
 test("they are tried again, at the price of batches, and each is paid once", async () => {
   host.busy = (said) => ({ one: [429], three: [500, 503], five: [429, 429, 529, 429] })[said] ?? [];
-  const batch = await ended(await made(["one", "two", "three", "bad four", "five", "six"]));
-  expect(statuses(batch)).toEqual({ l0: 200, l1: 200, l2: 200, l3: 400, l4: 529, l5: 200 });
+  const batch = await client.ended(
+    await client.madeOf("p/m", ["one", "two", "three", "bad four", "five", "six"]),
+  );
+  expect(await client.results(batch)).toEqual({
+    ...{ l0: "You said one.", l1: "You said two.", l2: "You said three." },
+    ...{ l3: 400, l4: 529, l5: "You said six." },
+  });
   expect(batch.weir.how).toBe("native");
   expect(Number(batch.weir.cost)).toBeCloseTo(4 * LINE, 9);
   expect(Object.fromEntries(host.ran)).toEqual({ one: 2, two: 1, three: 3, five: 3, six: 1 });
@@ -91,11 +55,14 @@ test("they are tried again, at the price of batches, and each is paid once", asy
 
 test("a cancelled batch tries nothing again", async () => {
   Object.assign(host, { looks: 1_000, busy: () => [429] });
-  const id = await made(["one", "two"]);
+  const id = await client.madeOf("p/m", ["one", "two"]);
   while (host.batches.length === 0) await Bun.sleep(20);
-  await openai.batches.cancel(id);
-  const batch = await ended(id);
-  expect([batch.status, statuses(batch)]).toEqual(["cancelled", { l0: 429, l1: "batch_cancelled" }]);
+  await client.openai.batches.cancel(id);
+  const batch = await client.ended(id);
+  expect([batch.status, await client.results(batch)]).toEqual([
+    "cancelled",
+    { l0: 429, l1: "batch_cancelled" },
+  ]);
   expect([host.batches.length, batch.weir.cost]).toEqual([1, "0"]);
 });
 

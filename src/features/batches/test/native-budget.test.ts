@@ -1,9 +1,8 @@
 /** A hard budget that does not suffice for all lines of a batch at its provider. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import OpenAI from "openai";
 import { startGateway } from "../../../../test/helpers/gateway.ts";
 import { FakeOpenAI } from "./fake-openai.ts";
-import { MemoryFiles } from "./memory-files.ts";
+import { BatchClient, chatLine } from "./native-client.ts";
 
 setDefaultTimeout(120_000);
 
@@ -12,7 +11,6 @@ const LINES = 40;
 const LINE = 65_000;
 const KEY = "weir-key-of-batches-1234567";
 
-const files = new MemoryFiles();
 const host = new FakeOpenAI();
 const gateway = await startGateway({
   config: {
@@ -25,7 +23,6 @@ const gateway = await startGateway({
     batches: { native: { p: { api: "openai" } }, poll: 1, admit: "lines" },
     log: { format: "json" },
   },
-  features: [files.feature],
 });
 await gateway.opened();
 afterAll(async () => {
@@ -34,21 +31,12 @@ afterAll(async () => {
 });
 
 test("what the provider gets never costs more than the budget", async () => {
-  const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: KEY, maxRetries: 0 });
-  const { id } = await files.input(
-    Array.from({ length: LINES }, (_, at) => ({
-      ...{ custom_id: `l${at}`, method: "POST", url: "/v1/chat/completions" },
-      body: { model: "p/m", max_tokens: 50, messages: [{ role: "user", content: `line ${at}` }] },
-    })),
-    "batch",
+  const client = new BatchClient(gateway.url, KEY);
+  const lines = Array.from({ length: LINES }, (_, at) =>
+    chatLine(`l${at}`, "p/m", `line ${at}`, { max_tokens: 50 }),
   );
-  let batch = await openai.batches.create({
-    ...{ input_file_id: id, endpoint: "/v1/chat/completions", completion_window: "24h" },
-  });
-  while (batch.status !== "completed") {
-    await Bun.sleep(50);
-    batch = await openai.batches.retrieve(batch.id);
-  }
+  const batch = await client.ended(await client.made(lines));
+  expect(batch.status).toBe("completed");
   const { total, completed, failed } = batch.request_counts!;
   expect([total, completed! + failed!, host.billed.size]).toEqual([LINES, LINES, completed]);
   expect(completed * LINE).toBeLessThanOrEqual(0.6 * LINES * LINE);
@@ -56,10 +44,12 @@ test("what the provider gets never costs more than the budget", async () => {
   expect(completed).toBeGreaterThan(0.4 * LINES);
   expect(host.batches.length).toBeGreaterThan(1);
   expect(host.called).toEqual([]);
-  for (const { response, error } of files.lines(batch.error_file_id!)) {
+  const refused = (await client.lines(batch)).filter(({ error }) => error);
+  expect(refused).toHaveLength(failed!);
+  for (const { response, error } of refused) {
     expect(response).toBeNull();
     expect(error).toMatchObject({ code: "insufficient_quota", message: expect.stringContaining("budget") });
   }
-  const cost = Number((batch as unknown as { weir: { cost: string } }).weir.cost);
+  const cost = Number(batch.weir.cost);
   expect(Math.round(cost * 1e9)).toBe(completed * LINE);
 });

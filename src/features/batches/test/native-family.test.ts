@@ -3,9 +3,9 @@ import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import OpenAI, { toFile } from "openai";
 import { startGateway } from "../../../../test/helpers/gateway.ts";
 import { FakeFamily, FLAVOURS } from "./fake-family.ts";
+import { BatchClient } from "./native-client.ts";
 
 setDefaultTimeout(120_000);
 
@@ -54,51 +54,7 @@ beforeEach(() => {
   }
 });
 
-const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "none", maxRetries: 0 });
-
-type Seen = OpenAI.Batch & { weir: { how: string; cost: string } };
-
-async function made(model: string, texts: readonly string[]): Promise<string> {
-  const lines = texts.map((content, at) =>
-    JSON.stringify({
-      ...{ custom_id: `l${at}`, method: "POST", url: "/v1/chat/completions" },
-      body: { model, max_tokens: 99, messages: [{ role: "user", content }] },
-    }),
-  );
-  const file = await toFile(Buffer.from(lines.join("\n")), "in.jsonl");
-  const { id } = await openai.files.create({ file, purpose: "batch" });
-  const batch = await openai.batches.create({
-    ...{ input_file_id: id, endpoint: "/v1/chat/completions", completion_window: "24h" },
-  });
-  return batch.id;
-}
-
-async function ended(id: string): Promise<Seen> {
-  for (;;) {
-    const batch = (await openai.batches.retrieve(id)) as Seen;
-    if (["completed", "failed", "cancelled", "expired"].includes(batch.status)) return batch;
-    await Bun.sleep(50);
-  }
-}
-
-/** Results by `custom_id`: the text, the status of an error, or the code of a line without an answer. */
-async function results({ output_file_id, error_file_id }: OpenAI.Batch): Promise<Record<string, unknown>> {
-  const found: Record<string, unknown> = {};
-  for (const id of [output_file_id, error_file_id]) {
-    const text = id ? await (await openai.files.content(id)).text() : "";
-    for (const line of text.split("\n").filter(Boolean)) {
-      const { custom_id, response, error } = JSON.parse(line) as {
-        custom_id: string;
-        response: { status_code: number; body: OpenAI.ChatCompletion } | null;
-        error: { code: string } | null;
-      };
-      expect(found[custom_id]).toBeUndefined();
-      const said = response?.body.choices?.[0]?.message.content;
-      found[custom_id] = said ?? response?.status_code ?? error?.code;
-    }
-  }
-  return found;
-}
+const client = new BatchClient(gateway.url);
 
 for (const name of ["azure", "azure-dated", "mistral"] as const)
   describe(name, () => {
@@ -106,9 +62,9 @@ for (const name of ["azure", "azure-dated", "mistral"] as const)
     const model = MODELS[name];
 
     test("lines go as one batch at the lower price", async () => {
-      const batch = await ended(await made(model, ["one", "bad", "three"]));
+      const batch = await client.ended(await client.madeOf(model, ["one", "bad", "three"]));
       expect([host.wrong, host.called]).toEqual([[], 0]);
-      expect(await results(batch)).toEqual({ l0: "You said one.", l1: 400, l2: "You said three." });
+      expect(await client.results(batch)).toEqual({ l0: "You said one.", l1: 400, l2: "You said three." });
       expect(batch).toMatchObject({
         request_counts: { total: 3, completed: 2, failed: 1 },
         weir: { how: "native", cost: "0.00013" },
@@ -119,24 +75,26 @@ for (const name of ["azure", "azure-dated", "mistral"] as const)
 
     test("a creation whose answer is lost makes no twin", async () => {
       host.loses = 5;
-      const ids = await Promise.all(Array.from({ length: 5 }, (_, round) => made(model, [`round ${round}`])));
+      const ids = await Promise.all(
+        Array.from({ length: 5 }, (_, round) => client.madeOf(model, [`round ${round}`])),
+      );
       for (const [round, id] of ids.entries())
-        expect(await results(await ended(id))).toEqual({ l0: `You said round ${round}.` });
+        expect(await client.results(await client.ended(id))).toEqual({ l0: `You said round ${round}.` });
       expect([host.batches.length, host.wrong, host.called]).toEqual([5, [], 0]);
       expect([...host.billed.values()]).toEqual([1, 1, 1, 1, 1]);
     });
 
     test("a line that expired or was cancelled at the provider says so", async () => {
       host.expires = true;
-      const late = await ended(await made(model, ["one", "two"]));
-      expect(await results(late)).toEqual({ l0: "You said one.", l1: "batch_expired" });
+      const late = await client.ended(await client.madeOf(model, ["one", "two"]));
+      expect(await client.results(late)).toEqual({ l0: "You said one.", l1: "batch_expired" });
       Object.assign(host, { expires: false, looks: 1_000 });
-      const id = await made(model, ["three", "four"]);
+      const id = await client.madeOf(model, ["three", "four"]);
       while (host.batches.length < 2) await Bun.sleep(20);
-      await openai.batches.cancel(id);
-      const cancelled = await ended(id);
+      await client.openai.batches.cancel(id);
+      const cancelled = await client.ended(id);
       expect(cancelled.status).toBe("cancelled");
-      expect(await results(cancelled)).toEqual({ l0: "You said three.", l1: "batch_cancelled" });
+      expect(await client.results(cancelled)).toEqual({ l0: "You said three.", l1: "batch_cancelled" });
       expect([host.batches[1]!.state, host.wrong, host.called]).toEqual(["cancelled", [], 0]);
     });
   });

@@ -2,14 +2,12 @@
 import { afterAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
-import OpenAI from "openai";
 import { startGateway } from "../../../../test/helpers/gateway.ts";
 import { FakeInline } from "./fake-inline.ts";
-import { MemoryFiles } from "./memory-files.ts";
+import { BatchClient } from "./native-client.ts";
 
 setDefaultTimeout(120_000);
 
-const files = new MemoryFiles();
 const hosts = { a: new FakeInline(), g: new FakeInline() };
 const gateway = await startGateway({
   config: {
@@ -26,7 +24,6 @@ const gateway = await startGateway({
     },
     log: { format: "json" },
   },
-  features: [files.feature],
 });
 await gateway.opened();
 afterAll(async () => {
@@ -41,47 +38,9 @@ beforeEach(() => {
   }
 });
 
-const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "none", maxRetries: 0 });
+const client = new BatchClient(gateway.url);
 const anthropic = new Anthropic({ baseURL: gateway.url, apiKey: "none", maxRetries: 0 });
 const google = new GoogleGenAI({ apiKey: "none", httpOptions: { baseUrl: gateway.url } });
-
-async function ended(id: string): Promise<OpenAI.Batch & { weir: { how: string; cost: string } }> {
-  for (;;) {
-    const batch = await openai.batches.retrieve(id);
-    if (["completed", "failed", "cancelled", "expired"].includes(batch.status))
-      return batch as OpenAI.Batch & { weir: { how: string; cost: string } };
-    await Bun.sleep(50);
-  }
-}
-
-/** A batch of OpenAI's client. */
-async function made(model: string, texts: readonly string[]): Promise<string> {
-  const { id } = await files.input(
-    texts.map((content, at) => ({
-      ...{ custom_id: `l${at}`, method: "POST", url: "/v1/chat/completions" },
-      body: { model, max_tokens: 99, messages: [{ role: "user", content }] },
-    })),
-  );
-  const batch = await openai.batches.create({
-    ...{ input_file_id: `file-${id}`, endpoint: "/v1/chat/completions", completion_window: "24h" },
-  });
-  return batch.id;
-}
-
-function results({ output_file_id, error_file_id }: OpenAI.Batch): Record<string, unknown> {
-  const found: Record<string, unknown> = {};
-  for (const id of [output_file_id, error_file_id])
-    for (const line of id ? files.lines(id) : []) {
-      const { custom_id, response, error } = line as {
-        custom_id: string;
-        response: { status_code: number; body: OpenAI.ChatCompletion } | null;
-        error: { code: string } | null;
-      };
-      const text = response?.body.choices?.[0]?.message.content;
-      found[custom_id] = text ?? response?.status_code ?? error?.code;
-    }
-  return found;
-}
 
 test("Anthropic's client by Anthropic's API", async () => {
   const created = await anthropic.messages.batches.create({
@@ -90,7 +49,7 @@ test("Anthropic's client by Anthropic's API", async () => {
       params: { model: "a/c", max_tokens: 64_000, messages: [{ role: "user", content }] },
     })),
   });
-  const { weir, status } = await ended(created.id.replace("msgbatch_", "batch_"));
+  const { weir, status } = await client.ended(created.id.replace("msgbatch_", "batch_"));
   expect([status, weir.how, weir.cost]).toEqual(["completed", "native", "0.00013"]);
   const found: Record<string, unknown> = {};
   for await (const { custom_id, result } of await anthropic.messages.batches.results(created.id))
@@ -109,8 +68,8 @@ test("OpenAI's client by Anthropic's API and by Google's", async () => {
     ["a/c", hosts.a, "0.00013"],
     ["g/g", hosts.g, "0.000065"],
   ] as const) {
-    const batch = await ended(await made(model, ["one", "bad", "three"]));
-    expect(results(batch)).toEqual({ l0: "You said one.", l1: 400, l2: "You said three." });
+    const batch = await client.ended(await client.madeOf(model, ["one", "bad", "three"]));
+    expect(await client.results(batch)).toEqual({ l0: "You said one.", l1: 400, l2: "You said three." });
     expect(batch.weir).toMatchObject({ how: "native", cost });
     expect([host.batches.length, host.called]).toEqual([1, 0]);
   }
@@ -143,14 +102,14 @@ test("a creation whose answer is lost makes no twin", async () => {
     // With other numbers of lines: Anthropic's list tells batches apart by them and by results.
     const ids = await Promise.all(
       Array.from({ length: 20 }, (_, round) =>
-        made(
+        client.madeOf(
           model,
           Array.from({ length: 1 + (round % 3) }, (_, at) => `round ${round} line ${at}`),
         ),
       ),
     );
     for (const [round, id] of ids.entries())
-      for (const [line, text] of Object.entries(results(await ended(id))))
+      for (const [line, text] of Object.entries(await client.results(await client.ended(id))))
         expect(text).toBe(`You said round ${round} line ${line.slice(1)}.`);
     expect(host.batches).toHaveLength(20);
     expect(new Set(host.billed.values())).toEqual(new Set([1]));
@@ -163,8 +122,8 @@ test("lines that the providers let expire say so", async () => {
     ["g/g", hosts.g],
   ] as const) {
     host.expires = true;
-    const batch = await ended(await made(model, ["one", "two"]));
-    expect(results(batch)).toEqual({ l0: "You said one.", l1: "batch_expired" });
+    const batch = await client.ended(await client.madeOf(model, ["one", "two"]));
+    expect(await client.results(batch)).toEqual({ l0: "You said one.", l1: "batch_expired" });
   }
 });
 
@@ -174,11 +133,11 @@ test("a cancellation is forwarded", async () => {
     ["g/g", hosts.g],
   ] as const) {
     host.looks = 1_000;
-    const id = await made(model, ["one"]);
+    const id = await client.madeOf(model, ["one"]);
     while (host.batches.length === 0) await Bun.sleep(20);
-    await openai.batches.cancel(id);
-    const batch = await ended(id);
-    expect([batch.status, results(batch)]).toEqual(["cancelled", { l0: "You said one." }]);
+    await client.openai.batches.cancel(id);
+    const batch = await client.ended(id);
+    expect([batch.status, await client.results(batch)]).toEqual(["cancelled", { l0: "You said one." }]);
     expect(host.batches.map(({ isCancelled }) => isCancelled)).toEqual([true]);
   }
 });

@@ -1,14 +1,12 @@
 /** A batch of several models: its lines are split among the batches of their providers and weir, and joined at the end. */
 import { afterAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import OpenAI from "openai";
 import { startGateway } from "../../../../test/helpers/gateway.ts";
 import { FakeInline } from "./fake-inline.ts";
 import { FakeOpenAI } from "./fake-openai.ts";
-import { MemoryFiles } from "./memory-files.ts";
+import { BatchClient, chatLine } from "./native-client.ts";
 
 setDefaultTimeout(120_000);
 
-const files = new MemoryFiles();
 const hosts = { p: new FakeOpenAI(), r: new FakeOpenAI(), a: new FakeInline() };
 const MODELS = ["p/m", "p/n", "a/c", "r/m"] as const;
 
@@ -24,11 +22,11 @@ const start = (more: object) =>
       batches: { native: { p: { api: "openai" }, a: { api: "anthropic" } }, poll: 1, retries: 0, ...more },
       log: { format: "json" },
     },
-    features: [files.feature],
   });
 const gateway = await start({});
 const strict = await start({ mixed: false });
 await Promise.all([gateway.opened(), strict.opened()]);
+const client = new BatchClient(gateway.url);
 afterAll(async () => {
   await Promise.all([gateway.stop(), strict.stop()]);
   for (const host of Object.values(hosts)) host.stop();
@@ -42,41 +40,18 @@ beforeEach(() => {
   hosts.a.called = 0;
 });
 
-type Seen = OpenAI.Batch & { weir: { how: string; cost: string } };
-
-async function ended(url: string, models: readonly string[]): Promise<Seen> {
-  const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: "none", maxRetries: 0 });
-  const { id } = await files.input(
-    models.map((model, at) => ({
-      ...{ custom_id: `l${at}`, method: "POST", url: "/v1/chat/completions" },
-      body: { model, max_tokens: 50, messages: [{ role: "user", content: `${model} ${at}` }] },
-    })),
-  );
-  const made = await openai.batches.create({
-    ...{ input_file_id: `file-${id}`, endpoint: "/v1/chat/completions", completion_window: "24h" },
-  });
-  for (;;) {
-    const batch = (await openai.batches.retrieve(made.id)) as Seen;
-    if (["completed", "failed", "cancelled", "expired"].includes(batch.status)) return batch;
-    await Bun.sleep(50);
-  }
+async function ended(client: BatchClient, models: readonly string[]) {
+  const lines = models.map((model, at) => chatLine(`l${at}`, model, `${model} ${at}`));
+  return client.ended(await client.made(lines));
 }
 
 test("each model goes its own way, and all lines come back", async () => {
   const models = Array.from({ length: 40 }, (_, at) => MODELS[at % MODELS.length]!);
-  const batch = await ended(gateway.url, models);
+  const batch = await ended(client, models);
   expect(batch.request_counts).toEqual({ total: 40, completed: 40, failed: 0 });
-  const texts = files.lines(batch.output_file_id!).map((line) => {
-    const { custom_id, response } = line as {
-      custom_id: string;
-      response: { body: OpenAI.ChatCompletion };
-    };
-    return [custom_id, response.body.choices[0]!.message.content];
-  });
-  expect(Object.fromEntries(texts)).toEqual(
+  expect(await client.results(batch)).toEqual(
     Object.fromEntries(models.map((model, at) => [`l${at}`, `You said ${model} ${at}.`])),
   );
-  expect(texts).toHaveLength(40);
   // Two models at the first provider, one at the second; the third has no batch API.
   expect([hosts.p.batches.length, hosts.a.batches.length, hosts.r.batches.length]).toEqual([2, 1, 0]);
   expect([hosts.p.called.length, hosts.a.called, hosts.r.called.length]).toEqual([0, 0, 10]);
@@ -86,12 +61,12 @@ test("each model goes its own way, and all lines come back", async () => {
 });
 
 test("where models must not be mixed, the batch fails and names the lines", async () => {
-  const batch = await ended(strict.url, ["p/m", "p/n", "p/m", "a/c"]);
+  const batch = await ended(new BatchClient(strict.url), ["p/m", "p/n", "p/m", "a/c"]);
   expect(batch.status).toBe("failed");
   expect(batch.errors!.data!.map(({ code, line, param }) => [code, line, param])).toEqual([
     ["model_mismatch", 2, "body.model"],
     ["model_mismatch", 4, "body.model"],
   ]);
   expect([hosts.p.batches.length, hosts.a.batches.length, hosts.p.called.length]).toEqual([0, 0, 0]);
-  expect((await ended(strict.url, ["p/m", "p/m"])).request_counts!.completed).toBe(2);
+  expect((await ended(new BatchClient(strict.url), ["p/m", "p/m"])).request_counts!.completed).toBe(2);
 });

@@ -1,11 +1,10 @@
 /** Long requests and cached tokens in batches of providers: the prices of the shipped book for them, and half of these. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import OpenAI from "openai";
 import { startGateway } from "../../../../test/helpers/gateway.ts";
 import { PriceBook } from "../../../ledger/prices/book.ts";
 import { FakeInline } from "./fake-inline.ts";
 import { FakeOpenAI } from "./fake-openai.ts";
-import { MemoryFiles } from "./memory-files.ts";
+import { BatchClient } from "./native-client.ts";
 
 setDefaultTimeout(120_000);
 
@@ -13,7 +12,6 @@ setDefaultTimeout(120_000);
 const SHORT = 1_000;
 const LONG = 400_000;
 
-const files = new MemoryFiles();
 const openaiHost = new FakeOpenAI();
 const anthropicHost = new FakeInline();
 const geminiHost = new FakeInline();
@@ -31,7 +29,6 @@ const gateway = await startGateway({
     },
     log: { format: "json" },
   },
-  features: [files.feature],
 });
 await gateway.opened();
 afterAll(async () => {
@@ -39,7 +36,7 @@ afterAll(async () => {
   for (const host of [openaiHost, anthropicHost, geminiHost]) host.stop();
 });
 
-const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "none", maxRetries: 0 });
+const client = new BatchClient(gateway.url);
 const book = new PriceBook();
 
 /** A tenth of the input is read from a cache, and a hundredth written to it where the vendor says so. */
@@ -85,26 +82,13 @@ for (const [provider, model] of [
   ["gemini", "gemini-2.5-pro"],
 ] as const)
   test(`${provider}/${model}`, async () => {
-    const { id } = await files.input(
-      ["short", "long"].map((content) => ({
-        ...{ custom_id: content, method: "POST", url: "/v1/chat/completions" },
-        body: { model: `${provider}/${model}`, max_tokens: 99, messages: [{ role: "user", content }] },
-      })),
-    );
-    const { id: made } = await openai.batches.create({
-      ...{ input_file_id: `file-${id}`, endpoint: "/v1/chat/completions", completion_window: "24h" },
-    });
-    let batch = await openai.batches.retrieve(made);
-    while (batch.status !== "completed") {
-      await Bun.sleep(50);
-      batch = await openai.batches.retrieve(made);
-    }
+    const batch = await client.ended(await client.madeOf(`${provider}/${model}`, ["short", "long"]));
     expect(batch.request_counts).toEqual({ total: 2, completed: 2, failed: 0 });
     expect(batch.usage).toMatchObject({
       ...{ input_tokens: LONG + SHORT, output_tokens: 100 },
       input_tokens_details: { cached_tokens: (LONG + SHORT) / 10 },
     });
-    const { cost, how } = (batch as OpenAI.Batch & { weir: { cost: string; how: string } }).weir;
+    const { cost, how } = batch.weir;
     const expected = costOf(provider, model, "short") + costOf(provider, model, "long");
     expect([how, Math.round(Number(cost) * 1e9)]).toEqual(["native", expected]);
   });

@@ -1,14 +1,12 @@
 /** Batches that a provider runs by its own batch API, at its lower price: OpenAI's. */
 import { afterAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
-import OpenAI from "openai";
 import { startGateway } from "../../../../test/helpers/gateway.ts";
 import { FakeOpenAI } from "./fake-openai.ts";
-import { MemoryFiles } from "./memory-files.ts";
+import { BatchClient, chatLine } from "./native-client.ts";
 
 setDefaultTimeout(120_000);
 
-const files = new MemoryFiles();
 const host = new FakeOpenAI();
 const gateway = await startGateway({
   config: {
@@ -19,7 +17,6 @@ const gateway = await startGateway({
     batches: { native: { p: { api: "openai" } }, poll: 1, limits: { perKey: 100 }, retries: 0 },
     log: { format: "json" },
   },
-  features: [files.feature],
 });
 await gateway.opened();
 afterAll(async () => {
@@ -39,56 +36,18 @@ beforeEach(() => {
   });
 });
 
-const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "none", maxRetries: 0 });
+const client = new BatchClient(gateway.url);
 const anthropic = new Anthropic({ baseURL: gateway.url, apiKey: "none", maxRetries: 0 });
 
-const chat = (id: string, content: string, more: object = {}) => ({
-  ...{ custom_id: id, method: "POST", url: "/v1/chat/completions" },
-  body: { model: "p/m", messages: [{ role: "user", content }], ...more },
-});
-
-type Seen = OpenAI.Batch & { weir: { how: string; cost: string } };
-
-async function ended(id: string): Promise<Seen> {
-  for (;;) {
-    const batch = (await openai.batches.retrieve(id)) as Seen;
-    if (["completed", "failed", "cancelled", "expired"].includes(batch.status)) return batch;
-    await Bun.sleep(50);
-  }
-}
-
-async function made(lines: readonly unknown[]): Promise<string> {
-  const { id } = await files.input(lines);
-  const batch = await openai.batches.create({
-    ...{ input_file_id: `file-${id}`, endpoint: "/v1/chat/completions", completion_window: "24h" },
-  });
-  return batch.id;
-}
-
-/** Results by `custom_id`: the text, the status of an error, or the code of a line without an answer. */
-function results({ output_file_id, error_file_id }: OpenAI.Batch): Record<string, unknown> {
-  const found: Record<string, unknown> = {};
-  for (const id of [output_file_id, error_file_id])
-    for (const line of id ? files.lines(id) : []) {
-      const { custom_id, response, error } = line as {
-        custom_id: string;
-        response: { status_code: number; body: OpenAI.ChatCompletion } | null;
-        error: { code: string } | null;
-      };
-      expect(found[custom_id]).toBeUndefined();
-      const text = response?.body.choices?.[0]?.message.content;
-      found[custom_id] = text ?? response?.status_code ?? error?.code;
-    }
-  return found;
-}
+const chat = (id: string, content: string, more?: object) => chatLine(id, "p/m", content, more);
 
 test("lines go to the provider as one batch, and cost half", async () => {
-  const id = await made([
+  const id = await client.made([
     chat("a", "one"),
     chat("b", "bad"),
     chat("c", "three", { seed: 12345678901234567890n.toString().length }),
   ]);
-  const batch = await ended(id);
+  const batch = await client.ended(id);
   expect(batch).toMatchObject({
     status: "completed",
     request_counts: { total: 3, completed: 2, failed: 1 },
@@ -96,7 +55,7 @@ test("lines go to the provider as one batch, and cost half", async () => {
     // 2 × (30 × $1 + 50 × $2) / 10⁶ / 2
     weir: { how: "native", cost: "0.00013" },
   });
-  expect(results(batch)).toEqual({ a: "You said one.", b: 400, c: "You said three." });
+  expect(await client.results(batch)).toEqual({ a: "You said one.", b: 400, c: "You said three." });
   expect(host.batches).toHaveLength(1);
   expect(host.batches[0]!.metadata["weir_batch"]).toBe(`${id.slice(6)}-1`);
   expect([[...host.billed], host.called]).toEqual([
@@ -112,9 +71,10 @@ test("each model has a batch of its own", async () => {
   const lines = Array.from({ length: 40 }, (_, at) =>
     chat(`l${at}`, `line ${at}`, { model: at % 2 ? "p/m" : "p/n" }),
   );
-  const batch = await ended(await made(lines));
+  const batch = await client.ended(await client.made(lines));
   expect(batch.request_counts).toEqual({ total: 40, completed: 40, failed: 0 });
-  for (const [id, text] of Object.entries(results(batch))) expect(text).toBe(`You said line ${id.slice(1)}.`);
+  for (const [id, text] of Object.entries(await client.results(batch)))
+    expect(text).toBe(`You said line ${id.slice(1)}.`);
   expect(host.batches.length).toBe(2);
   expect([...host.billed.values()]).toEqual(Array.from({ length: 40 }, () => 1));
 });
@@ -123,11 +83,11 @@ test("a creation whose answer is lost makes no twin", async () => {
   host.loses = Array.from({ length: 20 }, (_, round) => (round % 2 ? "rst" : "502"));
   const ids = await Promise.all(
     Array.from({ length: 20 }, (_, round) =>
-      made([chat("a", `round ${round}`), chat("b", `again ${round}`)]),
+      client.made([chat("a", `round ${round}`), chat("b", `again ${round}`)]),
     ),
   );
   for (const [round, id] of ids.entries())
-    expect(results(await ended(id))).toEqual({
+    expect(await client.results(await client.ended(id))).toEqual({
       ...{ a: `You said round ${round}.`, b: `You said again ${round}.` },
     });
   expect([host.batches.length, host.loses]).toEqual([20, []]);
@@ -137,31 +97,31 @@ test("a creation whose answer is lost makes no twin", async () => {
 
 test("weir runs a batch that the provider fails as a whole or does not take", async () => {
   host.ends = "failed";
-  const failed = await ended(await made([chat("a", "one"), chat("b", "two")]));
-  expect(results(failed)).toEqual({ a: "You said one.", b: "You said two." });
+  const failed = await client.ended(await client.made([chat("a", "one"), chat("b", "two")]));
+  expect(await client.results(failed)).toEqual({ a: "You said one.", b: "You said two." });
   expect(failed.weir.cost).toBe("0.00026");
   host.refuses = 404;
-  const refused = await ended(await made([chat("a", "three")]));
-  expect(results(refused)).toEqual({ a: "You said three." });
+  const refused = await client.ended(await client.made([chat("a", "three")]));
+  expect(await client.results(refused)).toEqual({ a: "You said three." });
   expect(host.called.toSorted()).toEqual(["one", "three", "two"]);
   expect(host.billed.size).toBe(0);
 });
 
 test("weir runs lines whose file the provider never took: nothing was created", async () => {
   host.refusesFiles = 503;
-  const batch = await ended(await made([chat("a", "one")]));
-  expect(results(batch)).toEqual({ a: "You said one." });
+  const batch = await client.ended(await client.made([chat("a", "one")]));
+  expect(await client.results(batch)).toEqual({ a: "You said one." });
   expect([host.called, host.batches.length, batch.weir.cost]).toEqual([["one"], 0, "0.00013"]);
 });
 
 test("a cancellation is forwarded, and what has ended is kept", async () => {
   host.looks = 1_000;
-  const id = await made([chat("a", "one"), chat("b", "two"), chat("c", "three"), chat("d", "four")]);
+  const id = await client.made([chat("a", "one"), chat("b", "two"), chat("c", "three"), chat("d", "four")]);
   while (host.batches.length === 0) await Bun.sleep(20);
-  await openai.batches.cancel(id);
-  const batch = await ended(id);
+  await client.openai.batches.cancel(id);
+  const batch = await client.ended(id);
   expect(batch.status).toBe("cancelled");
-  expect(results(batch)).toEqual({
+  expect(await client.results(batch)).toEqual({
     ...{ a: "You said one.", b: "You said two.", c: "batch_cancelled", d: "batch_cancelled" },
   });
   expect(batch.weir.cost).toBe("0.00013");
@@ -169,8 +129,8 @@ test("a cancellation is forwarded, and what has ended is kept", async () => {
 
 test("lines that the provider lets expire say so", async () => {
   host.ends = "expired";
-  const batch = await ended(await made([chat("a", "one"), chat("b", "two")]));
-  expect(results(batch)).toEqual({ a: "You said one.", b: "batch_expired" });
+  const batch = await client.ended(await client.made([chat("a", "one"), chat("b", "two")]));
+  expect(await client.results(batch)).toEqual({ a: "You said one.", b: "batch_expired" });
   expect(batch.status).toBe("expired");
 });
 

@@ -16,6 +16,8 @@ const ENTERING = 64;
 /** Lines whose calls wait for answers, and bytes of their requests. */
 const MOST_OPEN = 50_000;
 const MOST_BYTES = 128 * 1024 * 1024;
+/** Lines with an answer that is not written yet: each holds its answer and the text of its result. */
+const ANSWERED = 256;
 /** Nothing has come for so long: what is gathered goes out. Milliseconds. */
 const CALM_MS = 500;
 
@@ -58,7 +60,9 @@ export class NativeRun implements TicketDesk {
   readonly #models = new Map<string, boolean>();
   readonly #tickets = new Map<Ticket, { readonly model: string; readonly bytes: number }>();
   readonly #targets = new Map<Ticket, Target>();
+  readonly #answered = new Set<Ticket>();
   #waiting: (() => void)[] = [];
+  #written: (() => void)[] = [];
   #bytes = 0;
   #entering = 0;
   #isRead = false;
@@ -104,6 +108,8 @@ export class NativeRun implements TicketDesk {
     if (!of) return;
     this.#tickets.delete(ticket);
     this.#targets.delete(ticket);
+    this.#answered.delete(ticket);
+    for (const go of this.#written.splice(0)) go();
     this.#bytes -= of.bytes;
     ticket.ends();
     this.changed(0);
@@ -141,6 +147,12 @@ export class NativeRun implements TicketDesk {
 
   #hostOf({ provider, deployment }: Target): FoundHost | undefined {
     return hostOf(provider, deployment, this.#options.settings.native);
+  }
+
+  /** Resolves when there is room for the answer to another line. */
+  async #answers(ticket: Ticket): Promise<void> {
+    if (this.#tickets.has(ticket)) this.#answered.add(ticket);
+    while (this.#answered.size >= ANSWERED) await new Promise<void>((resolve) => this.#written.push(resolve));
   }
 
   arrived(ticket: Ticket, prepared: Prepared): void {
@@ -200,6 +212,7 @@ export class NativeRun implements TicketDesk {
       ...{ journal, leased, durably, made, known, host: host! },
       gone: (gone) => (this.#subs = this.#subs.filter((sub) => sub !== gone)),
       ...{ pace: new Pace(settings.poll * 1_000), mayRun: settings.how !== "native" },
+      answered: (ticket) => this.#answers(ticket),
       mayRetry: (line) => !this.#options.ends.enough.aborted && this.#triesOf(line) <= settings.retries,
     };
   }

@@ -34,6 +34,8 @@ export interface SubOptions {
   readonly mayRun: boolean;
   /** Ids of all batches of providers that are known here. */
   readonly known: Set<string>;
+  /** The line has its answer. Resolves when there is room for another one. */
+  answered(ticket: Ticket): Promise<void>;
   /** @returns whether a line whose answer is an error that may pass goes into a further batch */
   mayRetry(line: number): boolean;
   leased(): Promise<void>;
@@ -226,7 +228,7 @@ export class SubBatch {
 
   /** Hands the results to the lines that are here; others may come until the next reading. */
   async #read(id: string, call: HostCall, { state, why }: HostLook): Promise<void> {
-    const { host, pace, mayRun, mayRetry } = this.#options;
+    const { host, pace, mayRun, mayRetry, answered } = this.#options;
     const here = [...this.#waiting.values()];
     let answers = 0;
     try {
@@ -241,7 +243,10 @@ export class SubBatch {
         else if (state === "done" && isPassing(result.status) && mayRetry(number)) {
           this.#refused.add(number);
           ticket.giveUp("again");
-        } else ticket.answer(result);
+        } else {
+          ticket.answer(result);
+          await answered(ticket);
+        }
       }
     } catch (thrown) {
       if (!isOfHost(thrown)) throw thrown;

@@ -25,6 +25,8 @@ const MOST_RATIO = 1.1;
 /** Milliseconds that the provider takes. */
 const ANSWER_MS = 20;
 
+await using ends = new AsyncDisposableStack();
+
 /** When lines of batches came. */
 let came: number[] = [];
 const upstream = startUpstream(async ({ body }) => {
@@ -36,7 +38,9 @@ const upstream = startUpstream(async ({ body }) => {
     usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
   });
 });
+ends.defer(() => upstream.stop());
 const root = mkdtempSync(join(tmpdir(), "weir-first-line-"));
+ends.defer(() => rmSync(root, { recursive: true, force: true }));
 const state = join(root, "state");
 mkdirSync(state, { mode: 0o700 });
 const gateway = await serve({
@@ -48,6 +52,7 @@ const gateway = await serve({
     log: { format: "json" },
   }),
 });
+ends.defer(() => gateway.end());
 const client = clientOf(gateway);
 const filler = "words ".repeat(Math.floor((MEGABYTES * 1_000_000) / LINES / 6) - 25);
 const bodyOf = (content: string) => ({ model: "p/m", messages: [{ role: "user", content }] });
@@ -142,7 +147,4 @@ if (ROUNDS > 0)
   hold("a batch costs the p99 of calls at most 10 %", median(ratios) <= MOST_RATIO, {
     ...{ ratios: ratios.map((ratio) => ratio.toFixed(2)), median: median(ratios).toFixed(2) },
   });
-await gateway.end();
-upstream.stop();
-rmSync(root, { recursive: true, force: true });
-process.exit(failed === 0 ? 0 : 1);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -30,6 +30,8 @@ const gateway = await serve({
     log: { format: "json" },
   }),
 });
+await using ends = new AsyncDisposableStack();
+ends.defer(() => gateway.end());
 const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: KEYS.ann, maxRetries: 0 });
 
 /** Ids of things that ann has, without their form. */
@@ -163,8 +165,7 @@ for (const [maker, counts] of Object.entries(statuses)) console.log(`  ${maker}:
 for (const hit of hits.slice(0, 20)) console.log(hit);
 const whole = (await Promise.all(own.map((id) => statusOf(id)))).every((status) => status === 200);
 console.log(`what was guessed at is ${whole ? "unchanged" : "CHANGED"}`);
-await gateway.end();
-process.exit(hits.length === 0 && whole ? 0 : 1);
+process.exitCode = hits.length === 0 && whole ? 0 : 1;
 
 /** An id is that of a file, an upload or a batch. */
 async function statusOf(id: string): Promise<number> {

@@ -22,13 +22,16 @@ const SIZE = PARTS * PART;
 /** What the gateway may hold beyond what it had before. Bytes. */
 const MOST = 64 * MB;
 
+await using ends = new AsyncDisposableStack();
 const root = mkdtempSync(join(tmpdir(), "weir-large-run-"));
+ends.defer(() => rmSync(root, { recursive: true, force: true }));
 const state = join(root, "state");
 mkdirSync(state, { mode: 0o700 });
 const gateway = await serve({
   ...{ workers: 1, env: { WEIR_STATE: state } },
   config: JSON.stringify({ files: { quota: "40GB" }, log: { format: "json" } }),
 });
+ends.defer(() => gateway.end());
 let failed = 0;
 function hold(promise: string, holds: boolean, figure: unknown): void {
   if (!holds) failed++;
@@ -213,6 +216,4 @@ for (let part = 0; offset < whole.length; part++) {
   );
   hold("its last request may be sent again", JSON.stringify(again.file).includes(file.name), file.name);
 }
-await gateway.end();
-rmSync(root, { recursive: true, force: true });
-process.exit(failed === 0 ? 0 : 1);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -14,6 +14,13 @@ import type { Standing } from "./standing.ts";
  */
 export const DISCOUNT = new Slot<number | "bulk">();
 
+/**
+ * An earlier process had held for the same request, and has ended: what the books assume for that is held for this call.
+ * `lost`: the call only books what the earlier one may have cost, and no rate limit counts it once more. Noted before the first
+ * attempt.
+ */
+export const HELD_BEFORE = new Slot<"lost" | "goes on">();
+
 /** A request before it is sent, for the estimate of its cost. */
 export interface RequestSize {
   /** The most tokens of its text. */

@@ -34,6 +34,8 @@ export interface KeeperHost {
   write<Value>(this: void, work: (sql: Sql) => Promise<Value>): Promise<Value>;
   /** Waits until all workers of all nodes have taken over what was changed before. @returns whether they have, within some seconds */
   settled(this: void): Promise<boolean>;
+  /** Resolves when what processes of this gateway that have ended held and wrote is in the store, or after some seconds. */
+  left(this: void): Promise<void>;
   /** Name of a key by its id; the id, if the books do not know it. */
   keyName(this: void, id: string): string;
   /** Adds to a counter of the feature. @param labels values in the order of the metric's labels @param amount 0 makes the series */

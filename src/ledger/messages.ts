@@ -38,8 +38,16 @@ export type BooksUp =
   /** Declarations of the config, after `hello` and after each reload. All workers send the same. */
   | { kind: "declare"; declared: Declared; prices: readonly PriceRule[]; settings: BookSettings }
   | { kind: "records"; batch: RecordBatch }
-  /** Asks for at least `need` of each account; the keeper grants all or none. `number` returns in the answer. */
-  | { kind: "ask"; number: number; needs: readonly { account: string; need: number }[] }
+  /**
+   * Asks for at least `need` of each account; the keeper grants all or none. `number` returns in the answer. `heldBefore`: a process
+   * that has ended held it, so what is assumed for that comes first.
+   */
+  | {
+      kind: "ask";
+      number: number;
+      needs: readonly { account: string; need: number }[];
+      heldBefore?: boolean;
+    }
   /**
    * Also the answer to a recall, then with 0 if nothing is left. The amount is negative after an overrun. `number`: that of the
    * recall; 0 if it answers none.

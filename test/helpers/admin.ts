@@ -47,6 +47,7 @@ await keeperPartsOf(FEATURES, {
   write: (work) => work(NO_ROWS),
   note: async () => {},
   settled: async () => true,
+  left: async () => {},
   envelope: () => undefined,
   rewrap: async () => ({ rewrapped: 0, current: 0, unreadable: 0 }),
   keyName: (id) => id,

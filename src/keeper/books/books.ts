@@ -21,6 +21,7 @@ import { type Ask, type WorkerHello, isAlive, type Peer } from "./peers.ts";
 import { bury, Peers, type TakeCells } from "./peer-list.ts";
 import { PolicyState } from "./policy-state.ts";
 import { Questions } from "./questions.ts";
+import { reclaimed } from "./reclaims.ts";
 import { Recalls } from "./recalls.ts";
 import { Recorder } from "../record/recorder.ts";
 import { Recovery } from "./recovery.ts";
@@ -93,6 +94,7 @@ export class Books implements BooksKeeper {
       ...{ store, clock },
       recall: (accounts) => this.#recalls.recall(accounts),
       keep: (account) => account.keep(this.#recorder.keep(account.id)),
+      reclaimed: (asked) => reclaimed(asked, { store, returns: this.returns, recorder: this.#recorder }),
       settled: () => Promise.all([this.#recovery!.done, this.#tidying!.shared]),
       onStore,
     });
@@ -268,7 +270,7 @@ export class Books implements BooksKeeper {
     if (lowered.length > 0) void this.returns.lowered(lowered);
   }
 
-  #ask(peer: Peer, { number, needs }: Ask): void {
+  #ask(peer: Peer, { number, needs, heldBefore = false }: Ask): void {
     const known: { account: Account; need: number }[] = [];
     const free: Grant[] = [];
     for (const { account: id, need } of needs) {
@@ -278,7 +280,7 @@ export class Books implements BooksKeeper {
       else free.push({ account: id, amount: need });
     }
     this.#grants.ask({
-      life: peer.life,
+      ...{ life: peer.life, heldBefore },
       isGone: () => this.#peers.get(peer.life) !== peer,
       needs: known,
       grant: (grants) => peer.send?.({ kind: "grant", number, grants: [...grants, ...free] }),

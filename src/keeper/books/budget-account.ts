@@ -219,6 +219,13 @@ export class BudgetAccount implements Account {
     return amount;
   }
 
+  /** The store has drawn an amount again that was assumed: it is free. */
+  reclaimed(amount: Nano): void {
+    this.missing -= Math.min(amount, this.missing);
+    this.assume(-amount);
+    this.free += amount;
+  }
+
   /** The amount that was free for a second without a call that needed it. @param now monotonic milliseconds */
   unused(now: number): Nano {
     if (now - this.#leastAt < UNUSED_MS) return 0;

@@ -26,6 +26,8 @@ export interface Asked {
   needs: readonly Need[];
   grant(this: void, grants: readonly Grant[]): void;
   refuse(this: void, refusals: readonly Refusal[]): void;
+  /** A process that has ended held the same. */
+  heldBefore?: boolean;
   /** In which it was not decided. */
   rounds?: number;
 }
@@ -37,6 +39,8 @@ export interface GrantsOptions {
   recall(accounts: readonly Account[]): Promise<Silent>;
   /** Takes an amount back that was to be returned to the store with the next commit. */
   keep(account: BudgetAccount): void;
+  /** Draws what is assumed for a process that held the same. @returns an ask without `heldBefore`; never rejects */
+  reclaimed(asked: Asked): Promise<Asked>;
   /** Resolves when the grants of an earlier run are accounted for. */
   settled(): Promise<unknown>;
   onStore(fault: unknown): void;
@@ -63,6 +67,10 @@ export class Grants {
   }
 
   ask(asked: Asked): void {
+    if (asked.heldBefore) {
+      void this.#options.reclaimed(asked).then((ready) => this.ask(ready));
+      return;
+    }
     if (!this.#isRunning && this.#grant(asked, true)) return;
     this.#waiting.push(asked);
     if (this.#isRunning) return;

@@ -117,6 +117,7 @@ export function hostOf(
       );
     },
     settled: async () => (await books.returns.settleAll(KEYS)) === undefined,
+    left: () => books.returns.left(),
     note: (...entry) => upkeep.reports.note(...entry),
     keyName: (id) => books.policy.keys.find((key) => key.id === id)?.name ?? id,
     count: (metric, labels, value) => books.observers.counted([{ metric, series: [{ labels, value }] }]),

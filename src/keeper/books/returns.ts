@@ -88,6 +88,14 @@ export class Returns {
     return this.#options.questions.settled(ADMIT_MS);
   }
 
+  /** Resolves when what workers that have ended held and wrote is in the store, or after some seconds. */
+  async left(ms: number = SETTLE_MS): Promise<void> {
+    const { clock, isComplete, flush } = this.#options;
+    const until = clock.monotonic() + ms;
+    while (!isComplete() && clock.monotonic() < until) await Bun.sleep(LOOK_MS);
+    await flush();
+  }
+
   /** Another node needs what this one does not hold. @returns the amount, when it is in the store @throws Error if a worker has not answered */
   async toNode(id: string): Promise<Nano> {
     const { accounts, recalls, release, flush } = this.#options;

@@ -4,7 +4,7 @@ import { readAccount, type Spend } from "../../ledger/record.ts";
 import { windowAt } from "../../ledger/windows.ts";
 import { readBudgets } from "./policies.ts";
 import type { Sql } from "./sql.ts";
-import type { AccountRow, Draw, Drawn } from "./store.ts";
+import type { AccountRow, BookStore, Draw, Drawn } from "./store.ts";
 
 interface StoredAccount {
   account: string;
@@ -160,6 +160,26 @@ export async function assume(
     why,
   ]);
   await take(sql, node, account, amount);
+}
+
+/** See {@link BookStore.reclaim}. @returns the amount */
+export function reclaim(
+  sql: Sql,
+  node: string,
+  { account, amount: most, why }: { account: string; amount: Nano; why: string },
+  now: number,
+): Promise<Nano> {
+  return sql.transaction(async (inner) => {
+    // Locks the row: two nodes must not draw the same assumption.
+    await inner.run("UPDATE accounts SET granted = granted WHERE account = $1", [account]);
+    const [row] = await inner.all<{ amount: number | string }>(
+      "SELECT coalesce(sum(amount), 0) AS amount FROM assumptions WHERE account = $1",
+      [account],
+    );
+    const amount = Math.max(0, Math.min(most, Number(row!.amount)));
+    if (amount > 0) await assume(inner, node, { account, amount: -amount, why }, now);
+    return amount;
+  });
 }
 
 /** Creates an account that was never drawn from: that of a budget that only watches, or of one that was deleted. */

@@ -4,7 +4,8 @@ import { isMarginKind } from "../../ledger/margins.ts";
 import type { Budget, Declared, KeyEntry, RateLimit } from "../../ledger/policy.ts";
 import { areKeysNeeded, hasHardBudget, openKeys } from "./access.ts";
 import { writeAudit } from "./audit-log.ts";
-import { drawAll, readAccounts } from "./accounts.ts";
+import type { Nano } from "../../ledger/money.ts";
+import { drawAll, readAccounts, reclaim } from "./accounts.ts";
 import { MARGIN_MS, writeCommit } from "../record/commit.ts";
 import { FeatureRows } from "../record/feature-rows.ts";
 import type { NamedTables } from "../seams.ts";
@@ -222,6 +223,11 @@ export class SqlStore implements BookStore {
     const { sql, unreleased } = this.#opened;
     if (unreleased && draws.some(({ hard }) => hard)) throw new BudgetsClosed(UNRELEASED[unreleased]);
     return this.#guard(() => drawAll(sql, this.#options.node, draws));
+  }
+
+  reclaim(account: string, amount: Nano, why: string): Promise<Nano> {
+    const { node } = this.#options;
+    return this.#guard(() => reclaim(this.#opened.sql, node, { account, amount, why }, this.#now()));
   }
 
   /** Opens hard budgets and keys again that are closed since the store was recovered. */

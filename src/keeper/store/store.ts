@@ -183,6 +183,12 @@ export interface BookStore {
    * @param isLast a refusal is final: other nodes are asked for what they have drawn and do not need
    */
   draw(draws: readonly Draw[], isLast?: boolean): Promise<readonly Drawn[]>;
+  /**
+   * What is assumed for calls of processes that have ended is drawn again for one that goes on in their place: no more than is
+   * assumed besides the charges of calls.
+   * @returns the amount
+   */
+  reclaim(account: string, most: Nano, why: string): Promise<Nano>;
   commit(commit: Commit): Promise<void>;
   /** The newest batch of each life that is in the store. */
   positions(): Promise<ReadonlyMap<string, number>>;

@@ -1,6 +1,6 @@
 /** Calls that wait for the keeper because a share does not suffice. */
 import type { BooksChannel } from "../channel.ts";
-import type { Grant, Refusal } from "../messages.ts";
+import type { BooksUp, Grant, Refusal } from "../messages.ts";
 import type { Share } from "./share.ts";
 
 /**
@@ -27,6 +27,8 @@ export interface Short {
 
 /** One call that waits. */
 export interface Waiter {
+  /** It asks for all that it holds, because an earlier process held the same. */
+  readonly heldBefore?: boolean;
   /** The amount that it lacks at the moment; empty if nothing. */
   shorts(): readonly Short[];
   /** Takes what it needs of all shares. @returns false if one does not suffice */
@@ -48,6 +50,8 @@ interface Ask {
   until: number;
   /** Its waiter has asked before. */
   isRepeated: boolean;
+  /** See {@link Waiter.heldBefore}: of the first ask. */
+  heldBefore: boolean;
 }
 
 export class Asks {
@@ -67,14 +71,15 @@ export class Asks {
 
   /** @param ms longest wait for an answer */
   ask(waiter: Waiter, ms: number = this.#patience()): void {
-    this.#send(waiter, performance.now() + ms, false);
+    const { heldBefore = false } = waiter;
+    this.#send(waiter, performance.now() + ms, heldBefore, heldBefore);
   }
 
   /**
    * @param until when the waiter gives up, however often it asks
    * @param isRepeated it asks for all that it holds: the keeper may have called back what its share had at the first ask
    */
-  #send(waiter: Waiter, until: number, isRepeated: boolean): void {
+  #send(waiter: Waiter, until: number, isRepeated: boolean, heldBefore = false): void {
     const shorts = waiter.shorts();
     // What was left for earlier calls that wait is not asked for again.
     const needs = shorts.map((short) => ({
@@ -89,8 +94,9 @@ export class Asks {
       },
       Math.max(0, until - performance.now()),
     );
-    this.#asks.set(number, { waiter, shorts, needs, timer, until, isRepeated });
-    this.#channel.send({ kind: "ask", number, needs });
+    const ask: Ask = { waiter, shorts, needs, timer, until, isRepeated, heldBefore };
+    this.#asks.set(number, ask);
+    this.#channel.send(askOf(number, ask));
   }
 
   /** Asks once more, unless its time is over: a loop of asks and grants must end. */
@@ -140,7 +146,7 @@ export class Asks {
   /** The connection is new: answers to earlier asks will not come. */
   resend(): void {
     this.#wasUp = true;
-    for (const [number, { needs }] of this.#asks) this.#channel.send({ kind: "ask", number, needs });
+    for (const [number, ask] of this.#asks) this.#channel.send(askOf(number, ask));
   }
 
   /** The next keeper is about to start. */
@@ -162,6 +168,10 @@ export class Asks {
     for (const { share, hold } of ask.shorts) share.wanted -= hold;
     return ask;
   }
+}
+
+function askOf(number: number, { needs, heldBefore }: Ask): BooksUp {
+  return { kind: "ask", number, needs, ...(heldBefore && { heldBefore }) };
 }
 
 /** The amount that a call lacks besides the part that no earlier call waits for. */

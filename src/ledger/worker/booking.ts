@@ -1,7 +1,7 @@
 /** The ledger's entry of one attempt: its expected usage, its holds, and in the end its cost. */
 import type { Attempt } from "../../core/call.ts";
 import type { Usage } from "../../core/events.ts";
-import type { RequestSize, WorkTerms } from "../../core/ledger.ts";
+import { type Admitted, HELD_BEFORE, type RequestSize, type WorkTerms } from "../../core/ledger.ts";
 import type { PromptSections } from "../../core/prompt-sections.ts";
 import type { Charge, PriceRule } from "../charge.ts";
 import type { Margin } from "../margins.ts";
@@ -72,6 +72,8 @@ export class Booking {
   /** Amount that is held for the cost, and the most that the whole answer can cost. */
   cost: Nano = 0;
   fullCost: Nano = 0;
+  /** The keeper is asked before anything is held, see {@link HELD_BEFORE}. */
+  asksFirst = false;
   /** The charge; present when it is settled. */
   charge: Charge | undefined;
   /** The tokens that it was charged for, where the provider has not counted them all. */
@@ -130,12 +132,28 @@ const NO_TEXT: RequestSize = {
 };
 
 /** @param applied what counts calls to the target; work may have a price of its own */
-export function bookingOf(applied: Applied, target: Target, work: WorkTerms | undefined): Booking {
+export function bookingOf(applied: Applied, attempt: Attempt, { bytes, work }: Admitted): Booking {
+  const before = HELD_BEFORE.get(attempt.call);
+  const booking = before ? heldBefore(applied, before) : ordinary(applied, attempt.target, work);
+  booking.bytes = bytes;
+  return booking;
+}
+
+function ordinary(applied: Applied, target: Target, work: WorkTerms | undefined): Booking {
   if (!work) return new Booking(applied);
   const { units, price } = work;
   const booking = new Booking(price ? withRule(applied, ruleOf(target, price)) : applied);
   booking.isWork = true;
   booking.size = { ...NO_TEXT, units };
+  return booking;
+}
+
+/** The rate limits have counted a lost call when it began. */
+function heldBefore(applied: Applied, before: "lost" | "goes on"): Booking {
+  const isMoney = ({ unit, mode }: Line) => unit === "money" && mode !== "watch";
+  const lines = before === "lost" ? applied.lines.filter(({ unit }) => unit === "money") : applied.lines;
+  const booking = new Booking({ ...withRule(applied, applied.rule), lines });
+  booking.asksFirst = lines.some(isMoney);
   return booking;
 }
 

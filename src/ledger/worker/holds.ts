@@ -22,12 +22,13 @@ export function takeAll(
 ): boolean {
   const { lines } = booking.applied;
   const count = lines.length;
-  if (booking.shares.length !== count) {
+  const isFirst = booking.shares.length !== count;
+  if (isFirst) {
     booking.shares = new Array(count);
     booking.holds = new Array(count);
   }
   const { holds } = booking;
-  let suffices = true;
+  let suffices = !(isFirst && booking.asksFirst);
   for (let at = 0; at < count; at++) {
     const line = lines[at]!;
     const share = shares.of(line, now, booking.session);
@@ -57,7 +58,8 @@ export function shortsOf(booking: Booking, attempt: Attempt): Short[] {
   return booking.shares.flatMap((share) => {
     const need = booking.isCounted(share, attempt) ? 0 : booking.need(share.line);
     const isShort = share.line.mode === "soft" ? share.left <= 0 : share.left < need;
-    return need > 0 && isShort ? [{ share, hold: need }] : [];
+    const asks = isShort || (booking.asksFirst && share.line.unit === "money");
+    return need > 0 && asks ? [{ share, hold: need }] : [];
   });
 }
 

@@ -120,10 +120,9 @@ export class WorkerLedger implements Ledger {
 
   admit(attempt: Attempt, admitted: Admitted): void | Promise<void> {
     if (this.#awaitsPolicy) return this.#admitLater(attempt, admitted);
-    const { call, target } = attempt;
-    const applied = this.#lines.to(attempt);
-    const booking = (attempt.booking = bookingOf(applied, target, admitted.work));
-    booking.bytes = admitted.bytes;
+    const { call } = attempt;
+    const booking = (attempt.booking = bookingOf(this.#lines.to(attempt), attempt, admitted));
+    const { applied } = booking;
     if (call.principal !== undefined) this.#estimates.checkScopes(attempt, booking, admitted);
     if (applied.lines.length === 0) return void applied.running.calls++;
     if (applied.hasSessions) booking.session = sessionOf(call, admitted.affinity());
@@ -162,6 +161,7 @@ export class WorkerLedger implements Ledger {
     };
     const settings = this.#lossSettings;
     this.#asks.ask({
+      heldBefore: booking.asksFirst,
       shorts: () => shortsOf(booking, attempt),
       take: () =>
         attempt.stop.reason !== undefined ||

@@ -263,3 +263,38 @@ test("what was assumed for a worker that comes back late is not counted twice", 
   ]);
   await next.books.close();
 });
+
+test("a call in place of one that had ended with its worker takes what was assumed for it, also of a budget that is used up", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-again-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const alive = new Set<string>();
+  const { books, clock, store } = await openBooks({ cells: folder, isAlive: (file) => alive.has(file!) });
+  const declared = declaredOf([budgetOf({ limit: 100 })]);
+  const [first, second] = [1, 2].map((n) => new TestWorker(books, n, declared, folder)) as [
+    TestWorker,
+    TestWorker,
+  ];
+  for (const { cells } of [first, second]) alive.add(cells.file!);
+  await clock.advance(1);
+  const hold = async (asked: Promise<unknown>) => (await clock.advance(3_000), asked);
+  expect(await hold(first.hold([{ account: ONE, need: 60 }]))).toBeUndefined();
+  expect(await hold(second.hold([{ account: ONE, need: 40 }]))).toBeUndefined();
+  alive.delete(first.cells.file!);
+  first.kill();
+  await clock.advance(1_000);
+  const row = async () => (await store.accounts(clock.wall()))[0];
+  expect(await row()).toMatchObject({ assumed: 60, granted: 40 });
+  expect(await hold(second.hold([{ account: ONE, need: 50 }]))).toMatchObject([{ account: ONE, left: 0 }]);
+  expect(await hold(second.holdAgain(ONE, 50))).toBeUndefined();
+  expect(await row()).toMatchObject({ assumed: 10, granted: 90 });
+  // What is not assumed is of the budget, which has nothing left; and then it is assumed as before.
+  expect(await hold(second.holdAgain(ONE, 50))).toMatchObject([{ account: ONE }]);
+  await clock.advance(1_000);
+  expect(await row()).toMatchObject({ assumed: 10, granted: 90 });
+  second.settle(ONE, 50, 50);
+  second.settle(ONE, 40, 40);
+  second.flush();
+  await clock.advance(20_000);
+  expect(await row()).toMatchObject({ spent: 90, assumed: 10, granted: 0 });
+  await books.close();
+});

@@ -199,6 +199,17 @@ export class TestWorker {
     }
   }
 
+  /** Holds what a process held that has ended. @returns undefined, or why it was refused */
+  async holdAgain(account: string, need: number): Promise<readonly Refusal[] | undefined> {
+    const { promise, resolve } = Promise.withResolvers<readonly Refusal[] | undefined>();
+    const number = ++this.#number;
+    const needs = [{ account, need }];
+    this.#asks.set(number, { needs, done: resolve });
+    this.#send({ kind: "ask", number, needs, heldBefore: true });
+    const refusals = await promise;
+    return refusals ?? this.hold(needs);
+  }
+
   /** Ends a hold. @param cost what was used; more than the hold is an overrun */
   settle(account: string, held: number, cost: number): void {
     this.held.set(account, (this.held.get(account) ?? 0) - held);

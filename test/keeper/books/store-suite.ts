@@ -51,6 +51,20 @@ export function describeBooks(
       expect((await of(1, 1)).amount).toBe(0);
     });
 
+    test("of what is assumed take no more than that, and each part once", async () => {
+      const store = await open();
+      await store.draw([draw(A, { need: 100, want: 100 })]);
+      await store.commit(commit({ assumptions: [{ account: A, amount: 40, why: "ended" }] }));
+      expect(await store.reclaim(A, 15, "goes on")).toBe(15);
+      const both = await Promise.all([store.reclaim(A, 20, "goes on"), store.reclaim(A, 20, "goes on")]);
+      expect(both.toSorted((a, b) => a - b)).toEqual([5, 20]);
+      expect(await store.reclaim(A, 15, "goes on")).toBe(0);
+      expect(await store.reclaim(B, 15, "goes on")).toBe(0);
+      expect(await store.accounts(NOW)).toMatchObject([
+        { account: A, spent: 0, assumed: 0, granted: 100, own: 100 },
+      ]);
+    });
+
     test("of a soft budget are granted while anything is left", async () => {
       const store = await open();
       const of = async (need: number) =>

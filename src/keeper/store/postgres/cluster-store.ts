@@ -194,6 +194,7 @@ export class ClusterStore implements BookStore {
   change: BookStore["change"] = (work) => this.#change(() => this.#store.change(work));
 
   accounts = (now: number) => this.#try(() => this.#store.accounts(now));
+  reclaim: BookStore["reclaim"] = (...of) => this.#try(() => this.#store.reclaim(...of));
 
   /** An amount that the store refuses at last is asked of the other nodes, because they may have drawn more than their calls hold. */
   async draw(draws: readonly Draw[], isLast = true): Promise<readonly Drawn[]> {

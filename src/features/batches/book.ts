@@ -28,9 +28,9 @@ export interface BatchRow {
 export const COLUMNS = "id, fence, node, lease, batch";
 
 export class BatchBook {
-  readonly #host: Pick<KeeperHost, "read" | "write" | "count">;
+  readonly #host: Pick<KeeperHost, "read" | "write" | "count" | "left">;
 
-  constructor(host: Pick<KeeperHost, "read" | "write" | "count">) {
+  constructor(host: Pick<KeeperHost, "read" | "write" | "count" | "left">) {
     this.#host = host;
   }
 
@@ -124,6 +124,7 @@ export class BatchBook {
 
   /** What the books have of the lines of a batch that has not ended. */
   async booked(id: string): Promise<BatchAnswer> {
+    await this.#host.left();
     return { booked: await this.#host.read((sql) => bookedIn(sql, id)) };
   }
 

@@ -17,10 +17,12 @@ export interface Booked {
   readonly attempt: number;
   readonly cost: Nano;
   readonly usage: Usage;
+  /** It was booked by the runner behind its own, because its process had ended. */
+  readonly lost?: boolean;
 }
 
 export const BOOKED_ROWS = `
--- Calls of the lines of batches that have not ended. attempt: from 1. usage: tokens as JSON.
+-- Calls of the lines of batches that have not ended. attempt: from 1. usage: tokens as JSON; also lost: true.
 CREATE TABLE batches_calls (number {INT} PRIMARY KEY, batch TEXT NOT NULL, line {INT} NOT NULL, attempt {INT} NOT NULL,
   cost {INT} NOT NULL, usage TEXT NOT NULL) {KEYED};
 CREATE INDEX batches_calls_batch ON batches_calls (batch);
@@ -32,10 +34,10 @@ export const isOfBatch = (call: CallRecord) => batchLine.in(call) !== undefined;
 export async function writeBooked(sql: Sql, calls: readonly NumberedCall[]): Promise<void> {
   const rows = calls.map(({ number, call }) => {
     const batch = batchId.in(call)!;
-    const { number: line, attempt } = batchLine.in(call)!;
+    const { number: line, attempt, lost } = batchLine.in(call)!;
     const cost = call.attempts.reduce((sum, { charge }) => sum + charge.cost, 0);
     const usage = call.attempts.at(-1)?.usage ?? NO_USAGE;
-    return [number, batch, line, attempt + 1, cost, JSON.stringify(usage)];
+    return [number, batch, line, attempt + 1, cost, JSON.stringify({ ...usage, ...(lost && { lost }) })];
   });
   const columns = ["number", "batch", "line", "attempt", "cost", "usage"];
   await sql.insert("batches_calls", columns, rows, "ON CONFLICT (number) DO NOTHING");
@@ -55,11 +57,13 @@ export async function bookedIn(sql: Sql, batch: string): Promise<readonly Booked
     [batch],
   );
   const last = new Map<number, Booked>();
-  for (const { line, attempt, cost, usage } of rows)
+  for (const { line, attempt, cost, usage: text } of rows) {
+    const { lost, ...usage } = JSON.parse(text) as Usage & Pick<Booked, "lost">;
     last.set(Number(line), {
-      ...{ line: Number(line), attempt: Number(attempt), cost: Number(cost) },
-      usage: JSON.parse(usage) as Usage,
+      ...{ line: Number(line), attempt: Number(attempt), cost: Number(cost), usage },
+      ...(lost && { lost }),
     });
+  }
   return [...last.values()];
 }
 

@@ -18,6 +18,8 @@ export interface Line {
   readonly number: number;
   /** How often it was tried before. */
   readonly attempt: number;
+  /** The process ended while it ran, and what it cost is assumed. */
+  readonly lost?: boolean;
 }
 
 export const batchLine = column({
@@ -27,13 +29,19 @@ export const batchLine = column({
       {
         number: Type.Integer({ description: "Number of the line, from 1." }),
         attempt: Type.Integer({ description: "How often the line was tried before." }),
+        lost: Type.Optional(
+          Type.Boolean({
+            description:
+              "The process ended while it ran. The provider may have answered: the charge is assumed.",
+          }),
+        ),
       },
       { description: "The line of the batch." },
     ),
   ),
   before: "facts",
   log: { name: "batchLine" },
-  fact: { label: "Line of a batch", text: ({ number }) => String(number) },
+  fact: { label: "Line of a batch", text: ({ number, lost }) => (lost ? `${number}, lost` : String(number)) },
 });
 
 /** Called when the record of the call is written. @param cost nano-dollars */

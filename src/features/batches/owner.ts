@@ -59,3 +59,18 @@ export function callerOf(
   if (!caller) return host.isOpen() ? undefined : "gone";
   return host.principal({ ...caller, path, ...(person !== undefined && { person }) });
 }
+
+/** The caller of a batch as what its lines may have cost is booked, also when its key admits no calls any more. */
+export function bookedTo(
+  owner: Owner,
+  host: Pick<WorkerHost, "callerOfKey" | "isOpen" | "principal">,
+): Principal | undefined {
+  const found = callerOf(owner, host);
+  if (found !== "gone") return found;
+  const { path, key, person } = owner;
+  if (key === undefined) return undefined;
+  return host.principal({
+    ...{ id: key, name: key, path, tags: [], scopes: {} },
+    ...(person !== undefined && { person }),
+  });
+}

@@ -2,6 +2,7 @@
 import { isBackground, mostInBackground } from "../../../core/background.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { Call } from "../../../core/call.ts";
+import { HELD_BEFORE } from "../../../core/ledger.ts";
 import type { Target } from "../../../core/provider.ts";
 import type { RefusalReason } from "../../../core/refusal.ts";
 import type { Principal } from "../../../core/principal.ts";
@@ -30,6 +31,8 @@ export interface LineCall {
   readonly signal: AbortSignal;
   /** Brings the request to a batch of its provider. */
   readonly carrier?: Carrier;
+  /** A process that has ended had begun the line. */
+  readonly before?: "lost" | "goes on";
 }
 
 export interface LineAnswer {
@@ -51,7 +54,7 @@ export interface LineAnswer {
 
 /** @throws what ends the call before it has an answer */
 export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): Promise<LineAnswer> {
-  const { url, body, principal, address, batch, line, signal, carrier } = call;
+  const { url, body, principal, address, batch, line, signal, carrier, before } = call;
   const request = new Request(`http://localhost${url}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -70,6 +73,7 @@ export async function askLine(host: Pick<WorkerHost, "call">, call: LineCall): P
         batchLine.set(begun, line);
         isBackground.set(begun, true);
         if (carrier) carrierOf.set(begun, carrier);
+        if (before) HELD_BEFORE.set(begun, before);
         onBooked.set(begun, (cost) => booked.resolve({ cost, usage: begun.attempt?.usage ?? NO_USAGE }));
       },
     }),

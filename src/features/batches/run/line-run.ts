@@ -2,6 +2,7 @@
 import type { Principal } from "../../../core/principal.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
 import type { Ending } from "../batch.ts";
+import type { Booked } from "../booked.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Goal } from "../journal/record.ts";
 import type { Run } from "../messages.ts";
@@ -10,6 +11,7 @@ import { isCut, isQuota, mayPass, messageOf, saysWhen, shownOf, usageOf, waitBeh
 import { type Ends, Left } from "./ends.ts";
 import type { InputLine } from "./input.ts";
 import { askLine, type LineAnswer } from "./line-call.ts";
+import { bookLost } from "./lost.ts";
 import { answeredLine, type Unanswered, unansweredLine } from "./result.ts";
 import type { LineSeal } from "./seal.ts";
 import { sleep } from "./sleep.ts";
@@ -21,6 +23,8 @@ export interface LineRunOptions {
   readonly run: Run;
   /** The key may have been revoked since the line before. */
   caller(): Principal | undefined | "gone";
+  /** Who is charged for a line, also when the key is revoked. */
+  bookedTo(): Principal | undefined;
   readonly journal: Journal;
   readonly seal: LineSeal;
   readonly slots: Slots;
@@ -54,9 +58,10 @@ export class LineRun {
 
   /**
    * Has a place, and gives it back; a line for a batch of its provider has none, unless it is a probe.
-   * @param tried number of the first try, from 1 @throws Left, and Error of the gateway
+   * @param tried number of the first try, from 1 @param isHeld a process that has ended held the part of budgets of this line
+   * @throws Left, and Error of the gateway
    */
-  async run(line: InputLine, tried: number, carried?: Ticket): Promise<void> {
+  async run(line: InputLine, tried: number, carried?: Ticket, isHeld = false): Promise<void> {
     const { slots, ends, places } = this.#options;
     let attempt = tried;
     /** Tries of this run that count. */
@@ -77,7 +82,7 @@ export class LineRun {
       for (;;) {
         const principal = this.#options.caller();
         if (principal === "gone") return await this.unanswered(line, "key_gone", attempt);
-        const answer = await this.#try(line, attempt, principal, ticket);
+        const answer = await this.#try(line, attempt, principal, ticket, isHeld && attempt === tried);
         if (ends.isLost) throw new Left();
         const { outcome } = ticket ?? {};
         const goesOn = outcome === undefined || (await this.#cameBack(line, outcome, attempt, answer));
@@ -105,15 +110,36 @@ export class LineRun {
 
   /**
    * A try was cut, and the provider may have answered it. It is repeated if the books show that it was not paid, or if the config
-   * permits that it is paid twice. @param booked what the books have of it; undefined: nothing
+   * permits that it is paid twice.
+   * @param booked what the books have of it; undefined: nothing, and then it is booked as lost @throws Left
    */
-  async cut(line: InputLine, attempt: number, booked?: Charged): Promise<"again" | "ended"> {
-    if (this.#options.again || (booked && isFree(booked))) {
-      await this.#note(line, attempt, "again", undefined, booked);
+  async cut(
+    line: InputLine,
+    attempt: number,
+    booked?: Charged & Pick<Booked, "lost">,
+  ): Promise<"again" | "ended"> {
+    const charged = booked ?? (await this.#lost(line, attempt));
+    if (this.#options.again || (booked && !booked.lost && isFree(booked))) {
+      await this.#note(line, attempt, "again", undefined, charged);
       return "again";
     }
-    await this.unanswered(line, "upstream_lost", attempt, booked);
+    await this.unanswered(line, "upstream_lost", attempt, charged);
     return "ended";
+  }
+
+  async #lost({ url, body, number }: InputLine, attempt: number): Promise<Charged> {
+    const { host, run, ends, leased, bookedTo } = this.#options;
+    await leased();
+    const lost = await bookLost(
+      host,
+      {
+        ...{ url, body, principal: bookedTo(), address: run.owner.address },
+        ...{ batch: run.batch.id, line: { number, attempt: attempt - 1 } },
+      },
+      ends.left,
+    );
+    if (ends.isLost) throw new Left();
+    return lost;
   }
 
   /** The line has come back from a batch of its provider without an answer. @returns whether weir runs it now @throws Left */
@@ -151,7 +177,8 @@ export class LineRun {
     line: InputLine,
     attempt: number,
     principal: Principal | undefined,
-    carrier?: Ticket,
+    carrier: Ticket | undefined,
+    isHeld: boolean,
   ): Promise<LineAnswer> {
     const { host, run, journal, ends, leased, durably } = this.#options;
     const { id } = run.batch;
@@ -171,7 +198,7 @@ export class LineRun {
       return await askLine(host, {
         ...{ url: line.url, body: line.body, principal, address: run.owner.address },
         ...{ batch: id, line: { number: line.number, attempt: attempt - 1 } },
-        ...{ signal: ends.cut, ...(carrier && { carrier }) },
+        ...{ signal: ends.cut, ...(carrier && { carrier }), ...(isHeld && { before: "goes on" }) },
       });
     } finally {
       carrier?.ends();

@@ -8,7 +8,7 @@ import type { Booked } from "../booked.ts";
 import { Journal } from "../journal/journal.ts";
 import type { BatchAnswer, Progress, Run, RunnerId } from "../messages.ts";
 import { NativeRun, type NativeSettings } from "../native/native-run.ts";
-import { callerOf } from "../owner.ts";
+import { bookedTo, callerOf } from "../owner.ts";
 import { atDiscount } from "./discount.ts";
 import { Ends, Left } from "./ends.ts";
 import { checkedInput, inputOf } from "./input.ts";
@@ -199,13 +199,16 @@ export class Runner {
       if (state === "ended") continue;
       const attempts = journal.lines.attemptsOf(line.number);
       const known = booked.get(`${line.number} ${attempts}`);
-      const isNative =
-        native?.holds(line.number) || journal.lines.begun().get(line.number)?.startsWith(NATIVE);
+      // With a batch of its provider, the journal shows that the part of its budgets was held.
+      const isHeld = state === "begun" && native?.holds(line.number) === true;
+      const isNative = isHeld || journal.lines.begun().get(line.number)?.startsWith(NATIVE);
       if (state === "begun" && isNative) await lines.resume(line, attempts, known);
       else if (state === "begun" && (await lines.cut(line, attempts, known)) === "ended") continue;
       const ticket = await native?.ticket(line);
       if ((ticket && !ticket.isProbe) || (await slots.take(places.of(line), ends.enough))) {
-        pending.add(lines.run(line, attempts + 1, ticket).finally(() => ticket && native?.done(ticket)));
+        pending.add(
+          lines.run(line, attempts + 1, ticket, isHeld).finally(() => ticket && native?.done(ticket)),
+        );
         if (ticket?.isProbe) await ticket.decided;
       } else if (!ends.left.aborted && !pending.hasFault)
         await pending.note(lines.unanswered(line, ends.code, attempts + 1));
@@ -243,6 +246,7 @@ export class Runner {
       ...{ host: atDiscount(host, settings.discount), run, journal, seal, slots, places, ends: this.#ends },
       ...{ retries: settings.retries, again: settings.again },
       caller: () => callerOf(run.owner, host),
+      bookedTo: () => bookedTo(run.owner, host),
       begins: () => this.#begins(),
       leased: () => this.#leased(),
       durably: (write) => this.#durably(write),

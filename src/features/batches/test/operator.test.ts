@@ -31,7 +31,7 @@ beforeAll(async () => {
   const write = <Value>(work: Parameters<typeof books.write<Value>>[0]) => books.write(work);
   const count = (...[{ name }, labels, amount]: Parameters<KeeperHost["count"]>) =>
     void counted.push([name, ...labels, amount]);
-  book = new BatchBook({ read: (work) => books.read(work), write, count });
+  book = new BatchBook({ read: (work) => books.read(work), write, count, left: async () => {} });
   batchesPart.set(books.offers, book);
   runnerStop.set(books.offers, (id) => void stopped.push(id));
 });

@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { smallDisk } from "../../../../test/helpers/small-disk.ts";
 import { until } from "../../../../test/helpers/serving.ts";
 import { NO_USAGE } from "../../../core/events.ts";
-import type { Call } from "../../../core/call.ts";
+import type { Attempt, Call } from "../../../core/call.ts";
+import { HELD_BEFORE } from "../../../core/ledger.ts";
+import { carrierOf, type Prepared } from "../../../gateway/lanes/carrier.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
 import { type Batch, endedLines, mayMove, moved } from "../batch.ts";
 import type { Booked } from "../booked.ts";
@@ -21,6 +23,7 @@ import { MemoryFiles } from "./memory-files.ts";
 setDefaultTimeout(60_000);
 
 const COST = 7;
+const LOST_COST = 11;
 const KEY = Buffer.alloc(32, 7).toString("base64url");
 
 interface Answer {
@@ -34,6 +37,8 @@ class Scene {
   readonly files = new MemoryFiles();
   /** Numbers of lines in the order in which the provider was asked. */
   readonly asked: number[] = [];
+  /** Lines and tries that were booked as lost. */
+  readonly lost: [line: number, attempt: number][] = [];
   batch!: Batch;
   fence = 0;
   isAway = false;
@@ -120,10 +125,25 @@ class Scene {
     return { batch: this.batch };
   }
 
+  /** As the gateway brings a call to its carrier. */
+  async #carry(call: Call): Promise<void> {
+    const attempt = { wasSent: false } as Attempt;
+    const carried = carrierOf.get(call)!.carry({} as Prepared, attempt);
+    await expect(carried).rejects.toThrow("may have answered");
+    expect(attempt.wasSent).toBe(true);
+  }
+
   readonly #call: WorkerHost["call"] = async ({ signal }, inner) => {
     const call = { id: "req_1" } as Call;
     inner.begins(call);
-    const { number: line } = batchLine.get(call)!;
+    const { number: line, attempt, lost } = batchLine.get(call)!;
+    if (lost) {
+      this.lost.push([line, attempt + 1]);
+      expect(HELD_BEFORE.get(call)).toBe("lost");
+      await this.#carry(call);
+      onBooked.get(call)!(LOST_COST);
+      return new Response("{}", { status: 502 });
+    }
     this.asked.push(line);
     this.open++;
     const gone = Promise.withResolvers<Answer>();
@@ -168,7 +188,8 @@ test("a runner whose batch another one has writes nothing more, and the other as
   expect(sorted(scene.asked)).toEqual(all(40));
   expect(lost).toBeGreaterThan(0);
   expect(scene.batch).toMatchObject({ state: "done", done: 40 - lost, failed: lost });
-  expect(scene.batch.cost).toBe((40 - lost) * COST);
+  expect(scene.lost.length).toBe(lost);
+  expect(scene.batch.cost).toBe((40 - lost) * COST + lost * LOST_COST);
 });
 
 test("a runner that hears that it is stale ends, and its lines with it", async () => {
@@ -239,7 +260,8 @@ test("what the books have of a line whose result was lost is counted, and what w
   ];
   await second.run();
   expect(Object.fromEntries(scene.results)).toEqual({ 1: "upstream_lost", 2: "200", 3: "upstream_lost" });
-  expect(scene.batch).toMatchObject({ cost: 100 + COST, usage: { input: 3, output: 4 } });
+  expect(scene.lost).toEqual([[3, 1]]);
+  expect(scene.batch).toMatchObject({ cost: 100 + COST + LOST_COST, usage: { input: 3, output: 4 } });
 });
 
 test("a keeper that is away holds a batch up, and ends no line of it", async () => {

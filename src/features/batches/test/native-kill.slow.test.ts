@@ -73,14 +73,16 @@ test("no twin, and each line once", async () => {
     );
     gateway.signal("SIGTERM");
     await gateway.exited;
-    const { costs, granted, drawn } = house.books();
+    const { costs, granted, drawn, unexplained } = house.books();
     for (const [at, id] of ids.entries()) {
       const batch = [...host.billed.keys()].filter((text) => text.startsWith(`${at}/`)).length;
       // 30 tokens in and 50 out at $1 and $2 a million, and half of it.
       expect([id, costs.get(id)]).toEqual([id, (batch * 65 * DOLLAR) / 1_000_000]);
     }
     expect([granted, drawn]).toEqual([0, 0]);
-    console.log(`${ids.length * LINES} lines, ${lost} upstream_lost, ${host.batches.length} batches`);
+    console.log(
+      `${ids.length * LINES} lines, ${lost} upstream_lost, ${host.batches.length} batches, ${unexplained / DOLLAR} dollars assumed without a call`,
+    );
   } finally {
     await house.end();
     host.stop();

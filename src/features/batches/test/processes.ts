@@ -122,7 +122,7 @@ export class House {
   }
 
   /** What the store has of batches, of which no gateway runs. */
-  books(): { costs: Map<string, number>; granted: number; drawn: number } {
+  books(): { costs: Map<string, number>; granted: number; drawn: number; unexplained: number } {
     const db = new Database(join(this.state, "weir.db"), { readonly: true });
     const costs = new Map<string, number>();
     for (const { batch, cost } of db
@@ -134,8 +134,10 @@ export class House {
     const one = (sql: string) => Number(Object.values(db.query<object, []>(sql).get()!)[0]);
     const granted = one("SELECT SUM(granted) FROM accounts");
     const drawn = one("SELECT COUNT(*) FROM grants WHERE amount <> 0");
+    // What is assumed, and no record of a call explains.
+    const unexplained = one("SELECT coalesce(SUM(amount), 0) FROM assumptions");
     db.close();
-    return { costs, granted, drawn };
+    return { costs, granted, drawn, unexplained };
   }
 
   async end(): Promise<void> {

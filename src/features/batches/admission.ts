@@ -6,6 +6,7 @@ import type { GatewayError } from "../../core/error.ts";
 import type { Format } from "../../core/format.ts";
 import type { WorkerHost } from "../../gateway/seams.ts";
 import type { Nano } from "../../ledger/money.ts";
+import type { Need } from "./waiting.ts";
 import { checkLine, isFault } from "./lines/check-line.ts";
 import { readLines } from "./lines/read-lines.ts";
 import { lineSizer } from "./lines/size-line.ts";
@@ -25,50 +26,46 @@ export interface Asked {
   readonly input: KeptFile;
 }
 
-/** Of the budget that lacks most. Nano-dollars. */
-export interface Excess {
-  readonly needed: Nano;
-  readonly left: Nano;
-  readonly isTold: boolean;
-}
-
-/** @throws GatewayError 429 with both sums, if the batch is small enough to be added up while its client waits */
-export type Fits = (asked: Asked, principal: Principal | undefined) => Promise<void>;
+/**
+ * What the lines that wait may need.
+ * @returns undefined: they are added up when they are checked, after the answer to the client, or are not held to a sum
+ * @throws GatewayError if the books cannot be read
+ */
+export type Foresee = (asked: Asked, principal: Principal | undefined) => Promise<Need[] | undefined>;
 
 /** Larger inputs are added up when they are checked, after the answer to the client. Bytes. */
 const AT_ONCE_BYTES = 4 * 1024 * 1024;
 /** Lines between which calls of clients have their turn. */
 const SLICE = 100;
 
-/** See {@link Fits}. */
-export async function assertFits(
+/** See {@link Foresee}. */
+export async function foresee(
   asked: Asked,
   principal: Principal | undefined,
   files: KeptFiles,
   costs: Costs,
   settings: AdmitSettings,
-): Promise<void> {
-  if (asked.input.bytes > AT_ONCE_BYTES) return;
-  const excess = await excessOf(asked, principal, files, costs, settings);
-  if (excess) throw sayExcess(excess);
+): Promise<Need[] | undefined> {
+  if (asked.input.bytes > AT_ONCE_BYTES) return undefined;
+  return needsOf(asked, principal, files, costs, settings);
 }
 
-export function sayExcess({ needed, left, isTold }: Excess): GatewayError {
+export function sayExcess({ needed, left, isTold }: Need): GatewayError {
   return aboveBudget(needed, isTold ? left : undefined);
 }
 
 /**
  * Adds up what the lines may cost, for each hard budget those that it counts. A line that its own check or the gateway would refuse
  * costs nothing.
- * @returns undefined if the lines fit, or are not held to a sum @throws GatewayError if the books cannot be read
+ * @returns undefined if the lines are not held to a sum @throws GatewayError if the books cannot be read
  */
-export async function excessOf(
+export async function needsOf(
   { endpoint, input }: Asked,
   principal: Principal | undefined,
   files: KeptFiles,
   { bound, ledger }: Costs,
   { admit, discount, outputShare }: AdmitSettings,
-): Promise<Excess | undefined> {
+): Promise<Need[] | undefined> {
   if (admit === "lines") return undefined;
   const budgets = await ledger.budgetsLeft?.();
   if (!budgets || budgets.size === 0) return undefined;
@@ -87,11 +84,10 @@ export async function excessOf(
       for (const id of found.budgets) sums.set(id, (sums.get(id) ?? 0) + found.cost);
     if (number % SLICE === 0) await Bun.sleep(0);
   }
-  const lacks = [...budgets].flatMap(([id, { left, isTold }]) => {
-    const needed = sums.get(id) ?? 0;
-    return needed > left ? [{ needed, left, isTold }] : [];
+  return [...budgets].flatMap(([budget, { left, isTold }]) => {
+    const needed = sums.get(budget) ?? 0;
+    return needed > 0 ? [{ budget, needed, left, isTold }] : [];
   });
-  return lacks.sort((a, b) => b.needed - b.left - (a.needed - a.left))[0];
 }
 
 function sizeIn(sizeOfLine: (body: Uint8Array) => RequestSize, body: Uint8Array): RequestSize | undefined {

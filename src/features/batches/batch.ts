@@ -97,6 +97,10 @@ export interface Batch {
   readonly faults: readonly LineFault[];
   readonly usage: BatchUsage;
   readonly cost: Nano;
+  /** What all lines may need of hard budgets, by their ids. Absent: it is not known, or the lines are not held to a sum. */
+  readonly reserved?: Readonly<Record<string, Nano>>;
+  /** Tokens of the input, by its size. Absent in batches of earlier versions. */
+  readonly tokens?: number;
   /** Part of budgets that running lines hold. */
   readonly held: Nano;
   /** Why it is paused or refused: one sentence. */

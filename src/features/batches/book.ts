@@ -3,7 +3,8 @@ import type { KeeperHost } from "../../keeper/seams.ts";
 import type { Sql, SqlValue } from "../../keeper/store/sql.ts";
 import { type Batch, isEnd, mayMove, moved, phase } from "./batch.ts";
 import { bookedIn, forgetBooked } from "./booked.ts";
-import type { BatchAnswer, BatchAsk, Page, Progress, RunnerId } from "./messages.ts";
+import { excessIn, queuedIn, reservedBy } from "./waiting.ts";
+import type { BatchAnswer, BatchAsk, NewRow, Page, Progress, RunnerId } from "./messages.ts";
 import { countChange } from "./count-change.ts";
 import type { Owner, Seer } from "./owner.ts";
 
@@ -34,20 +35,46 @@ export class BatchBook {
     this.#host = host;
   }
 
-  /** @param most batches of a key that may be open @returns the batch, or that there are too many */
-  create({ batch, owner, most }: Extract<BatchAsk, { create: unknown }>["create"]): Promise<BatchAnswer> {
+  /** @returns the batch, or what does not suffice for it */
+  create({ batch: made, owner, most, queued, needs }: NewRow): Promise<BatchAnswer> {
     return this.#host.write(async (sql) => {
       const [{ open } = { open: 0 }] = await sql.all<{ open: number | string }>(
         `SELECT COUNT(*) AS open FROM batches WHERE ended IS NULL AND path = $1 AND key_id IS NOT DISTINCT FROM $2`,
         [owner.path, owner.key ?? null],
       );
       if (Number(open) >= most) return { refused: "batch_limit" };
+      const waiting = await queuedIn(sql, owner);
+      if (waiting + (made.tokens ?? 0) > queued) return { queued: waiting };
+      const excess = await excessIn(sql, needs ?? [], made.id);
+      if (excess) return { excess };
+      const batch = { ...made, ...(needs && { reserved: reservedBy(needs) }) };
       const { id, path, key, person, createdAt } = batch;
       await sql.run(
         `INSERT INTO batches (id, path, key_id, person, created, ended, fence, node, lease, batch)
          VALUES ($1, $2, $3, $4, $5, $6, 0, '', 0, $7)`,
-        [id, path, key ?? null, person ?? null, createdAt, null, JSON.stringify({ batch, owner })],
+        [
+          id,
+          path,
+          key ?? null,
+          person ?? null,
+          createdAt,
+          batch.endedAt ?? null,
+          JSON.stringify({ batch, owner }),
+        ],
       );
+      return { batch };
+    });
+  }
+
+  /** @returns the batch, that a hard budget does not suffice for it, or that the runner is not the last one */
+  reserve({ id, fence, needs }: Extract<BatchAsk, { reserve: unknown }>["reserve"]): Promise<BatchAnswer> {
+    return this.#host.write(async (sql) => {
+      const kept = await keptIn(sql, id, {});
+      if (!kept || kept.fence !== fence) return { refused: "stale" };
+      const excess = await excessIn(sql, needs, id);
+      if (excess) return { excess };
+      const batch = { ...kept.batch, reserved: reservedBy(needs) };
+      await write(sql, kept, batch);
       return { batch };
     });
   }

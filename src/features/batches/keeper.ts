@@ -89,6 +89,7 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
   #answerTo(ask: BatchAsk, worker: Worker): Promise<BatchAnswer> {
     const book = this.#book;
     if ("create" in ask) return book.create(ask.create);
+    if ("reserve" in ask) return book.reserve(ask.reserve);
     if ("get" in ask) return book.get(ask.get.id, ask.get.seer);
     if ("list" in ask) return book.list(ask.list.seer, ask.list);
     if ("cancel" in ask) return book.cancel(ask.cancel.id, ask.cancel.seer);

@@ -2,6 +2,7 @@
 import type { Batch, State } from "./batch.ts";
 import type { Booked } from "./booked.ts";
 import type { Owner, Seer } from "./owner.ts";
+import type { Need } from "./waiting.ts";
 
 /** What a runner tells of a batch. Numbers replace those of before. */
 export interface Progress {
@@ -34,9 +35,22 @@ export interface Page {
   readonly before?: string;
 }
 
+export interface NewRow {
+  readonly batch: Batch;
+  readonly owner: Owner;
+  /** Batches of a key that may be open. */
+  readonly most: number;
+  /** Tokens of a key that may wait. */
+  readonly queued: number;
+  /** Absent: they are not known yet. */
+  readonly needs?: readonly Need[];
+}
+
 /** A question of a worker; its one member says what it is about. */
 export type BatchAsk =
-  | { readonly create: { readonly batch: Batch; readonly owner: Owner; readonly most: number } }
+  | { readonly create: NewRow }
+  /** The lines of a large input are added up. */
+  | { readonly reserve: RunnerId & { readonly needs: readonly Need[] } }
   | { readonly get: { readonly id: string; readonly seer: Seer } }
   | { readonly list: Page & { readonly seer: Seer } }
   | { readonly cancel: { readonly id: string; readonly seer: Seer } }
@@ -55,6 +69,10 @@ export type BatchAnswer =
   | { readonly fence: number; readonly until: number }
   | { readonly booked: readonly Booked[] }
   | { readonly none: true }
+  /** A hard budget does not suffice for the batch beside those that wait. */
+  | { readonly excess: Need }
+  /** Tokens of the key that wait already. */
+  | { readonly queued: number }
   | { readonly refused: "batch_limit" | "ended" | "running" | "stale"; readonly batch?: Batch };
 
 /** A runner of a batch: the id of the batch, and the fencing number. */

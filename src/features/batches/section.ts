@@ -133,6 +133,12 @@ export const batchesSection = section(
             default: 20,
             description: "Most batches of a key that have not ended.",
           }),
+          queuedTokens: Type.String({
+            pattern: "^[1-9][0-9]{0,8}[kM]?$",
+            default: "50M",
+            description:
+              "Most tokens of the lines of a key that wait: `50M` for 50 million. A token is expected for four bytes of an input. A batch above it is refused.",
+          }),
         },
         { ...CLOSED, default: {}, description: "How much clients may have wait." },
       ),
@@ -145,6 +151,11 @@ export const batchesSection = section(
       timeMs(text) <= LONGEST_MS ? [] : [{ path: ["batches", "window"], clause: "must be at most 30d" }],
   },
 );
+
+/** @param text such as `500k`, `50M` */
+export function tokensOf(text: string): number {
+  return Number.parseInt(text, 10) * ({ k: 1_000, M: 1_000_000 }[text.at(-1)!] ?? 1);
+}
 
 /** @param text such as `90m`, `24h`, `2d` */
 export function timeMs(text: string): number {

@@ -5,14 +5,14 @@ import type { Channel } from "../../core/channel.ts";
 import type { Recorder } from "../../core/column.ts";
 import type { OwnRoute, Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import { bytesIn } from "../../config/sections/amounts.ts";
-import type { Fits } from "./admission.ts";
+import type { Foresee } from "./admission.ts";
 import type { Asks } from "./asks.ts";
 import { batchId, onBooked } from "./columns.ts";
 import { ROUTES } from "./declarations.ts";
 import type { BatchAnswer, BatchAsk, BatchesDown, BatchesUp } from "./messages.ts";
 import type { Running } from "./run/running.ts";
 import { Traffic } from "./run/traffic.ts";
-import { batchesSection } from "./section.ts";
+import { batchesSection, tokensOf } from "./section.ts";
 
 /** How often the leases of runners are renewed, which last 10 s. */
 const RENEW_MS = 3_000;
@@ -46,15 +46,16 @@ class BatchesWorker implements WorkerPart {
     const settings = batchesSection.of(config);
     const { on, share, window } = settings;
     if (!on) return undefined;
-    const limits = { ...settings.limits, bytes: bytesIn(settings.limits.bytes) };
+    const { bytes, queuedTokens } = settings.limits;
+    const limits = { ...settings.limits, bytes: bytesIn(bytes), queuedTokens: tokensOf(queuedTokens) };
     const files = () => {
       const found = keptFiles.get(this.#host.offers);
       if (found) return found;
       throw new GatewayError("invalid-request", "The gateway keeps no files, which batches need.");
     };
-    const fits: Fits = async (batch, principal) => {
-      const { assertFits } = await import("./admission.ts");
-      await assertFits(batch, principal, files(), this.#host, settings);
+    const foresee: Foresee = async (batch, principal) => {
+      const admission = await import("./admission.ts");
+      return admission.foresee(batch, principal, files(), this.#host, settings);
     };
     const asks = { ask: (ask: BatchAsk) => this.#ask(ask) };
     const routes = ROUTES.map((route): OwnRoute => {
@@ -63,7 +64,7 @@ class BatchesWorker implements WorkerPart {
         ...{ method, path, id, summary, isShared: true },
         async handle(request, visit) {
           const { answer } = await import("./routes/routes.ts");
-          return answer(route, { asks, files, share, window, limits, fits }, request, visit);
+          return answer(route, { asks, files, share, window, limits, foresee }, request, visit);
         },
       };
     });
@@ -126,6 +127,7 @@ class BatchesWorker implements WorkerPart {
           traffic: this.#traffic,
           files: () => keptFiles.get(this.#host.offers),
           tell: (progress) => this.#ask({ progress }),
+          reserve: (reserve) => this.#ask({ reserve }),
           booked: (id) => this.#ask({ booked: { id } }),
           again: (again) => this.#ask({ again }),
           gone: (gone) => this.#channel.isUp && this.#channel.send({ gone }),

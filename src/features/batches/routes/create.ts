@@ -3,9 +3,10 @@ import { GatewayError, invalidRequest } from "../../../core/error.ts";
 import type { KeptFile, KeptFiles } from "../../../core/kept-files.ts";
 import type { Principal } from "../../../core/principal.ts";
 import type { Visit } from "../../../gateway/seams.ts";
-import type { Fits } from "../admission.ts";
+import { type Foresee, sayExcess } from "../admission.ts";
 import type { Asks } from "../asks.ts";
-import type { Batch } from "../batch.ts";
+import { type Batch, moved } from "../batch.ts";
+import type { NewRow } from "../messages.ts";
 import type { Conversion } from "../lines/requests.ts";
 import { ownerOf, type Seer, seerOf } from "../owner.ts";
 import { timeMs } from "../section.ts";
@@ -15,8 +16,10 @@ import {
   batchNotFound,
   inputTooLarge,
   tooManyBatches,
+  tooManyTokens,
   unsupportedEndpoint,
 } from "../shapes/errors.ts";
+import { tokensIn } from "../waiting.ts";
 import { createKeptId } from "../../../core/kept-id.ts";
 import { batchIdIn } from "../shapes/ids.ts";
 import type { ListPage } from "../shapes/pages.ts";
@@ -29,8 +32,13 @@ export interface Batches {
   /** Longest time of a batch: `24h`. */
   readonly window: string;
   /** Of the config. */
-  readonly limits: { readonly lines: number; readonly bytes: number; readonly perKey: number };
-  readonly fits: Fits;
+  readonly limits: {
+    readonly lines: number;
+    readonly bytes: number;
+    readonly perKey: number;
+    readonly queuedTokens: number;
+  };
+  readonly foresee: Foresee;
   /** That of the batch which the request makes. @throws GatewayError 400 */
   priority(this: void): number;
 }
@@ -70,20 +78,21 @@ export interface NewBatch {
 
 /** @throws GatewayError 400 for a priority that is none; 429 for too many batches, and for one that does not fit a hard budget; 413 for an input that is too large */
 export async function createBatch(
-  { asks, files, limits: { perKey, bytes }, fits, priority: priorityOf }: Batches,
+  { asks, files, limits: { perKey, bytes, queuedTokens }, foresee, priority: priorityOf }: Batches,
   { principal, address }: Asking,
   { endpoint, input, window, metadata = {}, name, isInline }: NewBatch,
 ): Promise<Batch> {
   if (!isInline && input.bytes > bytes) throw inputTooLarge(bytes);
-  let priority: number;
-  try {
-    priority = priorityOf();
-    await fits({ endpoint, input }, principal);
-  } catch (thrown) {
-    // Its client cannot name the file, and so not delete it.
-    if (isInline) await files().remove(input.id);
+  // The client of a body cannot name its file, and so not delete it.
+  const forget = async () => void (isInline && (await files().remove(input.id)));
+  const asked = async () => ({
+    priority: priorityOf(),
+    needs: await foresee({ endpoint, input }, principal),
+  });
+  const { priority, needs } = await asked().catch(async (thrown: unknown) => {
+    await forget();
     throw thrown;
-  }
+  });
   const createdAt = Date.now();
   const owner = ownerOf(principal, address);
   const { path, key, person } = owner;
@@ -97,17 +106,39 @@ export async function createBatch(
     ...{ inputFile: input.id, lines: 0, done: 0, failed: 0, cancelled: 0, late: 0 },
     ...{ createdAt, deadline: createdAt + window, expiresAt: createdAt + window + RESULTS_MS, faults: [] },
     ...{ usage: { input: 0, cached: 0, output: 0, reasoning: 0 }, cost: 0, held: 0 },
+    tokens: tokensIn(input.bytes),
   };
   await files().hold(input.id, batch.id);
   try {
-    const answer = await asks.ask({ create: { batch, owner, most: perKey } });
+    const row = { batch, owner, most: perKey, queued: queuedTokens, ...(needs && { needs }) };
+    const answer = await asks.ask({ create: row });
     if ("batch" in answer && answer.batch) return answer.batch;
+    await files().release(input.id, batch.id);
+    if ("excess" in answer) throw sayExcess(answer.excess);
+    if ("queued" in answer) {
+      const fault = tooManyTokens(tokensIn(input.bytes), answer.queued, queuedTokens);
+      if (isInline) throw fault;
+      return await madeRefused(asks, row, fault);
+    }
+    throw tooManyBatches(perKey, LIMIT_RETRY);
   } catch (thrown) {
     await files().release(input.id, batch.id);
+    await forget();
     throw thrown;
   }
-  await files().release(input.id, batch.id);
-  throw tooManyBatches(perKey, LIMIT_RETRY);
+}
+
+/** OpenAI's clients expect a batch that has failed. @throws the fault if the key has too many batches as well */
+async function madeRefused(
+  asks: Batches["asks"],
+  row: NewRow,
+  { code = "", message }: GatewayError,
+): Promise<Batch> {
+  const faults = [{ code, message }];
+  const batch = moved({ ...row.batch, faults }, "refused", row.batch.createdAt, message);
+  const answer = await asks.ask({ create: { ...row, batch, queued: Number.MAX_SAFE_INTEGER } });
+  if (!("batch" in answer) || !answer.batch) throw tooManyBatches(row.most, LIMIT_RETRY);
+  return answer.batch;
 }
 
 /** Keeps the requests of a body as the input of a batch. @throws GatewayError, and nothing is kept */

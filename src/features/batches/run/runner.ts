@@ -2,13 +2,14 @@
 import { mkdir, rm } from "node:fs/promises";
 import type { KeptFiles } from "../../../core/kept-files.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
-import { type AdmitSettings, type Costs, excessOf, sayExcess } from "../admission.ts";
+import { type AdmitSettings, type Costs, needsOf, sayExcess } from "../admission.ts";
 import { type Batch, isEnd, type LineFault, phase } from "../batch.ts";
 import type { Booked } from "../booked.ts";
 import { Journal } from "../journal/journal.ts";
 import type { BatchAnswer, Progress, Run, RunnerId } from "../messages.ts";
 import { NativeRun, type NativeSettings } from "../native/native-run.ts";
 import { bookedTo, callerOf } from "../owner.ts";
+import type { Need } from "../waiting.ts";
 import { atDiscount } from "./discount.ts";
 import { Ends, Left } from "./ends.ts";
 import { checkedInput, inputOf } from "./input.ts";
@@ -39,6 +40,8 @@ export interface RunnerOptions {
   readonly ends?: Ends;
   /** Tells the keeper. */
   tell(progress: Progress & RunnerId): Promise<BatchAnswer>;
+  /** Has the keeper reserve what the lines may need. */
+  reserve(asked: RunnerId & { readonly needs: readonly Need[] }): Promise<BatchAnswer>;
   /** Asks the keeper what the books have of lines. @param id of the batch */
   booked(id: string): Promise<BatchAnswer>;
 }
@@ -171,18 +174,35 @@ export class Runner {
   async #excess(): Promise<readonly LineFault[]> {
     const { host, files, run, settings } = this.#options;
     const { admit, discount = 0, outputShare = 1 } = settings;
+    // A small one was added up when it was made.
+    if (this.#batch.reserved) return [];
     const principal = callerOf(run.owner, host);
     const { bound, ledger } = host;
     if (!admit || !bound || !ledger || principal === "gone") return [];
     const input = await ownFile(files, this.#batch.inputFile);
     const { endpoint } = this.#batch;
     const costs = { bound, ledger };
-    const found = await excessOf({ endpoint, input }, principal, files, costs, {
+    const needs = await needsOf({ endpoint, input }, principal, files, costs, {
       admit,
       discount,
       outputShare,
     });
-    return found ? [{ code: "insufficient_quota", message: sayExcess(found).message }] : [];
+    if (!needs) return [];
+    const excess = await this.#reserve(needs);
+    return excess ? [{ code: "insufficient_quota", message: sayExcess(excess).message }] : [];
+  }
+
+  /** Waits for the keeper. @returns the budget that does not suffice @throws Left */
+  async #reserve(needs: readonly Need[]): Promise<Need | undefined> {
+    const { id, fence } = this;
+    for (;;) {
+      const answer = await this.#options.reserve({ id, fence, needs }).catch(() => undefined);
+      if (answer && "excess" in answer) return answer.excess;
+      if (answer && "batch" in answer) return undefined;
+      if (answer) this.lose();
+      if (this.left.aborted) throw new Left();
+      await sleep(AWAY_MS, this.left);
+    }
   }
 
   async #lines(journal: Journal, seal: LineSeal): Promise<void> {

@@ -17,7 +17,7 @@ const AWAY_MS = 500;
 
 type Settings = ReturnType<typeof batchesSection.of>;
 
-export interface RunningOptions extends Pick<RunnerOptions, "tell" | "booked"> {
+export interface RunningOptions extends Pick<RunnerOptions, "tell" | "booked" | "reserve"> {
   readonly host: WorkerHost;
   /** Asks the keeper for the number of another runner, behind a fault. */
   again(of: RunnerId): Promise<BatchAnswer>;
@@ -95,14 +95,14 @@ export class Running {
 
   async #run(first: Run): Promise<void> {
     this.#pressure.watch();
-    const { host, tell, booked, gone } = this.#options;
+    const { host, tell, booked, reserve, gone } = this.#options;
     let next: Run | undefined = first;
     for (let faults = 0; next; faults++) {
       const run: Run = next;
       const files = this.#options.files();
       if (!files) throw new Error("the gateway keeps no files, which batches need");
       const runner = new Runner({
-        ...{ run, host, tell, booked, files, slots: this.#slots },
+        ...{ run, host, tell, booked, reserve, files, slots: this.#slots },
         settings: { ...this.#settings, native: this.#settings },
       });
       this.#runners.set(runner.id, runner);

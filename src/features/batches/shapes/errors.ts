@@ -36,6 +36,17 @@ export function tooManyBatches(most: number, seconds: number): GatewayError {
   return new GatewayError("rate-limited", message, { code: "batch_limit", retryAfter });
 }
 
+/** @param tokens of the batch @param waiting those of the key's batches that wait @param most of a key */
+export function tooManyTokens(tokens: number, waiting: number, most: number): GatewayError {
+  const number = (count: number) => count.toLocaleString("en");
+  const message = `The batch has about ${number(tokens)} tokens, and ${number(waiting)} of the key wait; its limit is ${number(most)}.`;
+  const isEver = tokens > most;
+  return new GatewayError("rate-limited", message, {
+    code: "token_limit_exceeded",
+    ...(isEver ? { shouldRetry: false } : { retryAfter: MOST_WAIT }),
+  });
+}
+
 /** @param needed what the batch may cost at most @param left of the budget; undefined: clients do not see it */
 export function aboveBudget(needed: Nano, left: Nano | undefined): GatewayError {
   const rest = left === undefined ? "its budget does not suffice" : `${sayNano(left)} of the budget are left`;

@@ -57,7 +57,7 @@ function batch(at: number, path: string, more: Partial<Batch> = {}): Batch {
 }
 
 async function made(of: Batch): Promise<string> {
-  await book.create({ batch: of, owner: { path: of.path, address: "127.0.0.1" }, most: 10_000 });
+  await book.create({ batch: of, owner: { path: of.path, address: "127.0.0.1" }, most: 10_000, queued: 1e9 });
   return of.id;
 }
 

@@ -95,6 +95,7 @@ class Scene {
       settings: { retries: 3, again, limits: { lines: 100_000 } },
       ends: new Ends(graces),
       tell: async (progress) => this.#tell(progress),
+      reserve: async () => ({ batch: this.batch }),
       booked: async () => ({ booked: this.booked }),
     });
   }

@@ -103,6 +103,8 @@ export interface Batch {
   readonly tokens?: number;
   /** Part of budgets that running lines hold. */
   readonly held: Nano;
+  /** Parts of answers that the format of a reader could not carry when it read all results, by the vendor of its API. */
+  readonly losses?: Readonly<Record<string, number>>;
   /** Why it is paused or refused: one sentence. */
   readonly reason?: string;
 }

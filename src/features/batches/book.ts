@@ -130,6 +130,17 @@ export class BatchBook {
     });
   }
 
+  /** Notes what the format of a reader could not carry. The batch has ended. */
+  lost({ id, reader, sum }: Extract<BatchAsk, { lost: unknown }>["lost"]): Promise<BatchAnswer> {
+    return this.#host.write(async (sql) => {
+      const kept = await keptIn(sql, id, {});
+      if (!kept || !isEnd(kept.batch.state)) return { none: true };
+      const batch = { ...kept.batch, losses: { ...kept.batch.losses, [reader]: sum } };
+      await write(sql, kept, batch);
+      return { batch };
+    });
+  }
+
   /** What a runner tells. @returns the batch, or that the runner is not the last one */
   async progress(id: string, fence: number, { to, facts }: Progress): Promise<BatchAnswer> {
     let before: Batch | undefined;

@@ -94,6 +94,7 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
     if ("list" in ask) return book.list(ask.list.seer, ask.list);
     if ("cancel" in ask) return book.cancel(ask.cancel.id, ask.cancel.seer);
     if ("remove" in ask) return book.remove(ask.remove.id, ask.remove.seer);
+    if ("lost" in ask) return book.lost(ask.lost);
     if ("booked" in ask) return book.booked(ask.booked.id);
     if ("again" in ask) return this.#again(ask.again, worker);
     return book.progress(ask.progress.id, ask.progress.fence, ask.progress);

@@ -57,6 +57,8 @@ export type BatchAsk =
   | { readonly remove: { readonly id: string; readonly seer: Seer } }
   /** A runner that a fault has stopped goes on: as another one, because its journal may end in a broken record. */
   | { readonly again: RunnerId }
+  /** What the format of a reader could not carry of all results. @param reader a vendor */
+  | { readonly lost: { readonly id: string; readonly reader: string; readonly sum: number } }
   /** What the books have of its lines. */
   | { readonly booked: { readonly id: string } }
   | { readonly progress: Progress & RunnerId };

@@ -6,6 +6,11 @@ export const batchLines = counter(
   ["outcome"],
   "Lines of batches that have ended: done, failed, cancelled or late.",
 );
+export const batchLosses = counter(
+  "weir_batch_losses_total",
+  ["code"],
+  "Parts of answers of batches that the format of their reader could not carry, each time that they are read.",
+);
 export const batchesEnded = counter(
   "weir_batches_total",
   ["status"],

@@ -1,18 +1,24 @@
 /** The part of a gateway that makes and runs batches. The code that does it is loaded with the first request or batch. */
 import { GatewayError } from "../../core/error.ts";
-import { keptFiles } from "../../core/kept-files.ts";
+import { fileForms } from "../../core/file-forms.ts";
+import { type KeptFiles, keptFiles } from "../../core/kept-files.ts";
 import type { Channel } from "../../core/channel.ts";
 import type { Recorder } from "../../core/column.ts";
 import type { OwnRoute, Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import { bytesIn } from "../../config/sections/amounts.ts";
 import type { Foresee } from "./admission.ts";
 import type { Asks } from "./asks.ts";
+import type { Batch } from "./batch.ts";
 import { batchId, onBooked } from "./columns.ts";
 import { ROUTES } from "./declarations.ts";
 import type { BatchAnswer, BatchAsk, BatchesDown, BatchesUp } from "./messages.ts";
+import { batchLosses } from "./metrics.ts";
+import type { Batches } from "./routes/create.ts";
+import type { Losses } from "./routes/losses.ts";
 import type { Running } from "./run/running.ts";
 import { Traffic } from "./run/traffic.ts";
 import { batchesSection, tokensOf } from "./section.ts";
+import type { Dialect } from "./shapes/ids.ts";
 
 /** How often the leases of runners are renewed, which last 10 s. */
 const RENEW_MS = 3_000;
@@ -48,27 +54,50 @@ class BatchesWorker implements WorkerPart {
     if (!on) return undefined;
     const { bytes, queuedTokens } = settings.limits;
     const limits = { ...settings.limits, bytes: bytesIn(bytes), queuedTokens: tokensOf(queuedTokens) };
-    const files = () => {
-      const found = keptFiles.get(this.#host.offers);
-      if (found) return found;
-      throw new GatewayError("invalid-request", "The gateway keeps no files, which batches need.");
-    };
+    const files = () => this.#files();
     const foresee: Foresee = async (batch, principal) => {
       const admission = await import("./admission.ts");
       return admission.foresee(batch, principal, files(), this.#host, settings);
     };
     const asks = { ask: (ask: BatchAsk) => this.#ask(ask) };
+    const lose = (...losses: Parameters<Batches["lose"]>) => this.#lose(...losses);
     const routes = ROUTES.map((route): OwnRoute => {
       const { method, path, id, summary } = route;
       return {
         ...{ method, path, id, summary, isShared: true },
         async handle(request, visit) {
           const { answer } = await import("./routes/routes.ts");
-          return answer(route, { asks, files, share, window, limits, foresee }, request, visit);
+          return answer(route, { asks, files, share, window, limits, foresee, lose }, request, visit);
         },
       };
     });
     return { routes };
+  }
+
+  #files(): KeptFiles {
+    const found = keptFiles.get(this.#host.offers);
+    if (found) return found;
+    throw new GatewayError("invalid-request", "The gateway keeps no files, which batches need.");
+  }
+
+  /** Results in the form of whose API downloads them. */
+  #offerForms(): void {
+    const batches: Pick<Batches, "asks" | "files" | "lose"> = {
+      asks: { ask: (ask) => this.#ask(ask) },
+      files: () => this.#files(),
+      lose: (...losses) => this.#lose(...losses),
+    };
+    fileForms.set(this.#host.offers, {
+      formOf: async (file, reader, url) =>
+        this.#isOn ? (await import("./routes/file-form.ts")).formOf(batches, file, reader, url) : undefined,
+    });
+  }
+
+  /** The batch has the losses of the last time that it was read, as a client may read it often. */
+  #lose({ id, losses: known }: Batch, reader: Dialect, { counts, sum }: Losses): void {
+    for (const [code, count] of counts) this.#host.meter.add(batchLosses, [code], count);
+    // The answer has been read, and does not depend on the keeper.
+    if (sum !== (known?.[reader] ?? 0)) void this.#ask({ lost: { id, reader, sum } }).catch(() => {});
   }
 
   async #ask(ask: BatchAsk): Promise<BatchAnswer> {
@@ -80,6 +109,7 @@ class BatchesWorker implements WorkerPart {
   serves(config: object): void {
     this.#config = config;
     this.#isOn = batchesSection.of(config).on;
+    if (this.#isOn && !fileForms.get(this.#host.offers)) this.#offerForms();
     void this.#running?.then((running) => running.configure(batchesSection.of(config)));
     void this.#ready();
   }

@@ -1,6 +1,7 @@
 /** What serves files in a worker, once one was asked for. */
 import type { Channel } from "../../core/channel.ts";
-import type { Visit } from "../../gateway/seams.ts";
+import { fileForms } from "../../core/file-forms.ts";
+import type { Visit, WorkerHost } from "../../gateway/seams.ts";
 import { Asks } from "./asks.ts";
 import type { DeclaredRoute } from "./declarations.ts";
 import type { FilesDown, FilesUp } from "./messages.ts";
@@ -11,10 +12,16 @@ import { Vault } from "./vault.ts";
 export class Serving {
   readonly vault: Vault;
   readonly #asks: Asks;
+  readonly #offers: WorkerHost["offers"];
   #limits: FileLimits;
 
-  /** @param fault logs a sentence @param config that serves now */
-  constructor(channel: Channel<FilesUp, FilesDown>, fault: (sentence: string) => void, config: object) {
+  /** @param config that serves now */
+  constructor(
+    channel: Channel<FilesUp, FilesDown>,
+    { fault, offers }: Pick<WorkerHost, "fault" | "offers">,
+    config: object,
+  ) {
+    this.#offers = offers;
     this.#asks = new Asks(channel);
     this.#limits = limitsOf(config);
     this.vault = new Vault({ asks: this.#asks, limits: () => this.#limits, fault });
@@ -39,6 +46,10 @@ export class Serving {
   }
 
   serve(route: DeclaredRoute, request: Request, visit: Visit, config: object): Promise<Response> {
-    return serve(route, request, visit, { vault: this.vault, limits: limitsOf(config) });
+    const forms = fileForms.get(this.#offers);
+    return serve(route, request, visit, {
+      ...{ vault: this.vault, limits: limitsOf(config) },
+      ...(forms && { forms }),
+    });
   }
 }

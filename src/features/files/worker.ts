@@ -69,7 +69,7 @@ class FilesWorker implements WorkerPart {
 
   async #load(): Promise<Serving> {
     this.#loading ??= import("./serving.ts").then(({ Serving }) => {
-      const serving = new Serving(this.#channel, this.#host.fault, this.#config ?? {});
+      const serving = new Serving(this.#channel, this.#host, this.#config ?? {});
       if (this.#said) serving.received(this.#said);
       return (this.#serving = serving);
     });

@@ -17,8 +17,8 @@ import {
   removeBatch,
   usualWindow,
 } from "./create.ts";
-import { contextOf, resultsOf } from "./read-results.ts";
-import { streamOf } from "./streams.ts";
+import { readResults, resultsOf } from "./read-results.ts";
+import { linesOf, streamOf } from "./streams.ts";
 
 const PATH = "/v1/messages";
 /** Limit of the vendor for a body. Bytes. */
@@ -60,11 +60,9 @@ export const results: Handle = async (batches, request, visit) => {
   const batch = await batchOf(batches, who, written);
   if (!isEnd(batch.state)) throw batchNotEnded(written);
   visit.allowSilence();
-  const context = await contextOf(batch, request.url);
-  async function* lines() {
-    for await (const line of resultsOf(batch, batches.files())) yield `${anthropicResult(line, context)}\n`;
-  }
-  return new Response(streamOf(lines()), { headers: { "content-type": "application/x-jsonl" } });
+  const reading = { batch, reader: "anthropic", url: request.url, form: anthropicResult } as const;
+  const lines = linesOf(readResults(reading, resultsOf(batch, batches.files()), batches));
+  return new Response(streamOf(lines), { headers: { "content-type": "application/x-jsonl" } });
 };
 
 /** The address at which weir was asked, for clients that follow it. */

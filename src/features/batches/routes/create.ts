@@ -21,7 +21,8 @@ import {
 } from "../shapes/errors.ts";
 import { tokensIn } from "../waiting.ts";
 import { createKeptId } from "../../../core/kept-id.ts";
-import { batchIdIn } from "../shapes/ids.ts";
+import { batchIdIn, type Dialect } from "../shapes/ids.ts";
+import type { Losses } from "./losses.ts";
 import type { ListPage } from "../shapes/pages.ts";
 
 export interface Batches {
@@ -41,6 +42,8 @@ export interface Batches {
   readonly foresee: Foresee;
   /** That of the batch which the request makes. @throws GatewayError 400 */
   priority(this: void): number;
+  /** Counts what the format of a reader could not carry of all results. */
+  lose(batch: Batch, reader: Dialect, losses: Losses): void;
 }
 
 /** Handles a request of one operation. */

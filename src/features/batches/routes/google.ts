@@ -3,7 +3,7 @@ import { GatewayError, invalidRequest } from "../../../core/error.ts";
 import { type Batch, isEnd } from "../batch.ts";
 import { fromBatch, fromKeyedLines } from "../lines/requests.ts";
 import { fileNotFound } from "../shapes/errors.ts";
-import { googleList, googleOperation, googleOperationText } from "../shapes/google.ts";
+import { googleList, googleOperation, googleOperationText, isInFile } from "../shapes/google.ts";
 import { readListPage } from "../shapes/pages.ts";
 import { googleResult } from "../shapes/results.ts";
 import {
@@ -20,7 +20,7 @@ import {
   removeBatch,
   usualWindow,
 } from "./create.ts";
-import { contextOf, orderedResults } from "./read-results.ts";
+import { orderedResults, readResults } from "./read-results.ts";
 import { streamOf } from "./streams.ts";
 
 const MOST_BODY = 256 * 1024 * 1024;
@@ -40,7 +40,7 @@ const createWith =
     const named = { ...(name !== undefined && { name }) };
     if (fileName === undefined) {
       const made = { ...named, endpoint, input: kept, window, isInline: true as const };
-      return Response.json(googleOperation(await createBatch(batches, who, made), "inline"));
+      return Response.json(googleOperation(await createBatch(batches, who, made)));
     }
     await batches.files().remove(kept.id);
     const given = await batches.files().find(fileName, who.principal);
@@ -48,7 +48,7 @@ const createWith =
     const lines = () => fromKeyedLines(batches.files().read(given), endpoint, limits);
     const input = await keepInput(batches, who, { lines });
     return Response.json(
-      googleOperation(await createBatch(batches, who, { ...named, endpoint, input, window }), "file"),
+      googleOperation(await createBatch(batches, who, { ...named, endpoint, input, window })),
     );
   };
 
@@ -78,14 +78,12 @@ export const remove: Handle = async (batches, request, visit) => {
   return Response.json({});
 };
 
-/** Results of a batch whose requests came in one body are in the operation; else they are in a file. */
+/** With all results, unless they are in a file. */
 async function operation(batches: Batches, batch: Batch, url: string): Promise<Response> {
-  if (!isEnd(batch.state)) return Response.json(googleOperation(batch, "inline"));
-  const context = await contextOf(batch, url);
-  async function* results() {
-    for await (const line of orderedResults(batch, batches.files())) yield googleResult(line, context);
-  }
-  return new Response(streamOf(googleOperationText(batch, results())), {
+  if (!isEnd(batch.state) || isInFile(batch)) return Response.json(googleOperation(batch));
+  const reading = { batch, reader: "google", url, form: googleResult } as const;
+  const results = readResults(reading, orderedResults(batch, batches.files()), batches);
+  return new Response(streamOf(googleOperationText(batch, results)), {
     headers: { "content-type": "application/json" },
   });
 }

@@ -2,9 +2,15 @@
 import { type Batch, endedLines, isEnd, phase, type State } from "../batch.ts";
 import { writeTime } from "./anthropic.ts";
 import { batchIdFor, fileIdFor } from "./ids.ts";
+import { dialectOf } from "./results.ts";
 
-/** Where the results of a batch are: a file if its requests came in one, else the operation itself. */
-export type GoogleOutput = "file" | "inline";
+/**
+ * Whether the results are in a file that the operation names: its requests were lines of Google's in a file. The operation itself
+ * has those of other batches, as clients of Google cannot know the names of their files.
+ */
+export function isInFile({ endpoint, isInline }: Batch): boolean {
+  return !isInline && dialectOf(endpoint) === "google";
+}
 
 const STATE = {
   checking: "BATCH_STATE_PENDING",
@@ -21,8 +27,8 @@ const STATE = {
 const TYPE = "type.googleapis.com/google.ai.generativelanguage.v1.";
 const FAILED_PRECONDITION = 9;
 
-/** The operation without the results that `inline` puts into it; `googleOperationText` has them. */
-export function googleOperation(batch: Batch, output: GoogleOutput) {
+/** The operation without the results that it has itself; `googleOperationText` has them. */
+export function googleOperation(batch: Batch) {
   const { state, faults, reason, name, model } = batch;
   const hasEnded = isEnd(state);
   const message = reason ?? faults[0]?.message ?? "The batch was refused.";
@@ -37,7 +43,7 @@ export function googleOperation(batch: Batch, output: GoogleOutput) {
       updateTime: writeTime(updatedAt(batch)),
       ...(batch.endedAt !== undefined && { endTime: writeTime(batch.endedAt) }),
       batchStats: statsOf(batch),
-      ...(hasEnded && state !== "refused" && outputOf(batch, output)),
+      ...(hasEnded && state !== "refused" && outputOf(batch)),
     },
     done: hasEnded,
     ...(state === "refused" && { error: { code: FAILED_PRECONDITION, message } }),
@@ -52,7 +58,7 @@ export async function* googleOperationText(
   batch: Batch,
   results: AsyncIterable<string>,
 ): AsyncGenerator<string, void> {
-  const text = JSON.stringify(googleOperation(batch, "inline"));
+  const text = JSON.stringify(googleOperation(batch));
   const list = `"${LIST}":[`;
   // No text of the batch can have it: a quote in one is escaped.
   const at = text.indexOf(`${list}]`);
@@ -73,7 +79,7 @@ export async function* googleOperationText(
 export function googleList(batches: readonly Batch[], hasMore: boolean) {
   const last = batches.at(-1);
   return {
-    operations: batches.map((batch) => googleOperation(batch, "inline")),
+    operations: batches.map((batch) => googleOperation(batch)),
     ...(hasMore && last && { nextPageToken: last.id }),
   };
 }
@@ -85,13 +91,18 @@ function embeds({ endpoint }: Batch): boolean {
   return /embed/i.test(endpoint);
 }
 
-function outputOf(batch: Batch, output: GoogleOutput) {
-  if (output === "inline") {
+function outputOf(batch: Batch) {
+  if (!isInFile(batch)) {
     const member = embeds(batch) ? "inlinedEmbedContentResponses" : LIST;
     return { output: { [member]: { [LIST]: [] } } };
   }
-  const file = batch.outputFile ?? batch.errorFile;
+  const file = resultsFile(batch);
   return file === undefined ? {} : { output: { responsesFile: fileIdFor("google", file) } };
+}
+
+/** The id of the file in which clients of Google find all results; undefined: there are none. */
+export function resultsFile({ outputFile, errorFile }: Batch): string | undefined {
+  return outputFile ?? errorFile;
 }
 
 function updatedAt({ createdAt, startedAt = 0, closingAt = 0, stoppingAt = 0, endedAt = 0 }: Batch): number {

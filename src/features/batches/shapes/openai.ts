@@ -102,13 +102,14 @@ function usageOf({ usage: { input, cached, output, reasoning } }: Batch) {
   };
 }
 
-function weirOf({ how, held, cost, state, reason }: Batch, live?: Live): JsonObject {
+function weirOf({ how, held, cost, state, reason, losses }: Batch, live?: Live): JsonObject {
   return {
     how,
     held: writeDollars(held),
     cost: writeDollars(cost),
     ...(live && { lines: { running: live.running, retried: live.retried } }),
     provider: live?.provider ?? null,
+    ...(losses && { losses: { ...losses } }),
     ...(state === "paused" && { paused: reason ?? true }),
   } satisfies Record<string, Json>;
 }

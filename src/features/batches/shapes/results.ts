@@ -53,15 +53,27 @@ export function anthropicResult(line: Uint8Array, context: ResultContext): strin
   return `{"custom_id":${id},"result":${JSON.stringify(anthropicFailure(stored))}}`;
 }
 
-/** An item of Google's inlined responses. @throws Error if the stored line is none */
-export function googleResult(line: Uint8Array, context: ResultContext): string {
+/**
+ * An item of Google's inlined responses.
+ * @param metadata of the request, JSON in one line; absent: it has a key alone
+ * @throws Error if the stored line is none
+ */
+export function googleResult(line: Uint8Array, context: ResultContext, metadata?: Uint8Array): string {
   const stored = readStored(line);
-  const metadata = JSON.stringify({ key: stored.customId });
+  const written = metadata ? textOf(metadata) : JSON.stringify({ key: stored.customId });
+  return `{${googleOutcome(stored, context)},"metadata":${written}}`;
+}
+
+/** A line of Google's files of results, without its line break. Parameters and errors as those of {@link googleResult}. */
+export function googleFileLine(line: Uint8Array, context: ResultContext, metadata?: Uint8Array): string {
+  const stored = readStored(line);
+  const more = metadata ? `,"metadata":${textOf(metadata)}` : "";
+  return `{"key":${JSON.stringify(stored.customId)},${googleOutcome(stored, context)}${more}}`;
+}
+
+function googleOutcome(stored: Stored, context: ResultContext): string {
   const response = answerFor("google", stored, context);
-  const what = response
-    ? `"response":${textOf(response)}`
-    : `"error":${JSON.stringify(googleFailure(stored))}`;
-  return `{${what},"metadata":${metadata}}`;
+  return response ? `"response":${textOf(response)}` : `"error":${JSON.stringify(googleFailure(stored))}`;
 }
 
 /** A line of OpenAI's files, without its line break. @throws Error if the stored line is none */

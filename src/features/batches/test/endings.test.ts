@@ -158,13 +158,14 @@ async function insertedWith(input: string, window: number): Promise<string> {
     read: (work) => books.read(work),
     write: (work) => books.write(work),
     count: () => {},
+    left: async () => {},
   });
   const createdAt = Date.now();
   const batch = {
     ...sampleBatch({ path: "/", lines: 0, inputFile: input.slice("file-".length), window, createdAt }),
     ...{ id: createKeptId(createdAt), deadline: createdAt + window },
   };
-  await book.create({ batch, owner: { path: "/", address: "" }, most: 100 });
+  await book.create({ batch, owner: { path: "/", address: "" }, most: 100, queued: Number.MAX_SAFE_INTEGER });
   await store.close();
   await started();
   return `batch_${batch.id}`;

@@ -6,6 +6,7 @@ import { anthropicBatch } from "../shapes/anthropic.ts";
 import {
   anthropicResult,
   dialectOf,
+  googleFileLine,
   googleResult,
   openaiResult,
   type ResultContext,
@@ -43,6 +44,14 @@ test("an answer in the reader's own format is its exact bytes", () => {
   );
   expect(googleResult(lineOf(BODY), inWords(GENERATE))).toBe(
     `{"response":${BODY},"metadata":{"key":"a\\"b"}}`,
+  );
+  expect(googleFileLine(lineOf(BODY), inWords(GENERATE))).toBe(`{"key":"a\\"b","response":${BODY}}`);
+  const metadata = Buffer.from('{"key":"other", "n":1.0}');
+  expect(googleResult(lineOf(BODY), inWords(GENERATE), metadata)).toBe(
+    `{"response":${BODY},"metadata":{"key":"other", "n":1.0}}`,
+  );
+  expect(googleFileLine(lineOf(BODY), inWords(GENERATE), metadata)).toBe(
+    `{"key":"a\\"b","response":${BODY},"metadata":{"key":"other", "n":1.0}}`,
   );
   const line = lineOf(BODY).toString().trimEnd();
   expect(openaiResult(lineOf(BODY), inWords(CHAT))).toBe(line);

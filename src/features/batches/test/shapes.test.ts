@@ -94,7 +94,7 @@ const server = Bun.serve({
     const isGoogle = request.headers.has("x-goog-api-key");
     if (pathname.startsWith("/v1/messages"))
       return Response.json(batch ? anthropicBatch(batch, VIEW) : anthropicList(all, false, VIEW));
-    if (isGoogle) return Response.json(batch ? googleOperation(batch, "inline") : googleList(all, false));
+    if (isGoogle) return Response.json(batch ? googleOperation(batch) : googleList(all, false));
     return Response.json(batch ? openaiBatch(batch) : openaiList(all, false));
   },
 });
@@ -226,7 +226,7 @@ test("Anthropic's clients see counts at the end only, and results until they are
 });
 
 test("Google's clients see the operation, its statistics, results or the reason of a refusal", async () => {
-  expect(googleOperation(BATCHES.done, "inline")).toEqual({
+  expect(googleOperation(BATCHES.done)).toEqual({
     name: `batches/${BATCHES.done.id}`,
     metadata: {
       "@type": "type.googleapis.com/google.ai.generativelanguage.v1.GenerateContentBatch",
@@ -241,16 +241,20 @@ test("Google's clients see the operation, its statistics, results or the reason 
     },
     done: true,
   });
-  const running = googleOperation(BATCHES.running, "inline");
+  const running = googleOperation(BATCHES.running);
   expect(running).toMatchObject({ done: false, metadata: { batchStats: { pendingRequestCount: "2" } } });
   expect(running.metadata).not.toHaveProperty("output");
-  expect(googleOperation(BATCHES.refused, "inline")).toMatchObject({
+  expect(googleOperation(BATCHES.refused)).toMatchObject({
     error: { code: 9, message: "Two of its lines are wrong." },
   });
-  expect(googleOperation(BATCHES.done, "file").metadata).toMatchObject({
+  const lines = { ...BATCHES.done, endpoint: "/v1beta/models/m:generateContent" };
+  expect(googleOperation(lines).metadata).toMatchObject({
     output: { responsesFile: `files/${BATCHES.done.outputFile}` },
   });
-  const embedded = { ...BATCHES.done, endpoint: "/v1beta/models/e:embedContent" };
+  expect(googleOperation({ ...lines, isInline: true }).metadata).toMatchObject({
+    output: { inlinedResponses: { inlinedResponses: [] } },
+  });
+  const embedded = { ...BATCHES.done, endpoint: "/v1beta/models/e:embedContent", isInline: true as const };
   for (const [batch, results] of [
     [{ ...BATCHES.done, name: '"inlinedResponses":[]' }, ['{"a":1.0}', '{"b":2}']],
     [embedded, []],

@@ -51,7 +51,7 @@ async function opened(): Promise<void> {
   store = sqliteStore(join(state, "weir.db"), undefined, await tablesOf(FEATURES));
   await store.open();
   books = new WorldBooks(store);
-  book = new BatchBook({ ...access(), count: () => {} });
+  book = new BatchBook({ ...access(), count: () => {}, left: async () => {} });
 }
 
 const access = () => ({
@@ -67,7 +67,12 @@ async function made(createdAt: number, endedAt?: number): Promise<string> {
     ...(endedAt === undefined ? { state: "running" } : ended),
     id: createKeptId(createdAt),
   };
-  await book.create({ batch, owner: { path: "/", address: "" }, most: BATCHES });
+  await book.create({
+    batch,
+    owner: { path: "/", address: "" },
+    most: BATCHES,
+    queued: Number.MAX_SAFE_INTEGER,
+  });
   const rows = Array.from({ length: LINES }, (_, line) => [++calls, batch.id, line + 1, 1, 7, "{}"]);
   const columns = ["number", "batch", "line", "attempt", "cost", "usage"];
   await books.write(async (sql) => {

@@ -1,5 +1,6 @@
 /** What the operations have in common. */
 import { GatewayError, invalidRequest } from "../../../core/error.ts";
+import type { FileForms } from "../../../core/file-forms.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { keptIdIn } from "../../../core/kept-id.ts";
 import type { Principal } from "../../../core/principal.ts";
@@ -11,6 +12,7 @@ import type { Vault } from "../vault.ts";
 export interface Context {
   readonly vault: Vault;
   readonly limits: FileLimits;
+  readonly forms?: FileForms;
 }
 
 /** Answers one operation. @param name the parameter in the path, decoded */

@@ -77,8 +77,14 @@ export const deleteFile: Handle = async (asked, context) => {
 };
 
 /** The bytes of a file, or a range of them. The first ones and the last ones are opened before the answer begins. */
-async function contentOf(file: FileRow, { request }: Asked, { vault }: Context): Promise<Response> {
+async function contentOf(
+  file: FileRow,
+  { request, visit }: Asked,
+  { vault, forms }: Context,
+): Promise<Response> {
   const { bytes, sha256, name } = file;
+  const formed = await forms?.formOf(file, visit.vendor, request.url);
+  if (formed) return formedContent(formed, name);
   const etag = `"${sha256}"`;
   const found = rangeOf(request.headers, bytes, etag);
   if (found === "outside")
@@ -95,24 +101,38 @@ async function contentOf(file: FileRow, { request }: Asked, { vault }: Context):
   return new Response(await bodyOf(vault.read(file, range), range), {
     status: found ? 206 : 200,
     headers: {
-      // A browser must not take a file of somebody for a page of weir.
-      "content-type": name.toLowerCase().endsWith(".jsonl")
-        ? "application/jsonl"
-        : "application/octet-stream",
-      "content-disposition": "attachment",
-      "x-content-type-options": "nosniff",
+      ...headersOf(name),
       ...{ "accept-ranges": "bytes", etag },
       ...(found && { "content-range": `bytes ${range.from}-${range.to - 1}/${bytes}` }),
     },
   });
 }
 
+/** Its length is not known before its end, so a range of it is answered with the whole, and it has no tag. */
+async function formedContent(pieces: Pieces, name: string): Promise<Response> {
+  return new Response(await bodyOf(pieces, { from: 0, to: Infinity }), {
+    headers: { ...headersOf(name), "accept-ranges": "none" },
+  });
+}
+
+function headersOf(name: string): Record<string, string> {
+  const isLines = name.toLowerCase().endsWith(".jsonl");
+  return {
+    // A browser must not take a file of somebody for a page of weir.
+    "content-type": isLines ? "application/jsonl" : "application/octet-stream",
+    "content-disposition": "attachment",
+    "x-content-type-options": "nosniff",
+  };
+}
+
+type Pieces = AsyncGenerator<Uint8Array, void, undefined>;
+
 /** Up to this length an answer is whole before it begins, and has a content-length: the runtime gives streams none. Bytes. */
 const WHOLE = 1024 * 1024;
 
 /** @throws GatewayError if the first bytes cannot be opened */
 async function bodyOf(
-  pieces: AsyncGenerator<Uint8Array, void, undefined>,
+  pieces: Pieces,
   { from, to }: ByteRange,
 ): Promise<ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>> {
   if (to - from <= WHOLE) return Buffer.concat(await Array.fromAsync(pieces));

@@ -48,6 +48,8 @@ interface Dialect {
   readonly request: string;
   readonly endpoint: string;
   idOf(item: JsonObject, index: number): string;
+  /** The `metadata` of an item goes into its line, for the results. */
+  readonly keepsMetadata?: true;
   /** What else is wrong with an item. */
   check?(item: JsonObject, index: number): GatewayError | undefined;
 }
@@ -86,7 +88,7 @@ export function fromRequests(
   });
 }
 
-/** Google's `{batch: {displayName, inputConfig: {requests: {requests: [{request, metadata: {key}}]}}}}`; a request without a key gets its index. */
+/** Google's `{batch: {displayName, inputConfig: {requests: {requests: [{request, metadata: {key}}]}}}}`; a request without a key gets its index. Metadata with more than a key is kept in the line. */
 export function fromBatch(
   body: AsyncIterable<Uint8Array>,
   endpoint: string,
@@ -95,6 +97,7 @@ export function fromBatch(
   return new ListConversion(body, limits, {
     path: [["batch"], ["inputConfig", "input_config"], ["requests"], ["requests"]],
     request: "request",
+    keepsMetadata: true,
     endpoint,
     idOf: ({ metadata }, index) => keyOf(isObject(metadata) ? metadata["key"] : undefined, index),
   });
@@ -109,6 +112,7 @@ export async function* fromKeyedLines(
   const dialect: Dialect = {
     path: [],
     request: "request",
+    keepsMetadata: true,
     endpoint,
     idOf: ({ key }, index) => keyOf(key, index),
   };
@@ -178,7 +182,16 @@ function lineOf(
     throw invalidRequest(`The request has the member "${twice}" twice.`, `${at}.${dialect.request}.${twice}`);
   const unfit = dialect.check?.(item, index);
   if (unfit) throw unfit;
-  return written(id, dialect.endpoint, bytes.subarray(span.start, span.end));
+  const metadata =
+    dialect.keepsMetadata && hasMetadata(item["metadata"]) ? scan.members.get("metadata") : undefined;
+  const body = bytes.subarray(span.start, span.end);
+  return written(id, dialect.endpoint, body, metadata && bytes.subarray(metadata.start, metadata.end));
+}
+
+/** Whether the metadata of a request says more than its key, which is the id of its line. */
+function hasMetadata(metadata: Json | undefined): boolean {
+  if (!isObject(metadata)) return false;
+  return Object.keys(metadata).some((name) => name !== "key");
 }
 
 function requestIn(item: JsonObject, members: ReadonlyMap<string, Span>, name: string, at: string): Span {
@@ -194,10 +207,11 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 
-/** @param body valid JSON, in which a line break can only be white space */
-function written(id: string, endpoint: string, body: Uint8Array): Uint8Array {
+/** @param body @param metadata valid JSON, in which a line break can only be white space */
+function written(id: string, endpoint: string, body: Uint8Array, metadata?: Uint8Array): Uint8Array {
+  const more = metadata ? [Buffer.from(',"metadata":'), metadata] : [];
   const head = `{"custom_id":${JSON.stringify(id)},"method":"POST","url":${JSON.stringify(endpoint)},"body":`;
-  const line = Buffer.concat([Buffer.from(head), body, Buffer.from("}\n")]);
+  const line = Buffer.concat([Buffer.from(head), body, ...more, Buffer.from("}\n")]);
   for (const breaks of [LF, CR])
     for (let at = line.indexOf(breaks); at >= 0 && at < line.length - 1; at = line.indexOf(breaks, at + 1))
       line[at] = SPACE;

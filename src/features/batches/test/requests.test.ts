@@ -48,6 +48,18 @@ test("the requests of the SDKs become lines, and their bodies stay byte for byte
     }
 });
 
+test("metadata of Google's requests with more than a key is kept in the line", async () => {
+  const metadata = '{"key":"a", "n":1.0,\n"more":{"x":[1]}}';
+  const request = `{"request":{"a":1},"metadata":${metadata}}`;
+  const line = `{"custom_id":"a","method":"POST","url":"${GENERATE}","body":{"a":1},"metadata":${metadata.replace("\n", " ")}}\n`;
+  const body = `{"batch":{"inputConfig":{"requests":{"requests":[${request}]}}}}`;
+  for (const size of [1, 5, 10_000]) expect(await textOf(batch(body, size).lines())).toBe(line);
+  const keyed = `{"key":"a","request":{"a":1},"metadata":${metadata.replace("\n", " ")}}\n`;
+  expect(await textOf(fromKeyedLines(chunksOf(keyed, 7), GENERATE, LIMITS))).toBe(line);
+  const others = `{"requests":[{"custom_id":"a","params":{},"metadata":${metadata}}]}`;
+  expect(await textOf(requests(others, 9).lines())).not.toContain("metadata");
+});
+
 test("line breaks between members become spaces, so that each request is one line", async () => {
   const pretty = JSON.stringify(
     { requests: [{ custom_id: "a", params: { model: "a\nb", n: [1, 2] } }] },

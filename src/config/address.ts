@@ -77,6 +77,13 @@ export function assertSafe(
   );
 }
 
+/** A clause that states the fault of an address that gets webhooks. The address may contain a credential, so it is not repeated. */
+export function webhookFault(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) return "must be a URL that begins with http:// or https://";
+  return url.username === "" ? undefined : "must not contain a user name";
+}
+
 /** Entries of a list that are no host names. @param path of the list */
 export function hostNameFaults(path: Path, list: readonly string[]): Fault[] {
   return list.flatMap((name, index) => {

@@ -1,4 +1,5 @@
 /** The section of the config: webhooks, and what each of them gets. */
+import { webhookFault } from "../../config/address.ts";
 import { type Fault, faultAt } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
@@ -100,11 +101,4 @@ function alertFaults(written: unknown): Fault[] {
     const clause = webhookFault(to);
     return faultAt(["alerts", index, "to"], clause && `to ${clause}`);
   });
-}
-
-/** The address may contain a credential, so messages do not repeat it. */
-function webhookFault(text: string): string | undefined {
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol)) return "must be a URL that begins with http:// or https://";
-  return url.username === "" ? undefined : "must not contain a user name";
 }

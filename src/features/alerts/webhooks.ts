@@ -1,8 +1,9 @@
 /** Delivers alerts: each is repeated with growing pauses until its receiver has it. */
 import type { AlertTarget } from "./section.ts";
-import { type Alert, alertBody, type Sender, signatureHeaders } from "./alert.ts";
+import { type Alert, alertBody, type Sender } from "./alert.ts";
 import type { WallClock } from "../../core/wall-clock.ts";
 import { placeOf, type Post, post } from "../../http/post.ts";
+import { signatureHeaders } from "../../http/signature.ts";
 
 /** Before each repetition. Milliseconds. */
 const PAUSES = [2_000, 10_000, 60_000, 300_000, 1_800_000];

@@ -151,6 +151,7 @@ test("the example loads as it is, and with every option put in force", () => {
     WEIR_KEY_OF_ALICE: "a-key-of-alice",
     COLLECTOR_TOKEN: "t",
     WEIR_ALERT_SECRET: "s",
+    WEIR_BATCH_SECRET: "s",
   };
   rmSync(join(folder, "plugins"), { recursive: true, force: true });
   // Files and folders that it names are not there.

@@ -105,6 +105,7 @@ const LEFT_OUT = [
   "weir_guard_canary_total",
   "weir_batch_lines_total",
   "weir_batch_losses_total",
+  "weir_batch_events_total",
   "weir_batches_total",
 ];
 

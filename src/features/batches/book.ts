@@ -7,6 +7,8 @@ import { excessIn, queuedIn, reservedBy } from "./waiting.ts";
 import type { BatchAnswer, BatchAsk, NewRow, Page, Progress, RunnerId } from "./messages.ts";
 import { countChange } from "./count-change.ts";
 import type { Owner, Seer } from "./owner.ts";
+import { endOf } from "./webhooks/event.ts";
+import { noteEnd } from "./webhooks/event-book.ts";
 
 /** A batch as its row has it. */
 export interface Kept {
@@ -30,9 +32,12 @@ export const COLUMNS = "id, fence, node, lease, batch";
 
 export class BatchBook {
   readonly #host: Pick<KeeperHost, "read" | "write" | "count" | "left">;
+  readonly #isHeard: () => boolean;
 
-  constructor(host: Pick<KeeperHost, "read" | "write" | "count" | "left">) {
+  /** @param isHeard whether somebody gets events of batches that end */
+  constructor(host: Pick<KeeperHost, "read" | "write" | "count" | "left">, isHeard = () => false) {
     this.#host = host;
+    this.#isHeard = isHeard;
   }
 
   /** @returns the batch, or what does not suffice for it */
@@ -153,6 +158,8 @@ export class BatchBook {
       const known = { ...kept.batch, ...facts };
       const next = to && mayMove(known, to) ? moved(known, to, Date.now(), facts?.reason) : known;
       await write(sql, kept, next);
+      const end = this.#isHeard() ? endOf(next) : undefined;
+      if (end) await noteEnd(sql, end);
       return { batch: next };
     });
     // PostgreSQL may repeat the transaction, so that it does not count.

@@ -8,6 +8,7 @@ import type { BatchAnswer, BatchAsk, BatchesDown, BatchesUp, RunnerId } from "./
 import { batchesPart, runnerStop } from "./slots.ts";
 import type { Sweep } from "./sweep.ts";
 import { secretOfBatches } from "./tables.ts";
+import { EventSender } from "./webhooks/sender.ts";
 
 /** How long a runner has its batch after its worker has given a sign of life. Milliseconds. */
 const LEASE_MS = 10_000;
@@ -33,6 +34,7 @@ export function start(host: KeeperHost): KeeperPart<BatchesUp, BatchesDown> {
 class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
   readonly #host: KeeperHost;
   readonly #book: BatchBook;
+  readonly #events: EventSender;
   readonly #node = crypto.randomUUID();
   readonly #workers = new Set<Worker>();
   #secret: Promise<string> | undefined;
@@ -45,7 +47,8 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
 
   constructor(host: KeeperHost) {
     this.#host = host;
-    this.#book = new BatchBook(host);
+    this.#events = new EventSender({ host });
+    this.#book = new BatchBook(host, () => this.#events.isOn);
     batchesPart.set(host.offers, this.#book);
     runnerStop.set(host.offers, (id) => this.#stop(id));
   }
@@ -56,6 +59,7 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
     return {
       receive: (message: BatchesUp) => {
         if ("ask" in message) void this.#answer(worker, message.number, message.ask);
+        else if ("webhook" in message) this.#events.to(message.webhook ?? undefined);
         else if ("ready" in message) void this.#ready(worker, message);
         else this.#gone(worker, message.gone);
       },
@@ -69,6 +73,7 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
     clearInterval(this.#sweeping);
     await this.#assigning;
     await (await this.#sweep)?.close();
+    await this.#events.close();
     if (this.#temporary) rmSync(this.#temporary, { recursive: true, force: true });
   }
 
@@ -78,8 +83,10 @@ class BatchesKeeper implements KeeperPart<BatchesUp, BatchesDown> {
       answer = await this.#answerTo(ask, worker);
       if ("create" in ask) this.#assign();
       if ("cancel" in ask && "batch" in answer) this.#stop(ask.cancel.id);
-      if ("progress" in ask && "batch" in answer && answer.batch?.endedAt !== undefined)
+      if ("progress" in ask && "batch" in answer && answer.batch?.endedAt !== undefined) {
         worker.runs.delete(ask.progress.id);
+        void this.#events.look();
+      }
     } catch (cause) {
       this.#host.report(`batches: ${String(cause)}`);
     }

@@ -2,6 +2,7 @@
 import type { Batch, State } from "./batch.ts";
 import type { Booked } from "./booked.ts";
 import type { Owner, Seer } from "./owner.ts";
+import type { Webhook } from "./section.ts";
 import type { Need } from "./waiting.ts";
 
 /** What a runner tells of a batch. Numbers replace those of before. */
@@ -103,6 +104,8 @@ export type BatchesUp =
    * @param isFull it takes no more of them
    */
   | { readonly ready: readonly RunnerId[]; readonly folder?: string; readonly isFull?: true }
+  /** Who learns of the end of batches, by the config of the worker; null: none. */
+  | { readonly webhook: Webhook | null }
   /** The runner has ended before its batch has, and writes nothing more. */
   | { readonly gone: RunnerId };
 

@@ -6,6 +6,11 @@ export const batchLines = counter(
   ["outcome"],
   "Lines of batches that have ended: done, failed, cancelled or late.",
 );
+export const batchEvents = counter(
+  "weir_batch_events_total",
+  ["result"],
+  "Ends of batches for the webhook: delivered or lost.",
+);
 export const batchLosses = counter(
   "weir_batch_losses_total",
   ["code"],

@@ -1,9 +1,10 @@
 /** Batches: work that may wait. */
 import { Type } from "@sinclair/typebox";
-import type { Fault } from "../../config/error.ts";
+import { webhookFault } from "../../config/address.ts";
+import { type Fault, faultAt } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
 import { size } from "../../config/sections/amounts.ts";
-import { CLOSED, oneOf } from "../../config/sections/kinds.ts";
+import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
 import { APIS } from "./native/apis.ts";
 
 const HOUR_MS = 3_600_000;
@@ -98,6 +99,25 @@ export const batchesSection = section(
         description:
           "Whether the lines of a batch may name different models; at a provider each model then has a batch of its own. Off: the batch fails with `model_mismatch`, as at OpenAI.",
       }),
+      webhook: Type.Object(
+        {
+          url: Type.Optional({
+            ...secret("URL that gets a POST when a batch has ended, in the form of OpenAI's events."),
+            examples: ["https://hooks.example.com/batches"],
+          }),
+          secret: Type.Optional({
+            ...secret(
+              "Signs the requests by the rules of Standard Webhooks: `whsec_` and base64, or any text.",
+            ),
+            examples: ["${WEIR_BATCH_SECRET}"],
+          }),
+        },
+        {
+          ...CLOSED,
+          default: {},
+          description: "The receiver that learns of the end of each batch: `url` and `secret`.",
+        },
+      ),
       poll: Type.Integer({
         minimum: 1,
         maximum: 300,
@@ -147,6 +167,7 @@ export const batchesSection = section(
   ),
   {
     after: ["limits"],
+    faults: webhookFaults,
     agrees: ({ window: text }): readonly Fault[] =>
       timeMs(text) <= LONGEST_MS ? [] : [{ path: ["batches", "window"], clause: "must be at most 30d" }],
   },
@@ -155,6 +176,30 @@ export const batchesSection = section(
 /** @param text such as `500k`, `50M` */
 export function tokensOf(text: string): number {
   return Number.parseInt(text, 10) * ({ k: 1_000, M: 1_000_000 }[text.at(-1)!] ?? 1);
+}
+
+function webhookFaults(written: unknown): readonly Fault[] {
+  const { webhook = {} } = written as { webhook?: { url?: string; secret?: string } };
+  const { url, secret: key } = webhook;
+  if (url === undefined && key === undefined) return [];
+  const clause = webhookFault(url ?? "");
+  return [
+    ...faultAt(["batches", "webhook", "url"], clause && `url ${clause}`),
+    ...faultAt(["batches", "webhook", "secret"], key ? undefined : "secret is missing"),
+  ];
+}
+
+/** Who learns of the end of batches. Plain JSON: workers send it to the keeper. */
+export interface Webhook {
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** The receiver of a config. Its secret is revealed: the link to the keeper is private, and the keeper does not store it. */
+export function webhookOf(config: object): Webhook | undefined {
+  const { on, webhook } = batchesSection.of(config);
+  const { url, secret: key } = webhook;
+  return on && url && key ? { url: url.reveal(), secret: key.reveal() } : undefined;
 }
 
 /** @param text such as `90m`, `24h`, `2d` */

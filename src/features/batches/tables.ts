@@ -4,6 +4,7 @@ import { isSealed, rowOf } from "../../core/envelope.ts";
 import type { FeatureTables, KeeperHost } from "../../keeper/seams.ts";
 import { BOOKED_ROWS, isOfBatch, writeBooked } from "./booked.ts";
 import { proveBatches } from "./proof.ts";
+import { EVENT_ROWS } from "./webhooks/event-book.ts";
 
 const FIRST = `
 -- The lines and results of all batches of a store are sealed with keys that are derived from it: 32 bytes as base64url.
@@ -17,10 +18,10 @@ CREATE INDEX batches_open ON batches (ended, lease);
 `;
 
 export const tables: FeatureTables = {
-  migrations: [FIRST, BOOKED_ROWS],
-  copied: ["batches_secret", "batches", "batches_calls"],
+  migrations: [FIRST, BOOKED_ROWS, EVENT_ROWS],
+  copied: ["batches_secret", "batches", "batches_calls", "batches_events"],
   sealed: [{ table: "batches_secret", column: "secret", key: ["id"], isPlain: true }],
-  recovered: ["batches_secret", "batches", "batches_calls"],
+  recovered: ["batches_secret", "batches", "batches_calls", "batches_events"],
   commit: { takes: isOfBatch, write: (sql, _, calls) => writeBooked(sql, calls) },
   prove: proveBatches,
   kept: [{ table: "batches_calls", key: ["number"], old: ({ calls }) => `number < ${calls}` }],

@@ -17,7 +17,7 @@ import type { Batches } from "./routes/create.ts";
 import type { Losses } from "./routes/losses.ts";
 import type { Running } from "./run/running.ts";
 import { Traffic } from "./run/traffic.ts";
-import { batchesSection, tokensOf } from "./section.ts";
+import { batchesSection, tokensOf, type Webhook, webhookOf } from "./section.ts";
 import type { Dialect } from "./shapes/ids.ts";
 
 /** How often the leases of runners are renewed, which last 10 s. */
@@ -36,13 +36,18 @@ class BatchesWorker implements WorkerPart {
   /** The keeper knows that this worker runs batches. */
   #isKnown = false;
   #config: object = {};
+  /** Absent before it serves; null: none. */
+  #webhook: Webhook | null | undefined;
   #renewing: ReturnType<typeof setInterval> | undefined;
 
   constructor(host: WorkerHost) {
     this.#host = host;
     this.#channel = host.channel();
     this.#channel.listen({
-      up: () => void this.#ready(),
+      up: () => {
+        this.#tellWebhook();
+        void this.#ready();
+      },
       down: () => this.#asks?.lost(),
       message: (message) => this.#receive(message),
     });
@@ -111,7 +116,19 @@ class BatchesWorker implements WorkerPart {
     this.#isOn = batchesSection.of(config).on;
     if (this.#isOn && !fileForms.get(this.#host.offers)) this.#offerForms();
     void this.#running?.then((running) => running.configure(batchesSection.of(config)));
+    this.#webhook = webhookOf(config) ?? null;
+    this.#tellWebhook();
     void this.#ready();
+  }
+
+  /** Before runners tell the ends of batches. */
+  #tellWebhook(): void {
+    if (this.#channel.isUp && this.#webhook !== undefined) this.#channel.send({ webhook: this.#webhook });
+  }
+
+  startLines(config: object): readonly string[] {
+    const webhook = webhookOf(config);
+    return webhook ? [`batches: their ends to ${new URL(webhook.url).origin}`] : [];
   }
 
   recorder(): Recorder {

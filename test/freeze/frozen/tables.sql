@@ -244,6 +244,13 @@ CREATE TABLE batches_calls (number INTEGER PRIMARY KEY, batch TEXT NOT NULL, lin
 CREATE INDEX batches_calls_batch ON batches_calls (batch);
 
 
+-- batches, sqlite, 3
+
+-- id: of the batch, which ends once. ended, due: milliseconds since 1970. tries: requests that have begun.
+CREATE TABLE batches_events (id TEXT PRIMARY KEY, type TEXT NOT NULL, ended INTEGER NOT NULL, tries INTEGER NOT NULL,
+  due INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+
 -- batches, postgres, 1
 
 -- The lines and results of all batches of a store are sealed with keys that are derived from it: 32 bytes as base64url.
@@ -262,6 +269,13 @@ CREATE INDEX batches_open ON batches (ended, lease);
 CREATE TABLE batches_calls (number bigint PRIMARY KEY, batch TEXT NOT NULL, line bigint NOT NULL, attempt bigint NOT NULL,
   cost bigint NOT NULL, usage TEXT NOT NULL) ;
 CREATE INDEX batches_calls_batch ON batches_calls (batch);
+
+
+-- batches, postgres, 3
+
+-- id: of the batch, which ends once. ended, due: milliseconds since 1970. tries: requests that have begun.
+CREATE TABLE batches_events (id TEXT PRIMARY KEY, type TEXT NOT NULL, ended bigint NOT NULL, tries bigint NOT NULL,
+  due bigint NOT NULL) ;
 
 
 -- capture, sqlite, 1

@@ -110,3 +110,19 @@ function percentBytes(payload: string): Buffer {
   );
   return Buffer.from(plain, "latin1");
 }
+
+const TYPE_BY_EXTENSION: Record<string, string> = {
+  pdf: "application/pdf",
+  txt: "text/plain",
+  md: "text/markdown",
+  csv: "text/csv",
+  json: "application/json",
+  html: "text/html",
+  xml: "text/xml",
+};
+
+/** The media type that the name of a file suggests; empty if none is known. */
+export function mediaTypeOfName(name: string): string {
+  const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";
+  return getOwn(TYPE_BY_EXTENSION, extension) ?? "";
+}

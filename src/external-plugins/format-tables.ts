@@ -265,6 +265,7 @@ const FACTS: Table<RequestFacts> = {
   promptSections: callable,
   losesCallIds: flag,
   places: group("the texts'", PLACES),
+  files: group("the files'", { mayHave: required(callable), in: required(callable) }),
   rateHeaders: group("the rate headers'", RATE_HEADERS),
 };
 

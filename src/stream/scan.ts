@@ -188,7 +188,7 @@ function behindBrace(pieces: readonly Uint8Array[], members: string): Uint8Array
 }
 
 /** The start of the key whose value begins at `value`. */
-function keyStart(bytes: Uint8Array, value: number): number {
+export function keyStart(bytes: Uint8Array, value: number): number {
   const close = bytes.lastIndexOf(QUOTE, bytes.lastIndexOf(COLON, value - 1));
   let open = bytes.lastIndexOf(QUOTE, close - 1);
   while (isEscaped(bytes, open)) open = bytes.lastIndexOf(QUOTE, open - 1);

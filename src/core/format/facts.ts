@@ -1,4 +1,5 @@
 /** Facts about a request of a format besides its content: its cost, its conversation, its options. */
+import type { FilePlaces } from "../file-places.ts";
 import type { HeaderReader } from "../headers.ts";
 import type { RateHeaders } from "../limit-figures.ts";
 import type { PromptSections } from "../prompt-sections.ts";
@@ -26,6 +27,8 @@ export interface RequestFacts {
   losesCallIds?: boolean;
   /** Where the texts of its requests and answers are. */
   places?: TextPlaces;
+  /** Where its requests name files by ids. */
+  files?: FilePlaces;
   /** How weir's own rate limits are written into response headers; absent if clients of the format read none. */
   rateHeaders?: RateHeaders;
 }

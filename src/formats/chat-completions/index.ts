@@ -7,6 +7,7 @@ import { checkRequest, REQUEST } from "./client/check.ts";
 import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { hosted } from "./client/hosted.ts";
+import { files } from "./client/files.ts";
 import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
@@ -61,6 +62,7 @@ const client: ClientCodec = {
     },
   },
   facts: {
+    files,
     places,
     namedSession,
     sessionOf,

@@ -9,6 +9,7 @@ import { count } from "./client/count.ts";
 import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { models } from "./client/models.ts";
+import { files } from "./client/files.ts";
 import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { promptSections, sessionOf, settings, size } from "./client/facts.ts";
@@ -69,7 +70,7 @@ const client: ClientCodec = {
       heartbeat: ": keepalive\n\n",
     },
   },
-  facts: { places, namedSession: sessionInHeaders, sessionOf, promptSections, size, settings },
+  facts: { files, places, namedSession: sessionInHeaders, sessionOf, promptSections, size, settings },
   beside: { count, embeds },
 };
 

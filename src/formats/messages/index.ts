@@ -6,6 +6,7 @@ import type { SystemTurns } from "./client/check.ts";
 import { checkRequest, REQUEST } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { hosted } from "./client/hosted.ts";
+import { files } from "./client/files.ts";
 import { places } from "./client/places.ts";
 import { decodeRequest } from "./client/request.ts";
 import { TIME_RATE_HEADERS } from "../shared/rate-headers.ts";
@@ -61,6 +62,7 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
       framing: { heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n' },
     },
     facts: {
+      files,
       places,
       namedSession,
       sessionOf,

@@ -5,10 +5,9 @@ import {
   identifyMedia,
   isTextMediaType,
   type Media,
-  normalizeMediaType,
+  mediaTypeOfName,
   parseDataUri,
 } from "../../core/media.ts";
-import { getOwn } from "../../core/own.ts";
 
 /** The source of an image: a data URI becomes bytes, any other URL stays a URL. */
 export function imageSource(url: string): Source {
@@ -24,26 +23,11 @@ export function isUrl(text: string): boolean {
 /** File data is a data URI, bare base64, or a URL (OpenRouter). Text files become text. */
 export function documentSource(data: string, filename: string | undefined): DocumentBlock["source"] {
   if (isUrl(data)) return { type: "url", url: data };
-  const media = parseDataUri(data) ?? identifyMedia(typeOfName(filename), data);
+  const media = parseDataUri(data) ?? identifyMedia(mediaTypeOfName(filename ?? ""), data);
   const text = isTextMediaType(media.mediaType) ? decodeBase64Text(media.data) : undefined;
   return text === undefined ? base64Source(media) : { type: "text", mediaType: media.mediaType, text };
 }
 
 function base64Source(media: Media): Source {
   return { type: "base64", mediaType: media.mediaType || "application/octet-stream", data: media.data };
-}
-
-const TYPE_BY_EXTENSION: Record<string, string> = {
-  pdf: "application/pdf",
-  txt: "text/plain",
-  md: "text/markdown",
-  csv: "text/csv",
-  json: "application/json",
-  html: "text/html",
-  xml: "text/xml",
-};
-
-function typeOfName(filename: string | undefined): string {
-  const extension = /\.([a-z0-9]+)$/i.exec(filename ?? "")?.[1]?.toLowerCase() ?? "";
-  return normalizeMediaType(getOwn(TYPE_BY_EXTENSION, extension) ?? "");
 }

@@ -13,7 +13,7 @@ export interface LivePart {
   readonly seams: Seams;
 }
 
-/** @throws Error naming both parts if two are at one place */
+/** @throws Error naming both parts if two are at one place, or use a seam that has one owner */
 export function compose(parts: readonly LivePart[]): Life {
   const refused = parts.flatMap(({ seams }) => seams.refused ?? []);
   const sent = parts.flatMap(({ seams }) => seams.sent ?? []);
@@ -25,6 +25,9 @@ export function compose(parts: readonly LivePart[]): Life {
   const [traceContext] = parts.flatMap(({ seams }) => seams.traceContext ?? []);
   const [acting, second] = parts.filter(({ seams }) => seams.actsFor);
   if (second) throw new Error(`${acting!.name} and ${second.name} both say on whose behalf callers ask`);
+  const [resolving, another] = parts.filter(({ seams }) => seams.resolves);
+  if (another)
+    throw new Error(`${resolving!.name} and ${another.name} both put into requests what they name`);
   const [screenTools] = parts.flatMap(({ seams }) => seams.screenTools ?? []);
   const [browsers] = parts.flatMap(({ seams }) => seams.browsers ?? []);
   const rest: Omit<Life, "around"> = {
@@ -38,6 +41,7 @@ export function compose(parts: readonly LivePart[]): Life {
     ...(browsers && { browsers }),
     ...(screenTools && { screenTools }),
     ...(routes.length > 0 && { routes }),
+    ...(resolving && { resolves: resolving.seams.resolves! }),
     ...(told.length > 0 && { told: tellAll(told) }),
     ...(refused.length > 0 && {
       refused: (arrival, status) => {

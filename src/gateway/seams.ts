@@ -21,7 +21,7 @@ import type { GoneCallers } from "./gone.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { ModelCatalog } from "./models/catalog.ts";
 import type { Registry } from "./routing/registry.ts";
-import type { CallCodec, FindTrace, Foresee, Gateway, Incoming, Sent } from "./types.ts";
+import type { CallCodec, FindTrace, Foresee, Gateway, Incoming, Resolve, Sent } from "./types.ts";
 import type { Work } from "./work.ts";
 
 export type { Issued, Resource } from "./credentials.ts";
@@ -43,6 +43,8 @@ export interface Seams {
   readonly browsers?: FindBrowser;
   /** Operations of its own, which check by themselves who asks. */
   readonly routes?: readonly OwnRoute[];
+  /** Puts into requests what they name, before anything is around their calls. */
+  readonly resolves?: Resolve;
   /** Runs around the opening of an answer. */
   readonly around?: {
     readonly at: AroundPlace;
@@ -345,6 +347,7 @@ export interface Life {
   readonly actsFor?: ActsFor;
   readonly browsers?: FindBrowser;
   readonly routes?: readonly OwnRoute[];
+  readonly resolves?: Resolve;
   readonly around?: ((entry: Entry, open: Open) => Promise<Opened>) | undefined;
   readonly told?: Told;
   readonly refused?: (arrival: Arrival, status: number) => void;

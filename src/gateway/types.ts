@@ -56,6 +56,15 @@ export type FindTrace = (call: Call) => TraceContext | undefined;
 
 export type Sent = (running: Attempt, incoming: Incoming) => void;
 
+/** A valid request before it goes inwards. */
+export type Unresolved = Pick<Incoming, "call" | "bytes"> & { readonly client: Pick<ClientCodec, "facts"> };
+
+/**
+ * Called for each request of the routes for calls: it has to be cheap for those that name nothing.
+ * @returns undefined: the request names nothing. Else its bytes with what it names, or the same bytes @throws GatewayError
+ */
+export type Resolve = (request: Unresolved) => Promise<Uint8Array> | undefined;
+
 /** @returns undefined: the call goes on as it came @throws GatewayError as the call would */
 export type Foresee = (incoming: Incoming, registry: Registry) => Promise<Foresight | undefined>;
 

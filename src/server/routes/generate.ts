@@ -22,7 +22,7 @@ import type { Admission } from "../admission.ts";
 import type { Authenticate } from "../authenticate.ts";
 import { assertScope } from "../key-scope.ts";
 import { type BodyLimits, readBody, readBodyTo } from "../read-body.ts";
-import type { RequestBody, RequestPart } from "../request-body.ts";
+import { RequestBody, type RequestPart } from "../request-body.ts";
 import { createRequestId, openError, respond } from "../respond.ts";
 import { addressCall, modelInPath, withModelOfPath } from "../url-address.ts";
 import { findModel } from "./models.ts";
@@ -169,10 +169,16 @@ function createRoute(
   };
   const serve: Serve = (call, request, deadline, receiver) => {
     if (address) addressCall(call, address, request, options.streams ?? false);
+    const asking = { call, request, deadline };
     readBodyTo(request, limits, gateway.clock, format.client.request, {
       body(read) {
         try {
-          answer(validated(read, call, request), { call, request, deadline }, receiver);
+          const body = validated(read, call, request);
+          const resolving = life.resolves?.({ call, bytes: body.bytes, client: format.client });
+          if (!resolving) return answer(body, asking, receiver);
+          withResolved(body, resolving, limits.depth)
+            .then((whole) => answer(whole, asking, receiver))
+            .catch((thrown: unknown) => receiver.failed(thrown));
         } catch (thrown) {
           receiver.failed(thrown);
         }
@@ -182,6 +188,12 @@ function createRoute(
   };
   const route: CallRoute = { method: "POST", path: options.path, operation: "chat" };
   return callRoute(format, context, serve, route, options.endpoint);
+}
+
+/** The body with what it names. @param resolving its bytes; the same ones for a body that names nothing */
+async function withResolved(body: RequestBody, resolving: Promise<Uint8Array>, maxDepth: number) {
+  const bytes = await resolving;
+  return bytes === body.bytes ? body : new RequestBody(bytes, maxDepth);
 }
 
 /** Answers a request that wants nothing of a model. @throws GatewayError `not-found`, `permission` for the model */

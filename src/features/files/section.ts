@@ -26,6 +26,10 @@ export const filesSection = section(
         "How long a file is kept that its client did not give an end, and the longest time that one may give.",
       ),
       quota: size("10GB", "Size of all files of a path together, not counting paths below it."),
+      inline: size(
+        "32MB",
+        "Size of the files of one request together that weir puts into it where it names them by id. weir refuses a request with more (413).",
+      ),
       share: oneOf(["owner", "path"], {
         default: "owner",
         description:

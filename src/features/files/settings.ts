@@ -7,15 +7,17 @@ export interface FileLimits {
   /** Bytes of a file that comes with one request, and of all files of a path. */
   readonly max: number;
   readonly quota: number;
+  /** Bytes of the files of one request. */
+  readonly inline: number;
   /** Milliseconds. */
   readonly keepMs: number;
   readonly seesPath: boolean;
 }
 
 export function limitsOf(config: object): FileLimits {
-  const { where, max, quota, keep, share } = filesSection.of(config);
+  const { where, max, quota, keep, inline, share } = filesSection.of(config);
   return {
-    ...{ where, max: bytesIn(max), quota: bytesIn(quota), keepMs: msIn(keep) },
+    ...{ where, max: bytesIn(max), quota: bytesIn(quota), inline: bytesIn(inline), keepMs: msIn(keep) },
     seesPath: share === "path",
   };
 }

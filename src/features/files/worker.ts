@@ -13,6 +13,7 @@ import { ROUTES } from "./declarations.ts";
 import type { FilesDown, FilesUp } from "./messages.ts";
 import { filesSection, NOWHERE } from "./section.ts";
 import type { Serving } from "./serving.ts";
+import { limitsOf } from "./settings.ts";
 
 export const start = (host: WorkerHost): WorkerPart => new FilesWorker(host);
 
@@ -50,7 +51,20 @@ class FilesWorker implements WorkerPart {
         handle: async (request, visit) => (await this.#load()).serve(route, request, visit, config),
       };
     });
-    return { routes };
+    return { routes, resolves: this.#resolve(config) };
+  }
+
+  /** Files that requests name go into them; their code is loaded with the first request that may name one. */
+  #resolve(config: object): NonNullable<Seams["resolves"]> {
+    return ({ call, bytes, client }) => {
+      const places = client.facts.files;
+      if (!places?.mayHave(bytes)) return undefined;
+      return (async () => {
+        const { inlined } = await import("./inline/inline.ts");
+        const { vault } = await this.#load();
+        return inlined({ call, bytes, places, files: vault, most: limitsOf(config).inline });
+      })();
+    };
   }
 
   serves(config: object): void {

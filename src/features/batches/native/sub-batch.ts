@@ -6,7 +6,6 @@ import type { Journal } from "../journal/journal.ts";
 import type { KnownSub } from "../journal/subs.ts";
 import {
   type BatchHost,
-  type Found,
   type HostCall,
   type HostLine,
   type HostLook,
@@ -131,55 +130,66 @@ export class SubBatch {
 
   /** @returns the id; undefined: its lines have come back */
   async #create(call: HostCall): Promise<string | undefined> {
-    const { journal, host, durably, leased, pace, known } = this.#options;
-    const { mark, k } = this.sub;
+    const { journal, host, durably, leased, pace } = this.#options;
     const lines = this.#lines;
     await leased();
     if (lines) await durably(() => journal.sub(this.sub));
     let refusal: unknown;
     // What an earlier runner has begun may exist.
     let mayExist = !lines;
-    for (let tries = 0; tries < TRIES && !pace.isOver; tries++) {
+    for (let tries = 0; !pace.isOver; tries++) {
+      const found = mayExist ? await this.#find(call) : undefined;
+      if (found) return this.#noted(found.id);
+      if (pace.isOver || !lines || tries === TRIES) break;
       try {
-        const found = mayExist ? await this.#find(call) : undefined;
-        if (found === "later") {
-          tries--;
-          await pace.next();
-          continue;
-        }
-        if (!found && !lines) break;
-        mayExist = true;
-        const { id } = found ?? (await host.create(lines!, mark, call));
-        known.add(id);
-        this.#lines = undefined;
-        await leased();
-        await durably(() => journal.sub({ t: "sub-id", k, id }));
-        this.#options.made();
-        return id;
+        return await this.#noted((await host.create(lines, this.sub.mark, call)).id);
       } catch (thrown) {
+        if (!isOfHost(thrown)) throw thrown;
         refusal = thrown;
-        if (thrown instanceof HostRefusal) mayExist = thrown.mayHaveDone;
+        mayExist = !(thrown instanceof HostRefusal) || thrown.mayHaveDone;
         if (thrown instanceof HostRefusal && !thrown.mayPass) break;
-        if (!(thrown instanceof HostRefusal) && !isOfHost(thrown)) throw thrown;
         await pace.wait(LOST_MS[Math.min(tries, LOST_MS.length - 1)]!);
       }
     }
-    if (pace.isOver) return undefined;
-    await this.#gone(refusal, mayExist && lines !== undefined);
+    if (!pace.isOver) await this.#gone(refusal);
     return undefined;
   }
 
-  async #find(call: HostCall): Promise<Found> {
-    const { host, known } = this.#options;
-    const { mark, lines, at } = this.sub;
-    const count = lines.reduce((sum, [from, to]) => sum + to - from + 1, 0);
-    return host.find({ mark, lines: count, since: at, known }, call);
+  async #noted(id: string): Promise<string> {
+    const { journal, durably, leased, known, made } = this.#options;
+    known.add(id);
+    this.#lines = undefined;
+    await leased();
+    await durably(() => journal.sub({ t: "sub-id", k: this.sub.k, id }));
+    made();
+    return id;
   }
 
-  /** @param mayExist nothing says that the provider does not have it */
-  async #gone(refusal: unknown, mayExist: boolean): Promise<void> {
+  /**
+   * Looks for the batch until the host says whether it has it: what it may have is not run anywhere else. If the host lists no
+   * batches, the lines come back as lost.
+   */
+  async #find(call: HostCall): Promise<{ readonly id: string } | undefined> {
+    const { host, known, pace } = this.#options;
+    const { mark, lines, at } = this.sub;
+    const count = lines.reduce((sum, [from, to]) => sum + to - from + 1, 0);
+    for (let refusals = 0; !pace.isOver;) {
+      try {
+        const found = await host.find({ mark, lines: count, since: at, known }, call);
+        if (found !== "later") return found;
+      } catch (thrown) {
+        if (!isOfHost(thrown)) throw thrown;
+        if (thrown instanceof HostRefusal && !thrown.mayPass) refusals++;
+      }
+      if (refusals === TRIES) this.giveUp("lost");
+      else await pace.next();
+    }
+    return undefined;
+  }
+
+  /** The provider does not have the batch. @param refusal why; undefined: it was never created, or has failed as a whole */
+  async #gone(refusal: unknown): Promise<void> {
     const { journal, durably, mayRun } = this.#options;
-    if (mayExist) return this.giveUp("lost");
     await durably(() => journal.sub({ t: "sub-gone", k: this.sub.k }));
     this.#options.gone(this);
     // An earlier runner ended before it was created.
@@ -255,7 +265,7 @@ export class SubBatch {
     }
     const left = here.filter(({ line }) => this.#waiting.has(line));
     if (state === "failed" && answers === 0) {
-      if (mayRun) return this.#gone(undefined, false);
+      if (mayRun) return this.#gone(undefined);
       return this.#answerAll(400, why ?? "The provider could not run the batch.");
     }
     for (const ticket of left) {

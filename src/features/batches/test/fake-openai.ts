@@ -40,6 +40,8 @@ export class FakeOpenAI {
   readonly ran = new Map<string, number>();
   /** Members of `usage` of an answer. @param said text of the line */
   usage: (said: string) => object = () => ({});
+  /** Statuses of the next lists of batches instead of these. */
+  hides: number[] = [];
   /** Refuses each file with this status. */
   refusesFiles: number | undefined;
   readonly #upstream = startUpstream((request) => this.#answer(request));
@@ -64,6 +66,7 @@ export class FakeOpenAI {
       case "POST /v1/batches":
         return this.#create(JSON.parse(body.toString()) as Record<string, unknown>);
       case "GET /v1/batches":
+        if (this.hides.length > 0) return json({ error: { message: "no list" } }, this.hides.shift());
         return json({ object: "list", data: this.batches.toReversed(), has_more: false });
       case "GET /v1/batches/ID":
         return this.#look(id);

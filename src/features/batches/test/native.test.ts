@@ -95,6 +95,20 @@ test("a creation whose answer is lost makes no twin", async () => {
   expect(host.called).toEqual([]);
 }, 240_000);
 
+test("a batch that may exist is looked for until the provider says whether it does", async () => {
+  Object.assign(host, { loses: ["rst", "502"], hides: [503, 401, 429, 500, 403] });
+  const batch = await client.ended(await client.made([chat("a", "one")]));
+  expect(await client.results(batch)).toEqual({ a: "You said one." });
+  expect([host.batches.length, host.hides, host.called]).toEqual([1, [], []]);
+});
+
+test("where the provider lists no batches, a line that it may have is lost and not run", async () => {
+  Object.assign(host, { loses: ["rst"], hides: [404, 404, 404, 404, 404] });
+  const batch = await client.ended(await client.made([chat("a", "one")]));
+  expect(await client.results(batch)).toEqual({ a: "upstream_lost" });
+  expect([host.batches.length, host.called, host.hides]).toEqual([1, [], []]);
+}, 240_000);
+
 test("weir runs a batch that the provider fails as a whole or does not take", async () => {
   host.ends = "failed";
   const failed = await client.ended(await client.made([chat("a", "one"), chat("b", "two")]));

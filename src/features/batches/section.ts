@@ -5,7 +5,11 @@ import { type Fault, faultAt } from "../../config/error.ts";
 import { section } from "../../config/section.ts";
 import { size } from "../../config/sections/amounts.ts";
 import { CLOSED, oneOf, secret } from "../../config/sections/kinds.ts";
-import { APIS } from "./native/apis.ts";
+
+/** The batch APIs of vendors that weir speaks. */
+const APIS = ["openai", "azure", "mistral", "anthropic", "gemini"] as const;
+
+export type Api = (typeof APIS)[number];
 
 const HOUR_MS = 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: HOUR_MS, d: 24 * HOUR_MS };

@@ -1,7 +1,7 @@
 /** Which providers have a batch API, and how they are asked. */
 import type { ActiveProvider, Deployment } from "../../../core/provider.ts";
+import type { Api } from "../section.ts";
 import { AnthropicHost } from "./anthropic.ts";
-import type { Api } from "./apis.ts";
 import { GeminiHost } from "./gemini.ts";
 import type { BatchHost } from "./host.ts";
 import { AZURE, FileHost, MISTRAL, OPENAI } from "./openai.ts";

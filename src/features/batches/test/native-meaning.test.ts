@@ -129,7 +129,7 @@ async function batchOf(api: Spoken, model: string, requests: readonly JsonObject
   return made.id;
 }
 
-/** By the number of the line. */
+/** By the number of the line, in its format. */
 async function resultsOf(id: string): Promise<Map<number, Answered>> {
   let batch = await openai.batches.retrieve(id);
   while (!["completed", "failed", "expired"].includes(batch.status)) {
@@ -138,7 +138,7 @@ async function resultsOf(id: string): Promise<Map<number, Answered>> {
   }
   const found = new Map<number, Answered>();
   for (const file of [batch.output_file_id, batch.error_file_id]) {
-    const text = file ? await (await openai.files.content(file)).text() : "";
+    const text = file ? await (await openai.files.content(file, { query: { as: "line" } })).text() : "";
     for (const line of text.split("\n").filter(Boolean)) {
       const { custom_id, response } = JSON.parse(line) as {
         custom_id: string;

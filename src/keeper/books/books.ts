@@ -21,7 +21,7 @@ import { type Ask, type WorkerHello, isAlive, type Peer } from "./peers.ts";
 import { bury, Peers, type TakeCells } from "./peer-list.ts";
 import { PolicyState } from "./policy-state.ts";
 import { Questions } from "./questions.ts";
-import { reclaimed } from "./reclaims.ts";
+import { Reclaims } from "./reclaims.ts";
 import { Recalls } from "./recalls.ts";
 import { Recorder } from "../record/recorder.ts";
 import { Recovery } from "./recovery.ts";
@@ -94,7 +94,7 @@ export class Books implements BooksKeeper {
       ...{ store, clock },
       recall: (accounts) => this.#recalls.recall(accounts),
       keep: (account) => account.keep(this.#recorder.keep(account.id)),
-      reclaimed: (asked) => reclaimed(asked, { store, returns: this.returns, recorder: this.#recorder }),
+      reclaims: new Reclaims({ store, returns: this.returns, recorder: this.#recorder }),
       settled: () => Promise.all([this.#recovery!.done, this.#tidying!.shared]),
       onStore,
     });

@@ -103,6 +103,11 @@ export class Journal {
     if (this.lines.stateOf(n) === "begun") await this.#write({ t: "start", n, a, call });
   }
 
+  /** Notes that an attempt that has begun holds its part of budgets. @throws Error of the disk */
+  async held(n: number, a: number): Promise<void> {
+    if (this.lines.stateOf(n) === "begun") await this.#write({ t: "held", n, a });
+  }
+
   /**
    * Notes the end of an attempt, and its result unless another attempt follows. A line may also end without an attempt.
    * @param result one line of JSON, without its line break; empty for `again`
@@ -215,6 +220,7 @@ export class Journal {
     for (const [at, { settle }] of group.entries()) {
       const record = records[at]!;
       if (record.t === "start") this.lines.start(record);
+      else if (record.t === "held") this.lines.hold(record);
       else if (record.t === "end") this.lines.end(record, this.#fence);
       settle();
     }

@@ -1,6 +1,6 @@
 /** What became of each line, in arrays by its number: 100,000 lines take at most 5 MB. */
 import type { Batch } from "../batch.ts";
-import type { End, Start } from "./record.ts";
+import type { End, Held, Start } from "./record.ts";
 
 /** `begun`: an attempt has no end. `fresh`: the next attempt may go out, which may be the first. */
 export type LineState = "fresh" | "begun" | "ended";
@@ -33,6 +33,7 @@ export class LineTable {
   /** Numbers of ended lines in the order of their ends. */
   #order = new Uint32Array(0);
   #calls = new Map<number, string>();
+  readonly #held = new Set<number>();
   #ended = 0;
   #sums: Sums = {
     ...{ done: 0, failed: 0, cancelled: 0, late: 0, cost: 0 },
@@ -64,12 +65,22 @@ export class LineTable {
     return this.#calls;
   }
 
+  /** Whether the last attempt of the line has no end, and held its part of budgets. */
+  isHeld(line: number): boolean {
+    return this.#held.has(line);
+  }
+
+  hold({ n, a }: Omit<Held, "t">): void {
+    if (this.stateOf(n) === "begun" && this.attemptsOf(n) === a) this.#held.add(n);
+  }
+
   start({ n, a, call }: Omit<Start, "t">): void {
     this.#grow(n);
     if (this.stateOf(n) === "ended") return;
     this.#states[n] = BEGUN;
     this.#attempts[n] = a;
     this.#calls.set(n, call);
+    this.#held.delete(n);
   }
 
   /** @param fence of the runner that wrote the record */
@@ -79,6 +90,7 @@ export class LineTable {
     if (this.stateOf(n) === "ended") return;
     this.#sums = summed(this.#sums, end);
     this.#calls.delete(n);
+    this.#held.delete(n);
     this.#attempts[n] = a;
     if (to === "again") {
       this.#states[n] = FRESH;

@@ -19,6 +19,13 @@ export interface Start {
   readonly call: string;
 }
 
+/** The part of budgets that the attempt needs is held. */
+export interface Held {
+  readonly t: "held";
+  readonly n: number;
+  readonly a: number;
+}
+
 /** Where the result of a line went: the results, the errors, or nowhere because another attempt follows. */
 export type Goal = "out" | "err" | "again";
 
@@ -75,7 +82,7 @@ export interface SubGone {
 
 export type SubRecord = SubBegins | SubMade | SubGone;
 
-export type JournalRecord = Took | Start | End | StateAt | SubRecord;
+export type JournalRecord = Took | Start | Held | End | StateAt | SubRecord;
 
 /** Bytes in front of the JSON. */
 export const HEAD_BYTES = 8;

@@ -44,6 +44,7 @@ export async function recover(folder: string, below = Infinity): Promise<Recover
     const path = pathOf(folder, "journal", fence);
     const read = await readJournal(path, limit, (record) => {
       if (record.t === "start") lines.start(record);
+      else if (record.t === "held") lines.hold(record);
       else if (record.t === "end") lines.end(record, fence);
       else if (record.t === "state") state = { state: record.s, at: record.at };
       else if (record.t !== "took") subs.note(record);

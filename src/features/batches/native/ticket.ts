@@ -44,6 +44,7 @@ export class Ticket implements Carrier {
   readonly #decided = Promise.withResolvers<void>();
   #answer = Promise.withResolvers<Answer>();
   #onTaken: (() => void) | undefined;
+  #onHeld: (() => void) | undefined;
   #outcome: Outcome | undefined;
   /** The line is on its way to its batch, which waits for it. */
   #isEntering = true;
@@ -81,6 +82,11 @@ export class Ticket implements Carrier {
     this.#onTaken = listener;
   }
 
+  /** @param listener called when the part of budgets of a line is held that a carrier has taken */
+  onHeld(listener: () => void): void {
+    this.#onHeld = listener;
+  }
+
   /** A try of the line begins. */
   begins(): void {
     this.#enters(true);
@@ -113,6 +119,7 @@ export class Ticket implements Carrier {
     attempt.stop.addEventListener("abort", stopped);
     if (!this.#hasArrived) {
       this.#hasArrived = true;
+      this.#onHeld?.();
       this.#desk.arrived(this, prepared);
       this.#enters(false);
     }

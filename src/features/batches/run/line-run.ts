@@ -77,6 +77,8 @@ export class LineRun {
       // In front of the record of the batch that takes it. Without it the line is lost with the process, and not paid twice.
       if (carried?.isProbe) void this.#turned(line, attempt).catch(() => {});
     });
+    // Without the note, a runner behind this one holds it once more.
+    ticket?.onHeld(() => void this.#options.journal.held(line.number, attempt).catch(() => {}));
     try {
       await this.#options.begins();
       for (;;) {

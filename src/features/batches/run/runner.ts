@@ -219,9 +219,9 @@ export class Runner {
       if (state === "ended") continue;
       const attempts = journal.lines.attemptsOf(line.number);
       const known = booked.get(`${line.number} ${attempts}`);
-      // With a batch of its provider, the journal shows that the part of its budgets was held.
-      const isHeld = state === "begun" && native?.holds(line.number) === true;
-      const isNative = isHeld || journal.lines.begun().get(line.number)?.startsWith(NATIVE);
+      const isHeld = state === "begun" && journal.lines.isHeld(line.number);
+      const isNative =
+        native?.holds(line.number) || journal.lines.begun().get(line.number)?.startsWith(NATIVE);
       if (state === "begun" && isNative) await lines.resume(line, attempts, known);
       else if (state === "begun" && (await lines.cut(line, attempts, known)) === "ended") continue;
       const ticket = await native?.ticket(line);

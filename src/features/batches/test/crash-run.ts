@@ -1,10 +1,11 @@
 /**
  * Four batches at a provider that fails 5 % of its calls, while processes of the gateway are killed at random:
  *
- *     bun src/features/batches/test/crash-run.ts [LINES [KILLS]]
+ *     bun src/features/batches/test/crash-run.ts [LINES [KILLS [KINDS]]]
  *
  * Prints what was seen, and exits with 1 if a line has not exactly one result, was paid twice, or if the books differ from
- * what the provider answered. The default is 50,000 lines and 50 kills.
+ * what the provider answered. The default is 50,000 lines and 50 kills of the
+ * kinds `worker,keeper,all`.
  */
 import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -21,6 +22,7 @@ import { clientOf, endOf, LINE_COST } from "./processes.ts";
 
 const LINES = Number(process.argv[2] ?? 50_000);
 const KILLS = Number(process.argv[3] ?? 50);
+const KINDS = (process.argv[4] ?? "worker,keeper,all").split(",");
 const BATCHES = 4;
 const EACH = Math.ceil(LINES / BATCHES);
 /** Share of calls that the provider refuses with 500. */
@@ -119,7 +121,7 @@ function hold(promise: string, seen: unknown, expected: unknown): void {
 
 /** Kills one of three kinds of processes. @returns the gateway that runs then */
 async function kill(gateway: Serving): Promise<[which: string, gateway: Serving]> {
-  const which = (["worker", "keeper", "all"] as const)[Math.floor(Math.random() * 3)]!;
+  const which = KINDS[Math.floor(Math.random() * KINDS.length)]!;
   if (which === "all") {
     gateway.signalGroup("SIGKILL");
     await gateway.exited;
@@ -168,11 +170,13 @@ function assumptions(): { rows: number; ofCalls: number } {
     rows: sum("SELECT coalesce(SUM(amount), 0) FROM assumptions"),
     ofCalls: sum(`SELECT coalesce(SUM(cost), 0) FROM calls WHERE state = ${assumed}`),
   };
-  const whys = "SELECT why, COUNT(*) AS count, SUM(amount) AS amount FROM assumptions GROUP BY why";
-  for (const { why, count, amount } of db
-    .query<{ why: string; count: number; amount: number }, []>(whys)
+  const amounts = new Map<string, number[]>();
+  for (const { why, amount } of db
+    .query<{ why: string; amount: number }, []>("SELECT why, amount FROM assumptions ORDER BY id")
     .all())
-    console.log(`      ${why}: ${count}, ${amount / LINE_COST} lines`);
+    amounts.set(why, [...(amounts.get(why) ?? []), amount / LINE_COST]);
+  for (const [why, lines] of amounts)
+    console.log(`      ${why}, in lines: ${lines.length > 60 ? `${lines.length} times` : lines.join(" ")}`);
   db.close();
   return found;
 }

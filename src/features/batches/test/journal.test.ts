@@ -231,3 +231,19 @@ test("a full disk refuses records, and the journal goes on when there is room ag
   expect(await resultsOf(next, "all", "input")).toEqual(['"one"\n', '"two"\n', '"three"\n']);
   expect(next.lines.sums.cost).toBe(6);
 });
+
+test("a part of budgets that an attempt held is known until it ends, or another one begins", async () => {
+  const path = folder();
+  const first = await opened(path, 1);
+  await Promise.all([1, 2, 3, 4].map((n) => first.start(n, 1, `native-${n}`)));
+  await Promise.all([1, 2, 3].map((n) => first.held(n, 1)));
+  await first.end(2, 1, "again", NONE, 0);
+  await first.end(3, 1, "again", NONE, 0);
+  await first.start(3, 2, "native-3b");
+  const held = ({ lines }: Journal) => [1, 2, 3, 4].map((n) => lines.isHeld(n));
+  expect(held(first)).toEqual([true, false, false, false]);
+  const second = await opened(path, 2);
+  expect(held(second)).toEqual([true, false, false, false]);
+  await second.end(1, 1, "out", bytesOf("{}"), 1);
+  expect(held(second)).toEqual([false, false, false, false]);
+});

@@ -43,9 +43,10 @@ export interface KeptFiles {
   read(file: KeptFile, range?: ByteRange): AsyncIterable<Uint8Array>;
   /**
    * Keeps a file. If `bytes` throws, or the process ends, there is no file.
+   * @param id of {@link createKeptId}, for who must know it before the file is there; absent: a new one
    * @throws what `bytes` throws; GatewayError `file_quota` if the path has no room
    */
-  write(facts: FileFacts, bytes: AsyncIterable<Uint8Array>): Promise<KeptFile>;
+  write(facts: FileFacts, bytes: AsyncIterable<Uint8Array>, id?: string): Promise<KeptFile>;
   /** Deletes a file, if there is one. @throws GatewayError `file_in_use` while it is held */
   remove(id: string): Promise<void>;
   /** From now on the file cannot be deleted and does not expire. @param by who holds it: a text that survives restarts */

@@ -83,8 +83,8 @@ export class Vault implements KeptFiles {
     }
   }
 
-  async write(facts: FileFacts, bytes: AsyncIterable<Uint8Array>): Promise<FileRow> {
-    const draft = await this.draft(facts.path, bytes);
+  async write(facts: FileFacts, bytes: AsyncIterable<Uint8Array>, id?: string): Promise<FileRow> {
+    const draft = await this.draft(facts.path, bytes, undefined, id);
     return (await this.keep(draft, facts)).file;
   }
 
@@ -92,12 +92,16 @@ export class Vault implements KeptFiles {
    * Writes bytes to which a row is given later. If it throws, there are none.
    * @param path to which they will belong @param most bytes; absent: as many as the quota has left
    */
-  async draft(path: string, bytes: AsyncIterable<Uint8Array>, most?: number): Promise<Draft> {
+  async draft(
+    path: string,
+    bytes: AsyncIterable<Uint8Array>,
+    most?: number,
+    id = createKeptId(),
+  ): Promise<Draft> {
     const { where } = this.#limits();
     const { key, left } =
       most === undefined ? await this.room(path) : { key: await this.#keyOf(path), left: most };
     const shop = await this.#places.shop(where);
-    const id = createKeptId();
     const measured = new Measured(bytes, left);
     await shop.put(id, seal(key, id, measured.pieces())).catch((cause: unknown) => {
       throw this.#unwritten(cause);

@@ -107,8 +107,8 @@ class LateFiles implements KeptFiles {
     yield* (await this.#load()).read(file, range);
   }
 
-  async write(facts: FileFacts, bytes: AsyncIterable<Uint8Array>): Promise<KeptFile> {
-    return (await this.#load()).write(facts, bytes);
+  async write(facts: FileFacts, bytes: AsyncIterable<Uint8Array>, id?: string): Promise<KeptFile> {
+    return (await this.#load()).write(facts, bytes, id);
   }
 
   async remove(id: string): Promise<void> {

@@ -3,22 +3,29 @@ import type { KeptFile, KeptFiles } from "../../../core/kept-files.ts";
 import type { Batch } from "../batch.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Owner } from "../owner.ts";
+import { notedIds, noteId } from "./result-ids.ts";
 import type { LineSeal } from "./seal.ts";
 
 const LF = Uint8Array.of(0x0a);
 const PURPOSE = "batch_output";
 
-/** @returns the ids of the files; a kind of results without lines has none */
+/**
+ * Files that a runner before wrote are deleted: the batch would not name them.
+ * @param folder of the batch
+ * @returns the ids of the files; a kind of results without lines has none
+ */
 export async function writeResults(
   journal: Journal,
   seal: LineSeal,
   files: KeptFiles,
-  { batch, owner }: { batch: Batch; owner: Owner },
+  { batch, owner, folder }: { batch: Batch; owner: Owner; folder: string },
 ): Promise<Partial<Pick<Batch, "outputFile" | "errorFile">>> {
   const { path, key, person } = owner;
   const { id, expiresAt } = batch;
-  const write = (name: string, kind: "out" | "err"): Promise<KeptFile> =>
-    files.write(
+  for (const before of await notedIds(folder)) await files.remove(before);
+  const write = async (name: string, kind: "out" | "err"): Promise<KeptFile> => {
+    const noted = await noteId(folder);
+    return files.write(
       {
         ...{ path, name: `batch_${id}_${name}.jsonl`, purpose: PURPOSE, mime: "application/jsonl" },
         ...(key !== undefined && { key }),
@@ -26,7 +33,9 @@ export async function writeResults(
         ...(expiresAt !== undefined && { expiresAt }),
       },
       opened(journal, seal, kind),
+      noted,
     );
+  };
   const { out, err } = countsOf(journal);
   return {
     ...(out > 0 && { outputFile: (await write("output", "out")).id }),

@@ -313,7 +313,9 @@ export class Runner {
     const { files, run } = this.#options;
     // Before files are written: another runner may have the batch. A batch that a client cancels keeps its state.
     await this.#tell({ to: "closing" });
-    const written = await writeResults(journal, seal, files, { batch: this.#batch, owner: run.owner });
+    const written = await writeResults(journal, seal, files, {
+      ...{ batch: this.#batch, owner: run.owner, folder: run.folder },
+    });
     // The input is needed no more, and who ends before the next step would leave it held.
     await files.release(this.#batch.inputFile, this.id);
     const { stoppingAt } = this.#batch;

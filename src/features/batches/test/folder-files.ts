@@ -23,9 +23,13 @@ export class FolderFiles implements KeptFiles {
     yield readFileSync(this.#path(id, "bytes"));
   }
 
-  async write(facts: FileFacts, bytes: AsyncIterable<Uint8Array>): Promise<KeptFile> {
+  async write(
+    facts: FileFacts,
+    bytes: AsyncIterable<Uint8Array>,
+    id = createKeptId(Date.now()),
+  ): Promise<KeptFile> {
     const whole = Buffer.concat(await Array.fromAsync(bytes));
-    const file = { ...facts, id: createKeptId(Date.now()), bytes: whole.length, createdAt: Date.now() };
+    const file = { ...facts, id, bytes: whole.length, createdAt: Date.now() };
     writeFileSync(this.#path(file.id, "bytes"), whole);
     writeFileSync(this.#path(file.id, "new"), JSON.stringify(file));
     renameSync(this.#path(file.id, "new"), this.#path(file.id, "facts"));

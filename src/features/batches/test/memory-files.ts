@@ -16,11 +16,15 @@ export class MemoryFiles implements KeptFiles {
     for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000);
   }
 
-  async write(facts: FileFacts, bytes: AsyncIterable<Uint8Array>): Promise<KeptFile> {
+  async write(
+    facts: FileFacts,
+    bytes: AsyncIterable<Uint8Array>,
+    id = createKeptId(Date.now()),
+  ): Promise<KeptFile> {
     const pieces: Buffer[] = [];
     for await (const piece of bytes) pieces.push(Buffer.from(piece));
     const whole = Buffer.concat(pieces);
-    const file = { ...facts, id: createKeptId(Date.now()), bytes: whole.length, createdAt: Date.now() };
+    const file = { ...facts, id, bytes: whole.length, createdAt: Date.now() };
     this.files.set(file.id, { file, bytes: whole, holders: new Set() });
     return file;
   }

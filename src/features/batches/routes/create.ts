@@ -77,17 +77,18 @@ export interface NewBatch {
   readonly metadata?: Readonly<Record<string, string>>;
   readonly name?: string;
   readonly isInline?: true;
+  /** The input is a copy: its client cannot name it, and so not delete it. Those of bodies are, too. */
+  readonly isCopy?: true;
 }
 
 /** @throws GatewayError 400 for a priority that is none; 429 for too many batches, and for one that does not fit a hard budget; 413 for an input that is too large */
 export async function createBatch(
   { asks, files, limits: { perKey, bytes, queuedTokens }, foresee, priority: priorityOf }: Batches,
   { principal, address }: Asking,
-  { endpoint, input, window, metadata = {}, name, isInline }: NewBatch,
+  { endpoint, input, window, metadata = {}, name, isInline, isCopy = isInline }: NewBatch,
 ): Promise<Batch> {
   if (!isInline && input.bytes > bytes) throw inputTooLarge(bytes);
-  // The client of a body cannot name its file, and so not delete it.
-  const forget = async () => void (isInline && (await files().remove(input.id)));
+  const forget = async () => void (isCopy && (await files().remove(input.id)));
   const asked = async () => ({
     priority: priorityOf(),
     needs: await foresee({ endpoint, input }, principal),

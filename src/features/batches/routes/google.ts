@@ -48,7 +48,7 @@ const createWith =
     const lines = () => fromKeyedLines(batches.files().read(given), endpoint, limits);
     const input = await keepInput(batches, who, { lines });
     return Response.json(
-      googleOperation(await createBatch(batches, who, { ...named, endpoint, input, window })),
+      googleOperation(await createBatch(batches, who, { ...named, endpoint, input, window, isCopy: true })),
     );
   };
 

@@ -67,8 +67,15 @@ export class BatchBook {
           JSON.stringify({ batch, owner }),
         ],
       );
+      await this.#noteEnd(sql, batch);
       return { batch };
     });
+  }
+
+  /** In the transaction that ends the batch. */
+  async #noteEnd(sql: Sql, batch: Batch): Promise<void> {
+    const end = this.#isHeard() ? endOf(batch) : undefined;
+    if (end) await noteEnd(sql, end);
   }
 
   /** @returns the batch, that a hard budget does not suffice for it, or that the runner is not the last one */
@@ -158,8 +165,7 @@ export class BatchBook {
       const known = { ...kept.batch, ...facts };
       const next = to && mayMove(known, to) ? moved(known, to, Date.now(), facts?.reason) : known;
       await write(sql, kept, next);
-      const end = this.#isHeard() ? endOf(next) : undefined;
-      if (end) await noteEnd(sql, end);
+      await this.#noteEnd(sql, next);
       return { batch: next };
     });
     // PostgreSQL may repeat the transaction, so that it does not count.

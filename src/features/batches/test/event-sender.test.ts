@@ -9,6 +9,7 @@ import { tablesOf } from "../../../feature/feature.ts";
 import { FEATURES } from "../../../../test/helpers/features.ts";
 import { WorldBooks } from "../../identity/test/support/role-world.ts";
 import { moved } from "../batch.ts";
+import { BatchBook } from "../book.ts";
 import { endOf } from "../webhooks/event.ts";
 import { noteEnd } from "../webhooks/event-book.ts";
 import { EventSender } from "../webhooks/sender.ts";
@@ -126,6 +127,18 @@ test("a request whose process ended is sent once more, by the same id", async ()
   expect(next.requests.map(([, one]) => one)).toEqual([id]);
   await turn(next.sender, HOUR);
   expect(next.requests.length).toBe(1);
+});
+
+test("a batch that ends with its creation has an event, if there is a receiver", async () => {
+  const refused = moved(sampleBatch({ lines: 0 }), "refused", now, "No.");
+  const row = { owner: { path: "/eng", address: "" }, most: 9, queued: 9 };
+  const full = { ...host, left: async () => {} };
+  await new BatchBook(full).create({ ...row, batch: { ...refused, id: refused.id.replace(/.$/, "x") } });
+  await new BatchBook(full, () => true).create({ ...row, batch: refused });
+  const { sender, requests } = node(() => OK);
+  sender.to(WEBHOOK);
+  await sender.look();
+  expect(requests.map(([, id]) => id)).toEqual([`evt_${refused.id}`]);
 });
 
 test("without a receiver events wait", async () => {

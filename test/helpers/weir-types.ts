@@ -43,6 +43,7 @@ const PARTS = [
   "format/request-check",
   "format/answer-codec",
   "text-places",
+  "file-places",
   "format/facts",
   "format/hosted",
   "format/beside",

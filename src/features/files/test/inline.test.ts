@@ -6,6 +6,7 @@ import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import { createPartFromUri, GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
+import { FEATURES } from "../../../../test/helpers/features.ts";
 import { type RunningGateway, startGateway } from "../../../../test/helpers/gateway.ts";
 import { json, startUpstream, type Upstream } from "../../../../test/helpers/upstream.ts";
 
@@ -80,7 +81,6 @@ beforeAll(async () => {
         msgs: provider("messages", "/v1"),
         gem: provider("gemini", "/v1beta"),
       },
-      batches: { how: "run" },
     },
   });
   await gateway.opened();
@@ -297,7 +297,7 @@ const asking = (id: string): Record<string, [path: string, body: object, place: 
   ],
 });
 
-test("a file that is foreign, deleted, expired or unknown is an error in each dialect", async () => {
+test("a file that is foreign, deleted or unknown is an error in each dialect", async () => {
   const foreign = await uploaded(PDF, "a.pdf", KEYS.bob);
   const deleted = await uploaded(PDF, "a.pdf");
   await openai().files.delete(deleted);
@@ -348,14 +348,74 @@ test("files that are together too large, and files of a type that has no place, 
   ]);
 });
 
-test("counting tokens and streams see the file", async () => {
+test("the tokens of a file are counted", async () => {
   const text = await uploaded("many words ".repeat(2_000), "a.txt");
   const [, body] = asking(text)["messages"]!;
   const counted = await anthropic().messages.countTokens(body as Anthropic.MessageCountTokensParams);
   expect(counted.input_tokens).toBeWithin(2_000, 20_000);
 });
 
-test("lines of a batch name files", async () => {
+test("a budget holds what the file costs, and not the most of any file", async () => {
+  const own = await startGateway({
+    config: {
+      keys: [{ name: "alice", key: KEYS.alice, path: "/", budgets: [{ limit: 0.001, period: "day" }] }],
+      providers: {
+        chat: { speaks: "chat-completions", baseUrl: `${upstream.url}/v1`, apiKey: "k-1", models: ["m"] },
+      },
+      prices: { "chat/m": { input: 1, output: 1 } },
+    },
+  });
+  try {
+    await own.opened();
+    const client = new OpenAI({ apiKey: KEYS.alice, baseURL: `${own.url}/v1`, maxRetries: 0 });
+    const ask = async (words: number) => {
+      const file = new File(["word ".repeat(words)], "a.txt");
+      const { id } = await client.files.create({ file, purpose: "user_data" });
+      return client.chat.completions
+        .create({
+          ...{ model: "chat/m", max_tokens: 10 },
+          messages: [{ role: "user", content: [{ type: "file", file: { file_id: id } }] }],
+        })
+        .then(
+          () => 200,
+          (thrown: { status?: number }) => thrown.status,
+        );
+    };
+    // A token costs a millionth of a dollar: the budget has a thousand of them.
+    expect(await ask(100)).toBe(200);
+    expect(await ask(5_000)).toBe(429);
+  } finally {
+    await own.stop();
+  }
+});
+
+test("a file that has expired is gone, also with keys that know its id", async () => {
+  const own = await startGateway({
+    config: {
+      files: { keep: "1s" },
+      providers: {
+        chat: { speaks: "chat-completions", baseUrl: `${upstream.url}/v1`, apiKey: "k-1", models: ["m"] },
+      },
+    },
+  });
+  try {
+    await own.opened();
+    const client = new OpenAI({ apiKey: "none", baseURL: `${own.url}/v1`, maxRetries: 0 });
+    const { id } = await client.files.create({ file: new File([PNG], "a.png"), purpose: "vision" });
+    await Bun.sleep(1_100);
+    const [path, body] = asking(id)["chat"]!;
+    const answer = await fetch(own.url + path, {
+      ...{ method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } },
+    });
+    expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining(id)]);
+  } finally {
+    await own.stop();
+  }
+});
+
+const hasBatches = FEATURES.some(({ name }) => name === "batches");
+
+test.skipIf(!hasBatches)("lines of a batch name files", async () => {
   const id = await uploaded(PDF, "a.pdf");
   const foreign = await uploaded(PDF, "a.pdf", KEYS.bob);
   const lines = [id, foreign].map((each, at) =>

@@ -358,7 +358,8 @@ test("the tokens of a file are counted", async () => {
 test("a budget holds what the file costs, and not the most of any file", async () => {
   const own = await startGateway({
     config: {
-      keys: [{ name: "alice", key: KEYS.alice, path: "/", budgets: [{ limit: 0.001, period: "day" }] }],
+      keys: [{ name: "alice", key: KEYS.alice }],
+      budgets: { small: { on: "all", limit: 0.001, every: "total", mode: "hard" } },
       providers: {
         chat: { speaks: "chat-completions", baseUrl: `${upstream.url}/v1`, apiKey: "k-1", models: ["m"] },
       },

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { RequestBody } from "../../src/server/request-body.ts";
 import { layoutOf } from "../../src/stream/outline/layout.ts";
-import { mayHold } from "../../src/stream/spelling.ts";
+import { mayHold, mayHoldName } from "../../src/stream/spelling.ts";
 import { spell } from "../helpers/spellings.ts";
 import { randomOf } from "../helpers/text-kinds.ts";
 
@@ -36,4 +36,14 @@ test("a body whose outline says that it has no escapes is searched no less", () 
     100,
   );
   expect([layoutOf(without.bytes)?.hasEscapes, mayHold(without.bytes, MARK)]).toEqual([false, false]);
+});
+
+test("the name of a member is found in every spelling, and escapes of signs are passed over", () => {
+  const random = randomOf(4);
+  for (let round = 0; round < 500; round++) {
+    const written = spell({ input: [{ type: "x", file_id: "y" }], model: "m", n: 3 }, random);
+    expect([written, mayHoldName(Buffer.from(written), "file_id")]).toEqual([written, true]);
+  }
+  for (const text of ['{"a":"\\u003cb\\u003e \\u0026 \\u0027 caf\\u00e9"}', '{"file_i":"d"}', "{}"])
+    expect([text, mayHoldName(Buffer.from(text), "file_id")]).toEqual([text, false]);
 });

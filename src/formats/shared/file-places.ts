@@ -33,12 +33,19 @@ export function asDataUri(mediaType: string): Filled {
 export class ObjectBytes {
   readonly #bytes: Uint8Array;
   readonly #members = new Map<string, BytesNode>();
+  /** Members that come again later. */
+  readonly #overridden: (readonly [string, BytesNode])[] = [];
   readonly #spell: Spell;
 
   constructor(bytes: Uint8Array, node: BytesNode, spell: Spell) {
     this.#bytes = bytes;
     this.#spell = spell;
-    for (const [name, value] of node.entries()) this.#members.set(spell(name), value);
+    for (const [written, value] of node.entries()) {
+      const name = spell(written);
+      const earlier = this.#members.get(name);
+      if (earlier) this.#overridden.push([name, earlier]);
+      this.#members.set(name, value);
+    }
   }
 
   text(name: string): string | undefined {
@@ -76,12 +83,21 @@ export class ObjectBytes {
     }
     if (added.length === 0) splices.push({ start: own.start, end: own.end, parts: ["null"] });
     else splices.push({ start: keyStart(this.#bytes, own.start), end: own.end, parts: added.flat() });
-    return splices;
+    const to = Object.keys(values).find((member) => !this.#members.has(member));
+    return to === undefined ? splices : [...splices, ...this.#renamedEarlier(name, to)];
   }
 
   /** Gives a member another name. @param name of a member that the object has */
-  renamed(name: string, to: string): FileSplice {
-    const { start } = this.#members.get(name)!;
+  renamed(name: string, to: string): FileSplice[] {
+    return [this.#withKey(this.#members.get(name)!, to), ...this.#renamedEarlier(name, to)];
+  }
+
+  /** A member that counted for nothing must not count once the later one has another name. */
+  #renamedEarlier(name: string, to: string): FileSplice[] {
+    return this.#overridden.flatMap(([each, value]) => (each === name ? [this.#withKey(value, to)] : []));
+  }
+
+  #withKey({ start }: BytesNode, to: string): FileSplice {
     return { ...keyAt(this.#bytes, start), parts: [JSON.stringify(to)] };
   }
 }

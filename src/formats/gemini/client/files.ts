@@ -15,7 +15,7 @@ const PART: FileWay = {
       put({ mediaType }) {
         const isTyped = (file!.text("mimeType") || UNKNOWN) !== UNKNOWN;
         return [
-          part.renamed("fileData", "inlineData"),
+          ...part.renamed("fileData", "inlineData"),
           ...file!.replaced("fileUri", {
             data: asBase64,
             ...(!isTyped && { mimeType: [JSON.stringify(mediaType)] }),

@@ -51,7 +51,16 @@ class FilesWorker implements WorkerPart {
         handle: async (request, visit) => (await this.#load()).serve(route, request, visit, config),
       };
     });
-    return { routes, resolves: this.#resolve(config) };
+    return { routes, resolves: this.#resolve(config), foresee: this.#foresee(config) };
+  }
+
+  #foresee(config: object): NonNullable<Seams["foresee"]> {
+    return async (incoming) => {
+      if (!incoming.format.client.facts.files?.mayHave(incoming.bytes)) return undefined;
+      const { foreseeFiles } = await import("./inline/foresee.ts");
+      const { vault } = await this.#load();
+      return foreseeFiles(incoming, { files: vault, most: limitsOf(config).inline });
+    };
   }
 
   /** Files that requests name go into them; their code is loaded with the first request that may name one. */

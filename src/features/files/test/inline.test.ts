@@ -414,9 +414,42 @@ test("a file that has expired is gone, also with keys that know its id", async (
   }
 });
 
-const hasBatches = FEATURES.some(({ name }) => name === "batches");
+test("an explanation shows the request with its files, and sends nothing", async () => {
+  const id = await uploaded(PNG, "a.png");
+  const before = upstream.requests.length;
+  const answer = await post("/v1/explain?format=chat-completions", JSON.stringify(asking(id)["chat"]![1]));
+  const said = (await answer.json()) as { request: { body: object } };
+  expect(JSON.stringify(said.request.body)).toContain(PNG.toString("base64"));
+  const foreign = await uploaded(PNG, "a.png", KEYS.bob);
+  const body = JSON.stringify(asking(foreign)["chat"]![1]);
+  expect((await post("/v1/explain?format=chat-completions", body)).status).toBe(404);
+  expect(upstream.requests.length).toBe(before);
+});
 
-test.skipIf(!hasBatches)("lines of a batch name files", async () => {
+const has = (feature: string) => FEATURES.some(({ name }) => name === feature);
+
+test.skipIf(!has("guards"))("guards see the text of a file", async () => {
+  const own = await startGateway({
+    config: {
+      guards: { mails: { find: ["email"], do: "mask" } },
+      providers: {
+        msgs: { speaks: "messages", baseUrl: `${upstream.url}/v1`, apiKey: "k-1", models: ["m"] },
+      },
+    },
+  });
+  try {
+    await own.opened();
+    const client = new Anthropic({ apiKey: "none", baseURL: own.url, maxRetries: 0 });
+    const file = new File(["Write to anna@example.com."], "a.txt", { type: "text/plain" });
+    const { id } = await client.beta.files.upload({ file });
+    await client.messages.create(asking(id)["messages"]![1] as Anthropic.MessageCreateParamsNonStreaming);
+    expect(lastBody()).toContain("Write to [EMAIL].");
+  } finally {
+    await own.stop();
+  }
+});
+
+test.skipIf(!has("batches"))("lines of a batch name files", async () => {
   const id = await uploaded(PDF, "a.pdf");
   const foreign = await uploaded(PDF, "a.pdf", KEYS.bob);
   const lines = [id, foreign].map((each, at) =>

@@ -1,7 +1,20 @@
 /** The commands of batches. */
-import { type CommandHead, CONNECT_FLAGS, JSON_FLAG, YES_FLAG } from "../../cli/command.ts";
+import {
+  type CommandHead,
+  CONFIG_FLAGS,
+  CONNECT_FLAGS,
+  type Flag,
+  JSON_FLAG,
+  YES_FLAG,
+} from "../../cli/command.ts";
 
 const COMMON = [JSON_FLAG, ...CONNECT_FLAGS];
+
+const FORMAT: Flag = {
+  name: "--format",
+  value: "FORMAT",
+  help: "what lines without a url ask: messages, responses, embeddings, a path (default: that of the first line)",
+};
 
 export const batchesCommands: readonly CommandHead[] = [
   {
@@ -33,5 +46,33 @@ export const batchesCommands: readonly CommandHead[] = [
     words: [{ name: "ID" }],
     flags: [YES_FLAG, ...COMMON],
     run: async () => (await import("./cli.ts")).cancel,
+  },
+  {
+    name: "batches run",
+    after: ["batches cancel"],
+    summary: "run a file of lines without a gateway; the same command again goes on where it was interrupted",
+    words: [{ name: "FILE", completes: "file" }],
+    flags: [
+      { name: "--model", value: "MODEL", help: "model of lines that name none" },
+      FORMAT,
+      { name: "--out", value: "FILE", help: "file of the answers (default: beside FILE)", completes: "file" },
+      { name: "--budget", value: "DOLLARS", help: "the most that all lines together may cost" },
+      {
+        name: "--how",
+        value: "HOW",
+        help: "auto, native (batch APIs of providers) or run (weir runs all lines); default: that of the config",
+        completes: ["auto", "native", "run"],
+      },
+      { name: "--fresh", help: "forget an earlier run of FILE: all lines run, and are paid, again" },
+      {
+        name: "--state",
+        value: "DIR",
+        help: "state folder, in which the journal lies",
+        completes: "folder",
+      },
+      JSON_FLAG,
+      ...CONFIG_FLAGS,
+    ],
+    run: async () => (await import("./local/run.ts")).run,
   },
 ];

@@ -269,6 +269,7 @@ const RULES: readonly Rule[] = [
       "src/keeper/store/",
       "src/ledger/",
       "src/operator/",
+      "src/process/exit.ts",
       "src/run/assemble.ts",
       "src/run/declaration.ts",
       "src/run/formats.ts",

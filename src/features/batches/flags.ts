@@ -75,4 +75,42 @@ export const batchesCommands: readonly CommandHead[] = [
     ],
     run: async () => (await import("./local/run.ts")).run,
   },
+  {
+    name: "batches wait",
+    after: ["batches run"],
+    summary: "wait until a batch has ended; exit code 0 if all its lines succeeded",
+    words: [{ name: "ID" }],
+    flags: [
+      {
+        name: "--timeout",
+        value: "TIME",
+        help: "longest wait, such as 90s or 2h; then the exit code is 124",
+      },
+      ...COMMON,
+    ],
+    run: async () => (await import("./wait.ts")).wait,
+  },
+  {
+    name: "batches price",
+    after: ["batches wait"],
+    summary:
+      "show what the lines of a file would cost with several models, and in batches of their providers",
+    words: [{ name: "FILE", completes: "file" }],
+    flags: [
+      {
+        name: "--models",
+        value: "MODELS",
+        help: "models, with commas between them (default: those of the lines)",
+      },
+      FORMAT,
+      {
+        name: "--output",
+        value: "TOKENS",
+        help: "output to expect of each line (default: all that it permits)",
+      },
+      JSON_FLAG,
+      ...CONFIG_FLAGS,
+    ],
+    run: async () => (await import("./local/price.ts")).price,
+  },
 ];

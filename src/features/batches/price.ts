@@ -21,6 +21,8 @@ export interface PriceAsk {
   /** `batches.discount` and `batches.outputShare` of the config. */
   readonly discount?: number;
   readonly outputShare?: number;
+  /** Output tokens to expect of each line, if it permits that much. Default: all that it permits. */
+  readonly output?: number;
   /** Price of a model; undefined: it is not known. A book has it by `lookup(provider, model)`. */
   ruleOf(model: string): PriceRule | undefined;
   /** The formats of weir: `builtInFormats` of run/formats.ts. */
@@ -31,7 +33,7 @@ export interface PriceAsk {
 
 /** Amounts of all lines. */
 export interface BatchCost {
-  /** The text of the lines as a tokenizer would count it, and the whole output that each line permits. */
+  /** The text of the lines as a tokenizer would count it, and the output that is expected: else all that each line permits. */
   readonly cost: Nano;
   /** What weir holds before the lines run: no line with these limits costs more. */
   readonly most: Nano;
@@ -88,6 +90,7 @@ class ModelSum {
   readonly #rules: { readonly run: PriceRule; readonly native: PriceRule } | undefined;
   readonly #rule: PriceRule | undefined;
   readonly #share: number;
+  readonly #expected: number;
   readonly #settings: LedgerSettings;
   readonly #sums = { run: { cost: 0, most: 0 }, native: { cost: 0, most: 0 } };
   #lines = 0;
@@ -96,12 +99,13 @@ class ModelSum {
 
   constructor(
     model: string,
-    { ruleOf, discount = 0, outputShare = 1, settings = DEFAULT_SETTINGS }: PriceAsk,
+    { ruleOf, discount = 0, outputShare = 1, output = Infinity, settings = DEFAULT_SETTINGS }: PriceAsk,
   ) {
     const rule = (this.#rule = ruleOf(model));
     this.#model = model;
     this.#rules = rule && { run: discountedRule(rule, discount), native: batchRule(rule) };
     this.#share = outputShare;
+    this.#expected = output;
     this.#settings = settings;
   }
 
@@ -109,7 +113,8 @@ class ModelSum {
     const settings = this.#settings;
     const most = inputAtMost(size, this.#rule, 0, settings);
     const input = Math.min(inputLikely(size), most);
-    const output = Math.ceil(outputAtMost(size, this.#rule, settings) * this.#share);
+    const permitted = Math.ceil(outputAtMost(size, this.#rule, settings) * this.#share);
+    const output = Math.min(permitted, this.#expected * size.choices);
     this.#lines++;
     this.#input += input;
     this.#output += output;
@@ -125,7 +130,7 @@ class ModelSum {
     for (const how of ["run", "native"] as const) {
       const rule = this.#rules[how];
       this.#sums[how].cost += priceUsage(usage, rule).cost;
-      this.#sums[how].most += costOf(rule, most, output, size, settings);
+      this.#sums[how].most += costOf(rule, most, permitted, size, settings);
     }
   }
 

@@ -21,7 +21,10 @@ export async function modelPrices(context: Context): Promise<ModelPrices> {
     settings: declarationOf(config).settings,
     ruleOf(model) {
       const [first] = registry.servedBy(model);
-      return first && book.lookup(first.provider.name, first.model);
+      if (first) return book.lookup(first.provider.name, first.model);
+      // Of a provider that has no credential here, to know what it would cost there.
+      const slash = model.indexOf("/");
+      return slash < 0 ? undefined : book.lookup(model.slice(0, slash), model.slice(slash + 1));
     },
   };
 }

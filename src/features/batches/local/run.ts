@@ -5,8 +5,10 @@ import { readAmount, textOf } from "../../../cli/books/values.ts";
 import { type Command, configOptions, type Context, UsageError } from "../../../cli/command.ts";
 import { loadConfig } from "../../../config/load.ts";
 import { formatNano, type Nano, toDollars } from "../../../ledger/money.ts";
+import { exitProcess } from "../../../process/exit.ts";
 import { stateHome } from "../../../run/home.ts";
 import type { openaiBatch } from "../shapes/openai.ts";
+import { bytesOf } from "./bytes.ts";
 import { endpointOf } from "./endpoint.ts";
 import { Failures } from "./failures.ts";
 import { completeLines, type Given } from "./lines.ts";
@@ -35,27 +37,33 @@ interface Wanted extends Given {
 
 export const run: Pick<Command, "run"> = {
   async run(context) {
-    const wanted = await wantedOf(context);
-    const most = await mostOf(wanted, context);
-    mkdirSync(wanted.folder, { recursive: true, mode: 0o700 });
-    const { folder, budget, how } = wanted;
-    const gateway = await startOwn(context, {
-      folder,
-      ...(budget !== undefined && { budget: toDollars(budget) }),
-      ...(how && { how }),
-    });
-    const stop = new Stop(context.printError);
-    try {
-      const batch = await watched(gateway, wanted, most, stop.signal);
-      if (batch && ENDS.includes(batch.status)) return await report(gateway, batch, wanted, context);
-      await gateway.stop();
-      return interrupted(batch, context);
-    } finally {
-      await gateway.stop();
-      stop.close();
-    }
+    // What the gateway still waits for, such as idle connections, must not keep the command.
+    return exitProcess(await runHere(context));
   },
 };
+
+/** @returns the exit code */
+async function runHere(context: Context): Promise<number> {
+  const wanted = await wantedOf(context);
+  const most = await mostOf(wanted, context);
+  mkdirSync(wanted.folder, { recursive: true, mode: 0o700 });
+  const { folder, budget, how } = wanted;
+  const gateway = await startOwn(context, {
+    folder,
+    ...(budget !== undefined && { budget: toDollars(budget) }),
+    ...(how && { how }),
+  });
+  const stop = new Stop(context.printError);
+  try {
+    const batch = await watched(gateway, wanted, most, stop.signal);
+    if (batch && ENDS.includes(batch.status)) return await report(gateway, batch, wanted, context);
+    await gateway.stop();
+    return interrupted(batch, context);
+  } finally {
+    await gateway.stop();
+    stop.close();
+  }
+}
 
 /** Ends at Ctrl-C: the first one lets lines end, the second one does not. */
 class Stop {
@@ -64,7 +72,7 @@ class Stop {
 
   constructor(printError: Context["printError"]) {
     this.#onSignal = () => {
-      if (this.signal.aborted) process.exit(EXIT_INTERRUPTED);
+      if (this.signal.aborted) exitProcess(EXIT_INTERRUPTED);
       this.#controller.abort();
       printError("\nweir: no further line begins; lines that run may end (Ctrl-C once more: at once)");
     };
@@ -113,10 +121,6 @@ async function digestOf(file: string, facts: readonly string[]): Promise<string>
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(facts));
   for await (const chunk of bytesOf(file)) hash.update(chunk);
   return hash.digest("hex").slice(0, 24);
-}
-
-export function bytesOf(file: string): AsyncIterable<Uint8Array> {
-  return Bun.file(file).stream();
 }
 
 /** The most that the lines can cost. @throws UsageError for an input with faults */

@@ -4,7 +4,15 @@ import { seesCall } from "../../admin/filter.ts";
 import { type AdminRequest, answers, type OwnOperations } from "../../admin/operation.ts";
 import { AdminError, conflict, notFound } from "../../operator/errors.ts";
 import type { Kept } from "./book.ts";
-import { type BatchDetails, cancelBatch, getBatch, listBatches, type ListedBatch } from "./contracts.ts";
+import {
+  type BatchDetails,
+  cancelBatch,
+  getBatch,
+  listBatches,
+  type ListedBatch,
+  retryBatch,
+} from "./contracts.ts";
+import { retryOf } from "./retry.ts";
 import { readBatch, readBatches } from "./operator-book.ts";
 import { batchIdIn } from "./shapes/ids.ts";
 import { batchesPart, runnerStop } from "./slots.ts";
@@ -50,6 +58,16 @@ const operations = [
     await books.note(actorOf(caller), "cancel", `batches/${batch.id}`, { path: batch.path });
     return { json: detailsOf(await batchOf(given, params.id), given) };
   }),
+  answers(retryBatch, async (given) => {
+    const { books, caller, params } = given;
+    const part = batchesPart.get(books.offers);
+    if (!part) throw new AdminError(503, "store_failed", "No batch was made: the keeper has not started.");
+    const before = await batchOf(given, params.id);
+    const batch = retryOf(before.batch, Date.now());
+    await part.create({ batch, owner: before.owner, most: Number.MAX_SAFE_INTEGER });
+    await books.note(actorOf(caller), "retry", `batches/${before.batch.id}`, { path: batch.path });
+    return { json: detailsOf(await batchOf(given, batch.id), given) };
+  }),
 ];
 
 export const admin: OwnOperations = {
@@ -87,13 +105,14 @@ function listedOf({ batch }: Kept, { books }: Given): ListedBatch {
 
 function detailsOf(kept: Kept, given: Given): BatchDetails {
   const { batch, node, fence, lease } = kept;
-  const { held, usage, faults, inputFile, outputFile, errorFile } = batch;
+  const { held, usage, faults, inputFile, outputFile, errorFile, retries } = batch;
   return {
     ...listedOf(kept, given),
     ...{ held, usage, inputFile },
     faults: faults.map((fault) => ({ ...fault })),
     ...(outputFile !== undefined && { outputFile }),
     ...(errorFile !== undefined && { errorFile }),
+    ...(retries && { retries: retries.batch }),
     ...(node !== "" && { runner: { node, fence, until: lease } }),
   };
 }

@@ -76,6 +76,8 @@ export interface Batch {
   readonly inputFile: string;
   readonly outputFile?: string;
   readonly errorFile?: string;
+  /** The batch whose failed lines it runs again. Its own input is made of those files when it is checked. */
+  readonly retries?: { readonly batch: string; readonly inputFile: string; readonly errorFile: string };
   /** Number of lines; 0 while the input is checked. */
   readonly lines: number;
   /** Numbers of lines by their ending. */

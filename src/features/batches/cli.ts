@@ -1,8 +1,8 @@
-/** `weir batches list|show|cancel`: what the operations answer, as tables. */
+/** `weir batches list|show|cancel|retry`: what the operations answer, as tables. */
 import { type BookContext, runConnected } from "../../cli/books/command.ts";
 import { showMoney, showTime } from "../../cli/books/show.ts";
 import { countOf, textOf } from "../../cli/books/values.ts";
-import type { Command } from "../../cli/command.ts";
+import { type Command, UsageError } from "../../cli/command.ts";
 import { confirmed } from "../../cli/confirm.ts";
 import { table } from "../../cli/terminal.ts";
 import type { BatchDetails, BatchPage, ListedBatch } from "./contracts.ts";
@@ -47,6 +47,17 @@ export const cancel: Run = {
   },
 };
 
+export const retry: Run = {
+  async run(context) {
+    if (context.flags["--failed"] !== true)
+      throw new UsageError("batches retry needs --failed: it makes a batch of the lines that failed");
+    return runConnected(context, async ({ api, words: [id], show: print }) => {
+      const batch = await api.send<BatchDetails>("POST", `${placeOf(id!)}/retry`);
+      print(batch, () => `${batch.id} runs the failed lines of ${batch.retries}`);
+    });
+  },
+};
+
 function tableOf(batches: readonly ListedBatch[]): string {
   const rows = batches.map((batch) => [
     ...[batch.id, batch.state, progressWords(batch), showMoney(batch.cost), batch.model ?? batch.endpoint],
@@ -74,6 +85,7 @@ function detailsText(batch: BatchDetails): string {
     ["input", `file-${batch.inputFile}`],
     ["output", batch.outputFile && `file-${batch.outputFile}`],
     ["errors", batch.errorFile && `file-${batch.errorFile}`],
+    ["retries", batch.retries],
     ["runner", runner && `${runner.node}, fence ${runner.fence}`],
   ];
   const known = facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));

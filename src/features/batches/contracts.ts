@@ -61,6 +61,7 @@ export const BatchDetails = answer(
       { description: "Why the input was refused, at most 100 faults." },
     ),
     inputFile: FILE,
+    retries: Type.Optional(Type.String({ description: "Id of the batch whose failed lines it runs again." })),
     outputFile: Type.Optional(FILE),
     errorFile: Type.Optional(FILE),
     runner: Type.Optional(
@@ -110,6 +111,18 @@ export const cancelBatch = contract({
   id: "cancelBatch",
   summary: "Cancels a batch: running lines end, no further line begins",
   description: "Results of lines that have ended are kept. Cancelling twice is no error.",
+  needs: { role: "admin", on: "path" },
+  answer: { name: "BatchDetails", schema: BatchDetails },
+  errors: ["conflict", "not_found", "store_failed"],
+});
+
+export const retryBatch = contract({
+  method: "POST",
+  path: "/admin/v1/batches/{id}/retry",
+  id: "retryBatch",
+  summary: "Makes a new batch of the lines that failed of one that has ended",
+  description:
+    "Lines that were cancelled or late count as failed. The new batch has the owner, the endpoint and the time of the one before, and begins within seconds.",
   needs: { role: "admin", on: "path" },
   answer: { name: "BatchDetails", schema: BatchDetails },
   errors: ["conflict", "not_found", "store_failed"],

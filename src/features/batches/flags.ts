@@ -48,8 +48,16 @@ export const batchesCommands: readonly CommandHead[] = [
     run: async () => (await import("./cli.ts")).cancel,
   },
   {
-    name: "batches run",
+    name: "batches retry",
     after: ["batches cancel"],
+    summary: "make a new batch of the lines that failed of one that has ended",
+    words: [{ name: "ID" }],
+    flags: [{ name: "--failed", help: "the lines without an answer, which weir demands" }, ...COMMON],
+    run: async () => (await import("./cli.ts")).retry,
+  },
+  {
+    name: "batches run",
+    after: ["batches retry"],
     summary: "run a file of lines without a gateway; the same command again goes on where it was interrupted",
     words: [{ name: "FILE", completes: "file" }],
     flags: [

@@ -16,6 +16,7 @@ export interface Progress {
       | "failed"
       | "cancelled"
       | "late"
+      | "inputFile"
       | "outputFile"
       | "errorFile"
       | "faults"

@@ -71,6 +71,7 @@ const CONTENTS = {
   watchCall: AUDITORS,
   deleteCaptures: ADMINS,
   cancelBatch: ADMINS,
+  retryBatch: ADMINS,
   // They read a body, and send.
   explainReplay: ADMINS,
   replayCall: ADMINS,

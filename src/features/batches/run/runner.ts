@@ -16,6 +16,7 @@ import { checkedInput, inputOf } from "./input.ts";
 import { LineRun, NATIVE } from "./line-run.ts";
 import { ownFile } from "./own-file.ts";
 import { writeResults } from "./results.ts";
+import { retryInput } from "./retry-input.ts";
 import { Pending } from "./pending.ts";
 import { Places } from "./places.ts";
 import { LineSeal } from "./seal.ts";
@@ -151,6 +152,7 @@ export class Runner {
   /** @returns whether lines follow */
   async #check(): Promise<boolean> {
     const { files, settings } = this.#options;
+    if (!(await this.#ownInput())) return !isEnd(this.#batch.state);
     // Lines of Gemini have keys that need not differ, and may be absent.
     const sharedIds = this.#batch.endpoint.startsWith("/v1beta/");
     const checked = await checkedInput(this.#batch, files, {
@@ -168,6 +170,21 @@ export class Runner {
     const [model] = models.size === 1 ? models.keys() : [];
     await this.#tell({ to: "waiting", facts: { lines, ...(model !== undefined && { model }) } });
     return true;
+  }
+
+  /** Makes the input of a batch that retries another one. @returns false: that one's files are gone */
+  async #ownInput(): Promise<boolean> {
+    const { files, run } = this.#options;
+    const { retries, inputFile } = this.#batch;
+    if (!retries || inputFile !== retries.inputFile) return true;
+    const made = await retryInput(this.#batch, run.owner, files);
+    if (made) await this.#tell({ facts: { inputFile: made.id } });
+    else
+      await this.#tell({
+        to: "refused",
+        facts: { lines: 0, reason: "The files of the batch before are gone." },
+      });
+    return made !== undefined;
   }
 
   /** What its owner's hard budgets say of all lines together. */

@@ -64,7 +64,11 @@ const operations = [
     if (!part) throw new AdminError(503, "store_failed", "No batch was made: the keeper has not started.");
     const before = await batchOf(given, params.id);
     const batch = retryOf(before.batch, Date.now());
-    await part.create({ batch, owner: before.owner, most: Number.MAX_SAFE_INTEGER });
+    await part.create({
+      batch,
+      owner: before.owner,
+      ...{ most: Number.MAX_SAFE_INTEGER, queued: Number.MAX_SAFE_INTEGER },
+    });
     await books.note(actorOf(caller), "retry", `batches/${before.batch.id}`, { path: batch.path });
     return { json: detailsOf(await batchOf(given, batch.id), given) };
   }),

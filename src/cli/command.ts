@@ -195,6 +195,19 @@ export const FILTER_FLAGS: readonly Flag[] = [
   { name: "--provider", value: "NAME", help: "only calls that went to this provider" },
 ];
 
+/** The names of the built-in formats and of their dialects of embeddings; plugins may add others. */
+export const FORMATS = [
+  "chat-completions",
+  "messages",
+  "responses",
+  "gemini",
+  "ollama",
+  "ollama-generate",
+  "embeddings",
+  "gemini-embed",
+  "ollama-embed",
+];
+
 /** Flags of every command. */
 export const GLOBAL_FLAGS: readonly Flag[] = [
   { name: "--help", short: "-h", help: "print this help" },

@@ -7,24 +7,12 @@ import {
   type Command,
   CONFIG_FLAGS,
   configOptions,
+  FORMATS,
   JSON_FLAG,
   type NamedForesee,
   valueFlags,
 } from "./command.ts";
 import { answerOptions } from "../run/home.ts";
-
-/** The names of the built-in formats and of their dialects of embeddings; plugins may add others. */
-export const FORMATS = [
-  "chat-completions",
-  "messages",
-  "responses",
-  "gemini",
-  "ollama",
-  "ollama-generate",
-  "embeddings",
-  "gemini-embed",
-  "ollama-embed",
-];
 
 export const explainCommand: Command = {
   name: "explain",

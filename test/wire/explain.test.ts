@@ -1,7 +1,7 @@
 /** `POST /v1/explain`, `weir explain` and `count_tokens`: nobody is called, nothing is hidden but the credentials. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { FORMATS } from "../../src/cli/explain.ts";
+import { FORMATS } from "../../src/cli/command.ts";
 import type { ClientCodec, Format } from "../../src/core/format.ts";
 import { namesOf } from "../../src/server/choose-format.ts";
 import { environmentIn } from "../helpers/environment.ts";

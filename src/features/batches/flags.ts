@@ -4,6 +4,7 @@ import {
   CONFIG_FLAGS,
   CONNECT_FLAGS,
   type Flag,
+  FORMATS,
   JSON_FLAG,
   YES_FLAG,
 } from "../../cli/command.ts";
@@ -14,6 +15,7 @@ const FORMAT: Flag = {
   name: "--format",
   value: "FORMAT",
   help: "what lines without a url ask: messages, responses, embeddings, a path (default: that of the first line)",
+  completes: FORMATS,
 };
 
 export const batchesCommands: readonly CommandHead[] = [

@@ -66,7 +66,7 @@ export const batchesCommands: readonly CommandHead[] = [
       { name: "--model", value: "MODEL", help: "model of lines that name none" },
       FORMAT,
       { name: "--out", value: "FILE", help: "file of the answers (default: beside FILE)", completes: "file" },
-      { name: "--budget", value: "DOLLARS", help: "the most that all lines together may cost" },
+      { name: "--budget", value: "AMOUNT", help: "dollars that all lines together may cost: 5, 0.25" },
       {
         name: "--how",
         value: "HOW",
@@ -93,8 +93,8 @@ export const batchesCommands: readonly CommandHead[] = [
     flags: [
       {
         name: "--timeout",
-        value: "TIME",
-        help: "longest wait, such as 90s or 2h; then the exit code is 124",
+        value: "SECONDS",
+        help: "longest wait; then the exit code is 124",
       },
       ...COMMON,
     ],
@@ -109,8 +109,8 @@ export const batchesCommands: readonly CommandHead[] = [
     flags: [
       {
         name: "--models",
-        value: "MODELS",
-        help: "models, with commas between them (default: those of the lines)",
+        value: "PATTERNS",
+        help: "names of models, with commas between them (default: those of the lines)",
       },
       FORMAT,
       {

@@ -1,7 +1,7 @@
 /** `weir batches wait ID`: resolves when a batch has ended. */
 import { type BookContext, runConnected } from "../../cli/books/command.ts";
 import { showMoney } from "../../cli/books/show.ts";
-import { durationOf } from "../../cli/books/values.ts";
+import { countOf } from "../../cli/books/values.ts";
 import type { Command } from "../../cli/command.ts";
 import { isEnd } from "./batch.ts";
 import type { BatchDetails } from "./contracts.ts";
@@ -16,7 +16,7 @@ const EXIT_FAILED = 1;
 export const wait: Pick<Command, "run"> = { run: (context) => runConnected(context, waited) };
 
 async function waited({ api, words: [id], flags, show, printError }: BookContext): Promise<number> {
-  const until = Date.now() + (durationOf(flags, "--timeout") ?? Infinity);
+  const until = Date.now() + 1_000 * (countOf(flags, "--timeout") ?? Infinity);
   const progress = new ProgressLine();
   try {
     for (;;) {

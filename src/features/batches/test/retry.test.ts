@@ -64,7 +64,7 @@ test("the failed lines of a batch are a new one; wait says by its exit code how 
   const retried = await batches("retry", first, "--failed", "--json");
   const { id, retries, path } = JSON.parse(retried.output) as Record<string, string>;
   expect([retried.code, `batch_${retries}`, path]).toEqual([0, first, "/"]);
-  const again = await batches("wait", id!, "--timeout", "60s");
+  const again = await batches("wait", id!, "--timeout", "60");
   expect(again).toMatchObject({ code: 0, output: expect.stringContaining("is done: 2 of 2") });
   const batch = await client.batches.retrieve(`batch_${id}`);
   expect(batch).toMatchObject({
@@ -83,11 +83,11 @@ test("the failed lines of a batch are a new one; wait says by its exit code how 
 });
 
 test("a batch that runs is not retried, and a wait has its time", async () => {
-  delay = 2_500;
+  delay = 6_000;
   const id = await made(["slow one"]);
   const early = await batches("retry", id, "--failed");
   expect(early).toMatchObject({ code: 1, output: expect.stringContaining("has not ended") });
-  const waited = await batches("wait", id, "--timeout", "10ms");
+  const waited = await batches("wait", id, "--timeout", "1");
   expect(waited).toMatchObject({ code: 124, output: expect.stringContaining("has not ended") });
   delay = 0;
   expect((await batches("wait", id)).code).toBe(0);

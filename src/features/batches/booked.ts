@@ -22,7 +22,7 @@ export interface Booked {
 }
 
 export const BOOKED_ROWS = `
--- Calls of the lines of batches that have not ended. attempt: from 1. usage: tokens as JSON; also lost: true.
+-- Calls of the lines of batches that have not ended. attempt: from 1. usage: tokens as JSON.
 CREATE TABLE batches_calls (number {INT} PRIMARY KEY, batch TEXT NOT NULL, line {INT} NOT NULL, attempt {INT} NOT NULL,
   cost {INT} NOT NULL, usage TEXT NOT NULL) {KEYED};
 CREATE INDEX batches_calls_batch ON batches_calls (batch);
@@ -30,7 +30,7 @@ CREATE INDEX batches_calls_batch ON batches_calls (batch);
 
 export const isOfBatch = (call: CallRecord) => batchLine.in(call) !== undefined;
 
-/** @param calls of lines */
+/** @param calls of lines. A line that was lost has `lost` beside its tokens */
 export async function writeBooked(sql: Sql, calls: readonly NumberedCall[]): Promise<void> {
   const rows = calls.map(({ number, call }) => {
     const batch = batchId.in(call)!;

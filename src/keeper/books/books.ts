@@ -90,11 +90,11 @@ export class Books implements BooksKeeper {
       flush: () => this.#recorder.flush(),
       release: (account) => this.#tidying?.release(account),
     });
+    const reclaims = new Reclaims({ store, returns: this.returns, recorder: this.#recorder });
     this.#grants = new Grants({
-      ...{ store, clock },
+      ...{ store, clock, reclaimed: (asked) => reclaims.take(asked) },
       recall: (accounts) => this.#recalls.recall(accounts),
       keep: (account) => account.keep(this.#recorder.keep(account.id)),
-      reclaims: new Reclaims({ store, returns: this.returns, recorder: this.#recorder }),
       settled: () => Promise.all([this.#recovery!.done, this.#tidying!.shared]),
       onStore,
     });
@@ -189,8 +189,7 @@ export class Books implements BooksKeeper {
       const shared = { accounts, recorder: this.#recorder, clock: this.#clock };
       this.#recovery = new Recovery({
         ...shared,
-        folder: this.#cells,
-        isAlive: this.#isAlive,
+        ...{ folder: this.#cells, isAlive: this.#isAlive },
         report: (sentence) => this.reporter.other(sentence),
         positionOf: (life) => this.#peers.get(life)?.counted ?? this.#positions.get(life) ?? 0,
         over: (life) => this.#forget(life),

@@ -6,7 +6,6 @@ import type { Grant, Refusal } from "../../ledger/messages.ts";
 import type { Account } from "./account.ts";
 import { BudgetAccount } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
-import type { Reclaims } from "./reclaims.ts";
 import type { Silent } from "./recalls.ts";
 import { type BookStore, BudgetsClosed } from "../store/store.ts";
 
@@ -40,7 +39,8 @@ export interface GrantsOptions {
   recall(accounts: readonly Account[]): Promise<Silent>;
   /** Takes an amount back that was to be returned to the store with the next commit. */
   keep(account: BudgetAccount): void;
-  reclaims: Pick<Reclaims, "take">;
+  /** Draws what is assumed for a process that held the same. @returns an ask without `heldBefore`; never rejects */
+  reclaimed(asked: Asked): Promise<Asked>;
   /** Resolves when the grants of an earlier run are accounted for. */
   settled(): Promise<unknown>;
   onStore(fault: unknown): void;
@@ -68,7 +68,7 @@ export class Grants {
 
   ask(asked: Asked): void {
     if (asked.heldBefore) {
-      void this.#options.reclaims.take(asked).then((ready) => this.ask(ready));
+      void this.#options.reclaimed(asked).then((ready) => this.ask(ready));
       return;
     }
     if (!this.#isRunning && this.#grant(asked, true)) return;

@@ -6,18 +6,18 @@ import type { PriceRule } from "../../../ledger/charge.ts";
 import type { Budget, Declared, KeyEntry, RateLimit } from "../../../ledger/policy.ts";
 import type { Sql } from "../sql.ts";
 import { SqlStore } from "../sql-store.ts";
-import type {
-  Actor,
-  BookStore,
-  Commit,
-  Draw,
-  Drawn,
-  Expected,
-  RateDemand,
-  RatePart,
-  StoreEvents,
+import {
+  type Actor,
+  type BookStore,
+  type Commit,
+  type Draw,
+  type Drawn,
+  type Expected,
+  type RateDemand,
+  type RatePart,
+  type StoreEvents,
+  StoreLost,
 } from "../store.ts";
-import { StoreLost } from "../store.ts";
 import { Draws, markUnclear } from "./draws.ts";
 import type { Postgres } from "./driver.ts";
 import { sentenceOf } from "./faults.ts";

@@ -192,7 +192,6 @@ export class ClusterStore implements BookStore {
 
   deleteRate = (id: string, actor: Actor) => this.#change(() => this.#store.deleteRate(id, actor));
   change: BookStore["change"] = (work) => this.#change(() => this.#store.change(work));
-
   accounts = (now: number) => this.#try(() => this.#store.accounts(now));
   reclaim: BookStore["reclaim"] = (...of) => this.#try(() => this.#store.reclaim(...of));
 

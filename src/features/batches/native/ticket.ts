@@ -50,6 +50,7 @@ export class Ticket implements Carrier {
   #isEntering = true;
   #isTaken = false;
   #hasArrived = false;
+  #isAnswered = false;
   #attempt: Attempt | undefined;
   /** Share of the ordinary price; undefined: that of the price book for batches. */
   factor: number | undefined;
@@ -66,6 +67,11 @@ export class Ticket implements Carrier {
   /** The line goes by a batch of its provider. */
   get isTaken(): boolean {
     return this.#isTaken;
+  }
+
+  /** The provider has answered: another error is one of weir, which may pass. */
+  get isAnswered(): boolean {
+    return this.#isAnswered;
   }
 
   /** Resolves when it is known whether the line goes by a batch, or when it has ended. */
@@ -133,6 +139,7 @@ export class Ticket implements Carrier {
 
   /** The provider has answered the line. */
   answer({ status, body }: Answer): void {
+    this.#isAnswered = true;
     this.#answer.resolve({ status: status >= 200 && status <= 599 ? status : 502, body });
   }
 

@@ -223,8 +223,8 @@ export class LineRun {
     const { ends, retries } = this.#options;
     if (ends.cut.aborted || (ends.left.aborted && isCut(answer))) return undefined;
     if (isQuota(answer)) return this.#calls > 0 ? "a call" : undefined;
-    // The provider has tried it for hours.
-    if (ticket?.isTaken) return undefined;
+    // A batch of the provider tries it again itself.
+    if (ticket?.isAnswered) return undefined;
     const goesOn = saysWhen(answer) || (mayPass(answer) && tries < retries);
     return goesOn ? waitBehind(answer, tries) : undefined;
   }

@@ -44,6 +44,7 @@ const PARTS = [
   "format/answer-codec",
   "text-places",
   "file-places",
+  "file-places",
   "format/facts",
   "format/hosted",
   "format/beside",

@@ -13,7 +13,6 @@ import { ROUTES } from "./declarations.ts";
 import type { FilesDown, FilesUp } from "./messages.ts";
 import { filesSection, NOWHERE } from "./section.ts";
 import type { Serving } from "./serving.ts";
-import { limitsOf } from "./settings.ts";
 
 export const start = (host: WorkerHost): WorkerPart => new FilesWorker(host);
 
@@ -58,6 +57,7 @@ class FilesWorker implements WorkerPart {
     return async (incoming) => {
       if (!incoming.format.client.facts.files?.mayHave(incoming.bytes)) return undefined;
       const { foreseeFiles } = await import("./inline/foresee.ts");
+      const { limitsOf } = await import("./settings.ts");
       const { vault } = await this.#load();
       return foreseeFiles(incoming, { files: vault, most: limitsOf(config).inline });
     };
@@ -70,6 +70,7 @@ class FilesWorker implements WorkerPart {
       if (!places?.mayHave(bytes)) return undefined;
       return (async () => {
         const { inlined } = await import("./inline/inline.ts");
+        const { limitsOf } = await import("./settings.ts");
         const { vault } = await this.#load();
         return inlined({ call, bytes, places, files: vault, most: limitsOf(config).inline });
       })();

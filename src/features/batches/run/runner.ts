@@ -1,13 +1,11 @@
 /** Runs one batch: checks its input, runs its lines, and writes the files of its results. */
 import { mkdir, rm } from "node:fs/promises";
-import type { KeptFiles } from "../../../core/kept-files.ts";
-import type { WorkerHost } from "../../../gateway/seams.ts";
-import { type AdmitSettings, type Costs, needsOf, sayExcess } from "../admission.ts";
+import { needsOf, sayExcess } from "../admission.ts";
 import { type Batch, isEnd, type LineFault, phase } from "../batch.ts";
 import type { Booked } from "../booked.ts";
 import { Journal } from "../journal/journal.ts";
-import type { BatchAnswer, Progress, Run, RunnerId } from "../messages.ts";
-import { NativeRun, type NativeSettings } from "../native/native-run.ts";
+import type { Progress } from "../messages.ts";
+import { NativeRun } from "../native/native-run.ts";
 import { bookedTo, callerOf } from "../owner.ts";
 import type { Need } from "../waiting.ts";
 import { atDiscount } from "./discount.ts";
@@ -21,7 +19,7 @@ import { Pending } from "./pending.ts";
 import { Places } from "./places.ts";
 import { LineSeal } from "./seal.ts";
 import { sleep } from "./sleep.ts";
-import type { Slots } from "./slots.ts";
+import type { RunnerOptions } from "./runner-options.ts";
 
 /** How often the numbers of a batch are told. Milliseconds. */
 const TELL_MS = 1_000;
@@ -31,34 +29,6 @@ const AWAY_MS = 500;
 const LOOK_MS = 50;
 /** A lease ends earlier for the runner, because clocks of nodes differ. Milliseconds. */
 const MARGIN_MS = 1_000;
-
-export interface RunnerOptions {
-  readonly run: Run;
-  readonly host: Pick<WorkerHost, "call" | "callerOfKey" | "isOpen" | "principal" | "fault"> & Partial<Costs>;
-  readonly files: KeptFiles;
-  readonly slots: Slots;
-  readonly settings: RunnerSettings;
-  readonly ends?: Ends;
-  /** Tells the keeper. */
-  tell(progress: Progress & RunnerId): Promise<BatchAnswer>;
-  /** Has the keeper reserve what the lines may need. */
-  reserve(asked: RunnerId & { readonly needs: readonly Need[] }): Promise<BatchAnswer>;
-  /** Asks the keeper what the books have of lines. @param id of the batch */
-  booked(id: string): Promise<BatchAnswer>;
-}
-
-export interface RunnerSettings {
-  readonly retries: number;
-  readonly again: boolean;
-  readonly limits: { readonly lines: number };
-  /** False: all lines of a batch name one model. */
-  readonly mixed?: boolean;
-  /** Absent: lines are not held to a sum before they run. */
-  readonly admit?: AdmitSettings["admit"];
-  readonly discount?: number;
-  readonly outputShare?: number;
-  readonly native?: NativeSettings;
-}
 
 export class Runner {
   readonly #options: RunnerOptions;

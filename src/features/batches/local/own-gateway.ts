@@ -1,6 +1,6 @@
 /** The gateway of a command: it runs in this process, on a port of loopback, with a state folder and a key of its own. */
 import { randomBytes } from "node:crypto";
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { configOptions, type Context } from "../../../cli/command.ts";
 import { lockState } from "../../../cli/lock.ts";
@@ -13,6 +13,7 @@ import { batchesSection } from "../section.ts";
 /** Of batches of these commands, so that the same command can go on for long. */
 export const LONGEST_WINDOW = "30d";
 
+const LOCK = "weir.lock";
 const NAME = "weir-batches-run";
 /** Longest time for lines that run to end. Milliseconds. */
 const GRACE_MS = 600_000;
@@ -20,6 +21,8 @@ const GRACE_MS = 600_000;
 export interface OwnOptions {
   /** Its state folder; the process holds a lock on it. */
   readonly folder: string;
+  /** What an earlier process has left there is deleted. */
+  readonly isFresh?: boolean;
   /** Dollars that all lines together may cost. */
   readonly budget?: number;
   /** Default: that of the config. */
@@ -34,10 +37,14 @@ export interface OwnGateway {
 }
 
 /** @throws Error with a sentence if the config cannot be used, or another process has the folder */
-export async function startOwn(context: Context, { folder, budget, how }: OwnOptions): Promise<OwnGateway> {
+export async function startOwn(
+  context: Context,
+  { folder, isFresh = false, budget, how }: OwnOptions,
+): Promise<OwnGateway> {
   const { config, ...sources } = await readConfig(configOptions(context));
-  const key = keyIn(folder);
   const home = lockState({ kind: "folder", folder, named: true });
+  if (isFresh) forget(folder);
+  const key = keyIn(folder);
   const { references, columns, keyOptions, headers, ownPlugins, workers, env } = context;
   const weir = await startWeir({
     ...sources,
@@ -89,6 +96,12 @@ function ownConfig(
     budgets: { ...config.budgets, ...(budget !== undefined && { [NAME]: limit }) },
     ...sections,
   };
+}
+
+/** All but the lock that this process has just taken. */
+function forget(folder: string): void {
+  for (const name of readdirSync(folder))
+    if (!name.startsWith(LOCK)) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
 /** The same for all starts: the key has made the batch. */

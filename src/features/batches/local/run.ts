@@ -49,7 +49,7 @@ async function runHere(context: Context): Promise<number> {
   mkdirSync(wanted.folder, { recursive: true, mode: 0o700 });
   const { folder, budget, how } = wanted;
   const gateway = await startOwn(context, {
-    folder,
+    ...{ folder, isFresh: context.flags["--fresh"] === true },
     ...(budget !== undefined && { budget: toDollars(budget) }),
     ...(how && { how }),
   });
@@ -107,7 +107,6 @@ async function wantedOf(context: Context): Promise<Wanted> {
   const errors = join(parse(out).dir, `${parse(out).name.replace(/\.out$/, "")}.errors.jsonl`);
   if ([out, errors].includes(file)) throw new UsageError("--out must be another file than the input");
   const folder = join(home.folder, "batch-runs", await digestOf(file, [endpoint, model ?? ""]));
-  if (flags["--fresh"] === true) rmSync(folder, { recursive: true, force: true });
   return {
     ...{ file, folder, out, errors, endpoint },
     ...(model !== undefined && { model }),

@@ -131,6 +131,8 @@ test("Ctrl-C, and the same command again: no line is paid twice, and the output 
   // A run that has ended answers from its results.
   expect((await ran(...parts)).code).toBe(1);
   expect(Math.max(...asked.values())).toBe(1);
+  expect((await ran(...whole, "--fresh")).code).toBe(1);
+  expect([...asked.values()]).toEqual(Array<number>(120).fill(2));
   expect(readdirSync(folder).filter((name) => name.endsWith(".part"))).toEqual([]);
 });
 

@@ -44,7 +44,6 @@ const PARTS = [
   "format/answer-codec",
   "text-places",
   "file-places",
-  "file-places",
   "format/facts",
   "format/hosted",
   "format/beside",

@@ -255,8 +255,9 @@ def google_from_file():
     file = google_client.files.upload(
         file=io.BytesIO(text.encode()), config={"mime_type": "application/jsonl", "display_name": "in"})
     job = google_ended(google_client.batches.create(model=MODEL, src=file.name))
-    # weir has the results in the operation, also those of a file.
-    keys = [one.metadata["key"] for one in job.dest.inlined_responses]
+    # A batch of a file has a file of results.
+    results = google_client.files.download(file=job.dest.file_name).decode()
+    keys = [json.loads(line)["key"] for line in results.splitlines()]
     return keys == [f"k{at}" for at in range(5)], (job.state.name, keys)
 
 
@@ -279,8 +280,9 @@ def across():
     own = made.id.removeprefix("msgbatch_")
     of_openai = openai_client.batches.retrieve(f"batch_{own}")
     text = openai_client.files.content(of_openai.output_file_id).text
-    # The file has the answers in the format of its endpoint.
-    said = {json.loads(line)["response"]["body"]["content"][0]["text"] for line in text.splitlines()}
+    # Who downloads the file gets the answers in the format of its own client.
+    bodies = [json.loads(line)["response"]["body"] for line in text.splitlines()]
+    said = {body["choices"][0]["message"]["content"] for body in bodies}
     of_google = google_client.batches.get(name=f"batches/{own}")
     holds = said == {"hello"} and of_openai.endpoint == "/v1/messages"
     return holds and of_google.state.name == "JOB_STATE_SUCCEEDED", (said, of_openai.endpoint, of_google.state.name)

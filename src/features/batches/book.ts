@@ -34,7 +34,7 @@ export class BatchBook {
   readonly #host: Pick<KeeperHost, "read" | "write" | "count" | "left">;
   readonly #isHeard: () => boolean;
 
-  /** @param isHeard whether somebody gets events of batches that end */
+  /** @param isHeard whether a webhook gets events of batches that end */
   constructor(host: Pick<KeeperHost, "read" | "write" | "count" | "left">, isHeard = () => false) {
     this.#host = host;
     this.#isHeard = isHeard;

@@ -93,7 +93,7 @@ const bodies = (count: number) =>
     max_tokens: 10 + at,
   }));
 
-/** Ends a run by Ctrl-C when the provider has had so many calls. @returns exit code, and what it said */
+/** Ends a run by Ctrl-C after this number of calls of the provider. @returns exit code, and what it said */
 async function interrupted(calls: number, args: readonly string[]): Promise<{ code: number; err: string }> {
   const child = Bun.spawn([...PROGRAM, "batches", ...args], {
     ...{ cwd: folder, env: environmentIn(folder), stdin: "ignore", stdout: "ignore", stderr: "pipe" },

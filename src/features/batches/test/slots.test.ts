@@ -156,7 +156,7 @@ const KEYS = [
   { batches: 7, tokens: [20, 2_000] },
 ] as const;
 
-/** What each key has had when all of them together have had so many tokens. All batches have lines until then. */
+/** What each key has had when all of them together have had this number of tokens. All batches have lines until then. */
 async function sharesOf(seed: number, enough: number): Promise<number[]> {
   const random = seeded(seed);
   const between = (least: number, most: number) => Math.floor(least + random() * (most - least + 1));

@@ -7,7 +7,7 @@ import { json, startUpstream } from "../../../../test/helpers/upstream.ts";
 
 setDefaultTimeout(120_000);
 
-/** When the provider answers again, and what it says until then. Monotonic milliseconds. */
+/** When the provider answers again, and its answer until then. Monotonic milliseconds. */
 let closed = { until: 0, retryAfter: 1 };
 /** Texts that it refuses always. */
 const refused = new Set<string>();
@@ -39,7 +39,7 @@ const provider = (more: object = {}) => ({
 const gateway = await startGateway({
   config: {
     providers: { p: provider(), narrow: provider({ concurrency: 4 }) },
-    // One try of a line: what it is told to wait for is no try.
+    // One try of a line: a wait that the provider asks for is no try.
     batches: { retries: 0, how: "run" },
     ...{ retries: { attempts: 1 }, log: { format: "json" } },
   },
@@ -101,7 +101,7 @@ test("a provider that wants no calls for some seconds gets few, and no line is l
   expect([paid.size, Math.max(...paid.values())]).toEqual([80, 1]);
 });
 
-test("what a client's call is told holds lines too", async () => {
+test("a Retry-After that a client's call gets holds lines too", async () => {
   const id = await made(150);
   expect(await until(() => asked.length >= 20, 60_000)).toBe(true);
   refused.add("of a client");

@@ -84,7 +84,7 @@ test("the end of a batch is an event that OpenAI's SDK verifies", async () => {
   expect(deliveries[0]!.headers.get("webhook-id")).toBe(event.id);
   const forged = { ...deliveries[0]!, body: deliveries[0]!.body.replace("completed", "cancelled") };
   expect(await unwrapped(forged).catch((error: Error) => error.name)).toBe("Error");
-  // Whoever also looks pays nothing for it.
+  // Polling beside it costs nothing.
   const { weir } = batch as unknown as { weir: { cost: string } };
   expect((await openai.batches.retrieve(id)) as unknown).toMatchObject({ weir: { cost: weir.cost } });
   const { id: refused } = await made(openai, "no JSON");

@@ -13,7 +13,7 @@ const VENDOR = /(?:^|\.)googleapis\.com(?::\d+)?$/i;
 
 /**
  * The id of a file of weir in what a request says.
- * @param name an id in the form of any vendor, or an address @returns undefined: a provider has it, or nobody
+ * @param name an id in the form of any vendor, or an address @returns undefined: a provider may have it
  */
 export function ownIdIn(name: string): string | undefined {
   const [, host, last] = ADDRESS.exec(name) ?? [];

@@ -1,4 +1,5 @@
 /** Messages of legacy clients, which keep sessions. */
+import { parseExact } from "../../../core/exact-json.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { type Caller, type EndAsk, keyOf, type PostAsk, type StreamAsk } from "../asks.ts";
 import {
@@ -8,7 +9,6 @@ import {
   isRequest,
   isResponse,
   McpError,
-  parseExact,
   responseOf,
   type RpcRequest,
 } from "../wire/messages.ts";

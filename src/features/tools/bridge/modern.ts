@@ -1,14 +1,9 @@
 /** Requests of modern clients: each stands alone. */
+import { parseExact } from "../../../core/exact-json.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { PostAsk } from "../asks.ts";
 import type { ClientFacts } from "../servers/connection.ts";
-import {
-  type Answered,
-  parseExact,
-  type RequestId,
-  type RpcNotification,
-  type RpcRequest,
-} from "../wire/messages.ts";
+import { type Answered, type RequestId, type RpcNotification, type RpcRequest } from "../wire/messages.ts";
 import { OWN_INFO } from "../wire/own-info.ts";
 import { isLevel, META, metaOf, withMeta } from "../wire/revisions.ts";
 import { inTrace } from "../wire/trace.ts";

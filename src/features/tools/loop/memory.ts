@@ -1,6 +1,6 @@
 /** The exchanges of conversations as the loop uses them: the process of the tools has them, because the next request may reach another worker. */
 import type { Block, Turn } from "../../../core/chat.ts";
-import { parseExact } from "../wire/messages.ts";
+import { parseExact } from "../../../core/exact-json.ts";
 import { isMarked, withoutMark } from "./marks.ts";
 
 /** Losses of an answer. */

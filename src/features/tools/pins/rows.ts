@@ -1,7 +1,7 @@
 /** Rows of pins: hashes, which every worker holds, and definitions, which only operators read. */
 import type { Sql } from "../../../keeper/store/sql.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { parseExact } from "../wire/messages.ts";
+import { parseExact } from "../../../core/exact-json.ts";
 import type { PinChange, ServerPins } from "./compare.ts";
 
 export const PINS = `

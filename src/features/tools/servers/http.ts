@@ -4,7 +4,8 @@ import { createTransport, describeReason, HttpError } from "../../../http/index.
 import type { ByteStream, Method, Transport, UpstreamResponse } from "../../../http/types.ts";
 import type { Credential } from "../auth/credential.ts";
 import { leave, Lines, readEvents, type ServerEvent } from "../wire/events.ts";
-import { CODE, McpError, parseExact } from "../wire/messages.ts";
+import { parseExact } from "../../../core/exact-json.ts";
+import { CODE, McpError } from "../wire/messages.ts";
 
 export interface HttpTarget {
   /** Name of the server, for errors. */

@@ -3,7 +3,7 @@
  * of the client are posted. What it carries is what programs say over their standard output.
  */
 import { isObject } from "../../../core/json.ts";
-import { parseExact } from "../wire/messages.ts";
+import { parseExact } from "../../../core/exact-json.ts";
 import type { ServerEvent } from "../wire/events.ts";
 import type { ClientFacts, Connection, ConnectionEvents } from "./connection.ts";
 import { type HttpTarget, send, unreachable } from "./http.ts";

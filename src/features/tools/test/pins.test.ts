@@ -5,7 +5,7 @@ import { canonicalJson, pinOf } from "../pins/canonical.ts";
 import { changesIn, pinsOf, shown } from "../pins/compare.ts";
 import { definitionDiff, diffBudget } from "../pins/diff.ts";
 import { visible, visibleName } from "../pins/visible.ts";
-import { parseExact } from "../wire/messages.ts";
+import { parseExact } from "../../../core/exact-json.ts";
 
 const SEARCH: JsonObject = {
   name: "search",

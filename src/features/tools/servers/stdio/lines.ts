@@ -1,7 +1,8 @@
 /** What a program prints, as lines of JSON: bounded, whatever it prints. */
 import { isObject, type JsonObject } from "../../../../core/json.ts";
 import { scanBody, stringEnd } from "../../../../stream/scan.ts";
-import { parseExact, type RequestId } from "../../wire/messages.ts";
+import { parseExact } from "../../../../core/exact-json.ts";
+import type { RequestId } from "../../wire/messages.ts";
 
 /** Longest line. Bytes, without its end. */
 export const LINE_BYTES = 16 * 1024 * 1024;

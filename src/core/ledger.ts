@@ -3,6 +3,7 @@ import type { Attempt, Call } from "./call.ts";
 import type { Units } from "./events.ts";
 import type { JsonObject } from "./json.ts";
 import type { Principal } from "./principal.ts";
+import type { Target } from "./provider.ts";
 import type { TextTokens } from "./tokens/most-tokens.ts";
 import type { PromptSections } from "./prompt-sections.ts";
 import { Slot } from "./slot.ts";
@@ -55,7 +56,8 @@ export interface WorkTerms {
 export interface Admitted {
   /** Length of the request. */
   readonly bytes: number;
-  size(): RequestSize;
+  /** @param target of the attempt: providers charge in different units */
+  size(target: Target): RequestSize;
   /** Identifies the conversation; empty if nothing does. */
   affinity(): string;
   /** Present where the attempt is not one to get a request answered. */

@@ -1,5 +1,6 @@
 /** What requests may cost that are not calls yet, and what hard budgets have left for them. */
 import type { Admitted, BudgetLeft, CostBound } from "../../core/ledger.ts";
+import type { Target } from "../../core/provider.ts";
 import type { KeyFigures } from "../messages.ts";
 import type { Budget } from "../policy.ts";
 import { budgetAccount } from "../record.ts";
@@ -10,11 +11,11 @@ import type { Estimates } from "./estimates.ts";
 /** The same estimate as that of a hold. @param booking of what is not sent */
 export function boundOf(
   booking: Booking,
-  admitted: Pick<Admitted, "size">,
+  { size, target }: { size: Admitted["size"]; target: Target },
   estimates: Estimates,
   outputShare: number,
 ): CostBound {
-  booking.size = admitted.size();
+  booking.size = size(target);
   const hard = booking.applied.lines.filter(
     ({ unit, mode, on }) => unit === "money" && mode === "hard" && on.kind !== "session",
   );

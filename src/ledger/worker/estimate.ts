@@ -34,15 +34,6 @@ export function inputAtMost(
   return Math.min(Math.ceil(sumOf(partsOf(size))) + tools + margin, rule?.window ?? Infinity);
 }
 
-/** Average share of the most tokens that a text can have. */
-export const LIKELY_SHARE = 0.75;
-
-/** The input that a tokenizer would count, where no provider did. Tokens. */
-export function inputLikely({ text, mediaTokens }: RequestSize): number {
-  const { words, digits, signs, scripts } = text;
-  return Math.ceil((words + digits + signs + scripts) * LIKELY_SHARE) + mediaTokens;
-}
-
 /** The output to expect of all answers that the client wants, at most. */
 export function outputAtMost(
   size: RequestSize,

@@ -26,7 +26,7 @@ export class Estimates {
     const { maxTokens, maxCost } = principal.options;
     const permitted = serverTools.of(principal) !== false;
     if (permitted && maxTokens === undefined && maxCost === undefined) return;
-    booking.size ??= admitted.size();
+    booking.size ??= admitted.size(target);
     if (!permitted && booking.size.hasServerTools) refuse(call, serverToolsForbidden(callerWords(principal)));
     if (maxTokens !== undefined) {
       const output = outputPermitted(booking.size, booking.applied.rule);
@@ -50,7 +50,7 @@ export class Estimates {
   /** Sets what the attempt may use and cost at most. @throws LedgerRefusal under a hard budget without a price */
   estimate(attempt: Attempt, booking: Booking, admitted: Admitted): void {
     const { call, target } = attempt;
-    booking.size ??= admitted.size();
+    booking.size ??= admitted.size(target);
     attempt.countsOutput = true;
     const { hasHard, lines } = booking.applied;
     if (hasHard && !isPriced(booking)) {

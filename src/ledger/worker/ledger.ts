@@ -201,13 +201,15 @@ export class WorkerLedger implements Ledger {
 
   foresee(attempt: Attempt, admitted: Admitted): JsonObject {
     const booking = new Booking(this.#lines.of(attempt.call.principal, attempt.target));
-    booking.size = admitted.size();
+    booking.size = admitted.size(attempt.target);
     this.#estimates.expect(attempt, booking);
     return describeBooking(booking);
   }
 
   bound(attempt: Attempt, admitted: Pick<Admitted, "size">, outputShare: number): CostBound {
-    return boundOf(new Booking(this.#lines.to(attempt)), admitted, this.#estimates, outputShare);
+    const size: Admitted["size"] = (target) => admitted.size(target);
+    const asked = { size, target: attempt.target };
+    return boundOf(new Booking(this.#lines.to(attempt)), asked, this.#estimates, outputShare);
   }
 
   readonly describeKey = (principal: Principal) => this.#questions.describeKey(principal);

@@ -2,13 +2,13 @@
 import type { Attempt } from "../../core/call.ts";
 import { estimateTokens } from "../../core/estimate.ts";
 import { NO_USAGE, type Usage, usageState } from "../../core/events.ts";
+import { inputLikely, LIKELY_SHARE } from "../../core/tokens/likely.ts";
 import type { Charge } from "../charge.ts";
 import type { Nano } from "../money.ts";
 import { chargeOf, type Reach } from "../prices/charge-of.ts";
 import { priceUsage } from "../prices/price.ts";
 import { regionOf } from "../prices/region.ts";
 import type { Booking } from "./booking.ts";
-import { inputLikely, LIKELY_SHARE } from "./estimate.ts";
 import { unseenOutput } from "./gap.ts";
 import type { LedgerSettings } from "./settings.ts";
 

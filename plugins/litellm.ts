@@ -11,6 +11,7 @@ export default definePlugin({
       speaks: { messages: "/messages", responses: "/responses" },
       liveModels: true,
       embeds: { embeddings: "/embeddings" },
+      does: { rerank: { "jina-rerank": "/rerank" } },
       traits: {
         reasoningReplay: "optional",
         files: true,

@@ -9,6 +9,7 @@ export default definePlugin({
       models: ["vllm/*"],
       speaks: { messages: "/messages" },
       embeds: { embeddings: { path: "/embeddings", base64: true } },
+      does: { rerank: { "jina-rerank": "/rerank", score: "/score" } },
       liveModels: true,
       // Chat templates refuse a system message after the first message: https://github.com/vllm-project/vllm/issues/41114
       traits: {

@@ -18,7 +18,8 @@ export default definePlugin({
           inputTypes: { query: "query", document: "document" },
         },
       },
-      catalog: ["voyage-4", "voyage-3.5", "voyage-3.5-lite"],
+      does: { rerank: { "voyage-rerank": "/rerank" } },
+      catalog: ["voyage-4", "voyage-3.5", "voyage-3.5-lite", "rerank-2.5"],
     },
   ],
 });

@@ -20,6 +20,15 @@ export default definePlugin({
       },
       liveModels: true,
       embeds: { embeddings: { path: "/embeddings", base64: true } },
+      does: {
+        rerank: {
+          "jina-rerank": "/rerank",
+          "voyage-rerank": "/rerank",
+          "cohere-rerank-v1": "/rerank",
+          "tei-rerank": "/rerank",
+          score: "/score",
+        },
+      },
       // The other weir knows what its providers accept, and reports what it has to change.
       traits: {
         reasoningReplay: "optional",

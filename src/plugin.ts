@@ -94,6 +94,16 @@ export type {
   EmbedRequest,
   EmbedUsage,
 } from "./core/embed.ts";
+export type { Does, KindProgram } from "./core/does.ts";
+export type { KindAnswer, KindEndpoint, KindEndpoints, KindRequest, KindUsage } from "./core/model-kind.ts";
+export type {
+  RawNumber,
+  RerankAnswer,
+  RerankDocument,
+  RerankRequest,
+  RerankResult,
+  Score,
+} from "./core/rerank.ts";
 export type { EmbedClient } from "./core/embed-dialect.ts";
 export type { CodecContext, CodecTarget } from "./core/context.ts";
 export type { HeaderReader } from "./core/headers.ts";

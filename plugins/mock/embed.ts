@@ -24,8 +24,9 @@ export async function embed(request: EmbedRequest, call: CallView): Promise<Embe
   const behaviour = findBehaviour(model);
   if (behaviour.silent) await waitForAbort(call.signal);
   if (behaviour.startAfter) await wait(behaviour.startAfter, call.signal);
-  if (behaviour.fail && !behaviour.embeds) throw behaviour.fail;
-  if (!behaviour.embeds && !behaviour.startAfter) throw failToServe("embeds no texts; mock/embed does");
+  if (behaviour.fail && behaviour.only !== "embed") throw behaviour.fail;
+  if (behaviour.only !== "embed" && !behaviour.startAfter)
+    throw failToServe("embeds no texts; mock/embed does");
   const { inputs, dimensions = DIMENSIONS } = request;
   if (dimensions > MAX_DIMENSIONS)
     throw invalidRequest(
@@ -41,6 +42,13 @@ export async function embed(request: EmbedRequest, call: CallView): Promise<Embe
 
 function tokensOf(input: EmbedInput): number {
   return typeof input === "string" ? countTokens(input) : input.length;
+}
+
+/** How near two texts are, from 0 to 1: 1 for texts with the same words. */
+export function nearness(one: string, other: string): number {
+  const [a, b] = [one, other].map((text) => vectorOf(featuresOf(text), DIMENSIONS));
+  const cosine = a!.reduce((sum, value, place) => sum + value * b![place]!, 0);
+  return Math.min(1, Math.max(0, cosine));
 }
 
 /** Features with their weights: words, pieces of words, or token ids. */

@@ -29,8 +29,8 @@ export interface Behaviour {
   fail?: Error;
   /** Sends nothing until the call is aborted. */
   silent?: boolean;
-  /** Embeds texts, and answers no requests for text. */
-  embeds?: boolean;
+  /** Does this alone, and answers no requests for text. */
+  only?: "embed" | "rerank";
   /** Stops the answer after this number of tokens, or half of them: throws the error, or stalls without one. */
   breakOff?: { after: number | "half"; error?: Error };
 }
@@ -104,7 +104,12 @@ export const mockModels: readonly MockModel[] = [
     name: "embed",
     description:
       "Embeds texts (`POST /v1/embeddings`): similar texts get similar vectors, of 256 numbers by default.",
-    behave: () => ({ embeds: true, fail: failToServe("only embeds; send it to POST /v1/embeddings") }),
+    behave: () => ({ only: "embed", fail: failToServe("only embeds; send it to POST /v1/embeddings") }),
+  },
+  {
+    name: "rerank",
+    description: "Ranks documents (`POST /v1/rerank`, `/v2/rerank`, `/v1/score`) by the words of the query.",
+    behave: () => ({ only: "rerank", fail: failToServe("only reranks; send it to POST /v1/rerank") }),
   },
   {
     name: "error-<status>",

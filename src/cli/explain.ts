@@ -52,13 +52,15 @@ export const explainCommand: Command = {
         (format): format is Format & { client: ClientCodec } => format.client !== undefined,
       );
       const headers = new Headers();
-      const { format, embeds } = chooseFormat(formats, named ?? null, headers, body);
+      const known = registry.kinds.values();
+      const { format, embeds, asks } = chooseFormat(formats, named ?? null, headers, body, known);
       const hooks = plugins.map(({ plugin }) => ({ ...plugin.hooks, plugin: plugin.name }));
       const strict = config.strict || flags["--strict"] === true;
       const explained = await explain(
         {
           ...{ format, body, bytes, headers, spanOf: (name: string) => read.spanOf(name) },
           embeds,
+          ...(asks && { asks }),
         },
         {
           ...{ registry, catalog, hooks, strict, retries: config.retries },

@@ -6,8 +6,7 @@ import { GatewayError } from "../core/error.ts";
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import { variableName } from "../core/settings.ts";
 import { authorizedHeaders } from "../gateway/routing/authorizer.ts";
-import { embedEndpoint } from "../gateway/routing/embed-target.ts";
-import { urlOfPath, urlsOf } from "../gateway/routing/endpoint.ts";
+import { templatesOf, urlOfPath, urlsOf } from "../gateway/routing/endpoint.ts";
 import { saysNoPath } from "../gateway/lanes/missing-path.ts";
 import { describeReason, type Reason, reasonOf, type UpstreamResponse } from "../gateway/lanes/transport.ts";
 import { createTransport, proxyFor } from "../http/index.ts";
@@ -47,7 +46,7 @@ const MODEL = "weir-check";
 /** @param env environment of the process, for its proxy variables */
 export async function reach(provider: ActiveProvider, place: Deployment, env: Environment): Promise<Finding> {
   // A host that speaks a format is not asked for embeddings: many lack them until a model for them is loaded.
-  const formats = Object.keys(provider.speaks ?? provider.embeds ?? {});
+  const formats = provider.speaks ? Object.keys(provider.speaks) : templatesOf(provider).map(([id]) => id);
   if (formats.length === 0) return { verdict: "in this process", missing: [] };
   const ask = (format: string, baseUrl = place.baseUrl) =>
     askHost(urlAt(provider, { ...place, baseUrl }, format), provider, place);
@@ -67,10 +66,11 @@ export async function reach(provider: ActiveProvider, place: Deployment, env: En
   return { ...found, fault: better ? `${best.fault}; did you mean ${other}?` : best.fault };
 }
 
-/** The URL of a format, or of a dialect of embeddings. */
+/** The URL of a format, or of a dialect of embeddings or of a kind. */
 function urlAt(provider: ActiveProvider, place: Deployment, format: string): string {
   if (provider.speaks) return urlsOf(provider, place, format, MODEL).url;
-  return urlOfPath(embedEndpoint(provider, format).path, place, MODEL);
+  const [, path] = templatesOf(provider).find(([id]) => id === format)!;
+  return urlOfPath(path, place, MODEL);
 }
 
 /** Formats whose path a host does not have. Hosts of a single format are not probed; an unreachable host lacks none. */

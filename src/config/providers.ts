@@ -1,4 +1,5 @@
 /** Combines the environment variables, the config and the plugin's defaults of one provider. */
+import { hostsKinds } from "../core/does.ts";
 import type { Provider, UpstreamTimeouts } from "../core/provider.ts";
 import { Secret } from "../core/secret.ts";
 import type { ProviderSettings } from "../core/settings.ts";
@@ -54,6 +55,7 @@ export function providerSettings(
     ...(live.length > 0 && { liveHeaders: Object.fromEntries(live) }),
     speaks: options.speaks === undefined ? undefined : pathsOf(options.speaks, endpoints),
     embeds: options.embeds,
+    does: options.does,
     prefer: readPreferred(provider, options, endpoints),
     variables: readVariables(provider, options, env, endpoints),
     secrets: readSecrets(provider, options, env),
@@ -78,7 +80,7 @@ export function providerSettings(
 /** Whether a host is off because neither the config nor the environment has anything about it. */
 export function isUnset(config: Config, env: Environment, provider: Provider): boolean {
   const { apiKey, baseUrl, credentials, variables = {} } = provider;
-  const isHost = provider.speaks !== undefined || provider.embeds !== undefined;
+  const isHost = provider.speaks !== undefined || provider.embeds !== undefined || hostsKinds(provider.does);
   const needsKey = apiKey !== undefined || credentials?.every(isVariableList) === true;
   if (!isHost || !(needsKey || baseUrl === undefined)) return false;
   const own = Object.values(variables).flatMap(({ env: names = [] }) => names);
@@ -250,7 +252,7 @@ function readHost(provider: Provider, env: Environment, config: Config): Found<s
 }
 
 /**
- * Providers that only the config describes: `speaks` or `embeds` is set and no plugin defines the name.
+ * Providers that only the config describes: `speaks`, `embeds` or `does` is set and no plugin defines the name.
  * @param known names of the providers that plugins define
  */
 export function providersOfConfig(
@@ -258,14 +260,15 @@ export function providersOfConfig(
   known: ReadonlySet<string>,
   endpoints: DefaultEndpoints,
 ): Provider[] {
-  return Object.entries(config.providers).flatMap(([name, { speaks, embeds, models = [] }]) => {
-    if ((speaks === undefined && embeds === undefined) || known.has(name)) return [];
+  return Object.entries(config.providers).flatMap(([name, { speaks, embeds, does, models = [] }]) => {
+    if ((speaks ?? embeds ?? does) === undefined || known.has(name)) return [];
     const paths = speaks === undefined ? undefined : pathsOf(speaks, endpoints);
     const catalog = models.filter((model) => !model.includes("*"));
     const formats = Object.keys(paths ?? {});
     const wire = { ...authOf(formats, endpoints), ...framingOf(formats, endpoints) };
     const embedding = embeds ?? embedsOf(paths ?? {}, endpoints);
-    return [{ name, speaks: paths, embeds: embedding, catalog, liveModels: catalog.length === 0, ...wire }];
+    const listed = { catalog, liveModels: catalog.length === 0 };
+    return [{ name, speaks: paths, embeds: embedding, does, ...listed, ...wire }];
   });
 }
 

@@ -7,7 +7,7 @@ export interface CallHeader {
     /** Absent: any text. */
     readonly values?: readonly string[];
     /** The operations whose requests may have it. Default: `generate` alone. */
-    readonly with?: readonly ("generate" | "compact" | "embeddings")[];
+    readonly with?: readonly ("generate" | "compact" | "embeddings" | "kinds")[];
   };
   /** Its meaning in the answer to a call. */
   readonly answer?: string;

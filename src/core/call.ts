@@ -4,6 +4,7 @@ import type { ChatRequest } from "./chat.ts";
 import { AttemptContext } from "./attempt-context.ts";
 import type { Confinement } from "./confinement.ts";
 import type { CodecContext } from "./context.ts";
+import type { KindId } from "./does.ts";
 import type { GatewayError, Refusable, Said } from "./error.ts";
 import type { ChatEvent, Usage } from "./events.ts";
 import { NO_USAGE } from "./events.ts";
@@ -40,7 +41,7 @@ export interface CallRoute {
   readonly method: string;
   readonly path: string;
   /** `gen_ai.operation.name` of the conventions for traces. */
-  readonly operation: "chat" | "embeddings" | "execute_tool";
+  readonly operation: "chat" | "embeddings" | "execute_tool" | KindId;
 }
 
 /** One client request, or a request of a plugin on behalf of one. */

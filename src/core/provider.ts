@@ -2,6 +2,7 @@
 import type { CallView } from "./call-view.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { CredentialSet } from "./credential.ts";
+import type { Does } from "./does.ts";
 import type { EmbedAnswer, EmbedEndpoint, EmbedRequest } from "./embed.ts";
 import type { SpokenPath, Variable } from "./endpoint.ts";
 import type { Refusable } from "./error.ts";
@@ -29,6 +30,11 @@ export interface Provider {
   speaks?: Readonly<Record<string, SpokenPath>>;
   /** Where the provider embeds, by dialect: `{ embeddings: "/embeddings" }`. Absent: not at all. */
   embeds?: Readonly<Record<string, string | EmbedEndpoint>>;
+  /**
+   * What the provider does besides generating text and embedding it, by kind: a host has the endpoints by dialect
+   * (`{ rerank: { "cohere-rerank": "/v2/rerank" } }`), a program a function.
+   */
+  does?: Does;
   /**
    * Format of translated calls at the vendor's own base URL, if it is not the first of `speaks`. weir falls back to the others
    * if a host lacks its path.
@@ -167,7 +173,7 @@ export interface Target {
   asked?: string;
   /** `native`: client and provider speak the same format; `translated`: different formats; `generated`: a program answers. */
   lane: "native" | "translated" | "generated";
-  /** Id of the format, or of the dialect of embeddings, that the provider gets; empty in the generated lane. */
+  /** Id of the format, or of the dialect of embeddings or a kind, that the provider gets; empty in the generated lane. */
   format: string;
   /** Absolute URL of the provider's endpoint; empty in the generated lane. */
   url: string;

@@ -27,6 +27,8 @@ export interface ProviderSettings {
   speaks?: Readonly<Record<string, SpokenPath>>;
   /** Where the provider embeds, by dialect; replaces the plugin's. */
   embeds?: Provider["embeds"];
+  /** Where the provider serves other kinds of models; replaces the plugin's. */
+  does?: Provider["does"];
   /** Format of translated calls at all base URLs. */
   prefer?: string;
   /** Values of the provider's variables, without their defaults. */

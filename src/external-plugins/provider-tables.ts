@@ -2,8 +2,10 @@
 import type { CredentialSource } from "../core/credential.ts";
 import type { EmbedEndpoint } from "../core/embed.ts";
 import type { Variable } from "../core/endpoint.ts";
+import type { Does } from "../core/does.ts";
 import type { Framing } from "../core/frame.ts";
 import { isObject } from "../core/json.ts";
+import type { KindEndpoint } from "../core/model-kind.ts";
 import type { Envelope, ErrorHint, ModelTraits, Provider, TokenCounting, Traits } from "../core/provider.ts";
 import type { MemberRule, Table } from "./rules.ts";
 import {
@@ -136,11 +138,25 @@ export const embeds: MemberRule = (value, name) => {
   return mapOf("dialects", EMBEDS)(whole ? Object.fromEntries(whole) : value, name);
 };
 
+const KIND_ENDPOINT: Table<KindEndpoint> = { path: required(text), models: patterns };
+
+/** A function, or the endpoints by dialect. */
+const kindServed: MemberRule = (value, name) => {
+  if (typeof value === "function") return undefined;
+  const whole = isObject(value)
+    ? Object.entries(value).map(([id, endpoint]) => [id, isText(endpoint) ? { path: endpoint } : endpoint])
+    : undefined;
+  return mapOf("dialects", KIND_ENDPOINT)(whole ? Object.fromEntries(whole) : value, name);
+};
+
+const DOES: Table<Does> = { rerank: kindServed };
+
 export const PROVIDER: Table<Provider> = {
   name: required(text),
   models: patterns,
   speaks: paths,
   embeds,
+  does: group("its does", DOES),
   prefers: text,
   variables: mapOf("variables", VARIABLE),
   baseUrl,

@@ -6,6 +6,7 @@ import { Attempt, Call } from "../core/call.ts";
 import type { ClientCodec, RequestCheck, Format } from "../core/format.ts";
 import { repeatsByCause } from "../core/merge-policies.ts";
 import type { Json, JsonObject } from "../core/json.ts";
+import type { KindRoute, ModelKind } from "../core/model-kind.ts";
 import { parseJson } from "../core/json.ts";
 import type { Principal } from "../core/principal.ts";
 import type { Target } from "../core/provider.ts";
@@ -19,6 +20,8 @@ import { viewBefore } from "./plugins/early-hooks.ts";
 import { explainedBy } from "./plugins/explained.ts";
 import { keyName } from "./routing/credentials.ts";
 import { foreseeEmbed } from "./embed/foresee.ts";
+import { foreseeKind } from "./kinds/foresee.ts";
+import { sizeFor } from "./kinds/prepare.ts";
 import type { Plan } from "./routing/plan.ts";
 import { describePlan, rank } from "./routing/plan.ts";
 import { sizeOf } from "./request-size.ts";
@@ -36,6 +39,8 @@ export interface ExplainOptions extends Omit<Incoming, "call" | "format"> {
   principal?: Principal;
   /** The request is one for embeddings. */
   embeds?: boolean;
+  /** The request asks something of a kind. */
+  asks?: { kind: ModelKind; route: KindRoute };
 }
 
 /** The first step of a call. */
@@ -50,24 +55,27 @@ interface Foreseen {
 
 /** @throws GatewayError as the call would: for an invalid body, an unknown model, a loss in strict mode */
 export async function explain(options: ExplainOptions, context: PrepareContext): Promise<JsonObject> {
-  const { format, body, embeds } = options;
+  const { format, body, embeds, asks } = options;
   const { registry } = context;
-  const checks: Pick<RequestCheck, "checkRequest"> = embeds
-    ? format.client.beside.embeds![0]!
-    : format.client.request;
+  const checks: Pick<RequestCheck, "checkRequest"> =
+    asks?.route ?? (embeds ? format.client.beside.embeds![0]! : format.client.request);
   checks.checkRequest(body);
-  if (!embeds && format.client.request.idle?.answer(body))
+  if (!embeds && !asks && format.client.request.idle?.answer(body))
     throw invalidRequest("The request wants nothing of a model: weir answers it without a provider.");
   const call = new Call(
     "explain",
-    embeds ? format.client.beside.embeds![0]!.dialect : format.id,
+    asks?.kind.id ?? (embeds ? format.client.beside.embeds![0]!.dialect : format.id),
     options.headers,
   );
   call.principal = options.principal;
   call.model = modelAsked(body["model"] as string, format.client.routes, registry);
   call.stream = streamAsked(body["stream"], format.client.request);
   await prepareModel(call, call.model, registry);
-  const foreseen = embeds ? foreseeEmbedding(options, call, context) : await foresee(options, call, context);
+  const foreseen = asks
+    ? foreseeAsk(options, asks, call, context)
+    : embeds
+      ? foreseeEmbedding(options, call, context)
+      : await foresee(options, call, context);
   const { plan, attempt, prepared, more } = foreseen;
   const { target, losses } = attempt;
   return {
@@ -82,7 +90,7 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
       reason: target.reason,
       ...(await endOf(target, context)),
     },
-    plan: describePlan(plan, embeds ? [] : context.hooks) as unknown as Json,
+    plan: describePlan(plan, embeds || asks ? [] : context.hooks) as unknown as Json,
     ...describePolicies(call, target, context),
     candidates: registry.explain(call.model) as unknown as Json,
     request: await describe(prepared, registry),
@@ -177,6 +185,19 @@ function foreseeEmbedding(
   return { ...foreseen, more: { requests, ...(plugins && { plugins }) } };
 }
 
+function foreseeAsk(
+  { body, bytes, spanOf }: ExplainOptions,
+  { kind, route }: NonNullable<ExplainOptions["asks"]>,
+  call: Call,
+  context: PrepareContext,
+): Foreseen {
+  const incoming = { call, kind, route, request: route.decodeRequest(body), bytes, spanOf };
+  const foreseen = foreseeKind(incoming, context);
+  const size = (target: Target) => sizeFor(incoming, target);
+  const cost = context.ledger?.foresee?.(foreseen.attempt, { bytes: bytes.length, size, affinity: () => "" });
+  return { ...foreseen, ...(cost && { more: { cost } }) };
+}
+
 /** Additions of stored answers to the request, and who would store its answer. */
 function describeStored(stored: StoredCall, attempt: Attempt): JsonObject {
   return {
@@ -189,11 +210,14 @@ function describeStored(stored: StoredCall, attempt: Attempt): JsonObject {
 /** The request that weir would send; null for a provider that is a program. */
 async function describe(
   prepared: Prepared | undefined,
-  { formats, dialects }: Registry,
+  { formats, dialects, kinds }: Registry,
 ): Promise<JsonObject | null> {
   if (!prepared) return null;
   const { method = "POST", url, headers, body, changed, expects, target } = prepared;
-  const lists = formats.get(target.format)?.upstream?.address ?? dialects.get(target.format);
+  const lists =
+    formats.get(target.format)?.upstream?.address ??
+    dialects.get(target.format) ??
+    [...kinds.values()].flatMap((kind) => kind.dialects).find(({ id }) => id === target.format);
   const known = lists?.requestHeaders ?? [];
   const outgoing = { method, url: new URL(url), headers, body };
   const added = (await target.deployment.authorizer?.preview(outgoing)) ?? [];

@@ -1,4 +1,5 @@
 /** The seams of a call: where code that is no part of the core meets calls, and in which order. */
+import type { KindId } from "../core/does.ts";
 import type { AnswerNotes } from "../core/answer-notes.ts";
 import type { Call } from "../core/call.ts";
 import type { Channel } from "../core/channel.ts";
@@ -283,7 +284,7 @@ export type Edited = Pick<Incoming, "bytes" | "body" | "spanOf">;
 export type Around = (entry: Entry, next: (edited?: Edited) => Promise<Opened>) => Promise<Opened>;
 
 /** Kinds of requests: those that clients send, and those that plugins ask. */
-export type EntryOperation = "generate" | "count" | "compact" | "embeddings" | "stored" | "ask";
+export type EntryOperation = "generate" | "count" | "compact" | "embeddings" | "stored" | "ask" | KindId;
 
 /** A request as {@link Entry} gets it; `body` is read when somebody asks for it. */
 export type Entered = Edited & { readonly call: Call; readonly format: { id: string; client: CallCodec } };

@@ -22,6 +22,7 @@ import type { Provider } from "../core/provider.ts";
 import type { BrokenPlugin, Discovered } from "../external-plugins/discover.ts";
 import { inSlices, nextTurn } from "../core/slices.ts";
 import { dialects } from "../embeddings/index.ts";
+import { kinds } from "../kinds/index.ts";
 import { mayDecide } from "../external-plugins/declaration.ts";
 import { loadPlugins } from "../external-plugins/discover.ts";
 import type { NameOptions } from "../gateway/routing/model-names.ts";
@@ -67,6 +68,7 @@ export async function assemble(
   const parts = {
     formats,
     dialects,
+    kinds,
     settings: (provider: Provider) => providerSettings(config, env, provider, endpoints),
     isUnset: (provider: Provider) => isUnset(config, env, provider),
     isConfigured: (provider: Provider) => isConfigured(config, env, provider),

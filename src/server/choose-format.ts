@@ -1,4 +1,5 @@
 /** Determines the client's format where the path does not. */
+import type { KindRoute, ModelKind } from "../core/model-kind.ts";
 import { GatewayError, invalidRequest } from "../core/error.ts";
 import type { Beside, ClientCodec, ClientRoutes, Format, RequestCheck } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -72,10 +73,17 @@ export function formatOfHeaders(formats: readonly ClientFormat[], headers: Heade
   return formats.find(({ client }) => hasHeaderOf(client.routes, headers)) ?? formats[0]!;
 }
 
-/** The format of a request, and whether it asks for embeddings. */
+/** What a request asks of a kind, and on which route. */
+export interface KindAsk {
+  kind: ModelKind;
+  route: KindRoute;
+}
+
+/** The format of a request, and whether it asks for embeddings or for something of a kind. */
 export interface ChosenFormat {
   format: ClientFormat;
   embeds: boolean;
+  asks?: KindAsk;
 }
 
 /**
@@ -88,6 +96,7 @@ export function chooseFormat(
   named: string | null,
   headers: Headers,
   body: JsonObject,
+  kinds: Iterable<ModelKind> = [],
 ): ChosenFormat {
   if (named === null) return { format: formatOfRequest(formats, headers, body), embeds: false };
   for (const format of formats) {
@@ -97,6 +106,10 @@ export function chooseFormat(
     if (embeds.some(({ dialect, path }) => dialect === named || path === named))
       return { format, embeds: true };
   }
+  for (const kind of kinds)
+    for (const route of kind.routes)
+      if ([route.operation, route.path, ...(route.aliases ?? [])].includes(named))
+        return { format: formats[0]!, embeds: false, asks: { kind, route } };
   const ids = namesOf(formats).join(", ");
   throw invalidRequest(
     `Unknown client format "${named.slice(0, 60)}"; known formats: ${ids}. The path that a client asks names a format as well.`,

@@ -31,6 +31,7 @@ import { createRequestId, respondJson } from "./respond.ts";
 import { explainRoute } from "./routes/explain.ts";
 import type { RouteContext } from "./routes/generate.ts";
 import { compactRoute, countRoute, embedRoute, generateRoute, streamRoute } from "./routes/generate.ts";
+import { kindOperations } from "./kind-operations.ts";
 import { plainRoute } from "./routes/plain.ts";
 import { storedRoute } from "./routes/stored.ts";
 import { aliasesOf } from "./served-routes.ts";
@@ -70,6 +71,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
     ...formats.flatMap((format) => count(format, context)),
     ...formats.flatMap((format) => compact(format, context)),
     ...formats.flatMap((format) => embed(format, context)),
+    ...kindOperations(formats, context),
     ...formats.flatMap((format) => stored(format, context)),
     {
       method: "POST",

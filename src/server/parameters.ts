@@ -89,7 +89,7 @@ export function formatName(formats: readonly ClientFormat[]): Parameter {
 /** The headers of features that requests of an operation may have. */
 export function callHeaders(
   headers: readonly CallHeader[],
-  operation: "generate" | "compact" | "embeddings",
+  operation: "generate" | "compact" | "embeddings" | "kinds",
 ): Parameter[] {
   return headers.flatMap(({ name, request }) => {
     if (!request || !(request.with ?? ["generate"]).includes(operation)) return [];

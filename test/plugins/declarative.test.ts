@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { builtIn } from "../../plugins/index.ts";
 import type { Provider } from "../../src/core/provider.ts";
 import { builtInFormats } from "../../src/run/formats.ts";
+import { kinds } from "../../src/kinds/index.ts";
 import { dialects } from "../../src/embeddings/index.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { isUnset, providerSettings } from "../../src/config/providers.ts";
@@ -71,8 +72,9 @@ for (const { providers = [] } of builtIn) for (const provider of providers) desc
 test("every built-in provider passes the check that plugin files have to pass at the start", () => {
   const formats = new Map(builtInFormats({ systemTurns: "accept" }).map((format) => [format.id, format]));
   const known = new Map(dialects.map((dialect) => [dialect.id, dialect]));
+  const knownKinds = new Map(kinds.map((kind) => [kind.id, kind]));
   for (const provider of builtIn.flatMap((plugin) => plugin.providers ?? []))
-    checkProvider(provider.name, provider, "built-in", formats, known);
+    checkProvider(provider.name, provider, "built-in", formats, { dialects: known, kinds: knownKinds });
 });
 
 test("a built-in provider of which nothing is set is off for the reason that its settings give", () => {

@@ -4,7 +4,7 @@ import { type Fault, faultAt, type Path } from "../error.ts";
 import { patternFault, PROVIDER_NAME } from "../model-names.ts";
 import { section } from "../section.ts";
 import { settleProviders } from "../tls.ts";
-import { embedsOption, liveModelsOption, speaksOption } from "./spoken.ts";
+import { doesOption, embedsOption, liveModelsOption, speaksOption } from "./spoken.ts";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Secret } from "../../core/secret.ts";
 import { CLOSED, headerFault, oneOf, secret } from "./kinds.ts";
@@ -152,6 +152,7 @@ export const providerOptions = Type.Object(
     ),
     speaks: speaksOption,
     embeds: embedsOption,
+    does: doesOption,
     prefer: Type.Optional(
       Type.String({
         description:

@@ -91,6 +91,35 @@ export const embedsOption = Type.Optional(
   }),
 );
 
+const kindEndpoint = Type.Union(
+  [
+    Type.String({ description: "Path relative to `baseUrl`; it may contain variables and `{model}`." }),
+    Type.Object(
+      {
+        path: Type.String({ description: "Path relative to `baseUrl`." }),
+        models: Type.Optional(
+          Type.Array(Type.String(), { description: "Globs over the models there. Default: all." }),
+        ),
+      },
+      { ...CLOSED, description: "A path, and the models that it serves." },
+    ),
+  ],
+  { "x-expects": "a path, or a group with a `path`" },
+);
+
+const kindEndpoints = Type.Optional(Type.Record(Type.String(), kindEndpoint));
+
+export const doesOption = Type.Optional(
+  Type.Object(
+    { rerank: kindEndpoints },
+    {
+      ...CLOSED,
+      description:
+        "What the provider does besides generating text and embedding it, by kind: dialects with their paths relative to `baseUrl`, such as `{rerank: {jina-rerank: /rerank}}`. Default: that of the plugin.",
+    },
+  ),
+);
+
 export const liveModelsOption = Type.Optional(
   Type.Boolean({
     description:

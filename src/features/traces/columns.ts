@@ -8,7 +8,7 @@ export interface TraceFacts {
   parent?: TraceParent;
   /** Id of the call whose plugin asked for this one. */
   within?: string;
-  route?: { method: string; path: string; operation: "chat" | "embeddings" | "execute_tool" };
+  route?: { method: string; path: string; operation: string };
   /** As many as the record has. */
   attempts: readonly AttemptFacts[];
 }

@@ -47,13 +47,13 @@ export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFaul
 }
 
 /** The error of a call whose plugin failed. @param late the timeout that ended the wait for it */
-type Failure = (cause: unknown, late?: GatewayError) => GatewayError;
+export type Failure = (cause: unknown, late?: GatewayError) => GatewayError;
 
 /**
  * Runs a hook. When the call is aborted, weir stops waiting for a hook that has not returned.
  * @param check judges what the hook returns
  */
-function wrapHook<Result>(
+export function wrapHook<Result>(
   run: () => Result | Promise<Result>,
   call: CallView,
   failure: Failure,
@@ -335,7 +335,7 @@ function waitForAbort(call: CallView): AbortWait {
  * cause, which may contain anything.
  * @param late the timeout that ended the wait for a hook
  */
-function pluginFailure(what: string, cause: unknown, late?: GatewayError): GatewayError {
+export function pluginFailure(what: string, cause: unknown, late?: GatewayError): GatewayError {
   if (cause instanceof GatewayError && !late) return cause;
   const named = new Error(what);
   named.stack = `${what}: ${late ? `it was not done in time. ${late.message}` : describeThrown(cause)}`;

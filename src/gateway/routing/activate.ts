@@ -1,6 +1,8 @@
 /** Combines what plugins declare with the settings: which providers are on, and the deployments of each. */
 import { isVariableList } from "../../core/settings.ts";
+import { hostsKinds, servedKinds } from "../../core/does.ts";
 import type { EmbedDialect } from "../../core/embed-dialect.ts";
+import type { ModelKind } from "../../core/model-kind.ts";
 import type { Format } from "../../core/format.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import type { ActiveProvider, Deployment, Provider } from "../../core/provider.ts";
@@ -61,13 +63,19 @@ export function collectProviders(
   return found;
 }
 
+/** The dialects that weir has. `dialects`: of embeddings; absent where weir does not check them. */
+export interface KnownDialects {
+  dialects: ReadonlyMap<string, EmbedDialect> | undefined;
+  kinds: ReadonlyMap<string, ModelKind>;
+}
+
 /** @throws Error for a mistake in a provider's declaration, so that weir reports it at the start and not at the first call */
 export function checkProvider(
   name: string,
   provider: Provider,
   source: string,
   formats: ReadonlyMap<string, Format>,
-  dialects: ReadonlyMap<string, EmbedDialect> | undefined,
+  { dialects, kinds }: KnownDialects,
   settings?: ProviderSettings,
 ): void {
   const fail = (sentence: string) => {
@@ -76,16 +84,22 @@ export function checkProvider(
   if (!/^[a-z][a-z0-9-]*$/.test(name)) fail("its name must be lower-case letters, digits and dashes.");
   const formatsSpoken = Object.keys(provider.speaks ?? {});
   const dialectsSpoken = Object.keys(provider.embeds ?? {});
-  const isHost = formatsSpoken.length + dialectsSpoken.length > 0;
-  const isProgram = provider.generate !== undefined || provider.embed !== undefined;
-  if (!isHost && !isProgram) fail("it must speak a format, generate or embed.");
+  const served = servedKinds(provider.does);
+  const isHost = formatsSpoken.length + dialectsSpoken.length > 0 || hostsKinds(provider.does);
+  const isProgram =
+    provider.generate !== undefined ||
+    provider.embed !== undefined ||
+    served.some(([, given]) => typeof given === "function");
+  if (!isHost && !isProgram) fail("it must speak a format, generate, embed, or do something else.");
   if (isHost && isProgram)
-    fail("it can be a host, with speaks or embeds, or a program, with generate or embed, not both.");
+    fail("it can be a host, with speaks, embeds or paths in does, or a program, with functions, not both.");
   const unknown = dialectsSpoken.find((id) => dialects && !dialects.has(id));
   if (unknown !== undefined)
     fail(
       `it embeds in the unknown dialect "${unknown}"; known dialects: ${[...dialects!.keys()].join(", ")}.`,
     );
+  const fault = kindFault(provider, kinds);
+  if (fault !== undefined) fail(fault);
   for (const id of formatsSpoken) {
     if (!formats.get(id)?.upstream)
       fail(
@@ -95,21 +109,38 @@ export function checkProvider(
   // The config may replace what the plugin says about formats.
   const framing = settings?.speaks ? undefined : provider.framing;
   const prefers = settings?.speaks ? settings.prefer : provider.prefers;
-  const fault = templateFault(provider, settings) ?? contradictionIn({ ...provider, framing, prefers });
-  if (fault !== undefined) fail(fault);
+  const wrong = templateFault(provider, settings) ?? contradictionIn({ ...provider, framing, prefers });
+  if (wrong !== undefined) fail(wrong);
+}
+
+/** The first kind, or dialect of one, that weir does not know. @param kinds empty where weir does not check them */
+function kindFault({ does }: Provider, kinds: KnownDialects["kinds"]): string | undefined {
+  if (kinds.size === 0) return undefined;
+  for (const [id, served] of servedKinds(does)) {
+    const kind = kinds.get(id);
+    if (!kind)
+      return `it does "${id}", which is no kind of models; weir knows ${[...kinds.keys()].join(", ")}.`;
+    if (typeof served === "function") continue;
+    const known = kind.dialects.map((dialect) => dialect.id);
+    const unknown = Object.keys(served).find((dialect) => !known.includes(dialect));
+    if (unknown !== undefined)
+      return `it does ${id} in the unknown dialect "${unknown}"; known dialects: ${known.join(", ")}.`;
+  }
+  return undefined;
 }
 
 /** The first contradiction between members of a provider; undefined if there is none. */
 function contradictionIn({
   speaks,
   embeds,
+  does,
   credentials,
   authorize,
   framing = {},
   variables,
   prefers,
 }: Provider): string | undefined {
-  if (!speaks && !embeds) {
+  if (!speaks && !embeds && !hostsKinds(does)) {
     const without = Object.entries({ credentials, authorize, variables }).find(([, value]) => value);
     return without && `it has ${without[0]}, which only hosts can have.`;
   }
@@ -136,6 +167,7 @@ export function activate(
     ...declared,
     speaks: settings.speaks ?? declared.speaks,
     embeds: settings.embeds ?? declared.embeds,
+    does: settings.does ?? declared.does,
     liveModels: settings.liveModels ?? declared.liveModels,
     ...traitsOf(declared, settings),
   };
@@ -221,7 +253,7 @@ function activateDeployment(
   const lacksCredentials = "missing" in chosen && !credentialHeaders;
   const missing = missingVariables(endpoint, variables);
   if (missing.length > 0) return [...missing, ...(lacksCredentials ? [chosen.missing] : [])].join("; ");
-  const isHost = provider.speaks !== undefined || provider.embeds !== undefined;
+  const isHost = provider.speaks !== undefined || provider.embeds !== undefined || hostsKinds(provider.does);
   const own = ownBaseUrl(provider, variables);
   const written = (given.baseUrl ?? settings.baseUrl)?.replace(/\/+$/, "");
   const baseUrl =

@@ -1,4 +1,5 @@
 /** The endpoints of a deployment: its variables, its base URL and the URLs of its formats. */
+import { servedKinds } from "../../core/does.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { Deployment, Provider, Target } from "../../core/provider.ts";
 import type { DeploymentSettings, ProviderSettings } from "../../core/settings.ts";
@@ -72,12 +73,16 @@ export function templatesOf({
   speaks = {},
   counting = {},
   embeds = {},
+  does,
 }: Provider): [format: string, path: string][] {
   const spoken = Object.entries(speaks).flatMap(([format, paths]) => {
     const { json, stream } = pathsOf(paths);
     return [...new Set([json, stream])].map((path): [string, string] => [format, path]);
   });
-  const others = [...Object.entries(counting), ...Object.entries(embeds)].map(
+  const kinds = servedKinds(does).flatMap(([, served]) =>
+    typeof served === "function" ? [] : Object.entries(served),
+  );
+  const others = [...Object.entries(counting), ...Object.entries(embeds), ...kinds].map(
     ([id, endpoint]): [string, string] => [id, typeof endpoint === "string" ? endpoint : endpoint.path],
   );
   return [...spoken, ...others];

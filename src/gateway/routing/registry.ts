@@ -1,6 +1,7 @@
 /** Resolves a model name to a plan: the provider, format and deployments that serve it, and its fallbacks. */
 import { GatewayError } from "../../core/error.ts";
 import type { EmbedDialect } from "../../core/embed-dialect.ts";
+import type { ModelKind } from "../../core/model-kind.ts";
 import type { Format } from "../../core/format.ts";
 import type { ActiveProvider, Deployment, Provider, Target } from "../../core/provider.ts";
 import type { Fallback, ModelSettings, RouteTarget, Strategy } from "../../core/settings.ts";
@@ -14,6 +15,7 @@ import { candidatesOf, longNameBy, rulesOf } from "./rules.ts";
 import { modelFault, operationFault, servingDeployments } from "./rules.ts";
 import { type Choice, type Plan, rank } from "./plan.ts";
 import { embedTarget } from "./embed-target.ts";
+import { kindTarget } from "./kind-target.ts";
 import { isUnconfigured, offProviderOf, standIn } from "./stand-in.ts";
 import type { RegistryOptions } from "./registry-options.ts";
 import { type ModelTable, orderedBy, withSettings } from "./model-table.ts";
@@ -24,8 +26,8 @@ export type { LoadedPlugin, OffProvider } from "./activate.ts";
 export type { ModelEntry, ServedModel } from "./list-models.ts";
 export type { RegistryOptions } from "./registry-options.ts";
 
-/** The operation that a client asks a model for. */
-export type Operation = "generate" | "embed";
+/** The operation that a client asks a model for: `generate`, `embed`, or the id of a kind. */
+export type Operation = string;
 
 /** The operation of a request, and the format or dialect that it is written in. */
 interface Wanted {
@@ -34,6 +36,9 @@ interface Wanted {
   /** The name that the client or a plugin asks for. */
   asked: string;
 }
+
+/** The models of the mock that stand in for those of vendors. */
+const MOCK_MODELS: Readonly<Record<string, string>> = { generate: "chat", embed: "embed" };
 
 /** Clients choose the model names, so the number of cached plans is limited. */
 const MAX_PLANS = 2000;
@@ -45,6 +50,8 @@ export class Registry {
   isUnconfigured!: boolean;
   readonly formats: ReadonlyMap<string, Format>;
   readonly dialects: ReadonlyMap<string, EmbedDialect>;
+  /** What models do besides generating text and embedding it, by id. */
+  readonly kinds: ReadonlyMap<string, ModelKind>;
   /** Judges of texts that plugins bring, by their names. */
   readonly guards: ReturnType<typeof guardsOf>;
   readonly #rules: readonly Rule[];
@@ -71,9 +78,13 @@ export class Registry {
     );
     this.guards = guardsOf(options.plugins);
     this.dialects = new Map((options.dialects ?? []).map((dialect) => [dialect.id, dialect]));
+    this.kinds = new Map((options.kinds ?? []).map((kind) => [kind.id, kind]));
     this.#isKeyed = options.keyed === true;
     this.#order = options.order ?? [];
-    const { active, off } = sortProviders(options, this.formats, options.dialects && this.dialects);
+    const { active, off } = sortProviders(options, this.formats, {
+      dialects: options.dialects && this.dialects,
+      kinds: this.kinds,
+    });
     this.providers = Object.freeze(active);
     this.off = Object.freeze(off);
     this.#rules = rulesOf(active);
@@ -140,7 +151,7 @@ export class Registry {
 
   /**
    * The targets and fallbacks of a model name. Embeddings have no fallbacks: the vectors of two models cannot be compared.
-   * @param format of the client, for embeddings its dialect
+   * @param format of the client, for embeddings and kinds its dialect
    * @throws GatewayError `not-found` (`model_not_found`) for a model that no provider serves
    */
   plan(model: string, format: string, operation: Operation = "generate"): Plan {
@@ -211,10 +222,7 @@ export class Registry {
     const found = this.#winningRule(model);
     if (!found) return [];
     return servingDeployments(found, model).flatMap((deployment) => {
-      const target =
-        wanted.operation === "embed"
-          ? embedTarget(found.rule, deployment, model, wanted.format, prefix)
-          : this.#formats.target(found.rule, deployment, model, wanted.format, prefix);
+      const target = this.#target(found.rule, deployment, model, wanted, prefix);
       if (!target) return [];
       return {
         target: { ...target, asked: wanted.asked },
@@ -222,6 +230,13 @@ export class Registry {
         priority: [priority, deployment.priority],
       };
     });
+  }
+
+  #target(rule: Rule, deployment: Deployment, model: string, wanted: Wanted, prefix: string) {
+    const { operation, format } = wanted;
+    if (operation === "embed") return embedTarget(rule, deployment, model, format, prefix);
+    if (operation === "generate") return this.#formats.target(rule, deployment, model, format, prefix);
+    return kindTarget(rule, deployment, model, wanted, prefix);
   }
 
   /** The deployments of fallback models, without targets that the plan already has. */
@@ -242,9 +257,9 @@ export class Registry {
     return groups.filter((group) => group.length > 0);
   }
 
-  /** The choices with what the config sets for their model. Embeddings have no settings. */
+  /** The choices with what the config sets for their model. Only requests for text have settings. */
   #complete(choices: Choice[], { operation }: Wanted, names: readonly [model: string, resolved: string]) {
-    const settings = operation === "embed" ? undefined : this.names.settings;
+    const settings = operation === "generate" ? this.names.settings : undefined;
     return orderedBy(withSettings(choices, settings, names), this.strategyOf(names[0]));
   }
 
@@ -292,7 +307,11 @@ export class Registry {
   #substitute(name: string, operation: Operation): Target | undefined {
     const [mock] = this.providers;
     const off = this.isUnconfigured && !this.#isKeyed && this.#offProviderOf(name);
-    return mock && off ? standIn(mock, off, operation) : undefined;
+    return mock && off ? standIn(mock, off, this.#mockModel(operation)) : undefined;
+  }
+
+  #mockModel(operation: Operation): string {
+    return this.kinds.get(operation)?.mock ?? MOCK_MODELS[operation] ?? "chat";
   }
 
   #offProviderOf(name: string): OffProvider | undefined {
@@ -302,7 +321,14 @@ export class Registry {
   #unserved(model: string, name: string, operation: Operation): string {
     const provider = this.servedBy(model)[0]?.provider.name;
     if (provider === undefined) return this.#unknown(model, name);
-    return modelFault(this.#winningRule(name), name) ?? operationFault(provider, model, operation);
+    return modelFault(this.#winningRule(name), name) ?? this.#operationFault(provider, model, operation);
+  }
+
+  #operationFault(provider: string, model: string, operation: Operation): string {
+    const kind = this.kinds.get(operation);
+    return kind
+      ? `The provider ${provider} ${kind.lacks} with the model \`${model}\`.`
+      : operationFault(provider, model, operation);
   }
 
   #unknown(model: string, name: string): string {

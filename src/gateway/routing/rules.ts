@@ -115,7 +115,7 @@ export function modelFault(serving: ServingRule | undefined, name: string): stri
 }
 
 /** That a provider does not serve an operation. */
-export function operationFault(provider: string, model: string, operation: "generate" | "embed"): string {
+export function operationFault(provider: string, model: string, operation: string): string {
   return operation === "embed"
     ? `The provider ${provider} serves no embeddings for the model \`${model}\`.`
     : `The provider ${provider} serves only embeddings: the model \`${model}\` generates no answers.`;

@@ -1,5 +1,4 @@
 /** Which of the declared providers are on, and which are off. */
-import type { EmbedDialect } from "../../core/embed-dialect.ts";
 import type { Format } from "../../core/format.ts";
 import type { ActiveProvider, Provider } from "../../core/provider.ts";
 import type { ProviderSettings } from "../../core/settings.ts";
@@ -7,6 +6,7 @@ import {
   activate,
   checkProvider,
   collectProviders,
+  type KnownDialects,
   type LoadedPlugin,
   type OffProvider,
   unset,
@@ -26,7 +26,7 @@ export interface Declared {
 export function sortProviders(
   options: Declared,
   formats: ReadonlyMap<string, Format>,
-  dialects: ReadonlyMap<string, EmbedDialect> | undefined,
+  known: KnownDialects,
 ): { active: ActiveProvider[]; off: OffProvider[] } {
   const active: ActiveProvider[] = [];
   const off: OffProvider[] = [];
@@ -38,7 +38,8 @@ export function sortProviders(
     const settings = options.settings(provider);
     const speaks = settings.speaks ?? provider.speaks;
     const embeds = settings.embeds ?? provider.embeds;
-    checkProvider(name, { ...provider, speaks, embeds }, source, formats, dialects, settings);
+    const does = settings.does ?? provider.does;
+    checkProvider(name, { ...provider, speaks, embeds, does }, source, formats, known, settings);
     const activated = activate(provider, source, settings);
     if ("reason" in activated)
       off.push({

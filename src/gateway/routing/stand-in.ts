@@ -6,7 +6,6 @@ import { compilePattern } from "./pattern.ts";
 import type { RegistryOptions } from "./registry-options.ts";
 
 const MOCK_PROVIDER = "mock";
-const MOCK_MODELS = { generate: "chat", embed: "embed" };
 
 /**
  * Whether only the mock is on, and the operator has set nothing.
@@ -24,16 +23,12 @@ export function isUnconfigured(
   );
 }
 
-/** @param provider the mock @param off the vendor that it answers for */
-export function standIn(
-  provider: ActiveProvider,
-  off: OffProvider,
-  operation: keyof typeof MOCK_MODELS,
-): Target {
+/** @param provider the mock @param off the vendor that it answers for @param model the mock's */
+export function standIn(provider: ActiveProvider, off: OffProvider, model: string): Target {
   return {
     provider,
     deployment: provider.deployments[0]!,
-    model: MOCK_MODELS[operation],
+    model,
     lane: "generated",
     format: "",
     url: "",

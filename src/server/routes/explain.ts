@@ -26,7 +26,13 @@ export function explainRoute(
       const read = await readBody(request, context.limits, context.gateway.clock);
       const body = read.json;
       const named = new URL(request.url).searchParams.get("format");
-      const chosen = chooseFormat(formats, named, request.headers, body);
+      const chosen = chooseFormat(
+        formats,
+        named,
+        request.headers,
+        body,
+        context.gateway.registry.kinds.values(),
+      );
       format = chosen.format;
       if (!read.spanOf("model")) throw invalidRequest("model: Field required", "model");
       const sent = format.client.routes.address ? withoutAddress(read, context.limits.depth) : read;
@@ -38,6 +44,7 @@ export function explainRoute(
         headers: request.headers,
         principal,
         embeds: chosen.embeds,
+        ...(chosen.asks && { asks: chosen.asks }),
       };
       return respondJson(await explain(options, context.gateway), id);
     } catch (thrown) {

@@ -1,0 +1,26 @@
+/** Ranks documents by the words that they have in common with the query. */
+import type { CallView, RerankAnswer, RerankRequest } from "weir";
+import { nearness } from "./embed.ts";
+import { failToServe } from "./faults.ts";
+import { findBehaviour } from "./models.ts";
+import { countTokens } from "./tokens.ts";
+import { wait, waitForAbort } from "./wait.ts";
+
+/** `mock/rerank` ranks; the models that fail, fail here, too. */
+export async function rerank(request: RerankRequest, call: CallView): Promise<RerankAnswer> {
+  const model = call.target?.model ?? request.model;
+  const behaviour = findBehaviour(model);
+  if (behaviour.silent) await waitForAbort(call.signal);
+  if (behaviour.startAfter) await wait(behaviour.startAfter, call.signal);
+  if (behaviour.fail && behaviour.only !== "rerank") throw behaviour.fail;
+  if (behaviour.only !== "rerank" && !behaviour.startAfter)
+    throw failToServe("ranks no documents; mock/rerank does");
+  const { query, pairs, documents } = request;
+  const texts = documents.map(({ text = "" }) => text);
+  const scores = texts.map((text, index) => ({ index, score: nearness(pairs?.[index] ?? query, text) }));
+  return {
+    results: scores.toSorted((one, other) => other.score - one.score || one.index - other.index),
+    usage: { input: texts.reduce((sum, text) => sum + countTokens(query) + countTokens(text), 0) },
+    model: `mock/${model}`,
+  };
+}

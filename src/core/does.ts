@@ -1,0 +1,38 @@
+/** What providers do besides generating text and embedding it. */
+import type { CallView } from "./call-view.ts";
+import type { KindAnswer, KindEndpoints, KindRequest } from "./model-kind.ts";
+import type { RerankAnswer, RerankRequest } from "./rerank.ts";
+
+/** A program that answers requests of a kind by itself. `call.signal` aborts when the client disconnects. */
+export type KindProgram<Request extends KindRequest, Answer extends KindAnswer> = (
+  request: Request,
+  call: CallView,
+) => Answer | Promise<Answer>;
+
+export interface Does {
+  /** Orders documents by how well they fit a query. */
+  rerank?: KindEndpoints | KindProgram<RerankRequest, RerankAnswer>;
+}
+
+/** Ids of kinds. */
+export type KindId = keyof Does;
+
+/** The endpoints of a kind, or the program, at a provider whose plugin was checked. */
+export type ServedKind = KindEndpoints | KindProgram<KindRequest, KindAnswer>;
+
+/** What a provider has for a kind; undefined: nothing. */
+export function servedKind(does: Does | undefined, kind: string): ServedKind | undefined {
+  return (does as Readonly<Record<string, ServedKind | undefined>> | undefined)?.[kind];
+}
+
+/** The kinds that a provider serves, with what it has for each. */
+export function servedKinds(does: Does = {}): [kind: string, served: ServedKind][] {
+  return Object.entries(does as Readonly<Record<string, ServedKind | undefined>>).flatMap(([kind, served]) =>
+    served === undefined ? [] : [[kind, served] as [string, ServedKind]],
+  );
+}
+
+/** Whether a provider is a host for some kind. */
+export function hostsKinds(does: Does | undefined): boolean {
+  return servedKinds(does).some(([, served]) => typeof served !== "function");
+}

@@ -1,0 +1,139 @@
+/**
+ * A kind of model besides those that generate text or embed it: one that reranks, one that judges texts. A request of a kind is one
+ * JSON body, and so is its answer.
+ */
+import type { CodecContext } from "./context.ts";
+import type { ErrorAnswer } from "./format/answer-codec.ts";
+import type { KindId } from "./does.ts";
+import type { GatewayError } from "./error.ts";
+import type { Units } from "./events.ts";
+import type { HeaderReader } from "./headers.ts";
+import type { Json, JsonObject } from "./json.ts";
+import type { RequestSize } from "./ledger.ts";
+import type { LeftOut } from "./loss.ts";
+import type { TextPlaces } from "./text-places.ts";
+
+/** What requests of every kind have. */
+export interface KindRequest {
+  /** The model name as the client wrote it. */
+  model: string;
+  /** Id of the dialect that the client wrote: a provider of the same dialect gets the client's bytes. */
+  dialect: string;
+  /** Members that no provider of another dialect gets. */
+  leftOut?: readonly LeftOut[];
+}
+
+/** What answers of every kind have. */
+export interface KindAnswer {
+  usage?: KindUsage;
+  /** The model that the provider names. */
+  model?: string;
+}
+
+/** What an answer was charged for. Absent members were not counted. */
+export interface KindUsage {
+  /** Input tokens. */
+  input?: number;
+  units?: Units;
+  /** The price that the provider reports. Nano-dollars. */
+  reported?: number;
+}
+
+/** Where a provider serves a kind. A path alone stands for `{ path }`. */
+export interface KindEndpoint {
+  /** Path relative to `baseUrl`; it may contain `{model}` and variables. */
+  path: string;
+  /** Globs over the provider's names of the models that it serves there. Absent: all. */
+  models?: readonly string[];
+}
+
+/** The endpoints of a kind by dialect, in order of preference. */
+export type KindEndpoints = Readonly<Record<string, string | KindEndpoint>>;
+
+export interface ModelKind<
+  Request extends KindRequest = KindRequest,
+  Answer extends KindAnswer = KindAnswer,
+> {
+  /** `rerank`: its name in `does` of a provider, and in the scope `endpoints` of keys. */
+  id: KindId;
+  /** What a provider without such models does, as the middle of a sentence: "The provider X … with the model Y". */
+  lacks: string;
+  /** The model of the mock that stands in for one of a vendor. */
+  mock: string;
+  routes: readonly KindRoute<Request, Answer>[];
+  dialects: readonly KindDialect<Request, Answer>[];
+  /** The size of a request for a program. */
+  sizeOf(request: Request): RequestSize;
+  /**
+   * Checks an answer against its request and puts it in the order that every dialect promises.
+   * @returns the same object if it is as it must be
+   * @throws KindFault for an answer that does not fit the request
+   */
+  complete(answer: Answer, request: Request): Answer;
+}
+
+/** What is wrong with an answer, as the end of the sentence "The provider X …". */
+export class KindFault extends Error {}
+
+/** One path that clients ask. */
+export interface KindRoute<
+  Request extends KindRequest = KindRequest,
+  Answer extends KindAnswer = KindAnswer,
+> {
+  /** `operationId` of the OpenAPI document. */
+  operation: string;
+  summary: string;
+  description: string;
+  /** Path of the route, and others that mean the same. */
+  path: string;
+  aliases?: readonly string[];
+  /** JSON schemas of body and answer, for the OpenAPI document. */
+  schemas: { request: JsonObject; answer: JsonObject };
+  /** @throws GatewayError `invalid-request` with the path of the first fault */
+  checkRequest(body: Json): asserts body is JsonObject;
+  /** @param body has passed `checkRequest` */
+  decodeRequest(body: JsonObject): Request;
+  /** @returns the body of the answer as JSON text */
+  writeAnswer(answer: Answer, request: Request, facts: AnswerFacts): string;
+  /** An error, where clients read another form than that of chat-completions. */
+  encodeError?(error: GatewayError): ErrorAnswer;
+  /** Where the texts of requests and answers are. */
+  places: TextPlaces;
+}
+
+/** Facts for an answer besides its content. */
+export interface AnswerFacts {
+  /** `req_…` */
+  id: string;
+  /** When the call began. Seconds since 1970. */
+  created: number;
+  /** The model that answered. */
+  model: string;
+  /** Input tokens: those that the provider counted, else weir's estimate. */
+  input: number;
+}
+
+/** How a provider is asked. */
+export interface KindDialect<
+  Request extends KindRequest = KindRequest,
+  Answer extends KindAnswer = KindAnswer,
+> {
+  id: string;
+  /** What a request may use at most, in the units in which providers of the dialect charge. */
+  sizeOf(request: Request): RequestSize;
+  /**
+   * Writes the body for the provider, and reports what it cannot carry.
+   * @throws GatewayError `invalid-request` for what the provider cannot do at all
+   */
+  encodeRequest(request: Request, context: CodecContext): JsonObject;
+  /** `undefined` if the text is no answer of the dialect. */
+  readAnswer(text: string, request: Request): Answer | undefined;
+  /** The error for a failed status and its body (at most 64 KB of text). */
+  decodeError(status: number, headers: HeaderReader, body: string): GatewayError;
+  /** Whether clients of the dialect find a message in an error body: weir passes it on then. */
+  isErrorBody(body: JsonObject): boolean;
+  /** Lower-case names of the client headers that a provider of the client's dialect gets; `x-*` is a prefix wildcard. */
+  requestHeaders: readonly string[];
+  /** Lower-case names of the provider's headers that a client of the dialect gets. */
+  answerHeaders: readonly string[];
+}

@@ -1,0 +1,142 @@
+/**
+ * One call of a kind, from the client's request to its answer. Retries, circuit breakers, fallbacks and the deployments of a model
+ * are those of every call.
+ */
+import type { Attempt } from "../../core/call.ts";
+import { NO_USAGE } from "../../core/events.ts";
+import { type KindAnswer, type KindDialect, KindFault } from "../../core/model-kind.ts";
+import { inputLikely } from "../../core/tokens/likely.ts";
+import { planFor } from "../access.ts";
+import type { Opened, OpenedJson } from "../lanes/lane.ts";
+import { adoptReported, refuseLosses } from "../lanes/losses.ts";
+import { passedHeaders, passedRefusal } from "../lanes/passed-error.ts";
+import { invalidAnswer, readAnswer, readErrorText } from "../lanes/read-answer.ts";
+import { withHint } from "../lanes/hints.ts";
+import { tell } from "../lanes/receive.ts";
+import { send } from "../lanes/send.ts";
+import { earlyViewOf } from "../plugins/call-view.ts";
+import { runAdmitHooks } from "../plugins/early-hooks.ts";
+import { performedBy } from "../plugins/kind-programs.ts";
+import { attempt } from "../retry/attempts.ts";
+import type { UpstreamResponse } from "../lanes/transport.ts";
+import type { Gateway } from "../types.ts";
+import { GatewayError } from "../../core/error.ts";
+import { dialectOf, prepareKind, sizeFor } from "./prepare.ts";
+import type { IncomingKind } from "./types.ts";
+
+/**
+ * Runs the `admit` hooks, and tries the deployments of the model until one has answered.
+ * @throws GatewayError for a model that no provider serves the kind with, and when the last permitted attempt has failed
+ */
+export async function perform(incoming: IncomingKind, gateway: Gateway): Promise<Opened> {
+  const { call, kind, request, bytes } = incoming;
+  call.asker = gateway.asker;
+  await runAdmitHooks(
+    earlyViewOf(call, () => undefined),
+    gateway.hooks,
+  );
+  if (call.abortReason) throw call.abortReason;
+  return attempt(
+    {
+      call,
+      plan: planFor(call, call.servingModel, gateway.registry, request.dialect, kind.id),
+      affinity: () => call.id,
+      bytes: bytes.length,
+      size: (target) => sizeFor(incoming, target),
+      open: (running, receiver) => tell(open(incoming, running, gateway), receiver),
+    },
+    gateway,
+  );
+}
+
+/** One attempt. */
+async function open(incoming: IncomingKind, running: Attempt, gateway: Gateway): Promise<OpenedJson> {
+  const { request, kind } = incoming;
+  const { target } = running;
+  if (target.substitute) running.reportLoss("substituted", "model", target.reason);
+  const dialect = dialectOf(incoming, target);
+  if (dialect) return ask(incoming, running, dialect, gateway);
+  refuseLosses(running, gateway);
+  const answer = await performedBy(target.provider, kind.id, request, running);
+  running.firstByteAt = performance.now();
+  return { ...JSON_ANSWER, body: written(completed(answer, incoming, running), incoming, running) };
+}
+
+async function ask(
+  incoming: IncomingKind,
+  running: Attempt,
+  dialect: KindDialect,
+  gateway: Gateway,
+): Promise<OpenedJson> {
+  const { call, request } = incoming;
+  const { target } = running;
+  const response = await send(prepareKind(incoming, running, dialect, gateway), running);
+  if (!response.ok) throw await refusalOf(response, running, dialect);
+  await adoptReported(response, running, gateway);
+  const bytes = await readAnswer(response, running);
+  running.firstByteAt = performance.now();
+  const answer = dialect.readAnswer(new TextDecoder().decode(bytes), request);
+  if (!answer) throw invalidAnswer(target);
+  const whole = completed(answer, incoming, running);
+  call.status = response.status;
+  const headers = { ...passedHeaders(dialect, response, target), ...JSON_ANSWER.headers };
+  const passes = target.lane === "native" && whole === answer;
+  return { ...JSON_ANSWER, headers, body: passes ? bytes : written(whole, incoming, running) };
+}
+
+const JSON_ANSWER = {
+  kind: "json",
+  status: 200,
+  headers: { "content-type": "application/json" },
+} as const;
+
+async function refusalOf(
+  response: UpstreamResponse,
+  { target }: Attempt,
+  dialect: KindDialect,
+): Promise<GatewayError> {
+  if (target.lane === "native")
+    return passedRefusal(response, { address: dialect, codec: dialect, native: dialect }, target);
+  const text = await readErrorText(response, target);
+  return withHint(dialect.decodeError(response.status, response.headers, text), text, target);
+}
+
+/** The answer as every dialect promises it; its usage is noted. @throws GatewayError for one that does not fit the request */
+function completed(answer: KindAnswer, incoming: IncomingKind, running: Attempt): KindAnswer {
+  try {
+    const whole = incoming.kind.complete(answer, incoming.request);
+    noteUsage(answer, incoming, running);
+    return whole;
+  } catch (thrown) {
+    if (!(thrown instanceof KindFault)) throw thrown;
+    throw new GatewayError("upstream", `The provider ${running.target.provider.name} ${thrown.message}.`, {
+      code: "upstream_invalid_answer",
+    });
+  }
+}
+
+/** What the provider counted, else the estimate of the request. */
+function noteUsage({ usage }: KindAnswer, incoming: IncomingKind, running: Attempt): void {
+  const size = sizeFor(incoming, running.target);
+  const { input, units, reported } = usage ?? {};
+  const isCounted = size.units ? units !== undefined : input !== undefined;
+  const estimate = isCounted ? 0 : inputLikely(size);
+  const used = units ?? (isCounted ? undefined : size.units);
+  if (!isCounted) running.estimated = { input: estimate, output: 0 };
+  running.usage = {
+    ...NO_USAGE,
+    input: input ?? estimate,
+    ...(used && { units: used }),
+    ...(reported !== undefined && { reported }),
+    known: isCounted ? "final" : "partial",
+  };
+}
+
+function written(answer: KindAnswer, { route, request, call }: IncomingKind, running: Attempt): string {
+  call.status = 200;
+  const { usage, target } = running;
+  const created = Math.floor((Date.now() - (performance.now() - call.startedAt)) / 1000);
+  return route.writeAnswer(answer, request, {
+    ...{ id: call.id, created, model: answer.model ?? target.model, input: usage.input },
+  });
+}

@@ -1,0 +1,15 @@
+/** A request of a kind that weir has read and validated. */
+import type { Call } from "../../core/call.ts";
+import type { KindRequest, KindRoute, ModelKind } from "../../core/model-kind.ts";
+
+export interface IncomingKind {
+  /** Its format is the dialect of the route. */
+  call: Call;
+  kind: ModelKind;
+  route: KindRoute;
+  request: KindRequest;
+  /** The body as the client sent it. */
+  bytes: Uint8Array;
+  /** Byte range of the value of a top-level member. */
+  spanOf(name: string): { start: number; end: number } | undefined;
+}

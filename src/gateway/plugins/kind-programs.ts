@@ -1,0 +1,29 @@
+/** Programs of plugins that answer requests of a kind. */
+import type { Attempt } from "../../core/call.ts";
+import { servedKind } from "../../core/does.ts";
+import { isObject } from "../../core/json.ts";
+import type { KindAnswer, KindRequest } from "../../core/model-kind.ts";
+import type { Provider } from "../../core/provider.ts";
+import { viewOf } from "./call-view.ts";
+import { type Failure, pluginFailure, wrapHook } from "./sandbox.ts";
+
+/** The answer of a provider that is a program. @throws GatewayError for a failure of the plugin, or an invalid answer */
+export function performedBy(
+  provider: Provider,
+  kind: string,
+  request: KindRequest,
+  attempt: Attempt,
+): KindAnswer | Promise<KindAnswer> {
+  const run = servedKind(provider.does, kind);
+  if (typeof run !== "function") throw new Error(`the provider ${provider.name} is no program for ${kind}`);
+  const view = viewOf(attempt);
+  const failure: Failure = (cause) => pluginFailure(`provider ${provider.name} failed`, cause);
+  return wrapHook(
+    () => run(request, view),
+    view,
+    failure,
+    (answer) => {
+      if (!isObject(answer)) throw new Error(`${kind} must return an object`);
+    },
+  );
+}

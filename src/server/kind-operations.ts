@@ -1,0 +1,43 @@
+/** The operations of the kinds of models besides those that generate text or embed it. */
+import type { ModelKind } from "../core/model-kind.ts";
+import { ADMISSION, MODEL, PROVIDER, TRANSLATION } from "./errors.ts";
+import type { ClientFormat, Operation } from "./operation.ts";
+import type { OperationsContext } from "./operations.ts";
+import { callHeaders, STRICT } from "./parameters.ts";
+import { formatOfRoute, kindRoute } from "./routes/kind.ts";
+import { aliasesOf } from "./served-routes.ts";
+
+/** Their clients present keys and read errors as those of the first format do, where a route says nothing else. */
+export function kindOperations(formats: readonly ClientFormat[], context: OperationsContext): Operation[] {
+  const [format] = formats;
+  const kinds = [...context.gateway.registry.kinds.values()];
+  return format ? kinds.flatMap((kind) => operationsOf(kind, format, context)) : [];
+}
+
+function operationsOf(kind: ModelKind, base: ClientFormat, context: OperationsContext): Operation[] {
+  return kind.routes.map((route) => {
+    const name = route.operation[0]!.toUpperCase() + route.operation.slice(1);
+    const format = formatOfRoute(kind, route, base);
+    const aliases = [route.path, ...(route.aliases ?? [])].flatMap((path) => [
+      ...(path === route.path ? [] : [path]),
+      ...aliasesOf(base.client.routes, path),
+    ]);
+    return {
+      method: "POST",
+      path: route.path,
+      aliases,
+      id: route.operation,
+      summary: route.summary,
+      description: route.description,
+      access: "key",
+      keyHeaders: base.client.routes.keyHeaders,
+      parameters: [STRICT, ...callHeaders(context.headers, "kinds")],
+      request: { name: `${name}Request`, schema: route.schemas.request },
+      answer: { name: `${name}Answer`, schema: route.schemas.answer },
+      isCall: true,
+      formats: [base],
+      errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER],
+      handle: kindRoute(format, kind, route, context),
+    };
+  });
+}

@@ -11,7 +11,7 @@ export default definePlugin({
       speaks: { messages: "/messages", responses: "/responses" },
       liveModels: true,
       embeds: { embeddings: "/embeddings" },
-      does: { rerank: { "jina-rerank": "/rerank" } },
+      does: { rerank: { "jina-rerank": "/rerank" }, moderation: { moderations: "/moderations" } },
       traits: {
         reasoningReplay: "optional",
         files: true,

@@ -58,6 +58,12 @@ export default definePlugin({
       ],
       baseUrl: "https://api.mistral.ai/v1",
       apiKey: "MISTRAL_API_KEY",
+      does: {
+        moderation: {
+          "mistral-moderations": "/moderations",
+          "mistral-chat-moderations": "/chat/moderations",
+        },
+      },
       embeds: {
         embeddings: {
           path: "/embeddings",

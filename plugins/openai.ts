@@ -17,6 +17,8 @@ export default definePlugin({
         "ft:gpt-*",
         "text-embedding-3-*",
         "text-embedding-ada-*",
+        "omni-moderation-*",
+        "text-moderation-*",
       ],
       baseUrl: "https://api.openai.com/v1",
       apiKey: "OPENAI_API_KEY",
@@ -27,6 +29,7 @@ export default definePlugin({
         // OpenAI refuses members that it does not know.
         embeddings: { path: "/embeddings", base64: true, members: { inputType: false } },
       },
+      does: { moderation: { moderations: "/moderations" } },
       traits: {
         storesAnswers: true,
         compacts: true,
@@ -55,6 +58,7 @@ export default definePlugin({
         "o4-mini",
         "text-embedding-3-small",
         "text-embedding-3-large",
+        "omni-moderation-latest",
       ],
     }),
   ],

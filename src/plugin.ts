@@ -97,6 +97,12 @@ export type {
 export type { Does, KindProgram } from "./core/does.ts";
 export type { KindAnswer, KindEndpoint, KindEndpoints, KindRequest, KindUsage } from "./core/model-kind.ts";
 export type {
+  ModerationAnswer,
+  ModerationInput,
+  ModerationRequest,
+  ModerationResult,
+} from "./core/moderation.ts";
+export type {
   RawNumber,
   RerankAnswer,
   RerankDocument,

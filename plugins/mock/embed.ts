@@ -4,10 +4,8 @@
  */
 import type { CallView, EmbedAnswer, EmbedInput, EmbedRequest } from "weir";
 import { invalidRequest } from "weir";
-import { failToServe } from "./faults.ts";
-import { findBehaviour } from "./models.ts";
+import { behaveFor } from "./behave.ts";
 import { countTokens } from "./tokens.ts";
-import { wait, waitForAbort } from "./wait.ts";
 
 /** Length of the vectors, unless the request sets another. */
 const DIMENSIONS = 256;
@@ -21,12 +19,7 @@ const PIECE_WEIGHT = 0.5;
 /** `mock/embed` embeds; the models that fail, fail here, too. */
 export async function embed(request: EmbedRequest, call: CallView): Promise<EmbedAnswer> {
   const model = call.target?.model ?? request.model;
-  const behaviour = findBehaviour(model);
-  if (behaviour.silent) await waitForAbort(call.signal);
-  if (behaviour.startAfter) await wait(behaviour.startAfter, call.signal);
-  if (behaviour.fail && behaviour.only !== "embed") throw behaviour.fail;
-  if (behaviour.only !== "embed" && !behaviour.startAfter)
-    throw failToServe("embeds no texts; mock/embed does");
+  await behaveFor("embed", "embeds no texts; mock/embed does", model, call);
   const { inputs, dimensions = DIMENSIONS } = request;
   if (dimensions > MAX_DIMENSIONS)
     throw invalidRequest(

@@ -7,6 +7,7 @@ import { definePlugin } from "weir";
 import { planAnswer } from "./answer.ts";
 import { countInput } from "./count.ts";
 import { embed } from "./embed.ts";
+import { moderation } from "./moderation.ts";
 import { rerank } from "./rerank.ts";
 import { findBehaviour, mockModels } from "./models.ts";
 import { playAnswer } from "./play.ts";
@@ -40,7 +41,7 @@ export const mock = definePlugin({
       models: ["mock", "mock/*"],
       generate,
       embed,
-      does: { rerank },
+      does: { rerank, moderation },
       catalog: mockModels.map((model) => model.example ?? model.name),
     },
   ],

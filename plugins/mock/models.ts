@@ -30,7 +30,7 @@ export interface Behaviour {
   /** Sends nothing until the call is aborted. */
   silent?: boolean;
   /** Does this alone, and answers no requests for text. */
-  only?: "embed" | "rerank";
+  only?: "embed" | "rerank" | "moderation";
   /** Stops the answer after this number of tokens, or half of them: throws the error, or stalls without one. */
   breakOff?: { after: number | "half"; error?: Error };
 }
@@ -110,6 +110,15 @@ export const mockModels: readonly MockModel[] = [
     name: "rerank",
     description: "Ranks documents (`POST /v1/rerank`, `/v2/rerank`, `/v1/score`) by the words of the query.",
     behave: () => ({ only: "rerank", fail: failToServe("only reranks; send it to POST /v1/rerank") }),
+  },
+  {
+    name: "moderation",
+    description:
+      "Judges texts (`POST /v1/moderations`) by words: a text with `violence` is violent, and so on.",
+    behave: () => ({
+      only: "moderation",
+      fail: failToServe("only judges; send it to POST /v1/moderations"),
+    }),
   },
   {
     name: "error-<status>",

@@ -1,20 +1,13 @@
 /** Ranks documents by the words that they have in common with the query. */
 import type { CallView, RerankAnswer, RerankRequest } from "weir";
+import { behaveFor } from "./behave.ts";
 import { nearness } from "./embed.ts";
-import { failToServe } from "./faults.ts";
-import { findBehaviour } from "./models.ts";
 import { countTokens } from "./tokens.ts";
-import { wait, waitForAbort } from "./wait.ts";
 
 /** `mock/rerank` ranks; the models that fail, fail here, too. */
 export async function rerank(request: RerankRequest, call: CallView): Promise<RerankAnswer> {
   const model = call.target?.model ?? request.model;
-  const behaviour = findBehaviour(model);
-  if (behaviour.silent) await waitForAbort(call.signal);
-  if (behaviour.startAfter) await wait(behaviour.startAfter, call.signal);
-  if (behaviour.fail && behaviour.only !== "rerank") throw behaviour.fail;
-  if (behaviour.only !== "rerank" && !behaviour.startAfter)
-    throw failToServe("ranks no documents; mock/rerank does");
+  await behaveFor("rerank", "ranks no documents; mock/rerank does", model, call);
   const { query, pairs, documents } = request;
   const texts = documents.map(({ text = "" }) => text);
   const scores = texts.map((text, index) => ({ index, score: nearness(pairs?.[index] ?? query, text) }));

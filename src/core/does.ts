@@ -1,6 +1,7 @@
 /** What providers do besides generating text and embedding it. */
 import type { CallView } from "./call-view.ts";
 import type { KindAnswer, KindEndpoints, KindRequest } from "./model-kind.ts";
+import type { ModerationAnswer, ModerationRequest } from "./moderation.ts";
 import type { RerankAnswer, RerankRequest } from "./rerank.ts";
 
 /** A program that answers requests of a kind by itself. `call.signal` aborts when the client disconnects. */
@@ -12,6 +13,8 @@ export type KindProgram<Request extends KindRequest, Answer extends KindAnswer> 
 export interface Does {
   /** Orders documents by how well they fit a query. */
   rerank?: KindEndpoints | KindProgram<RerankRequest, RerankAnswer>;
+  /** Judges texts and images. */
+  moderation?: KindEndpoints | KindProgram<ModerationRequest, ModerationAnswer>;
 }
 
 /** Ids of kinds. */

@@ -87,6 +87,8 @@ export interface KindRoute<
   /** Path of the route, and others that mean the same. */
   path: string;
   aliases?: readonly string[];
+  /** The model of a request that names none. Absent: it must name one. */
+  defaultModel?: string;
   /** JSON schemas of body and answer, for the OpenAPI document. */
   schemas: { request: JsonObject; answer: JsonObject };
   /** @throws GatewayError `invalid-request` with the path of the first fault */

@@ -68,7 +68,11 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
     options.headers,
   );
   call.principal = options.principal;
-  call.model = modelAsked(body["model"] as string, format.client.routes, registry);
+  call.model = modelAsked(
+    (body["model"] ?? asks?.route.defaultModel) as string,
+    format.client.routes,
+    registry,
+  );
   call.stream = streamAsked(body["stream"], format.client.request);
   await prepareModel(call, call.model, registry);
   const foreseen = asks

@@ -35,7 +35,11 @@ export function kindRoute(format: ClientFormat, kind: ModelKind, route: KindRout
   const opening = async (call: Call, request: Request, deadline: Deadline) => {
     const body = await readBody(request, limits, gateway.clock, client.request);
     body.validate({ checkRequest: (parsed) => route.checkRequest(parsed) });
-    call.model = modelAsked(body.scalar("model") as string, client.routes, gateway.registry);
+    call.model = modelAsked(
+      (body.scalar("model") ?? route.defaultModel) as string,
+      client.routes,
+      gateway.registry,
+    );
     const incoming = withSession({
       ...{ call, format, bytes: body.bytes, body: body.json },
       spanOf: (name: string) => body.spanOf(name),

@@ -1,0 +1,23 @@
+/** Judgements of texts and images by the rules of a vendor. */
+import { KindFault, type ModelKind } from "../../core/model-kind.ts";
+import type { ModerationAnswer, ModerationRequest } from "../../core/moderation.ts";
+import { moderationDialects } from "./dialects.ts";
+import { moderationRoutes } from "./routes.ts";
+import { sizeOfInputs } from "./size.ts";
+
+/** A result for each input: one that is missing would pass as innocent. */
+function complete(answer: ModerationAnswer, { inputs }: ModerationRequest): ModerationAnswer {
+  if (answer.results.length !== inputs.length)
+    throw new KindFault(`sent ${answer.results.length} results for ${inputs.length} inputs`);
+  return answer;
+}
+
+export const moderation: ModelKind<ModerationRequest, ModerationAnswer> = {
+  id: "moderation",
+  lacks: "judges no texts",
+  mock: "moderation",
+  routes: moderationRoutes,
+  dialects: moderationDialects,
+  sizeOf: sizeOfInputs,
+  complete,
+};

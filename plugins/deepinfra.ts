@@ -10,6 +10,7 @@ export default definePlugin({
       // The second one is the variable of DeepInfra's own tools.
       credentials: [["DEEPINFRA_API_KEY"], ["DEEPINFRA_TOKEN"]],
       embeds: { embeddings: { path: "/embeddings", tokenIds: false } },
+      does: { completion: { completions: "/completions" } },
       // `tool_choice` is auto or none: https://deepinfra.com/docs/advanced/function_calling
       traits: { forcedToolChoice: false, topK: true, thinkTags: true },
       catalog: [

@@ -26,6 +26,7 @@ export default definePlugin({
       baseUrl: "https://api.deepseek.com",
       apiKey: "DEEPSEEK_API_KEY",
       speaks: { messages: "/anthropic/v1/messages" },
+      does: { completion: { completions: "/beta/completions" } },
       traits: { jsonSchema: "json-object", reasoningReplay: "required", images: false, maxStop: 16 },
       patch: stopThinkingForForcedTool,
       catalog: ["deepseek-v4-pro", "deepseek-v4-flash", "deepseek-chat", "deepseek-reasoner"],

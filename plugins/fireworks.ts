@@ -10,7 +10,7 @@ export default definePlugin({
       apiKey: "FIREWORKS_API_KEY",
       speaks: { messages: "/messages" },
       embeds: { embeddings: "/embeddings" },
-      does: { rerank: { "jina-rerank": "/rerank" } },
+      does: { completion: { completions: "/completions" }, rerank: { "jina-rerank": "/rerank" } },
       traits: { topK: true, thinkTags: true },
       catalog: ["accounts/fireworks/models/kimi-k2p5", "accounts/fireworks/models/gpt-oss-120b"],
     }),

@@ -11,7 +11,11 @@ export default definePlugin({
       speaks: { messages: "/messages", responses: "/responses" },
       liveModels: true,
       embeds: { embeddings: "/embeddings" },
-      does: { rerank: { "jina-rerank": "/rerank" }, moderation: { moderations: "/moderations" } },
+      does: {
+        completion: { completions: "/completions" },
+        rerank: { "jina-rerank": "/rerank" },
+        moderation: { moderations: "/moderations" },
+      },
       traits: {
         reasoningReplay: "optional",
         files: true,

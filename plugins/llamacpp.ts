@@ -9,7 +9,7 @@ export default definePlugin({
       models: ["llamacpp/*"],
       speaks: { messages: "/messages" },
       embeds: { embeddings: { path: "/embeddings", base64: true } },
-      does: { rerank: { "jina-rerank": "/rerank" } },
+      does: { completion: { completions: "/completions" }, rerank: { "jina-rerank": "/rerank" } },
       liveModels: true,
       traits: {
         // Chat templates refuse a system message after the first message: https://github.com/ggml-org/llama.cpp/issues/27367

@@ -34,6 +34,7 @@ export default definePlugin({
       name: "lmstudio",
       models: ["lmstudio/*"],
       speaks: { messages: "/messages" },
+      does: { completion: { completions: "/completions" } },
       embeds: { embeddings: { path: "/embeddings", tokenIds: false } },
       liveModels: true,
       // Chat templates refuse a system message after the first message: https://github.com/ggml-org/llama.cpp/issues/27107

@@ -59,6 +59,7 @@ export default definePlugin({
       baseUrl: "https://api.mistral.ai/v1",
       apiKey: "MISTRAL_API_KEY",
       does: {
+        completion: { fim: { path: "/fim/completions", models: ["codestral-*"] } },
         moderation: {
           "mistral-moderations": "/moderations",
           "mistral-chat-moderations": "/chat/moderations",

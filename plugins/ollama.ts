@@ -9,6 +9,7 @@ export default definePlugin({
       models: ["ollama/*"],
       host: { variable: "OLLAMA_HOST", port: 11434, path: "/v1" },
       speaks: { messages: "/messages" },
+      does: { completion: { completions: "/completions" } },
       embeds: { embeddings: { path: "/embeddings", tokenIds: false } },
       liveModels: true,
       // Ollama ignores `tool_choice`. It reads `reasoning_effort` and the reasoning of earlier turns.

@@ -17,6 +17,8 @@ export default definePlugin({
         "ft:gpt-*",
         "text-embedding-3-*",
         "text-embedding-ada-*",
+        "babbage-*",
+        "davinci-*",
         "omni-moderation-*",
         "text-moderation-*",
       ],
@@ -29,7 +31,15 @@ export default definePlugin({
         // OpenAI refuses members that it does not know.
         embeddings: { path: "/embeddings", base64: true, members: { inputType: false } },
       },
-      does: { moderation: { moderations: "/moderations" } },
+      does: {
+        completion: {
+          completions: {
+            path: "/completions",
+            models: ["gpt-3.5-turbo-instruct*", "babbage-*", "davinci-*", "ft:babbage-*", "ft:davinci-*"],
+          },
+        },
+        moderation: { moderations: "/moderations" },
+      },
       traits: {
         storesAnswers: true,
         compacts: true,

@@ -11,6 +11,7 @@ export default definePlugin({
       apiKey: "OPENROUTER_API_KEY",
       speaks: { messages: "/messages", responses: "/responses" },
       embeds: { embeddings: "/embeddings" },
+      does: { completion: { completions: "/completions" } },
       traits: {
         reasoningReplay: "optional",
         files: true,

@@ -10,7 +10,7 @@ export default definePlugin({
       speaks: { messages: "/messages" },
       liveModels: true,
       embeds: { embeddings: "/embeddings" },
-      does: { rerank: { "jina-rerank": "/rerank" } },
+      does: { completion: { completions: "/completions" }, rerank: { "jina-rerank": "/rerank" } },
       // Chat templates refuse a system message after the first message; without a reasoning parser the tags are in the text.
       traits: { systemPlacement: "first-only", reasoningReplay: "optional", topK: true, thinkTags: true },
     }),

@@ -9,7 +9,7 @@ export default definePlugin({
       baseUrl: "https://api.together.xyz/v1",
       apiKey: "TOGETHER_API_KEY",
       embeds: { embeddings: { path: "/embeddings", tokenIds: false } },
-      does: { rerank: { "jina-rerank": "/rerank" } },
+      does: { completion: { completions: "/completions" }, rerank: { "jina-rerank": "/rerank" } },
       traits: { topK: true, thinkTags: true },
       catalog: ["meta-llama/Llama-3.3-70B-Instruct-Turbo"],
     }),

@@ -9,7 +9,10 @@ export default definePlugin({
       models: ["vllm/*"],
       speaks: { messages: "/messages" },
       embeds: { embeddings: { path: "/embeddings", base64: true } },
-      does: { rerank: { "jina-rerank": "/rerank", score: "/score" } },
+      does: {
+        completion: { completions: "/completions" },
+        rerank: { "jina-rerank": "/rerank", score: "/score" },
+      },
       liveModels: true,
       // Chat templates refuse a system message after the first message: https://github.com/vllm-project/vllm/issues/41114
       traits: {

@@ -21,6 +21,7 @@ export default definePlugin({
       liveModels: true,
       embeds: { embeddings: { path: "/embeddings", base64: true } },
       does: {
+        completion: { completions: "/completions", fim: "/fim/completions" },
         rerank: {
           "jina-rerank": "/rerank",
           "voyage-rerank": "/rerank",

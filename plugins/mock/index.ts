@@ -41,7 +41,7 @@ export const mock = definePlugin({
       models: ["mock", "mock/*"],
       generate,
       embed,
-      does: { rerank, moderation },
+      does: { completion: true, rerank, moderation },
       catalog: mockModels.map((model) => model.example ?? model.name),
     },
   ],

@@ -12,6 +12,8 @@ export interface ChatRequest {
   /** The model name as the client wrote it. */
   model: string;
   turns: Turn[];
+  /** The request asks for the continuation of a text: `turns` has the prompt as one turn of the user. */
+  completion?: { prompt: string; suffix?: string };
   tools: Tool[];
   toolChoice?: ToolChoice;
   /** `false`: at most one tool call in the answer. */

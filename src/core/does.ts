@@ -11,6 +11,11 @@ export type KindProgram<Request extends KindRequest, Answer extends KindAnswer> 
 ) => Answer | Promise<Answer>;
 
 export interface Does {
+  /**
+   * Continues texts: a host has the endpoints by format (`{ completions: "/completions" }`). `true`: `generate` of the program answers
+   * requests with `completion` too.
+   */
+  completion?: KindEndpoints | true;
   /** Orders documents by how well they fit a query. */
   rerank?: KindEndpoints | KindProgram<RerankRequest, RerankAnswer>;
   /** Judges texts and images. */
@@ -21,7 +26,7 @@ export interface Does {
 export type KindId = keyof Does;
 
 /** The endpoints of a kind, or the program, at a provider whose plugin was checked. */
-export type ServedKind = KindEndpoints | KindProgram<KindRequest, KindAnswer>;
+export type ServedKind = KindEndpoints | KindProgram<KindRequest, KindAnswer> | true;
 
 /** What a provider has for a kind; undefined: nothing. */
 export function servedKind(does: Does | undefined, kind: string): ServedKind | undefined {
@@ -35,7 +40,12 @@ export function servedKinds(does: Does = {}): [kind: string, served: ServedKind]
   );
 }
 
+/** Whether a host serves a kind, and no program. */
+export function isHosted(served: ServedKind): served is KindEndpoints {
+  return typeof served === "object";
+}
+
 /** Whether a provider is a host for some kind. */
 export function hostsKinds(does: Does | undefined): boolean {
-  return servedKinds(does).some(([, served]) => typeof served !== "function");
+  return servedKinds(does).some(([, served]) => isHosted(served));
 }

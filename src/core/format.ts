@@ -24,6 +24,11 @@ export type { StreamObserver, StreamSummary } from "./stream-observer.ts";
 export interface Format {
   /** `chat-completions`, `messages`. */
   id: string;
+  /**
+   * What its requests ask of a model, if not an answer to a conversation: a provider serves the format by `does`, and no model for
+   * conversations is asked.
+   */
+  kind?: "completion";
   client?: ClientCodec;
   upstream?: UpstreamCodec;
 }

@@ -4,8 +4,10 @@ export interface SizeMembers {
   maxTokens: readonly string[];
   /** Objects that may hold `maxTokens` and `choices`. Default: the body itself. */
   within?: readonly string[];
-  /** Member with the number of answers. */
-  choices?: string;
+  /** Members with the number of answers; the largest one counts. */
+  choices?: string | readonly string[];
+  /** Member that may hold a list of texts or of token ids: each is answered by itself. */
+  listed?: string;
   /** Members with the service tier and the speed that the client asks for. */
   tier?: string;
   speed?: string;

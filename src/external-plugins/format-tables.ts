@@ -176,7 +176,8 @@ const LOCAL: Table<LocalOperation> = {
 const SIZE: Table<SizeMembers> = {
   maxTokens: required(texts),
   within: texts,
-  choices: text,
+  choices: (value, name) => (Array.isArray(value) ? texts(value, name) : text(value, name)),
+  listed: text,
   tier: text,
   speed: text,
   tools: required(texts),
@@ -354,6 +355,7 @@ const UPSTREAM: Table<UpstreamCodec> = {
 /** The rules of a format. */
 export const FORMAT: Table<Format> = {
   id: required(text),
+  kind: oneOf("completion"),
   client: group("the client codec's", CLIENT),
   upstream: group("the upstream codec's", UPSTREAM),
 };

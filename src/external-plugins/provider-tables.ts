@@ -149,7 +149,11 @@ const kindServed: MemberRule = (value, name) => {
   return mapOf("dialects", KIND_ENDPOINT)(whole ? Object.fromEntries(whole) : value, name);
 };
 
-const DOES: Table<Does> = { rerank: kindServed, moderation: kindServed };
+const DOES: Table<Does> = {
+  completion: (value, name) => (value === true ? undefined : kindServed(value, name)),
+  rerank: kindServed,
+  moderation: kindServed,
+};
 
 export const PROVIDER: Table<Provider> = {
   name: required(text),

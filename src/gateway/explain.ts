@@ -144,7 +144,7 @@ async function foresee(options: ExplainOptions, call: Call, context: PrepareCont
   );
   if (format.client.beside.stored) await findStored(incoming, context);
   const { stored } = incoming;
-  const whole = planFor(call, call.servingModel, registry, format.id);
+  const whole = planFor(call, call.servingModel, registry, format.id, format.kind);
   const plan = stored ? stored.narrow(whole) : whole;
   const attempt = new Attempt(call, rank(plan.choices, () => "")[0]!.target);
   const prepared = await chooseLane(incoming, attempt, { ...context, hooks }).prepare();

@@ -79,7 +79,7 @@ class Attempts implements Attempted {
   /** @throws GatewayError for a model that no provider serves, or none that the caller may use */
   constructor(model: string, incoming: Incoming, gateway: Gateway) {
     const { call, format, stored } = incoming;
-    const whole = planFor(call, model, gateway.registry, format.id);
+    const whole = planFor(call, model, gateway.registry, format.id, format.kind);
     this.call = call;
     this.plan = stored ? stored.narrow(whole) : whole;
     this.bytes = incoming.bytes.length;

@@ -33,7 +33,7 @@ export function sizeOf(sized: Sized): RequestSize {
     hasTools: content.hasTools,
     hasServerTools:
       content.hasServerTools || (size.serverMembers?.some((name) => body[name] !== undefined) ?? false),
-    ...limitsIn(body, size),
+    ...limitsIn(body, size, sized),
     tier: wordIn(body, size.tier),
     speed: wordIn(body, size.speed),
   };
@@ -146,14 +146,24 @@ export function sizeOfInputs(inputs: readonly EmbedInput[]): RequestSize {
 
 const NO_MEMBERS: SizeMembers = { maxTokens: [], tools: [], serverToolTypes: [] };
 
-function limitsIn(body: JsonObject, { maxTokens, choices, within }: SizeMembers) {
+function limitsIn(
+  body: JsonObject,
+  { maxTokens, choices = [], within, listed }: SizeMembers,
+  sized: Pick<Sized, "body">,
+) {
   const objects = within ? within.map((name) => body[name]).filter(isObject) : [body];
   // Providers differ in which of several limits they observe.
   const most = (names: readonly string[]) => {
     const found = objects.flatMap((object) => names.map((name) => object[name])).filter(isPositive);
     return found.length === 0 ? undefined : Math.max(...found);
   };
-  return { maxTokens: most(maxTokens), choices: (choices !== undefined && most([choices])) || 1 };
+  const each = most([choices].flat()) ?? 1;
+  return { maxTokens: most(maxTokens), choices: each * (listed ? countOf(sized.body[listed]) : 1) };
+}
+
+/** Token ids of one text are one text. */
+function countOf(list: Json | undefined): number {
+  return Array.isArray(list) && list.length > 0 && typeof list[0] !== "number" ? list.length : 1;
 }
 
 function isPositive(value: Json | undefined): value is number {

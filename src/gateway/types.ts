@@ -3,7 +3,7 @@ import type { AnswerStore } from "../core/answer-store.ts";
 import type { Asker, Attempt, Call } from "../core/call.ts";
 import type { TraceContext } from "../core/trace-context.ts";
 import type { ChatRequest } from "../core/chat.ts";
-import type { AnswerCodec, ClientCodec } from "../core/format.ts";
+import type { AnswerCodec, ClientCodec, Format } from "../core/format.ts";
 import type { Retries } from "../core/failure-policy.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Ledger } from "../core/ledger.ts";
@@ -115,7 +115,7 @@ export type CallCodec = Pick<ClientCodec, "facts" | "beside"> & {
 /** A request that weir has read and validated. */
 export interface Incoming {
   call: Call;
-  format: { id: string; client: CallCodec };
+  format: { id: string; kind?: Format["kind"]; client: CallCodec };
   /** The body as the client sent it. */
   bytes: Uint8Array;
   body: JsonObject;

@@ -2,6 +2,7 @@
 import type { Config } from "../config/schema.ts";
 import type { Format } from "../core/format.ts";
 import { chatCompletionsFormat } from "../formats/chat-completions/index.ts";
+import { completionsFormat, fimFormat } from "../formats/completions/index.ts";
 import { converseFormat } from "../formats/converse/index.ts";
 import { geminiFormat } from "../formats/gemini/index.ts";
 import { createMessagesFormat } from "../formats/messages/index.ts";
@@ -19,5 +20,7 @@ export function builtInFormats({ systemTurns }: Config["messages"]): Format[] {
     geminiFormat,
     ollamaFormat,
     ollamaGenerateFormat,
+    completionsFormat,
+    fimFormat,
   ];
 }

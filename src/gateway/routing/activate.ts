@@ -1,6 +1,6 @@
 /** Combines what plugins declare with the settings: which providers are on, and the deployments of each. */
 import { isVariableList } from "../../core/settings.ts";
-import { hostsKinds, servedKinds } from "../../core/does.ts";
+import { hostsKinds, isHosted, servedKinds } from "../../core/does.ts";
 import type { EmbedDialect } from "../../core/embed-dialect.ts";
 import type { ModelKind } from "../../core/model-kind.ts";
 import type { Format } from "../../core/format.ts";
@@ -89,16 +89,21 @@ export function checkProvider(
   const isProgram =
     provider.generate !== undefined ||
     provider.embed !== undefined ||
-    served.some(([, given]) => typeof given === "function");
+    served.some(([, given]) => !isHosted(given));
   if (!isHost && !isProgram) fail("it must speak a format, generate, embed, or do something else.");
   if (isHost && isProgram)
     fail("it can be a host, with speaks, embeds or paths in does, or a program, with functions, not both.");
+  const apart = formatsSpoken.find((id) => formats.get(id)?.kind);
+  if (apart !== undefined)
+    fail(
+      `it speaks "${apart}", which is no format of conversations: write does: { ${formats.get(apart)!.kind}: { ${apart}: PATH } }.`,
+    );
   const unknown = dialectsSpoken.find((id) => dialects && !dialects.has(id));
   if (unknown !== undefined)
     fail(
       `it embeds in the unknown dialect "${unknown}"; known dialects: ${[...dialects!.keys()].join(", ")}.`,
     );
-  const fault = kindFault(provider, kinds);
+  const fault = kindFault(provider, kinds, formats);
   if (fault !== undefined) fail(fault);
   for (const id of formatsSpoken) {
     if (!formats.get(id)?.upstream)
@@ -114,14 +119,19 @@ export function checkProvider(
 }
 
 /** The first kind, or dialect of one, that weir does not know. @param kinds empty where weir does not check them */
-function kindFault({ does }: Provider, kinds: KnownDialects["kinds"]): string | undefined {
+function kindFault(
+  { does }: Provider,
+  kinds: KnownDialects["kinds"],
+  formats: ReadonlyMap<string, Format>,
+): string | undefined {
   if (kinds.size === 0) return undefined;
+  const ofFormats = [...formats.values()].filter(({ upstream }) => upstream);
   for (const [id, served] of servedKinds(does)) {
-    const kind = kinds.get(id);
-    if (!kind)
-      return `it does "${id}", which is no kind of models; weir knows ${[...kinds.keys()].join(", ")}.`;
-    if (typeof served === "function") continue;
-    const known = kind.dialects.map((dialect) => dialect.id);
+    const own = ofFormats.filter((format) => format.kind === id);
+    const known = (kinds.get(id)?.dialects ?? own).map((dialect) => dialect.id);
+    if (known.length === 0)
+      return `it does "${id}", which is no kind of models; weir knows completion, ${[...kinds.keys()].join(", ")}.`;
+    if (!isHosted(served)) continue;
     const unknown = Object.keys(served).find((dialect) => !known.includes(dialect));
     if (unknown !== undefined)
       return `it does ${id} in the unknown dialect "${unknown}"; known dialects: ${known.join(", ")}.`;

@@ -1,5 +1,5 @@
 /** The endpoints of a deployment: its variables, its base URL and the URLs of its formats. */
-import { servedKinds } from "../../core/does.ts";
+import { isHosted, servedKinds } from "../../core/does.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { Deployment, Provider, Target } from "../../core/provider.ts";
 import type { DeploymentSettings, ProviderSettings } from "../../core/settings.ts";
@@ -79,9 +79,7 @@ export function templatesOf({
     const { json, stream } = pathsOf(paths);
     return [...new Set([json, stream])].map((path): [string, string] => [format, path]);
   });
-  const kinds = servedKinds(does).flatMap(([, served]) =>
-    typeof served === "function" ? [] : Object.entries(served),
-  );
+  const kinds = servedKinds(does).flatMap(([, served]) => (isHosted(served) ? Object.entries(served) : []));
   const others = [...Object.entries(counting), ...Object.entries(embeds), ...kinds].map(
     ([id, endpoint]): [string, string] => [id, typeof endpoint === "string" ? endpoint : endpoint.path],
   );

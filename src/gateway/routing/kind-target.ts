@@ -1,5 +1,5 @@
 /** Where a deployment serves a kind: in the client's dialect if the provider has it, else in the first that serves the model. */
-import { servedKind } from "../../core/does.ts";
+import { isHosted, servedKind } from "../../core/does.ts";
 import type { KindEndpoint } from "../../core/model-kind.ts";
 import { matchesModel, ownNamesOf } from "../../core/model-pattern.ts";
 import type { Deployment, Target } from "../../core/provider.ts";
@@ -23,7 +23,7 @@ export function kindTarget(
   const reason = prefix + reasonOf(rule);
   const served = servedKind(provider.does, wanted.operation);
   if (served === undefined) return undefined;
-  if (typeof served === "function")
+  if (!isHosted(served))
     return { provider, deployment, model, lane: "generated", format: "", url: "", reason };
   const names = ownNamesOf(provider.name, model);
   const serving = Object.entries(served)

@@ -116,6 +116,8 @@ export function modelFault(serving: ServingRule | undefined, name: string): stri
 
 /** That a provider does not serve an operation. */
 export function operationFault(provider: string, model: string, operation: string): string {
+  if (operation === "completion")
+    return `The provider ${provider} completes no prompts with the model \`${model}\`. Send messages to POST /v1/chat/completions, or choose another model.`;
   return operation === "embed"
     ? `The provider ${provider} serves no embeddings for the model \`${model}\`.`
     : `The provider ${provider} serves only embeddings: the model \`${model}\` generates no answers.`;

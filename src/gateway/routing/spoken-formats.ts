@@ -65,7 +65,8 @@ export function traitsFor({ name, traits, modelTraits = [] }: Provider, model: s
 /** The same deployment in the provider's next format; `undefined` if there is none. */
 export function inNextFormat(target: Target, clientFormat: string): Target | undefined {
   const spoken = formatsFor(target, clientFormat);
-  const next = spoken[spoken.indexOf(target.format) + 1];
+  const at = spoken.indexOf(target.format);
+  const next = at < 0 ? undefined : spoken[at + 1];
   return next === undefined ? undefined : inFormat(target, next, clientFormat);
 }
 

@@ -99,6 +99,11 @@ const RULES: readonly Rule[] = [
     because: "a dialect of embeddings knows no format and no gateway",
   },
   {
+    from: "src/kinds/",
+    may: ["src/core/", "src/stream/", "src/formats/shared/", "@sinclair/typebox"],
+    because: "a kind of models knows no format of conversations and no gateway",
+  },
+  {
     from: "src/http/",
     may: ["src/core/", "bun", "node:net", "node:stream", "node:tls", "node:zlib"],
     because: "a client of HTTP/1.1 knows nothing of what its answers mean",
@@ -947,10 +952,12 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-test("no file outside of the formats, the dialects of embeddings, the command line, the probe, the proof of guards, the import and the console knows a member or header of a single vendor", async () => {
+test("no file outside of the formats, the dialects of embeddings and of kinds, the command line, the probe, the proof of guards, the import and the console knows a member or header of a single vendor", async () => {
   const knowing: string[] = [];
   for (const file of files.filter((one) =>
-    /^src\/(?!formats\/|embeddings\/|cli\/|console\/|features\/(guards\/prove|import|probe)\/)/.test(one),
+    /^src\/(?!formats\/|embeddings\/|kinds\/|cli\/|console\/|features\/(guards\/prove|import|probe)\/)/.test(
+      one,
+    ),
   ))
     for (const word of wordsIn(VENDOR_WORDS, await sourceOf(file)))
       if (!OPTION_VALUES[file]?.includes(word)) knowing.push(`${file} knows ${word}`);

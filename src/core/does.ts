@@ -1,6 +1,6 @@
 /** What providers do besides generating text and embedding it. */
 import type { CallView } from "./call-view.ts";
-import type { KindAnswer, KindEndpoints, KindRequest } from "./model-kind.ts";
+import type { KindAnswer, KindEndpoints, KindRequest } from "./kind.ts";
 import type { ModerationAnswer, ModerationRequest } from "./moderation.ts";
 import type { RerankAnswer, RerankRequest } from "./rerank.ts";
 

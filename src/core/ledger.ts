@@ -4,10 +4,12 @@ import type { Units } from "./events.ts";
 import type { JsonObject } from "./json.ts";
 import type { Principal } from "./principal.ts";
 import type { Target } from "./provider.ts";
-import type { TextTokens } from "./tokens/most-tokens.ts";
 import type { PromptSections } from "./prompt-sections.ts";
+import type { RequestSize } from "./request-size.ts";
 import { Slot } from "./slot.ts";
 import type { Standing } from "./standing.ts";
+
+export type { RequestSize } from "./request-size.ts";
 
 /**
  * What is taken off the prices of a call, from 0 to 1; `bulk`: the call goes into a batch of its provider, at the price of the price
@@ -21,28 +23,6 @@ export const DISCOUNT = new Slot<number | "bulk">();
  * attempt.
  */
 export const HELD_BEFORE = new Slot<"lost" | "goes on">();
-
-/** A request before it is sent, for the estimate of its cost. */
-export interface RequestSize {
-  /** The most tokens of its text. */
-  text: TextTokens;
-  /** Tokens of what is around the text: names of members, brackets. */
-  structure: number;
-  /** Estimated tokens of images, documents and audio. */
-  mediaTokens: number;
-  hasTools: boolean;
-  /** Tools that the provider runs itself, such as a web search. */
-  hasServerTools: boolean;
-  /** The client's limit for output tokens. */
-  maxTokens?: number;
-  /** Number of answers that the client wants. */
-  choices: number;
-  /** The most that the request uses of other units than tokens. */
-  units?: Units;
-  /** The service tier and the speed that the client asks for. */
-  tier?: string;
-  speed?: string;
-}
 
 /** Work of weir or of a program that is charged by units: it has no tokens. */
 export interface WorkTerms {

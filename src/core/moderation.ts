@@ -1,5 +1,5 @@
 /** The canonical moderation request and its answer: which texts and images a vendor's rules forbid. */
-import type { KindAnswer, KindRequest } from "./model-kind.ts";
+import type { KindAnswer, KindRequest } from "./kind.ts";
 import type { Score } from "./rerank.ts";
 
 export interface ModerationRequest extends KindRequest {

@@ -1,6 +1,6 @@
 /** The canonical rerank request and its answer: which of the documents fit a query best. */
 import type { Json } from "./json.ts";
-import type { KindAnswer, KindRequest } from "./model-kind.ts";
+import type { KindAnswer, KindRequest } from "./kind.ts";
 
 export interface RerankRequest extends KindRequest {
   query: string;

@@ -34,12 +34,13 @@ import type { StoredCodec } from "../core/stored-codec.ts";
 import type { TextPlaces } from "../core/text-places.ts";
 import { isObject } from "../core/json.ts";
 import { embeds, FRAMING } from "./provider-tables.ts";
-import type { Table } from "./rules.ts";
 import {
+  type Table,
   must,
   oneOf,
   required,
   text,
+  textOrTexts,
   number,
   flag,
   callable,
@@ -176,7 +177,7 @@ const LOCAL: Table<LocalOperation> = {
 const SIZE: Table<SizeMembers> = {
   maxTokens: required(texts),
   within: texts,
-  choices: (value, name) => (Array.isArray(value) ? texts(value, name) : text(value, name)),
+  choices: textOrTexts,
   listed: text,
   tier: text,
   speed: text,

@@ -5,7 +5,7 @@ import type { Variable } from "../core/endpoint.ts";
 import type { Does } from "../core/does.ts";
 import type { Framing } from "../core/frame.ts";
 import { isObject } from "../core/json.ts";
-import type { KindEndpoint } from "../core/model-kind.ts";
+import type { KindEndpoint } from "../core/kind.ts";
 import type { Envelope, ErrorHint, ModelTraits, Provider, TokenCounting, Traits } from "../core/provider.ts";
 import type { MemberRule, Table } from "./rules.ts";
 import {

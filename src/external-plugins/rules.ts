@@ -27,6 +27,10 @@ export const number = must("a number", Number.isFinite);
 export const flag = must("true or false", (value) => typeof value === "boolean");
 export const callable = must("a function", (value) => typeof value === "function");
 export const texts = must("a list of texts", (value) => Array.isArray(value) && value.every(isText));
+export const textOrTexts = must(
+  "a text, or a list of texts",
+  (value) => isText(value) || (Array.isArray(value) && value.every(isText)),
+);
 export const textMap = must(
   "an object of texts",
   (value) => isObject(value) && Object.values(value).every(isText),

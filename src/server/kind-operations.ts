@@ -1,20 +1,20 @@
 /** The operations of the kinds of models besides those that generate text or embed it. */
 import type { ModelKind } from "../core/model-kind.ts";
+import type { HeadersContext } from "./embed-operations.ts";
 import { ADMISSION, MODEL, PROVIDER, TRANSLATION } from "./errors.ts";
 import type { ClientFormat, Operation } from "./operation.ts";
-import type { OperationsContext } from "./operations.ts";
 import { callHeaders, STRICT } from "./parameters.ts";
 import { formatOfRoute, kindRoute } from "./routes/kind.ts";
 import { aliasesOf } from "./served-routes.ts";
 
 /** Their clients present keys and read errors as those of the first format do, where a route says nothing else. */
-export function kindOperations(formats: readonly ClientFormat[], context: OperationsContext): Operation[] {
+export function kindOperations(formats: readonly ClientFormat[], context: HeadersContext): Operation[] {
   const [format] = formats;
   const kinds = [...context.gateway.registry.kinds.values()];
   return format ? kinds.flatMap((kind) => operationsOf(kind, format, context)) : [];
 }
 
-function operationsOf(kind: ModelKind, base: ClientFormat, context: OperationsContext): Operation[] {
+function operationsOf(kind: ModelKind, base: ClientFormat, context: HeadersContext): Operation[] {
   return kind.routes.map((route) => {
     const name = route.operation[0]!.toUpperCase() + route.operation.slice(1);
     const format = formatOfRoute(kind, route, base);

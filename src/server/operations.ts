@@ -30,7 +30,8 @@ import {
 import { createRequestId, respondJson } from "./respond.ts";
 import { explainRoute } from "./routes/explain.ts";
 import type { RouteContext } from "./routes/generate.ts";
-import { compactRoute, countRoute, embedRoute, generateRoute, streamRoute } from "./routes/generate.ts";
+import { compactRoute, countRoute, generateRoute, streamRoute } from "./routes/generate.ts";
+import { embedOperations } from "./embed-operations.ts";
 import { kindOperations } from "./kind-operations.ts";
 import { plainRoute } from "./routes/plain.ts";
 import { storedRoute } from "./routes/stored.ts";
@@ -70,7 +71,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
     ...formats.flatMap((format) => stream(format, context)),
     ...formats.flatMap((format) => count(format, context)),
     ...formats.flatMap((format) => compact(format, context)),
-    ...formats.flatMap((format) => embed(format, context)),
+    ...formats.flatMap((format) => embedOperations(format, context)),
     ...kindOperations(formats, context),
     ...formats.flatMap((format) => stored(format, context)),
     {
@@ -243,35 +244,6 @@ function compact(format: ClientFormat, context: OperationsContext): Operation[] 
     handle: compactRoute(format, context),
   };
   return [operation];
-}
-
-/** No operation for a format whose clients do not embed. */
-function embed(format: ClientFormat, context: OperationsContext): Operation[] {
-  const {
-    routes: { keyHeaders, address },
-    beside: { embeds = [] },
-  } = format.client;
-  return embeds.map((codec) => {
-    const name = codec.operation[0]!.toUpperCase() + codec.operation.slice(1);
-    return {
-      method: "POST",
-      path: codec.path,
-      aliases: aliasesOf(format.client.routes, codec.path),
-      id: codec.operation,
-      summary: `Embed texts (${codec.dialect})`,
-      description:
-        "One vector for each input. weir splits lists that are longer than the provider accepts. Fallbacks do not apply: the vectors of two models cannot be compared.",
-      access: "key",
-      keyHeaders,
-      parameters: [...(address ? [URL_MODEL] : []), STRICT, ...callHeaders(context.headers, "embeddings")],
-      request: { name: `${name}Request`, schema: codec.schemas.request },
-      answer: { name: `${name}Answer`, schema: codec.schemas.answer },
-      isCall: true,
-      formats: [format],
-      errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER],
-      handle: embedRoute(format, codec, context),
-    };
-  });
 }
 
 /** The operations on stored answers; none for a format without them. */

@@ -50,7 +50,7 @@ export function describeFormat(format: Format, samples: FormatSamples, options: 
     if (upstream) describeUpstreamErrors(upstream);
     if (client) describeRequests(client, upstream, samples.requests, context);
     if (upstream) describeAnswers(upstream, client, samples, context);
-    if (client && upstream) describeCost(client, upstream, context);
+    if (client && upstream) describeCost(client, upstream, context, format.kind === undefined);
   });
 }
 
@@ -331,7 +331,12 @@ const PASSED: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 /** How much more one input of four times the length may cost than four inputs: linear work as much, quadratic 4 times. */
 const GROWTH = 2.75;
 
-function describeCost(client: ClientCodec, upstream: UpstreamCodec, context: MakeContext): void {
+function describeCost(
+  client: ClientCodec,
+  upstream: UpstreamCodec,
+  context: MakeContext,
+  hasTurns: boolean,
+): void {
   /** The time of one run, undisturbed: the shortest of several. Milliseconds. */
   function timeOf(work: () => void): number {
     const times = Array.from({ length: IS_LONG ? 5 : 3 }, () => {
@@ -393,7 +398,8 @@ function describeCost(client: ClientCodec, upstream: UpstreamCodec, context: Mak
       }, 500);
     });
 
-    test("of a conversation that is written and read", () => {
+    // A format of another kind has no conversations.
+    test.skipIf(!hasTurns)("of a conversation that is written and read", () => {
       expectLinear((size) => {
         const turns = Array.from({ length: size }, (_, at) => [
           { role: "user" as const, blocks: [{ type: "text" as const, text: `question ${at}` }] },

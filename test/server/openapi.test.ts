@@ -87,6 +87,13 @@ const OFFERED: Readonly<Record<string, string>> = {
   "POST /v1/responses": "generateResponses",
   "POST /v1/responses/input_tokens": "countResponsesTokens",
   "POST /v1/embeddings": "createEmbeddings",
+  "POST /v1/completions": "generateCompletions",
+  "POST /v1/fim/completions": "generateFim",
+  "POST /v1/rerank": "rerank",
+  "POST /v2/rerank": "rerankV2",
+  "POST /v1/score": "score",
+  "POST /v1/moderations": "createModeration",
+  "POST /v1/chat/moderations": "createChatModeration",
   "POST /api/chat": "generateOllama",
   "POST /api/generate": "generateOllamaGenerate",
   "POST /api/embed": "embedOllama",
@@ -508,6 +515,45 @@ describe("answers, events and errors are what the document says", () => {
       { model: "mock/embed", input: [] },
       { model: "mock/embed" },
     ],
+    "POST /v1/completions": [
+      ...[...models, ...failing].map((model) => ({ model, prompt: "say hi" })),
+      ...[...models, ...failing].map((model) => ({ model, prompt: "say hi", stream: true })),
+      { model: "mock/chat", prompt: ["a", "b"] },
+      { model: "none/such", prompt: "hi" },
+      { model: "mock/chat" },
+    ],
+    "POST /v1/fim/completions": [
+      ...[...models, ...failing].map((model) => ({ model, prompt: "say hi", suffix: "there" })),
+      { model: "mock/chat", prompt: "say hi", stream: true },
+      { model: "none/such", prompt: "hi" },
+      { model: "mock/chat", prompt: 1 },
+    ],
+    "POST /v1/rerank": [
+      ...[...models, ...failing].map((model) => ({ model, query: "q", documents: ["a"] })),
+      { model: "mock/rerank", query: "q", documents: ["a", "b"], return_documents: true },
+      { model: "mock/rerank", query: "q", documents: ["a", "b"], top_k: 1 },
+      { model: "mock/rerank", query: "q", documents: [] },
+    ],
+    "POST /v2/rerank": [
+      { model: "mock/rerank", query: "q", documents: ["a", "b"], top_n: 1 },
+      { model: "none/such", query: "q", documents: ["a"] },
+      { model: "mock/rerank", documents: ["a"] },
+    ],
+    "POST /v1/score": [
+      { model: "mock/rerank", text_1: "q", text_2: ["a", "b"] },
+      { model: "none/such", text_1: "q", text_2: "a" },
+      { model: "mock/rerank", text_1: ["a", "b", "c"], text_2: ["a", "b"] },
+    ],
+    "POST /v1/moderations": [
+      ...[...models, ...failing].map((model) => ({ model, input: "say hi" })),
+      { model: "mock/moderation", input: ["a", "violence"] },
+      { model: "mock/moderation", input: [] },
+    ],
+    "POST /v1/chat/moderations": [
+      { model: "mock/moderation", input: hi },
+      { model: "mock/moderation", input: [hi, hi] },
+      { model: "mock/moderation", input: "hi" },
+    ],
     "POST /api/chat": [
       ...[...models, ...failing].map((model) => ({ model, messages: hi })),
       ...["mock/tools", "mock/reason", "mock/echo"].map((model) => ({
@@ -563,7 +609,7 @@ describe("answers, events and errors are what the document says", () => {
     ],
     "POST /v1beta/models/{model}:streamGenerateContent": [
       ...[...models, ...failing].map((model) => ({ model, contents: said })),
-      ...["mock/tools", "mock/reason"].map((model) => ({ model, query: "?alt=sse", contents: said })),
+      ...["mock/tools", "mock/reason"].map((model) => ({ model, behind: "?alt=sse", contents: said })),
       { model: "none/such", contents: said },
       { model: "mock/chat", contents: said, generationConfig: { temperature: 3 } },
     ],
@@ -639,8 +685,8 @@ describe("answers, events and errors are what the document says", () => {
           if (SLOW.test(String(sample.model).slice("mock/".length))) continue;
           const streams = name.includes("count") || name.includes("explain") ? [false] : [false, true];
           for (const stream of path.includes("{model}") ? [undefined] : streams) {
-            const { query = "", ...body } = stream === undefined ? sample : { ...sample, stream };
-            const target = path.replace("{model}", String(sample.model)) + String(query);
+            const { behind = "", ...body } = stream === undefined ? sample : { ...sample, stream };
+            const target = path.replace("{model}", String(sample.model)) + String(behind);
             await check(JSON.stringify(sample), await fetch(keyed.url + target, post(body)));
           }
         }

@@ -1,5 +1,5 @@
 /** The tokens that a text likely has, where no provider has counted them. */
-import type { RequestSize } from "../ledger.ts";
+import type { RequestSize } from "../request-size.ts";
 
 /** Average share of the most tokens that a text can have. */
 export const LIKELY_SHARE = 0.75;

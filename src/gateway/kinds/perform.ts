@@ -4,7 +4,8 @@
  */
 import type { Attempt } from "../../core/call.ts";
 import { NO_USAGE } from "../../core/events.ts";
-import { type KindAnswer, type KindDialect, KindFault } from "../../core/model-kind.ts";
+import type { KindAnswer } from "../../core/kind.ts";
+import { type KindDialect, KindFault } from "../../core/model-kind.ts";
 import { inputLikely } from "../../core/tokens/likely.ts";
 import { planFor } from "../access.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";

@@ -1,6 +1,7 @@
 /** A request of a kind that weir has read and validated. */
 import type { Call } from "../../core/call.ts";
-import type { KindRequest, KindRoute, ModelKind } from "../../core/model-kind.ts";
+import type { KindRequest } from "../../core/kind.ts";
+import type { KindRoute, ModelKind } from "../../core/model-kind.ts";
 
 export interface IncomingKind {
   /** Its format is the dialect of the route. */

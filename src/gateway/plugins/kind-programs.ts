@@ -2,7 +2,7 @@
 import type { Attempt } from "../../core/call.ts";
 import { servedKind } from "../../core/does.ts";
 import { isObject } from "../../core/json.ts";
-import type { KindAnswer, KindRequest } from "../../core/model-kind.ts";
+import type { KindAnswer, KindRequest } from "../../core/kind.ts";
 import type { Provider } from "../../core/provider.ts";
 import { viewOf } from "./call-view.ts";
 import { type Failure, pluginFailure, wrapHook } from "./sandbox.ts";

@@ -1,8 +1,7 @@
 /** Combines what plugins declare with the settings: which providers are on, and the deployments of each. */
+import { kindFault, type KnownDialects } from "./kind-fault.ts";
 import { isVariableList } from "../../core/settings.ts";
 import { hostsKinds, isHosted, servedKinds } from "../../core/does.ts";
-import type { EmbedDialect } from "../../core/embed-dialect.ts";
-import type { ModelKind } from "../../core/model-kind.ts";
 import type { Format } from "../../core/format.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import type { ActiveProvider, Deployment, Provider } from "../../core/provider.ts";
@@ -63,12 +62,6 @@ export function collectProviders(
   return found;
 }
 
-/** The dialects that weir has. `dialects`: of embeddings; absent where weir does not check them. */
-export interface KnownDialects {
-  dialects: ReadonlyMap<string, EmbedDialect> | undefined;
-  kinds: ReadonlyMap<string, ModelKind>;
-}
-
 /** @throws Error for a mistake in a provider's declaration, so that weir reports it at the start and not at the first call */
 export function checkProvider(
   name: string,
@@ -90,14 +83,9 @@ export function checkProvider(
     provider.generate !== undefined ||
     provider.embed !== undefined ||
     served.some(([, given]) => !isHosted(given));
-  if (!isHost && !isProgram) fail("it must speak a format, generate, embed, or do something else.");
+  if (!isHost && !isProgram) fail("it must speak a format, generate or embed, or do something else.");
   if (isHost && isProgram)
     fail("it can be a host, with speaks, embeds or paths in does, or a program, with functions, not both.");
-  const apart = formatsSpoken.find((id) => formats.get(id)?.kind);
-  if (apart !== undefined)
-    fail(
-      `it speaks "${apart}", which is no format of conversations: write does: { ${formats.get(apart)!.kind}: { ${apart}: PATH } }.`,
-    );
   const unknown = dialectsSpoken.find((id) => dialects && !dialects.has(id));
   if (unknown !== undefined)
     fail(
@@ -116,27 +104,6 @@ export function checkProvider(
   const prefers = settings?.speaks ? settings.prefer : provider.prefers;
   const wrong = templateFault(provider, settings) ?? contradictionIn({ ...provider, framing, prefers });
   if (wrong !== undefined) fail(wrong);
-}
-
-/** The first kind, or dialect of one, that weir does not know. @param kinds empty where weir does not check them */
-function kindFault(
-  { does }: Provider,
-  kinds: KnownDialects["kinds"],
-  formats: ReadonlyMap<string, Format>,
-): string | undefined {
-  if (kinds.size === 0) return undefined;
-  const ofFormats = [...formats.values()].filter(({ upstream }) => upstream);
-  for (const [id, served] of servedKinds(does)) {
-    const own = ofFormats.filter((format) => format.kind === id);
-    const known = (kinds.get(id)?.dialects ?? own).map((dialect) => dialect.id);
-    if (known.length === 0)
-      return `it does "${id}", which is no kind of models; weir knows completion, ${[...kinds.keys()].join(", ")}.`;
-    if (!isHosted(served)) continue;
-    const unknown = Object.keys(served).find((dialect) => !known.includes(dialect));
-    if (unknown !== undefined)
-      return `it does ${id} in the unknown dialect "${unknown}"; known dialects: ${known.join(", ")}.`;
-  }
-  return undefined;
 }
 
 /** The first contradiction between members of a provider; undefined if there is none. */

@@ -1,6 +1,6 @@
 /** Where a deployment serves a kind: in the client's dialect if the provider has it, else in the first that serves the model. */
 import { isHosted, servedKind } from "../../core/does.ts";
-import type { KindEndpoint } from "../../core/model-kind.ts";
+import type { KindEndpoint } from "../../core/kind.ts";
 import { matchesModel, ownNamesOf } from "../../core/model-pattern.ts";
 import type { Deployment, Target } from "../../core/provider.ts";
 import { urlOfPath } from "./endpoint.ts";

@@ -14,9 +14,8 @@ import type { Candidate, Rule, ServingRule } from "./rules.ts";
 import { candidatesOf, longNameBy, rulesOf } from "./rules.ts";
 import { modelFault, operationFault, servingDeployments } from "./rules.ts";
 import { type Choice, type Plan, rank } from "./plan.ts";
-import { embedTarget } from "./embed-target.ts";
-import { kindTarget } from "./kind-target.ts";
-import { isUnconfigured, offProviderOf, standIn } from "./stand-in.ts";
+import { targetFor } from "./target-for.ts";
+import { isUnconfigured, mockModel, offProviderOf, standIn } from "./stand-in.ts";
 import type { RegistryOptions } from "./registry-options.ts";
 import { type ModelTable, orderedBy, withSettings } from "./model-table.ts";
 import { ModelNames, type NameOptions, type StoredNames } from "./model-names.ts";
@@ -37,9 +36,6 @@ interface Wanted {
   asked: string;
 }
 
-/** The models of the mock that stand in for those of vendors. */
-const MOCK_MODELS: Readonly<Record<string, string>> = { generate: "chat", embed: "embed" };
-
 /** Clients choose the model names, so the number of cached plans is limited. */
 const MAX_PLANS = 2000;
 
@@ -50,7 +46,6 @@ export class Registry {
   isUnconfigured!: boolean;
   readonly formats: ReadonlyMap<string, Format>;
   readonly dialects: ReadonlyMap<string, EmbedDialect>;
-  /** What models do besides generating text and embedding it, by id. */
   readonly kinds: ReadonlyMap<string, ModelKind>;
   /** Judges of texts that plugins bring, by their names. */
   readonly guards: ReturnType<typeof guardsOf>;
@@ -222,7 +217,7 @@ export class Registry {
     const found = this.#winningRule(model);
     if (!found) return [];
     return servingDeployments(found, model).flatMap((deployment) => {
-      const target = this.#target(found.rule, deployment, model, wanted, prefix);
+      const target = targetFor(this.#formats, found.rule, deployment, { ...wanted, model, prefix });
       if (!target) return [];
       return {
         target: { ...target, asked: wanted.asked },
@@ -230,13 +225,6 @@ export class Registry {
         priority: [priority, deployment.priority],
       };
     });
-  }
-
-  #target(rule: Rule, deployment: Deployment, model: string, wanted: Wanted, prefix: string) {
-    const { operation, format } = wanted;
-    if (operation === "embed") return embedTarget(rule, deployment, model, format, prefix);
-    if (operation === "generate") return this.#formats.target(rule, deployment, model, format, prefix);
-    return kindTarget(rule, deployment, model, wanted, prefix);
   }
 
   /** The deployments of fallback models, without targets that the plan already has. */
@@ -292,7 +280,7 @@ export class Registry {
     // While the config is checked, weir does not know yet which models the hosts will list.
     const fault = modelFault(this.#winningRule(resolved), resolved);
     if (fault !== undefined) return fault;
-    if (!this.live.isEmpty || !this.isOff(name) || this.#offProviderOf(resolved)) return undefined;
+    if (!this.live.isEmpty || !this.isOff(name) || offProviderOf(this.off, resolved)) return undefined;
     return this.#unknown(name, resolved);
   }
 
@@ -306,33 +294,20 @@ export class Registry {
   /** While nothing is configured, the mock answers for the models of known providers, so that a first try needs no key. */
   #substitute(name: string, operation: Operation): Target | undefined {
     const [mock] = this.providers;
-    const off = this.isUnconfigured && !this.#isKeyed && this.#offProviderOf(name);
-    return mock && off ? standIn(mock, off, this.#mockModel(operation)) : undefined;
-  }
-
-  #mockModel(operation: Operation): string {
-    return this.kinds.get(operation)?.mock ?? MOCK_MODELS[operation] ?? "chat";
-  }
-
-  #offProviderOf(name: string): OffProvider | undefined {
-    return offProviderOf(this.off, name);
+    const off = this.isUnconfigured && !this.#isKeyed && offProviderOf(this.off, name);
+    return mock && off ? standIn(mock, off, mockModel(operation, this.kinds)) : undefined;
   }
 
   #unserved(model: string, name: string, operation: Operation): string {
     const provider = this.servedBy(model)[0]?.provider.name;
     if (provider === undefined) return this.#unknown(model, name);
-    return modelFault(this.#winningRule(name), name) ?? this.#operationFault(provider, model, operation);
-  }
-
-  #operationFault(provider: string, model: string, operation: Operation): string {
-    const kind = this.kinds.get(operation);
-    return kind
-      ? `The provider ${provider} ${kind.lacks} with the model \`${model}\`.`
-      : operationFault(provider, model, operation);
+    return (
+      modelFault(this.#winningRule(name), name) ?? operationFault({ provider, model, operation }, this.kinds)
+    );
   }
 
   #unknown(model: string, name: string): string {
-    const off = this.#offProviderOf(this.names.routes.get(name)?.[0]?.model ?? name);
+    const off = offProviderOf(this.off, this.names.routes.get(name)?.[0]?.model ?? name);
     if (off) return `The model \`${model}\` belongs to ${off.provider.name}, which is off: ${off.reason}.`;
     const names = this.providers.map((provider) => `${provider.name}/…`).join(", ");
     const meaning = name === model ? "" : `, for which \`${model}\` stands`;

@@ -1,4 +1,5 @@
 /** Which of the declared providers are on, and which are off. */
+import type { KnownDialects } from "./kind-fault.ts";
 import type { Format } from "../../core/format.ts";
 import type { ActiveProvider, Provider } from "../../core/provider.ts";
 import type { ProviderSettings } from "../../core/settings.ts";
@@ -6,7 +7,6 @@ import {
   activate,
   checkProvider,
   collectProviders,
-  type KnownDialects,
   type LoadedPlugin,
   type OffProvider,
   unset,

@@ -1,4 +1,5 @@
 /** The mock in place of a vendor, so that a first try needs no key. */
+import type { ModelKind } from "../../core/model-kind.ts";
 import type { ActiveProvider, Target } from "../../core/provider.ts";
 import { type OffProvider, patternsOf } from "./activate.ts";
 import type { NameOptions } from "./model-names.ts";
@@ -21,6 +22,14 @@ export function isUnconfigured(
     !off.some(({ configured }) => configured) &&
     [order, aliases, routes, fallbacks, models].every((group = {}) => Object.keys(group).length === 0)
   );
+}
+
+/** The models of the mock that stand in for those of vendors. */
+const MOCK_MODELS: Readonly<Record<string, string>> = { generate: "chat", embed: "embed" };
+
+/** The mock's model for an operation. */
+export function mockModel(operation: string, kinds: ReadonlyMap<string, ModelKind>): string {
+  return kinds.get(operation)?.mock ?? MOCK_MODELS[operation] ?? "chat";
 }
 
 /** @param provider the mock @param off the vendor that it answers for @param model the mock's */

@@ -3,7 +3,8 @@ import type { CodecContext } from "../../core/context.ts";
 import { invalidRequest } from "../../core/error.ts";
 import { parseWithNumbers } from "../../core/exact-json.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { KindDialect, KindUsage } from "../../core/model-kind.ts";
+import type { KindUsage } from "../../core/kind.ts";
+import type { KindDialect } from "../../core/model-kind.ts";
 import type {
   ModerationAnswer,
   ModerationInput,

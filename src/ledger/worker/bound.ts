@@ -1,6 +1,5 @@
 /** What requests may cost that are not calls yet, and what hard budgets have left for them. */
-import type { Admitted, BudgetLeft, CostBound } from "../../core/ledger.ts";
-import type { Target } from "../../core/provider.ts";
+import type { BudgetLeft, CostBound, RequestSize } from "../../core/ledger.ts";
 import type { KeyFigures } from "../messages.ts";
 import type { Budget } from "../policy.ts";
 import { budgetAccount } from "../record.ts";
@@ -11,11 +10,11 @@ import type { Estimates } from "./estimates.ts";
 /** The same estimate as that of a hold. @param booking of what is not sent */
 export function boundOf(
   booking: Booking,
-  { size, target }: { size: Admitted["size"]; target: Target },
+  size: RequestSize,
   estimates: Estimates,
   outputShare: number,
 ): CostBound {
-  booking.size = size(target);
+  booking.size = size;
   const hard = booking.applied.lines.filter(
     ({ unit, mode, on }) => unit === "money" && mode === "hard" && on.kind !== "session",
   );

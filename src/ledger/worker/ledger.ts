@@ -207,9 +207,8 @@ export class WorkerLedger implements Ledger {
   }
 
   bound(attempt: Attempt, admitted: Pick<Admitted, "size">, outputShare: number): CostBound {
-    const size: Admitted["size"] = (target) => admitted.size(target);
-    const asked = { size, target: attempt.target };
-    return boundOf(new Booking(this.#lines.to(attempt)), asked, this.#estimates, outputShare);
+    const booking = new Booking(this.#lines.to(attempt));
+    return boundOf(booking, admitted.size(attempt.target), this.#estimates, outputShare);
   }
 
   readonly describeKey = (principal: Principal) => this.#questions.describeKey(principal);

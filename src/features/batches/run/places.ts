@@ -1,6 +1,6 @@
 /** The places that the lines of one batch want: whose they are, and an estimate of their tokens. */
 import type { RequestSize } from "../../../core/ledger.ts";
-import { inputLikely } from "../../../ledger/worker/estimate.ts";
+import { inputLikely } from "../../../core/tokens/likely.ts";
 import { loadFormats } from "../admission.ts";
 import type { Batch } from "../batch.ts";
 import { lineSizer } from "../lines/size-line.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PROGRAM, runCommand } from "../../../../test/helpers/command.ts";
 import { environmentIn } from "../../../../test/helpers/environment.ts";
 import { json, startUpstream } from "../../../../test/helpers/upstream.ts";
-import { inputLikely } from "../../../ledger/worker/estimate.ts";
+import { inputLikely } from "../../../core/tokens/likely.ts";
 import { builtInFormats } from "../../../run/formats.ts";
 import { lineSizer } from "../lines/size-line.ts";
 

@@ -2,7 +2,7 @@
 import type { OwnFields } from "../../core/chat.ts";
 import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
-import { always } from "../shared/own-fields.ts";
+import { always } from "../../formats/shared/own-fields.ts";
 
 /** OpenAI's text completions. */
 export const FORMAT = "completions";

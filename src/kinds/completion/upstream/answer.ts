@@ -5,7 +5,7 @@ import { type ChatEvent, type FinishReason, mergeUsage, NO_USAGE, type Usage } f
 import type { AnswerReader, Frame } from "../../../core/format.ts";
 import { incompleteStream } from "../../../core/incomplete.ts";
 import { isObject, type Json, type JsonObject, parseJson } from "../../../core/json.ts";
-import { decodeErrorBody } from "../../shared/upstream-error.ts";
+import { decodeErrorBody } from "../../../formats/shared/upstream-error.ts";
 import { settledUsage } from "../settled.ts";
 import { readUsage } from "../usage.ts";
 import { errorIn } from "./errors.ts";

@@ -1,9 +1,9 @@
 /** Encodes errors for clients of completions. */
 import type { GatewayError } from "../../../core/error.ts";
 import type { Frame } from "../../../core/format.ts";
-import { encodeBody } from "../../shared/error-envelope.ts";
+import { encodeBody } from "../../../formats/shared/error-envelope.ts";
 
-export { encodeError } from "../../shared/error-envelope.ts";
+export { encodeError } from "../../../formats/shared/error-envelope.ts";
 
 /** Encodes an error after the first byte; no `[DONE]` follows. */
 export function encodeStreamError(error: GatewayError): Frame[] {

@@ -1,7 +1,7 @@
 /** Validates parsed requests. */
 import type { Json, JsonObject } from "../../../core/json.ts";
-import { checkShape, type RequestShape } from "../../shared/request-fault.ts";
-import { Vocabulary } from "../../shared/vocabulary.ts";
+import { checkShape, type RequestShape } from "../../../formats/shared/request-fault.ts";
+import { Vocabulary } from "../../../formats/shared/vocabulary.ts";
 import { CompletionsRequest, FimRequest } from "../schema.ts";
 import { completionsValidatorCode, fimValidatorCode } from "../schema.ts" with { type: "macro" };
 

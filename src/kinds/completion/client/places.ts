@@ -2,7 +2,16 @@
 import type { BrokenStream } from "../../../core/format.ts";
 import type { Frame } from "../../../core/frame.ts";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
-import { each, ID, type Level, NAME, NUMBER, TEXT, textPlaces, WORD } from "../../shared/text-places.ts";
+import {
+  each,
+  ID,
+  type Level,
+  NAME,
+  NUMBER,
+  TEXT,
+  textPlaces,
+  WORD,
+} from "../../../formats/shared/text-places.ts";
 
 const REQUEST: Level = {
   members: {

@@ -3,11 +3,11 @@ import type { ChatRequest } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { encodeContextOf } from "../../shared/encode-context.ts";
-import { encodeExtraFields } from "../../shared/extra-fields.ts";
-import { checkForeignFields } from "../../shared/foreign-fields.ts";
-import { sharedFields } from "../../shared/own-fields.ts";
-import { fieldPath } from "../../shared/paths.ts";
+import { encodeContextOf } from "../../../formats/shared/encode-context.ts";
+import { encodeExtraFields } from "../../../formats/shared/extra-fields.ts";
+import { checkForeignFields } from "../../../formats/shared/foreign-fields.ts";
+import { sharedFields } from "../../../formats/shared/own-fields.ts";
+import { fieldPath } from "../../../formats/shared/paths.ts";
 import { FIM, FORMAT } from "../own-fields.ts";
 
 /** @throws GatewayError for a request that is none for a completion, and for fields that weir must not drop */

@@ -2,7 +2,7 @@
 import type { Usage } from "../../core/events.ts";
 import type { Frame, UsageRequest } from "../../core/format.ts";
 import { isObject, type Json, type JsonObject, parseJson } from "../../core/json.ts";
-import { count, freshInput, reportedCost } from "../shared/token-counts.ts";
+import { count, freshInput, reportedCost } from "../../formats/shared/token-counts.ts";
 
 /** A stream has token counts only if the request asks for them, in one more chunk without choices. */
 export const usageRequest: UsageRequest = {

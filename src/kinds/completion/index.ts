@@ -3,8 +3,8 @@
  * answers have the shape of a chat. A provider serves them by `does: { completion }`; no model for conversations is asked for them.
  */
 import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
-import { toJson } from "../shared/schema.ts";
-import { decodeError } from "../shared/upstream-error.ts";
+import { toJson } from "../../formats/shared/schema.ts";
+import { decodeError } from "../../formats/shared/upstream-error.ts";
 import { answerWriter, completionShape, fimShape, streamWriter } from "./client/answer.ts";
 import { checkFimRequest, checkRequest, FIM_REQUEST, REQUEST } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";

@@ -2,7 +2,7 @@
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import type { Frame, StreamObserver, StreamSummary } from "../../../core/format.ts";
 import { isObject, type Json, type JsonObject, parseJson } from "../../../core/json.ts";
-import { decodeErrorBody } from "../../shared/upstream-error.ts";
+import { decodeErrorBody } from "../../../formats/shared/upstream-error.ts";
 import { settledUsage } from "../settled.ts";
 import { readUsage } from "../usage.ts";
 import { finishOf } from "./answer.ts";

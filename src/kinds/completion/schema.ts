@@ -1,7 +1,7 @@
 /** The schemas of requests and answers of text completions. */
 import { Type } from "@sinclair/typebox";
-import { anything, count, nullable, open, optional, validatorCode } from "../shared/schema.ts";
-import { named, silent } from "../shared/vocabulary.ts";
+import { anything, count, nullable, open, optional, validatorCode } from "../../formats/shared/schema.ts";
+import { named, silent } from "../../formats/shared/vocabulary.ts";
 
 const tokens = Type.Array(Type.Integer({ minimum: 0 }));
 
@@ -18,11 +18,9 @@ const sampling = {
 export const CompletionsRequest = named(
   open({
     model: Type.String({ minLength: 1 }),
-    prompt: Type.Optional(
-      nullable(Type.Union([Type.String(), Type.Array(Type.String()), tokens, Type.Array(tokens)]), {
-        description: "A text, token ids, or a list of them. Null: the model begins a text.",
-      }),
-    ),
+    prompt: nullable(Type.Union([Type.String(), Type.Array(Type.String()), tokens, Type.Array(tokens)]), {
+      description: "A text, token ids, or a list of them. Null: the model begins a text.",
+    }),
     suffix: optional(Type.String({ description: "The text behind the completion." })),
     ...sampling,
     stream_options: optional(anything()),

@@ -1,0 +1,29 @@
+/** The target of a rule at one deployment, by what the client asks for. */
+import type { Deployment, Target } from "../../core/provider.ts";
+import { embedTarget } from "./embed-target.ts";
+import { kindTarget } from "./kind-target.ts";
+import type { Rule } from "./rules.ts";
+import type { SpokenFormats } from "./spoken-formats.ts";
+
+interface Asked {
+  /** `generate`, `embed`, or the id of a kind. */
+  readonly operation: string;
+  /** The client's format or dialect. */
+  readonly format: string;
+  readonly model: string;
+  /** Beginning of the target's reason: alias, route, fallback. */
+  readonly prefix: string;
+}
+
+/** @returns undefined if the provider of the rule does not serve the operation with the model */
+export function targetFor(
+  formats: SpokenFormats,
+  rule: Rule,
+  deployment: Deployment,
+  asked: Asked,
+): Target | undefined {
+  const { operation, format, model, prefix } = asked;
+  if (operation === "embed") return embedTarget(rule, deployment, model, format, prefix);
+  if (operation === "generate") return formats.target(rule, deployment, model, format, prefix);
+  return kindTarget(rule, deployment, model, asked, prefix);
+}

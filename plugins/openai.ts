@@ -39,6 +39,7 @@ export default definePlugin({
           },
         },
         moderation: { moderations: "/moderations" },
+        decision: { decisions: "/decisions" },
       },
       traits: {
         storesAnswers: true,

@@ -29,6 +29,7 @@ export default definePlugin({
           "tei-rerank": "/rerank",
           score: "/score",
         },
+        decision: { decisions: "/decisions" },
         moderation: { moderations: "/moderations", "mistral-chat-moderations": "/chat/moderations" },
       },
       // The other weir knows what its providers accept, and reports what it has to change.

@@ -94,6 +94,7 @@ export type {
   EmbedRequest,
   EmbedUsage,
 } from "./core/embed.ts";
+export type { DecisionAnswer, DecisionRequest, DecisionResult, Question } from "./core/decision.ts";
 export type { Does, KindProgram } from "./core/does.ts";
 export type { KindAnswer, KindEndpoint, KindEndpoints, KindRequest, KindUsage } from "./core/kind.ts";
 export type {

@@ -6,6 +6,7 @@ import type { CallView, ChatEvent, ChatRequest } from "weir";
 import { definePlugin } from "weir";
 import { planAnswer } from "./answer.ts";
 import { countInput } from "./count.ts";
+import { decision } from "./decision.ts";
 import { embed } from "./embed.ts";
 import { moderation } from "./moderation.ts";
 import { rerank } from "./rerank.ts";
@@ -41,7 +42,7 @@ export const mock = definePlugin({
       models: ["mock", "mock/*"],
       generate,
       embed,
-      does: { completion: true, rerank, moderation },
+      does: { completion: true, rerank, moderation, decision },
       catalog: mockModels.map((model) => model.example ?? model.name),
     },
   ],

@@ -30,7 +30,7 @@ export interface Behaviour {
   /** Sends nothing until the call is aborted. */
   silent?: boolean;
   /** Does this alone, and answers no requests for text. */
-  only?: "embed" | "rerank" | "moderation";
+  only?: "embed" | "rerank" | "moderation" | "decision";
   /** Stops the answer after this number of tokens, or half of them: throws the error, or stalls without one. */
   breakOff?: { after: number | "half"; error?: Error };
 }
@@ -119,6 +119,11 @@ export const mockModels: readonly MockModel[] = [
       only: "moderation",
       fail: failToServe("only judges; send it to POST /v1/moderations"),
     }),
+  },
+  {
+    name: "decision",
+    description: "Decides questions (`POST /v1/decisions`) by the words of the input.",
+    behave: () => ({ only: "decision", fail: failToServe("only decides; send it to POST /v1/decisions") }),
   },
   {
     name: "error-<status>",

@@ -1,5 +1,6 @@
 /** What providers do besides generating text and embedding it. */
 import type { CallView } from "./call-view.ts";
+import type { DecisionAnswer, DecisionRequest } from "./decision.ts";
 import type { KindAnswer, KindEndpoints, KindRequest } from "./kind.ts";
 import type { ModerationAnswer, ModerationRequest } from "./moderation.ts";
 import type { RerankAnswer, RerankRequest } from "./rerank.ts";
@@ -18,6 +19,8 @@ export interface Does {
   completion?: KindEndpoints | true;
   /** Orders documents by how well they fit a query. */
   rerank?: KindEndpoints | KindProgram<RerankRequest, RerankAnswer>;
+  /** Says how likely the answers to a question are. */
+  decision?: KindEndpoints | KindProgram<DecisionRequest, DecisionAnswer>;
   /** Judges texts and images. */
   moderation?: KindEndpoints | KindProgram<ModerationRequest, ModerationAnswer>;
 }

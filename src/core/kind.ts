@@ -1,5 +1,5 @@
 /** What requests, answers and endpoints of all kinds of models have in common. */
-import type { Units } from "./events.ts";
+import type { Units, Usage } from "./events.ts";
 import type { LeftOut } from "./loss.ts";
 
 /** What requests of every kind have. */
@@ -20,12 +20,10 @@ export interface KindAnswer {
 }
 
 /** What an answer was charged for. Absent members were not counted. */
-export interface KindUsage {
-  /** Input tokens. */
-  input?: number;
+export interface KindUsage extends Partial<
+  Pick<Usage, "input" | "cacheRead" | "cacheWrite" | "output" | "reasoning" | "reported">
+> {
   units?: Units;
-  /** The price that the provider reports. Nano-dollars. */
-  reported?: number;
 }
 
 /** Where a provider serves a kind. A path alone stands for `{ path }`. */

@@ -153,6 +153,7 @@ const DOES: Table<Does> = {
   completion: (value, name) => (value === true ? undefined : kindServed(value, name)),
   rerank: kindServed,
   moderation: kindServed,
+  decision: kindServed,
 };
 
 export const PROVIDER: Table<Provider> = {

@@ -25,6 +25,7 @@ const PARTS = [
   "kind",
   "rerank",
   "moderation",
+  "decision",
   "does",
   "traits",
   "failure-policy",

@@ -93,6 +93,7 @@ const OFFERED: Readonly<Record<string, string>> = {
   "POST /v2/rerank": "rerankV2",
   "POST /v1/score": "score",
   "POST /v1/moderations": "createModeration",
+  "POST /v1/decisions": "createDecision",
   "POST /v1/chat/moderations": "createChatModeration",
   "POST /api/chat": "generateOllama",
   "POST /api/generate": "generateOllamaGenerate",
@@ -548,6 +549,11 @@ describe("answers, events and errors are what the document says", () => {
       ...[...models, ...failing].map((model) => ({ model, input: "say hi" })),
       { model: "mock/moderation", input: ["a", "violence"] },
       { model: "mock/moderation", input: [] },
+    ],
+    "POST /v1/decisions": [
+      { model: "mock/decision", input: "a red cat", questions: [{ type: "predicate", instructions: "cat" }] },
+      { model: "none/such", input: "a", questions: [{ type: "predicate", instructions: "cat" }] },
+      { model: "mock/decision", input: "a", questions: [] },
     ],
     "POST /v1/chat/moderations": [
       { model: "mock/moderation", input: hi },

@@ -111,7 +111,7 @@ const kindEndpoints = Type.Optional(Type.Record(Type.String(), kindEndpoint));
 
 export const doesOption = Type.Optional(
   Type.Object(
-    { completion: kindEndpoints, rerank: kindEndpoints, moderation: kindEndpoints },
+    { completion: kindEndpoints, rerank: kindEndpoints, moderation: kindEndpoints, decision: kindEndpoints },
     {
       ...CLOSED,
       description:

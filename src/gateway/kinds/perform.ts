@@ -104,10 +104,10 @@ async function refusalOf(
 
 /** The answer as every dialect promises it; its usage is noted. @throws GatewayError for one that does not fit the request */
 function completed(answer: KindAnswer, incoming: IncomingKind, running: Attempt): KindAnswer {
+  // The provider charges for an answer that weir refuses, too.
+  noteUsage(answer, incoming, running);
   try {
-    const whole = incoming.kind.complete(answer, incoming.request);
-    noteUsage(answer, incoming, running);
-    return whole;
+    return incoming.kind.complete(answer, incoming.request);
   } catch (thrown) {
     if (!(thrown instanceof KindFault)) throw thrown;
     throw new GatewayError("upstream", `The provider ${running.target.provider.name} ${thrown.message}.`, {
@@ -119,16 +119,15 @@ function completed(answer: KindAnswer, incoming: IncomingKind, running: Attempt)
 /** What the provider counted, else the estimate of the request. */
 function noteUsage({ usage }: KindAnswer, incoming: IncomingKind, running: Attempt): void {
   const size = sizeFor(incoming, running.target);
-  const { input, units, reported } = usage ?? {};
+  const { input, units, ...counts } = usage ?? {};
   const isCounted = size.units ? units !== undefined : input !== undefined;
   const estimate = isCounted ? 0 : inputLikely(size);
   const used = units ?? (isCounted ? undefined : size.units);
   if (!isCounted) running.estimated = { input: estimate, output: 0 };
   running.usage = {
-    ...NO_USAGE,
+    ...{ ...NO_USAGE, ...counts },
     input: input ?? estimate,
     ...(used && { units: used }),
-    ...(reported !== undefined && { reported }),
     known: isCounted ? "final" : "partial",
   };
 }

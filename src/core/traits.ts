@@ -14,6 +14,11 @@ export interface Traits {
    * `max_tokens`, else `max_tokens`. Other base URLs always use the default.
    */
   maxTokensField?: MaxTokensField;
+  /**
+   * A system text with which models for conversations continue a text (`POST /v1/completions`). Default: they are not asked for
+   * completions. What a completion has besides a prompt is lost, and reported.
+   */
+  completionPrompt?: string;
   /** `first-only`: weir turns system messages after the first position into user text. Default `anywhere`. */
   systemPlacement?: "anywhere" | "first-only";
   /** Accepts `tool_choice: "required"` and named tools. Default true. */

@@ -42,6 +42,7 @@ const TRAITS: Table<Traits> = {
   hidesReasoning: flag,
   parallelToolCalls: flag,
   imageInToolMessage: flag,
+  completionPrompt: text,
   thinkTags: flag,
   images: flag,
   files: flag,

@@ -189,6 +189,43 @@ test("a cut stream is an error and no completion", async () => {
   }
 });
 
+test("a model for conversations continues a text only where the config says how, and each loss is told", async () => {
+  const chat = startUpstream(() =>
+    json({
+      ...{ id: "c", object: "chat.completion", created: 1, model: "m", usage: COUNTS },
+      choices: [{ index: 0, message: { role: "assistant", content: "goes on" }, finish_reason: "length" }],
+    }),
+  );
+  const host = { baseUrl: chat.url, models: ["m"], speaks: "chat-completions" };
+  const other = await startGateway({
+    config: {
+      ...{ admin: "off", state: "none" },
+      providers: { chat: { ...host, traits: { completionPrompt: "Continue." } }, plain: host },
+    },
+  });
+  try {
+    const asked = { prompt: "Once", suffix: "end", max_tokens: 5 };
+    const client = openaiClient(other.url);
+    const { data, response } = await client.completions.create({ model: "chat/m", ...asked }).withResponse();
+    expect([data.choices[0]!.text, data.choices[0]!.finish_reason]).toEqual(["goes on", "length"]);
+    const warnings = response.headers.get("x-weir-warnings")!;
+    expect(warnings.split(", ").toSorted()).toEqual(["converted:prompt", "dropped:suffix"]);
+    expect(bodyOf(chat.requests.at(-1)!)["messages"]).toEqual([
+      { role: "system", content: "Continue." },
+      { role: "user", content: "Once" },
+    ]);
+    const error = await seeError(() => client.completions.create({ model: "plain/m", ...asked }));
+    expect(error.status).toBe(404);
+    const logprobs = await seeError(() =>
+      client.completions.create({ model: "chat/m", prompt: "a", logprobs: 1 }),
+    );
+    expect([logprobs.status, logprobs.param]).toEqual([400, "logprobs"]);
+  } finally {
+    await other.stop();
+    chat.stop();
+  }
+});
+
 test("the mock answers completions, streamed and not", async () => {
   const client = openaiClient(gateway.url);
   const { choices, usage } = await client.completions.create({ model: "mock/echo", prompt: "hello you" });

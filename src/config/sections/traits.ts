@@ -68,6 +68,13 @@ const members = {
         "Whether requests must, may or must not contain the reasoning of earlier turns. Default `forbidden`.",
     }),
   ),
+  completionPrompt: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        "A system text with which models for conversations answer `POST /v1/completions`, such as `Continue the text. Write nothing else.` Default: they are not asked for completions. Each thing that is lost is in `x-weir-warnings`.",
+    }),
+  ),
   thinkTags: flag("Sends reasoning between `<think>` tags at the beginning of the text. Default false."),
   hidesReasoning: flag("The provider charges for reasoning that its answers do not contain. Default false."),
   maxStop: Type.Optional(

@@ -20,7 +20,12 @@ export function reportUncarried(
   carried: Carried,
   { reportLoss }: Pick<CodecContext, "reportLoss">,
 ): void {
-  const { user, turns } = request;
+  const { user, turns, completion } = request;
+  if (completion) {
+    reportLoss("converted", fieldPath(request, "turns"), "a model for conversations continues the text");
+    if (completion.suffix)
+      reportLoss("dropped", "suffix", "a model for conversations gets no text behind its answer");
+  }
   if (user !== undefined && !carried.user) reportLoss("dropped", fieldPath(request, "user"), NOTE);
   const named = carried.names ? undefined : turns.find(({ name }) => name !== undefined);
   if (named) reportLoss("dropped", `${turnPath(named, request)}.name`, NOTE);

@@ -5,6 +5,8 @@ import { kindTarget } from "./kind-target.ts";
 import type { Rule } from "./rules.ts";
 import type { SpokenFormats } from "./spoken-formats.ts";
 
+const COMPLETION = "completion";
+
 interface Asked {
   /** `generate`, `embed`, or the id of a kind. */
   readonly operation: string;
@@ -25,5 +27,9 @@ export function targetFor(
   const { operation, format, model, prefix } = asked;
   if (operation === "embed") return embedTarget(rule, deployment, model, format, prefix);
   if (operation === "generate") return formats.target(rule, deployment, model, format, prefix);
-  return kindTarget(rule, deployment, model, asked, prefix);
+  const target = kindTarget(rule, deployment, model, asked, prefix);
+  if (target ?? operation !== COMPLETION) return target;
+  // Only where the operator says so, by the text that asks for it.
+  const emulating = formats.target(rule, deployment, model, format, prefix);
+  return (emulating?.traits ?? rule.provider.traits)?.completionPrompt === undefined ? undefined : emulating;
 }

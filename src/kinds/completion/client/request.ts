@@ -1,5 +1,5 @@
 /** Decodes requests for text completions. */
-import type { ChatRequest, FieldPaths } from "../../../core/chat.ts";
+import type { ChatRequest, FieldPaths, Turn } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
@@ -21,24 +21,29 @@ const PATHS: FieldPaths = {
 };
 
 /** @throws GatewayError for prompts that only a provider of the same format can take */
-export function decodeRequest(body: JsonObject, _context: CodecContext): ChatRequest {
+export function decodeRequest(body: JsonObject, context: CodecContext): ChatRequest {
   const options = body.stream_options;
   const includeUsage = isObject(options) && options.include_usage === true;
-  return { ...canonical(body, FORMAT), style: { includeUsage } };
+  return { ...canonical(body, FORMAT, context), style: { includeUsage } };
 }
 
-export function decodeFimRequest(body: JsonObject, _context: CodecContext): ChatRequest {
+export function decodeFimRequest(body: JsonObject, context: CodecContext): ChatRequest {
   // Mistral ends every stream with its counts.
-  return { ...canonical(body, FIM), style: { includeUsage: true } };
+  return { ...canonical(body, FIM, context), style: { includeUsage: true } };
 }
 
-function canonical(body: JsonObject, format: string): Omit<ChatRequest, "style"> {
+function canonical(body: JsonObject, format: string, { target }: CodecContext): Omit<ChatRequest, "style"> {
+  const { completionPrompt } = target.traits;
   const { suffix, max_tokens: maxTokens, temperature, top_p: topP, user } = body;
   const text = promptOf(body.prompt);
   const extra = Object.entries(body).filter(([name, value]) => !CANONICAL.has(name) && value !== null);
   return {
     model: body.model as string,
-    turns: [{ role: "user", blocks: [{ type: "text", text, path: "prompt" }], path: "prompt" }],
+    turns: [
+      // For models for conversations; others get the prompt alone.
+      ...(completionPrompt === undefined ? [] : [systemTurn(completionPrompt)]),
+      { role: "user", blocks: [{ type: "text", text, path: "prompt" }], path: "prompt" },
+    ],
     completion: { prompt: text, ...(typeof suffix === "string" && { suffix }) },
     tools: [],
     stop: typeof body.stop === "string" ? [body.stop] : ((body.stop ?? []) as string[]),
@@ -51,6 +56,10 @@ function canonical(body: JsonObject, format: string): Omit<ChatRequest, "style">
     ownFields: { [format]: OWN_FIELDS },
     paths: PATHS,
   };
+}
+
+function systemTurn(text: string): Turn {
+  return { role: "system", blocks: [{ type: "text", text }] };
 }
 
 function promptOf(prompt: Json | undefined): string {

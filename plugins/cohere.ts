@@ -21,6 +21,11 @@ export default definePlugin({
       // The endpoint in OpenAI's dialect takes no word for what the vectors are for.
       embeds: { "cohere-embed": "/v2/embed" },
       does: { rerank: { "cohere-rerank": "/v2/rerank" } },
+      modelDoes: [
+        { models: ["rerank-*"], does: ["rerank"] },
+        { models: ["embed-*"], does: ["embedding"] },
+        { models: ["command-*"], does: ["chat"] },
+      ],
       // The second one is the variable of Cohere's own SDK.
       credentials: [["COHERE_API_KEY"], ["CO_API_KEY"]],
       traits: { parallelToolCalls: false, forcedToolChoice: false, maxStop: 5 },

@@ -13,6 +13,8 @@ export default definePlugin({
       traits: { files: true, topK: true, countTokens: true },
       // Thoughts are summaries at most, and only where the request wants them.
       modelTraits: HIDDEN.google,
+      // The facts name only what else they give: the format carries it beside text.
+      modelDoes: [{ models: ["gemini-*-image*", "gemini-*-tts*"], does: ["chat"] }],
       catalog: [
         "gemini-3.6-flash",
         "gemini-3.5-flash",

@@ -65,6 +65,10 @@ export default definePlugin({
           "mistral-chat-moderations": "/chat/moderations",
         },
       },
+      modelDoes: [
+        { models: ["mistral-moderation-*"], does: ["moderation"] },
+        { models: ["mistral-embed*", "codestral-embed*"], does: ["embedding"] },
+      ],
       embeds: {
         embeddings: {
           path: "/embeddings",

@@ -1,6 +1,9 @@
 import { chatCompletions, definePlugin } from "weir";
 import { HIDDEN } from "./shared/hidden-reasoning.ts";
 
+/** They take no messages. */
+const COMPLETING = ["gpt-3.5-turbo-instruct*", "babbage-*", "davinci-*", "ft:babbage-*", "ft:davinci-*"];
+
 export default definePlugin({
   name: "openai",
   providers: [
@@ -35,12 +38,17 @@ export default definePlugin({
         completion: {
           completions: {
             path: "/completions",
-            models: ["gpt-3.5-turbo-instruct*", "babbage-*", "davinci-*", "ft:babbage-*", "ft:davinci-*"],
+            models: COMPLETING,
           },
         },
         moderation: { moderations: "/moderations" },
         decision: { decisions: "/decisions" },
       },
+      modelDoes: [
+        { models: COMPLETING, does: ["completion"] },
+        { models: ["omni-moderation-*", "text-moderation-*"], does: ["moderation"] },
+        { models: ["text-embedding-*"], does: ["embedding"] },
+      ],
       traits: {
         storesAnswers: true,
         compacts: true,

@@ -1,5 +1,12 @@
 /** Gemini, Claude and other models in a project of Google Cloud. */
-import { chatCompletions, definePlugin, isObject, type JsonObject, type TokenCounting } from "weir";
+import {
+  chatCompletions,
+  definePlugin,
+  isObject,
+  type JsonObject,
+  type ModelDoes,
+  type TokenCounting,
+} from "weir";
 import { dropCacheScopes, dropTags } from "./shared/claude-betas.ts";
 import { HIDDEN, HIDDEN_RESOLD } from "./shared/hidden-reasoning.ts";
 import { versionMember } from "./shared/claude-version.ts";
@@ -32,6 +39,9 @@ const COUNTING: TokenCounting = {
   },
   read: ({ totalTokens }) => (typeof totalTokens === "number" ? totalTokens : undefined),
 };
+
+/** The facts name only what else they give: the format carries it beside text. */
+const modelDoes: readonly ModelDoes[] = [{ models: ["gemini-*-image*", "gemini-*-tts*"], does: ["chat"] }];
 
 export default definePlugin({
   name: "vertex",
@@ -84,6 +94,7 @@ export default definePlugin({
       },
       traits,
       modelTraits: HIDDEN.google,
+      modelDoes,
       catalog: ["claude-opus-4-8", "claude-sonnet-5", "claude-haiku-4-5", ...GEMINI, "gemini-embedding-001"],
     },
     {
@@ -101,6 +112,7 @@ export default definePlugin({
       },
       traits,
       modelTraits: HIDDEN.google,
+      modelDoes,
       catalog: GEMINI,
     },
     chatCompletions({

@@ -19,6 +19,10 @@ export default definePlugin({
         },
       },
       does: { rerank: { "voyage-rerank": "/rerank" } },
+      modelDoes: [
+        { models: ["rerank-*"], does: ["rerank"] },
+        { models: ["voyage-*"], does: ["embedding"] },
+      ],
       catalog: ["voyage-4", "voyage-3.5", "voyage-3.5-lite", "rerank-2.5"],
     },
   ],

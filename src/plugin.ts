@@ -95,7 +95,7 @@ export type {
   EmbedUsage,
 } from "./core/embed.ts";
 export type { DecisionAnswer, DecisionRequest, DecisionResult, Question } from "./core/decision.ts";
-export type { Does, KindProgram } from "./core/does.ts";
+export type { Does, KindProgram, ModelDoes, Task } from "./core/does.ts";
 export type { KindAnswer, KindEndpoint, KindEndpoints, KindRequest, KindUsage } from "./core/kind.ts";
 export type {
   ModerationAnswer,

@@ -7,7 +7,7 @@ import { countTokens } from "./tokens.ts";
 /** `mock/decision` decides; the models that fail, fail here, too. */
 export async function decision(request: DecisionRequest, call: CallView): Promise<DecisionAnswer> {
   const model = call.target?.model ?? request.model;
-  await behaveFor("decision", "decides nothing; mock/decision does", model, call);
+  await behaveFor(model, call);
   const input = JSON.stringify(request.input);
   return {
     answers: request.questions.map((question) => decide(question, input)),

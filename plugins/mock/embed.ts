@@ -19,7 +19,7 @@ const PIECE_WEIGHT = 0.5;
 /** `mock/embed` embeds; the models that fail, fail here, too. */
 export async function embed(request: EmbedRequest, call: CallView): Promise<EmbedAnswer> {
   const model = call.target?.model ?? request.model;
-  await behaveFor("embed", "embeds no texts; mock/embed does", model, call);
+  await behaveFor(model, call);
   const { inputs, dimensions = DIMENSIONS } = request;
   if (dimensions > MAX_DIMENSIONS)
     throw invalidRequest(

@@ -97,14 +97,6 @@ export function failTooLong(): GatewayError {
   );
 }
 
-/** Returns the error of the model that embeds for a request for text, and that of the others for embeddings. */
-export function failToServe(what: string): GatewayError {
-  return new GatewayError("not-found", `This model of the mock ${what}.`, {
-    code: "model_not_found",
-    param: "model",
-  });
-}
-
 /** Returns the error for a stream event that weir cannot read. */
 export function failGarbled(): GatewayError {
   return new GatewayError("upstream", "The mock sent a stream event that is not a JSON object.", {

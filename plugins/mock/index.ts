@@ -10,7 +10,7 @@ import { decision } from "./decision.ts";
 import { embed } from "./embed.ts";
 import { moderation } from "./moderation.ts";
 import { rerank } from "./rerank.ts";
-import { findBehaviour, mockModels } from "./models.ts";
+import { findBehaviour, mockDoes, mockModels } from "./models.ts";
 import { playAnswer } from "./play.ts";
 import { makeId, seedOf } from "./seed.ts";
 import { wait, waitForAbort } from "./wait.ts";
@@ -43,6 +43,7 @@ export const mock = definePlugin({
       generate,
       embed,
       does: { completion: true, rerank, moderation, decision },
+      modelDoes: mockDoes,
       catalog: mockModels.map((model) => model.example ?? model.name),
     },
   ],

@@ -1,5 +1,5 @@
 /** The mock's models, with descriptions and behaviour. */
-import { GatewayError } from "weir";
+import { GatewayError, type ModelDoes, type Task } from "weir";
 import type { Recipe } from "./answer.ts";
 import {
   FAULT_STATUSES,
@@ -10,7 +10,6 @@ import {
   failPlainly,
   failSometimes,
   failTooLong,
-  failToServe,
   failWithPage,
   failWithStatus,
 } from "./faults.ts";
@@ -29,8 +28,6 @@ export interface Behaviour {
   fail?: Error;
   /** Sends nothing until the call is aborted. */
   silent?: boolean;
-  /** Does this alone, and answers no requests for text. */
-  only?: "embed" | "rerank" | "moderation" | "decision";
   /** Stops the answer after this number of tokens, or half of them: throws the error, or stalls without one. */
   breakOff?: { after: number | "half"; error?: Error };
 }
@@ -41,6 +38,8 @@ export interface MockModel {
   description: string;
   /** Name for the list of models if `name` has a parameter. */
   example?: string;
+  /** What it does; `all`: every request gets its behaviour. Default: it generates text. */
+  does?: Task | "all";
   /** Whether the parameter is allowed. Default: 0 to 600,000. */
   allows?(parameter: number): boolean;
   behave(parameter: number): Behaviour;
@@ -98,38 +97,41 @@ export const mockModels: readonly MockModel[] = [
     name: "slow-start-<ms>",
     example: "slow-start-2000",
     description: "Waits `<ms>` milliseconds before the answer begins.",
+    does: "all",
     behave: (startAfter) => ({ startAfter }),
   },
   {
     name: "embed",
     description:
       "Embeds texts (`POST /v1/embeddings`): similar texts get similar vectors, of 256 numbers by default.",
-    behave: () => ({ only: "embed", fail: failToServe("only embeds; send it to POST /v1/embeddings") }),
+    does: "embedding",
+    behave: () => ({}),
   },
   {
     name: "rerank",
     description: "Ranks documents (`POST /v1/rerank`, `/v2/rerank`, `/v1/score`) by the words of the query.",
-    behave: () => ({ only: "rerank", fail: failToServe("only reranks; send it to POST /v1/rerank") }),
+    does: "rerank",
+    behave: () => ({}),
   },
   {
     name: "moderation",
     description:
       "Judges texts (`POST /v1/moderations`) by words: a text with `violence` is violent, and so on.",
-    behave: () => ({
-      only: "moderation",
-      fail: failToServe("only judges; send it to POST /v1/moderations"),
-    }),
+    does: "moderation",
+    behave: () => ({}),
   },
   {
     name: "decision",
     description: "Decides questions (`POST /v1/decisions`) by the words of the input.",
-    behave: () => ({ only: "decision", fail: failToServe("only decides; send it to POST /v1/decisions") }),
+    does: "decision",
+    behave: () => ({}),
   },
   {
     name: "error-<status>",
     example: "error-429",
     description: `Fails like a provider that answers with this status: ${FAULT_STATUSES.join(", ")}.`,
     allows: (status) => FAULT_STATUSES.includes(status),
+    does: "all",
     behave: (status) => ({ fail: failWithStatus(status) }),
   },
   {
@@ -137,6 +139,7 @@ export const mockModels: readonly MockModel[] = [
     example: "html-500",
     description: "Fails like a proxy that answers with an HTML page: 500, 502, 503, 504 or 529.",
     allows: (status) => status >= 500 && FAULT_STATUSES.includes(status),
+    does: "all",
     behave: (status) => ({ fail: failWithPage(status) }),
   },
   {
@@ -144,11 +147,13 @@ export const mockModels: readonly MockModel[] = [
     example: "rate-limited-5",
     description: "Fails with 429 and this number of seconds in retry-after.",
     allows: (seconds) => seconds <= 3_600,
+    does: "all",
     behave: (seconds) => ({ fail: failLimited(seconds) }),
   },
   {
     name: "context-length",
     description: "Fails because the prompt is too long, in the wording that clients recognise.",
+    does: "all",
     behave: () => ({ fail: failTooLong() }),
   },
   {
@@ -161,9 +166,10 @@ export const mockModels: readonly MockModel[] = [
     example: "flaky-30",
     description: "Fails with 503 in this share of calls, spread evenly, and answers the others.",
     allows: (percent) => percent <= 100,
+    does: "all",
     behave: (percent) => ({ fail: failSometimes(percent) }),
   },
-  { name: "stall", description: "Never answers.", behave: () => ({ silent: true }) },
+  { name: "stall", description: "Never answers.", does: "all", behave: () => ({ silent: true }) },
   {
     name: "stall-after-<tokens>",
     example: "stall-after-3",
@@ -195,9 +201,20 @@ export const mockModels: readonly MockModel[] = [
   {
     name: "throw",
     description: "Throws an unexpected error, whose text must not reach the client.",
+    does: "all",
     behave: () => ({ fail: failPlainly() }),
   },
 ];
+
+const GENERATING: readonly Task[] = ["chat", "completion"];
+
+/** What the models do that do not have their behaviour everywhere; `mock` is the one behind the bare name. */
+export const mockDoes: readonly ModelDoes[] = [{ name: "mock" } as const, ...mockModels].flatMap(
+  ({ name, does }: Pick<MockModel, "name" | "does">) =>
+    does === "all"
+      ? []
+      : { models: [name.replace(/<[a-z]+>/, "*")], does: does === undefined ? GENERATING : [does] },
+);
 
 const patterns = mockModels.map((model) => ({
   model,

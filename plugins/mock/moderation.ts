@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<string, RegExp>> = {
 /** `mock/moderation` judges; the models that fail, fail here, too. */
 export async function moderation(request: ModerationRequest, call: CallView): Promise<ModerationAnswer> {
   const model = call.target?.model ?? request.model;
-  await behaveFor("moderation", "judges no texts; mock/moderation does", model, call);
+  await behaveFor(model, call);
   const texts = request.inputs.map((input) => input.texts.join("\n"));
   return {
     results: request.inputs.map((input, index) => judge(texts[index]!, input.images.length > 0)),

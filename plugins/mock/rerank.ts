@@ -7,7 +7,7 @@ import { countTokens } from "./tokens.ts";
 /** `mock/rerank` ranks; the models that fail, fail here, too. */
 export async function rerank(request: RerankRequest, call: CallView): Promise<RerankAnswer> {
   const model = call.target?.model ?? request.model;
-  await behaveFor("rerank", "ranks no documents; mock/rerank does", model, call);
+  await behaveFor(model, call);
   const { query, pairs, documents } = request;
   const texts = documents.map(({ text = "" }) => text);
   const scores = texts.map((text, index) => ({ index, score: nearness(pairs?.[index] ?? query, text) }));

@@ -8,6 +8,7 @@ import type { Strategy } from "../core/settings.ts";
 import { editsCalls } from "../gateway/plugins/edits-calls.ts";
 import { describePlan, type PlannedTarget } from "../gateway/routing/plan.ts";
 import type { Registry } from "../gateway/routing/registry.ts";
+import { operationOf, taskOfOperation } from "../gateway/routing/tasks.ts";
 import { type Command, CONFIG_FLAGS, configOptions, type Context, JSON_FLAG } from "./command.ts";
 import { brief, factRows } from "./model-facts.ts";
 import { missingFormats } from "./reach.ts";
@@ -47,24 +48,32 @@ async function noteMissingFormats(registry: Registry, name: string, env: Context
   );
 }
 
-const MODEL_HEAD = ["model", "provider", "context window", "a million tokens", ""];
+const MODEL_HEAD = ["model", "provider", "does", "context window", "a million tokens", ""];
 
 function list(registry: Registry, listed: readonly ListedModel[], { flags, print }: Context): number {
   const providers = registry.providers.map(({ name, patterns }) => ({ name, patterns }));
-  const models = listed.map(({ id, provider, facts }) => ({ id, provider, ...(facts && { facts }) }));
+  const models = listed.map(({ id, provider, does, facts }) => ({
+    id,
+    provider,
+    does,
+    ...(facts && { facts }),
+  }));
   if (flags["--json"]) {
     print(JSON.stringify({ providers, models }, null, 2));
     return 0;
   }
   print(table(providers.map(({ name, patterns }) => [name, patterns.join(" ")])));
   print("");
-  print(table([MODEL_HEAD, ...models.map(({ id, provider, facts }) => [id, provider, ...brief(facts)])]));
+  const rows = models.map(({ id, provider, does, facts }) => [id, provider, does.join(" "), ...brief(facts)]);
+  print(table([MODEL_HEAD, ...rows]));
   return 0;
 }
 
-/** Who serves a name: for each client format, then all targets in routing order, then all candidates. */
+/** Who serves a name: for each client format or other task, then all targets in routing order, then all candidates. */
 interface Explained {
   name: string;
+  does: readonly string[];
+  /** `client`: the format of the client; what else the model does has the dialect of the provider, or is the task itself. */
   served: { client: string; provider: string; model: string; lane: string; url: string; reason: string }[];
   plan: PlannedTarget[];
   /** The order of targets of one priority; absent: weight. */
@@ -74,22 +83,47 @@ interface Explained {
 }
 
 /** @throws GatewayError when no provider serves the name */
-function lookUp(registry: Registry, name: string, plugins: Assembled["plugins"]): Explained {
+function lookUp(
+  registry: Registry,
+  name: string,
+  model: ListedModel | undefined,
+  plugins: Assembled["plugins"],
+): Explained {
   const editing = plugins.filter(({ plugin }) => plugin.hooks && editsCalls(plugin.hooks));
-  const names = editing.map(({ plugin }) => plugin.name).join(", ");
-  const formats = [...registry.formats.values()].filter((format) => format.client);
-  const served = formats.map((format) => {
-    const { provider, model, lane: spoken, url, reason: why } = registry.resolve(name, format.id);
-    const isEdited = spoken === "native" && editing.length > 0;
-    const lane = isEdited ? "translated" : spoken;
-    const reason = isEdited ? `${why}; translated for the hooks of ${names}` : why;
-    return { client: format.id, provider: provider.name, model, lane, url, reason };
-  });
   const hooks = editing.flatMap(({ plugin }) => plugin.hooks ?? []);
-  const plan = describePlan(registry.plan(name, formats[0]!.id), hooks);
+  const formats = [...registry.formats.values()].filter(({ client, kind }) => client && !kind);
+  const does = model?.does ?? [];
+  const others = does.flatMap((task) => (task === "chat" ? [] : operationOf(task)));
+  const answers = others.length < does.length || does.length === 0;
+  const served = [
+    ...(answers ? formats.map((format) => servedTo(registry, name, format.id, editing)) : []),
+    ...others.map((operation) => servedBeside(registry, name, operation)),
+  ];
+  const plan = answers
+    ? describePlan(registry.plan(name, formats[0]!.id), hooks)
+    : describePlan(registry.plan(name, "", others[0]), []);
   const routing = registry.strategyOf(name);
   const candidates = registry.explain(name);
-  return { name, served, plan, ...(routing !== "weight" && { routing }), candidates };
+  return { name, does, served, plan, ...(routing !== "weight" && { routing }), candidates };
+}
+
+type Row = Explained["served"][number];
+
+function servedTo(registry: Registry, name: string, format: string, editing: Assembled["plugins"]): Row {
+  const { provider, model, lane: spoken, url, reason: why } = registry.resolve(name, format);
+  const isEdited = spoken === "native" && editing.length > 0;
+  const lane = isEdited ? "translated" : spoken;
+  const names = editing.map(({ plugin }) => plugin.name).join(", ");
+  const reason = isEdited ? `${why}; translated for the hooks of ${names}` : why;
+  return { client: format, provider: provider.name, model, lane, url, reason };
+}
+
+/** The row of what is no generated text: clients of the provider's own dialect have the native lane. */
+function servedBeside(registry: Registry, name: string, operation: string): Row {
+  const find = (dialect: string) => registry.plan(name, dialect, operation).choices[0]!.target;
+  const { format } = find("");
+  const { provider, model, lane, url, reason } = find(format);
+  return { client: format || taskOfOperation(operation), provider: provider.name, model, lane, url, reason };
 }
 
 function explain(
@@ -100,7 +134,7 @@ function explain(
 ): number {
   try {
     const explained: Explained = {
-      ...lookUp(registry, name, plugins),
+      ...lookUp(registry, name, model, plugins),
       ...(model?.facts && { facts: model.facts }),
     };
     print(flags["--json"] ? JSON.stringify(explained, null, 2) : describe(explained));
@@ -112,7 +146,7 @@ function explain(
   }
 }
 
-function describe({ served, plan, routing = "weight", facts, candidates }: Explained): string {
+function describe({ does, served, plan, routing = "weight", facts, candidates }: Explained): string {
   const rows = served.map(({ client, provider, model, lane, url, reason }) => [
     client,
     `${provider}/${model}`,
@@ -121,7 +155,8 @@ function describe({ served, plan, routing = "weight", facts, candidates }: Expla
     reason,
   ]);
   const parts = [table([["client", "served by", "lane", "at", "because"], ...rows])];
-  if (facts) parts.push("\nwhat is known of it", table(factRows(facts), "  "));
+  const known = [...(does.length > 0 ? [["does", does.join(", ")]] : []), ...(facts ? factRows(facts) : [])];
+  if (known.length > 0) parts.push("\nwhat is known of it", table(known, "  "));
   if (plan.length > 1)
     parts.push(
       routing === "weight"

@@ -28,6 +28,16 @@ export interface Does {
 /** Ids of kinds. */
 export type KindId = keyof Does;
 
+/** What a model does, as lists of models name it: a kind, or `chat` for text generated from a conversation. */
+export type Task = "chat" | "embedding" | KindId;
+
+/** What some models of a provider do. */
+export interface ModelDoes {
+  /** Globs over the provider's names of the models. */
+  models: readonly string[];
+  does: readonly Task[];
+}
+
 /** The endpoints of a kind, or the program, at a provider whose plugin was checked. */
 export type ServedKind = KindEndpoints | KindProgram<KindRequest, KindAnswer> | true;
 

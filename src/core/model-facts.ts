@@ -42,6 +42,8 @@ export interface ModelFacts {
   maxOutput?: number;
   input?: readonly Modality[];
   output?: readonly Modality[];
+  /** What the model does, if its output does not show it: `rerank`. */
+  does?: readonly string[];
   abilities?: Readonly<Abilities>;
   /** Names of the request options that the model takes, if the host lists all of them. */
   options?: readonly string[];

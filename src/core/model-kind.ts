@@ -9,6 +9,7 @@ import type { KindAnswer, KindRequest } from "./kind.ts";
 import type { GatewayError } from "./error.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
+import type { Modality } from "./model-facts.ts";
 import type { RequestSize } from "./request-size.ts";
 import type { TextPlaces } from "./text-places.ts";
 
@@ -22,6 +23,12 @@ export interface ModelKind<
   lacks: string;
   /** The model of the mock that stands in for one of a vendor. */
   mock: string;
+  /**
+   * Content that models of the kind give: one that is known to give none of it is not of the kind. Empty: they give none, and
+   * do nothing else. Absent: facts about content say nothing about the kind.
+   */
+  gives?: readonly Modality[];
+  /** Errors name the path of the first one. */
   routes: readonly KindRoute<Request, Answer>[];
   dialects: readonly KindDialect<Request, Answer>[];
   /** The size of a request for a program. */

@@ -43,6 +43,8 @@ export interface ListedModel {
   provider: string;
   /** The provider's own name of it; absent for a route to several models. */
   model?: string;
+  /** What weir sends to it: `chat`, `embedding`, `rerank` and other kinds; for a route, what one of its models does. */
+  does: readonly string[];
   /** The {@link ModelMembers.samples} that reach it, by the format of the client; a format is absent if that is not known. */
   carried?: Readonly<Record<string, readonly string[]>>;
   /** Known facts about it. */

@@ -2,7 +2,7 @@
 import type { CallView } from "./call-view.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { CredentialSet } from "./credential.ts";
-import type { Does } from "./does.ts";
+import type { Does, ModelDoes } from "./does.ts";
 import type { EmbedAnswer, EmbedEndpoint, EmbedRequest } from "./embed.ts";
 import type { SpokenPath, Variable } from "./endpoint.ts";
 import type { Refusable } from "./error.ts";
@@ -35,6 +35,11 @@ export interface Provider {
    * (`{ rerank: { "cohere-rerank": "/v2/rerank" } }`), a program a function.
    */
   does?: Does;
+  /**
+   * What some models do, where it is less than the provider does; the first entry that names a model counts. weir refuses such a
+   * model other requests. A model that no entry names may do all that the provider does.
+   */
+  modelDoes?: readonly ModelDoes[];
   /**
    * Format of translated calls at the vendor's own base URL, if it is not the first of `speaks`. weir falls back to the others
    * if a host lacks its path.

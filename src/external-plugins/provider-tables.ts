@@ -2,7 +2,7 @@
 import type { CredentialSource } from "../core/credential.ts";
 import type { EmbedEndpoint } from "../core/embed.ts";
 import type { Variable } from "../core/endpoint.ts";
-import type { Does } from "../core/does.ts";
+import type { Does, ModelDoes } from "../core/does.ts";
 import type { Framing } from "../core/frame.ts";
 import { isObject } from "../core/json.ts";
 import type { KindEndpoint } from "../core/kind.ts";
@@ -157,12 +157,15 @@ const DOES: Table<Does> = {
   decision: kindServed,
 };
 
+const MODEL_DOES: Table<ModelDoes> = { models: required(patterns), does: required(texts) };
+
 export const PROVIDER: Table<Provider> = {
   name: required(text),
   models: patterns,
   speaks: paths,
   embeds,
   does: group("its does", DOES),
+  modelDoes: listOf("its modelDoes", "models", MODEL_DOES),
   prefers: text,
   variables: mapOf("variables", VARIABLE),
   baseUrl,

@@ -43,7 +43,14 @@ function anyObject() {
 
 /** The schemas of a model and of the list. @param parts those of the members that clients of each format read */
 export function modelSchemas(parts: readonly JsonObject[]): { Model: TSchema; ModelList: TSchema } {
-  const Model = Type.Intersect([open({ id: Type.String() }), ...parts.map((part) => Type.Unsafe(part))], {
+  const own = open({
+    id: Type.String(),
+    does: Type.Array(Type.String(), {
+      description:
+        "What weir sends to the model: `chat`, `embedding`, `rerank`, `moderation`. Empty: nothing that weir serves. Of a model about which nothing is known, all that its provider does; of a route, what one of its models does.",
+    }),
+  });
+  const Model = Type.Intersect([own, ...parts.map((part) => Type.Unsafe(part))], {
     title: "Model",
     description:
       "One model, with the members that the SDKs of several vendors read, OpenRouter's list among them.",

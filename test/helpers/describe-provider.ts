@@ -5,6 +5,8 @@ import type { Json, JsonObject } from "../../src/core/json.ts";
 import type { Provider } from "../../src/core/provider.ts";
 import { variableName } from "../../src/core/settings.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
+import { tasksOf } from "../../src/gateway/routing/tasks.ts";
+import { kinds } from "../../src/kinds/index.ts";
 import { createExplainer, type Explainer } from "./explainer.ts";
 import { fixturesOf } from "./fixtures.ts";
 import { isNamed, stepsOf } from "./json-path.ts";
@@ -20,6 +22,12 @@ const KEY = "canary-0123456789abcdef";
 /** Nobody listens there, and nothing is sent. */
 const NOWHERE = "http://127.0.0.1:9/v1";
 const CLIENTS = ["chat-completions", "messages"];
+const KINDS = new Map(kinds.map((kind) => [kind.id as string, kind]));
+/** What a request of a kind has beside the model. */
+const ASKED: Readonly<Record<string, JsonObject>> = {
+  rerank: { query: "hi", documents: ["hi", "ho"] },
+  moderation: { input: "hi" },
+};
 
 export function describeProvider(provider: Provider, options: ProviderOptions = {}): void {
   const { name, speaks, embeds, catalog = [], models = [] } = provider;
@@ -45,6 +53,12 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
     }
 
     const embedded = (model: string) => served("embeddings", { model, input: ["hi"] });
+    const askedFor = (model: string) => {
+      const [task] = tasksOf(provider, model.replace(`${name}/`, ""), KINDS).does;
+      if (task === "chat") return served("chat-completions", plainRequest(model));
+      if (task === "embedding") return embedded(model);
+      return served(KINDS.get(task!)!.routes[0]!.path, { model, ...ASKED[task!] });
+    };
 
     test("has environment variables that begin with its name", () => {
       // Two versions of one API share a key: `azure` and `azure-dated`.
@@ -72,9 +86,7 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
     test("serves every model that it lists, and every name that its patterns match", async () => {
       const matching = models.map((pattern) => pattern.replaceAll("*", "some-model"));
       for (const model of [...named, ...matching]) {
-        const { served_by } = await (generates
-          ? served("chat-completions", plainRequest(model))
-          : embedded(model));
+        const { served_by } = await askedFor(model);
         expect([model, served_by.provider]).toEqual([model, name]);
         if (model.startsWith(`${name}/`)) expect(served_by.model).toBe(model.slice(name.length + 1));
       }
@@ -90,10 +102,13 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
       });
 
     if (!generates) return;
+    const chats = named.filter((model) =>
+      tasksOf(provider, model.replace(`${name}/`, ""), KINDS).does.includes("chat"),
+    );
 
     for (const format of CLIENTS)
       test(`serves ${format} clients in a format that it speaks, in their own if it can`, async () => {
-        const { served_by, request } = await served(format, plainRequest(named[0]!));
+        const { served_by, request } = await served(format, plainRequest(chats[0]!));
         if (!speaks) return expect([served_by.lane, request]).toEqual(["generated", null]);
         const isOwn = formats.includes(format);
         expect(served_by.lane).toBe(isOwn ? "native" : "translated");
@@ -105,7 +120,7 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
     for (const format of formats.filter((id) => CLIENTS.includes(id)))
       test(`reports each member of a ${format} request that it removes`, async () => {
         const native: string[] = [];
-        for (const model of named)
+        for (const model of chats)
           if ((await served(format, plainRequest(model))).served_by.lane === "native") native.push(model);
         // A patch may treat every model in its own way.
         for (const [body, about] of requestsOf(format, provider.patch ? native : native.slice(0, 1))) {
@@ -128,7 +143,7 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
         const known = Object.keys(
           explainer.formats.get(format)!.client!.request.schema.properties as JsonObject,
         );
-        for (const [body, about] of requestsOf(format, named.slice(0, 1))) {
+        for (const [body, about] of requestsOf(format, chats.slice(0, 1))) {
           const seen = await explainer.explain(format, body);
           if ("refused" in seen) continue;
           const wrong = seen.sent.losses.filter(({ path }) => !isNamed(path, body, known));
@@ -138,7 +153,7 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
 
     test("shows no credential in what weir explains", async () => {
       for (const format of CLIENTS)
-        expect(JSON.stringify(await served(format, plainRequest(named[0]!)))).not.toContain(KEY);
+        expect(JSON.stringify(await served(format, plainRequest(chats[0]!)))).not.toContain(KEY);
     });
   });
 }

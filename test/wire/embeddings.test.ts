@@ -64,7 +64,9 @@ describe("the mock", () => {
     const error = await seeError(() => openai.embeddings.create({ model: "mock/error-429", input: "hi" }));
     expect([error.class, error.code]).toEqual(["RateLimitError", "rate_limit_exceeded"]);
     const chat = { model: "mock/embed", messages: [{ role: "user" as const, content: "hi" }] };
-    expect((await seeError(() => openai.chat.completions.create(chat))).message).toContain("only embeds");
+    expect((await seeError(() => openai.chat.completions.create(chat))).message).toContain(
+      "send `mock/embed` to POST /v1/embeddings",
+    );
     const wrong = await seeError(() => openai.embeddings.create({ model: "mock/chat", input: "hi" }));
     expect([wrong.status, wrong.message]).toEqual([404, expect.stringContaining("mock/embed")]);
   });
@@ -275,7 +277,7 @@ describe("a provider that cannot serve the request", () => {
     const only = await seeError(() => openaiClient(url).chat.completions.create(chat));
     expect([only.status, only.message]).toEqual([
       404,
-      expect.stringContaining("voyage serves only embeddings"),
+      expect.stringContaining("voyage generates no text with the model `voyage-3.5`"),
     ]);
     const unknown = await askEmbeddings(url, { model: "none/such", input: "hi" });
     expect([unknown.status, unknown.body.error!.param]).toEqual([404, "model"]);

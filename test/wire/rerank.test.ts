@@ -196,7 +196,9 @@ test("a host that does not sort is sorted", async () => {
 test("models of other kinds are refused with what they lack, and a chat model is not asked", async () => {
   const { status, body } = await post("/v1/rerank", { model: "mock/chat", query: "q", documents });
   expect(status).toBe(404);
-  expect(body["message"]).toContain("mock/rerank");
+  expect(body["message"]).toBe(
+    "The provider mock does not rerank documents with the model `mock/chat`, but with `mock/rerank`; send `mock/chat` to POST /v1/chat/completions.",
+  );
   const chat = await post("/v1/chat/completions", {
     model: "xjina/m",
     messages: [{ role: "user", content: "hi" }],

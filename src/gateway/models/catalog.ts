@@ -7,7 +7,8 @@ import { allowedModels, assertModel } from "../access.ts";
 import type { ModelEntry, Registry, ServedModel } from "../routing/registry.ts";
 import { isFitted, traitsFor } from "../routing/spoken-formats.ts";
 import { CarriedOptions } from "./carried.ts";
-import { commonFacts, mergeFacts } from "./join-facts.ts";
+import { knownTasks, tasksOf } from "../routing/tasks.ts";
+import { commonFacts, mergeFacts, withoutTasks } from "./join-facts.ts";
 import { factsOfTraits, withoutRefused } from "./trait-facts.ts";
 
 /** Clients choose the names, so the number of described models is limited. */
@@ -100,18 +101,28 @@ export class ModelCatalog {
   }
 
   #describe({ id, provider }: ModelEntry, book: FactBook): ListedModel {
-    const known = this.#described.get(id);
-    if (known) return known.provider === provider ? known : { ...known, provider };
+    const described = this.#described.get(id);
+    if (described) return described.provider === provider ? described : { ...described, provider };
     const served = this.#registry.servedBy(id);
-    const facts = commonFacts(served.map((one) => this.#factsOf(one, book)));
+    const known = served.map((one) => this.#factsOf(one, book));
+    const facts = withoutTasks(commonFacts(known));
     const model: ListedModel = {
-      ...{ id, provider },
+      ...{ id, provider, does: this.#tasksOf(served, known) },
       ...(served.length === 1 && { model: served[0]!.model }),
       ...this.#carriedTo(served),
       ...(facts && { facts }),
     };
     this.#described.set(id, model);
     return model;
+  }
+
+  /** What one of the models does: a route sends no request to the others. */
+  #tasksOf(served: readonly ServedModel[], facts: readonly (ModelFacts | undefined)[]): readonly string[] {
+    const { kinds } = this.#registry;
+    const each = served.map(({ provider, model }, at) =>
+      knownTasks(tasksOf(provider, model, kinds), facts[at], kinds),
+    );
+    return [...new Set(each.flat())];
   }
 
   /** The options of clients that reach all of the models. */

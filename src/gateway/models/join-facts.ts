@@ -35,6 +35,13 @@ export function commonFacts(models: readonly (ModelFacts | undefined)[]): ModelF
   return Object.keys(common).length > 0 ? common : undefined;
 }
 
+/** The facts beside what a model does, which lists say of every model. */
+export function withoutTasks(facts: ModelFacts | undefined): ModelFacts | undefined {
+  if (!facts?.does) return facts;
+  const { does: _does, ...others } = facts;
+  return Object.keys(others).length > 0 ? others : undefined;
+}
+
 function ofAll<Name extends keyof ModelFacts>(
   name: Name,
   all: readonly ModelFacts[],

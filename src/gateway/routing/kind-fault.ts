@@ -13,7 +13,7 @@ export interface KnownDialects {
 
 /** The first kind, or dialect of one, that weir does not know. @param kinds empty where weir does not check them */
 export function kindFault(
-  { does, speaks = {} }: Provider,
+  { does, speaks = {}, modelDoes = [] }: Provider,
   kinds: KnownDialects["kinds"],
   formats: ReadonlyMap<string, Format>,
 ): string | undefined {
@@ -22,6 +22,9 @@ export function kindFault(
     return `it speaks "${apart}", which is no format of conversations: write does: { ${formats.get(apart)!.kind}: { ${apart}: PATH } }.`;
   if (kinds.size === 0) return undefined;
   const ofFormats = [...formats.values()].filter(({ upstream }) => upstream);
+  const tasks = ["chat", "embedding", ...ofFormats.flatMap(({ kind }) => kind ?? []), ...kinds.keys()];
+  const odd = modelDoes.flatMap((entry) => entry.does).find((task) => !tasks.includes(task));
+  if (odd !== undefined) return `its modelDoes has "${odd}"; weir knows ${[...new Set(tasks)].join(", ")}.`;
   for (const [id, served] of servedKinds(does)) {
     const own = ofFormats.filter((format) => format.kind === id);
     const known = (kinds.get(id)?.dialects ?? own).map((dialect) => dialect.id);

@@ -12,7 +12,8 @@ import { listModels, type ModelEntry, type ServedModel } from "./list-models.ts"
 import { LiveModels } from "./live-models.ts";
 import type { Candidate, Rule, ServingRule } from "./rules.ts";
 import { candidatesOf, longNameBy, rulesOf } from "./rules.ts";
-import { modelFault, operationFault, servingDeployments } from "./rules.ts";
+import { modelFault, servingDeployments } from "./rules.ts";
+import { taskFault, taskOfOperation, tasksOf } from "./tasks.ts";
 import { type Choice, type Plan, rank } from "./plan.ts";
 import { targetFor } from "./target-for.ts";
 import { isUnconfigured, mockModel, offProviderOf, standIn } from "./stand-in.ts";
@@ -178,7 +179,7 @@ export class Registry {
       if (!substitute)
         throw (
           this.stored?.fault ??
-          new GatewayError("not-found", this.#unserved(model, name, wanted.operation), {
+          new GatewayError("not-found", this.#unserved(model, name, wanted), {
             code: "model_not_found",
             param: "model",
           })
@@ -216,8 +217,9 @@ export class Registry {
   #deployments({ model, weight, priority }: RouteTarget, wanted: Wanted, prefix: string): Choice[] {
     const found = this.#winningRule(model);
     if (!found) return [];
+    const known = { formats: this.#formats, kinds: this.kinds };
     return servingDeployments(found, model).flatMap((deployment) => {
-      const target = targetFor(this.#formats, found.rule, deployment, { ...wanted, model, prefix });
+      const target = targetFor(known, found.rule, deployment, { ...wanted, model, prefix });
       if (!target) return [];
       return {
         target: { ...target, asked: wanted.asked },
@@ -298,12 +300,13 @@ export class Registry {
     return mock && off ? standIn(mock, off, mockModel(operation, this.kinds)) : undefined;
   }
 
-  #unserved(model: string, name: string, operation: Operation): string {
-    const provider = this.servedBy(model)[0]?.provider.name;
-    if (provider === undefined) return this.#unknown(model, name);
-    return (
-      modelFault(this.#winningRule(name), name) ?? operationFault({ provider, model, operation }, this.kinds)
-    );
+  #unserved(asked: string, name: string, { operation, format }: Wanted): string {
+    const [served] = this.servedBy(asked);
+    if (!served) return this.#unknown(asked, name);
+    const fault = modelFault(this.#winningRule(name), name);
+    if (fault !== undefined) return fault;
+    const want = { ...served, name: asked, task: taskOfOperation(operation), dialect: format };
+    return taskFault(want, { formats: this.formats.values(), kinds: this.kinds });
   }
 
   #unknown(model: string, name: string): string {

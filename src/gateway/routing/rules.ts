@@ -3,7 +3,6 @@
  * before other globs, a longer pattern before a shorter one, a plugin file before a built-in plugin, then the order of loading.
  * The config, or the region in a name, may leave only some of its deployments.
  */
-import type { ModelKind } from "../../core/model-kind.ts";
 import type { ActiveProvider, Deployment } from "../../core/provider.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";
 import { matchesModel, ownNamesOf } from "../../core/model-pattern.ts";
@@ -113,20 +112,6 @@ export function modelFault(serving: ServingRule | undefined, name: string): stri
   const faults = serving?.deployments.map((deployment) => faultAt(serving.rule, deployment, name)) ?? [];
   const isServed = faults.length === 0 || faults.includes(undefined);
   return isServed ? undefined : `The model \`${name}\` ${faults[0]}.`;
-}
-
-/** That a provider does not serve an operation. */
-export function operationFault(
-  { provider, model, operation }: { provider: string; model: string; operation: string },
-  kinds: ReadonlyMap<string, ModelKind>,
-): string {
-  const kind = kinds.get(operation);
-  if (kind) return `The provider ${provider} ${kind.lacks} with the model \`${model}\`.`;
-  if (operation === "completion")
-    return `The provider ${provider} completes no prompts with the model \`${model}\`. Send messages to POST /v1/chat/completions, or choose another model.`;
-  return operation === "embed"
-    ? `The provider ${provider} serves no embeddings for the model \`${model}\`.`
-    : `The provider ${provider} serves only embeddings: the model \`${model}\` generates no answers.`;
 }
 
 function faultAt(

@@ -2,8 +2,10 @@
 import type { Deployment, Target } from "../../core/provider.ts";
 import { embedTarget } from "./embed-target.ts";
 import { kindTarget } from "./kind-target.ts";
+import type { ModelKind } from "../../core/model-kind.ts";
 import type { Rule } from "./rules.ts";
 import type { SpokenFormats } from "./spoken-formats.ts";
+import { taskOfOperation, tasksOf } from "./tasks.ts";
 
 const COMPLETION = "completion";
 
@@ -19,16 +21,19 @@ interface Asked {
 
 /** @returns undefined if the provider of the rule does not serve the operation with the model */
 export function targetFor(
-  formats: SpokenFormats,
+  { formats, kinds }: { formats: SpokenFormats; kinds: ReadonlyMap<string, ModelKind> },
   rule: Rule,
   deployment: Deployment,
   asked: Asked,
 ): Target | undefined {
   const { operation, format, model, prefix } = asked;
+  const { does } = tasksOf(rule.provider, rule.pattern.strip(model), kinds);
+  const isDone = does.includes(taskOfOperation(operation));
+  if (!isDone && operation !== COMPLETION) return undefined;
   if (operation === "embed") return embedTarget(rule, deployment, model, format, prefix);
   if (operation === "generate") return formats.target(rule, deployment, model, format, prefix);
-  const target = kindTarget(rule, deployment, model, asked, prefix);
-  if (target ?? operation !== COMPLETION) return target;
+  const target = isDone ? kindTarget(rule, deployment, model, asked, prefix) : undefined;
+  if (target ?? (operation !== COMPLETION || !does.includes("chat"))) return target;
   // Only where the operator says so, by the text that asks for it.
   const emulating = formats.target(rule, deployment, model, format, prefix);
   return (emulating?.traits ?? rule.provider.traits)?.completionPrompt === undefined ? undefined : emulating;

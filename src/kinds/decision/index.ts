@@ -15,6 +15,7 @@ export const decision: ModelKind<DecisionRequest, DecisionAnswer> = {
   id: "decision",
   lacks: "decides nothing",
   mock: "decision",
+  gives: [],
   routes: [decisionRoute],
   dialects: [decisions],
   sizeOf,

@@ -16,6 +16,7 @@ export const moderation: ModelKind<ModerationRequest, ModerationAnswer> = {
   id: "moderation",
   lacks: "judges no texts",
   mock: "moderation",
+  gives: [],
   routes: moderationRoutes,
   dialects: moderationDialects,
   sizeOf: sizeOfInputs,

@@ -11,6 +11,7 @@ export const rerank: ModelKind<RerankRequest, RerankAnswer> = {
   id: "rerank",
   lacks: "does not rerank documents",
   mock: "rerank",
+  gives: [],
   routes: [...rerankRoutes, scoreRoute],
   dialects: rerankDialects,
   sizeOf: sizeByTokens,

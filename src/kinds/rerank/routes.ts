@@ -123,4 +123,4 @@ const shared: Route = {
   places,
 };
 
-export const rerankRoutes: readonly Route[] = [v2, shared];
+export const rerankRoutes: readonly Route[] = [shared, v2];

@@ -16,7 +16,10 @@ const described = new WeakMap<ListedModel, JsonObject>();
 function describeModel(model: ListedModel, members: readonly ModelMembers[]): JsonObject {
   let known = described.get(model);
   if (!known)
-    described.set(model, (known = Object.assign({ id: model.id }, ...members.map(({ of }) => of(model)))));
+    described.set(
+      model,
+      (known = Object.assign({ id: model.id, does: [...model.does] }, ...members.map(({ of }) => of(model)))),
+    );
   return known!;
 }
 

@@ -14,14 +14,21 @@ test.each([
     ["completion", "tools", "vision", "thinking"],
   ],
   [{ abilities: { reasoning: false } }, ["completion", "tools", "vision"]],
-  [{ output: ["embedding"] }, ["embedding"]],
 ] as [ModelFacts, string[]][])("%j means the capabilities %j", (facts, capabilities) => {
-  expect(capabilitiesOf(facts)).toEqual(capabilities);
+  expect(capabilitiesOf({ does: ["chat", "embedding"], facts })).toEqual(capabilities);
+});
+
+test.each([
+  [["embedding"], ["embedding"]],
+  [["rerank"], []],
+])("a model that does %j has the capabilities %j", (does, capabilities) => {
+  expect(capabilitiesOf({ does })).toEqual(capabilities);
 });
 
 test("the digest of a model depends on its name alone, and its date is that of its release", () => {
   const entryOf = (id: string, provider: string, facts?: ModelFacts) =>
-    (tags!.answer([{ id, provider, facts }]) as { models: Record<string, unknown>[] }).models[0]!;
+    (tags!.answer([{ id, provider, does: ["chat"], facts }]) as { models: Record<string, unknown>[] })
+      .models[0]!;
   expect(entryOf("a", "x")["digest"]).toBe(entryOf("a", "y")["digest"]!);
   expect(entryOf("a", "x")["digest"]).not.toBe(entryOf("b", "x")["digest"]!);
   expect(entryOf("a", "x", { created: 1_800_000_000 })["modified_at"]).toBe("2027-01-15T08:00:00.000Z");
@@ -29,7 +36,8 @@ test("the digest of a model depends on its name alone, and its date is that of i
 
 test("the length of the context is where clients look for it, and absent if it is not known", () => {
   const infoOf = (facts?: ModelFacts) =>
-    (show!.answer([{ id: "a", provider: "acme", facts }]) as { model_info: object }).model_info;
+    (show!.answer([{ id: "a", provider: "acme", does: ["chat"], facts }]) as { model_info: object })
+      .model_info;
   expect(infoOf({ contextWindow: 8192 })).toMatchObject({
     "general.architecture": "acme",
     "acme.context_length": 8192,

@@ -21,7 +21,7 @@ const catalog = {
   known: async (id: string) => {
     const day = LAST_DAYS[id];
     const facts: ModelFacts = day === undefined ? {} : { deprecatedOn: day };
-    return { id, provider: "acme", facts };
+    return { id, provider: "acme", does: ["chat"], facts };
   },
 };
 

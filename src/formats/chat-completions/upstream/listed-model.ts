@@ -63,6 +63,7 @@ export function factsIn(entry: JsonObject): ModelFacts | undefined {
     maxOutput: wholeAt(entry, MAX_OUTPUT),
     input: inputOf(entry),
     output: modalitiesIn(at(entry, "architecture.output_modalities")),
+    does: textsIn(entry["does"]),
     abilities: knownAbilities({ ...flagsAt(entry, FLAGS), ...abilitiesIn(entry["supported_parameters"]) }),
     options: optionsIn(entry["supported_parameters"]),
     prices: pricesIn(entry["pricing"]),
@@ -80,6 +81,11 @@ function inputOf(entry: JsonObject): readonly Modality[] | undefined {
   ]);
   if (image === undefined) return undefined;
   return ["text", ...(image ? (["image"] as const) : []), ...(audio ? (["audio"] as const) : [])];
+}
+
+/** What another weir does with the model. */
+function textsIn(list: Json | undefined): readonly string[] | undefined {
+  return Array.isArray(list) && list.every((one) => typeof one === "string") ? list : undefined;
 }
 
 function abilitiesIn(parameters: Json | undefined): Abilities {

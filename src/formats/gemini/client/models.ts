@@ -11,7 +11,7 @@ import { nameIn } from "./address.ts";
 const METHODS = ["generateContent", "streamGenerateContent", "countTokens"];
 const EMBED = "embedContent";
 
-function one({ id, provider, facts = {} }: ListedModel): JsonObject {
+function one({ id, provider, does, facts = {} }: ListedModel): JsonObject {
   const { name = id, contextWindow, maxOutput, abilities } = facts;
   return {
     name: `models/${id}`,
@@ -21,13 +21,15 @@ function one({ id, provider, facts = {} }: ListedModel): JsonObject {
     ...(contextWindow !== undefined && { inputTokenLimit: contextWindow }),
     ...(maxOutput !== undefined && { outputTokenLimit: maxOutput }),
     ...(abilities?.reasoning !== undefined && { thinking: abilities.reasoning }),
-    supportedGenerationMethods: methodsOf(facts),
+    supportedGenerationMethods: methodsOf(does, facts),
   };
 }
 
-function methodsOf({ output }: ModelFacts): string[] {
-  if (!output?.includes("embedding")) return METHODS;
-  return output.length > 1 ? [...METHODS, EMBED] : [EMBED];
+/** A model that may do both embeds only if that is known: clients offer what they find. */
+function methodsOf(does: readonly string[], { output }: ModelFacts): string[] {
+  const answers = does.includes("chat");
+  const embeds = does.includes("embedding") && (!answers || output?.includes("embedding"));
+  return [...(answers ? METHODS : []), ...(embeds ? [EMBED] : [])];
 }
 
 /** All models in one page, unless the client asks for pages. The token of a page is the number of models before it. */

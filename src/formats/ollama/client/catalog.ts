@@ -6,7 +6,6 @@ import { Type } from "@sinclair/typebox";
 import { sha256 } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { LocalOperation } from "../../../core/local-operation.ts";
-import type { ModelFacts } from "../../../core/model-facts.ts";
 import type { ListedModel } from "../../../core/model-listing.ts";
 import { text } from "../../shared/read.ts";
 import { anything, count, open, optional, toJson } from "../../shared/schema.ts";
@@ -36,8 +35,9 @@ function details({ provider, facts = {} }: ListedModel): JsonObject {
 }
 
 /** The abilities that clients may offer. An ability that is not known counts as given: clients hide what is absent, and weir reports losses. */
-export function capabilitiesOf({ input, output, abilities = {} }: ModelFacts): string[] {
-  if (output?.includes("embedding") && !output.includes("text")) return ["embedding"];
+export function capabilitiesOf({ does, facts = {} }: Pick<ListedModel, "does" | "facts">): string[] {
+  if (!does.includes("chat")) return does.filter((task) => task === "embedding");
+  const { input, abilities = {} } = facts;
   return [
     "completion",
     ...(abilities.tools === false ? [] : ["tools"]),
@@ -59,7 +59,7 @@ function listed(model: ListedModel): JsonObject {
     size: 0,
     digest: sha256(model.id),
     details: details(model),
-    capabilities: capabilitiesOf(model.facts ?? {}),
+    capabilities: capabilitiesOf(model),
   };
 }
 
@@ -76,7 +76,7 @@ function shown(model: ListedModel): JsonObject {
       "general.basename": model.id,
       ...(contextWindow !== undefined && { [`${provider}.context_length`]: contextWindow }),
     },
-    capabilities: capabilitiesOf(facts),
+    capabilities: capabilitiesOf(model),
     modified_at: modifiedAt(model),
   };
 }

@@ -89,7 +89,7 @@ test("models: who serves a name and why", async () => {
   expect(named.out).toContain("native");
   expect(named.out).toContain("pattern gpt-*");
   expect((await weir(["models"], { env })).out).toContain("mock/echo");
-  expect(named.out).toMatch(/what is known of it\n {2}context window +1,050,000 tokens\n/);
+  expect(named.out).toMatch(/what is known of it\n {2}does +chat\n {2}context window +1,050,000 tokens\n/);
   expect(named.out).toMatch(/ price +\$2\.5 in, \$15 out.* a million tokens\n?/);
   const listed = JSON.parse((await weir(["models", "--json"], { env })).out) as {
     models: { id: string; facts?: { contextWindow?: number } }[];

@@ -57,6 +57,7 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
       const [task] = tasksOf(provider, model.replace(`${name}/`, ""), KINDS).does;
       if (task === "chat") return served("chat-completions", plainRequest(model));
       if (task === "embedding") return embedded(model);
+      if (task === "completion") return served("completions", { model, prompt: "hi" });
       return served(KINDS.get(task!)!.routes[0]!.path, { model, ...ASKED[task!] });
     };
 

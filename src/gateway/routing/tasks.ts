@@ -131,7 +131,7 @@ export function taskFault(
   // What completes no prompts and may chat is a model for conversations more often than not.
   const isClear = isSure || does.length === 1 || (task === COMPLETION && does[0] === CHAT);
   const path = isClear ? pathOf(does[0], dialect, known) : undefined;
-  return `${lack}${instead}${path === undefined ? "" : `; send \`${name}\` to POST ${path}`}.`;
+  return `${lack}${instead}${path === undefined ? "" : `; send \`${name}\` to POST ${path.replace(/\{\+?model\}/, name)}`}.`;
 }
 
 /** Where clients ask for a task: clients of a format or dialect at its own path, if it has one. */

@@ -6,6 +6,9 @@ import type { AllowedMethods } from "./operation.ts";
 /** Limit of path and method in an error. Bytes. */
 const MAX_QUOTED_BYTES = 200;
 
+const SERVED = "weir generates, completes, embeds, ranks and judges texts";
+const APART = "Set the client's provider for this endpoint apart from its chat provider";
+
 /** Endpoints that weir does not serve, and how to configure a client that uses them. */
 const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
   {
@@ -13,24 +16,32 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
     what: "weir keeps no conversation objects. Let the client continue answers by `previous_response_id`, or send the history",
   },
   {
-    path: /\/v1\/(completions|complete)$/,
-    what: "weir does not serve the old text completions. Set the client to its chat model or chat endpoint, POST /v1/chat/completions",
+    path: /\/v1\/complete$/,
+    what: "weir does not serve Anthropic's old text completions. Set the client to messages, POST /v1/messages, or to POST /v1/completions",
+  },
+  {
+    path: /\/infill$/,
+    what: "weir does not serve the endpoint of llama.cpp. Ask for the middle of a text with `suffix`, POST /v1/completions",
   },
   {
     path: /\/messages\/batches(\/.*)?$|\/batches(\/.*)?$/,
     what: "weir serves no such operation of batches, or `batches.on` turns them off. Send the requests one by one, or set the client's batch mode off",
   },
   {
-    path: /\/(images|audio|moderations|files|cachedContents|corpora|uploads|assistants|threads|vector_stores|fine_tuning|realtime)(\/.*)?$/,
-    what: "weir serves the generation of text only. Set the client's provider for this endpoint apart from its chat provider",
+    path: /\/(images|audio|realtime|videos)(\/.*)?$/,
+    what: `${SERVED}. ${APART}`,
+  },
+  {
+    path: /\/(files|cachedContents|corpora|uploads|assistants|threads|vector_stores|fine_tuning|evals|containers|skills|fileSearchStores)(\/.*)?$/,
+    what: `${SERVED}, and keeps no such objects of a vendor. ${APART}`,
   },
   {
     path: /\/(rerank|score)$/,
-    what: "weir serves no reranking. Set the client's provider for it apart from its chat provider, or rerank with embeddings, POST /v1/embeddings",
+    what: "weir ranks at POST /v1/rerank, POST /v2/rerank and POST /v1/score",
   },
   {
-    path: /\/(videos|evals|containers|skills|fileSearchStores)(\/.*)?$/,
-    what: "weir generates text and embeddings, and keeps no objects of a vendor. Set the client's provider for this endpoint apart from its chat provider",
+    path: /\/moderations$/,
+    what: "weir judges texts at POST /v1/moderations and POST /v1/chat/moderations",
   },
   {
     path: /\/(tokenize|detokenize)$/,
@@ -72,10 +83,13 @@ export function likelyPath(path: string, paths: Iterable<string>): string | unde
     .replace(/\/{2,}/g, "/")
     .replace(/\/$/, "");
   let found: string | undefined;
+  let longest = 0;
   for (const known of paths) {
     const end = known.replace(/^\/v1(?=\/)/, "");
     if (end === "/" || known === path || !plain.endsWith(end)) continue;
-    if (PREFIX.test(plain.slice(0, -end.length)) && end.length > (found?.length ?? 0)) found = known;
+    if (!PREFIX.test(plain.slice(0, -end.length)) || end.length <= longest) continue;
+    found = known;
+    longest = end.length;
   }
   return found;
 }

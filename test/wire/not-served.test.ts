@@ -20,6 +20,7 @@ beforeAll(async () => {
     baseUrl: upstream.url,
     models: ["m"],
     embeds: { embeddings: "/embeddings" },
+    does: { rerank: { "jina-rerank": "/rerank" }, moderation: { moderations: "/moderations" } },
   };
   gateway = await startGateway({ config: { providers: { host }, retries: { attempts: 1 } } });
 });
@@ -39,9 +40,14 @@ const ask = async (path: string, body?: object) => {
 };
 
 test.each([
-  ["/v1/rerank", "reranking"],
-  ["/v2/rerank", "reranking"],
-  ["/v1/score", "reranking"],
+  ["/cohere/v2/rerank", "ranks at POST /v1/rerank, POST /v2/rerank"],
+  ["/jina/score", "POST /v1/score"],
+  ["/mistral/moderations", "POST /v1/moderations"],
+  ["/v1/complete", "POST /v1/messages"],
+  ["/infill", "POST /v1/completions"],
+  ["/v1/images/generations", "embeds, ranks and judges texts. Set the client's provider"],
+  ["/v1/audio/speech", "provider for this endpoint"],
+  ["/v1/vector_stores", "keeps no such objects"],
   ["/v1/evals", "provider for this endpoint"],
   ["/v1/containers/c_1/files", "provider for this endpoint"],
   ["/v1/videos", "provider for this endpoint"],
@@ -57,6 +63,16 @@ test.each([
   expect(text).not.toContain("openapi.json");
 });
 
+test.each([
+  ["/api/v1/rerank", "/v1/rerank"],
+  ["/v1/v1/moderations", "/v1/moderations"],
+  ["/v1/v2/rerank", "/v2/rerank"],
+  ["/v3/score", "/v1/score"],
+])("POST %s is a 404 that names %s", async (path, meant) => {
+  const { status, text } = await ask(path, { model: "m" });
+  expect([status, text]).toEqual([404, expect.stringContaining(`did you mean ${meant}?`)]);
+});
+
 test("so is a stored answer of chat completions", async () => {
   const { status, text } = await ask("/v1/chat/completions/chatcmpl-1");
   expect([status, text]).toEqual([404, expect.stringContaining("POST /v1/responses")]);
@@ -66,6 +82,8 @@ test.each([
   ["/v1/chat/completions", { model: "host/m", messages: [{ role: "user", content: "hi" }] }],
   ["/v1/messages", { model: "host/m", max_tokens: 9, messages: [{ role: "user", content: "hi" }] }],
   ["/v1/embeddings", { model: "host/m", input: "hi" }],
+  ["/v1/rerank", { model: "host/m", query: "q", documents: ["a"] }],
+  ["/v1/moderations", { model: "host/m", input: "hi" }],
 ])("a host that lacks %s says 501, and so does weir", async (path, body) => {
   const { status, text } = await ask(path, body);
   expect([status, text]).toEqual([501, expect.stringContaining("does not support it")]);

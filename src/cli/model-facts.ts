@@ -5,7 +5,9 @@ import type { ModelFacts, ModelPrices } from "../core/model-facts.ts";
 export function brief({ contextWindow, prices, deprecatedOn }: ModelFacts = {}): string[] {
   return [
     contextWindow === undefined ? "" : `${contextWindow.toLocaleString("en")} tokens`,
-    prices ? `$${perMillion(prices.input)} in, $${perMillion(prices.output)} out` : "",
+    prices
+      ? (unitTexts(prices)[0] ?? `$${perMillion(prices.input)} in, $${perMillion(prices.output)} out`)
+      : "",
     deprecatedOn === undefined ? "" : `until ${deprecatedOn}`,
   ];
 }
@@ -45,14 +47,16 @@ const ABILITIES = {
 } as const;
 
 /** Prices of a million tokens, and of what is not counted in tokens. */
-const MILLION: readonly (readonly [keyof ModelPrices, string])[] = [
+type Single = Exclude<keyof ModelPrices, "units">;
+
+const MILLION: readonly (readonly [Single, string])[] = [
   ["input", "in"],
   ["output", "out"],
   ["cacheRead", "read from a cache"],
   ["cacheWrite", "written to a cache"],
   ["reasoning", "reasoning"],
 ];
-const EACH: readonly (readonly [keyof ModelPrices, string])[] = [
+const EACH: readonly (readonly [Single, string])[] = [
   ["request", "a request"],
   ["image", "an image"],
   ["search", "a search"],
@@ -65,7 +69,14 @@ function priceText(prices: Readonly<ModelPrices>): string {
   const each = EACH.flatMap(([name, what]) =>
     prices[name] === undefined ? [] : [`$${prices[name]} ${what}`],
   );
-  return [`${tokens.join(", ")} a million tokens`, ...each].join("; ");
+  const units = unitTexts(prices);
+  // What is charged by units alone has no price of tokens.
+  const all = units.length > 0 && !prices.input ? [] : [`${tokens.join(", ")} a million tokens`];
+  return [...all, ...each, ...units].join("; ");
+}
+
+function unitTexts({ units = {} }: Readonly<ModelPrices>): string[] {
+  return Object.entries(units).map(([unit, dollars]) => `$${dollars} a ${unit}`);
 }
 
 /** Without the noise of floating point. */

@@ -31,6 +31,8 @@ export interface ModelPrices {
   image?: number;
   request?: number;
   search?: number;
+  /** Dollars a unit that is no token, by its name: `{ search: 0.002 }` of a model that ranks. */
+  units?: Readonly<Record<string, number>>;
 }
 
 export interface ModelFacts {

@@ -17,7 +17,7 @@ test("the list has what each model does", async () => {
   });
   const { out } = await run();
   expect(out).toMatch(/^model +provider +does +context window/m);
-  expect(out).toMatch(/^rerank-v4\.0-pro +cohere +rerank\b/m);
+  expect(out).toMatch(/^rerank-v4\.0-pro +cohere +rerank +32,768 tokens +\$0\.0025 a search *$/m);
 });
 
 test("a model that only ranks is explained with the dialect and the address of its provider", async () => {
@@ -37,6 +37,7 @@ test("a model that only ranks is explained with the dialect and the address of i
   expect(explained.plan.map((target) => target.url)).toEqual([url]);
   const { out } = await run("cohere/rerank-v4.0-pro");
   expect(out).toMatch(/^ +does +rerank$/m);
+  expect(out).toMatch(/^ +price +\$0\.0025 a search$/m);
 });
 
 test("a model that does several things has a row for each", async () => {

@@ -80,6 +80,13 @@ test("the list and the single model agree, and a model that does nothing here ha
   expect((await one("openai/gpt-image-1"))["does"]).toEqual([]);
 });
 
+test("a model that ranks has the price of a search, and one that judges costs nothing", async () => {
+  expect((await one("cohere/rerank-v4.0-pro"))["pricing"]).toEqual({
+    ...{ prompt: "0", completion: "0", units: { search: "0.0025" } },
+  });
+  expect((await one("openai/omni-moderation-latest"))["pricing"]).toEqual({ prompt: "0", completion: "0" });
+});
+
 test("lists of Gemini and Ollama offer no text of a model that ranks", async () => {
   const google = new GoogleGenAI({ apiKey: "unused", httpOptions: { baseUrl: gateway.url } });
   expect((await google.models.get({ model: "mock/rerank" })).supportedActions).toEqual([]);

@@ -5,7 +5,7 @@ import { DOLLAR } from "../money.ts";
 import { PriceBook } from "./book.ts";
 import { factsOfLine } from "./fact-line.ts";
 import { CONFIG_SOURCE } from "./price.ts";
-import type { PriceSettings } from "./settings.ts";
+import { dollarsOf, type PriceSettings } from "./settings.ts";
 import { shippedModels, shippedSnapshot } from "./shipped.ts";
 
 /**
@@ -55,6 +55,7 @@ function pricesOf({
   reasoning,
   imageIn,
   per,
+  units,
 }: PriceRule): ModelPrices {
   const { request, search } = per ?? {};
   return {
@@ -66,5 +67,6 @@ function pricesOf({
     ...(imageIn !== undefined && { image: imageIn / PICO }),
     ...(request !== undefined && { request: request / DOLLAR }),
     ...(search !== undefined && { search: search / DOLLAR }),
+    ...(units && { units: dollarsOf(units) }),
   };
 }

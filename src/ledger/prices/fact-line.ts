@@ -6,6 +6,8 @@ export interface FactLine extends NamedLine {
   /** Modalities with spaces between them: `text image`. */
   in?: string;
   out?: string;
+  /** What the model does, if `out` does not show it: `rerank`. */
+  does?: string;
   /** Abilities that the model has, and those that it does not have: `tools reasoning`. Others are unknown. */
   can?: string;
   cannot?: string;
@@ -17,7 +19,8 @@ export interface FactLine extends NamedLine {
 }
 
 /** The facts of a line. */
-export function factsOfLine({ in: takes, out, can, cannot, window, maxOutput, until }: FactLine): ModelFacts {
+export function factsOfLine(line: FactLine): ModelFacts {
+  const { in: takes, out, does, can, cannot, window, maxOutput, until } = line;
   const abilities: Abilities = {};
   for (const name of wordsOf(cannot)) abilities[name as keyof Abilities] = false;
   for (const name of wordsOf(can)) abilities[name as keyof Abilities] = true;
@@ -26,6 +29,7 @@ export function factsOfLine({ in: takes, out, can, cannot, window, maxOutput, un
     ...(maxOutput !== undefined && { maxOutput }),
     ...(takes !== undefined && { input: wordsOf(takes) as Modality[] }),
     ...(out !== undefined && { output: wordsOf(out) as Modality[] }),
+    ...(does !== undefined && { does: [does] }),
     ...((can ?? cannot) !== undefined && { abilities }),
     ...(until !== undefined && { deprecatedOn: until }),
   };

@@ -56,7 +56,12 @@ function factsOf({ name, contextWindow, maxOutput, input, prices, abilities = {}
     ...(maxOutput !== undefined && { maxOutput }),
     ...(input && { takes: [...input] }),
     ...(can.length > 0 && { can }),
-    ...(prices && { input: Math.round(prices.input * PICO), output: Math.round(prices.output * PICO) }),
+    // What is charged by units is not free.
+    ...(prices &&
+      (!prices.units || prices.input > 0) && {
+        input: Math.round(prices.input * PICO),
+        output: Math.round(prices.output * PICO),
+      }),
     ...(facts.deprecatedOn !== undefined && { lastDay: facts.deprecatedOn }),
   };
 }

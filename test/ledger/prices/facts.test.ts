@@ -44,6 +44,19 @@ describe("an entry of the map", () => {
     expect(of({ supported_output_modalities: ["text", "image"] })).toBe("text image");
   });
 
+  test("says what a model does whose output does not show it", () => {
+    const of = (mode: string) => convertFacts("a", { litellm_provider: "openai", mode });
+    expect(of("rerank")).toEqual({ provider: "openai", model: "a", does: "rerank" });
+    expect(of("moderation")).toEqual({ provider: "openai", model: "a", does: "moderation" });
+    expect(of("audio_speech")).toMatchObject({ out: "audio", does: "speech" });
+    expect(of("audio_transcription")).toMatchObject({ out: "text", does: "transcription" });
+    expect(of("chat")).not.toHaveProperty("does");
+    // What the map has there is the window once more.
+    expect(
+      convertFacts("a", { litellm_provider: "openai", mode: "rerank", max_output_tokens: 9 }),
+    ).not.toHaveProperty("maxOutput");
+  });
+
   test("keeps no limits that the price book has for the model", () => {
     const price = { provider: "openai", model: "a", input: 1, output: 2, window: 1000 };
     const prices = fileOf([price as SnapshotLine], Snapshot);
@@ -107,6 +120,18 @@ describe("the facts of a model", () => {
     expect(configured.ofSnapshot("acme", "large")).not.toHaveProperty("prices");
     expect(configured.ofSnapshot("acme", "large")?.contextWindow).toBe(100);
     expect(book({ "acme/new": 0 }).ofConfig("acme", "new")).toEqual({ prices: { input: 0, output: 0 } });
+  });
+});
+
+test("what is charged by units has no price of a token, and says what it does", () => {
+  const book = createFactBook({ "cohere/own": { units: { search: 0.1 } } });
+  expect(book.ofSnapshot("cohere", "rerank-v4.0-pro")).toEqual({
+    ...{ does: ["rerank"], contextWindow: 32_768 },
+    prices: { input: 0, output: 0, units: { search: 0.0025 } },
+  });
+  expect(book.ofConfig("cohere", "own")).toEqual({ prices: { input: 0, output: 0, units: { search: 0.1 } } });
+  expect(book.ofSnapshot("openai", "omni-moderation-latest")).toMatchObject({
+    ...{ does: ["moderation"], prices: { input: 0, output: 0 } },
   });
 });
 

@@ -1,5 +1,8 @@
 /** The import of prices: entries in the form of LiteLLM's price map become lines of the price book. */
 import { describe, expect, test } from "bun:test";
+import { NO_USAGE } from "../../../src/core/events.ts";
+import { PriceBook } from "../../../src/ledger/prices/book.ts";
+import { priceUsage } from "../../../src/ledger/prices/price.ts";
 import { changes, jumps } from "../../../src/ledger/prices/import/compare.ts";
 import { convert } from "../../../src/ledger/prices/import/convert.ts";
 import { comingChanges, disagreements, missingLines } from "../../../src/ledger/prices/import/second.ts";
@@ -85,7 +88,7 @@ describe("an entry of the map", () => {
 
   test("without a price, of another kind, or of another vendor is left out", () => {
     expect(convert("x", chat("someone"))).toBeUndefined();
-    expect(convert("x", chat("openai", { mode: "audio_speech" }))).toBeUndefined();
+    expect(convert("x", chat("openai", { mode: "video_generation" }))).toBeUndefined();
     expect(convert("x", chat("openai", { output_cost_per_token: 0 }))).toBeUndefined();
     expect(convert("x", chat("openai", { input_cost_per_token: 0 }))).toBeUndefined();
     expect(convert("low/1024-x-1024/image", chat("openai"))).toBeUndefined();
@@ -102,6 +105,76 @@ describe("an entry of the map", () => {
     expect(convert("voyage/voyage-4", entry)).toEqual({
       ...{ provider: "voyage", model: "voyage-4", input: 120_000, output: 0 },
     });
+  });
+});
+
+describe("an entry of what is no text", () => {
+  const of = (key: string, provider: string, mode: string, costs: object) =>
+    convert(key, {
+      litellm_provider: provider,
+      mode,
+      max_input_tokens: 4096,
+      max_output_tokens: 4096,
+      ...costs,
+    });
+  const noTokens = { input_cost_per_token: 0, output_cost_per_token: 0 };
+
+  test.each([
+    ["rerank", { ...noTokens, input_cost_per_query: 0.0025 }, { search: 2_500_000_000 }],
+    ["audio_transcription", { input_cost_per_second: 3.083e-5 }, { second: 30_830_000 }],
+    ["audio_speech", { input_cost_per_character: 1.5e-5 }, { character: 15_000_000 }],
+    ["image_generation", { input_cost_per_image: 0, output_cost_per_image: 0.008 }, { image: 8_000_000_000 }],
+    ["image_generation", { input_cost_per_image: 0.02 }, { image: 20_000_000_000 }],
+  ] as [string, object, Record<string, number>][])("%s by %j has the units %j", (mode, costs, units) => {
+    expect(of("x", "openai", mode, costs)).toEqual({ provider: "openai", model: "x", units });
+  });
+
+  test("has its tokens where it is charged by tokens, whatever else the map says", () => {
+    const costs = { input_cost_per_token: 2.5e-6, output_cost_per_token: 1e-5 };
+    const heard = { ...costs, input_cost_per_audio_token: 6e-6, input_cost_per_second: 1e-4 };
+    expect(of("x", "openai", "audio_transcription", heard)).toEqual({
+      ...{ provider: "openai", model: "x", input: 2_500_000, output: 10_000_000, audioIn: 6_000_000 },
+      ...{ window: 4096, maxOutput: 4096 },
+    });
+    const drawn = { ...costs, output_cost_per_image: 0.1 };
+    expect(of("x", "openai", "image_generation", drawn)).not.toHaveProperty("units");
+    // A model that ranks gives no tokens.
+    expect(
+      of("voyage/r", "voyage", "rerank", { input_cost_per_token: 5e-8, output_cost_per_token: 0 }),
+    ).toEqual({
+      ...{ provider: "voyage", model: "r", input: 50_000, output: 0, window: 4096 },
+    });
+  });
+
+  test("has no price where the map has that of some tokens only, or of another size", () => {
+    const some = {
+      input_cost_per_audio_token: 2e-6,
+      input_cost_per_second: 5e-5,
+      output_cost_per_token: 1e-5,
+    };
+    expect(of("x", "openai", "audio_transcription", some)).toBeUndefined();
+    expect(
+      of("hd/1024-x-1024/dall-e-3", "openai", "image_generation", { input_cost_per_image: 0.1 }),
+    ).toBeUndefined();
+    expect(of("x", "openai", "rerank", { ...noTokens, input_cost_per_query: 0 })).toBeUndefined();
+  });
+
+  test("costs nothing only where the vendor says so", () => {
+    expect(of("omni", "openai", "moderation", noTokens)).toEqual({
+      ...{ provider: "openai", model: "omni", input: 0, output: 0 },
+    });
+    expect(of("mistral/mistral-moderation", "mistral", "moderation", noTokens)).toBeUndefined();
+  });
+
+  test("is in the price book, and is charged", () => {
+    const book = new PriceBook({});
+    const cohere = book.lookup("cohere", "rerank-v4.0-pro")!;
+    expect(cohere.units).toEqual({ search: 2_500_000_000 });
+    const free = book.lookup("openai", "omni-moderation-latest")!;
+    const used = { ...NO_USAGE, known: "final" as const };
+    expect(priceUsage({ ...used, units: { search: 3 } }, cohere)).toMatchObject({ cost: 7_500_000 });
+    expect(priceUsage({ ...used, input: 5000 }, free)).toMatchObject({ cost: 0 });
+    expect(shippedSnapshot().find("groq", "whisper-large-v3")?.units).toEqual({ second: 30_830_000 });
   });
 });
 
@@ -152,6 +225,10 @@ describe("what a person reads before the commit", () => {
     ]);
     expect(jumps(before, after)).toEqual(["openai/b input 1 → 6", "openai/b output 2 → 12"]);
     expect(jumps([line("a", 1_000_000)], [line("a", 5_000_000)])).toEqual([]);
+    const ranks = { provider: "cohere", model: "r", units: { search: 2_000_000_000 } };
+    expect(changes([], [ranks])).toEqual(["+ cohere/r $0.002 a search"]);
+    const dearer = { ...ranks, units: { search: 20_000_000_000 } };
+    expect(jumps([ranks], [dearer])).toEqual(["cohere/r search 0.002 → 0.02"]);
   });
 
   test("where long requests begin, and what they cost, differs from the second table", () => {

@@ -57,7 +57,7 @@ function architectureOf({ input, output }: ModelFacts): JsonObject {
   };
 }
 
-const PRICES: Readonly<Record<keyof ModelPrices, string>> = {
+const PRICES: Readonly<Record<Exclude<keyof ModelPrices, "units">, string>> = {
   input: "prompt",
   output: "completion",
   request: "request",
@@ -69,10 +69,12 @@ const PRICES: Readonly<Record<keyof ModelPrices, string>> = {
 };
 
 function pricingOf(prices: Readonly<ModelPrices>): JsonObject {
-  const names = Object.keys(PRICES) as (keyof ModelPrices)[];
-  return Object.fromEntries(
-    names.flatMap((name) => (prices[name] === undefined ? [] : [[PRICES[name], decimal(prices[name])]])),
-  );
+  const names = Object.keys(PRICES) as (keyof typeof PRICES)[];
+  const units = Object.entries(prices.units ?? {}).map(([unit, dollars]) => [unit, decimal(dollars)]);
+  return Object.fromEntries([
+    ...names.flatMap((name) => (prices[name] === undefined ? [] : [[PRICES[name], decimal(prices[name])]])),
+    ...(units.length > 0 ? [["units", Object.fromEntries(units)]] : []),
+  ]) as JsonObject;
 }
 
 /** Without an exponent: clients compare and show the text. */
@@ -116,6 +118,12 @@ const describeMembers = () =>
           internal_reasoning: price("A token of reasoning."),
           input_cache_read: price("A token that the provider's cache had."),
           input_cache_write: price("A token that the provider's cache stores."),
+          units: Type.Optional(
+            Type.Record(Type.String(), Type.String(), {
+              description:
+                "What is no token, by its unit: `search` of a model that ranks, `image`, `second`, `character`.",
+            }),
+          ),
         },
         {
           description:

@@ -1,7 +1,8 @@
 /** Differences between two snapshots. */
+import type { Units } from "../../../core/events.ts";
 import type { BucketPrices } from "../../charge.ts";
 import type { SnapshotLine } from "../snapshot.ts";
-import { BUCKETS } from "../settings.ts";
+import { BUCKETS, dollarsOf } from "../settings.ts";
 import { nameOf, restOf } from "./snapshot-text.ts";
 
 /** A change of a price by more than this factor is more often an error of the table than a decision of the vendor. */
@@ -26,9 +27,14 @@ export function jumps(before: readonly SnapshotLine[], after: readonly SnapshotL
   return after.flatMap((line) => {
     const previous = old.get(nameOf(line));
     if (!previous) return [];
-    return BUCKETS.filter((bucket) => jumped(previous[bucket], line[bucket])).map(
+    const [was, is] = [previous, line].map(({ units = {} }) => units) as [Units, Units];
+    const units = Object.keys(is)
+      .filter((unit) => jumped(was[unit], is[unit]))
+      .map((unit) => `${nameOf(line)} ${unit} ${dollarsOf(was)[unit]} → ${dollarsOf(is)[unit]}`);
+    const tokens = BUCKETS.filter((bucket) => jumped(previous[bucket], line[bucket])).map(
       (bucket) => `${nameOf(line)} ${bucket} ${dollars(previous[bucket])} → ${dollars(line[bucket])}`,
     );
+    return [...tokens, ...units];
   });
 }
 
@@ -37,12 +43,14 @@ function jumped(one: number | undefined, other: number | undefined): boolean {
   return Math.max(one, other) > JUMP * Math.min(one, other);
 }
 
-/** `2.50 in, 0.25 read, 15 out`: dollars a million tokens. */
-function briefly(prices: BucketPrices & { as?: string }): string {
+/** `2.50 in, 0.25 read, 15 out`: dollars a million tokens; `$0.002 a search`. */
+function briefly(prices: Pick<SnapshotLine, keyof BucketPrices | "units" | "as">): string {
   if (prices.as !== undefined) return `as ${prices.as}`;
-  return BUCKETS.filter((bucket) => prices[bucket] !== undefined)
-    .map((bucket) => `${bucket} ${dollars(prices[bucket])}`)
-    .join(", ");
+  const tokens = BUCKETS.filter((bucket) => prices[bucket] !== undefined).map(
+    (bucket) => `${bucket} ${dollars(prices[bucket])}`,
+  );
+  const each = Object.entries(dollarsOf(prices.units ?? {})).map(([unit, price]) => `$${price} a ${unit}`);
+  return [...tokens, ...each].join(", ");
 }
 
 function dollars(pico: number | undefined): string {

@@ -3,7 +3,7 @@ import type { Abilities, Modality } from "../../../core/model-facts.ts";
 import { MODALITIES } from "../../../core/modalities.ts";
 import type { FactLine } from "../fact-line.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { type MapEntry, modelOf, MODES, providerOf, whole } from "./convert.ts";
+import { type MapEntry, modelOf, limitsOf, MODES, providerOf } from "./convert.ts";
 
 /** Members of an entry, by ability; the first that is `true` or `false` counts. */
 const ABILITIES: readonly (readonly [ability: keyof Abilities, members: readonly string[]])[] = [
@@ -39,10 +39,10 @@ export function convertFacts(key: string, entry: MapEntry): FactLine | undefined
   const facts = {
     ...words("in", inputOf(entry)),
     ...words("out", outputOf(entry)),
+    ...doesOf(entry),
     ...words("can", named(true)),
     ...words("cannot", named(false)),
-    ...whole("window", entry.max_input_tokens),
-    ...whole("maxOutput", entry.max_output_tokens),
+    ...limitsOf(entry),
     ...until(entry.deprecation_date),
   };
   return Object.keys(facts).length > 0 ? { provider, model, ...facts } : undefined;
@@ -68,9 +68,24 @@ function inputOf(entry: MapEntry): Modality[] {
   return MODALITIES.filter((kind) => kind === "text" || named.includes(kind) || added.includes(kind));
 }
 
+/** What models do whose output does not show it, by their kind in the map. */
+const DOES: Readonly<Record<string, string>> = {
+  rerank: "rerank",
+  moderation: "moderation",
+  audio_transcription: "transcription",
+  audio_speech: "speech",
+};
+
+function doesOf({ mode }: MapEntry): { does?: string } {
+  const does = DOES[String(mode)];
+  return does === undefined ? {} : { does };
+}
+
 /** Output of a model by its kind, unless the map names it. */
 function outputOf(entry: MapEntry): Modality[] {
   if (entry.mode === "embedding") return ["embedding"];
+  if (entry.mode === "rerank" || entry.mode === "moderation") return [];
+  if (entry.mode === "audio_speech") return ["audio"];
   const named = modalities(entry.supported_output_modalities);
   if (named.length > 0) return named;
   if (entry.mode === "image_generation") return ["image"];

@@ -7,8 +7,26 @@ import { SOURCES } from "./providers.ts";
 /** An entry of the map; its members differ from model to model. */
 export type MapEntry = Readonly<Record<string, unknown>>;
 
-/** Kinds of models that weir can call. Image models count if they are charged by tokens. */
-export const MODES = new Set(["chat", "completion", "responses", "embedding", "image_generation"]);
+/** Kinds of models that weir can call, or whose prices it needs for the day when it can. */
+export const MODES = new Set([
+  ...["chat", "completion", "responses", "embedding", "rerank", "moderation"],
+  ...["image_generation", "audio_transcription", "audio_speech"],
+]);
+
+/** Kinds of models that give no tokens. */
+const GIVE_NOTHING = new Set<unknown>(["embedding", "rerank"]);
+
+/** What models without a price of tokens are charged by: the unit of weir, and members with dollars a unit, the first that is a price. */
+const UNITS: Readonly<Record<string, readonly [unit: string, ...members: string[]]>> = {
+  rerank: ["search", "input_cost_per_query"],
+  // Some vendors' images are named as what goes in.
+  image_generation: ["image", "output_cost_per_image", "input_cost_per_image"],
+  audio_transcription: ["second", "input_cost_per_second"],
+  audio_speech: ["character", "input_cost_per_character"],
+};
+
+/** Providers that say that they charge nothing for moderations: elsewhere zero is what the map does not know. */
+const MODERATE_FREE = new Set(["openai"]);
 
 /** Members of an entry, in dollars a token, by bucket. What follows them names a context tier and a service tier. */
 const MEMBERS: Readonly<Record<keyof BucketPrices, readonly string[]>> = {
@@ -35,10 +53,11 @@ export function convert(key: string, entry: MapEntry): SnapshotLine | undefined 
   const provider = providerOf(entry.litellm_provider);
   if (provider === undefined || !MODES.has(String(entry.mode))) return undefined;
   const model = modelOf(key, provider);
+  if (model === undefined) return undefined;
   const set = setOf(entry, "");
-  const isEmbedding = entry.mode === "embedding";
   // Zero in the map is what it does not know, a preview that became dearer later, or a part that is charged as another model.
-  if (model === undefined || !set.input || !(set.output || isEmbedding)) return undefined;
+  if (!set.input || !(set.output || GIVE_NOTHING.has(entry.mode)))
+    return withoutTokens(provider, model, entry, set);
   set.output ??= 0;
   const served = SERVED.map((name) => [name, servedSet(entry, name, set)] as const).filter(
     ([, prices]) => prices.input !== undefined && prices.output !== undefined,
@@ -51,7 +70,31 @@ export function convert(key: string, entry: MapEntry): SnapshotLine | undefined 
     ...(served.length > 0 && { served: Object.fromEntries(served) }),
     ...factorsOf(entry),
     ...(per && { per }),
-    ...whole("maxOutput", entry.max_output_tokens),
+    ...limitsOf(entry),
+  };
+}
+
+/** A model that is charged by units, or not at all. Where the map has prices of some tokens, it does not say what the others cost. */
+function withoutTokens(
+  provider: string,
+  model: string,
+  entry: MapEntry,
+  set: PriceSet,
+): SnapshotLine | undefined {
+  if (Object.keys(set).length > 0) return undefined;
+  if (entry.mode === "moderation" && MODERATE_FREE.has(provider))
+    return { provider, model, input: 0, output: 0 };
+  const [unit, ...members] = UNITS[String(entry.mode)] ?? [];
+  const dollars = members.map((member) => entry[member]).find((one) => typeof one === "number" && one > 0);
+  if (unit === undefined || dollars === undefined) return undefined;
+  return { provider, model, units: { [unit]: Math.round((dollars as number) * 1e12) } };
+}
+
+/** Most tokens of a request and of an answer. */
+export function limitsOf(entry: MapEntry): Pick<SnapshotLine, "maxOutput" | "window"> {
+  return {
+    // The map repeats the window there.
+    ...(entry.mode !== "rerank" && whole("maxOutput", entry.max_output_tokens)),
     ...whole("window", entry.max_input_tokens),
   };
 }
@@ -168,7 +211,7 @@ function searchFees(
   return ONCE.has(provider) && unit !== "per_query" ? { searched: nano } : { search: nano };
 }
 
-export function whole(name: "maxOutput" | "window", value: unknown): { maxOutput?: number; window?: number } {
+function whole(name: "maxOutput" | "window", value: unknown): { maxOutput?: number; window?: number } {
   const tokens = Number(value);
   return Number.isInteger(tokens) && tokens > 0 ? { [name]: tokens } : {};
 }

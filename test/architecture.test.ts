@@ -375,6 +375,7 @@ const RULES: readonly Rule[] = [
       "src/config/",
       "src/gateway/delivery/",
       "src/gateway/lanes/",
+      "src/gateway/plugins/kind-programs.ts",
       "src/gateway/seams.ts",
       "src/keeper/record/",
       "src/keeper/seams.ts",
@@ -386,7 +387,7 @@ const RULES: readonly Rule[] = [
       "src/stream/",
     ],
     because:
-      "guards change requests and answers in the bytes of the client, as answers are delivered, ask services of providers, and the proof starts a gateway",
+      "guards change requests and answers in the bytes of the client, as answers are delivered, ask services and models of providers, and the proof starts a gateway",
   },
   {
     from: "src/features/guards/console/",
@@ -923,8 +924,6 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   // What one program reads, whose protocol the file is about.
   "src/features/identity/claude-code/labels.ts": ["anthropic-*"],
   "src/features/identity/claude-code/told.ts": ["anthropic-*"],
-  // Inputs of the moderation, whose only form is that of its vendor.
-  "src/features/guards/ask/moderate.ts": ["image_url"],
   // The protocol of tools has the same words.
   "src/features/tools/sampling/request.ts": ["tool_result", "tool_use"],
   "src/features/tools/sampling/result.ts": ["tool_use"],

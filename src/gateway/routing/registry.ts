@@ -13,7 +13,7 @@ import { LiveModels } from "./live-models.ts";
 import type { Candidate, Rule, ServingRule } from "./rules.ts";
 import { candidatesOf, longNameBy, rulesOf } from "./rules.ts";
 import { modelFault, servingDeployments } from "./rules.ts";
-import { taskFault, taskOfOperation, tasksOf } from "./tasks.ts";
+import { operationOf, taskFault, taskOfOperation, tasksOf } from "./tasks.ts";
 import { type Choice, type Plan, rank } from "./plan.ts";
 import { targetFor } from "./target-for.ts";
 import { isUnconfigured, mockModel, offProviderOf, standIn } from "./stand-in.ts";
@@ -167,8 +167,8 @@ export class Registry {
   }
 
   /** The first target of a plan, regardless of circuit breakers. @throws as {@link plan} */
-  resolve(model: string, clientFormat: string): Target {
-    return rank(this.plan(model, clientFormat).choices, () => "")[0]!.target;
+  resolve(model: string, clientFormat: string, operation?: Operation): Target {
+    return rank(this.plan(model, clientFormat, operation).choices, () => "")[0]!.target;
   }
 
   #plan(model: string, wanted: Wanted): Plan {
@@ -336,6 +336,14 @@ export class Registry {
       const rule = this.#winningRule(candidate)?.rule;
       return rule ? [{ provider: rule.provider, model: rule.pattern.strip(candidate) }] : [];
     });
+  }
+
+  /** What the providers of a model do with it, by their declarations: the first is what most of its requests ask. */
+  operationsOf(model: string): Operation[] {
+    const each = this.servedBy(model).map(
+      ({ provider, model: own }) => tasksOf(provider, own, this.kinds).does,
+    );
+    return [...new Set(each.flat())].map(operationOf);
   }
 
   #candidates(name: string, prefix: string): Candidate[] {

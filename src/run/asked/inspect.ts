@@ -47,7 +47,8 @@ async function describeRouting(model: string, { parts, health }: Inspected): Pro
   const candidates = registry.explain(model);
   try {
     // Lanes and paths depend on the client's format, the order of attempts does not.
-    const plan = registry.plan(model, clientFormats(registry)[0]!.id);
+    const [operation] = registry.operationsOf(model);
+    const plan = registry.plan(model, clientFormats(registry)[0]!.id, operation);
     return { model, plan: describeSteps(plan, health, hooksOf(parts.plugins)), candidates };
   } catch (cause) {
     if (!(cause instanceof GatewayError)) throw cause;

@@ -33,18 +33,21 @@ export async function post(posted: Posted, signal: AbortSignal): Promise<unknown
   });
 }
 
-/** @returns the value of the JSON answer @throws AskError for a status that is none of success, and what the reading meets */
+/** @returns the value of the JSON answer @throws AskError as {@link textOf}, and for what is not JSON */
 export async function answerOf(response: UpstreamResponse, name: string): Promise<unknown> {
-  if (!response.ok) {
-    void response.body?.getReader().cancel();
-    throw new AskError(`${name} answers with status ${response.status}`);
-  }
-  const text = await read(response, name);
+  const text = await textOf(response, name);
   try {
     return JSON.parse(text);
   } catch {
     throw new AskError(`the answer of ${name} is not JSON`);
   }
+}
+
+/** @throws AskError for a status that is none of success, and what the reading meets */
+export async function textOf(response: UpstreamResponse, name: string): Promise<string> {
+  if (response.ok) return read(response, name);
+  void response.body?.getReader().cancel();
+  throw new AskError(`${name} answers with status ${response.status}`);
 }
 
 function send({ url, headers, body }: Posted, stop: AbortSignal, fresh: boolean): Promise<UpstreamResponse> {

@@ -82,7 +82,8 @@ export const ASKING = {
       {
         model: Type.String({
           examples: ["openai/omni-moderation-latest"],
-          description: "A moderation model of a provider, asked by `POST /moderations` below its base URL.",
+          description:
+            "A moderation model of a provider, asked where the provider moderates (`does`), else by `POST /moderations` below its base URL.",
         }),
         categories: Type.Optional(
           Type.Array(Type.String(), {
@@ -93,7 +94,10 @@ export const ASKING = {
         ),
         over: Type.Optional(score("Score from which a text counts. Default: the model decides.")),
         images: Type.Optional(
-          Type.Boolean({ description: "Whether the model gets images of requests. Default: `true`." }),
+          Type.Boolean({
+            description:
+              "Whether the model gets images of requests: false for models that judge texts only. Default: `true`.",
+          }),
         ),
       },
       { ...CLOSED, description: "A moderation model that judges." },

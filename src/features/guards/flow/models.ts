@@ -15,11 +15,11 @@ export interface GuardedModel {
  * @param servingModel default: that of the call
  */
 export function modelsOf(
-  { call, registry, format, operation }: Entry,
-  servingModel: string = call.servingModel,
+  entry: Pick<Entry, "call" | "registry" | "format" | "operation">,
+  servingModel: string = entry.call.servingModel,
 ): GuardedModel[] {
-  const kind = operation === "embeddings" ? "embed" : "generate";
-  const { confined } = call;
+  const { registry, format } = entry;
+  const { confined } = entry.call;
   const { routes, aliases } = registry.names;
   const isNamed = routes.has(servingModel) || aliases.resolve(servingModel) !== servingModel;
   const modelOf = ({ provider, model }: Target, fallback: string | undefined): GuardedModel => ({
@@ -27,7 +27,7 @@ export function modelsOf(
     sure: namesOf(provider.name, model, fallback ?? (isNamed ? servingModel : undefined)),
   });
   try {
-    const { choices, fallbacks, larger } = registry.plan(servingModel, format.id, kind);
+    const { choices, fallbacks, larger } = registry.plan(servingModel, format.id, plannedAs(entry));
     return [choices, ...fallbacks, ...larger]
       .flat()
       .filter(({ target }) => confined?.allows(target) ?? true)
@@ -35,4 +35,14 @@ export function modelsOf(
   } catch {
     return [];
   }
+}
+
+/** What a call asks a model for, as the registry names it. */
+export function plannedAs({
+  operation,
+  format,
+  registry,
+}: Pick<Entry, "registry" | "format" | "operation">): string {
+  if (operation === "embeddings") return "embed";
+  return registry.kinds.has(operation) ? operation : (format.kind ?? "generate");
 }

@@ -3,6 +3,7 @@ import { namesOf } from "../../../core/model-pattern.ts";
 import type { Target } from "../../../core/provider.ts";
 import type { Entry } from "../../../gateway/seams.ts";
 import type { Guard } from "../guard.ts";
+import { plannedAs } from "./models.ts";
 
 /** Something that a guard found in a request. */
 export interface RequestFinding {
@@ -33,11 +34,10 @@ export async function reroute(
   entry: Pick<Entry, "call" | "registry" | "format" | "operation">,
   guard: Guard,
 ): Promise<void> {
-  const { call, registry, format, operation } = entry;
+  const { call, registry, format } = entry;
   const model = guard.route!;
   await registry.prepare(model);
-  const kind = operation === "embeddings" ? "embed" : "generate";
-  const { choices } = registry.plan(model, format.id, kind);
+  const { choices } = registry.plan(model, format.id, plannedAs(entry));
   const own = new Set(choices.map(({ target }) => keyOf(target)));
   const before = call.confined;
   const allows = (target: Target) =>

@@ -227,7 +227,8 @@ describe("a moderation of a provider", () => {
       categories: { violence: violence > 0.5, "sexual/minors": false },
       category_scores: { violence, "sexual/minors": minors },
     };
-    const input = body["input"] as Json[];
+    // A text alone, a list of texts, or the parts of one input.
+    const input = [body["input"]!].flat();
     const isParts = input.some((one) => typeof one === "object");
     return { id: "modr_1", model: "omni", results: isParts ? [result] : input.map(() => result) };
   });
@@ -258,7 +259,7 @@ describe("a moderation of a provider", () => {
     expect(refused.message).toContain("violence");
     const [first] = provider.requests;
     expect(first!.headers.get("authorization")).toBe("Bearer sk-of-weir-1234567");
-    expect(bodyOf(first!)).toEqual({ model: "omni-moderation-latest", input: ["hello"] });
+    expect(bodyOf(first!)).toEqual({ model: "omni-moderation-latest", input: "hello" });
     const strict = await config({ categories: ["violence"], over: 0.8 });
     expect((await say(strict, "punch him", KEY)).status).toBe(200);
     const minors = await config({ categories: ["sexual/minors"], over: 0.6 });
@@ -286,6 +287,84 @@ describe("a moderation of a provider", () => {
       model: "omni-moderation-latest",
       outcome: "complete",
     });
+  });
+
+  test("a model of Mistral is asked in its own dialect, and its categories keep their names", async () => {
+    const mistral = service((body, { path }) => {
+      if (path !== "/v1/moderations") return json({ message: path }, 404);
+      const result = (text: string) => ({
+        categories: { violence_and_threats: text.includes("punch"), pii: text.includes("IBAN") },
+        category_scores: {
+          violence_and_threats: text.includes("punch") ? 0.8 : 1e-5,
+          pii: text.includes("IBAN") ? 0.6 : 0,
+        },
+      });
+      return {
+        id: "1",
+        model: "m",
+        results: (body["input"] as string[]).map(result),
+        usage: { prompt_tokens: 3 },
+      };
+    });
+    const judged = (moderate: JsonObject) =>
+      servers.gateway(
+        {
+          calm: {
+            moderate: { model: "mistral/mistral-moderation-latest", ...moderate },
+            on: "input",
+            timeout: "5s",
+          },
+        },
+        { providers: { mistral: { baseUrl: `${mistral.url}/v1`, apiKey: "sk-of-mistral-1234" } } },
+      );
+    const decides = await judged({});
+    expect(await say(decides, "hello")).toMatchObject({ status: 200, guards: "calm=passed" });
+    expect((await say(decides, "punch him")).message).toContain("violence_and_threats");
+    expect(bodyOf(mistral.requests[0]!)).toEqual({ model: "mistral-moderation-latest", input: ["hello"] });
+    const some = await judged({ categories: ["pii"], over: 0.5 });
+    expect((await say(some, "punch him")).status).toBe(200);
+    expect((await say(some, "my IBAN")).message).toContain("pii");
+    // It judges no images: what a guard cannot judge does not pass.
+    const seen = [
+      { type: "text", text: "see" },
+      { type: "image_url", image_url: { url: image } },
+    ];
+    expect((await say(decides, seen)).code).toBe("guard_unavailable");
+    expect((await say(await judged({ images: false }), seen)).status).toBe(200);
+  });
+
+  test("a program judges, too", async () => {
+    const gateway = await servers.gateway({ calm: { moderate: { model: "mock/moderation" }, on: "input" } });
+    expect(await say(gateway, "hello")).toMatchObject({ status: 200, guards: "calm=passed" });
+    expect((await say(gateway, "such violence")).message).toContain("violence");
+  });
+
+  test("a model that is known to moderate is asked where its provider has no other path for it", async () => {
+    const vendor = service(({ input }) => ({
+      results: [
+        {
+          flagged: input === "punch",
+          categories: { violence: input === "punch" },
+          category_scores: { violence: 0.9 },
+        },
+      ],
+    }));
+    const gateway = await servers.gateway(
+      { calm: { moderate: { model: "openai/omni-moderation-latest" }, on: "input", timeout: "5s" } },
+      { providers: { openai: { baseUrl: `${vendor.url}/v1`, apiKey: "sk-of-openai-1234" } } },
+    );
+    expect((await say(gateway, "hello")).status).toBe(200);
+    expect((await say(gateway, "punch")).message).toContain("violence");
+    expect(vendor.requests.map(({ path }) => path)).toEqual(["/v1/moderations", "/v1/moderations"]);
+  });
+
+  test("a result for each text, or no verdict", async () => {
+    const short = service(() => ({ results: [] }));
+    const gateway = await servers.gateway(
+      { calm: { moderate: { model: "safe/m" }, on: "input", timeout: "5s" } },
+      { providers: { safe: { speaks: "chat-completions", baseUrl: `${short.url}/v1`, models: ["m"] } } },
+    );
+    expect((await say(gateway, "hello")).code).toBe("guard_unavailable");
   });
 
   test("a provider that refuses is no verdict", async () => {

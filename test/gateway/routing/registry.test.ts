@@ -123,7 +123,7 @@ test("aliases point at names, are listed, and never at each other", () => {
 test("mistakes in a plugin are said at the start", () => {
   const rows: [Provider, string][] = [
     [{ name: "Bad Name", generate: mock.generate }, "lower-case"],
-    [{ name: "a" }, "speak a format, generate, embed, or do something else"],
+    [{ name: "a" }, "speak a format, generate or embed, or do something else"],
     [host("a", { generate: mock.generate }), "not both"],
     [host("a", { speaks: { gemini: "/x" } }), 'speaks "gemini", which no upstream codec supports'],
     [host("a", { speaks: { messages: "x" } }), "begin with a slash"],

@@ -47,8 +47,8 @@ export async function checkResult(
 export function gatewayOf(registry: Registry): MadeGateway {
   return {
     off: registry.off.map(({ provider, reason }) => ({ name: provider.name, reason })),
-    sending(name, format) {
-      const { choices, fallbacks } = registry.plan(name, format);
+    sending(name, format, does) {
+      const { choices, fallbacks } = registry.plan(name, format, does);
       return [...choices, ...fallbacks.flat()].map(({ target: { deployment, provider, model, url } }) => ({
         ...{ model, url },
         ...(!deployment.authorizer && { headers: { ...provider.headers, ...deployment.credentials } }),

@@ -61,7 +61,10 @@ export interface Expectation {
   connection: SourceConnection;
   /** The provider's name of the model. */
   model: string;
-  asked: SourceRequest;
+  /** Absent: the source says by `does` alone what it asks of the model. */
+  asked?: SourceRequest;
+  /** `rerank`: a kind of models, as weir names it. */
+  does?: string;
   /** Paths in the source of the leaves that make the request. */
   from: string[];
 }

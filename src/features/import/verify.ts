@@ -18,8 +18,12 @@ export interface Sent {
 export interface MadeGateway {
   /** Providers that are off, and what would switch them on. */
   off: readonly { name: string; reason: string }[];
-  /** The request that it would send for a name that a client asks for. @throws Error if no provider serves the name */
-  sending(name: string, format: string): readonly Sent[];
+  /**
+   * The request that it would send for a name that a client asks for.
+   * @param does a kind of models. Default: text
+   * @throws Error if no provider serves the name
+   */
+  sending(name: string, format: string, does?: string): readonly Sent[];
 }
 
 type Verdict = Pick<SettingOutcome, "fate" | "why">;
@@ -48,10 +52,16 @@ export function verify(imported: Imported, gateway: MadeGateway, fill: (text: st
 }
 
 function verdictOn(
-  { name, model, asked, connection }: Expectation,
+  { name, model, asked, does, connection }: Expectation,
   gateway: MadeGateway,
   fill: (text: string) => string,
 ): Verdict | undefined {
+  if (!asked) {
+    const sent = sendingOf(gateway, name, "", does);
+    return typeof sent === "string"
+      ? { fate: "none", why: `weir does not serve ${name} (${sent})` }
+      : undefined;
+  }
   const wanted = fill(asked.url).replace("{model}", model);
   const sent = sendingOf(gateway, name, asked.format);
   if (typeof sent === "string") return { fate: "none", why: `weir does not serve ${name} (${sent})` };
@@ -85,9 +95,14 @@ function hasHeaders(
   return isKeySent && Object.values(headers).every((value) => values.includes(fill(value)));
 }
 
-function sendingOf(gateway: MadeGateway, name: string, format: string): readonly Sent[] | string {
+function sendingOf(
+  gateway: MadeGateway,
+  name: string,
+  format: string,
+  does?: string,
+): readonly Sent[] | string {
   try {
-    return gateway.sending(name, format);
+    return gateway.sending(name, format, does);
   } catch (fault) {
     return (fault instanceof Error ? fault.message : String(fault)).replace(/\.$/, "");
   }

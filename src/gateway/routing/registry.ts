@@ -11,9 +11,8 @@ import { sortProviders } from "./sort-providers.ts";
 import { listModels, type ModelEntry, type ServedModel } from "./list-models.ts";
 import { LiveModels } from "./live-models.ts";
 import type { Candidate, Rule, ServingRule } from "./rules.ts";
-import { candidatesOf, longNameBy, rulesOf } from "./rules.ts";
-import { modelFault, servingDeployments } from "./rules.ts";
-import { operationOf, taskFault, taskOfOperation, tasksOf } from "./tasks.ts";
+import { candidatesOf, longNameBy, modelFault, rulesOf, servingDeployments } from "./rules.ts";
+import { taskFault, taskOfOperation } from "./tasks.ts";
 import { type Choice, type Plan, rank } from "./plan.ts";
 import { targetFor } from "./target-for.ts";
 import { isUnconfigured, mockModel, offProviderOf, standIn } from "./stand-in.ts";
@@ -303,10 +302,8 @@ export class Registry {
   #unserved(asked: string, name: string, { operation, format }: Wanted): string {
     const [served] = this.servedBy(asked);
     if (!served) return this.#unknown(asked, name);
-    const fault = modelFault(this.#winningRule(name), name);
-    if (fault !== undefined) return fault;
     const want = { ...served, name: asked, task: taskOfOperation(operation), dialect: format };
-    return taskFault(want, { formats: this.formats.values(), kinds: this.kinds });
+    return modelFault(this.#winningRule(name), name) ?? taskFault(want, this);
   }
 
   #unknown(model: string, name: string): string {
@@ -336,14 +333,6 @@ export class Registry {
       const rule = this.#winningRule(candidate)?.rule;
       return rule ? [{ provider: rule.provider, model: rule.pattern.strip(candidate) }] : [];
     });
-  }
-
-  /** What the providers of a model do with it, by their declarations: the first is what most of its requests ask. */
-  operationsOf(model: string): Operation[] {
-    const each = this.servedBy(model).map(
-      ({ provider, model: own }) => tasksOf(provider, own, this.kinds).does,
-    );
-    return [...new Set(each.flat())].map(operationOf);
   }
 
   #candidates(name: string, prefix: string): Candidate[] {

@@ -98,6 +98,15 @@ export function operationOf(task: string): string {
   return task === CHAT ? "generate" : task === EMBEDDING ? "embed" : task;
 }
 
+/** What the providers of models do with them, by their declarations: the first is what most of their requests ask. */
+export function operationsOf(
+  served: readonly { provider: Provider; model: string }[],
+  kinds: Kinds,
+): string[] {
+  const each = served.map(({ provider, model }) => tasksOf(provider, model, kinds).does);
+  return [...new Set(each.flat())].map(operationOf);
+}
+
 /** What a provider lacks for a task, as the middle of a sentence. */
 function lackOf(task: string, kinds: Kinds): string {
   return kinds.get(task)?.lacks ?? LACKS[task] ?? `does no ${task}`;
@@ -111,7 +120,7 @@ const LACKS: Readonly<Record<string, string>> = {
 
 /** What weir has, for the paths that a message names. */
 export interface Known {
-  formats: Iterable<Format>;
+  formats: ReadonlyMap<string, Format>;
   kinds: Kinds;
 }
 
@@ -138,7 +147,7 @@ export function taskFault(
 function pathOf(task: string | undefined, dialect: string, { formats, kinds }: Known): string | undefined {
   const kind = kinds.get(task ?? "");
   if (kind) return kind.routes[0]?.path;
-  const ways = [...formats].flatMap(({ id, kind: own = CHAT, client }) => {
+  const ways = [...formats.values()].flatMap(({ id, kind: own = CHAT, client }) => {
     if (!client) return [];
     const { routes, beside } = client;
     const embeds = beside.embeds?.[0];

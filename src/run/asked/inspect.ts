@@ -1,6 +1,7 @@
 /** A worker's answers to the console about its parts: routing, models, providers, config. Plain JSON; credentials are never in it. */
 import type { Config } from "../../config/schema.ts";
 import { hooksOf } from "../assemble.ts";
+import { operationsOf } from "../../gateway/routing/tasks.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import type { Hooks } from "../../core/plugin.ts";
@@ -47,7 +48,7 @@ async function describeRouting(model: string, { parts, health }: Inspected): Pro
   const candidates = registry.explain(model);
   try {
     // Lanes and paths depend on the client's format, the order of attempts does not.
-    const [operation] = registry.operationsOf(model);
+    const [operation] = operationsOf(registry.servedBy(model), registry.kinds);
     const plan = registry.plan(model, clientFormats(registry)[0]!.id, operation);
     return { model, plan: describeSteps(plan, health, hooksOf(parts.plugins)), candidates };
   } catch (cause) {

@@ -85,9 +85,13 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
   const use = { connection: connected, model: upstream, weight, priority: order?.number ?? 0 };
   reading.draft.serve(served, use, entry);
   readAccessGroups(reading, entry, served);
+  const kind = kindOf(entry.member("model_info"), model.text);
   const embeds = isEmbedding(entry.member("model_info"), model.text);
-  if (!embeds) readRequestSettings(reading.draft, served, params, isShared);
-  if (asked && !embeds)
+  const answers = !embeds && kind === undefined;
+  if (answers) readRequestSettings(reading.draft, served, params, isShared);
+  if (kind !== undefined)
+    reading.draft.expected.push({ name: served, connection: connected, model: upstream, does: kind, from });
+  if (asked && answers)
     reading.draft.expected.push({ name: served, connection: connected, model: upstream, asked, from });
   if (served === name.text) name.taken("aliases, routes");
   else name.changed(`a name of weir has no spaces: ${served}`, "aliases, routes");
@@ -98,7 +102,7 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
   const rate = rateOf(params, settings.enforcesRates);
   if (rate) reading.draft.rates.push({ connection: connected, model: upstream, rate });
   const to = `prices["${connection.provider}/${upstream}"]`;
-  const price = readPrice(entry.member("model_info"), params, to, embeds);
+  const price = readPrice(entry.member("model_info"), params, to, !answers);
   if (price) reading.draft.prices.push({ connection: connected, model: upstream, price });
   explainRest(entry, params);
 }
@@ -118,18 +122,27 @@ const UNSERVED_MODES: readonly (readonly [mode: RegExp, model: RegExp, what: str
   [/^audio_transcription$/, /(^|\/)(whisper|[\w.-]*-transcribe)/i, "transcribes no audio"],
   [/^audio_speech$/, /(^|\/)(tts-|kokoro|[\w.-]*-tts(-|$))/i, "makes no speech"],
   [/^video_/, /(^|\/)(sora-|veo-)/i, "makes no videos"],
-  [/^rerank$/, /rerank/i, "ranks no documents"],
-  [/^moderation$/, /moderation/i, "moderates no texts"],
   [/^(realtime|ocr|search|batch|vector_store)$/, /(^|\/)[\w.-]*-realtime(-|$)/i, "serves no such operation"],
 ];
 
-/** Why weir does not serve a model that is not for text or embeddings; undefined for all others. */
+/** Why weir does not serve a model of such a kind; undefined for all others. */
 function unservedMode(info: SourceNode | undefined, model: string): string | undefined {
   const mode = info?.member("mode")?.text;
   const found = UNSERVED_MODES.find(([modes, models]) =>
     mode === undefined ? models.test(model) : modes.test(mode),
   );
   return found && `weir ${found[2]}`;
+}
+
+/** What weir has an own kind of models for, by `mode` of `model_info` or by the name of the model. */
+const KINDS: readonly (readonly [kind: string, model: RegExp])[] = [
+  ["rerank", /rerank/i],
+  ["moderation", /moderation/i],
+];
+
+function kindOf(info: SourceNode | undefined, model: string): string | undefined {
+  const mode = info?.member("mode")?.text;
+  return KINDS.find(([kind, models]) => (mode === undefined ? models.test(model) : mode === kind))?.[0];
 }
 
 function isEmbedding(info: SourceNode | undefined, model: string): boolean {

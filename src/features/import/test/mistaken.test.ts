@@ -178,15 +178,29 @@ describe("LiteLLM", () => {
     })),
   });
 
-  test("models that make no text are left out", async () => {
+  test("models that rank and moderate are served where weir knows how, and told where it does not", async () => {
     const models = [
-      "whisper-1",
-      "tts-1",
-      "gpt-image-1",
-      "dall-e-3",
-      "cohere/rerank-v3.5",
-      "gpt-4o-transcribe",
+      { model_name: "ranker", litellm_params: { model: "cohere/rerank-v3.5", api_key: "os.environ/K" } },
+      {
+        model_name: "judge",
+        litellm_params: { model: "openai/omni-moderation-latest", api_key: "os.environ/K" },
+      },
+      {
+        ...{ model_name: "mine", model_info: { mode: "rerank" } },
+        litellm_params: { model: "openai/bge", api_base: "http://gpu:8880/v1" },
+      },
     ];
+    const { yaml, fates } = await sent("litellm", { model_list: models }, []);
+    expect(yaml).toContain("cohere/rerank-v3.5");
+    expect(yaml).toContain("openai/omni-moderation-latest");
+    expect(fates).toMatchObject({
+      ...{ "model_list[0].litellm_params.model": "taken", "model_list[1].litellm_params.model": "taken" },
+      "model_list[2].litellm_params.model": "none",
+    });
+  });
+
+  test("models that make no text are left out", async () => {
+    const models = ["whisper-1", "tts-1", "gpt-image-1", "dall-e-3", "gpt-4o-transcribe"];
     const config = list(
       Object.fromEntries(models.map((model) => [model, { model, api_key: "os.environ/K" }])),
     );

@@ -47,9 +47,9 @@ export function servedKind(does: Does | undefined, kind: string): ServedKind | u
 }
 
 /** The kinds that a provider serves, with what it has for each. */
-export function servedKinds(does: Does = {}): [kind: string, served: ServedKind][] {
-  return Object.entries(does as Readonly<Record<string, ServedKind | undefined>>).flatMap(([kind, served]) =>
-    served === undefined ? [] : [[kind, served] as [string, ServedKind]],
+export function servedKinds(does: Does | undefined): [kind: string, served: ServedKind][] {
+  return Object.entries((does ?? {}) as Readonly<Record<string, ServedKind | undefined>>).flatMap(
+    ([kind, served]) => (served === undefined ? [] : [[kind, served] as [string, ServedKind]]),
   );
 }
 

@@ -100,9 +100,9 @@ test("a 404 of an endpoint that weir lacks names the switch of the client", asyn
   const SWITCHES: readonly [path: string, says: string][] = [
     ["/v1/conversations", "previous_response_id"],
     ["/v1/conversations/conv_1/items", "previous_response_id"],
-    ["/v1/completions", "chat endpoint"],
+    ["/v1/complete", "POST /v1/messages"],
     ["/v1/messages/batches/msgbatch_1/pause", "batches"],
-    ["/v1/audio/speech", "text only"],
+    ["/v1/audio/speech", "ranks and judges texts"],
     ["/v2/models/gemini-pro:generateContent", "below /v1beta/models"],
   ];
   for (const [path, says] of SWITCHES) {

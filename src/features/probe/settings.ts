@@ -136,7 +136,27 @@ export function settingsOf(findings: Findings, current: Traits = {}): Settings {
   const limit = limitField(findings);
   const noEmbeddings = findings.embeddings?.verdict === "refused";
   const embeds = { name: "embeds", value: {}, evidence: `no embeddings: ${findings.embeddings?.evidence}` };
-  return { provider: [...(limit ? [limit] : []), ...(noEmbeddings ? [embeds] : [])], traits };
+  const does = doneBy(findings);
+  const provider = [limit, noEmbeddings ? embeds : undefined, does].filter((one) => one !== undefined);
+  return { provider, traits };
+}
+
+/** What the host does with the models that answered. */
+function doneBy({ rerank, moderation }: Findings): Setting | undefined {
+  const found = [
+    ["rerank", "jina-rerank", "/rerank", rerank],
+    ["moderation", "moderations", "/moderations", moderation],
+  ] as const;
+  const done = found.filter(([, , , finding]) => finding?.verdict === "yes");
+  if (done.length === 0) return undefined;
+  const value = Object.fromEntries(
+    done.map(([kind, dialect, path, finding]) => [kind, { [dialect]: { path, models: [finding!.value!] } }]),
+  );
+  return {
+    name: "does",
+    value,
+    evidence: done.map(([kind, , , finding]) => `${kind} ${finding!.evidence}`).join("; "),
+  };
 }
 
 function evidenceOf({ verdict, evidence }: Finding): string {

@@ -50,6 +50,8 @@ export type Feature =
   | "n"
   | "logprobs"
   | "embeddings"
+  | "rerank"
+  | "moderation"
   | "count-tokens"
   | "tokenize"
   | "responses"

@@ -4,7 +4,7 @@ import { answers, limits, streaming } from "./basics.ts";
 import { errorShape, tooLong } from "./errors.ts";
 import { images, roles } from "./messages.ts";
 import { choices, jsonMode, jsonSchema, logprobs, stop } from "./output.ts";
-import { counting, embeddings, models, otherPaths } from "./paths.ts";
+import { counting, embeddings, kinds, models, otherPaths } from "./paths.ts";
 import { reasoning } from "./reasoning.ts";
 import { history, parallel, strictTools, tools } from "./tools.ts";
 
@@ -28,6 +28,7 @@ export const PROBES: readonly Probe[] = [
   choices,
   logprobs,
   embeddings,
+  kinds,
   counting,
   otherPaths,
   errorShape,

@@ -48,6 +48,29 @@ export const embeddings: Probe = {
   },
 };
 
+/** Only models that are named so are asked: a model for conversations would refuse, which says nothing of the host. */
+export const kinds: Probe = {
+  finds: ["rerank", "moderation"],
+  asks: "a ranking at `/rerank` and a moderation at `/moderations`, if it lists a model for them",
+  calls: 2,
+  answers: 0,
+  async run(host) {
+    const ask = async (names: RegExp, path: string, body: JsonObject, member: string): Promise<Finding> => {
+      const model = host.listed.find((name) => names.test(name));
+      if (model === undefined) return { verdict: "unclear", evidence: "it lists no model for it" };
+      const reply = await host.send("POST", path, { model, ...body });
+      const isResult = (answer: JsonObject) =>
+        Array.isArray(answer["results"]) && isObject(answer["results"][0]) && member in answer["results"][0];
+      return { ...judgePath(reply, isResult, `answers with ${host.quote(model)}`), value: model };
+    };
+    const ranked = { query: "word", documents: ["word", "number"] };
+    return {
+      rerank: await ask(/rerank/i, "/rerank", ranked, "relevance_score"),
+      moderation: await ask(/moderation/i, "/moderations", { input: "word" }, "categories"),
+    };
+  },
+};
+
 export const counting: Probe = {
   finds: ["count-tokens", "tokenize"],
   asks: "token counts at `/messages/count_tokens` and `/tokenize`",

@@ -12,6 +12,8 @@ export interface Abilities {
   /** `refused` here: the host has no such path. */
   models: Ability;
   embeddings: Ability;
+  rerank: Ability;
+  moderation: Ability;
   responses: Ability;
   messages: Ability;
   countTokens: Ability;
@@ -70,6 +72,8 @@ export type Variant = Partial<Abilities> & Partial<Manners>;
 const ALL: Abilities & Manners = {
   models: "yes",
   embeddings: "yes",
+  rerank: "yes",
+  moderation: "yes",
   responses: "yes",
   messages: "yes",
   countTokens: "yes",
@@ -193,7 +197,8 @@ function answer(
 
 interface Route {
   /** Absent for the path that every host has. */
-  ability?: "models" | "embeddings" | "responses" | "messages" | "countTokens" | "tokenize";
+  ability?:
+    "models" | "embeddings" | "rerank" | "moderation" | "responses" | "messages" | "countTokens" | "tokenize";
   serve(body: JsonObject, nature: Nature): Response;
 }
 
@@ -211,6 +216,18 @@ const ROUTES: Record<string, Route> = {
         data: [{ object: "embedding", index: 0, embedding: [0.5, 0.25] }],
         usage: { prompt_tokens: 1, total_tokens: 1 },
       }),
+  },
+  "/v1/rerank": {
+    ability: "rerank",
+    serve: () =>
+      Response.json({
+        results: [0, 1].map((index) => ({ index, relevance_score: 0.5 - index / 4 })),
+        usage: { total_tokens: 2 },
+      }),
+  },
+  "/v1/moderations": {
+    ability: "moderation",
+    serve: () => Response.json({ results: [{ flagged: false, categories: {}, category_scores: {} }] }),
   },
   "/v1/responses": {
     ability: "responses",

@@ -45,6 +45,8 @@ export const EVERYTHING: Record<Feature, ProbeVerdict> = {
   n: "yes",
   logprobs: "yes",
   embeddings: "yes",
+  rerank: "unclear",
+  moderation: "unclear",
   "count-tokens": "yes",
   tokenize: "yes",
   responses: "yes",
@@ -150,6 +152,22 @@ export const VARIANTS: readonly Row[] = [
     host: { embeddings: "refused" },
     verdicts: { embeddings: "refused" },
     provider: { embeds: {} },
+  },
+  {
+    name: "models that rank and moderate",
+    host: { listed: ["some-embed", "chat-1", "bge-reranker", "text-moderation"] },
+    verdicts: { rerank: "yes", moderation: "yes" },
+    provider: {
+      does: {
+        rerank: { "jina-rerank": { path: "/rerank", models: ["bge-reranker"] } },
+        moderation: { moderations: { path: "/moderations", models: ["text-moderation"] } },
+      },
+    },
+  },
+  {
+    name: "a ranking that it refuses",
+    host: { rerank: "refused", listed: ["some-embed", "chat-1", "bge-reranker"] },
+    verdicts: { rerank: "refused" },
   },
   { name: "responses", host: { responses: "refused" }, verdicts: { responses: "refused" } },
   {

@@ -195,7 +195,7 @@ export const FILTER_FLAGS: readonly Flag[] = [
   { name: "--provider", value: "NAME", help: "only calls that went to this provider" },
 ];
 
-/** The names of the built-in formats and of their dialects of embeddings; plugins may add others. */
+/** The names of the built-in formats, and of the dialects of embeddings of their clients; plugins may add others. */
 export const FORMATS = [
   "chat-completions",
   "messages",
@@ -203,6 +203,8 @@ export const FORMATS = [
   "gemini",
   "ollama",
   "ollama-generate",
+  "completions",
+  "fim",
   "embeddings",
   "gemini-embed",
   "ollama-embed",

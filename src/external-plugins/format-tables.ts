@@ -1,5 +1,4 @@
 /** Rules for the formats of a plugin, by the values of their codecs. */
-import type { RateHeaders } from "../core/limit-figures.ts";
 import type { DefaultEndpoint } from "../core/default-endpoint.ts";
 import type { EmbedClient } from "../core/embed-dialect.ts";
 import type { DocumentedError } from "../core/error.ts";
@@ -18,21 +17,19 @@ import type {
   ReaderCodec,
   RequestCheck,
   RequestFacts,
-  SettingMember,
-  SettingMembers,
   StreamObserver,
   SummaryCodec,
   UpstreamAddress,
   UpstreamCodec,
   UsageRequest,
 } from "../core/format.ts";
-import type { SizeMembers } from "../core/size-members.ts";
 import type { LocalOperation } from "../core/local-operation.ts";
 import type { ModelListing } from "../core/model-listing.ts";
 import type { UrlAddress } from "../core/url-address.ts";
 import type { StoredCodec } from "../core/stored-codec.ts";
 import type { TextPlaces } from "../core/text-places.ts";
 import { isObject } from "../core/json.ts";
+import { RATE_HEADERS, SETTINGS, SIZE } from "./facts-tables.ts";
 import { embeds, FRAMING } from "./provider-tables.ts";
 import {
   type Table,
@@ -40,7 +37,6 @@ import {
   oneOf,
   required,
   text,
-  textOrTexts,
   number,
   flag,
   callable,
@@ -172,32 +168,6 @@ const LOCAL: Table<LocalOperation> = {
   schemas: required(group("the operation's", { request: schema, answer: required(schema) })),
   of: must("`listed` or a function", (value) => value === "listed" || typeof value === "function"),
   answer: required(callable),
-};
-
-const SIZE: Table<SizeMembers> = {
-  maxTokens: required(texts),
-  within: texts,
-  choices: textOrTexts,
-  listed: text,
-  tier: text,
-  speed: text,
-  tools: required(texts),
-  serverToolTypes: required(texts),
-  serverToolKeys: texts,
-  serverMembers: texts,
-  opaque: texts,
-  media: must("an object", isObject),
-};
-
-const RATE_HEADERS: Table<RateHeaders> = { prefix: required(text), write: required(callable) };
-
-const SETTING = group<SettingMember>("the setting's", { at: required(texts), unless: texts });
-
-const SETTINGS: Table<SettingMembers> = {
-  temperature: SETTING,
-  topP: SETTING,
-  maxTokens: SETTING,
-  reasoningEffort: SETTING,
 };
 
 const ROUTES: Table<ClientRoutes> = {

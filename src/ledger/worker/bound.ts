@@ -1,20 +1,23 @@
 /** What requests may cost that are not calls yet, and what hard budgets have left for them. */
-import type { BudgetLeft, CostBound, RequestSize } from "../../core/ledger.ts";
+import type { Attempt } from "../../core/call.ts";
+import type { Admitted, BudgetLeft, CostBound } from "../../core/ledger.ts";
 import type { KeyFigures } from "../messages.ts";
 import type { Budget } from "../policy.ts";
 import { budgetAccount } from "../record.ts";
 import { windowAt } from "../windows.ts";
-import type { Booking } from "./booking.ts";
+import { Booking } from "./booking.ts";
 import type { Estimates } from "./estimates.ts";
+import type { Lines } from "./lines.ts";
 
-/** The same estimate as that of a hold. @param booking of what is not sent */
+/** The same estimate as that of a hold. @param attempt of what is not sent */
 export function boundOf(
-  booking: Booking,
-  size: RequestSize,
-  estimates: Estimates,
+  attempt: Attempt,
+  admitted: Pick<Admitted, "size">,
   outputShare: number,
+  { lines, estimates }: { lines: Lines; estimates: Estimates },
 ): CostBound {
-  booking.size = size;
+  const booking = new Booking(lines.to(attempt));
+  booking.size = admitted.size(attempt.target);
   const hard = booking.applied.lines.filter(
     ({ unit, mode, on }) => unit === "money" && mode === "hard" && on.kind !== "session",
   );

@@ -207,8 +207,7 @@ export class WorkerLedger implements Ledger {
   }
 
   bound(attempt: Attempt, admitted: Pick<Admitted, "size">, outputShare: number): CostBound {
-    const booking = new Booking(this.#lines.to(attempt));
-    return boundOf(booking, admitted.size(attempt.target), this.#estimates, outputShare);
+    return boundOf(attempt, admitted, outputShare, { lines: this.#lines, estimates: this.#estimates });
   }
 
   readonly describeKey = (principal: Principal) => this.#questions.describeKey(principal);

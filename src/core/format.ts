@@ -29,6 +29,11 @@ export interface Format {
    * conversations is asked.
    */
   kind?: "completion";
+  /**
+   * A top-level member with a text that only models for completions can take, in a format for conversations: such a request goes to
+   * one if the provider has it.
+   */
+  kindMember?: string;
   client?: ClientCodec;
   upstream?: UpstreamCodec;
 }

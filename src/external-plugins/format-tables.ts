@@ -327,6 +327,7 @@ const UPSTREAM: Table<UpstreamCodec> = {
 export const FORMAT: Table<Format> = {
   id: required(text),
   kind: oneOf("completion"),
+  kindMember: text,
   client: group("the client codec's", CLIENT),
   upstream: group("the upstream codec's", UPSTREAM),
 };

@@ -7,7 +7,8 @@ import { withoutCredentials } from "../core/client-headers.ts";
 import { GatewayError } from "../core/error.ts";
 import type { RequestSize } from "../core/ledger.ts";
 import type { Target } from "../core/provider.ts";
-import { planFor, prepareModel } from "./access.ts";
+import { prepareModel } from "./access.ts";
+import { planIncoming } from "./kinds/plan-incoming.ts";
 import { holdHead } from "./delivery/held-stream.ts";
 import type { Deadline } from "./delivery/deadline.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
@@ -79,7 +80,7 @@ class Attempts implements Attempted {
   /** @throws GatewayError for a model that no provider serves, or none that the caller may use */
   constructor(model: string, incoming: Incoming, gateway: Gateway) {
     const { call, format, stored } = incoming;
-    const whole = planFor(call, model, gateway.registry, format.id, format.kind);
+    const whole = planIncoming(incoming, model, gateway.registry);
     this.call = call;
     this.plan = stored ? stored.narrow(whole) : whole;
     this.bytes = incoming.bytes.length;

@@ -115,7 +115,7 @@ export type CallCodec = Pick<ClientCodec, "facts" | "beside"> & {
 /** A request that weir has read and validated. */
 export interface Incoming {
   call: Call;
-  format: { id: string; kind?: Format["kind"]; client: CallCodec };
+  format: Pick<Format, "id" | "kind" | "kindMember"> & { client: CallCodec };
   /** The body as the client sent it. */
   bytes: Uint8Array;
   body: JsonObject;

@@ -139,6 +139,35 @@ test("prompt and suffix reach Mistral byte for byte, and its answer is a complet
   expect((await collect(stream)).map((event) => event.choices[0]?.text ?? "").join("")).toBe("middle");
 });
 
+test("a client of Ollama that sends a suffix reaches models for completions, in its own shape", async () => {
+  const asked = {
+    model: "codestral-latest",
+    prompt: "def f(",
+    suffix: "return x",
+    options: { num_predict: 7 },
+  };
+  const { text } = await post("/api/generate", { ...asked, stream: false });
+  expect(JSON.parse(text)).toMatchObject({ response: "middle", done: true, done_reason: "stop" });
+  expect(mistral.requests.at(-1)!.path).toBe("/v1/fim/completions");
+  expect(bodyOf(mistral.requests.at(-1)!)).toEqual({
+    ...{ model: "codestral-latest", prompt: "def f(", suffix: "return x", max_tokens: 7 },
+  });
+  const streamed = await post("/api/generate", asked);
+  const records = streamed.text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as JsonObject);
+  expect(records.map(({ response }) => response ?? "").join("")).toBe("middle");
+  // Without a suffix it is a conversation, which the model for completions has too.
+  const refused = await post("/api/generate", {
+    model: "mistral-large-latest",
+    prompt: "a",
+    suffix: "b",
+    stream: false,
+  });
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("suffix")]);
+});
+
 test("a client of Mistral gets the shape of a chat from a host of completions", async () => {
   const asked = { model: "host/m", prompt: "a", suffix: "b", random_seed: 4 };
   const { text } = await post("/v1/fim/completions", asked);

@@ -105,5 +105,6 @@ export const ollamaFormat: Format & { client: ClientCodec } = { id: FORMAT, clie
 /** Single prompts. */
 export const ollamaGenerateFormat: Format & { client: ClientCodec } = {
   id: GENERATE,
+  kindMember: "suffix",
   client: generateClient,
 };

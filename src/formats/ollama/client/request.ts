@@ -37,7 +37,9 @@ export function decodeGenerateRequest(body: JsonObject): ChatRequest {
           { role: "system", blocks: [{ type: "text", text: system, path: "system" }], path: "system" },
           prompt,
         ];
-  return canonical(body, GENERATE, "prompt", turns, []);
+  const request = canonical(body, GENERATE, "prompt", turns, []);
+  const suffix = text(body.suffix) ?? "";
+  return suffix === "" ? request : { ...request, completion: { prompt: text(body.prompt) ?? "", suffix } };
 }
 
 /** Whether a request has a conversation; one without asks only that the model be loaded. */

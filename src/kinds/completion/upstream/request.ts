@@ -44,11 +44,18 @@ function common(request: ChatRequest, context: CodecContext): JsonObject {
   };
 }
 
+/** The suffix of Ollama's clients is in the body. */
+function withoutSuffix(request: ChatRequest): ChatRequest {
+  const without = ({ suffix: _carried, ...others }: JsonObject): JsonObject => others;
+  const extra = Object.entries(request.extra).map(([format, fields]) => [format, without(fields)]);
+  return { ...request, extra: Object.fromEntries(extra) };
+}
+
 /** Fields of the format itself, and those of others that mean the same. */
 function extraOf(request: ChatRequest, format: string, seedName: string, context: CodecContext): JsonObject {
   const hasPenalties = format === FORMAT;
   checkForeignFields(
-    request,
+    withoutSuffix(request),
     format,
     context,
     hasPenalties ? ["seed", "presencePenalty", "frequencyPenalty"] : ["seed"],

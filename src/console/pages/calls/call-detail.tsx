@@ -17,7 +17,7 @@ import * as ownPages from "../../own-pages.ts";
 import type { OwnPage } from "../../shell/own-page.ts";
 import { CauseWords } from "../cache/cause.tsx";
 import { Bodies } from "./bodies.tsx";
-import { curlOf, keptCurl } from "./curl.ts";
+import { curlOf, isConversation, keptCurl } from "./curl.ts";
 import { CallLedger } from "./money.tsx";
 import { Sentence } from "./sentence.tsx";
 import { Waterfall } from "./waterfall.tsx";
@@ -33,9 +33,11 @@ export function CallDetail({ call, wide }: { call: CallEntry; wide: boolean }) {
         <Sentence call={call} />
         <div class="acts">
           <OwnDeeds call={call} />
-          <a class="btn" href={hrefOf("/playground", { model: call.model, format: call.format })}>
-            Explain again
-          </a>
+          {isConversation(call) && (
+            <a class="btn" href={hrefOf("/playground", { model: call.model, format: call.format })}>
+              Explain again
+            </a>
+          )}
           <Button onClick={() => void copyCurl(call)}>Copy as curl</Button>
         </div>
       </section>

@@ -7,9 +7,30 @@ import type { KeptBodies } from "./bodies.tsx";
 /** Most output tokens of the command. */
 const LIMIT = 1_024;
 
+/** Requests for what is no text from a conversation, by the name that the record has as the format of the call. */
+const SAMPLES: Readonly<Record<string, readonly [path: string, body: Body]>> = {
+  embeddings: ["/v1/embeddings", { input: "…" }],
+  completions: ["/v1/completions", { prompt: "…", max_tokens: LIMIT }],
+  fim: ["/v1/fim/completions", { prompt: "…", suffix: "…", max_tokens: LIMIT }],
+  rerank: ["/v1/rerank", { query: "…", documents: ["…"] }],
+  moderation: ["/v1/moderations", { input: "…" }],
+  decision: [
+    "/v1/decisions",
+    { input: "…", questions: [{ type: "predicate", name: "it", instructions: "…" }] },
+  ],
+  image: ["/v1/images/generations", { prompt: "…" }],
+  speech: ["/v1/audio/speech", { input: "…", voice: "alloy" }],
+};
+
+/** Whether the console writes other requests of the format than those for text from a conversation. */
+export function isConversation({ format }: CallEntry): boolean {
+  return !Object.hasOwn(SAMPLES, format);
+}
+
 /** @param gateway where the gateway listens @returns the command with a body of the same kind: the prompt is not kept */
 export function curlOf({ format, model, stream }: CallEntry, gateway = "http://127.0.0.1:9347"): string {
-  if (format === "embeddings") return commandOf(`${gateway}/v1/embeddings`, { model, input: "…" }, true);
+  const sample = SAMPLES[format];
+  if (sample) return commandOf(gateway + sample[0], { model, ...sample[1] }, true);
   const known = formatNamed(format);
   const body = bodyOf({ model, format: known, system: "", prompt: "…", limit: LIMIT, stream });
   return commandOf(gateway + FORMATS[known], body, true);
@@ -39,6 +60,5 @@ function pathOf({ format, model, stream }: CallEntry): string {
   if (format === "gemini")
     return `/v1beta/models/${encodeURIComponent(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`;
   if (format === "ollama") return "/api/chat";
-  if (format === "embeddings") return "/v1/embeddings";
-  return FORMATS[formatNamed(format)];
+  return SAMPLES[format]?.[0] ?? FORMATS[formatNamed(format)];
 }

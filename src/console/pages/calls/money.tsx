@@ -25,6 +25,11 @@ const WORDS: Readonly<Record<string, string>> = {
   searched: "a request with searches",
   request: "the request",
   held: "held, and assumed to be spent",
+  "unit:search": "searches of documents",
+  "unit:image": "images",
+  "unit:second": "seconds of audio",
+  "unit:minute": "minutes of audio",
+  "unit:character": "characters of speech",
 };
 
 const DOUBTS: Readonly<Record<string, string>> = {
@@ -33,6 +38,7 @@ const DOUBTS: Readonly<Record<string, string>> = {
   tier: "the price of the service tier is not known; the most that it can cost was booked",
   speed: "the price of the speed is not known; the most that it can cost was booked",
   search: "the price of the searches is not known; $0.05 was booked for each",
+  unit: "the price of a unit besides tokens is not known; the units were booked without a price",
   model: "another model worked for the answer; the price of the asked one was booked",
 };
 
@@ -40,7 +46,7 @@ const STATES: Readonly<Record<string, string>> = {
   reported: "The amount is the provider's own figure.",
   estimated: "The provider's counts are partial, so the amount is an estimate.",
   assumed: "The provider may charge and did not count: the most that the call can cost is booked.",
-  unpriced: "Tokens are counted and have no price. This is not $0.",
+  unpriced: "What was counted has no price. This is not $0.",
 };
 
 /** A ledger for each attempt with a cost or tokens, then one total. */
@@ -50,7 +56,7 @@ export function CallLedger({ call, money }: { call: CallEntry; money: Reading<Ca
   const shown = booked.filter(({ attempt }, at) => isBooked(attempt) || at === attempts.length - 1);
   if (shown.length === 0) return <p class="mid">Nothing was sent, nothing is booked.</p>;
   if (!attempts.some(isBooked) && attempts.every(({ charge }) => charge.state === "free"))
-    return <p class="mid">No token was counted, and nothing is booked.</p>;
+    return <p class="mid">Nothing was counted, and nothing is booked.</p>;
   const total = attempts.reduce((sum, { charge }) => sum + charge.cost, 0);
   const several = shown.filter(({ attempt }) => isBooked(attempt)).length > 1;
   return (
@@ -70,7 +76,8 @@ export function CallLedger({ call, money }: { call: CallEntry; money: Reading<Ca
   );
 }
 
-const isBooked = ({ charge, usage }: Attempt) => charge.cost > 0 || usage.input + usage.output > 0;
+const isBooked = ({ charge, usage }: Attempt) =>
+  charge.cost > 0 || usage.input + usage.output > 0 || usage.units !== undefined;
 
 function AttemptLedger({ attempt, money }: { attempt: Attempt; money: AttemptMoney | undefined }) {
   const { charge } = attempt;
@@ -129,7 +136,7 @@ const FEES = /^([shu]|req)/;
 
 /** Tokens by bucket, where the amounts are not known. */
 function countsOf({ usage }: Attempt): MoneyLine[] {
-  const { input, cacheRead, cacheWrite, cacheWrite1h = 0, output, searches = 0 } = usage;
+  const { input, cacheRead, cacheWrite, cacheWrite1h = 0, output, searches = 0, units = {} } = usage;
   const lines = [
     { what: "input", count: input },
     { what: "cacheRead", count: cacheRead },
@@ -137,6 +144,7 @@ function countsOf({ usage }: Attempt): MoneyLine[] {
     { what: "cacheWrite1h", count: cacheWrite1h },
     { what: "output", count: output },
     { what: "searches", count: searches },
+    ...Object.entries(units).map(([unit, count]) => ({ what: `unit:${unit}`, count })),
   ];
   return lines.filter(({ count }) => count > 0);
 }

@@ -14,10 +14,14 @@ export function fittedBaseUrl(given: string, own: string | undefined, provider: 
   const url = URL.parse(given);
   if (!url || url.pathname === "/") return given;
   const segments = url.pathname.split("/").slice(1);
+  const pathsOfText = templatesOf({ ...provider, does: undefined }).map(([, path]) => path);
   const paths = templatesOf(provider).map(([, path]) => path);
   const doubled = segments.findIndex((_, index) => {
     const tail = segments.slice(index);
-    return paths.some((path) => path.startsWith(`/${tail.join("/")}/`) || isOtherVersion(tail, path));
+    // A folder of one kind of models can be an API of its own with all others: DeepSeek's `/beta` has both.
+    return (VERSION.test(tail.at(-1)!) ? paths : pathsOfText).some(
+      (path) => path.startsWith(`/${tail.join("/")}/`) || isOtherVersion(tail, path),
+    );
   });
   return doubled < 0 ? given : given.slice(0, -`/${segments.slice(doubled).join("/")}`.length);
 }

@@ -4,13 +4,17 @@ import type { Provider } from "../../../src/core/provider.ts";
 import { fittedBaseUrl } from "../../../src/gateway/routing/base-url.ts";
 import anthropic from "../../../plugins/anthropic.ts";
 import cohere from "../../../plugins/cohere.ts";
+import deepseek from "../../../plugins/deepseek.ts";
 import gemini from "../../../plugins/gemini.ts";
 import groq from "../../../plugins/groq.ts";
 import ollama from "../../../plugins/ollama.ts";
 import openai from "../../../plugins/openai.ts";
 
 const providers: Record<string, Provider> = Object.fromEntries(
-  [anthropic, cohere, gemini, groq, ollama, openai].map((plugin) => [plugin.name, plugin.providers![0]!]),
+  [anthropic, cohere, deepseek, gemini, groq, ollama, openai].map((plugin) => [
+    plugin.name,
+    plugin.providers![0]!,
+  ]),
 );
 
 test.each([
@@ -27,6 +31,8 @@ test.each([
   ["groq", "https://api.groq.com", "https://api.groq.com/openai/v1"],
   ["groq", "https://api.groq.com/openai", "https://api.groq.com/openai/v1"],
   ["cohere", "https://api.cohere.ai/compatibility/v1", "https://api.cohere.ai"],
+  ["cohere", "https://api.cohere.com/v2", "https://api.cohere.com"],
+  ["deepseek", "https://api.deepseek.com/beta", "https://api.deepseek.com/beta"],
 ])("%s at %s", (name, given, fitted) => {
   const provider = providers[name]!;
   const own = typeof provider.baseUrl === "string" ? provider.baseUrl : undefined;

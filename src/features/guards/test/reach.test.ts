@@ -225,6 +225,14 @@ test("of two addresses side by side both are found, also where the first one tak
   expect(streamed([...given], ["secrets"])).toBe(whole);
 });
 
+test.each([
+  "(+49 (0)30 1234567+49 (0)30 1234567+49 (0)30 1234567",
+  "+(+1-555-123-4567+49 (0)30 1234567+49 (0)30 1234567",
+  "+49 (0)30 1234567/0;0",
+])("brackets and slashes around telephone numbers: %s", (given) => {
+  expect(streamed([...given], ["phone"])).toBe(outputOf(["phone"]).whole(given, AS).whole);
+});
+
 /** Texts in which what is in front of a value matters. */
 const BESIDE: Readonly<Record<string, readonly [given: string, whole: string]>> = {
   "ten addresses without a space": [

@@ -62,13 +62,14 @@ const isSpaceBehind = (text: string, at: number) =>
 
 /** @returns where the number ends; 0: none begins here */
 function add(text: string, at: number, regions: readonly Region[], least: number, found: Finding[]): number {
-  const hasBracket = at > least && text.charCodeAt(at - 1) === OPEN;
-  const start = hasBracket ? at - 1 : at;
-  if (start > 0 && isPartBefore(text.charCodeAt(start - 1))) return 0;
+  // A bracket before `least` has gone to the client, and still says how the number is read.
+  const hasBracket = at > 0 && text.charCodeAt(at - 1) === OPEN;
+  const first = hasBracket ? at - 1 : at;
+  if (first > 0 && isPartBefore(text.charCodeAt(first - 1))) return 0;
   const written = readNumber(text, at, hasBracket);
   const end = written ? endOf(text, written, regions) : 0;
   if (end === 0) return 0;
-  found.push({ start, end, kind: "PHONE" });
+  found.push({ start: Math.max(first, least), end, kind: "PHONE" });
   return end;
 }
 

@@ -81,6 +81,11 @@ function hasSlash(text: string, from: number, to: number): boolean {
   return false;
 }
 
+/** Three digits at least: fewer behind a slash are another number, as in `12/3`. */
+function isGroupOfThree(text: string, from: number): boolean {
+  return isDigit(codeAt(text, from)) && isDigit(codeAt(text, from + 1)) && isDigit(codeAt(text, from + 2));
+}
+
 const written = new Written();
 
 /**
@@ -114,7 +119,7 @@ export function readNumber(text: string, from: number, isOpen: boolean): Written
       continue;
     }
     const next = separatorEnd(text, at);
-    if (next === at || (hasSlash(text, at, next) && !isDigit(codeAt(text, next + 2)))) break;
+    if (next === at || (hasSlash(text, at, next) && !isGroupOfThree(text, next))) break;
     if (code === CLOSE) brackets--;
     if (text.charCodeAt(next - 1) === OPEN) brackets++;
     if (brackets < 0 || brackets > 1) break;

@@ -18,6 +18,18 @@ export interface PageRequest {
   after?: string;
 }
 
+/** A change of a stored answer's content. */
+export interface Amendment {
+  /** Items behind the last input item. */
+  add?: readonly StoredItem[];
+  /** Id of an input item to remove. */
+  drop?: string;
+  /** Replaces the body. */
+  body?: JsonObject;
+  /** Milliseconds since 1970; the content expires then, or later if it did so before. */
+  expires?: number;
+}
+
 /** Most answers in a chain. */
 export const MAX_CHAIN = 1000;
 
@@ -41,6 +53,17 @@ export interface AnswerStore {
   items(ids: readonly string[], owner: string): Promise<ReadonlyMap<string, JsonObject>>;
   /** A page of the input items of one answer; `undefined` if there is no such answer, or no item `after`. */
   inputItems(id: string, owner: string, page: PageRequest): Promise<ItemPage | undefined>;
+  /**
+   * Changes the content under one id in one transaction: two changes at once follow each other, and neither loses the other.
+   * @param withinMs the promise rejects after this time, with an unknown outcome
+   * @returns `unknown` if there is no such content, or no item to remove; `too-large` above the limits of size
+   */
+  amend(
+    id: string,
+    owner: string,
+    amendment: Amendment,
+    withinMs?: number,
+  ): Promise<"stored" | "too-large" | "unknown">;
   /** @returns whether there was such an answer */
   delete(id: string, owner: string): Promise<boolean>;
 }

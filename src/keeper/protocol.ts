@@ -20,6 +20,14 @@ export interface PackedAnswer extends Omit<StoredAnswer, "body" | "input" | "out
 
 export type PackedLink = Pick<PackedAnswer, "id" | "deployment" | "input" | "output" | "notes">;
 
+/** As {@link Amendment}. */
+export interface PackedAmendment {
+  add: readonly PackedItem[];
+  drop?: string;
+  body?: Uint8Array;
+  expires?: number;
+}
+
 /** An answer of one owner. */
 export interface Address {
   id: string;
@@ -34,6 +42,7 @@ export interface Asks {
   chain: Address;
   items: { ids: readonly string[]; owner: string };
   inputItems: Address & { page: PageRequest };
+  amend: Address & PackedAmendment;
   delete: Address;
   /** Undoes a `put` whose outcome its sender no longer waits for. */
   retract: Address;
@@ -45,6 +54,7 @@ export interface Results {
   chain: readonly PackedLink[] | "too-long" | undefined;
   items: readonly PackedItem[];
   inputItems: { items: readonly PackedItem[]; hasMore: boolean } | undefined;
+  amend: "stored" | "too-large" | "unknown";
   delete: boolean;
   retract: boolean;
 }

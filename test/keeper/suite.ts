@@ -242,6 +242,48 @@ export function describeStore(open: () => Promise<OpenStore>, limits: StoreLimit
       expect(await store.inputItems("b", "config:alice", { order: "asc", limit: 1 })).toBeUndefined();
     }));
 
+  test("what is stored under an id takes more items, gives one away and gets another body", () =>
+    withStore(async (store, setTime) => {
+      await put(store, answerOf("c", { input: [], output: [] }));
+      const all = async () =>
+        (await store.inputItems("c", "config:alice", { order: "asc", limit: 100 }))?.items.map(({ id }) => id);
+      const add = (...ids: string[]) =>
+        store.amend("c", "config:alice", { add: ids.map((id) => itemOf(id)), expires: EXPIRES + 5 });
+      expect(await add("0", "1")).toBe("stored");
+      expect(await store.amend("c", "config:alice", { drop: "0", body: { new: 1 } })).toBe("stored");
+      expect(await store.amend("c", "config:alice", { drop: "0" })).toBe("unknown");
+      expect(await store.amend("c", "config:bob", { drop: "1" })).toBe("unknown");
+      expect(await store.amend("nosuch", "config:alice", {})).toBe("unknown");
+      expect(await add("2")).toBe("stored");
+      expect(await all()).toEqual(["1", "2"]);
+      expect(await store.get("c", "config:alice")).toMatchObject({ body: { new: 1 }, expires: EXPIRES + 5 });
+      setTime(EXPIRES + 6);
+      expect(await add("3")).toBe("unknown");
+    }));
+
+  test("changes at the same time are all made, each as a whole", () =>
+    withStore(async (store) => {
+      await put(store, answerOf("c", { input: [], output: [] }));
+      const numbers = Array.from({ length: 40 }, (_, n) => n);
+      const outcomes = await Promise.all(
+        numbers.map((n) => store.amend("c", "config:alice", { add: [itemOf(`a${n}`), itemOf(`b${n}`)] })),
+      );
+      expect(new Set(outcomes)).toEqual(new Set(["stored"]));
+      const page = await store.inputItems("c", "config:alice", { order: "asc", limit: 100 });
+      const ids = page!.items.map(({ id }) => id);
+      expect(ids.toSorted()).toEqual(numbers.flatMap((n) => [`a${n}`, `b${n}`]).toSorted());
+      // No other change comes between the items of one.
+      for (const n of numbers) expect(ids.indexOf(`b${n}`)).toBe(ids.indexOf(`a${n}`) + 1);
+    }));
+
+  test("a change above the limits changes nothing", () =>
+    withStore(async (store) => {
+      await put(store, answerOf("c", { input: [itemOf("0")] }));
+      const large = itemOf("large", "x".repeat(limits.answerBytes));
+      expect(await store.amend("c", "config:alice", { drop: "0", add: [large] })).toBe("too-large");
+      expect((await store.get("c", "config:alice"))!.input).toEqual([itemOf("0")]);
+    }));
+
   test("an answer above the limits is not stored", () =>
     withStore(async (store) => {
       const large = itemOf("large", "x".repeat(limits.answerBytes));

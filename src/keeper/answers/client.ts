@@ -1,5 +1,5 @@
 /** The gateway's side of stored answers: implements `AnswerStore` by messages over a link. */
-import type { AnswerStore, ChainLink, ItemPage, PageRequest } from "../../core/answer-store.ts";
+import type { Amendment, AnswerStore, ChainLink, ItemPage, PageRequest } from "../../core/answer-store.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { StoredAnswer, StoredItem } from "../../core/stored-answer.ts";
 import type { Address, Ask, Asks, FromKeeper, Op, PackedAnswer, PackedItem, Results } from "../protocol.ts";
@@ -99,6 +99,16 @@ export class AnswerClient implements AnswerStore {
     return found && { items: found.items.map(unpackItem), hasMore: found.hasMore };
   }
 
+  amend(
+    id: string,
+    owner: string,
+    { add = [], body, ...rest }: Amendment,
+    withinMs?: number,
+  ): Promise<Results["amend"]> {
+    const packed = { ...rest, add: add.map(packItem), ...(body && { body: packValue(body) }) };
+    return this.#ask("amend", { id, owner, ...packed }, withinMs);
+  }
+
   delete(id: string, owner: string): Promise<boolean> {
     return this.#ask("delete", { id, owner });
   }
@@ -147,7 +157,7 @@ export class AnswerClient implements AnswerStore {
     const pending = this.#take(number);
     if (!pending) return;
     if (pending.ask.op !== "put")
-      return pending.reject(new Error(`the keeper did not answer within ${READ_MS / 1000} s`));
+      return pending.reject(new Error("the keeper did not answer in time"));
     if (pending.isSent) this.#retract(pending.ask.answer);
     pending.resolve("late");
     this.#report("the keeper did not store it in time");

@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import { MAX_CHAIN, type PageRequest } from "../../core/answer-store.ts";
 import { readNumber } from "../store/migrations.ts";
 import {
+  amend,
   type AnswerRow,
   CHAIN_BYTES,
   type Compressed,
@@ -131,6 +132,29 @@ export class AnswerFile {
     return { items: rows.slice(0, page.limit).map(toItem), hasMore: rows.length > page.limit };
   }
 
+  /** As `AnswerStore.amend`; durable when this returns. */
+  amend(ask: Asks["amend"]): Results["amend"] {
+    return this.#db.transaction(() => this.#amend(ask)).immediate();
+  }
+
+  #amend({ id, owner, ...change }: Asks["amend"]): Results["amend"] {
+    const row = this.#sql.get.get(id, owner, this.#now());
+    if (!row) return "unknown";
+    const { drop } = change;
+    const dropped = drop === undefined ? [] : this.#sql.inputOf.all(id, drop);
+    if (drop !== undefined && dropped.length === 0) return "unknown";
+    const next = (this.#sql.last.get(id)?.seq ?? -1) + 1;
+    const values = dropped.map(({ value }) => value);
+    const maxBytes = Math.min(CHAIN_BYTES, this.#limits.fileBytes);
+    const amended = amend(row, change, values, next, this.#limits, maxBytes);
+    if (!amended) return "too-large";
+    if (drop !== undefined) this.#sql.dropInput.run(id, drop);
+    for (const item of amended.rows) this.#sql.insertItem.run(id, ...item);
+    this.#sql.amend.run(amended.bytes, amended.body, amended.expires, id);
+    this.#mustCheckpoint ||= drop !== undefined || change.body !== undefined;
+    return "stored";
+  }
+
   delete({ id, owner }: Address): boolean {
     const wasThere = this.#sql.get.get(id, owner, this.#now()) !== null;
     if (this.#sql.delete.run(id, owner).changes > 0) this.#mustCheckpoint = true;
@@ -206,6 +230,16 @@ function prepare(db: Database) {
     pageDown: db.prepare<ItemRow, [string, number, number]>(
       `SELECT side, id, value FROM item WHERE response = ? AND side = ${INPUT} AND seq < ? ORDER BY seq DESC LIMIT ?`,
     ),
+    inputOf: db.prepare<ItemRow, [string, string]>(
+      `SELECT side, id, value FROM item WHERE response = ? AND side = ${INPUT} AND id = ?`,
+    ),
+    dropInput: db.prepare<never, [string, string]>(
+      `DELETE FROM item WHERE response = ? AND side = ${INPUT} AND id = ?`,
+    ),
+    last: db.prepare<{ seq: number | null }, [string]>(
+      `SELECT max(seq) AS seq FROM item WHERE response = ? AND side = ${INPUT}`,
+    ),
+    amend: db.prepare<never, Value[]>("UPDATE response SET bytes = ?, body = ?, expires = ? WHERE id = ?"),
     delete: db.prepare<never, [string, string]>("DELETE FROM response WHERE id = ? AND owner = ?"),
     sweep: db.prepare<never, [number, number]>(
       "DELETE FROM response WHERE id IN (SELECT id FROM response WHERE expires <= ? ORDER BY expires LIMIT ?)",

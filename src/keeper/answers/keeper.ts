@@ -96,6 +96,9 @@ export class AnswerKeeper {
         return file.items(ask);
       case "inputItems":
         return file.inputItems(ask);
+      case "amend":
+        this.#sweepAfter(TIDY_MS);
+        return file.amend(ask);
       case "delete":
         this.#sweepAfter(TIDY_MS);
         return file.delete(ask);

@@ -6,6 +6,7 @@ import type { Sql } from "../store/sql.ts";
 import type { Address, Asks, PackedAnswer, PackedItem, PackedLink, Results } from "../protocol.ts";
 import type { Limits } from "../settings.ts";
 import {
+  amend,
   type AnswerRow,
   CHAIN_BYTES,
   type Compressed,
@@ -202,6 +203,36 @@ export class PostgresAnswers {
         [id, start, page.limit + 1],
       );
       return { items: rows.slice(0, page.limit).map(toItem), hasMore: rows.length > page.limit };
+    });
+  }
+
+  /** As `AnswerStore.amend`. The lock on the answer's row makes changes at once follow each other. */
+  amend({ id, owner, ...change }: Asks["amend"]): Promise<Results["amend"]> {
+    return this.#sql.transaction(async (tx): Promise<Results["amend"]> => {
+      const [row] = await tx.all<AnswerRow>(
+        "SELECT * FROM response WHERE id = $1 AND owner = $2 AND expires > $3 FOR UPDATE",
+        [id, owner, this.#now()],
+      );
+      if (!row) return "unknown";
+      const { drop } = change;
+      const named = `FROM item WHERE response = $1 AND side = ${INPUT} AND id = $2`;
+      const dropped = drop === undefined ? [] : await tx.all<ItemRow>(`SELECT value ${named}`, [id, drop]);
+      if (drop !== undefined && dropped.length === 0) return "unknown";
+      const [last] = await tx.all<{ seq: number | null }>(
+        `SELECT max(seq) AS seq FROM item WHERE response = $1 AND side = ${INPUT}`,
+        [id],
+      );
+      const values = dropped.map(({ value }) => value);
+      const amended = amend(row, change, values, (last?.seq ?? -1) + 1, this.#limits);
+      if (!amended) return "too-large";
+      if (drop !== undefined) await tx.run(`DELETE ${named}`, [id, drop]);
+      const rows = amended.rows.map((item) => [id, ...item]);
+      for (const slice of slices(rows)) await tx.insert("item", ITEM_COLUMNS, slice);
+      await tx.run("UPDATE response SET bytes = $1, body = $2, expires = $3 WHERE id = $4", [
+        ...[amended.bytes, amended.body],
+        ...[amended.expires, id],
+      ]);
+      return "stored";
     });
   }
 

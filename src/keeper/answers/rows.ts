@@ -1,5 +1,5 @@
 /** A stored answer as rows of two tables. Both databases have the same columns. */
-import type { PackedAnswer, PackedItem } from "../protocol.ts";
+import type { PackedAmendment, PackedAnswer, PackedItem } from "../protocol.ts";
 import type { Limits } from "../settings.ts";
 
 /** The answers of a chain are in memory together, so a chain also has a maximum size. Bytes before compression. */
@@ -55,6 +55,40 @@ export function compressAnswer(
     bytes,
     body: body ? zip(body) : null,
     rows: [...rows(INPUT, input), ...rows(OUTPUT, output), ...rows(NOTES, notes)],
+  };
+}
+
+/** The changed columns of an answer, and the rows to add. */
+export interface Amended {
+  bytes: number;
+  body: Uint8Array | null;
+  expires: number;
+  rows: [side: number, seq: number, id: string, value: Uint8Array][];
+}
+
+/**
+ * @param dropped compressed values of the items that are removed @param next position of the first new item
+ * @param maxBytes maximum size of the answer then, before compression
+ * @returns undefined for an answer above the limits
+ */
+export function amend(
+  row: AnswerRow,
+  { add, body, expires = 0 }: PackedAmendment,
+  dropped: readonly Uint8Array[],
+  next: number,
+  limits: Limits,
+  maxBytes = CHAIN_BYTES,
+): Amended | undefined {
+  const added = add.reduce((sum, { value }) => sum + value.byteLength, body?.byteLength ?? 0);
+  const replaced = body && row.body ? [...dropped, row.body] : dropped;
+  const bytes = replaced.reduce((sum, value) => sum - unzip(value).byteLength, row.bytes + added);
+  if (added > limits.answerBytes || (added > 0 && bytes > maxBytes) || add.length > limits.items)
+    return undefined;
+  return {
+    bytes,
+    body: body ? zip(body) : row.body,
+    expires: Math.max(row.expires, expires),
+    rows: add.map(({ id, value }, index) => [INPUT, next + index, id, zip(value)]),
   };
 }
 

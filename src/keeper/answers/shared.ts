@@ -83,6 +83,8 @@ export class SharedAnswers {
         return this.#tables.items(ask);
       case "inputItems":
         return this.#tables.inputItems(ask);
+      case "amend":
+        return this.#tables.amend(ask);
       case "delete":
         return this.#tables.delete(ask);
       case "retract":

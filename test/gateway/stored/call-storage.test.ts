@@ -18,6 +18,7 @@ const BROKEN: AnswerStore = {
   chain: broken,
   items: broken,
   inputItems: broken,
+  amend: broken,
   delete: broken,
 };
 

@@ -8,7 +8,7 @@ import { isOwnHost, traitsAt } from "./own-host.ts";
 import type { Target } from "./provider.ts";
 
 /** What it is made of. */
-interface Attempting extends Pick<CodecContext, "storesAnswer" | "toolNames"> {
+interface Attempting extends Pick<CodecContext, "storesAnswer" | "conversation" | "toolNames"> {
   readonly call: {
     readonly id: string;
     readonly format: string;
@@ -58,6 +58,10 @@ export class AttemptContext implements CodecContext {
 
   get storesAnswer(): boolean | undefined {
     return this.#attempt.storesAnswer;
+  }
+
+  get conversation(): string | undefined {
+    return this.#attempt.conversation;
   }
 
   get toolNames(): Map<string, string> {

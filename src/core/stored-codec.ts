@@ -1,5 +1,6 @@
 /** How clients of a format continue stored answers: the part of a client codec that only some formats have. */
 import type { CodecContext } from "./context.ts";
+import type { ConversationCodec } from "./conversation-codec.ts";
 import type { GatewayError } from "./error.ts";
 import type { Frame } from "./frame.ts";
 import type { JsonObject } from "./json.ts";
@@ -58,12 +59,14 @@ export interface StoredCodec {
   split(answer: JsonObject): Pick<StoredAnswer, "id" | "status" | "body" | "output"> | undefined;
   /** The answer as the client got it, from what weir stored. */
   join(stored: StoredAnswer): JsonObject;
-  /** The answer, saying whether weir stored it. */
-  withStored(answer: JsonObject, isStored: boolean): JsonObject;
+  /** The answer, saying whether weir stored it. @param conversation id of the conversation that it belongs to */
+  withStored(answer: JsonObject, isStored: boolean, conversation?: string): JsonObject;
   /** The ids of the items in an answer, in an event of its stream, or in a page of items. */
   itemIds(value: JsonObject): readonly string[];
-  /** Follows a streamed answer that weir passes on as the provider wrote it. */
-  follow(): AnswerFollower;
+  /** Follows a streamed answer that weir passes on as the provider wrote it. @param conversation as in `withStored` */
+  follow(conversation?: string): AnswerFollower;
+  /** The conversations that weir keeps; absent: the format has none. */
+  conversations?: ConversationCodec;
   /** A page of input items as clients get it. */
   listItems(items: readonly StoredItem[], hasMore: boolean): JsonObject;
   /** The answer to a deletion. */

@@ -26,6 +26,7 @@ import type {
 import type { LocalOperation } from "../core/local-operation.ts";
 import type { ModelListing } from "../core/model-listing.ts";
 import type { UrlAddress } from "../core/url-address.ts";
+import type { ConversationCodec } from "../core/conversation-codec.ts";
 import type { StoredCodec } from "../core/stored-codec.ts";
 import type { TextPlaces } from "../core/text-places.ts";
 import { isObject } from "../core/json.ts";
@@ -83,6 +84,23 @@ const COUNT: Table<CountOperation> = {
   schemas: group("the count operation's", { request: required(schema), answer: required(schema) }),
 };
 
+const CONVERSATIONS: Table<ConversationCodec> = {
+  path: required(text),
+  itemsPath: required(text),
+  idOf: required(callable),
+  isOwnId: required(callable),
+  named: required(callable),
+  read: required(callable),
+  requestOf: required(callable),
+  resolved: required(callable),
+  portable: required(callable),
+  object: required(callable),
+  item: required(callable),
+  deleted: required(callable),
+  unknown: required(callable),
+  unknownItem: required(callable),
+};
+
 const STORED: Table<StoredCodec> = {
   members: required(must("an object", isObject)),
   referenceMark: required(text),
@@ -98,6 +116,7 @@ const STORED: Table<StoredCodec> = {
   withStored: required(callable),
   itemIds: required(callable),
   follow: required(callable),
+  conversations: group("the conversations'", CONVERSATIONS),
   listItems: required(callable),
   deleted: required(callable),
   unknownAnswer: required(callable),

@@ -108,6 +108,16 @@ export const CONTINUED: Errors = [
   },
   {
     kind: "not-found",
+    code: "conversation_not_found",
+    when: "The request continues a conversation that weir does not have for its key.",
+  },
+  {
+    kind: "invalid-request",
+    code: "mutually_exclusive_parameters",
+    when: "The request continues both an answer and a conversation.",
+  },
+  {
+    kind: "not-found",
     code: "item_not_found",
     when: "The request refers to an item of an answer that its key did not receive.",
   },
@@ -150,6 +160,24 @@ export const STORED: Errors = [
     code: "provider_not_allowed",
     when: "The key may not use the provider that stores the answer.",
   },
+  STORE_FAILS,
+];
+
+/** Of operations on conversations. */
+export const CONVERSATIONS: Errors = [
+  {
+    kind: "not-found",
+    code: "conversation_not_found",
+    when: "There is no such conversation, or it belongs to another key, or it has expired.",
+  },
+  { kind: "not-found", code: "item_not_found", when: "The conversation has no such item." },
+  { kind: "invalid-request", code: "invalid_value", when: "A parameter or a member is not valid." },
+  {
+    kind: "invalid-request",
+    code: "conversation_too_large",
+    when: "The conversation would be larger than weir keeps.",
+  },
+  { kind: "invalid-request", code: "conversations_not_kept", when: "weir keeps no answers." },
   STORE_FAILS,
 ];
 

@@ -12,10 +12,6 @@ const APART = "Set the client's provider for this endpoint apart from its chat p
 /** Endpoints that weir does not serve, and how to configure a client that uses them. */
 const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
   {
-    path: /\/conversations(\/.*)?$/,
-    what: "weir keeps no conversation objects. Let the client continue answers by `previous_response_id`, or send the history",
-  },
-  {
     path: /\/v1\/complete$/,
     what: "weir does not serve Anthropic's old text completions. Set the client to messages, POST /v1/messages, or to POST /v1/completions",
   },

@@ -8,6 +8,7 @@ import type { JsonObject } from "../core/json.ts";
 import { KEY_HEADERS } from "./presented.ts";
 import type { AnswerOperation } from "../gateway/stored/operations.ts";
 import { cancelAnswer, deleteAnswer, listInputItems, retrieveAnswer } from "../gateway/stored/operations.ts";
+import { conversationOperations } from "./conversation-operations.ts";
 import { documentOperations } from "./document-operations.ts";
 import { ADMISSION, CONTINUED, EXPLAIN, MODEL, PROVIDER, STORED, TIMEOUT, TRANSLATION } from "./errors.ts";
 import { helloOperations } from "./hello-operations.ts";
@@ -74,6 +75,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
     ...formats.flatMap((format) => embedOperations(format, context)),
     ...kindOperations(formats, context),
     ...formats.flatMap((format) => stored(format, context)),
+    ...formats.flatMap((format) => conversationOperations(format, context)),
     {
       method: "POST",
       path: "/v1/explain",

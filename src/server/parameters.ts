@@ -44,6 +44,22 @@ export const ANSWER_ID: Parameter = {
   schema: Type.String({ pattern: "^[A-Za-z0-9_-]{1,200}$" }),
 };
 
+export const CONVERSATION_ID: Parameter = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "Id of a conversation.",
+  schema: Type.String(),
+};
+
+export const CONVERSATION_ITEM: Parameter = {
+  name: "item",
+  in: "path",
+  required: true,
+  description: "Id of an item of the conversation.",
+  schema: Type.String(),
+};
+
 export const ITEM_LIMIT: Parameter = {
   name: "limit",
   in: "query",

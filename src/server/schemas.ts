@@ -264,6 +264,21 @@ export const AnswerDeleted = open(
   { title: "AnswerDeleted" },
 );
 
+export const Conversation = open(
+  {
+    id: Type.String(),
+    object: Type.Literal("conversation"),
+    created_at: Type.Integer({ description: "Seconds since 1970." }),
+    metadata: Type.Record(Type.String(), Type.String()),
+  },
+  { title: "Conversation" },
+);
+
+export const ConversationItem = open(
+  { id: Type.String(), type: Type.String() },
+  { title: "ConversationItem" },
+);
+
 export const ItemList = open(
   {
     object: Type.Literal("list"),

@@ -246,7 +246,9 @@ export function describeStore(open: () => Promise<OpenStore>, limits: StoreLimit
     withStore(async (store, setTime) => {
       await put(store, answerOf("c", { input: [], output: [] }));
       const all = async () =>
-        (await store.inputItems("c", "config:alice", { order: "asc", limit: 100 }))?.items.map(({ id }) => id);
+        (await store.inputItems("c", "config:alice", { order: "asc", limit: 100 }))?.items.map(
+          ({ id }) => id,
+        );
       const add = (...ids: string[]) =>
         store.amend("c", "config:alice", { add: ids.map((id) => itemOf(id)), expires: EXPIRES + 5 });
       expect(await add("0", "1")).toBe("stored");

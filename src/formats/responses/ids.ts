@@ -39,6 +39,16 @@ export function isOwnAnswerId(id: string): boolean {
   return /^resp_w1[a-z2-7]{40}$/.test(id);
 }
 
+/** The id of a conversation that weir keeps: `conv_w1` and 40 characters. @param callId id of the call that makes it */
+export function conversationId(callId: string): string {
+  return `conv_w1${base32(callId, 40)}`;
+}
+
+/** Whether weir made the id of a conversation. */
+export function isOwnConversationId(id: string): boolean {
+  return /^conv_w1[a-z2-7]{40}$/.test(id);
+}
+
 /**
  * The id of an item: prefix of its type, `_w1` and 24 characters.
  * @param side `input` for items of the request @param position of the item on its side

@@ -268,7 +268,8 @@ function openEvents(
 }
 
 function keeperOf({ stored }: Incoming, attempt: Attempt) {
-  return attempt.storesAnswer ? (answer: JsonObject) => stored!.keep(answer, attempt) : undefined;
+  const keeps = attempt.storesAnswer || attempt.conversation !== undefined;
+  return keeps ? (answer: JsonObject) => stored!.keep(answer, attempt) : undefined;
 }
 
 /** The client's JSON answer. */
@@ -280,7 +281,9 @@ function openWhole(
   const answer = incoming.format.client.codec.writeAnswer(events, attempt.context);
   const keep = keeperOf(incoming, attempt);
   if (!keep) return jsonAnswer(answer);
-  return keep(answer).then((kept) => jsonAnswer(incoming.stored!.codec.withStored(answer, kept)));
+  return keep(answer).then((kept) =>
+    jsonAnswer(incoming.stored!.codec.withStored(answer, kept, incoming.stored!.conversation)),
+  );
 }
 
 function jsonAnswer(answer: JsonObject): Opened {

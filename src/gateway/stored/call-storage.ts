@@ -7,12 +7,13 @@ import type { GatewayError } from "../../core/error.ts";
 import { invalidRequest } from "../../core/error.ts";
 import type { FoundItems, StoredAsk, StoredCodec } from "../../core/stored-codec.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { heldItem, isHeld, type StoredAnswer } from "../../core/stored-answer.ts";
+import { heldItem, isHeld, type StoredAnswer, type StoredItem } from "../../core/stored-answer.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import type { Plan } from "../routing/plan.ts";
 import { refusesUnknown, refusesUnseen } from "./foreign.ts";
 import { ownerOf } from "./owner.ts";
 import { namesConversation, readAsk } from "./read-ask.ts";
+import { findConversation } from "./find-conversation.ts";
 import { reading } from "./reading.ts";
 import { type Keeper, type VendorRecord, RUNNING, type StoredCall } from "./types.ts";
 
@@ -21,7 +22,7 @@ export type StoreContext = Pick<Gateway, "answers" | "answerOptions">;
 /** The answer that a request continues. */
 type Previous =
   /** The items of its chain, the oldest first. */
-  | { at: "weir"; items: readonly JsonObject[] }
+  | { at: "weir"; items: readonly JsonObject[]; conversation?: string }
   | { at: "provider"; deployment: string }
   /** weir does not know the id, and leaves it to a provider of the client's format. */
   | { at: "elsewhere" };
@@ -70,22 +71,40 @@ export class CallStorage implements StoredCall {
    */
   static open(incoming: Incoming, context: StoreContext): CallStorage | Promise<CallStorage> {
     const codec = incoming.format.client.beside.stored!;
-    if (refusesUnknown(incoming.call, context.answerOptions) && namesConversation(incoming, codec))
-      throw invalidRequest(FOREIGN_CONVERSATION, codec.members.conversation, "conversation_not_found");
+    const conversation = namesConversation(incoming, codec) && codec.conversations?.named(incoming.body);
     const ask = readAsk(incoming, codec, refusesUnseen(incoming.call, context.answerOptions));
+    if (conversation) return CallStorage.#find(incoming, context, ask, conversation);
     if (ask.previous === undefined && ask.references.length + ask.partial.length === 0)
       return new CallStorage(incoming, context, ask);
     return CallStorage.#find(incoming, context, ask);
   }
 
-  static async #find(incoming: Incoming, context: StoreContext, ask: StoredAsk): Promise<CallStorage> {
-    const previous = ask.previous === undefined ? undefined : findPrevious(ask.previous, incoming, context);
+  static async #find(
+    incoming: Incoming,
+    context: StoreContext,
+    ask: StoredAsk,
+    conversation?: string,
+  ): Promise<CallStorage> {
+    const previous =
+      conversation !== undefined
+        ? findConversation(conversation, incoming, context)
+        : ask.previous === undefined
+          ? undefined
+          : findPrevious(ask.previous, incoming, context);
     const found = await Promise.all([previous, findNamed(ask, incoming, context)]);
     return new CallStorage(incoming, context, ask, ...found);
   }
 
   get pin(): string | undefined {
     return this.#previous?.at === "provider" ? this.#previous.deployment : undefined;
+  }
+
+  get conversation(): string | undefined {
+    return this.#previous?.at === "weir" ? this.#previous.conversation : undefined;
+  }
+
+  get stores(): boolean {
+    return this.#ask.store !== false;
   }
 
   get canKeep(): boolean {
@@ -107,19 +126,21 @@ export class CallStorage implements StoredCall {
   }
 
   keeperOf({ target, context }: Attempt): Keeper {
-    const storesThere = context.target.traits.storesAnswers === true;
+    // In a conversation of weir, weir has to see each answer.
+    const storesThere = context.target.traits.storesAnswers === true && this.conversation === undefined;
     if (target.lane === "native" && (storesThere || this.pin !== undefined)) return "provider";
     return this.#ownKeeper;
   }
 
   get #ownKeeper(): "weir" | "none" {
     const isAnswer = this.#incoming.below === undefined;
-    if (!isAnswer || this.#previous?.at === "elsewhere" || this.#ask.store === false) return "none";
+    if (!isAnswer || this.#previous?.at === "elsewhere") return "none";
+    if (!this.stores && this.conversation === undefined) return "none";
     return this.#context.answers ? "weir" : "none";
   }
 
   expanded(attempt: Attempt): JsonObject {
-    attempt.storesAnswer = this.#ownKeeper === "weir";
+    this.#note(attempt, this.#ownKeeper);
     if (this.#ask.store === true && !this.#context.answers)
       attempt.reportLoss("dropped", this.codec.members.store, "weir keeps no answers; see responses.store");
     if (attempt.target.format === this.#incoming.format.id) this.#assertSeen(attempt);
@@ -135,10 +156,16 @@ export class CallStorage implements StoredCall {
     const keeper = this.keeperOf(attempt);
     const isLost = this.#previous?.at === "elsewhere" && attempt.context.target.traits.storesAnswers;
     if (isLost && this.codec.isOwnId?.(this.#ask.previous!)) throw this.#unknown(OWN_ID_HINT);
-    attempt.storesAnswer = keeper === "weir";
+    this.#note(attempt, keeper);
     const isExpanded = this.#previous?.at === "weir" || this.#items.size > 0;
     if (!isExpanded && keeper !== "weir") return undefined;
-    return this.codec.detached(this.#expand(attempt.context), keeper === "provider");
+    const detached = this.codec.detached(this.#expand(attempt.context), keeper === "provider");
+    return this.conversation === undefined ? detached : this.codec.conversations!.portable(detached);
+  }
+
+  #note(attempt: Attempt, keeper: Keeper): void {
+    attempt.storesAnswer = keeper === "weir" && this.stores;
+    if (keeper === "weir") attempt.conversation = this.conversation;
   }
 
   converted(attempt: Attempt): JsonObject {
@@ -156,26 +183,26 @@ export class CallStorage implements StoredCall {
       );
     if (previous?.at === "elsewhere") throw this.#unknown(hintFor(this.#context));
     const before = previous?.items ?? [];
-    if (before.length === 0 && this.#ask.references.length === 0) return body;
-    return this.codec.expand(body, { before, items: this.#items }, context);
+    const own =
+      this.conversation === undefined ? body : withoutMember(body, this.codec.members.conversation!);
+    if (before.length === 0 && this.#ask.references.length === 0) return own;
+    return this.codec.expand(own, { before, items: this.#items }, context);
   }
 
   async keep(answer: JsonObject, attempt: Attempt): Promise<boolean> {
     const { codec } = this;
-    const parts = codec.split(answer);
+    const { conversation } = this;
+    const whole = conversation === undefined ? answer : codec.withStored(answer, this.stores, conversation);
+    const parts = codec.split(whole);
     if (!parts || (await this.#isTaken(parts.id, attempt))) return false;
     const before: FoundItems = { before: [], items: this.#items };
     const { body } = this.#incoming;
     const own = this.#ask.references.length === 0 ? body : codec.expand(body, before, attempt.context);
-    return this.#put(
-      {
-        ...parts,
-        ...this.#facts(),
-        parent: this.#previous ? this.#ask.previous : undefined,
-        input: codec.inputItems(own, parts.id),
-      },
-      attempt,
-    );
+    const input = codec.inputItems(own, parts.id);
+    if (conversation !== undefined) await this.#extend(conversation, [...input, ...parts.output], attempt);
+    if (!this.stores) return false;
+    const parent = this.#previous ? this.#ask.previous : undefined;
+    return this.#put({ ...parts, ...this.#facts(), parent, input }, attempt);
   }
 
   get remembersItems(): boolean {
@@ -231,6 +258,17 @@ export class CallStorage implements StoredCall {
     return false;
   }
 
+  /** Appends the items of a request and its answer to the conversation. */
+  async #extend(id: string, add: readonly StoredItem[], attempt: Attempt): Promise<void> {
+    const { answers, answerOptions } = this.#context;
+    const { owner, expires } = this.#facts();
+    const result = await answers
+      ?.amend(id, owner, { add, expires }, answerOptions.commitMs)
+      .catch(() => "failed" as const);
+    if (result === "stored") return;
+    attempt.reportLoss("dropped", this.codec.members.conversation!, NOT_ADDED[result ?? "failed"]);
+  }
+
   #unknown(hint?: string): GatewayError {
     return this.codec.unknownPrevious(this.#ask.previous!, hint);
   }
@@ -245,14 +283,21 @@ function unseenHint(context: StoreContext): string {
   return `${why} Send the item's content instead.`;
 }
 
-const FOREIGN_CONVERSATION =
-  "weir keeps no conversations, and cannot tell whose a conversation of the provider is. Continue an answer by its id " +
-  "(previous_response_id), or send the earlier items as input; the operator can pass such ids on with responses.foreignIds: pass.";
+function withoutMember(body: JsonObject, member: string): JsonObject {
+  const { [member]: _, ...rest } = body;
+  return rest;
+}
 
 const NOT_STORED = {
   "too-large": "the answer is larger than weir stores",
   late: "the answer could not be stored in time",
   failed: "the answer could not be stored",
+};
+
+const NOT_ADDED = {
+  unknown: "the conversation was deleted before the answer was complete",
+  "too-large": "the conversation is larger than weir keeps",
+  failed: "the conversation could not be extended",
 };
 
 /** The same for an unknown answer and for one of another key. */
@@ -281,6 +326,7 @@ async function findPrevious(
   context: StoreContext,
 ): Promise<Previous> {
   const codec = format.client.beside.stored!;
+  if (codec.conversations?.isOwnId(id)) throw codec.unknownPrevious(id);
   const chain = await reading(context, (answers) => answers.chain(id, ownerOf(call)));
   if (chain === "too-long")
     throw invalidRequest(

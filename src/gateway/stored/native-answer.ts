@@ -41,10 +41,14 @@ function itemsIn(json: Uint8Array | string, { codec }: StoredCall): readonly str
 
 type Keep = (answer: JsonObject) => boolean | Promise<boolean>;
 
-async function withStored({ codec }: StoredCall, bytes: Uint8Array, keep: Keep): Promise<Uint8Array> {
+async function withStored(
+  { codec, conversation }: StoredCall,
+  bytes: Uint8Array,
+  keep: Keep,
+): Promise<Uint8Array> {
   const answer = parseJson(new TextDecoder().decode(bytes));
   if (!isObject(answer)) return bytes;
-  const edits = changedMembers(answer, codec.withStored(answer, await keep(answer)));
+  const edits = changedMembers(answer, codec.withStored(answer, await keep(answer), conversation));
   const { members } = scanBody(bytes, Infinity);
   return edits.size === 0 ? bytes : Buffer.concat(editMembers(bytes, edits, (name) => members.get(name)));
 }
@@ -137,7 +141,7 @@ class WholeKeeper implements StreamKeeper {
   constructor(stored: StoredCall, attempt: Attempt) {
     this.#stored = stored;
     this.#attempt = attempt;
-    this.#follower = stored.codec.follow();
+    this.#follower = stored.codec.follow(stored.conversation);
   }
 
   pass(bytes: Uint8Array, tap: Tap): Uint8Array | Promise<Uint8Array> {
@@ -150,7 +154,7 @@ class WholeKeeper implements StreamKeeper {
     for (const event of eventsIn(bytes)) {
       const [frame] = isMarked(event, this.#follower) ? parseFrames(event) : [];
       const answer = frame && this.#follower.read(frame);
-      const isStored = answer ? await this.#stored.keep(answer, this.#attempt) : true;
+      const isStored = answer ? await this.#stored.keep(answer, this.#attempt) : this.#stored.stores;
       const changed = frame && this.#follower.withStored(frame, isStored);
       pieces.push(changed ? Buffer.from(writeFrame(changed)) : event);
     }

@@ -82,7 +82,7 @@ async function find(
   gateway: Gateway,
 ): Promise<StoredAnswer | Elsewhere> {
   const codec = format.client.beside.stored!;
-  if (!ID.test(id)) throw codec.unknownAnswer(id.slice(0, 200));
+  if (!ID.test(id) || codec.conversations?.isOwnId(id)) throw codec.unknownAnswer(id.slice(0, 200));
   const row = await reading(gateway, (answers) => answers.get(id, ownerOf(call)));
   if (row) {
     call.model = row.model;

@@ -23,6 +23,10 @@ export interface StoredCall {
   readonly pin: string | undefined;
   /** The stored items that an attempt adds to the request where its target does not know their ids. */
   readonly added: readonly JsonObject[];
+  /** Id of the conversation at weir that the request continues. */
+  readonly conversation: string | undefined;
+  /** The client wants weir to store the answer: in a conversation, its items are kept also without that. */
+  readonly stores: boolean;
   /** weir keeps answers, or where they are. */
   readonly canKeep: boolean;
   /**

@@ -156,8 +156,7 @@ export class AnswerClient implements AnswerStore {
   #giveUp(number: number): void {
     const pending = this.#take(number);
     if (!pending) return;
-    if (pending.ask.op !== "put")
-      return pending.reject(new Error("the keeper did not answer in time"));
+    if (pending.ask.op !== "put") return pending.reject(new Error("the keeper did not answer in time"));
     if (pending.isSent) this.#retract(pending.ask.answer);
     pending.resolve("late");
     this.#report("the keeper did not store it in time");

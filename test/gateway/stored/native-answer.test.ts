@@ -27,6 +27,8 @@ function callThat(keeper: Keeper, isStored: boolean): StoredCall & { kept: JsonO
     pin: undefined,
     added: [],
     canKeep: true,
+    conversation: undefined,
+    stores: true,
     narrow: (plan) => plan,
     keeperOf: () => keeper,
     expanded: () => ({}),

@@ -53,10 +53,16 @@ export class ResponseBuilder {
   readonly #model: string;
   readonly #echo: JsonObject;
 
-  constructor({ id, model, request }: Pick<CodecContext, "id" | "model" | "request">) {
+  constructor({
+    id,
+    model,
+    request,
+    conversation,
+  }: Pick<CodecContext, "id" | "model" | "request" | "conversation">) {
     this.id = answerId(id);
     this.#model = model;
-    this.#echo = echo(request?.style.echo ?? {});
+    const named: JsonObject = conversation === undefined ? {} : { conversation: { id: conversation } };
+    this.#echo = { ...echo(request?.style.echo ?? {}), ...named };
   }
 
   /** The object of an answer that begins. @param store weir stores the answer */

@@ -8,6 +8,7 @@ import type { StoredItem } from "../../../core/stored-answer.ts";
 import { list, text } from "../../shared/read.ts";
 import { isOwnAnswerId, itemId } from "../ids.ts";
 import { isTrigger, openSummary } from "../compaction.ts";
+import { conversations } from "./conversations.ts";
 import { behindStored } from "./item-path.ts";
 
 export const stored: StoredCodec = {
@@ -23,12 +24,20 @@ export const stored: StoredCodec = {
   inputItems,
   split,
   join: ({ body, output }) => ({ ...body, output: output.map(({ value }) => value) }),
-  withStored: (answer, isStored) => ({ ...answer, store: isStored }),
+  withStored: (answer, isStored, conversation) => ({
+    ...answer,
+    store: isStored,
+    ...(conversation !== undefined && { conversation: { id: conversation } }),
+  }),
   itemIds: ({ output, data, item, response }) =>
     [...list(output), ...list(data), item, ...(isObject(response) ? list(response.output) : [])].flatMap(
       (entry) => (isObject(entry) && typeof entry.id === "string" ? [entry.id] : []),
     ),
-  follow: () => new Follower(),
+  follow: (conversation) => new Follower(conversation),
+  conversations: {
+    ...conversations,
+    resolved: (body, items) => ({ ...body, input: resolvedItems(body, items) }),
+  },
   listItems,
   deleted: (id) => ({ id, object: "response.deleted", deleted: true }),
   unknownAnswer: (id) =>
@@ -79,8 +88,11 @@ function partialOf(item: Json): string | undefined {
 
 /** References to unknown items stay: the decoder leaves them out and reports them. */
 function expand(body: JsonObject, { before, items }: FoundItems): JsonObject {
-  const own = itemsOf(body.input).map((item) => items.get(referenceOf(item) ?? "") ?? item);
-  return { ...body, input: behindStored(sinceSummary(before), own) };
+  return { ...body, input: behindStored(sinceSummary(before), resolvedItems(body, items)) };
+}
+
+function resolvedItems({ input }: JsonObject, items: FoundItems["items"]): Json[] {
+  return itemsOf(input).map((item) => items.get(referenceOf(item) ?? "") ?? item);
 }
 
 /** A summary of weir replaces what was said before it. */
@@ -174,6 +186,11 @@ class Follower implements AnswerFollower {
   /** The items by their index: the last event of some hosts has none. */
   readonly #items = new Map<number, JsonObject>();
   #id: Json | undefined;
+  readonly #conversation: string | undefined;
+
+  constructor(conversation?: string) {
+    this.#conversation = conversation;
+  }
 
   read({ data }: Frame): JsonObject | undefined {
     const event = parseJson(data);
@@ -192,7 +209,9 @@ class Follower implements AnswerFollower {
 
   withStored(frame: Frame, isStored: boolean): Frame | undefined {
     const event = parseJson(frame.data);
-    if (!isObject(event) || !isObject(event.response) || event.response.store === isStored) return undefined;
-    return { ...frame, data: JSON.stringify({ ...event, response: { ...event.response, store: isStored } }) };
+    if (!isObject(event) || !isObject(event.response)) return undefined;
+    if (event.response.store === isStored && this.#conversation === undefined) return undefined;
+    const response = stored.withStored(event.response, isStored, this.#conversation);
+    return { ...frame, data: JSON.stringify({ ...event, response }) };
   }
 }

@@ -1,6 +1,6 @@
 /** Where weir keeps answers: the port that the keeper implements and the gateway uses. */
 import type { JsonObject } from "./json.ts";
-import type { StoredAnswer, StoredItem } from "./stored-answer.ts";
+import type { AnswerNote, StoredAnswer, StoredItem } from "./stored-answer.ts";
 
 /** One answer of a chain, the oldest first. */
 export type ChainLink = Pick<StoredAnswer, "id" | "deployment" | "input" | "output" | "notes">;
@@ -22,6 +22,8 @@ export interface PageRequest {
 export interface Amendment {
   /** Items behind the last input item. */
   add?: readonly StoredItem[];
+  /** Notes beside those that are there. */
+  notes?: readonly AnswerNote[];
   /** Id of an input item to remove. */
   drop?: string;
   /** Replaces the body. */

@@ -25,6 +25,10 @@ export interface ConversationCodec {
   read(body: JsonObject, needed?: "metadata" | "items"): ConversationAsk;
   /** A request with these items, as the format's checks and its `StoredCodec` read it. */
   requestOf(items: readonly JsonObject[]): JsonObject;
+  /** The items in the body of an operation; none if they are not valid. */
+  itemsIn(body: JsonObject): readonly JsonObject[];
+  /** The body of an operation with the items of a request. */
+  withItemsOf(body: JsonObject, request: JsonObject): JsonObject;
   /** Such a request with the stored items in place of references. @param items by id */
   resolved(body: JsonObject, items: ReadonlyMap<string, JsonObject>): JsonObject;
   /**

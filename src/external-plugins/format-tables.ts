@@ -92,6 +92,8 @@ const CONVERSATIONS: Table<ConversationCodec> = {
   named: required(callable),
   read: required(callable),
   requestOf: required(callable),
+  itemsIn: required(callable),
+  withItemsOf: required(callable),
   resolved: required(callable),
   portable: required(callable),
   object: required(callable),

@@ -23,6 +23,7 @@ export type PackedLink = Pick<PackedAnswer, "id" | "deployment" | "input" | "out
 /** As {@link Amendment}. */
 export interface PackedAmendment {
   add: readonly PackedItem[];
+  notes?: readonly PackedItem[];
   drop?: string;
   body?: Uint8Array;
   expires?: number;

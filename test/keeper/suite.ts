@@ -257,6 +257,9 @@ export function describeStore(open: () => Promise<OpenStore>, limits: StoreLimit
       expect(await store.amend("c", "config:bob", { drop: "1" })).toBe("unknown");
       expect(await store.amend("nosuch", "config:alice", {})).toBe("unknown");
       expect(await add("2")).toBe("stored");
+      const note = (id: string) => ({ id, value: new TextEncoder().encode(id) });
+      for (const id of ["x", "y"]) await store.amend("c", "config:alice", { notes: [note(id)] });
+      expect((await store.get("c", "config:alice"))!.notes!.map(({ id }) => id)).toEqual(["x", "y"]);
       expect(await all()).toEqual(["1", "2"]);
       expect(await store.get("c", "config:alice")).toMatchObject({ body: { new: 1 }, expires: EXPIRES + 5 });
       setTime(EXPIRES + 6);

@@ -263,7 +263,7 @@ export class CallStorage implements StoredCall {
     const { answers, answerOptions } = this.#context;
     const { owner, expires } = this.#facts();
     const result = await answers
-      ?.amend(id, owner, { add, expires }, answerOptions.commitMs)
+      ?.amend(id, owner, { add, expires, ...keptNotes(this.#incoming.call) }, answerOptions.commitMs)
       .catch(() => "failed" as const);
     if (result === "stored") return;
     attempt.reportLoss("dropped", this.codec.members.conversation!, NOT_ADDED[result ?? "failed"]);

@@ -2,6 +2,7 @@
  * The operations on conversations. weir answers for those that it keeps: a conversation of another key is as unknown as
  * one that does not exist. Those of a vendor are not weir's to read: clients ask the vendor for them.
  */
+import { keptNotes, setFoundNotes } from "../../core/answer-notes.ts";
 import type { Amendment, AnswerStore } from "../../core/answer-store.ts";
 import type { Call } from "../../core/call.ts";
 import type { ConversationCodec } from "../../core/conversation-codec.ts";
@@ -53,6 +54,7 @@ export async function createConversation(
     body: { metadata },
     input: await itemsOf(items, request, gateway),
     output: [],
+    ...keptNotes(call),
   };
   const outcome = await writing(gateway, (answers) => answers.put(conversation, commitMs));
   if (outcome === "late") throw unavailable();
@@ -112,7 +114,8 @@ export async function addConversationItems(
   const read = conversations.read(request.body, "items");
   await find(request, gateway);
   const add = await itemsOf(read.items, request, gateway);
-  await amend(request, { add, expires: Date.now() + gateway.answerOptions.keepMs }, gateway);
+  const expires = Date.now() + gateway.answerOptions.keepMs;
+  await amend(request, { add, expires, ...keptNotes(request.call) }, gateway);
   return json(pageOf(add, false, request));
 }
 
@@ -152,6 +155,7 @@ async function find(request: ConversationRequest, gateway: Gateway): Promise<Sto
     ? await reading(gateway, (answers) => answers.get(id, ownerOf(call)))
     : undefined;
   if (!found) throw conversations.unknown(id);
+  setFoundNotes(call, found.notes ?? []);
   return found;
 }
 

@@ -9,6 +9,7 @@ import {
   type Compressed,
   compressAnswer,
   INPUT,
+  nextOf,
   NOTES,
   type ItemRow,
   SWEPT,
@@ -143,7 +144,7 @@ export class AnswerFile {
     const { drop } = change;
     const dropped = drop === undefined ? [] : this.#sql.inputOf.all(id, drop);
     if (drop !== undefined && dropped.length === 0) return "unknown";
-    const next = (this.#sql.last.get(id)?.seq ?? -1) + 1;
+    const next = nextOf(this.#sql.last.all(id));
     const values = dropped.map(({ value }) => value);
     const maxBytes = Math.min(CHAIN_BYTES, this.#limits.fileBytes);
     const amended = amend(row, change, values, next, this.#limits, maxBytes);
@@ -236,8 +237,8 @@ function prepare(db: Database) {
     dropInput: db.prepare<never, [string, string]>(
       `DELETE FROM item WHERE response = ? AND side = ${INPUT} AND id = ?`,
     ),
-    last: db.prepare<{ seq: number | null }, [string]>(
-      `SELECT max(seq) AS seq FROM item WHERE response = ? AND side = ${INPUT}`,
+    last: db.prepare<{ side: number; seq: number }, [string]>(
+      "SELECT side, max(seq) AS seq FROM item WHERE response = ? GROUP BY side",
     ),
     amend: db.prepare<never, Value[]>("UPDATE response SET bytes = ?, body = ?, expires = ? WHERE id = ?"),
     delete: db.prepare<never, [string, string]>("DELETE FROM response WHERE id = ? AND owner = ?"),

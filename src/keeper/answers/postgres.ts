@@ -12,6 +12,7 @@ import {
   type Compressed,
   compressAnswer,
   INPUT,
+  nextOf,
   NOTES,
   type ItemRow,
   SWEPT,
@@ -218,12 +219,12 @@ export class PostgresAnswers {
       const named = `FROM item WHERE response = $1 AND side = ${INPUT} AND id = $2`;
       const dropped = drop === undefined ? [] : await tx.all<ItemRow>(`SELECT value ${named}`, [id, drop]);
       if (drop !== undefined && dropped.length === 0) return "unknown";
-      const [last] = await tx.all<{ seq: number | null }>(
-        `SELECT max(seq) AS seq FROM item WHERE response = $1 AND side = ${INPUT}`,
+      const last = await tx.all<{ side: number; seq: number }>(
+        "SELECT side, max(seq) AS seq FROM item WHERE response = $1 GROUP BY side",
         [id],
       );
       const values = dropped.map(({ value }) => value);
-      const amended = amend(row, change, values, (last?.seq ?? -1) + 1, this.#limits);
+      const amended = amend(row, change, values, nextOf(last), this.#limits);
       if (!amended) return "too-large";
       if (drop !== undefined) await tx.run(`DELETE ${named}`, [id, drop]);
       const rows = amended.rows.map((item) => [id, ...item]);

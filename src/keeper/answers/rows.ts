@@ -66,20 +66,36 @@ export interface Amended {
   rows: [side: number, seq: number, id: string, value: Uint8Array][];
 }
 
+/** Positions behind the last input item and the last note. */
+export interface Next {
+  input: number;
+  notes: number;
+}
+
+/** @param last the last position of each side */
+export function nextOf(last: readonly { side: number; seq: number }[]): Next {
+  const of = (wanted: number) => (last.find(({ side }) => side === wanted)?.seq ?? -1) + 1;
+  return { input: of(INPUT), notes: of(NOTES) };
+}
+
+function rowsOf(side: number, first: number, items: readonly PackedItem[]): Amended["rows"] {
+  return items.map(({ id, value }, index) => [side, first + index, id, zip(value)]);
+}
+
 /**
- * @param dropped compressed values of the items that are removed @param next position of the first new item
+ * @param dropped compressed values of the items that are removed @param next positions of the first new item and note
  * @param maxBytes maximum size of the answer then, before compression
  * @returns undefined for an answer above the limits
  */
 export function amend(
   row: AnswerRow,
-  { add, body, expires = 0 }: PackedAmendment,
+  { add, notes = [], body, expires = 0 }: PackedAmendment,
   dropped: readonly Uint8Array[],
-  next: number,
+  next: Next,
   limits: Limits,
   maxBytes = CHAIN_BYTES,
 ): Amended | undefined {
-  const added = add.reduce((sum, { value }) => sum + value.byteLength, body?.byteLength ?? 0);
+  const added = [...add, ...notes].reduce((sum, { value }) => sum + value.byteLength, body?.byteLength ?? 0);
   const replaced = body && row.body ? [...dropped, row.body] : dropped;
   const bytes = replaced.reduce((sum, value) => sum - unzip(value).byteLength, row.bytes + added);
   if (added > limits.answerBytes || (added > 0 && bytes > maxBytes) || add.length > limits.items)
@@ -88,7 +104,7 @@ export function amend(
     bytes,
     body: body ? zip(body) : row.body,
     expires: Math.max(row.expires, expires),
-    rows: add.map(({ id, value }, index) => [INPUT, next + index, id, zip(value)]),
+    rows: [...rowsOf(INPUT, next.input, add), ...rowsOf(NOTES, next.notes, notes)],
   };
 }
 

@@ -1,10 +1,12 @@
 /** The routes of conversations: no model answers, and the body is no request of the format. */
-import type { Call, CallRoute } from "../../core/call.ts";
+import type { CallRoute } from "../../core/call.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { enter } from "../../gateway/life.ts";
 import { tell } from "../../gateway/lanes/receive.ts";
-import { Entry } from "../../gateway/seams.ts";
+import { type Edited, Entry } from "../../gateway/seams.ts";
 import type { ConversationOperation } from "../../gateway/stored/conversations.ts";
+import type { Incoming } from "../../gateway/types.ts";
+import { scanBody } from "../../stream/scan.ts";
 import type { ClientFormat } from "../operation.ts";
 import { readBody } from "../read-body.ts";
 import { callRoute, type RouteContext, type Serve } from "./generate.ts";
@@ -19,7 +21,7 @@ export function conversationRoute(
 ) {
   const { gateway, life } = context;
   const { registry } = gateway;
-  const { path } = format.client.beside.stored!.conversations!;
+  const { path, withItemsOf } = format.client.beside.stored!.conversations!;
   // The same at every base of the format.
   const name = path.slice(path.lastIndexOf("/"));
   const serve: Serve = (call, request, deadline, receiver) => {
@@ -28,15 +30,13 @@ export function conversationRoute(
     const [id = "", , item = ""] = below.split("/").map(decoded);
     const opening = async () => {
       const body = await bodyOf(request, context);
-      const entering = () => entryOf(call);
-      return enter(life, deadline, entering, () =>
-        operation({ call, format, id, item, query, body }, gateway),
-      );
-    };
-    const entryOf = (entered: Call) => {
-      const arrival = arrivalOf(request, entered, format.client, context);
-      const nothing = { call: entered, format, bytes: NO_BYTES, body: {}, spanOf: () => undefined };
-      return new Entry(nothing, { operation: "stored", registry, arrival });
+      const asked = { call, format, id, item, query };
+      const incoming = withItems({ call, format }, body);
+      const arrival = arrivalOf(request, call, format.client, context);
+      const entering = () => new Entry(incoming, { operation: "stored", registry, arrival });
+      const run = (edited?: Edited) =>
+        operation({ ...asked, body: edited ? withItemsOf(body, edited.body) : body }, gateway);
+      return enter(life, deadline, entering, run);
     };
     tell(opening(), receiver);
   };
@@ -44,6 +44,17 @@ export function conversationRoute(
 }
 
 const NO_BYTES = new Uint8Array(0);
+
+/** What is around calls sees the items of a body as those of a request: guards read and replace their texts. */
+function withItems(asked: Pick<Incoming, "call" | "format">, given: JsonObject): Incoming {
+  const { itemsIn, requestOf } = asked.format.client.beside.stored!.conversations!;
+  const items = itemsIn(given);
+  if (items.length === 0) return { ...asked, bytes: NO_BYTES, body: {}, spanOf: () => undefined };
+  const body = requestOf(items);
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const { members } = scanBody(bytes, Infinity);
+  return { ...asked, bytes, body, spanOf: (name) => members.get(name) };
+}
 
 /** A conversation may be made without a body. @throws GatewayError `invalid-request` */
 async function bodyOf(request: Request, { limits, gateway }: RouteContext): Promise<JsonObject> {

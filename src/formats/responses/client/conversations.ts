@@ -20,6 +20,8 @@ export const conversations: Omit<ConversationCodec, "resolved"> = {
   named,
   read,
   requestOf: (items) => ({ model: "conversation", input: [...items] }),
+  itemsIn: ({ items }) => (Array.isArray(items) && items.every(isObject) ? items : []),
+  withItemsOf: (body, { input }) => ({ ...body, items: input ?? [] }),
   portable: (body) => ({ ...body, input: list(body.input).flatMap(portable) }),
   object: (id, created, metadata) => ({
     id,

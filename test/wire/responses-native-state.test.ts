@@ -271,7 +271,7 @@ describe("a provider that stores its answers", () => {
         const { error } = (await refused.json()) as { error: Record<string, string> };
         expect([path, refused.status, error["param"], error["code"]]).toEqual([
           path,
-          400,
+          404,
           "conversation",
           "conversation_not_found",
         ]);

@@ -76,7 +76,7 @@ describe("a 404 names the path that the client meant", () => {
     });
 
   test("and no path of an API that weir does not have", async () => {
-    for (const path of ["/v1/threads/t1/messages", "/v1/conversations/models", "/nowhere"]) {
+    for (const path of ["/v1/threads/t1/messages", "/nowhere"]) {
       const { error } = (await (await ask("POST", path)).json()) as ErrorBody;
       expect(error.message).not.toContain("did you mean");
     }
@@ -98,8 +98,6 @@ test("a request to change a model at the gateway gets an error in the words of O
 
 test("a 404 of an endpoint that weir lacks names the switch of the client", async () => {
   const SWITCHES: readonly [path: string, says: string][] = [
-    ["/v1/conversations", "previous_response_id"],
-    ["/v1/conversations/conv_1/items", "previous_response_id"],
     ["/v1/complete", "POST /v1/messages"],
     ["/v1/messages/batches/msgbatch_1/pause", "batches"],
     ["/v1/audio/speech", "ranks and judges texts"],

@@ -109,6 +109,26 @@ test("a stored answer is read, listed and continued with its values, which the p
   expect(upstream.requests.map((one) => one.body.toString()).join()).not.toContain(EMAIL);
 });
 
+test("the items of a conversation have their values for the client, and tokens for the provider", async () => {
+  const items = [{ role: "user", content: SAY }];
+  const made = await post(gateway.url, "/v1/conversations", { items });
+  const { id } = (await made.json()) as { id: string };
+  const added = await post(gateway.url, `/v1/conversations/${id}/items`, { items });
+  const before = upstream.requests.length;
+  for (const input of ["SAY it again of 3", "SAY it once more of 3"]) {
+    const answer = await post(gateway.url, "/v1/responses", { model: "p/m", input, conversation: id });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.not.stringContaining("PII_EMAIL_")]);
+  }
+  const sent = upstream.requests.slice(before).map((one) => one.body.toString());
+  expect(sent).toEqual([expect.stringContaining("PII_EMAIL_"), expect.stringContaining("PII_EMAIL_")]);
+  expect(sent.join()).not.toContain(EMAIL);
+  const listed = await (await post(gateway.url, `/v1/conversations/${id}/items`, {}, "GET")).text();
+  for (const text of [listed, await added.text()]) {
+    expect(text).toContain(EMAIL);
+    expect(text).not.toContain("PII_EMAIL_");
+  }
+});
+
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } };
 const UNREAD: Record<string, [string, JsonObject, string]> = {
   "an image of Messages": [

@@ -11,10 +11,8 @@ export interface ConversationAsk {
 }
 
 export interface ConversationCodec {
-  /** Path of the conversations. */
+  /** Path of the conversations; their items are below it. */
   path: string;
-  /** Last segment of the path of their items. */
-  itemsPath: string;
   /** The id of a new conversation. @param callId the call's id, unique across all calls */
   idOf(callId: string): string;
   /** Whether weir made the id of a conversation: no vendor has that one. */

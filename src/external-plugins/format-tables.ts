@@ -26,12 +26,11 @@ import type {
 import type { LocalOperation } from "../core/local-operation.ts";
 import type { ModelListing } from "../core/model-listing.ts";
 import type { UrlAddress } from "../core/url-address.ts";
-import type { ConversationCodec } from "../core/conversation-codec.ts";
-import type { StoredCodec } from "../core/stored-codec.ts";
 import type { TextPlaces } from "../core/text-places.ts";
 import { isObject } from "../core/json.ts";
 import { RATE_HEADERS, SETTINGS, SIZE } from "./facts-tables.ts";
 import { embeds, FRAMING } from "./provider-tables.ts";
+import { STORED } from "./stored-tables.ts";
 import {
   type Table,
   must,
@@ -82,48 +81,6 @@ const COUNT: Table<CountOperation> = {
   member: required(text),
   constant: must("an object", isObject),
   schemas: group("the count operation's", { request: required(schema), answer: required(schema) }),
-};
-
-const CONVERSATIONS: Table<ConversationCodec> = {
-  path: required(text),
-  itemsPath: required(text),
-  idOf: required(callable),
-  isOwnId: required(callable),
-  named: required(callable),
-  read: required(callable),
-  requestOf: required(callable),
-  itemsIn: required(callable),
-  withItemsOf: required(callable),
-  resolved: required(callable),
-  portable: required(callable),
-  object: required(callable),
-  item: required(callable),
-  deleted: required(callable),
-  unknown: required(callable),
-  unknownItem: required(callable),
-};
-
-const STORED: Table<StoredCodec> = {
-  members: required(must("an object", isObject)),
-  referenceMark: required(text),
-  isOwnId: callable,
-  paths: required(must("an object", isObject)),
-  ignoredParameters: texts,
-  ask: required(callable),
-  expand: required(callable),
-  detached: required(callable),
-  inputItems: required(callable),
-  split: required(callable),
-  join: required(callable),
-  withStored: required(callable),
-  itemIds: required(callable),
-  follow: required(callable),
-  conversations: group("the conversations'", CONVERSATIONS),
-  listItems: required(callable),
-  deleted: required(callable),
-  unknownAnswer: required(callable),
-  unknownPrevious: required(callable),
-  unknownItem: required(callable),
 };
 
 const SUMMARY: Table<SummaryCodec> = {

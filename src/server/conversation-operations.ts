@@ -43,93 +43,90 @@ const ITEMS = Type.Array(Type.Unknown(), {
 const OBJECT: NamedSchema = { name: "Conversation", schema: Conversation };
 const LIST: NamedSchema = { name: "ConversationItemList", schema: ItemList };
 
-function rowsOf(itemsPath: string): readonly Row[] {
-  const items = `/{id}/${itemsPath}`;
-  return [
-    {
-      method: "POST",
-      below: "",
-      id: "create",
-      summary: "Make a conversation",
-      request: {
-        name: "ConversationCreation",
-        schema: Type.Object({
-          items: Type.Optional(Type.Union([ITEMS, Type.Null()])),
-          metadata: Type.Optional(METADATA),
-        }),
-      },
-      answer: OBJECT,
-      operation: createConversation,
+const ROWS: readonly Row[] = [
+  {
+    method: "POST",
+    below: "",
+    id: "create",
+    summary: "Make a conversation",
+    request: {
+      name: "ConversationCreation",
+      schema: Type.Object({
+        items: Type.Optional(Type.Union([ITEMS, Type.Null()])),
+        metadata: Type.Optional(METADATA),
+      }),
     },
-    {
-      method: "GET",
-      below: "/{id}",
-      id: "retrieve",
-      summary: "Retrieve a conversation",
-      answer: OBJECT,
-      operation: retrieveConversation,
-    },
-    {
-      method: "POST",
-      below: "/{id}",
-      id: "update",
-      summary: "Change the metadata of a conversation",
-      request: { name: "ConversationUpdate", schema: Type.Object({ metadata: METADATA }) },
-      answer: OBJECT,
-      operation: updateConversation,
-    },
-    {
-      method: "DELETE",
-      below: "/{id}",
-      id: "delete",
-      summary: "Delete a conversation",
-      answer: { name: "ConversationDeleted", schema: AnswerDeleted },
-      operation: deleteConversation,
-    },
-    {
-      method: "GET",
-      below: items,
-      id: "listItemsOf",
-      summary: "List the items of a conversation",
-      answer: LIST,
-      parameters: [ITEM_LIMIT, ITEM_ORDER, AFTER_ITEM],
-      operation: listConversationItems,
-    },
-    {
-      method: "POST",
-      below: items,
-      id: "addItemsTo",
-      summary: "Add items to a conversation",
-      request: { name: "ConversationAddition", schema: Type.Object({ items: ITEMS }) },
-      answer: LIST,
-      operation: addConversationItems,
-    },
-    {
-      method: "GET",
-      below: `${items}/{item}`,
-      id: "retrieveItemOf",
-      summary: "Retrieve an item of a conversation",
-      answer: { name: "ConversationItem", schema: ConversationItem },
-      parameters: [CONVERSATION_ITEM],
-      operation: retrieveConversationItem,
-    },
-    {
-      method: "DELETE",
-      below: `${items}/{item}`,
-      id: "deleteItemOf",
-      summary: "Delete an item of a conversation",
-      answer: OBJECT,
-      parameters: [CONVERSATION_ITEM],
-      operation: deleteConversationItem,
-    },
-  ];
-}
+    answer: OBJECT,
+    operation: createConversation,
+  },
+  {
+    method: "GET",
+    below: "/{id}",
+    id: "retrieve",
+    summary: "Retrieve a conversation",
+    answer: OBJECT,
+    operation: retrieveConversation,
+  },
+  {
+    method: "POST",
+    below: "/{id}",
+    id: "update",
+    summary: "Change the metadata of a conversation",
+    request: { name: "ConversationUpdate", schema: Type.Object({ metadata: METADATA }) },
+    answer: OBJECT,
+    operation: updateConversation,
+  },
+  {
+    method: "DELETE",
+    below: "/{id}",
+    id: "delete",
+    summary: "Delete a conversation",
+    answer: { name: "ConversationDeleted", schema: AnswerDeleted },
+    operation: deleteConversation,
+  },
+  {
+    method: "GET",
+    below: "/{id}/items",
+    id: "listItemsOf",
+    summary: "List the items of a conversation",
+    answer: LIST,
+    parameters: [ITEM_LIMIT, ITEM_ORDER, AFTER_ITEM],
+    operation: listConversationItems,
+  },
+  {
+    method: "POST",
+    below: "/{id}/items",
+    id: "addItemsTo",
+    summary: "Add items to a conversation",
+    request: { name: "ConversationAddition", schema: Type.Object({ items: ITEMS }) },
+    answer: LIST,
+    operation: addConversationItems,
+  },
+  {
+    method: "GET",
+    below: "/{id}/items/{item}",
+    id: "retrieveItemOf",
+    summary: "Retrieve an item of a conversation",
+    answer: { name: "ConversationItem", schema: ConversationItem },
+    parameters: [CONVERSATION_ITEM],
+    operation: retrieveConversationItem,
+  },
+  {
+    method: "DELETE",
+    below: "/{id}/items/{item}",
+    id: "deleteItemOf",
+    summary: "Delete an item of a conversation",
+    answer: OBJECT,
+    parameters: [CONVERSATION_ITEM],
+    operation: deleteConversationItem,
+  },
+];
 
 export function conversationOperations(format: ClientFormat, context: RouteContext): Operation[] {
   const { routes, beside } = format.client;
   const codec = beside.stored?.conversations;
   if (!codec) return [];
-  return rowsOf(codec.itemsPath).map(({ below, operation, parameters = [], ...row }) => {
+  return ROWS.map(({ below, operation, parameters = [], ...row }) => {
     const path = codec.path + below;
     const ids = below === "" ? [] : [CONVERSATION_ID];
     return {

@@ -14,7 +14,6 @@ const MAX_VALUE = 512;
 
 export const conversations: Omit<ConversationCodec, "resolved"> = {
   path: "/v1/conversations",
-  itemsPath: "items",
   idOf: conversationId,
   isOwnId: isOwnConversationId,
   named,

@@ -33,6 +33,7 @@ const PARTS = [
   "context",
   "embed-dialect",
   "stored-answer",
+  "conversation-codec",
   "stored-codec",
   "limit-figures",
   "size-members",

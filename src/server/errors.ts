@@ -172,6 +172,9 @@ export const CONVERSATIONS: Errors = [
   },
   { kind: "not-found", code: "item_not_found", when: "The conversation has no such item." },
   { kind: "invalid-request", code: "invalid_value", when: "A parameter or a member is not valid." },
+  { kind: "invalid-request", code: "invalid_type", when: "A member has another type." },
+  { kind: "invalid-request", code: "missing_required_parameter", when: "The body lacks a member." },
+  { kind: "invalid-request", code: "array_above_max_length", when: "The body has more than 20 items." },
   {
     kind: "invalid-request",
     code: "conversation_too_large",

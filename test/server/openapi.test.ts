@@ -116,6 +116,14 @@ const OFFERED: Readonly<Record<string, string>> = {
   "DELETE /v1/responses/{id}": "deleteResponsesAnswer",
   "POST /v1/responses/{id}/cancel": "cancelResponsesAnswer",
   "GET /v1/responses/{id}/input_items": "listResponsesInputItems",
+  "POST /v1/conversations": "createResponsesConversation",
+  "GET /v1/conversations/{id}": "retrieveResponsesConversation",
+  "POST /v1/conversations/{id}": "updateResponsesConversation",
+  "DELETE /v1/conversations/{id}": "deleteResponsesConversation",
+  "GET /v1/conversations/{id}/items": "listItemsOfResponsesConversation",
+  "POST /v1/conversations/{id}/items": "addItemsToResponsesConversation",
+  "GET /v1/conversations/{id}/items/{item}": "retrieveItemOfResponsesConversation",
+  "DELETE /v1/conversations/{id}/items/{item}": "deleteItemOfResponsesConversation",
   "GET /v1/models": "listModels",
   "GET /v1/models/{id}": "retrieveModel",
   "GET /v1/key": "describeKey",
@@ -222,7 +230,7 @@ test("every route of the app is in the document, and the reverse", async () => {
   const routes = shown.map(({ method, path }) => `${method} ${path}`);
   const documented = new Set(
     Object.keys(OFFERED).map((name) =>
-      name.replace(/(?<=models\/)\{\w+\}(:\w+)?$/, "*").replace("{id}", ":id"),
+      name.replace(/(?<=models\/)\{\w+\}(:\w+)?$/, "*").replace(/\{(id|item)\}/g, ":$1"),
     ),
   );
   // The last route answers 404 and 405 for all others.
@@ -654,6 +662,14 @@ describe("answers, events and errors are what the document says", () => {
     "DELETE /v1/responses/{id}": ["resp_none"],
     "POST /v1/responses/{id}/cancel": ["resp_none"],
     "GET /v1/responses/{id}/input_items": ["resp_none", "resp_none?limit=0"],
+    "POST /v1/conversations": [{ items: [{ role: "user", content: "hi" }] }, { metadata: 5 }, { items: [1] }],
+    "GET /v1/conversations/{id}": ["conv_none"],
+    "POST /v1/conversations/{id}": ["conv_none"],
+    "DELETE /v1/conversations/{id}": ["conv_none"],
+    "GET /v1/conversations/{id}/items": ["conv_none", "conv_none?limit=0"],
+    "POST /v1/conversations/{id}/items": ["conv_none"],
+    "GET /v1/conversations/{id}/items/{item}": ["conv_none"],
+    "DELETE /v1/conversations/{id}/items/{item}": ["conv_none"],
     "GET /v1/models": ["", "?limit=1", "?after_id=mock%2Fchat", "?limit=none"],
     "GET /v1/models/{id}": ["mock%2Fchat", "mock/echo", "none%2Fsuch", "", "%ff"],
     "GET /v1/key": ["", "?other=1"],

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Runs openai-agents with OpenAIConversationsSession on weir and its mock: one line for each promise with the figure seen.
+# Needs Python 3.10 or later. With WEIR_TARGET=binary, dist/weir is tested instead of the sources.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+folder=${TMPDIR:-/tmp}/weir-conversations
+python="$folder/bin/python"
+if ! "$python" -c "import agents" 2>/dev/null; then
+  python3 -m venv "$folder"
+  "$python" -m pip install --quiet openai-agents==0.24.0
+fi
+"$here/../../node_modules/.bin/bun" "$here/conversations.ts" "$python"

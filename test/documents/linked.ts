@@ -167,7 +167,13 @@ export const CHECKED: readonly Checked[] = [
   ].map(([document, holding]) => ({
     ...{ document: document!, language: "sh", holding: holding!, why: OF_THE_CLONE },
   })),
-  ...["clients/llama.sh", "clients/ollama.sh", "clients/batches.sh", "openapi/run.sh"].map((script) => ({
+  ...[
+    "clients/llama.sh",
+    "clients/ollama.sh",
+    "clients/batches.sh",
+    "clients/conversations.sh",
+    "openapi/run.sh",
+  ].map((script) => ({
     document: script.startsWith("clients") ? "test/clients/README.md" : "test/openapi/README.md",
     ...{ language: "sh", holding: `test/${script}`, why: "installs programs of others from a registry" },
   })),

@@ -82,10 +82,10 @@ function writeAny(answer: RerankAnswer, request: RerankRequest, facts: AnswerFac
   });
 }
 
-/** Clients of Cohere read `message`, those of other vendors the envelope of OpenAI. */
+/** Clients of Cohere read `message`, those of Voyage `detail`, those of other vendors the envelope of OpenAI. */
 function encodeError(error: GatewayError): ErrorAnswer {
   const encoded = encodeOpenaiError(error);
-  return { ...encoded, body: { message: error.message, ...encoded.body } };
+  return { ...encoded, body: { message: error.message, detail: error.message, ...encoded.body } };
 }
 
 const v2: Route = {

@@ -28,7 +28,7 @@ export function encodeUsage(usage: Usage): JsonObject {
 export function readUsage({ usage }: JsonObject, isEnd: boolean): Partial<Usage> | undefined {
   if (!isObject(usage)) return undefined;
   const prompt = count(usage.prompt_tokens);
-  const output = count(usage.completion_tokens);
+  const output = count(usage.completion_tokens) ?? generated(usage);
   if (prompt === undefined && output === undefined) return undefined;
   // Some servers send zeros in every chunk.
   if (!isEnd && !prompt && !output) return undefined;
@@ -41,4 +41,10 @@ export function readUsage({ usage }: JsonObject, isEnd: boolean): Partial<Usage>
     ...(reported !== undefined && { reported }),
     known: isEnd && prompt !== undefined && output !== undefined ? "final" : "partial",
   };
+}
+
+/** OpenAI's legacy models leave `completion_tokens` out where nothing was generated (`max_tokens: 0`): the total says so. */
+function generated({ prompt_tokens, total_tokens }: JsonObject): number | undefined {
+  const prompt = count(prompt_tokens);
+  return prompt !== undefined && prompt > 0 && count(total_tokens) === prompt ? 0 : undefined;
 }

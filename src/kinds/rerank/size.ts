@@ -14,14 +14,15 @@ const NOTHING = {
 };
 const NO_TEXT: TextTokens = { words: 0, digits: 0, signs: 0, scripts: 0 };
 
-/** Jina and Voyage count the query once for each document. */
-export function sizeByTokens({ query, documents }: RerankRequest): RequestSize {
+/** Jina and Voyage count the query once for each document; each pair has a query of its own. */
+export function sizeByTokens({ query, pairs, documents }: RerankRequest): RequestSize {
   const asked = new MostTokens();
   asked.add(query);
   const text = new MostTokens();
   let images = 0;
-  for (const { text: content, image } of documents) {
-    text.addCounted(asked);
+  for (const [index, { text: content, image }] of documents.entries()) {
+    if (pairs) text.add(pairs[index]!);
+    else text.addCounted(asked);
     text.next();
     if (content !== undefined) text.add(content);
     if (image !== undefined) images++;

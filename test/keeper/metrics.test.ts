@@ -58,7 +58,11 @@ test("a scrape is valid Prometheus text, and all its families are in the list of
   );
   feed(
     metrics,
-    recordOf({ error: { kind: "quota", code: 'a"b\\c\nd' }, losses: [{ code: "dropped", path: "x" }] }),
+    recordOf({
+      error: { kind: "quota", code: 'a"b\\c\nd' },
+      losses: [{ code: "dropped", path: "x" }],
+      attempts: [attemptOf({ usage: { ...NO_USAGE, input: 1, units: { search: 2 } } })],
+    }),
   );
   const state = {
     inflight: [{ deployment: "mock/a", calls: 2 }],
@@ -91,6 +95,7 @@ test("a scrape is valid Prometheus text, and all its families are in the list of
     for (const { labels } of samples)
       expect(Object.keys(labels).filter((label) => label !== "le")).toEqual([...listed.get(name)!.labels]);
   }
+  expect(valueOf(families, "weir_units_total", { unit: "search" })).toBe(2);
   expect(valueOf(families, "weir_budget_left_ratio", { budget: 'the "budget"' })).toBe(0.25);
   expect(valueOf(families, "weir_budget_dollars", { part: "limit" })).toBe(4);
   expect(valueOf(families, "weir_errors_total", { code: 'a"b\\c\nd' })).toBe(1);

@@ -86,9 +86,12 @@ export const PANELS: readonly Panel[] = [
   },
   {
     title: "Tokens",
-    description: "Tokens a second by type.",
+    description: "Tokens a second by type, and other units, such as searches.",
     unit: "short",
-    queries: [[`sum by (type) (rate(weir_tokens_total${RATE}))`, "{{type}}"]],
+    queries: [
+      [`sum by (type) (rate(weir_tokens_total${RATE}))`, "{{type}}"],
+      [`sum by (unit) (rate(weir_units_total${RATE}))`, "{{unit}}"],
+    ],
     stacked: true,
   },
   {

@@ -26,6 +26,11 @@ export const TOTALS = {
     "What weir itself needs, from the request to the sending of the first attempt.",
   ),
   tokens: counter("weir_tokens_total", ["provider", "model", "type"], "Tokens of all attempts."),
+  units: counter(
+    "weir_units_total",
+    ["provider", "model", "unit"],
+    "Units besides tokens of all attempts, such as searches.",
+  ),
   cost: counter(
     "weir_cost_dollars_total",
     ["provider", "model", "state"],

@@ -45,6 +45,8 @@ export interface Moment {
 const MOST_KEYS = 200;
 /** Error codes with series of their own: a provider may have any number of them. */
 const MOST_CODES = 100;
+/** Units with series of their own: a plugin may name any. */
+const MOST_UNITS = 32;
 /** Targets that are remembered because they have answered. */
 const MOST_TARGETS = 2_000;
 /** Share of the series for what has happened; the others are for budgets and for what workers do at the moment. */
@@ -61,6 +63,7 @@ export class Metrics {
   readonly #registry: Registry;
   readonly #keys = new Set<string>();
   readonly #codes = new Set<string>();
+  readonly #units = new Set<string>();
   /** `provider/model` of what has answered: a name that a client made up has no series. */
   readonly #targets = new Set<string>();
   readonly #lags = new Map<string, number>();
@@ -171,6 +174,8 @@ export class Metrics {
     count("cache_write_1h", cacheWrite1h);
     count("output", usage.output);
     count("reasoning", usage.reasoning);
+    for (const [name, units] of Object.entries(usage.units ?? {}))
+      registry.add(TOTALS.units, [provider, model, within(this.#units, name, MOST_UNITS)], units);
     if (charge.state !== "free") registry.add(TOTALS.cost, [provider, model, charge.state], charge.cost);
   }
 

@@ -1,6 +1,7 @@
 /** The categories that clients of OpenAI know: its SDK declares each of them. */
 import type { ModerationResult } from "../../core/moderation.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import type { Score } from "../../core/rerank.ts";
 
 export const CATEGORIES = [
   "harassment",
@@ -27,18 +28,22 @@ export function isFlagged({ flagged, categories }: ModerationResult): boolean {
  * not judge is false, and `weir.not_measured` names it.
  */
 export function writeResult(result: ModerationResult): JsonObject {
-  const { categories, scores, applied = {} } = result;
-  const names = [...new Set([...CATEGORIES, ...Object.keys(categories), ...Object.keys(scores)])];
-  const missing = CATEGORIES.filter((name) => categories[name] === undefined && scores[name] === undefined);
+  const [categories, scores, applied] = [result.categories, result.scores, result.applied ?? {}].map(
+    (members) => new Map<string, unknown>(Object.entries(members)),
+  ) as [Map<string, boolean | null>, Map<string, Score>, Map<string, unknown>];
+  const names = [...new Set([...CATEGORIES, ...categories.keys(), ...scores.keys()])];
+  const missing = new Set<string>(CATEGORIES.filter((name) => !categories.has(name) && !scores.has(name)));
   const each = (value: (name: string) => Json) =>
     Object.fromEntries(names.map((name) => [name, value(name)]));
   return {
     flagged: isFlagged(result),
-    categories: each((name) => categories[name] ?? (Object.hasOwn(categories, name) ? null : false)),
-    category_scores: each((name) => (scores[name] ?? 0) as Json),
-    category_applied_input_types: each((name) => [
-      ...(applied[name] ?? (missing.includes(name as (typeof CATEGORIES)[number]) ? [] : ["text"])),
-    ]),
-    ...(missing.length > 0 && { weir: { not_measured: [...missing] } }),
+    categories: each((name) => categories.get(name) ?? (categories.has(name) ? null : false)),
+    category_scores: each((name) => (scores.get(name) ?? 0) as Json),
+    category_applied_input_types: each((name) => {
+      const types = applied.get(name);
+      if (Array.isArray(types)) return types as Json[];
+      return missing.has(name) ? [] : ["text"];
+    }),
+    ...(missing.size > 0 && { weir: { not_measured: [...missing] } }),
   };
 }

@@ -62,6 +62,10 @@ export const HAND_CHARGES: readonly HandCharge[] = [
     ...{ counted: searches(1000), sum: "1000 × $0.0025", cost: 2_500_000_000 },
   },
   {
+    ...{ name: "a search and a half are two", through: "cohere", price: SEARCH, counted: searches(1.5) },
+    ...{ sum: "2 × $0.002", cost: 4_000_000 },
+  },
+  {
     ...{ name: "no search at all", through: "cohere", price: SEARCH, counted: searches(0) },
     ...{ sum: "0", cost: 0 },
   },

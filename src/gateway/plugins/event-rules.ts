@@ -149,7 +149,8 @@ function checkUsage(event: ChatEvent, usage: unknown, whole: boolean): void {
     fail(event, "has a usage whose units are not whole numbers from 0 on");
 }
 
-function areUnits(units: unknown): boolean {
+/** Whether a plugin gave whole numbers of units. */
+export function areUnits(units: unknown): boolean {
   return (
     isObject(units) &&
     Object.values(units).every((count) => Number.isSafeInteger(count) && Number(count) >= 0)

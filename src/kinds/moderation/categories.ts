@@ -29,7 +29,7 @@ export function isFlagged({ flagged, categories }: ModerationResult): boolean {
  */
 export function writeResult(result: ModerationResult): JsonObject {
   const [categories, scores, applied] = [result.categories, result.scores, result.applied ?? {}].map(
-    (members) => new Map<string, unknown>(Object.entries(members)),
+    (members) => new Map<string, unknown>(Object.entries(members ?? {})),
   ) as [Map<string, boolean | null>, Map<string, Score>, Map<string, unknown>];
   const names = [...new Set([...CATEGORIES, ...categories.keys(), ...scores.keys()])];
   const missing = new Set<string>(CATEGORIES.filter((name) => !categories.has(name) && !scores.has(name)));

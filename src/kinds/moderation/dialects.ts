@@ -12,6 +12,7 @@ import type {
   ModerationResult,
 } from "../../core/moderation.ts";
 import type { Score } from "../../core/rerank.ts";
+import { count } from "../../formats/shared/token-counts.ts";
 import { decodeError } from "../../formats/shared/upstream-error.ts";
 import { sizeOfInputs } from "./size.ts";
 
@@ -91,8 +92,8 @@ function readAnswer(text: string): ModerationAnswer | undefined {
 
 /** Mistral counts tokens, OpenAI does not. */
 function usageOf({ usage }: JsonObject): KindUsage | undefined {
-  const input = isObject(usage) ? (usage["prompt_tokens"] ?? usage["total_tokens"]) : undefined;
-  return typeof input === "number" ? { input } : undefined;
+  const input = isObject(usage) ? (count(usage["prompt_tokens"]) ?? count(usage["total_tokens"])) : undefined;
+  return input === undefined ? undefined : { input };
 }
 
 const HOST = {

@@ -1,4 +1,5 @@
 /** What every answer to a rerank request must be: each index once, best first, no more than were asked for. */
+import { isObject } from "../../core/json.ts";
 import { KindFault } from "../../core/model-kind.ts";
 import { type RerankAnswer, type RerankRequest, type RerankResult, scoreOf } from "../../core/rerank.ts";
 
@@ -28,6 +29,9 @@ function byScore(one: RerankResult, other: RerankResult): number {
 const byPlace = (one: RerankResult, other: RerankResult) => one.index - other.index;
 
 function checkResults(results: readonly RerankResult[], { documents, top }: RerankRequest): void {
+  // A program of a plugin may give anything.
+  const given: unknown = results;
+  if (!Array.isArray(given) || !given.every(isObject)) throw new KindFault("sent no list of results");
   const seen = new Set<number>();
   for (const { index, score } of results) {
     if (!Number.isInteger(index) || index < 0 || index >= documents.length)

@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { KindUsage } from "../../core/kind.ts";
 import type { KindDialect } from "../../core/model-kind.ts";
 import type { RerankAnswer, RerankRequest, RerankResult, Score } from "../../core/rerank.ts";
+import { count } from "../../formats/shared/token-counts.ts";
 import { decodeError } from "../../formats/shared/upstream-error.ts";
 import { sizeBySearches, sizeByTokens } from "./size.ts";
 
@@ -71,11 +72,6 @@ function resultsOf(
   return results;
 }
 
-const plain = (value: Json | undefined): number | undefined => {
-  const number = typeof value === "number" ? value : undefined;
-  return number !== undefined && number >= 0 ? number : undefined;
-};
-
 function parsed(text: string): Json | undefined {
   try {
     return parseWithNumbers(text);
@@ -106,15 +102,18 @@ const RELEVANCE = { score: "relevance_score", document: "document" };
 /** `usage.total_tokens`; vLLM and Jina also say `prompt_tokens`. */
 function tokensIn({ usage }: JsonObject): KindUsage | undefined {
   if (!isObject(usage)) return undefined;
-  const input = plain(usage["total_tokens"]) ?? plain(usage["prompt_tokens"]);
+  const input = count(usage["total_tokens"]) ?? count(usage["prompt_tokens"]);
   return input === undefined ? undefined : { input };
 }
 
 /** `meta.billed_units.search_units` of Cohere. */
 function searchesIn({ meta }: JsonObject): KindUsage | undefined {
   const billed = isObject(meta) ? meta["billed_units"] : undefined;
-  const searches = isObject(billed) ? plain(billed["search_units"]) : undefined;
-  return searches === undefined ? undefined : { units: { search: searches } };
+  const searches = isObject(billed) ? billed["search_units"] : undefined;
+  // Units are whole numbers: a part of a search is one.
+  return typeof searches === "number" && searches >= 0
+    ? { units: { search: Math.ceil(searches) } }
+    : undefined;
 }
 
 const cohere: Dialect = {

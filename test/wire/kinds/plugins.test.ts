@@ -46,6 +46,7 @@ export default definePlugin({
     does: {
       completion: true,
       rerank({ query, documents }) {
+        if (query.startsWith("{")) return JSON.parse(query);
         if (query === "bad index") return { results: [{ index: 7, score: 1 }] };
         if (query === "nothing") return undefined;
         if (query === "throws") throw new Error("a-secret-of-the-plugin");
@@ -56,6 +57,7 @@ export default definePlugin({
         };
       },
       moderation({ inputs }) {
+        if (inputs[0].texts[0].startsWith("{")) return JSON.parse(inputs[0].texts[0]);
         return {
           results: inputs.map(({ texts }) => ({
             categories: { rude: texts.join().includes("rude"), toString: false },
@@ -64,7 +66,8 @@ export default definePlugin({
           usage: { input: 3 },
         };
       },
-      decision({ questions }) {
+      decision({ input, questions }) {
+        if (input.startsWith("{")) return JSON.parse(input);
         return { answers: questions.map(({ name }) => ({ type: "refusal", name: name ?? null })),
           usage: { input: 5, output: 1 } };
       },
@@ -182,6 +185,34 @@ describe("a plugin file as a program", () => {
     expect(results.map(({ flagged }) => flagged)).toEqual([false, true]);
     expect(results[0]!.categories).toMatchObject({ rude: false, toString: false, constructor: false });
     expect(results[0]!.category_scores).toMatchObject({ rude: 0.5, constructor: 1, toString: 0 });
+  });
+
+  test.each<[gives: string, status: number]>([
+    ["{}", 502],
+    ['{"results":"x","answers":"x"}', 502],
+    ['{"results":[null],"answers":[5]}', 502],
+    ['{"results":[{}],"answers":[]}', 502],
+    ['{"results":[{"index":0,"score":"high","categories":{"rude":"yes"},"scores":{}}]}', 502],
+    // A wrong count would be a wrong charge, or none.
+    ...[
+      '{"input":-5}',
+      '{"input":"many"}',
+      '{"output":1.5}',
+      '{"units":{"search":-1}}',
+      '{"units":{"search":1.5}}',
+      "7",
+    ].map((usage): [string, number] => [
+      `{"results":[{"index":0,"score":1,"categories":{},"scores":{}}],"answers":[{"type":"refusal"}],"usage":${usage}}`,
+      500,
+    ]),
+  ])("that gives %s has failed, whatever it does", async (gives, status) => {
+    const seen = [
+      await post("/v2/rerank", { model: "programs/x", query: gives, documents: ["a"] }),
+      await post("/v1/moderations", { model: "programs/x", input: gives }),
+      await post("/v1/decisions", { model: "programs/x", input: gives, questions }),
+    ];
+    expect(seen.map((one) => one.status)).toEqual([status, status, status]);
+    for (const { body } of seen) expect((body["error"] as JsonObject)["message"]).toContain("provider p");
   });
 
   test("decides", async () => {

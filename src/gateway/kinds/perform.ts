@@ -4,8 +4,8 @@
  */
 import type { Attempt } from "../../core/call.ts";
 import { NO_USAGE } from "../../core/events.ts";
-import type { KindAnswer } from "../../core/kind.ts";
-import { type KindDialect, KindFault } from "../../core/model-kind.ts";
+import type { KindAnswer, KindRequest } from "../../core/kind.ts";
+import { type KindDialect, KindFault, type ModelKind } from "../../core/model-kind.ts";
 import { inputLikely } from "../../core/tokens/likely.ts";
 import { planFor } from "../access.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
@@ -132,11 +132,16 @@ function noteUsage({ usage }: KindAnswer, incoming: IncomingKind, running: Attem
   };
 }
 
-function written(answer: KindAnswer, { route, request, call }: IncomingKind, running: Attempt): string {
+/** What the provider counted, else an estimate: also where the provider charges by other units. Tokens. */
+function inputOf({ usage }: KindAnswer, request: KindRequest, kind: ModelKind): number {
+  return usage?.input ?? inputLikely(kind.sizeOf(request));
+}
+
+function written(answer: KindAnswer, { kind, route, request, call }: IncomingKind, running: Attempt): string {
   call.status = 200;
-  const { usage, target } = running;
+  const { target } = running;
   const created = Math.floor((Date.now() - (performance.now() - call.startedAt)) / 1000);
   return route.writeAnswer(answer, request, {
-    ...{ id: call.id, created, model: answer.model ?? target.model, input: usage.input },
+    ...{ id: call.id, created, model: answer.model ?? target.model, input: inputOf(answer, request, kind) },
   });
 }

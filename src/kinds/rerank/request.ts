@@ -18,6 +18,9 @@ const DOCUMENTS = Type.Array(Type.Union([Type.String(), open({})]), {
   description: "Texts, or objects with `text` or `image`.",
 });
 
+/** The model of a request of text-embeddings-inference: an operator gives a model this name. */
+export const DEFAULT_MODEL = "rerank";
+
 const COMMON = {
   model: Type.String({ minLength: 1 }),
   query: Type.String(),
@@ -32,6 +35,12 @@ export const CohereV2Request = open({
 
 export const RerankBody = open({
   ...COMMON,
+  model: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: `Default with \`texts\`: \`${DEFAULT_MODEL}\`; else required.`,
+    }),
+  ),
   documents: Type.Optional(DOCUMENTS),
   texts: Type.Optional(
     Type.Array(Type.String(), { description: "text-embeddings-inference: the documents." }),
@@ -53,8 +62,10 @@ export const RerankBody = open({
 export function checkRerank(body: Json, list: "documents" | "texts"): asserts body is JsonObject {
   if (!isObject(body)) throw invalidRequest("The request body must be a JSON object.");
   const { model, query } = body;
-  if (model == null) throw missing("model");
-  if (typeof model !== "string" || model === "") throw fault("model", "the name of a model");
+  // Servers of text-embeddings-inference have one model, and their clients name none.
+  if (model == null && list === "documents") throw missing("model");
+  if (model != null && (typeof model !== "string" || model === ""))
+    throw fault("model", "the name of a model");
   if (query == null) throw missing("query");
   if (typeof query !== "string" || query === "") throw fault("query", "a text");
   checkDocuments(body[list], list);
@@ -135,7 +146,7 @@ export function decodeRerank(body: JsonObject): RerankRequest {
     rawScores: "raw_scores",
   };
   return {
-    model: body["model"] as string,
+    model: (body["model"] ?? DEFAULT_MODEL) as string,
     dialect: dialectOf(body),
     query: body["query"] as string,
     documents: documentsOf(list, fields),

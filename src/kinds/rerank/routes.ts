@@ -12,6 +12,7 @@ import {
   checkRerank,
   CohereV2Request,
   decodeRerank,
+  DEFAULT_MODEL,
   dialectOf,
   RerankBody,
   unknownMembers,
@@ -113,6 +114,7 @@ const shared: Route = {
     "Orders documents by how well they fit a query. The members of the request tell whose client asks, and the answer has the shape that it reads.",
   path: "/v1/rerank",
   aliases: ["/rerank"],
+  defaultModel: DEFAULT_MODEL,
   schemas: { request: toJson(RerankBody), answer: toJson(AnyAnswer) },
   checkRequest(body): asserts body is JsonObject {
     checkRerank(body, isObject(body) && dialectOf(body) === "tei-rerank" ? "texts" : "documents");

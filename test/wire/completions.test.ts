@@ -168,6 +168,11 @@ test("a client of Ollama that sends a suffix reaches models for completions, in 
   expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("suffix")]);
 });
 
+test("clients of DeepSeek complete at the path of its host", async () => {
+  const { status, text } = await post("/beta/completions", { model: "host/m", prompt: "a", suffix: "b" });
+  expect([status, JSON.parse(text)]).toMatchObject([200, { choices: [{ text: "text 0.0" }] }]);
+});
+
 test("a client of Mistral gets the shape of a chat from a host of completions", async () => {
   const asked = { model: "host/m", prompt: "a", suffix: "b", random_seed: 4 };
   const { text } = await post("/v1/fim/completions", asked);

@@ -32,7 +32,7 @@ const facts = { places, size, settings };
 const client: ClientCodec = {
   routes: {
     path: "/v1/completions",
-    bases: ["/openai/v1", "/openai/deployments/{model}"],
+    bases: ["/openai/v1", "/openai/deployments/{model}", "/beta"],
     keyHeaders: ["authorization", "x-api-key", "api-key"],
     clientMembers: ["suffix", "best_of", "echo"],
   },

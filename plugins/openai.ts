@@ -4,6 +4,9 @@ import { HIDDEN } from "./shared/hidden-reasoning.ts";
 /** They take no messages. */
 const COMPLETING = ["gpt-3.5-turbo-instruct*", "babbage-*", "davinci-*", "ft:babbage-*", "ft:davinci-*"];
 
+/** They answer over a WebSocket alone. */
+const TALKING = ["gpt-realtime*", "gpt-4o-realtime-*", "gpt-4o-mini-realtime-*"];
+
 export default definePlugin({
   name: "openai",
   providers: [
@@ -43,9 +46,11 @@ export default definePlugin({
         },
         moderation: { moderations: "/moderations" },
         decision: { decisions: "/decisions" },
+        realtime: { "openai-realtime": { path: "/realtime", models: TALKING } },
       },
       modelDoes: [
         { models: COMPLETING, does: ["completion"] },
+        { models: TALKING, does: ["realtime"] },
         { models: ["omni-moderation-*", "text-moderation-*"], does: ["moderation"] },
         { models: ["text-embedding-*"], does: ["embedding"] },
       ],

@@ -30,6 +30,7 @@ export default definePlugin({
           score: "/score",
         },
         decision: { decisions: "/decisions" },
+        realtime: { "openai-realtime": "/realtime" },
         moderation: { moderations: "/moderations", "mistral-chat-moderations": "/chat/moderations" },
       },
       // The other weir knows what its providers accept, and reports what it has to change.

@@ -103,6 +103,7 @@ export type {
   ModerationRequest,
   ModerationResult,
 } from "./core/moderation.ts";
+export type { RealtimePeer, RealtimeProgram, RealtimeSession } from "./core/realtime.ts";
 export type {
   RawNumber,
   RerankAnswer,

@@ -9,6 +9,7 @@ import { countInput } from "./count.ts";
 import { decision } from "./decision.ts";
 import { embed } from "./embed.ts";
 import { moderation } from "./moderation.ts";
+import { realtime } from "./realtime.ts";
 import { rerank } from "./rerank.ts";
 import { findBehaviour, mockDoes, mockModels } from "./models.ts";
 import { playAnswer } from "./play.ts";
@@ -42,7 +43,7 @@ export const mock = definePlugin({
       models: ["mock", "mock/*"],
       generate,
       embed,
-      does: { completion: true, rerank, moderation, decision },
+      does: { completion: true, rerank, moderation, decision, realtime },
       modelDoes: mockDoes,
       catalog: mockModels.map((model) => model.example ?? model.name),
     },

@@ -127,6 +127,13 @@ export const mockModels: readonly MockModel[] = [
     behave: () => ({}),
   },
   {
+    name: "realtime",
+    description:
+      "Talks over a WebSocket (`/v1/realtime`): repeats what was said last, as text or as a tone. Audio that is not silent is speech.",
+    does: "realtime",
+    behave: () => ({}),
+  },
+  {
     name: "error-<status>",
     example: "error-429",
     description: `Fails like a provider that answers with this status: ${FAULT_STATUSES.join(", ")}.`,

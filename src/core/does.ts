@@ -3,6 +3,7 @@ import type { CallView } from "./call-view.ts";
 import type { DecisionAnswer, DecisionRequest } from "./decision.ts";
 import type { KindAnswer, KindEndpoints, KindRequest } from "./kind.ts";
 import type { ModerationAnswer, ModerationRequest } from "./moderation.ts";
+import type { RealtimeProgram } from "./realtime.ts";
 import type { RerankAnswer, RerankRequest } from "./rerank.ts";
 
 /** A program that answers requests of a kind by itself. `call.signal` aborts when the client disconnects. */
@@ -23,6 +24,8 @@ export interface Does {
   decision?: KindEndpoints | KindProgram<DecisionRequest, DecisionAnswer>;
   /** Judges texts and images. */
   moderation?: KindEndpoints | KindProgram<ModerationRequest, ModerationAnswer>;
+  /** Holds sessions over a WebSocket. */
+  realtime?: KindEndpoints | RealtimeProgram;
 }
 
 /** Ids of kinds. */

@@ -13,10 +13,8 @@ import type { Modality } from "./model-facts.ts";
 import type { RequestSize } from "./request-size.ts";
 import type { TextPlaces } from "./text-places.ts";
 
-export interface ModelKind<
-  Request extends KindRequest = KindRequest,
-  Answer extends KindAnswer = KindAnswer,
-> {
+/** A kind as plans, lists and errors know it: one of requests ({@link ModelKind}), or one of sessions. */
+export interface KnownKind {
   /** `rerank`: its name in `does` of a provider, and in the scope `endpoints` of keys. */
   id: KindId;
   /** What a provider without such models does, as the middle of a sentence: "The provider X … with the model Y". */
@@ -28,6 +26,15 @@ export interface ModelKind<
    * do nothing else. Absent: facts about content say nothing about the kind.
    */
   gives?: readonly Modality[];
+  dialects: readonly { readonly id: string }[];
+  /** Path where clients open a WebSocket. Absent: they send requests. */
+  sessionsAt?: string;
+}
+
+export interface ModelKind<
+  Request extends KindRequest = KindRequest,
+  Answer extends KindAnswer = KindAnswer,
+> extends KnownKind {
   /** Errors name the path of the first one. */
   routes: readonly KindRoute<Request, Answer>[];
   dialects: readonly KindDialect<Request, Answer>[];
@@ -39,6 +46,11 @@ export interface ModelKind<
    * @throws KindFault for an answer that does not fit the request
    */
   complete(answer: Answer, request: Request): Answer;
+}
+
+/** Whether clients send requests of the kind. */
+export function hasRequests(kind: KnownKind | undefined): kind is ModelKind {
+  return kind !== undefined && kind.sessionsAt === undefined;
 }
 
 /** What is wrong with an answer, as the end of the sentence "The provider X …". */

@@ -155,6 +155,7 @@ const DOES: Table<Does> = {
   rerank: kindServed,
   moderation: kindServed,
   decision: kindServed,
+  realtime: kindServed,
 };
 
 const MODEL_DOES: Table<ModelDoes> = { models: required(patterns), does: required(texts) };

@@ -6,7 +6,7 @@ import { Attempt, Call } from "../core/call.ts";
 import type { ClientCodec, RequestCheck, Format } from "../core/format.ts";
 import { repeatsByCause } from "../core/merge-policies.ts";
 import type { Json, JsonObject } from "../core/json.ts";
-import type { KindRoute, ModelKind } from "../core/model-kind.ts";
+import { hasRequests, type KindRoute, type ModelKind } from "../core/model-kind.ts";
 import { parseJson } from "../core/json.ts";
 import type { Principal } from "../core/principal.ts";
 import type { Target } from "../core/provider.ts";
@@ -222,7 +222,10 @@ async function describe(
   const lists =
     formats.get(target.format)?.upstream?.address ??
     dialects.get(target.format) ??
-    [...kinds.values()].flatMap((kind) => kind.dialects).find(({ id }) => id === target.format);
+    [...kinds.values()]
+      .filter(hasRequests)
+      .flatMap((kind) => kind.dialects)
+      .find(({ id }) => id === target.format);
   const known = lists?.requestHeaders ?? [];
   const outgoing = { method, url: new URL(url), headers, body };
   const added = (await target.deployment.authorizer?.preview(outgoing)) ?? [];

@@ -1,5 +1,5 @@
 /** Determines the client's format where the path does not. */
-import type { KindRoute, ModelKind } from "../core/model-kind.ts";
+import { hasRequests, type KindRoute, type KnownKind, type ModelKind } from "../core/model-kind.ts";
 import { GatewayError, invalidRequest } from "../core/error.ts";
 import type { Beside, ClientCodec, ClientRoutes, Format, RequestCheck } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -96,7 +96,7 @@ export function chooseFormat(
   named: string | null,
   headers: Headers,
   body: JsonObject,
-  kinds: Iterable<ModelKind> = [],
+  kinds: Iterable<KnownKind> = [],
 ): ChosenFormat {
   if (named === null) return { format: formatOfRequest(formats, headers, body), embeds: false };
   for (const format of formats) {
@@ -106,7 +106,7 @@ export function chooseFormat(
     if (embeds.some(({ dialect, path }) => dialect === named || path === named))
       return { format, embeds: true };
   }
-  for (const kind of kinds)
+  for (const kind of [...kinds].filter(hasRequests))
     for (const route of kind.routes)
       if ([route.operation, route.path, ...(route.aliases ?? [])].includes(named))
         return { format: formats[0]!, embeds: false, asks: { kind, route } };

@@ -1,5 +1,5 @@
 /** The operations of the kinds of models besides those that generate text or embed it. */
-import type { ModelKind } from "../core/model-kind.ts";
+import { hasRequests, type ModelKind } from "../core/model-kind.ts";
 import type { HeadersContext } from "./embed-operations.ts";
 import { ADMISSION, MODEL, PROVIDER, TRANSLATION } from "./errors.ts";
 import type { ClientFormat, Operation } from "./operation.ts";
@@ -10,7 +10,7 @@ import { aliasesOf } from "./served-routes.ts";
 /** Their clients present keys and read errors as those of the first format do, where a route says nothing else. */
 export function kindOperations(formats: readonly ClientFormat[], context: HeadersContext): Operation[] {
   const [format] = formats;
-  const kinds = [...context.gateway.registry.kinds.values()];
+  const kinds = [...context.gateway.registry.kinds.values()].filter(hasRequests);
   return format ? kinds.flatMap((kind) => operationsOf(kind, format, context)) : [];
 }
 

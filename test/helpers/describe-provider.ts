@@ -6,6 +6,7 @@ import type { Provider } from "../../src/core/provider.ts";
 import { variableName } from "../../src/core/settings.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
 import { tasksOf } from "../../src/gateway/routing/tasks.ts";
+import { hasRequests } from "../../src/core/model-kind.ts";
 import { kinds } from "../../src/kinds/index.ts";
 import { createExplainer, type Explainer } from "./explainer.ts";
 import { fixturesOf } from "./fixtures.ts";
@@ -59,7 +60,12 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
       if (task === "chat") return served("chat-completions", plainRequest(model));
       if (task === "embedding") return embedded(model);
       if (task === "completion") return served("completions", { model, prompt: "hi" });
-      return served(KINDS.get(task!)!.routes[0]!.path, { model, ...ASKED[task!] });
+      const kind = KINDS.get(task!)!;
+      if (hasRequests(kind)) return served(kind.routes[0]!.path, { model, ...ASKED[task!] });
+      // What has sessions has no request to explain.
+      const [choice] = explainer.registry.plan(model, kind.dialects[0]!.id, task).choices;
+      const { provider: serving, model: asked } = choice!.target;
+      return { served_by: { provider: serving.name, model: asked } };
     };
 
     test("has environment variables that begin with its name", () => {

@@ -4,6 +4,7 @@ import type { Format } from "../../src/core/format.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { Clock } from "../../src/gateway/delivery/clock.ts";
 import { ReasoningCache } from "../../src/gateway/reasoning/cache.ts";
+import type { Registry } from "../../src/gateway/routing/registry.ts";
 import type { Gateway } from "../../src/gateway/types.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { assemble } from "../../src/run/assemble.ts";
@@ -14,6 +15,7 @@ import { makeFolder } from "./gateway.ts";
 
 export interface Explainer {
   formats: ReadonlyMap<string, Format>;
+  registry: Registry;
   explain(format: string, body: JsonObject): Promise<Answered>;
 }
 
@@ -48,6 +50,7 @@ export async function createExplainer(options: {
   });
   return {
     formats: registry.formats,
+    registry,
     explain: async (format, body) =>
       explainedBy(await app.fetch(explainRequest("http://127.0.0.1", format, body))),
   };

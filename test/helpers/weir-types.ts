@@ -26,6 +26,7 @@ const PARTS = [
   "rerank",
   "moderation",
   "decision",
+  "realtime",
   "does",
   "traits",
   "failure-policy",

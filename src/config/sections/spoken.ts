@@ -111,7 +111,13 @@ const kindEndpoints = Type.Optional(Type.Record(Type.String(), kindEndpoint));
 
 export const doesOption = Type.Optional(
   Type.Object(
-    { completion: kindEndpoints, rerank: kindEndpoints, moderation: kindEndpoints, decision: kindEndpoints },
+    {
+      completion: kindEndpoints,
+      rerank: kindEndpoints,
+      moderation: kindEndpoints,
+      decision: kindEndpoints,
+      realtime: kindEndpoints,
+    },
     {
       ...CLOSED,
       description:

@@ -2,13 +2,13 @@
 import { isHosted, servedKinds } from "../../core/does.ts";
 import type { EmbedDialect } from "../../core/embed-dialect.ts";
 import type { Format } from "../../core/format.ts";
-import type { ModelKind } from "../../core/model-kind.ts";
+import type { KnownKind } from "../../core/model-kind.ts";
 import type { Provider } from "../../core/provider.ts";
 
 /** The dialects that weir has. `dialects`: of embeddings; absent where weir does not check them. */
 export interface KnownDialects {
   dialects: ReadonlyMap<string, EmbedDialect> | undefined;
-  kinds: ReadonlyMap<string, ModelKind>;
+  kinds: ReadonlyMap<string, KnownKind>;
 }
 
 /** The first kind, or dialect of one, that weir does not know. @param kinds empty where weir does not check them */

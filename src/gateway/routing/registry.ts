@@ -1,7 +1,7 @@
 /** Resolves a model name to a plan: the provider, format and deployments that serve it, and its fallbacks. */
 import { GatewayError } from "../../core/error.ts";
 import type { EmbedDialect } from "../../core/embed-dialect.ts";
-import type { ModelKind } from "../../core/model-kind.ts";
+import type { KnownKind } from "../../core/model-kind.ts";
 import type { Format } from "../../core/format.ts";
 import type { ActiveProvider, Deployment, Provider, Target } from "../../core/provider.ts";
 import type { Fallback, ModelSettings, RouteTarget, Strategy } from "../../core/settings.ts";
@@ -46,7 +46,7 @@ export class Registry {
   isUnconfigured!: boolean;
   readonly formats: ReadonlyMap<string, Format>;
   readonly dialects: ReadonlyMap<string, EmbedDialect>;
-  readonly kinds: ReadonlyMap<string, ModelKind>;
+  readonly kinds: ReadonlyMap<string, KnownKind>;
   /** Judges of texts that plugins bring, by their names. */
   readonly guards: ReturnType<typeof guardsOf>;
   readonly #rules: readonly Rule[];

@@ -1,5 +1,5 @@
 /** The mock in place of a vendor, so that a first try needs no key. */
-import type { ModelKind } from "../../core/model-kind.ts";
+import type { KnownKind } from "../../core/model-kind.ts";
 import type { ActiveProvider, Target } from "../../core/provider.ts";
 import { type OffProvider, patternsOf } from "./activate.ts";
 import type { NameOptions } from "./model-names.ts";
@@ -28,7 +28,7 @@ export function isUnconfigured(
 const MOCK_MODELS: Readonly<Record<string, string>> = { generate: "chat", embed: "embed" };
 
 /** The mock's model for an operation. */
-export function mockModel(operation: string, kinds: ReadonlyMap<string, ModelKind>): string {
+export function mockModel(operation: string, kinds: ReadonlyMap<string, KnownKind>): string {
   return kinds.get(operation)?.mock ?? MOCK_MODELS[operation] ?? "chat";
 }
 

@@ -2,7 +2,7 @@
 import type { Deployment, Target } from "../../core/provider.ts";
 import { embedTarget } from "./embed-target.ts";
 import { kindTarget } from "./kind-target.ts";
-import type { ModelKind } from "../../core/model-kind.ts";
+import type { KnownKind } from "../../core/model-kind.ts";
 import type { Rule } from "./rules.ts";
 import type { SpokenFormats } from "./spoken-formats.ts";
 import { taskOfOperation, tasksOf } from "./tasks.ts";
@@ -21,7 +21,7 @@ interface Asked {
 
 /** @returns undefined if the provider of the rule does not serve the operation with the model */
 export function targetFor(
-  { formats, kinds }: { formats: SpokenFormats; kinds: ReadonlyMap<string, ModelKind> },
+  { formats, kinds }: { formats: SpokenFormats; kinds: ReadonlyMap<string, KnownKind> },
   rule: Rule,
   deployment: Deployment,
   asked: Asked,

@@ -3,11 +3,11 @@ import { isHosted, servedKinds } from "../../core/does.ts";
 import type { Format } from "../../core/format.ts";
 import type { ModelFacts } from "../../core/model-facts.ts";
 import type { KindEndpoint } from "../../core/kind.ts";
-import type { ModelKind } from "../../core/model-kind.ts";
+import { hasRequests, type KnownKind } from "../../core/model-kind.ts";
 import { matchesAny, ownNamesOf } from "../../core/model-pattern.ts";
 import type { Provider } from "../../core/provider.ts";
 
-type Kinds = ReadonlyMap<string, ModelKind>;
+type Kinds = ReadonlyMap<string, KnownKind>;
 
 const CHAT = "chat";
 const EMBEDDING = "embedding";
@@ -139,14 +139,22 @@ export function taskFault(
   const { does, isSure } = tasksOf(provider, model, known.kinds);
   // What completes no prompts and may chat is a model for conversations more often than not.
   const isClear = isSure || does.length === 1 || (task === COMPLETION && does[0] === CHAT);
-  const path = isClear ? pathOf(does[0], dialect, known) : undefined;
-  return `${lack}${instead}${path === undefined ? "" : `; send \`${name}\` to POST ${path.replace(/\{\+?model\}/, name)}`}.`;
+  const way = isClear ? wayOf(does[0], name, dialect, known) : "";
+  return `${lack}${instead}${way}.`;
+}
+
+/** Where clients ask for a task, as the end of a sentence; empty where weir serves it nowhere. */
+function wayOf(task: string | undefined, name: string, dialect: string, known: Known): string {
+  const sessions = known.kinds.get(task ?? "")?.sessionsAt;
+  if (sessions !== undefined) return `; open a WebSocket at ${sessions}?model=${name}`;
+  const path = pathOf(task, dialect, known);
+  return path === undefined ? "" : `; send \`${name}\` to POST ${path.replace(/\{\+?model\}/, name)}`;
 }
 
 /** Where clients ask for a task: clients of a format or dialect at its own path, if it has one. */
 function pathOf(task: string | undefined, dialect: string, { formats, kinds }: Known): string | undefined {
   const kind = kinds.get(task ?? "");
-  if (kind) return kind.routes[0]?.path;
+  if (hasRequests(kind)) return kind.routes[0]?.path;
   const ways = [...formats.values()].flatMap(({ id, kind: own = CHAT, client }) => {
     if (!client) return [];
     const { routes, beside } = client;

@@ -22,6 +22,7 @@ import type { GoneCallers } from "./gone.ts";
 import type { Opened } from "./lanes/lane.ts";
 import type { ModelCatalog } from "./models/catalog.ts";
 import type { Registry } from "./routing/registry.ts";
+import type { Session, SessionAsk } from "./sessions.ts";
 import type { CallCodec, FindTrace, Foresee, Gateway, Incoming, Resolve, Sent } from "./types.ts";
 import type { Work } from "./work.ts";
 
@@ -204,6 +205,8 @@ export interface WorkerHost {
    * in flight. The request's signal ends it.
    */
   call(this: void, request: Request, inner: InnerCall): Promise<Response>;
+  /** Opens a session with a model. @throws GatewayError if no provider takes it, or the caller may not have it */
+  session(this: void, ask: SessionAsk): Promise<Session>;
   /** What a request may cost before it is a call. Nothing is held or noted. */
   bound(this: void, ask: BoundAsk): Promise<CostBound | undefined>;
   /** The caller with a key. @param id of the key @returns undefined: it admits no calls, or is not known */

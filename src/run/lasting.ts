@@ -6,6 +6,7 @@ import { type BoundAsk, boundOf } from "../gateway/bound.ts";
 import { Backlog } from "../gateway/delivery/backlog.ts";
 import { Clock } from "../gateway/delivery/clock.ts";
 import { type Work, Works } from "../gateway/work.ts";
+import { openSession, type SessionAsk } from "../gateway/sessions.ts";
 import { ReasoningCache } from "../gateway/reasoning/cache.ts";
 import { Health } from "../gateway/retry/health.ts";
 import { createCells } from "../keeper/books/cells.ts";
@@ -175,6 +176,7 @@ export class Lasting {
       work: <Value>(work: Work<Value>) => works.do(work),
       ...{ gone, principal: callerMaker(name, sets) },
       call: (request: Request, inner: InnerCall) => this.inner.run(request, inner, listeners.fetch),
+      session: (ask: SessionAsk) => openSession(ask, createRequestId(), listeners.gateway()),
       bound: (ask: BoundAsk) => boundOf(ask, listeners.gateway()),
       callerOfKey: (id: string) => keyring.byId(id),
       isOpen: () => keyring.isOpen,

@@ -1,0 +1,247 @@
+/**
+ * Sessions with models: connections over which both sides send events until one of them leaves. Opening one is a call, with the plan,
+ * the fallbacks and the limits of every call. Each answer inside of it is a call too, a {@link Turn}: it has its hold, its charge and
+ * its record in the books.
+ */
+import { Attempt, Call, type CallRoute } from "../core/call.ts";
+import type { KindId } from "../core/does.ts";
+import { GatewayError } from "../core/error.ts";
+import { NO_USAGE, type Usage } from "../core/events.ts";
+import { NO_LEDGER, type RequestSize } from "../core/ledger.ts";
+import type { Principal } from "../core/principal.ts";
+import type { Target } from "../core/provider.ts";
+import { prepareCall, planFor } from "./access.ts";
+import { assertCurrent } from "./credentials.ts";
+import { Deadline } from "./delivery/deadline.ts";
+import { upstreamHeaders } from "./lanes/send.ts";
+import { earlyViewOf } from "./plugins/call-view.ts";
+import { runAdmitHooks } from "./plugins/early-hooks.ts";
+import { attempt } from "./retry/attempts.ts";
+import { authorizedHeaders } from "./routing/authorizer.ts";
+import type { Gateway } from "./types.ts";
+
+/** Who asks for a session, and for which model. */
+export interface SessionAsk {
+  readonly kind: KindId;
+  /** What the client speaks. */
+  readonly dialect: string;
+  readonly model: string;
+  readonly principal: Principal | undefined;
+  readonly route: CallRoute;
+  readonly headers: Headers;
+  /** Longest time of the session. Milliseconds. */
+  readonly mostMs: number;
+  /**
+   * Connects to the host or program of an attempt. Called for one target after another until it resolves.
+   * @throws GatewayError for a target that does not take the session
+   */
+  connect(attempt: Attempt, address: SessionAddress): Promise<void>;
+}
+
+/** Where a host serves sessions. Empty for a program. */
+export interface SessionAddress {
+  /** `wss:` or `ws:`, as the base URL has `https:` or `http:`. */
+  readonly url: string;
+  /** With the credential. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What one answer may use at most. */
+export interface TurnSize {
+  /** Tokens of what the model reads. */
+  readonly input: number;
+  /** Tokens; absent: the limit of the model. */
+  readonly output?: number;
+  /** Other units than tokens. */
+  readonly units?: RequestSize["units"];
+  /** Another model of the same provider, which works beside the one of the session. */
+  readonly model?: string;
+}
+
+const NO_TEXT: RequestSize["text"] = { words: 0, digits: 0, signs: 0, scripts: 0 };
+
+/** @throws GatewayError if no target takes the session, and for what the caller may not do */
+export async function openSession(ask: SessionAsk, id: string, gateway: Gateway): Promise<Session> {
+  const { principal, model, kind, dialect, route, headers, mostMs } = ask;
+  assertCurrent(principal);
+  const call = new Call(id, kind, headers);
+  call.route = route;
+  if (principal) call.principal = principal;
+  call.model = model;
+  call.asker = gateway.asker;
+  const deadline = new Deadline(call, gateway.clock, { ...gateway.timeouts, totalMs: mostMs });
+  call.release = () => deadline.stop();
+  try {
+    const preparing = prepareCall(call, gateway.registry);
+    if (preparing) await preparing;
+    const view = earlyViewOf(call, () => undefined);
+    await runAdmitHooks(view, gateway.hooks);
+    if (call.abortReason) throw call.abortReason;
+    const attempted = {
+      ...{ call, bytes: 0, size: () => sizeOf({ input: 0, output: 0 }), affinity: () => id },
+      plan: planFor(call, call.servingModel, gateway.registry, dialect, kind),
+      open: (running: Attempt, receiver: Parameters<Parameters<typeof attempt>[0]["open"]>[1]) => {
+        connect(ask, running).then(
+          () => receiver.opened({ kind: "json", status: 101, headers: {}, body: "" }),
+          (thrown: unknown) => receiver.failed(thrown),
+        );
+      },
+    };
+    // Only answers cost something: a session by itself holds nothing and counts for no limit.
+    await attempt(attempted, { ...gateway, ledger: NO_LEDGER });
+  } catch (thrown) {
+    const error = call.abortReason ?? GatewayError.from(thrown);
+    gateway.settler.failed(call, error, error.status);
+    throw error;
+  }
+  call.attempt!.firstByteAt = performance.now();
+  return new Session(call, gateway);
+}
+
+async function connect(ask: SessionAsk, running: Attempt): Promise<void> {
+  const { target } = running;
+  if (target.substitute) running.reportLoss("substituted", "model", target.reason);
+  running.wasSent = true;
+  if (target.lane === "generated") return ask.connect(running, { url: "", headers: {} });
+  const { "content-type": _type, accept: _accept, ...headers } = upstreamHeaders(target, {}, false);
+  const { authorizer } = target.deployment;
+  const request = { method: "GET" as const, url: target.url, headers, body: [], stop: running.stop };
+  const signed = authorizer ? await authorizedHeaders(request, authorizer) : headers;
+  return ask.connect(running, { url: target.url.replace(/^http/, "ws"), headers: signed });
+}
+
+function sizeOf({ input, output, units }: TurnSize): RequestSize {
+  return {
+    ...{
+      text: NO_TEXT,
+      structure: 0,
+      mediaTokens: input,
+      hasTools: false,
+      hasServerTools: false,
+      choices: 1,
+    },
+    ...(output !== undefined && { maxTokens: output }),
+    ...(units && { units }),
+  };
+}
+
+/** An open session. It aborts by {@link Call.stop}: when the key is revoked, the time is over or weir stops. */
+export class Session {
+  readonly #targets = new Map<string, Target>();
+
+  constructor(
+    readonly call: Call,
+    readonly gateway: Gateway,
+  ) {}
+
+  /** Who serves it. */
+  get target(): Target {
+    return this.call.attempt!.target;
+  }
+
+  /**
+   * Holds what one answer may cost at most.
+   * @throws LedgerRefusal if a budget, a limit or an unknown price refuses it
+   */
+  async turn(size: TurnSize): Promise<Turn> {
+    const { gateway } = this;
+    const { id, principal } = this.call;
+    assertCurrent(principal);
+    const running = this.#begin(size.model);
+    const { call } = running;
+    try {
+      await gateway.ledger.admit(running, { bytes: 0, size: () => sizeOf(size), affinity: () => id });
+    } catch (thrown) {
+      // Nothing is held, so that there was no attempt.
+      call.attempt = undefined;
+      const error = GatewayError.from(thrown);
+      gateway.settler.failed(call, error, error.status);
+      throw error;
+    }
+    call.attempts.push(running);
+    return new Turn(running, gateway);
+  }
+
+  /** An answer that nothing was held for: it is charged all the same. */
+  unheld(model?: string): Turn {
+    const running = this.#begin(model);
+    this.gateway.ledger.charge(running);
+    running.call.attempts.push(running);
+    return new Turn(running, this.gateway);
+  }
+
+  #begin(model: string | undefined): Attempt {
+    const parent = this.call;
+    const call = new Call(`${parent.id}.${++parent.asked}`, parent.format, parent.headers, parent);
+    if (parent.principal) call.principal = parent.principal;
+    if (parent.route) call.route = parent.route;
+    call.model = model ?? parent.model;
+    return new Attempt(call, this.#targetOf(model));
+  }
+
+  /** Writes the record of the session itself, which has no cost. @param error why it failed */
+  end(error?: GatewayError): void {
+    const { call, gateway } = this;
+    if (call.outcome) return;
+    if (error) gateway.settler.failed(call, error, 101);
+    else gateway.settler.complete(call, 101);
+  }
+
+  #targetOf(model: string | undefined): Target {
+    if (model === undefined) return this.target;
+    let found = this.#targets.get(model);
+    if (!found) this.#targets.set(model, (found = { ...this.target, model }));
+    return found;
+  }
+}
+
+/** One answer in a session. Exactly one of its endings is called. */
+export class Turn {
+  #beganAt: number | undefined;
+
+  constructor(
+    readonly attempt: Attempt,
+    private readonly gateway: Pick<Gateway, "settler">,
+  ) {}
+
+  get call(): Call {
+    return this.attempt.call;
+  }
+
+  get isOver(): boolean {
+    return this.call.outcome !== undefined;
+  }
+
+  /** The provider may charge from now on. */
+  sent(): void {
+    this.attempt.wasSent = true;
+  }
+
+  /** The provider works on it. @param id its name for the answer */
+  began(id?: string): void {
+    this.sent();
+    this.#beganAt ??= performance.now();
+    if (id !== undefined) this.attempt.upstreamRequestId = id;
+  }
+
+  /** @param usage as the provider counted it */
+  complete(usage: Usage): void {
+    this.sent();
+    this.attempt.usage = { ...usage, known: "final" };
+    this.attempt.firstByteAt = this.#beganAt ?? performance.now();
+    this.gateway.settler.complete(this.call, 200);
+  }
+
+  /** The provider refused it and charges nothing. */
+  refused(error: GatewayError): void {
+    this.sent();
+    this.attempt.upstreamStatus = error.status;
+    this.gateway.settler.failed(this.call, error, error.status);
+  }
+
+  /** It was cut: the books assume what it may have cost. Without {@link sent} it costs nothing. */
+  cut(error: GatewayError): void {
+    if (this.attempt.wasSent && this.attempt.usage === NO_USAGE) this.attempt.stop.abort(error);
+    this.gateway.settler.failed(this.call, error, error.status);
+  }
+}

@@ -15,6 +15,7 @@ import type { Hooks, Plugin } from "../core/plugin.ts";
 import type { ToolScreen } from "../core/tool-screen.ts";
 import type { Caller, Principal } from "../core/principal.ts";
 import type { CredentialForm, Issued, Resource } from "./credentials.ts";
+import type { End, Listening } from "../core/socket.ts";
 import type { Replica } from "../core/replica.ts";
 import type { BoundAsk } from "./bound.ts";
 import type { Clock } from "./delivery/clock.ts";
@@ -143,6 +144,11 @@ export interface Visit {
   stream(most: number): AsyncGenerator<Uint8Array, void, undefined>;
   /** What looks at a tool that the caller calls by itself, and not by a model. @returns undefined: nothing does */
   screenTools(principal: Principal | undefined): Promise<ToolScreen | undefined>;
+  /**
+   * Answers the request by a WebSocket. @param protocol the subprotocol that weir chooses
+   * @returns what the route returns @throws GatewayError 426 for a request that does not ask for one
+   */
+  upgrade(protocol: string | undefined, opened: (end: End) => Listening): Response;
   /** Keeps the connection open however long the answer is silent. */
   allowSilence(): void;
 }

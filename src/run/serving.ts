@@ -91,6 +91,7 @@ export class Serving {
         inner.of(request)?.address ??
         clientAddress(socket.listener?.addressOf(request) ?? "", request.headers, proxies),
       allowSilence: (request, allowed) => socket.listener?.allowSilence(request, allowed),
+      upgrade: (request, protocol, opened) => socket.listener?.upgrade(request, protocol, opened) ?? false,
       disconnect: (request) => socket.listener?.disconnect(request),
       version: VERSION,
       state: () => socket.state(),

@@ -8,6 +8,7 @@ import { Elysia } from "elysia";
 import type { CallHeader } from "../core/call-header.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ClientCodec, ClientRoutes, Format } from "../core/format.ts";
+import type { OpenedSocket } from "./web-sockets.ts";
 import type { OwnRoute, Visit } from "../gateway/seams.ts";
 import { isHostHeader, isKnownHost } from "../core/host-names.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -38,6 +39,8 @@ export interface AppOptions extends RouteContext {
   secure: boolean;
   /** Whether weir has gateway keys. */
   keyed: boolean;
+  /** Answers a request by a WebSocket; absent: nothing listens. */
+  upgrade?(request: Request, protocol: string | undefined, opened: OpenedSocket): boolean;
   /** The names by which clients may address weir, besides those of this machine; absent: all. */
   names?: readonly string[];
   version: string;
@@ -149,7 +152,7 @@ function visitOf(
   request: Request,
   routes: () => ClientRoutes,
   { isShared }: OwnRoute,
-  { address, authenticate, limits, gateway, allowSilence, life }: AppOptions,
+  { address, authenticate, limits, gateway, allowSilence, life, upgrade }: AppOptions,
 ): Visit {
   const places: Places = isShared ? routes() : {};
   const issued = life.credentials?.find((form) => form.issued)?.issued;
@@ -174,6 +177,16 @@ function visitOf(
     browser: async (to) => life.browsers?.(request, to),
     body: (most) => readPlain(request, { ...limits, bodyBytes: most }, gateway.clock),
     stream: (most) => readStream(request, { ...limits, bodyBytes: most }, gateway.clock),
+    upgrade(protocol, opened) {
+      if (upgrade?.(request, protocol, opened)) return new Response(null);
+      throw new GatewayError("invalid-request", "The route serves WebSockets: send an upgrade.", {
+        ...{
+          status: 426,
+          code: "websocket_required",
+          headers: { upgrade: "websocket", connection: "upgrade" },
+        },
+      });
+    },
     allowSilence: () => allowSilence(request, true),
   };
 }

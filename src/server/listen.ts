@@ -2,6 +2,7 @@
 import type { Secret } from "../core/secret.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 import { inTurns } from "./turns.ts";
+import { type OpenedSocket, socketHandlers, type SocketData } from "./web-sockets.ts";
 
 export interface ListenOptions {
   host: string;
@@ -66,6 +67,13 @@ export class Listener {
   /** Turns the idle timeout of a running request's connection off or on: a slow provider must not count as an idle client. */
   allowSilence(request: Request, allowed: boolean): void {
     this.#server.timeout(request, allowed ? 0 : IDLE_SECONDS);
+  }
+
+  /** Answers a request by a WebSocket. @returns whether it asks for one */
+  upgrade(request: Request, protocol: string | undefined, opened: OpenedSocket): boolean {
+    const headers: Record<string, string> =
+      protocol === undefined ? {} : { "sec-websocket-protocol": protocol };
+    return this.#servers.some((server) => server.upgrade(request, { headers, data: { opened } }));
   }
 
   /**
@@ -147,6 +155,7 @@ function serve({ host, port, shared, certificate, unix, fetch, onFault }: Listen
     idleTimeout: IDLE_SECONDS,
     // The development error page would show messages and source code.
     development: false,
+    websocket: socketHandlers,
     fetch: inTurns(fetch),
     error: onFault,
   };
@@ -155,9 +164,9 @@ function serve({ host, port, shared, certificate, unix, fetch, onFault }: Listen
     const { idleTimeout, ...common } = options;
     const socket = { ...common, unix: unix.path };
     Object.assign(socket, { idleTimeout });
-    return withMode(unix.mode, () => Bun.serve(socket));
+    return withMode(unix.mode, () => Bun.serve<SocketData>(socket));
   }
-  return Bun.serve({
+  return Bun.serve<SocketData>({
     ...options,
     hostname: host,
     port,

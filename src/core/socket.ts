@@ -1,0 +1,23 @@
+/** A connection of frames, as weir uses it. */
+
+/** One connection. What happens on it is told to {@link Listening}. */
+export interface End {
+  /** Sends one frame of text. */
+  send(frame: string): void;
+  /** Bytes that wait for the other side. */
+  readonly buffered: number;
+  /** Reads nothing until {@link resume}. */
+  pause(): void;
+  resume(): void;
+  /** Ends the connection behind what was sent. */
+  close(code: number, reason: string): void;
+}
+
+/** What a connection tells. */
+export interface Listening {
+  frame(text: string): void;
+  /** The other side has taken what waited. */
+  drained(): void;
+  /** The connection is over, whoever ended it. */
+  closed(code: number, reason: string): void;
+}

@@ -12,6 +12,7 @@ export { modelEndings } from "./features/model-endings/index.ts";
 export { paidOnce } from "./features/paid-once/index.ts";
 export { probe } from "./features/probe/index.ts";
 export { promptCache } from "./features/prompt-cache/index.ts";
+export { realtime } from "./features/realtime/index.ts";
 export { reconcile } from "./features/reconcile/index.ts";
 export { resend } from "./features/resend/index.ts";
 export { responseCache } from "./features/response-cache/index.ts";

@@ -7,7 +7,7 @@ import { Attempt, Call, type CallRoute } from "../core/call.ts";
 import type { KindId } from "../core/does.ts";
 import { GatewayError } from "../core/error.ts";
 import { NO_USAGE, type Usage } from "../core/events.ts";
-import { NO_LEDGER, type RequestSize } from "../core/ledger.ts";
+import type { Ledger, RequestSize } from "../core/ledger.ts";
 import type { Principal } from "../core/principal.ts";
 import type { Target } from "../core/provider.ts";
 import { prepareCall, planFor } from "./access.ts";
@@ -52,8 +52,10 @@ export interface TurnSize {
   readonly input: number;
   /** Tokens; absent: the limit of the model. */
   readonly output?: number;
-  /** Other units than tokens. */
-  readonly units?: RequestSize["units"];
+  /** The same in other units, where the price is one of these and not of tokens. */
+  readonly units?: RequestSize["units"] | undefined;
+  /** The provider may run tools for it. */
+  readonly hasServerTools?: boolean;
   /** Another model of the same provider, which works beside the one of the session. */
   readonly model?: string;
 }
@@ -88,14 +90,25 @@ export async function openSession(ask: SessionAsk, id: string, gateway: Gateway)
       },
     };
     // Only answers cost something: a session by itself holds nothing and counts for no limit.
-    await attempt(attempted, { ...gateway, ledger: NO_LEDGER });
+    await attempt(attempted, { ...gateway, ledger: withoutHolds(gateway.ledger) });
   } catch (thrown) {
     const error = call.abortReason ?? GatewayError.from(thrown);
     gateway.settler.failed(call, error, error.status);
     throw error;
   }
-  call.attempt!.firstByteAt = performance.now();
+  const running = call.attempt!;
+  running.firstByteAt = performance.now();
+  running.usage = { ...NO_USAGE, known: "final" };
   return new Session(call, gateway);
+}
+
+function withoutHolds(ledger: Ledger): Ledger {
+  return {
+    admit: (running) => ledger.charge(running),
+    charge: (running) => ledger.charge(running),
+    settle: (running) => ledger.settle(running),
+    close: (call) => ledger.close(call),
+  };
 }
 
 async function connect(ask: SessionAsk, running: Attempt): Promise<void> {
@@ -110,14 +123,14 @@ async function connect(ask: SessionAsk, running: Attempt): Promise<void> {
   return ask.connect(running, { url: target.url.replace(/^http/, "ws"), headers: signed });
 }
 
-function sizeOf({ input, output, units }: TurnSize): RequestSize {
+function sizeOf({ input, output, units, hasServerTools = false }: TurnSize): RequestSize {
   return {
     ...{
       text: NO_TEXT,
       structure: 0,
       mediaTokens: input,
       hasTools: false,
-      hasServerTools: false,
+      hasServerTools,
       choices: 1,
     },
     ...(output !== undefined && { maxTokens: output }),
@@ -150,7 +163,8 @@ export class Session {
     const running = this.#begin(size.model);
     const { call } = running;
     try {
-      await gateway.ledger.admit(running, { bytes: 0, size: () => sizeOf(size), affinity: () => id });
+      const fitting = sizeOf(this.#pricesUnits(running, size) ? size : { ...size, units: undefined });
+      await gateway.ledger.admit(running, { bytes: 0, size: () => fitting, affinity: () => id });
     } catch (thrown) {
       // Nothing is held, so that there was no attempt.
       call.attempt = undefined;
@@ -160,6 +174,19 @@ export class Session {
     }
     call.attempts.push(running);
     return new Turn(running, gateway);
+  }
+
+  /** Whether a price of the model is one of these units. */
+  pricesUnits(units: NonNullable<TurnSize["units"]>): boolean {
+    const attempt = new Attempt(new Call("", this.call.format, this.call.headers), this.target);
+    return this.#pricesUnits(attempt, { input: 0, output: 0, units });
+  }
+
+  #pricesUnits(attempt: Attempt, { units }: TurnSize): boolean {
+    if (!units) return false;
+    const size = () => sizeOf({ input: 0, output: 0, units });
+    const cost = this.gateway.ledger.bound?.(attempt, { size }, 1).cost;
+    return cost !== undefined && cost > 0;
   }
 
   /** An answer that nothing was held for: it is charged all the same. */

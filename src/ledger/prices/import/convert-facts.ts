@@ -74,6 +74,7 @@ const DOES: Readonly<Record<string, string>> = {
   moderation: "moderation",
   audio_transcription: "transcription",
   audio_speech: "speech",
+  realtime: "realtime",
 };
 
 function doesOf({ mode }: MapEntry): { does?: string } {

@@ -10,7 +10,7 @@ export type MapEntry = Readonly<Record<string, unknown>>;
 /** Kinds of models that weir can call, or whose prices it needs for the day when it can. */
 export const MODES = new Set([
   ...["chat", "completion", "responses", "embedding", "rerank", "moderation"],
-  ...["image_generation", "audio_transcription", "audio_speech"],
+  ...["image_generation", "audio_transcription", "audio_speech", "realtime"],
 ]);
 
 /** Kinds of models that give no tokens. */

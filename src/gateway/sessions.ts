@@ -128,7 +128,7 @@ function sizeOf({ input, output, units, hasServerTools = false }: TurnSize): Req
     ...{
       text: NO_TEXT,
       structure: 0,
-      mediaTokens: input,
+      mediaTokens: Math.ceil(input),
       hasTools: false,
       hasServerTools,
       choices: 1,

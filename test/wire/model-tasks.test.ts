@@ -51,7 +51,7 @@ test.each([
   ["mock/embed", ["embedding"]],
   ["mock/rerank", ["rerank"]],
   ["mock/moderation", ["moderation"]],
-  ["mock/error-429", ["chat", "embedding", "completion", "rerank", "moderation", "decision"]],
+  ["mock/error-429", ["chat", "embedding", "completion", "rerank", "moderation", "decision", "realtime"]],
   ["openai/omni-moderation-latest", ["moderation"]],
   ["openai/gpt-3.5-turbo-instruct", ["completion"]],
   ["cohere/rerank-v4.0-pro", ["rerank"]],

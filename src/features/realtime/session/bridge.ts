@@ -118,6 +118,8 @@ export class Bridge {
   /** weir ends the session for the client at once, and for the provider when what runs is counted. */
   #end(code: number, reason: string, error: GatewayError | undefined): void {
     this.#error = error;
+    // The connection may tell of its end at once.
+    this.#isClientGone = true;
     this.#toClient?.close(code, reason);
     this.#leave();
   }

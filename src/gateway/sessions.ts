@@ -12,6 +12,7 @@ import type { Principal } from "../core/principal.ts";
 import type { Target } from "../core/provider.ts";
 import { prepareCall, planFor } from "./access.ts";
 import { assertCurrent } from "./credentials.ts";
+import type { Watcher } from "./delivery/clock.ts";
 import { Deadline } from "./delivery/deadline.ts";
 import { upstreamHeaders } from "./lanes/send.ts";
 import { earlyViewOf } from "./plugins/call-view.ts";
@@ -71,7 +72,7 @@ export async function openSession(ask: SessionAsk, id: string, gateway: Gateway)
   if (principal) call.principal = principal;
   call.model = model;
   call.asker = gateway.asker;
-  const deadline = new Deadline(call, gateway.clock, { ...gateway.timeouts, totalMs: mostMs });
+  const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
   call.release = () => deadline.stop();
   try {
     const preparing = prepareCall(call, gateway.registry);
@@ -99,6 +100,10 @@ export async function openSession(ask: SessionAsk, id: string, gateway: Gateway)
   const running = call.attempt!;
   running.firstByteAt = performance.now();
   running.usage = { ...NO_USAGE, known: "final" };
+  deadline.stop();
+  const watch = new SessionWatch(call, mostMs);
+  gateway.clock.add(watch);
+  call.release = () => gateway.clock.remove(watch);
   return new Session(call, gateway);
 }
 
@@ -136,6 +141,35 @@ function sizeOf({ input, output, units, hasServerTools = false }: TurnSize): Req
     ...(output !== undefined && { maxTokens: output }),
     ...(units && { units }),
   };
+}
+
+/** Ends a session that lasts too long, or whose credential has expired. */
+class SessionWatch implements Watcher {
+  place: number | undefined = undefined;
+
+  constructor(
+    readonly call: Call,
+    private readonly mostMs: number,
+  ) {}
+
+  tick(now: number): void {
+    const { call, mostMs } = this;
+    if (now - call.startedAt > mostMs)
+      return this.end(
+        new GatewayError("timeout", `The session took longer than ${mostMs / 1000} s.`, {
+          code: "session_expired",
+        }),
+      );
+    try {
+      assertCurrent(call.principal);
+    } catch (thrown) {
+      this.end(GatewayError.from(thrown));
+    }
+  }
+
+  end(reason: GatewayError): void {
+    this.call.abort(reason);
+  }
 }
 
 /** An open session. It aborts by {@link Call.stop}: when the key is revoked, the time is over or weir stops. */

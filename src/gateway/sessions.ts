@@ -47,6 +47,15 @@ export interface SessionAddress {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What opens sessions. */
+export interface SessionOpening {
+  /** Of the session. */
+  readonly id: string;
+  readonly gateway: Gateway;
+  /** Called once a second for each session. @throws GatewayError for a caller that is gone */
+  stillMay(this: void, principal: Principal | undefined): void;
+}
+
 /** What one answer may use at most. */
 export interface TurnSize {
   /** Tokens of what the model reads. */
@@ -64,7 +73,8 @@ export interface TurnSize {
 const NO_TEXT: RequestSize["text"] = { words: 0, digits: 0, signs: 0, scripts: 0 };
 
 /** @throws GatewayError if no target takes the session, and for what the caller may not do */
-export async function openSession(ask: SessionAsk, id: string, gateway: Gateway): Promise<Session> {
+export async function openSession(ask: SessionAsk, opening: SessionOpening): Promise<Session> {
+  const { id, gateway, stillMay } = opening;
   const { principal, model, kind, dialect, route, headers, mostMs } = ask;
   assertCurrent(principal);
   const call = new Call(id, kind, headers);
@@ -101,7 +111,7 @@ export async function openSession(ask: SessionAsk, id: string, gateway: Gateway)
   running.firstByteAt = performance.now();
   running.usage = { ...NO_USAGE, known: "final" };
   deadline.stop();
-  const watch = new SessionWatch(call, mostMs);
+  const watch = new SessionWatch(call, mostMs, stillMay);
   gateway.clock.add(watch);
   call.release = () => gateway.clock.remove(watch);
   return new Session(call, gateway);
@@ -143,13 +153,18 @@ function sizeOf({ input, output, units, hasServerTools = false }: TurnSize): Req
   };
 }
 
+/** How often it is looked whether a caller is gone. Milliseconds. */
+const CHECK_MS = 1_000;
+
 /** Ends a session that lasts too long, or whose credential has expired. */
 class SessionWatch implements Watcher {
   place: number | undefined = undefined;
+  #checksAt = 0;
 
   constructor(
     readonly call: Call,
     private readonly mostMs: number,
+    private readonly stillMay: SessionOpening["stillMay"],
   ) {}
 
   tick(now: number): void {
@@ -160,8 +175,11 @@ class SessionWatch implements Watcher {
           code: "session_expired",
         }),
       );
+    if (now < this.#checksAt) return;
+    this.#checksAt = now + CHECK_MS;
     try {
       assertCurrent(call.principal);
+      this.stillMay(call.principal);
     } catch (thrown) {
       this.end(GatewayError.from(thrown));
     }

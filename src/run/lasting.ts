@@ -1,6 +1,7 @@
 /** The parts of a gateway that a reload does not replace. */
 import { AnswerNotes } from "../core/answer-notes.ts";
 import type { Recorder } from "../core/column.ts";
+import type { Principal } from "../core/principal.ts";
 import type { Noted } from "../core/slot.ts";
 import { type BoundAsk, boundOf } from "../gateway/bound.ts";
 import { Backlog } from "../gateway/delivery/backlog.ts";
@@ -165,6 +166,9 @@ export class Lasting {
     }));
     const gone = new GoneCallers();
     gone.add((id) => /^(key_|config:)/.test(id) && this.keys.keyring.isGone(id));
+    const stillMay = (principal: Principal | undefined) => {
+      if (principal && gone.has(principal.id)) throw keyRevoked();
+    };
     const sets = () => this.keys.declared.modelSets ?? {};
     const offers: Noted = {};
     const { keyring } = this.keys;
@@ -176,7 +180,8 @@ export class Lasting {
       work: <Value>(work: Work<Value>) => works.do(work),
       ...{ gone, principal: callerMaker(name, sets) },
       call: (request: Request, inner: InnerCall) => this.inner.run(request, inner, listeners.fetch),
-      session: (ask: SessionAsk) => openSession(ask, createRequestId(), listeners.gateway()),
+      session: (ask: SessionAsk) =>
+        openSession(ask, { id: createRequestId(), gateway: listeners.gateway(), stillMay }),
       bound: (ask: BoundAsk) => boundOf(ask, listeners.gateway()),
       callerOfKey: (id: string) => keyring.byId(id),
       isOpen: () => keyring.isOpen,

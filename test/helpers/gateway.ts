@@ -159,7 +159,7 @@ async function startProcess(
   const listen = (line: string) => {
     log.push(line);
     // A feature may have said something of another address before.
-    const match = /listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(line);
+    const match = /listening on (https?:\/\/127\.0\.0\.1:\d+)/.exec(line);
     if (match) found(match[1]!);
   };
   const drained = Promise.all([readLines(child.stdout, listen), readLines(child.stderr, listen)]);
@@ -185,7 +185,10 @@ async function startProcess(
 
 async function untilHealthy(url: string): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
-    const healthy = await fetch(`${url}/health`, { headers: { connection: "close" } }).then(
+    const healthy = await fetch(`${url}/health`, {
+      headers: { connection: "close" },
+      tls: { rejectUnauthorized: false },
+    }).then(
       (response) => response.ok,
       () => false,
     );

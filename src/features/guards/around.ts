@@ -216,6 +216,13 @@ export class Guards {
     return this.#guards.filter((guard) => guard.guards(call.principal) || added.includes(guard.name));
   }
 
+  /** Whether some guard looks at what a caller sends. */
+  inspects(principal: Principal | undefined): boolean {
+    const call = new Call("", "", new Headers());
+    if (principal) call.principal = principal;
+    return this.#of(call).length > 0;
+  }
+
   /** Tools that a caller calls by itself: whatever model it is for, the guards that look at tools look at its calls. */
   async screen(principal: Principal | undefined): Promise<Screen | undefined> {
     const call = new Call("", "mcp", new Headers());

@@ -2,6 +2,7 @@
 import { timeouts } from "../../config/sections/requests.ts";
 import type { Channel } from "../../core/channel.ts";
 import { GatewayError } from "../../core/error.ts";
+import { inspectsCaller } from "../../core/inspected.ts";
 import type { Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import type { GuardsDown, GuardsUp } from "./messages.ts";
 import type { Asked } from "./ask/asked.ts";
@@ -14,7 +15,7 @@ import type { Registry } from "./watch/canary.ts";
 import type { Tried } from "./watch/try.ts";
 import type { Watched } from "./watch/watch.ts";
 
-export function start({ channel, fault, answerNotes, meter, work, clock }: WorkerHost): WorkerPart {
+export function start({ channel, fault, answerNotes, meter, work, clock, offers }: WorkerHost): WorkerPart {
   let keeper: Keeper | undefined;
   let tryText: (text: string) => Promise<Tried> = async (text) => ({ guards: [], text });
   let loaded: typeof import("./verdicts.ts") | undefined;
@@ -24,7 +25,10 @@ export function start({ channel, fault, answerNotes, meter, work, clock }: Worke
       const options = guardsOf(config);
       const flow = flowOf(config);
       const written = secretIn(config);
-      if (options.length === 0 && !flow) return undefined;
+      if (options.length === 0 && !flow) {
+        inspectsCaller.set(offers, () => false);
+        return undefined;
+      }
       const [{ Guards }, { Guard }] = await Promise.all([import("./around.ts"), import("./guard.ts")]);
       loaded ??= await import("./verdicts.ts");
       const known = (keeper ??= new Keeper(channel<GuardsUp, GuardsDown>(), fault, (text) => tryText(text)));
@@ -39,6 +43,7 @@ export function start({ channel, fault, answerNotes, meter, work, clock }: Worke
         timeouts: timeouts.of(config),
       });
       tryText = (text) => guards.tryText(text);
+      inspectsCaller.set(offers, (principal) => guards.inspects(principal));
       return {
         around: {
           at: "guard",

@@ -21,6 +21,11 @@ export const realtimeSection = section(
         3_600_000,
         "Longest time of a session, in milliseconds. OpenAI ends a session after an hour.",
       ),
+      unguarded: Type.Boolean({
+        default: false,
+        description:
+          "Whether a caller whose requests guards inspect may open sessions, whose texts and audio no guard inspects.",
+      }),
       transcription: Type.Optional(
         Type.String({
           minLength: 1,

@@ -1,5 +1,6 @@
 /** Opens sessions for clients, and makes the secrets by which browsers open them. */
 import { GatewayError } from "../../core/error.ts";
+import { inspectsCaller } from "../../core/inspected.ts";
 import { parsed } from "./wire/events.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { End } from "../../core/socket.ts";
@@ -37,6 +38,7 @@ export class Sessions {
     const named = "model" in query ? query.model : undefined;
     const { protocol, credential } = readProtocols(request.headers);
     const { principal, grant } = await this.#callerOf(request, visit, credential, named ?? null);
+    if (!config.unguarded && inspectsCaller.get(this.host.offers)?.(principal)) throw uninspected();
     const model = grant?.model ?? named ?? config.transcription;
     if (model === undefined) throw noTranscription();
     const release = this.#enter(principal, config.perKey);
@@ -142,6 +144,14 @@ function withoutKey(headers: Headers): Headers {
   const kept = new Headers(headers);
   kept.delete("sec-websocket-protocol");
   return kept;
+}
+
+function uninspected(): GatewayError {
+  return new GatewayError(
+    "permission",
+    "Guards inspect the requests of this caller, and cannot inspect a session; the operator may permit sessions by realtime.unguarded.",
+    { code: "realtime_uninspected" },
+  );
 }
 
 function noTranscription(): GatewayError {

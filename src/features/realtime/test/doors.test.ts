@@ -260,3 +260,33 @@ test("realtime that is off serves no sessions", async () => {
   const { gateway } = await start({ realtime: { enabled: false } });
   expect(await refusal(gateway, "/v1/realtime?model=mock/realtime")).toEqual([404, expect.anything()]);
 });
+
+test("a caller whose requests guards inspect gets no session, unless the operator says so", async () => {
+  const guards = { pii: { find: ["email"], do: "mask", keys: ["voice"] } };
+  const { gateway } = await start({ guards });
+  expect(await refusal(gateway, "/v1/realtime?model=mock/realtime")).toEqual([403, "realtime_uninspected"]);
+  const other = await start({ guards, realtime: { unguarded: true } });
+  const one = await open(other.gateway, "?model=mock/realtime");
+  one.socket.close();
+});
+
+test("a plugin file brings a host with sessions", async () => {
+  const vendor = startVendor();
+  const plugin = `export default { name: "acme", providers: [{ name: "acme", baseUrl: "${vendor.url}/v2", apiKey: "ACME_API_KEY",
+    models: ["talk"], does: { realtime: { "openai-realtime": "/talk" } } }] };`;
+  const gateway = await startGateway({
+    config: { keys: [{ name: "voice", key: KEY }] },
+    env: { ACME_API_KEY: "acme-canary-key" },
+    plugins: { "acme.ts": plugin },
+  });
+  running.push(vendor, gateway);
+  const one = await open(gateway, "?model=acme/talk");
+  await until(() => one.got.length === 1, "session.created");
+  expect(vendor.sessions[0]!.url).toBe("/v2/talk?model=talk");
+  expect(vendor.sessions[0]!.headers.get("authorization")).toBe("Bearer acme-canary-key");
+  one.socket.close();
+  const listed = (await (
+    await fetch(`${gateway.url}/v1/models/acme/talk`, { headers: { authorization: `Bearer ${KEY}` } })
+  ).json()) as object;
+  expect(listed).toMatchObject({ does: ["realtime"] });
+});

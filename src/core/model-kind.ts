@@ -105,6 +105,11 @@ export interface KindDialect<
   /** What a request may use at most, in the units in which providers of the dialect charge. */
   sizeOf(request: Request): RequestSize;
   /**
+   * What providers always charge by: an answer that counts it is settled without the size of its request, which takes a
+   * millisecond for each 400 KB of text. Absent: the size of each request says it.
+   */
+  charges?: "tokens" | "units";
+  /**
    * Writes the body for the provider, and reports what it cannot carry.
    * @throws GatewayError `invalid-request` for what the provider cannot do at all
    */

@@ -118,11 +118,13 @@ function completed(answer: KindAnswer, incoming: IncomingKind, running: Attempt)
 
 /** What the provider counted, else the estimate of the request. */
 function noteUsage({ usage }: KindAnswer, incoming: IncomingKind, running: Attempt): void {
-  const size = sizeFor(incoming, running.target);
   const { input, units, ...counts } = usage ?? {};
-  const isCounted = size.units ? units !== undefined : input !== undefined;
-  const estimate = isCounted ? 0 : inputLikely(size);
-  const used = units ?? (isCounted ? undefined : size.units);
+  const charges = dialectOf(incoming, running.target)?.charges;
+  const counted = { tokens: input !== undefined, units: units !== undefined };
+  const size = charges && counted[charges] ? undefined : sizeFor(incoming, running.target);
+  const isCounted = !size || counted[size.units ? "units" : "tokens"];
+  const estimate = isCounted ? 0 : inputLikely(size!);
+  const used = units ?? (isCounted ? undefined : size!.units);
   if (!isCounted) running.estimated = { input: estimate, output: 0 };
   running.usage = {
     ...{ ...NO_USAGE, ...counts },
@@ -142,6 +144,10 @@ function written(answer: KindAnswer, { kind, route, request, call }: IncomingKin
   const { target } = running;
   const created = Math.floor((Date.now() - (performance.now() - call.startedAt)) / 1000);
   return route.writeAnswer(answer, request, {
-    ...{ id: call.id, created, model: answer.model ?? target.model, input: inputOf(answer, request, kind) },
+    ...{ id: call.id, created, model: answer.model ?? target.model },
+    // Not every answer shows it, and an estimate reads all of the request.
+    get input() {
+      return inputOf(answer, request, kind);
+    },
   });
 }

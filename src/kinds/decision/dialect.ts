@@ -23,6 +23,7 @@ function usageOf({ usage }: JsonObject): KindUsage | undefined {
 export const decisions: KindDialect<DecisionRequest, DecisionAnswer> = {
   id: "decisions",
   sizeOf,
+  charges: "tokens",
   encodeRequest({ input, questions }, context) {
     return { model: context.target.model, input, questions: questions as unknown as JsonObject[] };
   },

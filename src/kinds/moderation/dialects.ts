@@ -98,6 +98,7 @@ function usageOf({ usage }: JsonObject): KindUsage | undefined {
 
 const HOST = {
   sizeOf: sizeOfInputs,
+  charges: "tokens",
   readAnswer,
   decodeError,
   isErrorBody: ({ error, message, detail }: JsonObject) => (error ?? message ?? detail) !== undefined,

@@ -120,6 +120,7 @@ const cohere: Dialect = {
   ...HOST,
   id: "cohere-rerank",
   sizeOf: sizeBySearches,
+  charges: "units",
   encodeRequest(request, context) {
     drop(request, context, ["truncation", "rawScores"]);
     const { query, top, perDocumentTokens } = request;
@@ -137,6 +138,7 @@ const jina: Dialect = {
   ...HOST,
   id: "jina-rerank",
   sizeOf: sizeByTokens,
+  charges: "tokens",
   encodeRequest(request, context) {
     drop(request, context, ["perDocumentTokens", "truncation", "rawScores"]);
     const { query, documents, top } = request;
@@ -159,6 +161,7 @@ const voyage: Dialect = {
   ...HOST,
   id: "voyage-rerank",
   sizeOf: sizeByTokens,
+  charges: "tokens",
   encodeRequest(request, context) {
     drop(request, context, ["perDocumentTokens", "rawScores"]);
     const { query, top, truncation } = request;
@@ -177,6 +180,7 @@ const tei: Dialect = {
   ...HOST,
   id: "tei-rerank",
   sizeOf: sizeByTokens,
+  charges: "tokens",
   encodeRequest(request, context) {
     drop(request, context, ["perDocumentTokens"]);
     const { query, truncation, rawScores = false } = request;
@@ -197,6 +201,7 @@ const score: Dialect = {
   ...HOST,
   id: "score",
   sizeOf: sizeByTokens,
+  charges: "tokens",
   encodeRequest(request, context) {
     drop(request, context, ["perDocumentTokens", "truncation", "rawScores"]);
     const { pairs, documents } = request;

@@ -4,6 +4,7 @@ import type { HotPath } from "./hot-path.ts";
 import type { ByWeir, Soak } from "./fresh.ts";
 import type { BooksCost } from "./books.ts";
 import type { GuardsCost } from "./guards.ts";
+import type { RankingCost } from "./ranking.ts";
 import type { ResponsesCost } from "./responses.ts";
 import type { SlowDisk } from "./slow-disk.ts";
 import type { CallsCase, Streams, TransportRun } from "./measures.ts";
@@ -31,6 +32,7 @@ export interface Results {
   transports?: TransportRun[];
   /** Of the newest binary. */
   responses?: ResponsesCost;
+  ranking?: RankingCost;
   books?: BooksCost;
   guards?: GuardsCost;
   slowDisk?: SlowDisk;
@@ -184,6 +186,14 @@ export const GOALS: readonly Goal[] = [
     reach: 1,
     beyond: 0.3,
     figure: ({ responses }, weir) => (weir === "weir" ? responses?.storedMs : undefined),
+  },
+  {
+    what: "added p50 of a ranking of 1,000 documents of 4 kB",
+    unit: " ms",
+    sense: "most",
+    reach: 2,
+    beyond: 1,
+    figure: ({ ranking }, weir) => (weir === "weir" ? ranking?.addedMs : undefined),
   },
   ...(
     [

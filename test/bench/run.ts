@@ -16,6 +16,7 @@ import * as measures from "./measures.ts";
 import { measureBooks } from "./books.ts";
 import { measureGuards } from "./guards.ts";
 import { measureHotPath } from "./hot-path.ts";
+import { measureRanking } from "./ranking.ts";
 import { measureResponses } from "./responses.ts";
 import { assertBinary, BINARY, binaryMegabytes, freePort, KEY, Rig, ROOT } from "./rig.ts";
 import { measureSlowDisk } from "./slow-disk.ts";
@@ -28,6 +29,7 @@ const GROUPS = [
   "memory",
   "unread",
   "responses",
+  "ranking",
   "books",
   "guards",
   "disk",
@@ -152,6 +154,7 @@ async function measureAll(): Promise<Results> {
     memory: await when("memory", () => fresh.measureMemory(options)),
     unread: await when("unread", () => fresh.measureUnread(options)),
     responses: await when("responses", () => measureResponses(options)),
+    ranking: await when("ranking", () => measureRanking(options)),
     books: await when("books", () => measureBooks(options)),
     guards: await when("guards", () => measureGuards(options)),
     slowDisk: await when("disk", () => measureSlowDisk(options)),

@@ -9,7 +9,7 @@ import { showRatio } from "./ratios.ts";
 /** Members of results that other groups than the hot path measure. */
 const OTHERS = [
   ...(["calls", "streams", "memory", "unread", "startMs", "burstSeconds"] as const),
-  ...(["soak", "workers", "transports", "responses", "books", "guards", "slowDisk"] as const),
+  ...(["soak", "workers", "transports", "responses", "ranking", "books", "guards", "slowDisk"] as const),
 ];
 
 /** The parts of README.md that a run has figures for, by their name. */

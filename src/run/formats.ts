@@ -2,7 +2,7 @@
 import type { Config } from "../config/schema.ts";
 import type { Format } from "../core/format.ts";
 import { chatCompletionsFormat } from "../formats/chat-completions/index.ts";
-import { completionsFormat, fimFormat } from "../kinds/completion/index.ts";
+import { completionsFormat, fimFormat, infillFormat } from "../kinds/completion/index.ts";
 import { converseFormat } from "../formats/converse/index.ts";
 import { geminiFormat } from "../formats/gemini/index.ts";
 import { createMessagesFormat } from "../formats/messages/index.ts";
@@ -22,5 +22,6 @@ export function builtInFormats({ systemTurns }: Config["messages"]): Format[] {
     ollamaGenerateFormat,
     completionsFormat,
     fimFormat,
+    infillFormat,
   ];
 }

@@ -1,6 +1,6 @@
 /**
  * Completions of a text: OpenAI's (`POST /v1/completions`), and Mistral's of the middle of a text (`POST /v1/fim/completions`), whose
- * answers have the shape of a chat. A provider serves them by `does: { completion }`; no model for conversations is asked for them.
+ * answers have the shape of a chat. Hosts may be llama.cpp's (`POST /infill`), too. A provider serves them by `does: { completion }`; no model for conversations is asked for them.
  */
 import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
 import { toJson } from "../../formats/shared/schema.ts";
@@ -11,7 +11,7 @@ import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { settings, size } from "./client/facts.ts";
 import { places } from "./client/places.ts";
 import { decodeFimRequest, decodeRequest } from "./client/request.ts";
-import { FIM, FORMAT } from "./own-fields.ts";
+import { FIM, FORMAT, INFILL } from "./own-fields.ts";
 import {
   CompletionsAnswer,
   CompletionsError,
@@ -22,6 +22,7 @@ import {
 } from "./schema.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
+import { encodeInfillRequest, readInfillAnswer, readInfillStream } from "./upstream/infill.ts";
 import { encodeFimRequest, encodeRequest } from "./upstream/request.ts";
 import { watch } from "./upstream/watch.ts";
 import { usageRequest } from "./usage.ts";
@@ -97,6 +98,16 @@ const fimUpstream: UpstreamCodec = {
   native: { isErrorBody, watch },
 };
 
+const infillUpstream: UpstreamCodec = {
+  ...upstream,
+  codec: {
+    ...upstream.codec,
+    encodeRequest: encodeInfillRequest,
+    readStream: readInfillStream,
+    readAnswer: readInfillAnswer,
+  },
+};
+
 export const completionsFormat: Format & { client: ClientCodec; upstream: UpstreamCodec } = {
   id: FORMAT,
   kind: "completion",
@@ -109,4 +120,11 @@ export const fimFormat: Format & { client: ClientCodec; upstream: UpstreamCodec 
   kind: "completion",
   client: fimClient,
   upstream: fimUpstream,
+};
+
+/** No client asks in it. */
+export const infillFormat: Format & { upstream: UpstreamCodec } = {
+  id: INFILL,
+  kind: "completion",
+  upstream: infillUpstream,
 };

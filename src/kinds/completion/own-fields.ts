@@ -9,6 +9,9 @@ export const FORMAT = "completions";
 /** Mistral's completions of the middle, whose answers have the shape of a chat. */
 export const FIM = "fim";
 
+/** llama.cpp's completions of the middle: a format of hosts alone. */
+export const INFILL = "infill";
+
 const isSeveral = (value: Json) => typeof value === "number" && value > 1;
 const isNotZero = (value: Json) => value !== 0;
 

@@ -26,7 +26,8 @@ export function readAnswer(body: JsonObject, _context: CodecContext): ChatEvent[
   return [...events, ...reader.close()];
 }
 
-class CompletionReader implements AnswerReader {
+/** Reads the pieces of an answer; a format of another shape overrides `read`. */
+export class CompletionReader implements AnswerReader {
   #usage: Usage = NO_USAGE;
   #finish: FinishReason | undefined;
   #isBegun = false;

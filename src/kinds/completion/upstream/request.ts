@@ -12,7 +12,7 @@ import { FIM, FORMAT } from "../own-fields.ts";
 
 /** @throws GatewayError for a request that is none for a completion, and for fields that weir must not drop */
 export function encodeRequest(request: ChatRequest, context: CodecContext): JsonObject {
-  const body = common(request, context);
+  const body = encodeCommon(request, context);
   const { user } = request;
   if (user !== undefined) body.user = user;
   if (request.stream) body.stream_options = { include_usage: true };
@@ -21,13 +21,18 @@ export function encodeRequest(request: ChatRequest, context: CodecContext): Json
 
 /** The same for Mistral. */
 export function encodeFimRequest(request: ChatRequest, context: CodecContext): JsonObject {
-  const body = common(request, context);
-  if (request.user !== undefined)
-    context.reportLoss("dropped", fieldPath(request, "user"), "the provider does not accept a user id");
-  return { ...body, ...extraOf(request, FIM, "random_seed", context) };
+  return encodeFor(FIM, request, context);
 }
 
-function common(request: ChatRequest, context: CodecContext): JsonObject {
+/** The same for hosts that take no user. */
+export function encodeFor(format: string, request: ChatRequest, context: CodecContext): JsonObject {
+  const body = encodeCommon(request, context);
+  if (request.user !== undefined)
+    context.reportLoss("dropped", fieldPath(request, "user"), "the provider does not accept a user id");
+  return { ...body, ...extraOf(request, format, format === FIM ? "random_seed" : "seed", context) };
+}
+
+function encodeCommon(request: ChatRequest, context: CodecContext): JsonObject {
   const { completion, maxTokens, temperature, topP, stop, stream } = request;
   if (!completion)
     throw invalidRequest(`The model ${context.model} completes prompts; it takes no conversation.`, "model");
@@ -53,7 +58,7 @@ function withoutSuffix(request: ChatRequest): ChatRequest {
 
 /** Fields of the format itself, and those of others that mean the same. */
 function extraOf(request: ChatRequest, format: string, seedName: string, context: CodecContext): JsonObject {
-  const hasPenalties = format === FORMAT;
+  const hasPenalties = format !== FIM;
   checkForeignFields(
     withoutSuffix(request),
     format,

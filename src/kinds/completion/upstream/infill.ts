@@ -1,6 +1,6 @@
 /**
- * llama.cpp's `POST /infill`, which fills the middle of a text with the tokens that its model has for it. Its own endpoint for
- * completions takes no text behind the prompt.
+ * llama.cpp's `POST /infill`, which fills the middle of a text with the tokens that its model has for it. Its endpoint for
+ * completions ignores a text behind the prompt.
  */
 import type { ChatRequest } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";

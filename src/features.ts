@@ -16,6 +16,7 @@ export { realtime } from "./features/realtime/index.ts";
 export { reconcile } from "./features/reconcile/index.ts";
 export { resend } from "./features/resend/index.ts";
 export { responseCache } from "./features/response-cache/index.ts";
+export { responseSockets } from "./features/response-sockets/index.ts";
 export { secrets } from "./features/secrets/index.ts";
 export { sessions } from "./features/sessions/index.ts";
 export { tape } from "./features/tape/index.ts";

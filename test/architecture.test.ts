@@ -464,6 +464,11 @@ const RULES: readonly Rule[] = [
     because: "the shipped plugin is the cache, which may be a file in the plugin folder as well",
   },
   {
+    from: "src/features/response-sockets/",
+    may: [...FACES, "src/config/sections/kinds.ts"],
+    because: "it frames the requests and events of one format",
+  },
+  {
     from: "src/features/secrets/",
     may: [...FACES, "src/admin/", "src/auth/", "src/cli/", "src/config/", "src/operator/"],
     because:
@@ -817,10 +822,10 @@ const FORMAT_IDS = [
 /**
  * Files that may name formats: each format itself, what puts them together, the command line, the probe and the playground of
  * the console and the proof of guards, which speak as a client, the import of configs and prices and the names for traces, where a provider has the
- * name of a format, the sections of the config that have such a name, and the batch APIs of providers, which take requests of certain formats.
+ * name of a format, the sections of the config that have such a name, the connections that have one format, and the batch APIs of providers, which take requests of certain formats.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(batches\/native|exec|guards\/prove|import|probe)\/|features\/[a-z-]+\/section\.ts$|ledger\/prices\/import\/|features\/traces\/conventions\.ts$|run\/(assemble|formats)\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(batches\/native|exec|guards\/prove|import|probe|response-sockets)\/|features\/[a-z-]+\/section\.ts$|ledger\/prices\/import\/|features\/traces\/conventions\.ts$|run\/(assemble|formats)\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {
@@ -929,6 +934,8 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   "src/features/tools/sampling/result.ts": ["tool_use"],
   // The usage of a batch in the object of OpenAI's clients.
   "src/features/batches/shapes/openai.ts": ["input_tokens", "output_tokens"],
+  // The usage of a response that asked no provider.
+  "src/features/response-sockets/events.ts": ["input_tokens", "output_tokens"],
   // Names of attributes in traces.
   "src/features/traces/conventions.ts": ["input_tokens", "output_tokens"],
   // Names of rules for secrets.

@@ -177,6 +177,8 @@ export interface InnerCall {
   readonly principal: Principal | undefined;
   /** The client's address when it asked the part for the call. */
   readonly address: string;
+  /** The call occupies a place among the calls in flight, as a request of the client would. */
+  readonly occupies?: true;
   /** Called before anything is around the call, which takes notes. */
   begins(call: Call): void;
 }
@@ -207,8 +209,7 @@ export interface WorkerHost {
    */
   work<Value>(this: void, work: Work<Value>): Promise<Value>;
   /**
-   * Answers a request of the API of clients as the server does, with all that is around calls. It occupies no place among the calls
-   * in flight. The request's signal ends it.
+   * Answers a request of the API of clients as the server does, with all that is around calls. The request's signal ends it.
    */
   call(this: void, request: Request, inner: InnerCall): Promise<Response>;
   /** Opens a session with a model. @throws GatewayError if no provider takes it, or the caller may not have it */

@@ -300,8 +300,8 @@ class Serving implements OpenedReceiver {
       call.principal = principal;
       assertScope(principal, endpoint, () => context.address(this.#request));
     }
-    if (inner) inner.begins(call);
-    else if (admission.isLimited)
+    inner?.begins(call);
+    if ((!inner || inner.occupies) && admission.isLimited)
       this.#client = admission.enter(call.principal?.id ?? context.address(this.#request));
     serve(call, this.#request, this.#deadline, this);
   }

@@ -13,6 +13,8 @@ export interface JobClient {
   speaks?: string;
   /** The model that it is told to ask for, if not one of OpenAI's. */
   model?: string;
+  /** It asks over a WebSocket, which the judge does not pass on: it asks the gateway itself. */
+  usesSockets?: true;
   run(place: Place): Program & { files?: Readonly<Record<string, string>> };
 }
 
@@ -77,12 +79,13 @@ const codex = (name: string, provider: string): JobClient => ({
 
 export const CODEX_OPTIONS = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
 
-/** Codex, with some words behind it. @param more lines of its config */
+/** Codex, with some words behind it. @param more lines of its config @param ofProvider lines about the provider */
 export function codexProgram(
   { installed, url, model }: Place,
   provider: string,
   words: readonly string[],
   more: readonly string[] = [],
+  ofProvider: readonly string[] = [],
 ): ReturnType<JobClient["run"]> {
   return {
     command: [bin(installed, "codex"), ...words],
@@ -100,6 +103,7 @@ export function codexProgram(
         `base_url = "${url}/v1"`,
         'wire_api = "responses"',
         'env_key = "CODEX_KEY"',
+        ...ofProvider,
         "[analytics]",
         "enabled = false",
       ].join("\n"),
@@ -109,6 +113,12 @@ export function codexProgram(
 
 export const CLIENTS: readonly JobClient[] = [
   codex("Codex", "weir"),
+  {
+    ...codex("Codex over WebSockets", "weir"),
+    usesSockets: true,
+    run: (place) =>
+      codexProgram(place, "weir", ["exec", ...CODEX_OPTIONS, TASK], [], ["supports_websockets = true"]),
+  },
   // It compacts a conversation in another way, and sends more members with its items.
   codex("Codex, provider named OpenAI", "OpenAI"),
   {

@@ -98,7 +98,7 @@ async function run(client: JobClient, target: JobTarget): Promise<string[]> {
   const judge = startJudge(options.direct ? target.upstream.url : gateway.url);
   const { files = {}, ...program } = client.run({
     installed: folderOf(client.installer),
-    ...{ folder, url: judge.url, model: client.model ?? MODEL },
+    ...{ folder, url: client.usesSockets ? gateway.url : judge.url, model: client.model ?? MODEL },
   });
   await writeFiles(home, files);
   const ran = await runProgram(program, { home, cwd: folder, patience: PATIENCE_MS });

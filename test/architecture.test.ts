@@ -216,6 +216,7 @@ const RULES: readonly Rule[] = [
       "node:crypto",
       "node:buffer",
       "node:fs",
+      "node:os",
       "node:net",
     ],
     because: "Elysia lives here and only here",

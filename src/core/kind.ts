@@ -8,6 +8,8 @@ export interface KindRequest {
   model: string;
   /** Id of the dialect that the client wrote: a provider of the same dialect gets the client's bytes. */
   dialect: string;
+  /** The client wants its answer as a stream of events. */
+  stream?: boolean;
   /** Members that no provider of another dialect gets. */
   leftOut?: readonly LeftOut[];
 }

@@ -1,17 +1,20 @@
 /**
  * A kind of model besides those that generate text or embed it: one that reranks, one that judges texts. A request of a kind is one
- * JSON body, and so is its answer.
+ * JSON body or a form with files, and its answer is one JSON body, bytes, or a stream of events.
  */
 import type { CodecContext } from "./context.ts";
 import type { ErrorAnswer } from "./format/answer-codec.ts";
 import type { KindId } from "./does.ts";
-import type { KindAnswer, KindRequest } from "./kind.ts";
+import type { Frame } from "./frame.ts";
+import type { KindAnswer, KindRequest, KindUsage } from "./kind.ts";
 import type { GatewayError } from "./error.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Modality } from "./model-facts.ts";
 import type { RequestSize } from "./request-size.ts";
+import type { StreamObserver } from "./stream-observer.ts";
 import type { TextPlaces } from "./text-places.ts";
+import type { Upload } from "./upload.ts";
 
 /** A kind as plans, lists and errors know it: one of requests ({@link ModelKind}), or one of sessions. */
 export interface KnownKind {
@@ -38,6 +41,10 @@ export interface ModelKind<
   /** Errors name the path of the first one. */
   routes: readonly KindRoute<Request, Answer>[];
   dialects: readonly KindDialect<Request, Answer>[];
+  /** `unsent`: an attempt that may have reached the provider is not repeated, because a lost answer was paid. Default: `any`. */
+  repeats?: "any" | "unsent";
+  /** Longest JSON answer. Bytes; default: 32 MiB. */
+  answerBytes?: number;
   /** The size of a request for a program. */
   sizeOf(request: Request): RequestSize;
   /**
@@ -70,19 +77,43 @@ export interface KindRoute<
   aliases?: readonly string[];
   /** The model of a request that names none. Absent: it must name one. */
   defaultModel?: string;
+  /** The route takes forms with files (`multipart/form-data`) besides JSON. */
+  form?: FormFields;
   /** JSON schemas of body and answer, for the OpenAPI document. */
   schemas: { request: JsonObject; answer: JsonObject };
   /** @throws GatewayError `invalid-request` with the path of the first fault */
   checkRequest(body: Json): asserts body is JsonObject;
-  /** @param body has passed `checkRequest` */
-  decodeRequest(body: JsonObject): Request;
-  /** @returns the body of the answer as JSON text */
-  writeAnswer(answer: Answer, request: Request, facts: AnswerFacts): string;
+  /**
+   * @param body has passed `checkRequest`. Of a form it has the texts, and files as `{ filename, type, bytes, sha256 }`
+   * @param upload of a form
+   */
+  decodeRequest(body: JsonObject, upload?: Upload): Request;
+  /** @returns the body of the answer as JSON, or what it is with its content type */
+  writeAnswer(answer: Answer, request: Request, facts: AnswerFacts): string | WrittenAnswer;
+  /** A whole answer as a stream of events, for requests with `stream`. Absent: the client gets the whole answer. */
+  writeEvents?(answer: Answer, request: Request, facts: AnswerFacts): readonly Frame[];
   /** An error, where clients read another form than that of chat-completions. */
   encodeError?(error: GatewayError): ErrorAnswer;
   /** Where the texts of requests and answers are. */
   places: TextPlaces;
 }
+
+/** How the fields of a form are read. Names are without `[]`. */
+export interface FormFields {
+  numbers?: readonly string[];
+  booleans?: readonly string[];
+  /** Fields that are lists even if they occur once. */
+  lists?: readonly string[];
+}
+
+/** An answer that is no JSON text. */
+export interface WrittenAnswer {
+  type: string;
+  body: Uint8Array | string;
+}
+
+/** `bytes`: passed as they come, with the provider's content type. `events`: server-sent events. */
+export type AnswerForm = "json" | "bytes" | "events";
 
 /** Facts for an answer besides its content. */
 export interface AnswerFacts {
@@ -113,9 +144,17 @@ export interface KindDialect<
    * Writes the body for the provider, and reports what it cannot carry.
    * @throws GatewayError `invalid-request` for what the provider cannot do at all
    */
-  encodeRequest(request: Request, context: CodecContext): JsonObject;
+  encodeRequest(request: Request, context: CodecContext): JsonObject | Promise<JsonObject>;
   /** `undefined` if the text is no answer of the dialect. */
   readAnswer(text: string, request: Request): Answer | undefined;
+  /** The same from the bytes, for answers with long strings that nobody should parse. Absent: `readAnswer`. */
+  readBytes?(bytes: Uint8Array, request: Request): Answer | undefined;
+  /** How the host answers. @param isNative whether the host got the client's bytes; default: `json` */
+  answersWith?(request: Request, isNative: boolean): AnswerForm;
+  /** What the host is charged for with an answer of bytes; absent: what `sizeOf` says. */
+  usageOfBytes?(headers: HeaderReader, request: Request): KindUsage;
+  /** Reads the events of streams. `frame` sets `seen.terminated` at the event that completes an answer, and `seen.usage`. */
+  watch?: StreamObserver;
   /** The error for a failed status and its body (at most 64 KB of text). */
   decodeError(status: number, headers: HeaderReader, body: string): GatewayError;
   /** Whether clients of the dialect find a message in an error body: weir passes it on then. */

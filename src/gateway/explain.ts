@@ -10,6 +10,7 @@ import { hasRequests, type KindRoute, type ModelKind } from "../core/model-kind.
 import { parseJson } from "../core/json.ts";
 import type { Principal } from "../core/principal.ts";
 import type { Target } from "../core/provider.ts";
+import type { Upload, UploadPart } from "../core/upload.ts";
 import { invalidRequest } from "../core/error.ts";
 import { prepareModel } from "./access.ts";
 import { modelAsked, streamAsked, withModelSettings } from "./asked.ts";
@@ -42,6 +43,8 @@ export interface ExplainOptions extends Omit<Incoming, "call" | "format"> {
   embeds?: boolean;
   /** The request asks something of a kind. */
   asks?: { kind: ModelKind; route: KindRoute };
+  /** The request is a form, and `body` what it says. */
+  upload?: Upload;
 }
 
 /** The first step of a call. */
@@ -77,7 +80,7 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
   call.stream = streamAsked(body["stream"], format.client.request);
   await prepareModel(call, call.model, registry);
   const foreseen = asks
-    ? foreseeAsk(options, asks, call, context)
+    ? await foreseeAsk(options, asks, call, context)
     : embeds
       ? foreseeEmbedding(options, call, context)
       : await foresee(options, call, context);
@@ -190,14 +193,16 @@ function foreseeEmbedding(
   return { ...foreseen, more: { requests, ...(plugins && { plugins }) } };
 }
 
-function foreseeAsk(
-  { body, bytes, spanOf }: ExplainOptions,
+async function foreseeAsk(
+  { body, bytes, spanOf, upload }: ExplainOptions,
   { kind, route }: NonNullable<ExplainOptions["asks"]>,
   call: Call,
   context: PrepareContext,
-): Foreseen {
-  const incoming = { call, kind, route, request: route.decodeRequest(body), bytes, spanOf };
-  const foreseen = foreseeKind(incoming, context);
+): Promise<Foreseen> {
+  const request = route.decodeRequest(body, upload);
+  const form = upload && { upload, body };
+  const incoming = { call, kind, route, request, bytes, spanOf, ...(form && { form }) };
+  const foreseen = await foreseeKind(incoming, context);
   const size = (target: Target) => sizeFor(incoming, target);
   const cost = context.ledger?.foresee?.(foreseen.attempt, { bytes: bytes.length, size, affinity: () => "" });
   return { ...foreseen, ...(cost && { more: { cost } }) };
@@ -218,7 +223,7 @@ async function describe(
   { formats, dialects, kinds }: Registry,
 ): Promise<JsonObject | null> {
   if (!prepared) return null;
-  const { method = "POST", url, headers, body, changed, expects, target } = prepared;
+  const { method = "POST", url, headers, body, upload, changed, expects, target } = prepared;
   const lists =
     formats.get(target.format)?.upstream?.address ??
     dialects.get(target.format) ??
@@ -239,9 +244,21 @@ async function describe(
     },
     ...authorization(target),
     ...(framing && expects === "stream" && { framing: framing.contentType }),
-    body: parseJson(Buffer.concat(body).toString()) ?? null,
+    ...(upload
+      ? { parts: upload.parts.map(describePart) }
+      : { body: parseJson(Buffer.concat(body).toString()) ?? null }),
     // Native lane: the top-level members that weir changes; it sends all others byte for byte.
     ...(changed && { changed: [...changed] }),
+  };
+}
+
+/** A part of a form. Files are described by what they are, and texts by their length. */
+function describePart({ name, filename, type, length }: UploadPart): JsonObject {
+  return {
+    name,
+    ...(filename !== undefined && { filename }),
+    ...(type !== undefined && { type }),
+    length,
   };
 }
 

@@ -53,7 +53,7 @@ export class HttpClient implements ConnectionPool {
     if (request.stop.aborted) return Promise.reject(request.stop.reason);
     const { origin, target } = addressOf(request.url);
     const body = hasBody(request.method) ? request.body : [];
-    const exchange = new Exchange(writeHead(request, origin, target), body, request.stop);
+    const exchange = new Exchange(writeHead(request, origin, target), body, request.stop, request.rest);
     const kept = request.fresh ? undefined : this.#take(origin, request.pool ?? "");
     if (kept) kept.carry(exchange);
     else this.#connect(origin, request, exchange);
@@ -191,13 +191,13 @@ function linesOf(headers: UpstreamRequest["headers"]): string {
 }
 
 function writeHead(
-  { method = "POST", headers, body }: UpstreamRequest,
+  { method = "POST", headers, body, rest }: UpstreamRequest,
   origin: Origin,
   target: string,
 ): string {
   const head = `${method} ${target} HTTP/1.1\r\nhost: ${origin.host}\r\n${linesOf(headers)}`;
   if (!hasBody(method)) return `${head}\r\n`;
-  let length = 0;
+  let length = rest?.length ?? 0;
   for (const piece of body) length += piece.length;
   return `${head}content-length: ${length}\r\n\r\n`;
 }

@@ -37,6 +37,9 @@ export class Connection implements Carrier {
   #socket: Socket<Connection> | undefined;
   /** Bytes that the socket has not accepted yet. */
   #unsent: Uint8Array[] = [];
+  /** What follows them. */
+  #rest: AsyncGenerator<Uint8Array, void, undefined> | undefined;
+  #isReadingRest = false;
   #exchange: Exchange | undefined;
   #stage: "dns" | "connect" | "tls" | "open" | "closed";
   /** Number of answers so far. */
@@ -125,6 +128,7 @@ export class Connection implements Carrier {
     if (taken < filled) this.#unsent.push(Buffer.from(scratch.subarray(taken, filled)));
     if (!fits) this.#unsent.push(Buffer.from(head, "latin1"));
     if (next < body.length) this.#unsent.push(...body.slice(next));
+    this.#rest = exchange.requestRest?.bytes();
     if (taken === filled) this.drained();
   }
 
@@ -143,6 +147,22 @@ export class Connection implements Carrier {
       }
       this.#unsent.shift();
     }
+    if (this.#rest && !this.#isReadingRest) this.#readRest(this.#rest);
+  }
+
+  /** One piece at a time: the socket has accepted all before it. */
+  #readRest(rest: AsyncGenerator<Uint8Array, void, undefined>): void {
+    this.#isReadingRest = true;
+    rest.next().then(
+      ({ value }) => {
+        this.#isReadingRest = false;
+        if (this.closed) return;
+        if (value) this.#unsent.push(value);
+        else this.#rest = undefined;
+        this.drained();
+      },
+      (cause: unknown) => this.fail(HttpError.from(cause, "sent")),
+    );
   }
 
   received(bytes: Buffer): void {
@@ -162,7 +182,7 @@ export class Connection implements Carrier {
     this.#exchange = undefined;
     this.served++;
     if (exchange.surplus) return this.#surplus();
-    if (!exchange.keepAlive || this.#unsent.length > 0 || this.closed) return this.destroy();
+    if (!exchange.keepAlive || this.#unsent.length > 0 || this.#rest || this.closed) return this.destroy();
     this.idleMs = exchange.idleMs;
     this.#keeper.release(this, exchange);
   }
@@ -224,6 +244,8 @@ export class Connection implements Carrier {
     if (this.closed) return;
     this.#stage = "closed";
     this.#unsent = [];
+    void this.#rest?.return().catch(() => {});
+    this.#rest = undefined;
     if (this.#socket) this.#socket.terminate();
     else this.#pending.destroy();
     this.#keeper.forget(this);

@@ -5,7 +5,7 @@ import { decoded } from "./decoded.ts";
 import { HttpError, malformed } from "./error.ts";
 import type { Head } from "./head.ts";
 import { HeaderList, keepAliveSeconds, MAX_HEAD_BYTES, parseHead } from "./head.ts";
-import type { ByteReader, ByteStream, Piece, Receiver, UpstreamResponse } from "./types.ts";
+import type { BodyRest, ByteReader, ByteStream, Piece, Receiver, UpstreamResponse } from "./types.ts";
 
 /** Maximum number of body bytes buffered for a reader. Above it weir stops reading from the socket. */
 const HIGH_WATER = 64 * 1024;
@@ -34,6 +34,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
   /** Request line and headers, including the blank line at the end. */
   readonly requestHead: string;
   readonly requestBody: readonly Uint8Array[];
+  readonly requestRest: BodyRest | undefined;
   /** When the request was written, and when the first byte of the answer came; monotonic milliseconds. */
   sentAt = 0;
   firstByteAt = 0;
@@ -65,9 +66,15 @@ export class Exchange implements UpstreamResponse, ByteReader {
   #receiver: Receiver | undefined;
   #failure: { reason: unknown } | undefined;
 
-  constructor(requestHead: string, requestBody: readonly Uint8Array[], stop: Stoppable) {
+  constructor(
+    requestHead: string,
+    requestBody: readonly Uint8Array[],
+    stop: Stoppable,
+    requestRest?: BodyRest,
+  ) {
     this.requestHead = requestHead;
     this.requestBody = requestBody;
+    this.requestRest = requestRest;
     this.#stop = stop;
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;

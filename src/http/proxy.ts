@@ -1,6 +1,6 @@
 /** Sends requests through an HTTP proxy with the runtime's `fetch`, which supports CONNECT and authentication. */
 import { HttpError } from "./error.ts";
-import { hasBody, type Transport } from "./types.ts";
+import { type BodyRest, hasBody, type Transport } from "./types.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,13 +32,23 @@ function isExempt(hostname: string, port: string, list: string): boolean {
   });
 }
 
+/** A body that `fetch` reads as it sends it. */
+async function* restOf(
+  body: readonly Uint8Array[],
+  rest: BodyRest,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* body;
+  // `fetch` may ask for the next piece before it has sent this one.
+  for await (const piece of rest.bytes()) yield Uint8Array.from(piece);
+}
+
 /**
  * A transport over the runtime's `fetch`. It follows no redirects, because they would send the credential to another host.
  * `fetch` has no separate pools: for each origin only requests of the first pool reuse connections.
  */
 export function createProxyTransport(env: Environment): Transport {
   const owners = new Map<string, string>();
-  return async ({ method = "POST", url, headers, body, stop, pool = "", fresh, tls }) => {
+  return async ({ method = "POST", url, headers, body, rest, stop, pool = "", fresh, tls }) => {
     const proxy = proxyFor(url, env)!;
     if (!/^https?:/.test(proxy))
       throw new HttpError("ERR_PROXY", "Only http and https proxies are supported.", "connect");
@@ -51,7 +61,7 @@ export function createProxyTransport(env: Environment): Transport {
       return await fetch(url, {
         method,
         headers,
-        ...(hasBody(method) && { body: Buffer.concat(body) }),
+        ...(hasBody(method) && { body: rest ? restOf(body, rest) : Buffer.concat(body) }),
         redirect: "manual",
         signal: controller.signal,
         timeout: false,

@@ -15,6 +15,8 @@ export interface UpstreamRequest {
   headers: Readonly<Record<string, string>>;
   /** Parts that are sent one after another. Large parts are sent without a copy. Empty if the method has no body. */
   body: readonly Uint8Array[];
+  /** What follows `body`: it is read only as fast as the connection sends it. */
+  rest?: BodyRest;
   /** Aborting it closes the connection, before or after the head of the answer. */
   stop: Stoppable;
   /** Maximum time to connect, including the TLS handshake, if a new connection is needed. Milliseconds; default: the client's. */
@@ -25,6 +27,14 @@ export interface UpstreamRequest {
   fresh?: boolean;
   /** Certificates in addition to the runtime's own. */
   tls?: TlsSettings;
+}
+
+/** A part of a body that is too long for the memory. */
+export interface BodyRest {
+  /** Bytes. */
+  readonly length: number;
+  /** The same bytes each time. A piece is valid until the next one is asked for. */
+  bytes(): AsyncGenerator<Uint8Array, void, undefined>;
 }
 
 /** An answer whose head has arrived. A `Response` implements it. */

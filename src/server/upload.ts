@@ -1,35 +1,17 @@
 /** Takes in a whole `multipart/form-data` body, so that a call can be routed by its fields and the body sent on as it came. */
 import { type FileHandle, open, unlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { invalidRequest } from "../core/error.ts";
-import { boundaryOf, readParts, textOf } from "../stream/multipart.ts";
+import type { Upload, UploadPart } from "../core/upload.ts";
+import { boundaryOf, type Part, readParts } from "../stream/multipart.ts";
 
 export interface UploadLimits {
-  /** Directory of the file for long bodies. */
-  directory: string;
+  /** Folder of the file for long bodies. Default: the system's folder for temporary files. */
+  directory?: string;
   /** Longest body. Bytes. */
   body: number;
-  /** Longest text field, and all of them together. Bytes. */
+  /** All text fields together. Bytes. */
   text: number;
-}
-
-/** A part without its content. */
-export interface PartOutline {
-  name: string;
-  filename?: string;
-  type?: string;
-  /** Bytes. */
-  length: number;
-}
-
-export interface Upload extends AsyncDisposable {
-  /** In the order of the body. */
-  readonly parts: readonly PartOutline[];
-  /** Texts of the parts without a file name, by name (without `[]` at its end). */
-  readonly fields: ReadonlyMap<string, readonly string[]>;
-  /** Of the whole body, in bytes. */
-  readonly length: number;
-  /** The body as it came; every call reads it from its beginning. */
-  bytes(): AsyncGenerator<Uint8Array, void, undefined>;
 }
 
 /** A body up to this length stays in memory. Bytes. */
@@ -37,6 +19,9 @@ const IN_MEMORY = 1024 * 1024;
 
 /** What is read from the file at once. Bytes. */
 const PIECE = 256 * 1024;
+
+/** No vendor defines a form with a tenth of them. */
+const MAX_PARTS = 1000;
 
 /**
  * The caller must dispose of the result.
@@ -53,26 +38,23 @@ export async function takeUpload(
   const spool = new Spool(limits);
   const copied = spool.copying(body);
   try {
-    const parts: PartOutline[] = [];
-    const fields = new Map<string, string[]>();
+    const parts: UploadPart[] = [];
     let left = limits.text;
     for await (const part of readParts(stayingOpen(copied), boundary)) {
-      const { bytes, ...head } = part;
-      let length = 0;
-      if (head.filename === undefined) {
-        const text = await textOf(part, left);
-        length = Buffer.byteLength(text);
-        left -= length;
-        const name = head.name.replace(/\[\]$/, "");
-        fields.set(name, [...(fields.get(name) ?? []), text]);
-      } else for await (const piece of bytes) length += piece.length;
-      parts.push({ ...head, length });
+      if (parts.length === MAX_PARTS)
+        throw invalidRequest(`The request body has more than ${MAX_PARTS} parts.`);
+      const isText = part.filename === undefined;
+      const read = await (isText ? readText(part, left) : readFile(part));
+      if (isText) left -= read.length;
+      const { bytes: _, ...head } = part;
+      parts.push({ ...head, ...read });
     }
     // What follows the last boundary belongs to the body, too.
     for await (const piece of copied) void piece;
     return {
-      ...{ parts, fields, length: spool.length },
-      bytes: () => spool.bytes(),
+      ...{ type: type!, parts, length: spool.length },
+      bytes: (texts) => spliced(spool, texts ?? new Map()),
+      read: ({ at, length }) => spool.take(at, length),
       [Symbol.asyncDispose]: () => spool.close(),
     };
   } catch (thrown) {
@@ -80,6 +62,43 @@ export async function takeUpload(
     await spool.close();
     throw thrown;
   }
+}
+
+/** @param most bytes that texts may still have */
+async function readText({ name, bytes }: Part, most: number): Promise<{ length: number; text: string }> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of bytes) {
+    length += piece.length;
+    if (length > most) throw invalidRequest(`The field ${name.slice(0, 60)} is too long.`, name.slice(0, 60));
+    // The piece is valid until the next one is asked for.
+    pieces.push(Uint8Array.from(piece));
+  }
+  return { length, text: Buffer.concat(pieces).toString("utf8") };
+}
+
+async function readFile({ bytes }: Part): Promise<{ length: number; sha256: string }> {
+  const hash = new Bun.CryptoHasher("sha256");
+  let length = 0;
+  for await (const piece of bytes) {
+    length += piece.length;
+    hash.update(piece);
+  }
+  return { length, sha256: hash.digest("hex") };
+}
+
+/** The body with other contents of some parts. */
+async function* spliced(
+  spool: Spool,
+  texts: ReadonlyMap<UploadPart, Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let from = 0;
+  for (const [{ at, length }, text] of [...texts].toSorted(([one], [other]) => one.at - other.at)) {
+    yield* spool.bytes(from, at);
+    yield text;
+    from = at + length;
+  }
+  yield* spool.bytes(from, spool.length);
 }
 
 /** The same bytes; an end of reading does not end `source`. */
@@ -110,13 +129,37 @@ class Spool {
     }
   }
 
-  async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
-    if (!this.#file) {
-      yield* this.#pieces;
-      return;
+  /** A part of the body, in pieces. */
+  async *bytes(from: number, to: number): AsyncGenerator<Uint8Array, void, undefined> {
+    if (this.#file) yield* this.#fromFile(from, to);
+    else yield* this.#fromMemory(from, to);
+  }
+
+  /** A part of the body, in one piece. */
+  async take(at: number, length: number): Promise<Uint8Array> {
+    const all = Buffer.alloc(length);
+    let filled = 0;
+    for await (const piece of this.bytes(at, at + length)) {
+      all.set(piece, filled);
+      filled += piece.length;
     }
-    for (let at = 0; at < this.length;) {
-      const { bytesRead, buffer } = await this.#file.read(Buffer.alloc(PIECE), 0, PIECE, at);
+    return all;
+  }
+
+  *#fromMemory(from: number, to: number): Generator<Uint8Array> {
+    let at = 0;
+    for (const piece of this.#pieces) {
+      const part = piece.subarray(Math.max(0, from - at), Math.max(0, to - at));
+      at += piece.length;
+      if (part.length > 0) yield part;
+    }
+  }
+
+  async *#fromFile(from: number, to: number): AsyncGenerator<Uint8Array, void, undefined> {
+    const buffer = Buffer.alloc(Math.min(PIECE, to - from));
+    for (let at = from; at < to;) {
+      if (!this.#file) throw new Error("The upload is gone.");
+      const { bytesRead } = await this.#file.read(buffer, 0, Math.min(buffer.length, to - at), at);
       if (bytesRead === 0) throw new Error("The file of an upload is shorter than the upload.");
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);
@@ -131,7 +174,7 @@ class Spool {
   }
 
   async #spill(): Promise<void> {
-    const path = `${this.#limits.directory}/upload-${crypto.randomUUID()}`;
+    const path = `${this.#limits.directory ?? tmpdir()}/weir-upload-${crypto.randomUUID()}`;
     this.#file = await open(path, "wx+", 0o600);
     // Without a name the file ends with the process at the latest.
     await unlink(path);

@@ -11,6 +11,8 @@ export interface Part {
   readonly filename?: string;
   /** Media type, if the part names one. */
   readonly type?: string;
+  /** Where its content begins in the body. Bytes. */
+  readonly at: number;
   readonly bytes: AsyncGenerator<Uint8Array, void, undefined>;
 }
 
@@ -43,7 +45,8 @@ export async function* readParts(
     await skip(reader.untilBoundary());
     while (await reader.hasPart()) {
       const bytes = reader.untilBoundary();
-      yield { ...headOf(await reader.head()), bytes };
+      const head = headOf(await reader.head());
+      yield { ...head, at: reader.at, bytes };
       await skip(bytes);
     }
   } finally {
@@ -76,11 +79,18 @@ class PartReader {
   #buffer = Buffer.alloc(BUFFER);
   /** What was read and not used. The first boundary has no line before it. */
   #rest: Buffer;
+  /** Bytes of the body that were read. */
+  #read = 0;
 
   constructor(body: AsyncIterable<Uint8Array>, boundary: string) {
     this.#source = body[Symbol.asyncIterator]();
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
     this.#rest = this.#buffer.subarray(0, this.#buffer.write("\r\n"));
+  }
+
+  /** Where the bytes begin that come next. Valid behind the headers of a part: a line break is put in front of them. */
+  get at(): number {
+    return this.#read - this.#rest.length;
   }
 
   /** The bytes before the next boundary, which is skipped. */
@@ -137,6 +147,7 @@ class PartReader {
   async #more(): Promise<void> {
     const next = await this.#source.next();
     if (next.done) throw invalidRequest("The request body ends before its last boundary.");
+    this.#read += next.value.length;
     const { length } = this.#rest;
     const wanted = length + next.value.length;
     const into = wanted > this.#buffer.length ? Buffer.alloc(wanted) : this.#buffer;
@@ -147,7 +158,7 @@ class PartReader {
   }
 }
 
-function headOf(head: string): Omit<Part, "bytes"> {
+function headOf(head: string): Omit<Part, "bytes" | "at"> {
   const headers = new Map<string, string>();
   for (const line of head.split("\r\n")) {
     const colon = line.indexOf(":");

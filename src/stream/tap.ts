@@ -168,6 +168,12 @@ export class Tap {
   }
 }
 
+/** What passes events on and reads them. */
+export type StreamTap = Pick<
+  Tap,
+  "seen" | "midEvent" | "started" | "failedFirst" | "watch" | "output" | "outputTokens" | "push" | "rest"
+>;
+
 const BLANK_LINE = Buffer.from("\n\n");
 
 /** The bytes after the first blank line, which ends an event whose beginning was passed on unread. */

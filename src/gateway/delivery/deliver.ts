@@ -3,14 +3,20 @@
  * stream. No other code settles a call.
  */
 import type { Call } from "../../core/call.ts";
-import type { AnswerCodec, ClientCodec, RequestFacts } from "../../core/format.ts";
+import type { ClientCodec, RequestFacts } from "../../core/format.ts";
 import type { Opened, OpenedJson, OpenedStream } from "../lanes/lane.ts";
 import type { Answer, Gateway } from "../types.ts";
 import { constantHeaders, constantWithLimits, withCallHeaders, withLimits } from "./response-headers.ts";
-import { answerStream, type StreamEnding } from "./stream.ts";
-import { type StreamBody, streamBody } from "./stream-body.ts";
+import { answerStream, type StreamedAnswer, type StreamEnding } from "./stream.ts";
+import { BINARY_BODY, streamBody } from "./stream-body.ts";
 
 type DeliveryContext = Pick<Gateway, "settler" | "clock" | "timeouts">;
+
+/** Bytes that are no events have no place for an error: a failure breaks them off. */
+const BINARY: Pick<StreamedAnswer, "codec" | "body"> = {
+  codec: { encodeStreamError: () => [], framing: { heartbeat: "" } },
+  body: BINARY_BODY,
+};
 
 /** Call this once for each call. */
 export function deliver(
@@ -25,11 +31,13 @@ export function deliver(
     call.hasHead = true;
     return { status, ...headOf("json", headers, call, facts), body };
   }
-  const written = streamBody(call, codec.framing);
-  const body = stream(opened, call, codec, written, context);
+  const way = opened.isBinary ? BINARY : { codec, body: streamBody(call, codec.framing) };
+  const body = stream(opened, call, way, context);
   call.hasHead = true;
   const typed =
-    call.asArray || codec.framing.lines ? { ...headers, "content-type": written.contentType } : headers;
+    !opened.isBinary && (call.asArray || codec.framing.lines)
+      ? { ...headers, "content-type": way.body.contentType }
+      : headers;
   return { status, ...headOf("stream", typed, call, facts), body };
 }
 
@@ -63,8 +71,7 @@ export function settle(
 function stream(
   { status, source }: OpenedStream,
   call: Call,
-  codec: AnswerCodec,
-  body: StreamBody,
+  { codec, body }: Pick<StreamedAnswer, "codec" | "body">,
   { settler, clock, timeouts }: DeliveryContext,
 ): ReadableStream<Uint8Array> {
   const ending: StreamEnding = {

@@ -31,6 +31,18 @@ export function streamBody({ asArray }: Pick<Call, "asArray">, framing: AnswerFr
   return asArray ? new ArrayBody() : new EventBody(framing);
 }
 
+const NO_BYTES = new Uint8Array(0);
+
+/** Bytes that are no events, as they come: there is nothing without meaning between them. */
+export const BINARY_BODY: StreamBody = {
+  contentType: "application/octet-stream",
+  heartbeat: NO_BYTES,
+  filler: NO_BYTES,
+  piece: (bytes) => bytes,
+  error: () => NO_BYTES,
+  end: () => undefined,
+};
+
 /** Server-sent events, as they come. */
 class EventBody implements StreamBody {
   readonly contentType = "text/event-stream; charset=utf-8";

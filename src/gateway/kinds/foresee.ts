@@ -14,10 +14,14 @@ export interface ForeseenKind {
 }
 
 /** @throws GatewayError as the call would before it is sent */
-export function foreseeKind(incoming: IncomingKind, context: PrepareContext): ForeseenKind {
+export async function foreseeKind(incoming: IncomingKind, context: PrepareContext): Promise<ForeseenKind> {
   const { call, kind, request } = incoming;
   const plan = planFor(call, call.servingModel, context.registry, request.dialect, kind.id);
   const attempt = new Attempt(call, rank(plan.choices, () => "")[0]!.target);
   const dialect = dialectOf(incoming, attempt.target);
-  return { plan, attempt, ...(dialect && { prepared: prepareKind(incoming, attempt, dialect, context) }) };
+  return {
+    plan,
+    attempt,
+    ...(dialect && { prepared: await prepareKind(incoming, attempt, dialect, context) }),
+  };
 }

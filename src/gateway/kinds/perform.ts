@@ -5,15 +5,20 @@
 import type { Attempt } from "../../core/call.ts";
 import { NO_USAGE } from "../../core/events.ts";
 import type { KindAnswer, KindRequest } from "../../core/kind.ts";
-import { type KindDialect, KindFault, type ModelKind } from "../../core/model-kind.ts";
+import { type AnswerFacts, type KindDialect, KindFault, type ModelKind } from "../../core/model-kind.ts";
 import { inputLikely } from "../../core/tokens/likely.ts";
+import { LongEvents } from "../../stream/long-events.ts";
+import { writeFrame } from "../../stream/sse.ts";
 import { planFor } from "../access.ts";
-import type { Opened, OpenedJson } from "../lanes/lane.ts";
+import { STREAM_HEADERS } from "../delivery/response-headers.ts";
+import { WrittenSource } from "../delivery/written-source.ts";
+import type { Opened } from "../lanes/lane.ts";
 import { adoptReported, refuseLosses } from "../lanes/losses.ts";
 import { passedHeaders, passedRefusal } from "../lanes/passed-error.ts";
-import { invalidAnswer, readAnswer, readErrorText } from "../lanes/read-answer.ts";
+import { eventReader, invalidAnswer, isStream, readAnswer, readErrorText } from "../lanes/read-answer.ts";
 import { withHint } from "../lanes/hints.ts";
 import { tell } from "../lanes/receive.ts";
+import { RelaySource } from "../lanes/relay-source.ts";
 import { send } from "../lanes/send.ts";
 import { earlyViewOf } from "../plugins/call-view.ts";
 import { runAdmitHooks } from "../plugins/early-hooks.ts";
@@ -22,7 +27,8 @@ import { attempt } from "../retry/attempts.ts";
 import type { UpstreamResponse } from "../lanes/transport.ts";
 import type { Gateway } from "../types.ts";
 import { GatewayError } from "../../core/error.ts";
-import { dialectOf, prepareKind, sizeFor } from "./prepare.ts";
+import { BytesSource } from "./bytes-source.ts";
+import { answerForm, dialectOf, prepareKind, sizeFor } from "./prepare.ts";
 import type { IncomingKind } from "./types.ts";
 
 /**
@@ -44,6 +50,7 @@ export async function perform(incoming: IncomingKind, gateway: Gateway): Promise
       affinity: () => call.id,
       bytes: bytes.length,
       size: (target) => sizeFor(incoming, target),
+      repeatsUnsentOnly: kind.repeats === "unsent",
       open: (running, receiver) => tell(open(incoming, running, gateway), receiver),
     },
     gateway,
@@ -51,7 +58,7 @@ export async function perform(incoming: IncomingKind, gateway: Gateway): Promise
 }
 
 /** One attempt. */
-async function open(incoming: IncomingKind, running: Attempt, gateway: Gateway): Promise<OpenedJson> {
+async function open(incoming: IncomingKind, running: Attempt, gateway: Gateway): Promise<Opened> {
   const { request, kind } = incoming;
   const { target } = running;
   if (target.substitute) running.reportLoss("substituted", "model", target.reason);
@@ -60,7 +67,7 @@ async function open(incoming: IncomingKind, running: Attempt, gateway: Gateway):
   refuseLosses(running, gateway);
   const answer = await performedBy(target.provider, kind.id, request, running);
   running.firstByteAt = performance.now();
-  return { ...JSON_ANSWER, body: written(completed(answer, incoming, running), incoming, running) };
+  return written(completed(answer, incoming, running), incoming, running);
 }
 
 async function ask(
@@ -68,22 +75,72 @@ async function ask(
   running: Attempt,
   dialect: KindDialect,
   gateway: Gateway,
-): Promise<OpenedJson> {
-  const { call, request } = incoming;
+): Promise<Opened> {
   const { target } = running;
-  const response = await send(prepareKind(incoming, running, dialect, gateway), running);
+  const response = await send(await prepareKind(incoming, running, dialect, gateway), running);
   if (!response.ok) throw await refusalOf(response, running, dialect);
   await adoptReported(response, running, gateway);
-  const bytes = await readAnswer(response, running);
+  const asked: Asked = { incoming, running, dialect, response };
+  const form = answerForm(incoming, target, dialect);
+  if (form === "bytes") return openBytes(asked, gateway);
+  // A host may not stream for some of its models.
+  if (form === "events" && isStream(response, target, true)) return openEvents(asked, gateway);
+  return openJson(asked);
+}
+
+/** A request that its host has answered. */
+interface Asked {
+  incoming: IncomingKind;
+  running: Attempt;
+  dialect: KindDialect;
+  response: UpstreamResponse;
+}
+
+async function openJson({ incoming, running, dialect, response }: Asked): Promise<Opened> {
+  const { call, request, kind } = incoming;
+  const { target } = running;
+  const bytes = await readAnswer(response, running, kind.answerBytes);
   running.firstByteAt = performance.now();
-  const answer = dialect.readAnswer(new TextDecoder().decode(bytes), request);
+  const answer = dialect.readBytes
+    ? dialect.readBytes(bytes, request)
+    : dialect.readAnswer(new TextDecoder().decode(bytes), request);
   if (!answer) throw invalidAnswer(target);
   const whole = completed(answer, incoming, running);
   call.status = response.status;
-  const headers = { ...passedHeaders(dialect, response, target), ...JSON_ANSWER.headers };
-  const passes = target.lane === "native" && whole === answer;
-  return { ...JSON_ANSWER, headers, body: passes ? bytes : written(whole, incoming, running) };
+  const passed = passedHeaders(dialect, response, target);
+  const passes =
+    target.lane === "native" && whole === answer && !(request.stream && incoming.route.writeEvents);
+  const opened: Opened = passes ? { ...JSON_ANSWER, body: bytes } : written(whole, incoming, running);
+  return { ...opened, headers: { ...passed, ...opened.headers } };
 }
+
+/** The provider's bytes, with its content type. */
+async function openBytes({ incoming, running, dialect, response }: Asked, gateway: Gateway): Promise<Opened> {
+  const { body, headers, status } = response;
+  const { target } = running;
+  if (!body) throw invalidAnswer(target);
+  const usage = dialect.usageOfBytes?.(headers, incoming.request);
+  noteUsage(usage ? { usage } : {}, incoming, running);
+  const type = headers.get("content-type") ?? "application/octet-stream";
+  const source = new BytesSource(body.getReader(), type, running, gateway);
+  await source.begin();
+  const passed = { ...passedHeaders(dialect, response, target), "content-type": type };
+  return { kind: "stream", isBinary: true, status, headers: passed, source };
+}
+
+/** The provider's events, which the dialect reads as they pass. */
+async function openEvents({ running, dialect, response }: Asked, gateway: Gateway): Promise<Opened> {
+  const { body, status } = response;
+  const { target } = running;
+  if (!body || !dialect.watch) throw invalidAnswer(target);
+  const tap = new LongEvents(dialect.watch);
+  const source = new RelaySource(eventReader(body, target), tap, NO_CHOICES, running, gateway);
+  await source.begin();
+  const headers = { ...passedHeaders(dialect, response, target), ...STREAM_HEADERS };
+  return { kind: "stream", status, headers, source };
+}
+
+const NO_CHOICES = { spanOf: () => undefined };
 
 const JSON_ANSWER = {
   kind: "json",
@@ -139,15 +196,23 @@ function inputOf({ usage }: KindAnswer, request: KindRequest, kind: ModelKind): 
   return usage?.input ?? inputLikely(kind.sizeOf(request));
 }
 
-function written(answer: KindAnswer, { kind, route, request, call }: IncomingKind, running: Attempt): string {
+function written(answer: KindAnswer, { kind, route, request, call }: IncomingKind, running: Attempt): Opened {
   call.status = 200;
   const { target } = running;
   const created = Math.floor((Date.now() - (performance.now() - call.startedAt)) / 1000);
-  return route.writeAnswer(answer, request, {
+  const facts: AnswerFacts = {
     ...{ id: call.id, created, model: answer.model ?? target.model },
     // Not every answer shows it, and an estimate reads all of the request.
     get input() {
       return inputOf(answer, request, kind);
     },
-  });
+  };
+  if (request.stream && route.writeEvents) {
+    const text = route.writeEvents(answer, request, facts).map(writeFrame).join("");
+    const source = new WrittenSource(Buffer.from(text));
+    return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source };
+  }
+  const body = route.writeAnswer(answer, request, facts);
+  if (typeof body === "string") return { ...JSON_ANSWER, body };
+  return { ...JSON_ANSWER, headers: { "content-type": body.type }, body: body.body };
 }

@@ -4,6 +4,7 @@
  */
 import type { GatewayError } from "../../core/error.ts";
 import type { Target } from "../../core/provider.ts";
+import type { UploadPart } from "../../core/upload.ts";
 import type { ByteSource } from "../delivery/stream.ts";
 import type { Gateway } from "../types.ts";
 import type { Method, UpstreamResponse } from "./transport.ts";
@@ -18,10 +19,21 @@ export interface Prepared {
   readonly headers: Readonly<Record<string, string>>;
   /** The body in pieces, in order. */
   readonly body: readonly Uint8Array[];
+  /** What follows `body`: an upload of the client. */
+  readonly upload?: PreparedUpload;
   /** The kind of answer that the request asks for. The provider may answer with the other one. */
   readonly expects: "stream" | "json";
   /** Native lane: top-level members that differ from the client's body. All others are sent byte for byte. */
   readonly changed?: readonly string[];
+}
+
+/** A client's upload as weir sends it. */
+export interface PreparedUpload {
+  /** Bytes. */
+  readonly length: number;
+  bytes(): AsyncGenerator<Uint8Array, void, undefined>;
+  /** Without their contents. */
+  readonly parts: readonly UploadPart[];
 }
 
 /** An answer whose status and first bytes are known. */
@@ -51,6 +63,8 @@ export interface OpenedStream {
   /** The provider's status. */
   status: number;
   headers: Record<string, string>;
+  /** The bytes are no events: audio, plain text. They pass as they come, and an answer that breaks off has no error event. */
+  isBinary?: true;
   /** The client's bytes. Its first event has not been awaited yet. */
   source: ByteSource;
 }

@@ -4,7 +4,7 @@ import { GatewayError } from "../../core/error.ts";
 import { incompleteStream } from "../../core/incomplete.ts";
 import type { BrokenStream, StreamObserver, StreamSummary } from "../../core/format.ts";
 import { parseFrames } from "../../stream/sse.ts";
-import type { Tap } from "../../stream/tap.ts";
+import type { StreamTap } from "../../stream/tap.ts";
 import { PacedReader } from "../delivery/backlog.ts";
 import { bytesWithoutSecrets, CredentialMask } from "../delivery/redact.ts";
 import type { ByteSource } from "../delivery/stream.ts";
@@ -23,7 +23,7 @@ const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 export class RelaySource implements ByteSource, Receiver {
   readonly #reader: PacedReader;
-  readonly #tap: Tap;
+  readonly #tap: StreamTap;
   readonly #attempt: Attempt;
   readonly #mask: CredentialMask;
   readonly #terminatorTimeout: TerminatorTimeout;
@@ -41,8 +41,8 @@ export class RelaySource implements ByteSource, Receiver {
   /** @param keeper stores the answer as it passes */
   constructor(
     reader: ByteReader,
-    tap: Tap,
-    incoming: Incoming,
+    tap: StreamTap,
+    incoming: Pick<Incoming, "spanOf">,
     attempt: Attempt,
     gateway: Gateway,
     keeper?: StreamKeeper,

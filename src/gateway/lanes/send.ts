@@ -116,7 +116,10 @@ export function sendTo(prepared: Prepared, attempt: Attempt, receiver: HeadRecei
   );
 }
 
-function requestOf({ target, method, url, headers, body }: Prepared, attempt: Attempt): UpstreamRequest {
+function requestOf(
+  { target, method, url, headers, body, upload }: Prepared,
+  attempt: Attempt,
+): UpstreamRequest {
   const { timeouts, tls } = target.deployment;
   const { call, stop } = attempt;
   return {
@@ -124,6 +127,7 @@ function requestOf({ target, method, url, headers, body }: Prepared, attempt: At
     url,
     headers,
     body,
+    ...(upload && { rest: upload }),
     stop,
     connectMs: timeouts?.connectMs,
     pool: poolOf(target, call),

@@ -37,6 +37,8 @@ export interface Attempted extends Admitted {
    * another model cannot stand in.
    */
   substitute?: (model: string) => Promise<Attempted | undefined>;
+  /** An attempt that may have reached the provider is not repeated. */
+  readonly repeatsUnsentOnly?: boolean;
   /** One attempt. The receiver gets the answer, which has begun, or the failure of the attempt. */
   open(attempt: Attempt, receiver: OpenedReceiver): void;
 }
@@ -137,7 +139,9 @@ async function attemptByPlan(attempted: Attempted, gateway: Gateway, failure?: F
     affinity: () => attempted.affinity(),
     ...(isRanked(plan) && { standing: health.standings.of(call, gateway.priceOf) }),
     outlook: (target, now) => health.outlook(target, now, call),
-    retries: retriesOf(call.model, gateway),
+    retries: attempted.repeatsUnsentOnly
+      ? { ...retriesOf(call.model, gateway), maybeSent: false }
+      : retriesOf(call.model, gateway),
     clientRetries: call.headers.has(SDK_RETRIES),
   });
   let step = retryPlan.first(performance.now());

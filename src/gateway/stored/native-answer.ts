@@ -9,7 +9,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { editMembers, scanBody } from "../../stream/scan.ts";
 import { eventsIn, parseFrames, writeFrame } from "../../stream/sse.ts";
-import type { Tap } from "../../stream/tap.ts";
+import type { StreamTap } from "../../stream/tap.ts";
 import { changedMembers } from "../lanes/native-body.ts";
 import type { StoredCall } from "./types.ts";
 
@@ -59,7 +59,7 @@ export interface StreamKeeper {
    * Takes complete events on their way to the client.
    * @returns the bytes to pass on; a promise for those with the last event, which must wait until the answer is stored
    */
-  pass(bytes: Uint8Array, tap: Tap): Uint8Array | Promise<Uint8Array>;
+  pass(bytes: Uint8Array, tap: StreamTap): Uint8Array | Promise<Uint8Array>;
 }
 
 /** `undefined` if the answer is not stored. */
@@ -93,7 +93,7 @@ class OriginKeeper implements StreamKeeper {
     this.#follower = stored.codec.follow();
   }
 
-  pass(bytes: Uint8Array, { seen }: Tap): Uint8Array | Promise<Uint8Array> {
+  pass(bytes: Uint8Array, { seen }: StreamTap): Uint8Array | Promise<Uint8Array> {
     const { answerId, isStored, terminated } = seen;
     if (answerId === undefined || !isStored) return bytes;
     if (this.#stored.remembersItems) this.#noteItems(bytes);
@@ -144,7 +144,7 @@ class WholeKeeper implements StreamKeeper {
     this.#follower = stored.codec.follow(stored.conversation);
   }
 
-  pass(bytes: Uint8Array, tap: Tap): Uint8Array | Promise<Uint8Array> {
+  pass(bytes: Uint8Array, tap: StreamTap): Uint8Array | Promise<Uint8Array> {
     this.#isCut ||= tap.midEvent;
     return this.#isCut || !isMarked(bytes, this.#follower) ? bytes : this.#rewrite(bytes);
   }

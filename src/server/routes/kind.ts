@@ -9,7 +9,10 @@ import { perform } from "../../gateway/kinds/perform.ts";
 import { tell } from "../../gateway/lanes/receive.ts";
 import { enter } from "../../gateway/life.ts";
 import type { Edited } from "../../gateway/seams.ts";
+import { bodyOfForm } from "../../gateway/kinds/form-body.ts";
 import { readBody } from "../read-body.ts";
+import { RequestBody } from "../request-body.ts";
+import { isForm, takeForm } from "../take-form.ts";
 import { callRoute, type RouteContext, type Serve } from "./generate.ts";
 import { arrivalOf, entryOf } from "./incoming.ts";
 import { withSession } from "./with-session.ts";
@@ -33,7 +36,10 @@ export function kindRoute(format: ClientFormat, kind: ModelKind, route: KindRout
   const { gateway, limits, life } = context;
   const { client } = format;
   const opening = async (call: Call, request: Request, deadline: Deadline) => {
-    const body = await readBody(request, limits, gateway.clock, client.request);
+    const upload = route.form && isForm(request) ? await takeForm(call, request, context) : undefined;
+    const body = upload
+      ? new RequestBody(Buffer.from(JSON.stringify(bodyOfForm(upload, route.form!))), limits.depth)
+      : await readBody(request, limits, gateway.clock, client.request);
     body.validate({ checkRequest: (parsed) => route.checkRequest(parsed) });
     call.model = modelAsked(
       (body.scalar("model") ?? route.defaultModel) as string,
@@ -47,7 +53,10 @@ export function kindRoute(format: ClientFormat, kind: ModelKind, route: KindRout
     const open = async ({ body: json, bytes, spanOf }: Edited = incoming) => {
       const preparing = prepareCall(call, gateway.registry);
       if (preparing) await preparing;
-      return perform({ call, kind, route, request: route.decodeRequest(json), bytes, spanOf }, gateway);
+      const asked = route.decodeRequest(json, upload);
+      call.stream = asked.stream ?? false;
+      const form = upload && { upload, body: json };
+      return perform({ call, kind, route, request: asked, bytes, spanOf, ...(form && { form }) }, gateway);
     };
     const entering = () => entryOf(incoming, kind.id, arrivalOf(request, call, client, context), gateway);
     return enter(life, deadline, entering, open);

@@ -4,8 +4,7 @@ import type { ChatEvent } from "../../../core/events.ts";
 import { NO_USAGE } from "../../../core/events.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import { constantHeaders } from "../../../gateway/delivery/response-headers.ts";
-import type { ByteSource } from "../../../gateway/delivery/stream.ts";
-import type { Receiver } from "../../../gateway/lanes/transport.ts";
+import { WrittenSource } from "../../../gateway/delivery/written-source.ts";
 import type { Opened } from "../../../gateway/lanes/lane.ts";
 import type { Entry } from "../../../gateway/seams.ts";
 import { writeFrame } from "../../../stream/sse.ts";
@@ -40,26 +39,6 @@ export function writtenAnswer({ call, format }: Entry, events: readonly ChatEven
     headers: { ...constantHeaders("stream") },
     source: new WrittenSource(Buffer.from(text)),
   };
-}
-
-/** A stream that is written. */
-export class WrittenSource implements ByteSource {
-  #bytes: Uint8Array | undefined;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
-
-  async begin(): Promise<void> {}
-
-  take(receiver: Receiver): void {
-    const bytes = this.#bytes;
-    this.#bytes = undefined;
-    if (bytes) receiver.piece(bytes);
-    else receiver.end();
-  }
-
-  stop(): void {}
 }
 
 /** For codecs while no provider is chosen. */

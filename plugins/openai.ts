@@ -25,6 +25,7 @@ export default definePlugin({
         "text-embedding-ada-*",
         "babbage-*",
         "davinci-*",
+        "dall-e-*",
         "omni-moderation-*",
         "text-moderation-*",
       ],
@@ -47,11 +48,17 @@ export default definePlugin({
         moderation: { moderations: "/moderations" },
         decision: { decisions: "/decisions" },
         realtime: { "openai-realtime": { path: "/realtime", models: TALKING } },
+        image: {
+          "openai-images": "/images/generations",
+          "openai-image-edits": "/images/edits",
+          "openai-image-variations": { path: "/images/variations", models: ["dall-e-2"] },
+        },
       },
       modelDoes: [
         { models: COMPLETING, does: ["completion"] },
         { models: TALKING, does: ["realtime"] },
         { models: ["omni-moderation-*", "text-moderation-*"], does: ["moderation"] },
+        { models: ["gpt-image-*", "chatgpt-image-*", "dall-e-*"], does: ["image"] },
         { models: ["text-embedding-*"], does: ["embedding"] },
       ],
       traits: {

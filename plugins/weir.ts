@@ -31,6 +31,11 @@ export default definePlugin({
         },
         decision: { decisions: "/decisions" },
         realtime: { "openai-realtime": "/realtime" },
+        image: {
+          "openai-images": "/images/generations",
+          "openai-image-edits": "/images/edits",
+          "openai-image-variations": "/images/variations",
+        },
         moderation: { moderations: "/moderations", "mistral-chat-moderations": "/chat/moderations" },
       },
       // The other weir knows what its providers accept, and reports what it has to change.

@@ -97,6 +97,7 @@ export type {
 export type { DecisionAnswer, DecisionRequest, DecisionResult, Question } from "./core/decision.ts";
 export type { Does, KindProgram, ModelDoes, Task } from "./core/does.ts";
 export type { KindAnswer, KindEndpoint, KindEndpoints, KindRequest, KindUsage } from "./core/kind.ts";
+export type { ImageAnswer, ImageInput, ImageRequest, MadeImage } from "./core/image.ts";
 export type {
   ModerationAnswer,
   ModerationInput,

@@ -8,6 +8,7 @@ import { planAnswer } from "./answer.ts";
 import { countInput } from "./count.ts";
 import { decision } from "./decision.ts";
 import { embed } from "./embed.ts";
+import { image } from "./image.ts";
 import { moderation } from "./moderation.ts";
 import { realtime } from "./realtime.ts";
 import { rerank } from "./rerank.ts";
@@ -43,7 +44,7 @@ export const mock = definePlugin({
       models: ["mock", "mock/*"],
       generate,
       embed,
-      does: { completion: true, rerank, moderation, decision, realtime },
+      does: { completion: true, rerank, moderation, decision, image, realtime },
       modelDoes: mockDoes,
       catalog: mockModels.map((model) => model.example ?? model.name),
     },

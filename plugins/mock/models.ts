@@ -134,6 +134,12 @@ export const mockModels: readonly MockModel[] = [
     behave: () => ({}),
   },
   {
+    name: "image",
+    description: "Makes small images (`POST /v1/images/generations`, `/v1/images/edits`) of one colour.",
+    does: "image",
+    behave: () => ({}),
+  },
+  {
     name: "error-<status>",
     example: "error-429",
     description: `Fails like a provider that answers with this status: ${FAULT_STATUSES.join(", ")}.`,

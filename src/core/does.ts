@@ -1,6 +1,7 @@
 /** What providers do besides generating text and embedding it. */
 import type { CallView } from "./call-view.ts";
 import type { DecisionAnswer, DecisionRequest } from "./decision.ts";
+import type { ImageAnswer, ImageRequest } from "./image.ts";
 import type { KindAnswer, KindEndpoints, KindRequest } from "./kind.ts";
 import type { ModerationAnswer, ModerationRequest } from "./moderation.ts";
 import type { RealtimeProgram } from "./realtime.ts";
@@ -26,6 +27,8 @@ export interface Does {
   moderation?: KindEndpoints | KindProgram<ModerationRequest, ModerationAnswer>;
   /** Holds sessions over a WebSocket. */
   realtime?: KindEndpoints | RealtimeProgram;
+  /** Makes images, and edits them. */
+  image?: KindEndpoints | KindProgram<ImageRequest, ImageAnswer>;
 }
 
 /** Ids of kinds. */

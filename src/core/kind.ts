@@ -23,7 +23,20 @@ export interface KindAnswer {
 
 /** What an answer was charged for. Absent members were not counted. */
 export interface KindUsage extends Partial<
-  Pick<Usage, "input" | "cacheRead" | "cacheWrite" | "output" | "reasoning" | "reported">
+  Pick<
+    Usage,
+    | "input"
+    | "cacheRead"
+    | "cacheWrite"
+    | "output"
+    | "reasoning"
+    | "reported"
+    | "audioIn"
+    | "imageIn"
+    | "audioOut"
+    | "imageOut"
+    | "beside"
+  >
 > {
   units?: Units;
 }

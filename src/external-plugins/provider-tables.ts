@@ -156,6 +156,7 @@ const DOES: Table<Does> = {
   moderation: kindServed,
   decision: kindServed,
   realtime: kindServed,
+  image: kindServed,
 };
 
 const MODEL_DOES: Table<ModelDoes> = { models: required(patterns), does: required(texts) };

@@ -24,7 +24,11 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
     what: "weir serves no such operation of batches, or `batches.on` turns them off. Send the requests one by one, or set the client's batch mode off",
   },
   {
-    path: /\/(images|audio|realtime|videos)(\/.*)?$/,
+    path: /\/images(\/.*)?$/,
+    what: "weir makes images at POST /v1/images/generations, /v1/images/edits and /v1/images/variations",
+  },
+  {
+    path: /\/(audio|realtime|videos)(\/.*)?$/,
     what: `${SERVED}. ${APART}`,
   },
   {

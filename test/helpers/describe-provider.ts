@@ -28,6 +28,7 @@ const KINDS = new Map(kinds.map((kind) => [kind.id as string, kind]));
 const ASKED: Readonly<Record<string, JsonObject>> = {
   rerank: { query: "hi", documents: ["hi", "ho"] },
   moderation: { input: "hi" },
+  image: { prompt: "a red cat" },
   decision: { input: "hi", questions: [{ type: "predicate", instructions: "It is a greeting." }] },
 };
 

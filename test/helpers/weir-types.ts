@@ -27,6 +27,7 @@ const PARTS = [
   "moderation",
   "decision",
   "realtime",
+  "image",
   "does",
   "traits",
   "failure-policy",

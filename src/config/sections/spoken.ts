@@ -117,6 +117,7 @@ export const doesOption = Type.Optional(
       moderation: kindEndpoints,
       decision: kindEndpoints,
       realtime: kindEndpoints,
+      image: kindEndpoints,
     },
     {
       ...CLOSED,

@@ -179,10 +179,12 @@ function noteUsage({ usage }: KindAnswer, incoming: IncomingKind, running: Attem
   const charges = dialectOf(incoming, running.target)?.charges;
   const counted = { tokens: input !== undefined, units: units !== undefined };
   const size = charges && counted[charges] ? undefined : sizeFor(incoming, running.target);
-  const isCounted = !size || counted[size.units ? "units" : "tokens"];
+  const isCounted =
+    !size || (size.isOpaque ? counts.output !== undefined : counted[size.units ? "units" : "tokens"]);
   const estimate = isCounted ? 0 : inputLikely(size!);
   const used = units ?? (isCounted ? undefined : size!.units);
-  if (!isCounted) running.estimated = { input: estimate, output: 0 };
+  const output = size?.isOpaque ? (size.maxTokens ?? 0) * size.choices : 0;
+  if (!isCounted) running.estimated = { input: estimate, output };
   running.usage = {
     ...{ ...NO_USAGE, ...counts },
     input: input ?? estimate,

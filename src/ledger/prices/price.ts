@@ -41,7 +41,7 @@ export interface UnitSum {
 export function addUnits(usage: Usage, rule: PriceRule, sum: UnitSum): PriceDoubt | undefined {
   const { units = {} } = usage;
   for (const unit in units) {
-    const price = rule.units?.[unit];
+    const price = unitPrice(rule, unit);
     if (price !== undefined) sum.addUnits(units[unit]!, price, unit);
   }
   return hasUnpriced(usage, rule) ? "unit" : undefined;
@@ -49,14 +49,45 @@ export function addUnits(usage: Usage, rule: PriceRule, sum: UnitSum): PriceDoub
 
 function hasUnpriced({ input, cacheRead, cacheWrite, output, units = {} }: Usage, rule: PriceRule): boolean {
   const isUnits = rule.units !== undefined && rule.input === undefined;
-  if (isUnits && input + cacheRead + cacheWrite + output > 0) return true;
+  const names = Object.keys(units);
+  if (isUnits && input + cacheRead + cacheWrite + output > 0)
+    return (
+      names.length === 0 || !names.every((unit) => isInstead(unit) && unitPrice(rule, unit) !== undefined)
+    );
+  // Nothing was counted that the rule has a price for.
+  if (
+    !isUnits &&
+    output === 0 &&
+    names.some((unit) => isInstead(unit) && unitPrice(rule, unit) === undefined)
+  )
+    return !isFree(rule);
   return !pricesUnits(rule, units);
 }
 
 /** Whether the rule has a price of each unit, or says that everything costs nothing. */
 export function pricesUnits(rule: PriceRule, units: Units): boolean {
-  for (const unit in units) if (units[unit]! > 0 && rule.units?.[unit] === undefined) return isFree(rule);
+  for (const unit in units)
+    if (
+      units[unit]! > 0 &&
+      unitPrice(rule, unit) === undefined &&
+      !(isInstead(unit) && rule.input !== undefined)
+    )
+      return isFree(rule);
   return true;
+}
+
+/** Pico-dollars a unit. `image-1024x1024-hd` without a price has that of `image-1024x1024`, else that of `image`. */
+function unitPrice({ units }: PriceRule, unit: string): number | undefined {
+  for (let name = unit; name !== ""; name = name.slice(0, Math.max(0, name.lastIndexOf("-")))) {
+    const price = units?.[name];
+    if (price !== undefined) return price;
+  }
+  return undefined;
+}
+
+/** Images are charged by tokens or by their number, and what is counted of both says which: the price of the model decides. */
+function isInstead(unit: string): boolean {
+  return unit === "image" || unit.startsWith("image-");
 }
 
 /** Divides what was used among the buckets of a rule. @returns what the rule does not contain */
@@ -112,7 +143,7 @@ export function costAtMost(
   const sum = new PicoSum(speedFactor(rule, speed).factor);
   sum.add(input, Math.max(usual.dearestIn, Math.round(asked.dearestIn * factor)));
   sum.add(output, Math.max(usual.dearestOut, Math.round(asked.dearestOut * factor)));
-  for (const unit in units) sum.addUnits(units[unit]!, rule.units?.[unit] ?? 0);
+  for (const unit in units) sum.addUnits(units[unit]!, unitPrice(rule, unit) ?? 0);
   return sum.nano + feesOf(rule, searches).cost;
 }
 

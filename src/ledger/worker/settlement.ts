@@ -3,10 +3,10 @@ import type { Attempt } from "../../core/call.ts";
 import { estimateTokens } from "../../core/estimate.ts";
 import { NO_USAGE, type Usage, usageState } from "../../core/events.ts";
 import { inputLikely, LIKELY_SHARE } from "../../core/tokens/likely.ts";
-import type { Charge } from "../charge.ts";
+import type { Charge, PriceRule } from "../charge.ts";
 import type { Nano } from "../money.ts";
 import { chargeOf, type Reach } from "../prices/charge-of.ts";
-import { priceUsage } from "../prices/price.ts";
+import { pricesUnits, priceUsage } from "../prices/price.ts";
 import { regionOf } from "../prices/region.ts";
 import type { Booking } from "./booking.ts";
 import { unseenOutput } from "./gap.ts";
@@ -32,9 +32,12 @@ export function settlementOf(attempt: Attempt, booking: Booking, settings: Ledge
   const region = rule?.regions && regionOf(attempt.target.deployment);
   if (reach !== "sent" || usageState(usage) === "final")
     return { charge: chargeOf({ reach, usage, region }, rule, ruleOf), used: usage };
-  // Nothing of an answer came: whether the provider charges is not known.
-  if (attempt.firstByteAt === undefined && usageState(usage) === "absent") {
-    const { used, assumed } = assumptionOf(attempt, booking, settings);
+  if (rule && booking.size?.isOpaque && isWholeInUnits(usage, rule))
+    return { charge: chargeOf({ reach, usage: { ...usage, known: "final" }, region }, rule), used: usage };
+  // Nothing of an answer came, or nothing that shows what it costs: whether the provider charges is not known.
+  const hasBegun = attempt.firstByteAt !== undefined;
+  if (usageState(usage) === "absent" && (!hasBegun || booking.size?.isOpaque)) {
+    const { used, assumed } = assumptionOf(attempt, booking, hasBegun ? ASSUME_ALL : settings);
     booking.estimate = used;
     return { charge: chargeOf({ reach, usage, assumed }, rule), used };
   }
@@ -42,6 +45,16 @@ export function settlementOf(attempt: Attempt, booking: Booking, settings: Ledge
   const used = region === undefined ? estimate : { ...estimate, region: estimate.region ?? region };
   booking.estimate = used;
   return { charge: chargeOf({ reach, usage, estimate: used }, rule, ruleOf), used };
+}
+
+/** What an answer costs that has begun, and of which nothing shows how far it came. */
+const ASSUME_ALL = { assume: "full" } as const;
+
+/** The model is charged by units alone, and all are known. */
+function isWholeInUnits({ units }: Usage, rule: PriceRule): boolean {
+  return (
+    units !== undefined && rule.units !== undefined && rule.input === undefined && pricesUnits(rule, units)
+  );
 }
 
 /** What a running attempt has cost so far, as far as weir knows. @returns undefined without a price */
@@ -55,7 +68,7 @@ export function costSoFar(attempt: Attempt, booking: Booking): Nano | undefined 
 function assumptionOf(
   attempt: Attempt,
   booking: Booking,
-  { assume }: LedgerSettings,
+  { assume }: Pick<LedgerSettings, "assume">,
 ): { used: Usage; assumed: Nano } {
   const { rule, hasHard } = booking.applied;
   const input = likelyInput(attempt, booking);

@@ -11,6 +11,7 @@ import {
   retrieveConversationItem,
   updateConversation,
 } from "../gateway/stored/conversations.ts";
+import { orRelayed, type RelayedConversation } from "../gateway/stored/relay-conversation.ts";
 import { ADMISSION, CONVERSATIONS } from "./errors.ts";
 import { type ClientFormat, type NamedSchema, type Operation, pascalCase } from "./operation.ts";
 import { AFTER_ITEM, CONVERSATION_ID, CONVERSATION_ITEM, ITEM_LIMIT, ITEM_ORDER } from "./parameters.ts";
@@ -21,7 +22,7 @@ import { aliasesOf } from "./served-routes.ts";
 
 /** One operation, and what differs from the others. */
 interface Row {
-  method: Operation["method"];
+  method: RelayedConversation["method"];
   /** Its path behind that of the conversations. */
   below: string;
   id: string;
@@ -126,7 +127,9 @@ export function conversationOperations(format: ClientFormat, context: RouteConte
   const { routes, beside } = format.client;
   const codec = beside.stored?.conversations;
   if (!codec) return [];
-  return ROWS.map(({ below, operation, parameters = [], ...row }) => {
+  return ROWS.map(({ below, operation: own, parameters = [], ...row }) => {
+    const operation =
+      below === "" ? own : orRelayed(own, { method: row.method, below: below.slice("/{id}".length) });
     const path = codec.path + below;
     const ids = below === "" ? [] : [CONVERSATION_ID];
     return {

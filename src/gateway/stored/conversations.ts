@@ -1,6 +1,6 @@
 /**
  * The operations on conversations. weir answers for those that it keeps: a conversation of another key is as unknown as
- * one that does not exist. Those of a vendor are not weir's to read: clients ask the vendor for them.
+ * one that does not exist.
  */
 import { keptNotes, setFoundNotes } from "../../core/answer-notes.ts";
 import type { Amendment, AnswerStore } from "../../core/answer-store.ts";
@@ -11,7 +11,7 @@ import type { ClientCodec } from "../../core/format.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { isHeld, type StoredAnswer, type StoredItem } from "../../core/stored-answer.ts";
 import type { StoredCodec } from "../../core/stored-codec.ts";
-import type { OpenedJson } from "../lanes/lane.ts";
+import type { Opened, OpenedJson } from "../lanes/lane.ts";
 import type { Gateway } from "../types.ts";
 import { ownerOf } from "./owner.ts";
 import { readPage } from "./page.ts";
@@ -27,10 +27,12 @@ export interface ConversationRequest {
   query: URLSearchParams;
   /** Empty for a request without a body. */
   body: JsonObject;
+  /** The body as it is sent on. */
+  bytes: Uint8Array;
 }
 
 /** @throws GatewayError `not-found` for a conversation that the client's key does not have */
-export type ConversationOperation = (request: ConversationRequest, gateway: Gateway) => Promise<OpenedJson>;
+export type ConversationOperation = (request: ConversationRequest, gateway: Gateway) => Promise<Opened>;
 
 /** The status of the stored answer as which the store keeps a conversation: its items are input items. */
 const STATUS = "conversation";

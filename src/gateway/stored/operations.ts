@@ -13,7 +13,7 @@ import { soleKeeper } from "./keepers.ts";
 import { ownerOf } from "./owner.ts";
 import { readPage } from "./page.ts";
 import { reading } from "./reading.ts";
-import { relay } from "./relay.ts";
+import { relay, VENDOR_ID } from "./relay.ts";
 import type { AnswerRequest } from "./types.ts";
 
 /** @throws GatewayError `not-found` for an answer that the client's key does not have */
@@ -74,15 +74,12 @@ interface Elsewhere {
   row?: StoredAnswer;
 }
 
-/** Ids of any provider: they become part of a URL. */
-const ID = /^[A-Za-z0-9_-]{1,200}$/;
-
 async function find(
   { id, call, format }: AnswerRequest,
   gateway: Gateway,
 ): Promise<StoredAnswer | Elsewhere> {
   const codec = format.client.beside.stored!;
-  if (!ID.test(id) || codec.conversations?.isOwnId(id)) throw codec.unknownAnswer(id.slice(0, 200));
+  if (!VENDOR_ID.test(id) || codec.conversations?.isOwnId(id)) throw codec.unknownAnswer(id.slice(0, 200));
   const row = await reading(gateway, (answers) => answers.get(id, ownerOf(call)));
   if (row) {
     call.model = row.model;

@@ -1,4 +1,4 @@
-/** Relays a request about an answer to the deployment that stores it. The answer passes unchanged. */
+/** Relays a request about an answer or a conversation to the deployment that stores it. The answer passes unchanged. */
 import { Attempt } from "../../core/call.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { heldItem, type StoredAnswer } from "../../core/stored-answer.ts";
@@ -20,8 +20,12 @@ import { type AnswerRequest, RUNNING } from "./types.ts";
 
 export interface RelayRequest extends AnswerRequest {
   method: "GET" | "DELETE" | "POST";
-  /** Last segment of the path, behind the id. */
+  /** The path behind the id. */
   below?: string;
+  /** What the id belongs to, as a segment of the path in place of the one of answers. */
+  beside?: string;
+  /** The body; absent: none. */
+  bytes?: Uint8Array;
   /** Name of the deployment that stores the answer. */
   deployment: string;
   /** Facts about the answer. */
@@ -30,9 +34,12 @@ export interface RelayRequest extends AnswerRequest {
 
 const NO_BYTES = new Uint8Array(0);
 
+/** Ids of any provider: they become part of a URL. */
+export const VENDOR_ID = /^[A-Za-z0-9_-]{1,200}$/;
+
 /** @throws GatewayError if the deployment is gone, cannot be reached, or is none that the key may use */
 export async function relay(request: RelayRequest, gateway: Gateway): Promise<Opened> {
-  const { call, format, method, deployment, id } = request;
+  const { call, format, method, deployment, id, bytes = NO_BYTES } = request;
   const target = keeperNamed(deployment, gateway.registry, format.id);
   if (!target)
     throw new GatewayError(
@@ -48,7 +55,7 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
   const headers = upstreamHeaders(target, headerFilters(codec.address).request(call.headers), call.stream);
   const expects = call.stream ? "stream" : "json";
   const response = await send(
-    { target, method, url: urlOf(target.url, request), headers, body: [NO_BYTES], expects },
+    { target, method, url: urlOf(target.url, request), headers, body: [bytes], expects },
     running,
   );
   const incoming: Incoming = { call, format, bytes: NO_BYTES, body: {}, spanOf: () => undefined };
@@ -96,8 +103,9 @@ async function noteRead(
 }
 
 /** The URL of an answer: the id becomes a segment of the path, the client's parameters stay parameters. */
-function urlOf(url: string, { id, below, query }: RelayRequest): string {
+function urlOf(url: string, { id, below, beside, query }: RelayRequest): string {
   const made = new URL(url);
+  if (beside !== undefined) made.pathname = made.pathname.replace(/[^/]+$/, beside);
   made.pathname += `/${encodeURIComponent(id)}${below === undefined ? "" : `/${below}`}`;
   for (const [name, value] of query) if (!made.searchParams.has(name)) made.searchParams.append(name, value);
   return made.href;

@@ -29,13 +29,16 @@ export function conversationRoute(
     const below = pathname.slice(pathname.indexOf(name) + name.length + 1);
     const [id = "", , item = ""] = below.split("/").map(decoded);
     const opening = async () => {
-      const body = await bodyOf(request, context);
+      const { body, bytes } = await bodyOf(request, context);
       const asked = { call, format, id, item, query };
       const incoming = withItems({ call, format }, body);
       const arrival = arrivalOf(request, call, format.client, context);
       const entering = () => new Entry(incoming, { operation: "stored", registry, arrival });
-      const run = (edited?: Edited) =>
-        operation({ ...asked, body: edited ? withItemsOf(body, edited.body) : body }, gateway);
+      const run = (edited?: Edited) => {
+        if (!edited) return operation({ ...asked, body, bytes }, gateway);
+        const changed = withItemsOf(body, edited.body);
+        return operation({ ...asked, body: changed, bytes: encode(changed) }, gateway);
+      };
       return enter(life, deadline, entering, run);
     };
     tell(opening(), receiver);
@@ -45,22 +48,28 @@ export function conversationRoute(
 
 const NO_BYTES = new Uint8Array(0);
 
+const encode = (value: JsonObject): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+
 /** What is around calls sees the items of a body as those of a request: guards read and replace their texts. */
 function withItems(asked: Pick<Incoming, "call" | "format">, given: JsonObject): Incoming {
   const { itemsIn, requestOf } = asked.format.client.beside.stored!.conversations!;
   const items = itemsIn(given);
   if (items.length === 0) return { ...asked, bytes: NO_BYTES, body: {}, spanOf: () => undefined };
   const body = requestOf(items);
-  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const bytes = encode(body);
   const { members } = scanBody(bytes, Infinity);
   return { ...asked, bytes, body, spanOf: (name) => members.get(name) };
 }
 
 /** A conversation may be made without a body. @throws GatewayError `invalid-request` */
-async function bodyOf(request: Request, { limits, gateway }: RouteContext): Promise<JsonObject> {
+async function bodyOf(
+  request: Request,
+  { limits, gateway }: RouteContext,
+): Promise<{ body: JsonObject; bytes: Uint8Array }> {
   const isEmpty = request.body === null || request.headers.get("content-length") === "0";
-  if (request.method !== "POST" || isEmpty) return {};
-  return (await readBody(request, limits, gateway.clock)).json;
+  if (request.method !== "POST" || isEmpty) return { body: {}, bytes: NO_BYTES };
+  const { json, bytes } = await readBody(request, limits, gateway.clock);
+  return { body: json, bytes };
 }
 
 function decoded(segment: string): string {

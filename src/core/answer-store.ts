@@ -57,15 +57,17 @@ export interface AnswerStore {
   inputItems(id: string, owner: string, page: PageRequest): Promise<ItemPage | undefined>;
   /**
    * Changes the content under one id in one transaction: two changes at once follow each other, and neither loses the other.
-   * @param withinMs the promise rejects after this time, with an unknown outcome
-   * @returns `unknown` if there is no such content, or no item to remove; `too-large` above the limits of size
+   * A change is made once, also where the store ends in between.
+   * @param withinMs default: 5 s
+   * @returns `unknown` if there is no such content, or no item to remove; `too-large` above the limits of size; `taken` if
+   * an item has an id that is there already, and nothing changes; `late` if `withinMs` passed first: then no items are added
    */
   amend(
     id: string,
     owner: string,
     amendment: Amendment,
     withinMs?: number,
-  ): Promise<"stored" | "too-large" | "unknown">;
+  ): Promise<"stored" | "too-large" | "late" | "taken" | "unknown">;
   /** @returns whether there was such an answer */
   delete(id: string, owner: string): Promise<boolean>;
 }

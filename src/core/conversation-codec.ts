@@ -36,6 +36,8 @@ export interface ConversationCodec {
   portable(body: JsonObject): JsonObject;
   /** The conversation as clients get it. @param created milliseconds since 1970 */
   object(id: string, created: number, metadata: JsonObject): JsonObject;
+  /** Items with new ids, in place of those that an item of the conversation has already. @param callId as in `idOf` */
+  renamed(items: readonly StoredItem[], callId: string): readonly StoredItem[];
   /** An item as clients get it. */
   item(item: StoredItem): JsonObject;
   /** The answer to a deletion. */

@@ -63,8 +63,8 @@ export interface StoredCodec {
   withStored(answer: JsonObject, isStored: boolean, conversation?: string): JsonObject;
   /** The ids of the items in an answer, in an event of its stream, or in a page of items. */
   itemIds(value: JsonObject): readonly string[];
-  /** Follows a streamed answer that weir passes on as the provider wrote it. @param conversation as in `withStored` */
-  follow(conversation?: string): AnswerFollower;
+  /** Follows a streamed answer that weir passes on as the provider wrote it. */
+  follow(): AnswerFollower;
   /** The conversations that weir keeps; absent: the format has none. */
   conversations?: ConversationCodec;
   /** A page of input items as clients get it. */
@@ -85,6 +85,9 @@ export interface AnswerFollower {
   marks: readonly string[];
   /** Reads one event with a mark. @returns the whole answer if the event is the last one */
   read(frame: Frame): JsonObject | undefined;
-  /** The event, saying whether weir stores the answer; `undefined` if it says so already, or says nothing of it. */
-  withStored(frame: Frame, isStored: boolean): Frame | undefined;
+  /**
+   * The event, saying whether weir stores the answer; `undefined` if it says so already, or says nothing of it.
+   * @param conversation as in `StoredCodec.withStored`
+   */
+  withStored(frame: Frame, isStored: boolean, conversation?: string): Frame | undefined;
 }

@@ -16,6 +16,7 @@ const CONVERSATIONS: Table<ConversationCodec> = {
   resolved: required(callable),
   portable: required(callable),
   object: required(callable),
+  renamed: required(callable),
   item: required(callable),
   deleted: required(callable),
   unknown: required(callable),

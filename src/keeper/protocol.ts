@@ -43,10 +43,11 @@ export interface Asks {
   chain: Address;
   items: { ids: readonly string[]; owner: string };
   inputItems: Address & { page: PageRequest };
-  amend: Address & PackedAmendment;
+  /** `until`: as of `put`. `again`: another keeper may have made the change, and not said so. */
+  amend: Address & PackedAmendment & { until: number; again?: boolean };
   delete: Address;
-  /** Undoes a `put` whose outcome its sender no longer waits for. */
-  retract: Address;
+  /** Undoes a `put` whose outcome its sender no longer waits for, or with `items` an `amend` that added those. */
+  retract: Address & { items?: readonly string[] };
 }
 
 export interface Results {
@@ -55,7 +56,7 @@ export interface Results {
   chain: readonly PackedLink[] | "too-long" | undefined;
   items: readonly PackedItem[];
   inputItems: { items: readonly PackedItem[]; hasMore: boolean } | undefined;
-  amend: "stored" | "too-large" | "unknown";
+  amend: "stored" | "too-large" | "late" | "taken" | "unknown";
   delete: boolean;
   retract: boolean;
 }

@@ -179,6 +179,46 @@ describe("the time of a put", () => {
   });
 });
 
+describe("a change of unknown outcome", () => {
+  const ids = (file: AnswerFile) => file.get({ id: "c", owner: OWNER })!.input.map(({ id }) => id);
+  const items = (...names: string[]) => names.map((id) => ({ id, value: bytesOf({ id }) }));
+
+  test("is made once, however often it is asked", () => {
+    const file = openFile(fresh(), () => CREATED);
+    file.put([{ answer: packed("c", 100, { input: items("0") }), until: Infinity }]);
+    const where = { id: "c", owner: OWNER, until: Infinity };
+    const again = { ...where, again: true };
+    const add = { add: items("1", "2") };
+    expect([file.amend({ ...where, ...add }), file.amend({ ...again, ...add })]).toEqual([
+      "stored",
+      "stored",
+    ]);
+    expect(ids(file)).toEqual(["0", "1", "2"]);
+    // The first one was not made.
+    expect(file.amend({ ...again, add: items("3") })).toBe("stored");
+    const drop = { drop: "0", add: [] };
+    expect([file.amend({ ...where, ...drop }), file.amend({ ...again, ...drop })]).toEqual([
+      "stored",
+      "stored",
+    ]);
+    expect(file.amend({ ...where, ...drop })).toBe("unknown");
+    expect(ids(file)).toEqual(["1", "2", "3"]);
+    file.close();
+  });
+
+  test("is undone without a trace", () => {
+    const file = openFile(fresh(), () => CREATED);
+    file.put([{ answer: packed("c", 100, { input: items("0") }), until: Infinity }]);
+    const before = file.get({ id: "c", owner: OWNER });
+    file.amend({ id: "c", owner: OWNER, add: items("1", "2"), until: Infinity });
+    const undo = { id: "c", owner: OWNER, items: ["1", "2"] };
+    expect([file.undo({ ...undo, owner: "config:bob" }), ids(file).length]).toEqual([false, 3]);
+    expect([file.undo(undo), file.undo(undo)]).toEqual([true, false]);
+    expect(file.get({ id: "c", owner: OWNER })).toEqual(before);
+    file.close();
+  });
+});
+
 describe("deletion", () => {
   /** Sweeps until there is nothing left to delete. @returns number of steps */
   const sweepAll = (file: AnswerFile) => {

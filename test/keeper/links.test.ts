@@ -160,6 +160,39 @@ describe("over a socket", () => {
     close();
   });
 
+  test("a change whose keeper ended before it answered is asked of the next one", async () => {
+    const { path, seen, answer, drop, close } = await silentKeeper();
+    const worker = new AnswerClient(socketLink(path));
+    await worker.start();
+    const item = { id: "i", value: { a: 1 } };
+    const changed = worker.amend("c", "config:alice", { add: [item] });
+    expect(await until(() => seen.length === 1, PATIENT_MS)).toBe(true);
+    drop();
+    expect(await until(() => seen.length === 2, PATIENT_MS)).toBe(true);
+    expect(seen.map(({ ask }) => [ask.op, "again" in ask])).toEqual([
+      ["amend", false],
+      ["amend", true],
+    ]);
+    answer({ number: seen[1]!.number, value: "stored" });
+    expect(await changed).toBe("stored");
+    await worker.close();
+    close();
+  });
+
+  test("items of a change that was not answered in time are taken back", async () => {
+    const { path, seen, close } = await silentKeeper();
+    const worker = new AnswerClient(socketLink(path));
+    await worker.start();
+    const add = ["i", "j"].map((id) => ({ id, value: { a: 1 } }));
+    expect(await worker.amend("c", "config:alice", { add }, 20)).toBe("late");
+    expect(await worker.amend("c", "config:alice", { drop: "k" }, 20)).toBe("late");
+    expect(await until(() => seen.length === 3, PATIENT_MS)).toBe(true);
+    expect(seen.map(({ ask }) => ask.op)).toEqual(["amend", "retract", "amend"]);
+    expect(seen[1]!.ask).toMatchObject({ id: "c", owner: "config:alice", items: ["i", "j"] });
+    await worker.close();
+    close();
+  });
+
   test("bytes that are no message end the connection, and the keeper goes on", async () => {
     const path = fresh("sock");
     const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } }, NO_BOOKS);

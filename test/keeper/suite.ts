@@ -266,6 +266,19 @@ export function describeStore(open: () => Promise<OpenStore>, limits: StoreLimit
       expect(await add("3")).toBe("unknown");
     }));
 
+  test("an item is added once under its id", () =>
+    withStore(async (store) => {
+      await put(store, answerOf("c", { input: [itemOf("0")], output: [] }));
+      const add = (...ids: string[]) =>
+        store.amend("c", "config:alice", { add: ids.map((id) => itemOf(id)) });
+      expect(await add("1", "0")).toBe("taken");
+      expect(await add("1", "1")).toBe("taken");
+      expect(await add("1", "2")).toBe("stored");
+      const late = await store.amend("c", "config:alice", { add: [itemOf("3")] }, -1);
+      expect(late).toBe("late");
+      expect((await store.get("c", "config:alice"))!.input).toEqual(["0", "1", "2"].map((id) => itemOf(id)));
+    }));
+
   test("changes at the same time are all made, each as a whole", () =>
     withStore(async (store) => {
       await put(store, answerOf("c", { input: [], output: [] }));

@@ -13,6 +13,7 @@ import type { Plan } from "../routing/plan.ts";
 import { refusesUnknown, refusesUnseen } from "./foreign.ts";
 import { ownerOf } from "./owner.ts";
 import { namesConversation, readAsk } from "./read-ask.ts";
+import { extend } from "./extend-conversation.ts";
 import { findConversation } from "./find-conversation.ts";
 import { reading } from "./reading.ts";
 import { type Keeper, type VendorRecord, RUNNING, type StoredCall } from "./types.ts";
@@ -46,6 +47,8 @@ export class CallStorage implements StoredCall {
   readonly #previous: Previous | undefined;
   readonly #items: ReadonlyMap<string, JsonObject>;
   readonly #unseen: ReadonlySet<string>;
+  /** The conversation could not be extended. */
+  #isLeft = false;
 
   private constructor(
     incoming: Incoming,
@@ -100,7 +103,7 @@ export class CallStorage implements StoredCall {
   }
 
   get conversation(): string | undefined {
-    return this.#previous?.at === "weir" ? this.#previous.conversation : undefined;
+    return this.#previous?.at === "weir" && !this.#isLeft ? this.#previous.conversation : undefined;
   }
 
   get stores(): boolean {
@@ -190,10 +193,8 @@ export class CallStorage implements StoredCall {
   }
 
   async keep(answer: JsonObject, attempt: Attempt): Promise<boolean> {
-    const { codec } = this;
-    const { conversation } = this;
-    const whole = conversation === undefined ? answer : codec.withStored(answer, this.stores, conversation);
-    const parts = codec.split(whole);
+    const { codec, conversation } = this;
+    const parts = codec.split(answer);
     if (!parts || (await this.#isTaken(parts.id, attempt))) return false;
     const before: FoundItems = { before: [], items: this.#items };
     const { body } = this.#incoming;
@@ -201,8 +202,9 @@ export class CallStorage implements StoredCall {
     const input = codec.inputItems(own, parts.id);
     if (conversation !== undefined) await this.#extend(conversation, [...input, ...parts.output], attempt);
     if (!this.stores) return false;
+    const kept = conversation === undefined ? answer : codec.withStored(answer, true, this.conversation);
     const parent = this.#previous ? this.#ask.previous : undefined;
-    return this.#put({ ...parts, ...this.#facts(), parent, input }, attempt);
+    return this.#put({ ...(codec.split(kept) ?? parts), ...this.#facts(), parent, input }, attempt);
   }
 
   get remembersItems(): boolean {
@@ -261,12 +263,16 @@ export class CallStorage implements StoredCall {
   /** Appends the items of a request and its answer to the conversation. */
   async #extend(id: string, add: readonly StoredItem[], attempt: Attempt): Promise<void> {
     const { answers, answerOptions } = this.#context;
+    const { call } = this.#incoming;
     const { owner, expires } = this.#facts();
-    const result = await answers
-      ?.amend(id, owner, { add, expires, ...keptNotes(this.#incoming.call) }, answerOptions.commitMs)
-      .catch(() => "failed" as const);
+    const change = { add, expires, ...keptNotes(call) };
+    const { outcome: result } = await extend(answers!, { id, owner }, change, {
+      ...{ codec: this.codec.conversations!, callId: call.id, withinMs: answerOptions.commitMs },
+    }).catch(() => ({ outcome: "failed" as const }));
     if (result === "stored") return;
-    attempt.reportLoss("dropped", this.codec.members.conversation!, NOT_ADDED[result ?? "failed"]);
+    this.#isLeft = true;
+    attempt.conversation = undefined;
+    attempt.reportLoss("dropped", this.codec.members.conversation!, NOT_ADDED[result]);
   }
 
   #unknown(hint?: string): GatewayError {
@@ -297,6 +303,8 @@ const NOT_STORED = {
 const NOT_ADDED = {
   unknown: "the conversation was deleted before the answer was complete",
   "too-large": "the conversation is larger than weir keeps",
+  late: "the conversation could not be extended in time",
+  taken: "the conversation has items of the same ids",
   failed: "the conversation could not be extended",
 };
 

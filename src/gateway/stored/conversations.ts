@@ -13,6 +13,7 @@ import { isHeld, type StoredAnswer, type StoredItem } from "../../core/stored-an
 import type { StoredCodec } from "../../core/stored-codec.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
 import type { Gateway } from "../types.ts";
+import { extend } from "./extend-conversation.ts";
 import { ownerOf } from "./owner.ts";
 import { readPage } from "./page.ts";
 import { reading } from "./reading.ts";
@@ -117,8 +118,8 @@ export async function addConversationItems(
   await find(request, gateway);
   const add = await itemsOf(read.items, request, gateway);
   const expires = Date.now() + gateway.answerOptions.keepMs;
-  await amend(request, { add, expires, ...keptNotes(request.call) }, gateway);
-  return json(pageOf(add, false, request));
+  const added = await amend(request, { add, expires, ...keptNotes(request.call) }, gateway);
+  return json(pageOf(added, false, request));
 }
 
 export async function retrieveConversationItem(
@@ -161,17 +162,24 @@ async function find(request: ConversationRequest, gateway: Gateway): Promise<Sto
   return found;
 }
 
-/** @param unknown the error for a conversation that the change does not fit; default: that it does not exist */
+/**
+ * @param unknown the error for a conversation that the change does not fit; default: that it does not exist
+ * @returns the added items
+ */
 async function amend(
   request: ConversationRequest,
   amendment: Amendment,
   gateway: Gateway,
   unknown = () => codecsOf(request).conversations.unknown(request.id),
-): Promise<void> {
-  const owner = ownerOf(request.call);
-  const outcome = await writing(gateway, (answers) => answers.amend(request.id, owner, amendment));
+): Promise<readonly StoredItem[]> {
+  const { id, call } = request;
+  const by = { codec: codecsOf(request).conversations, callId: call.id };
+  const change = (answers: AnswerStore) => extend(answers, { id, owner: ownerOf(call) }, amendment, by);
+  const { outcome, added } = await writing(gateway, change);
   if (outcome === "unknown") throw unknown();
   if (outcome === "too-large") throw tooLarge();
+  if (outcome !== "stored") throw unavailable();
+  return added;
 }
 
 /**
@@ -196,7 +204,9 @@ async function itemsOf(
   const missing = references.find((id) => isHeld(found?.get(id) ?? {}));
   if (missing !== undefined) throw stored.unknownItem(missing);
   const whole = conversations.resolved(body, found ?? new Map());
-  return stored.inputItems(whole, request.call.id);
+  const identified = stored.inputItems(whole, request.call.id);
+  const isDistinct = new Set(identified.map(({ id }) => id)).size === identified.length;
+  return isDistinct ? identified : conversations.renamed(identified, request.call.id);
 }
 
 function pageOf(items: readonly StoredItem[], hasMore: boolean, request: ConversationRequest): JsonObject {

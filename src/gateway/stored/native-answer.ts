@@ -41,14 +41,11 @@ function itemsIn(json: Uint8Array | string, { codec }: StoredCall): readonly str
 
 type Keep = (answer: JsonObject) => boolean | Promise<boolean>;
 
-async function withStored(
-  { codec, conversation }: StoredCall,
-  bytes: Uint8Array,
-  keep: Keep,
-): Promise<Uint8Array> {
+async function withStored(stored: StoredCall, bytes: Uint8Array, keep: Keep): Promise<Uint8Array> {
   const answer = parseJson(new TextDecoder().decode(bytes));
   if (!isObject(answer)) return bytes;
-  const edits = changedMembers(answer, codec.withStored(answer, await keep(answer), conversation));
+  const isStored = await keep(answer);
+  const edits = changedMembers(answer, stored.codec.withStored(answer, isStored, stored.conversation));
   const { members } = scanBody(bytes, Infinity);
   return edits.size === 0 ? bytes : Buffer.concat(editMembers(bytes, edits, (name) => members.get(name)));
 }
@@ -141,7 +138,7 @@ class WholeKeeper implements StreamKeeper {
   constructor(stored: StoredCall, attempt: Attempt) {
     this.#stored = stored;
     this.#attempt = attempt;
-    this.#follower = stored.codec.follow(stored.conversation);
+    this.#follower = stored.codec.follow();
   }
 
   pass(bytes: Uint8Array, tap: StreamTap): Uint8Array | Promise<Uint8Array> {
@@ -155,7 +152,7 @@ class WholeKeeper implements StreamKeeper {
       const [frame] = isMarked(event, this.#follower) ? parseFrames(event) : [];
       const answer = frame && this.#follower.read(frame);
       const isStored = answer ? await this.#stored.keep(answer, this.#attempt) : this.#stored.stores;
-      const changed = frame && this.#follower.withStored(frame, isStored);
+      const changed = frame && this.#follower.withStored(frame, isStored, this.#stored.conversation);
       pieces.push(changed ? Buffer.from(writeFrame(changed)) : event);
     }
     return Buffer.concat(pieces);

@@ -2,7 +2,7 @@
 import type { Amendment, AnswerStore, ChainLink, ItemPage, PageRequest } from "../../core/answer-store.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { StoredAnswer, StoredItem } from "../../core/stored-answer.ts";
-import type { Address, Ask, Asks, FromKeeper, Op, PackedAnswer, PackedItem, Results } from "../protocol.ts";
+import type { Ask, Asks, FromKeeper, Op, PackedAnswer, PackedItem, Results } from "../protocol.ts";
 import type { Connect, Link } from "../link.ts";
 
 /** Maximum time for every request but `put`. Milliseconds. */
@@ -41,8 +41,8 @@ export class AnswerClient implements AnswerStore {
   #last = 0;
   /** By number, in the order in which they were asked. */
   readonly #pending = new Map<number, Pending>();
-  /** Answers that may be stored although their `put` was not resolved as stored. */
-  #unclear: Address[] = [];
+  /** What may be stored although its sender does not know it as stored. */
+  #unclear: Asks["retract"][] = [];
 
   constructor(connect: Connect, options: ClientOptions = {}) {
     this.#connect = connect;
@@ -67,11 +67,11 @@ export class AnswerClient implements AnswerStore {
   }
 
   put(answer: StoredAnswer, withinMs: number): Promise<Results["put"]> {
-    return this.#ask(
-      "put",
-      { answer: pack(answer), until: (this.#options.now?.() ?? Date.now()) + withinMs },
-      withinMs,
-    );
+    return this.#ask("put", { answer: pack(answer), until: this.#now() + withinMs }, withinMs);
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? Date.now();
   }
 
   async get(id: string, owner: string): Promise<StoredAnswer | undefined> {
@@ -103,10 +103,10 @@ export class AnswerClient implements AnswerStore {
     id: string,
     owner: string,
     { add = [], body, ...rest }: Amendment,
-    withinMs?: number,
+    withinMs = READ_MS,
   ): Promise<Results["amend"]> {
     const packed = { ...rest, add: add.map(packItem), ...(body && { body: packValue(body) }) };
-    return this.#ask("amend", { id, owner, ...packed }, withinMs);
+    return this.#ask("amend", { id, owner, ...packed, until: this.#now() + withinMs }, withinMs);
   }
 
   delete(id: string, owner: string): Promise<boolean> {
@@ -156,8 +156,10 @@ export class AnswerClient implements AnswerStore {
   #giveUp(number: number): void {
     const pending = this.#take(number);
     if (!pending) return;
-    if (pending.ask.op !== "put") return pending.reject(new Error("the keeper did not answer in time"));
-    if (pending.isSent) this.#retract(pending.ask.answer);
+    const { ask, isSent } = pending;
+    if (ask.op !== "put" && ask.op !== "amend")
+      return pending.reject(new Error("the keeper did not answer in time"));
+    if (isSent || (ask.op === "amend" && ask.again)) undoOf(ask).forEach((undo) => this.#retract(undo));
     pending.resolve("late");
     this.#report("the keeper did not store it in time");
   }
@@ -188,10 +190,15 @@ export class AnswerClient implements AnswerStore {
 
   #down(): void {
     this.#isUp = false;
-    for (const [number, { isSent, ask }] of this.#pending) {
+    for (const [number, pending] of this.#pending) {
+      const { isSent, ask } = pending;
       if (!isSent) continue;
-      if (ask.op === "put") this.#unclear.push({ id: ask.answer.id, owner: ask.answer.owner });
-      else if (ask.op === "retract") this.#unclear.push({ id: ask.id, owner: ask.owner });
+      if (ask.op === "amend") {
+        // The next keeper sees whether it was made.
+        Object.assign(pending, { ask: { ...ask, again: true }, isSent: false });
+        continue;
+      }
+      this.#unclear.push(...undoOf(ask));
       const why = "the keeper ended before it answered";
       this.#take(number)?.reject(new Error(why));
       if (ask.op === "put") this.#report(why);
@@ -199,11 +206,19 @@ export class AnswerClient implements AnswerStore {
     this.#unclear = this.#unclear.slice(-MAX_UNCLEAR);
   }
 
-  /** Undoes a `put` of unknown outcome, again if the keeper ends before it has done so. */
-  #retract({ id, owner }: Address): void {
-    if (this.#isUp) void this.#ask("retract", { id, owner }).catch(() => {});
-    else this.#unclear.push({ id, owner });
+  /** Undoes a change of unknown outcome, again if the keeper ends before it has done so. */
+  #retract(undo: Asks["retract"]): void {
+    if (this.#isUp) void this.#ask("retract", undo).catch(() => {});
+    else this.#unclear.push(undo);
   }
+}
+
+/** What undoes a request, if it has to be undone. */
+function undoOf(ask: Ask): Asks["retract"][] {
+  if (ask.op === "put") return [{ id: ask.answer.id, owner: ask.answer.owner }];
+  if (ask.op === "amend" && ask.add.length > 0)
+    return [{ id: ask.id, owner: ask.owner, items: ask.add.map(({ id }) => id) }];
+  return ask.op === "retract" ? [ask] : [];
 }
 
 const utf8 = new TextEncoder();

@@ -16,6 +16,7 @@ import {
   toAnswer,
   toItem,
   toSides,
+  verdictOn,
 } from "./rows.ts";
 import type { Address, Asks, PackedAnswer, PackedItem, PackedLink, Results } from "../protocol.ts";
 import type { Limits } from "../settings.ts";
@@ -141,9 +142,15 @@ export class AnswerFile {
   #amend({ id, owner, ...change }: Asks["amend"]): Results["amend"] {
     const row = this.#sql.get.get(id, owner, this.#now());
     if (!row) return "unknown";
+    if (this.#now() > change.until) return "late";
     const { drop } = change;
     const dropped = drop === undefined ? [] : this.#sql.inputOf.all(id, drop);
-    if (drop !== undefined && dropped.length === 0) return "unknown";
+    const refusal = verdictOn(
+      change,
+      dropped.length > 0,
+      (item) => this.#sql.position.get(id, item) !== null,
+    );
+    if (refusal) return refusal;
     const next = nextOf(this.#sql.last.all(id));
     const values = dropped.map(({ value }) => value);
     const maxBytes = Math.min(CHAIN_BYTES, this.#limits.fileBytes);
@@ -154,6 +161,13 @@ export class AnswerFile {
     this.#sql.amend.run(amended.bytes, amended.body, amended.expires, id);
     this.#mustCheckpoint ||= drop !== undefined || change.body !== undefined;
     return "stored";
+  }
+
+  /** Removes items that a change has added, or without `items` the answer. @returns whether there was something to remove */
+  undo({ id, owner, items }: Asks["retract"]): boolean {
+    if (!items) return this.delete({ id, owner });
+    const undone = (drop: string) => this.#amend({ id, owner, drop, add: [], until: Infinity }) === "stored";
+    return this.#db.transaction(() => items.filter(undone).length > 0).immediate();
   }
 
   delete({ id, owner }: Address): boolean {

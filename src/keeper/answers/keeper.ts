@@ -5,7 +5,7 @@
 import { AnswerFile } from "./file.ts";
 import { describeFailure, openFile } from "../store/database.ts";
 import { RESPONSES_MIGRATIONS } from "../store/migrations.ts";
-import type { Address, AnswerAsk, AnswerReply, Ask, Asks, Op, Results } from "../protocol.ts";
+import type { AnswerAsk, AnswerReply, Ask, Asks, Op, Results } from "../protocol.ts";
 import type { AnswerSettings } from "../settings.ts";
 
 /** Maximum number of answers in one transaction. */
@@ -107,9 +107,10 @@ export class AnswerKeeper {
     }
   }
 
-  #retract({ id, owner }: Address, file: AnswerFile): boolean {
+  #retract(undo: Asks["retract"], file: AnswerFile): boolean {
+    const { id, owner, items } = undo;
     const found = this.#puts.findIndex(({ put: { answer } }) => answer.id === id && answer.owner === owner);
-    if (found === -1) return file.delete({ id, owner });
+    if (found === -1 || items) return file.undo(undo);
     this.#puts.splice(found, 1)[0]!.reply("late");
     return true;
   }

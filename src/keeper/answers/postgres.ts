@@ -19,6 +19,7 @@ import {
   toAnswer,
   toItem,
   toSides,
+  verdictOn,
 } from "./rows.ts";
 
 const MIGRATIONS: readonly string[] = [
@@ -215,10 +216,17 @@ export class PostgresAnswers {
         [id, owner, this.#now()],
       );
       if (!row) return "unknown";
+      if (this.#now() > change.until) return "late";
       const { drop } = change;
       const named = `FROM item WHERE response = $1 AND side = ${INPUT} AND id = $2`;
       const dropped = drop === undefined ? [] : await tx.all<ItemRow>(`SELECT value ${named}`, [id, drop]);
-      if (drop !== undefined && dropped.length === 0) return "unknown";
+      const there = await tx.all<{ id: string }>(
+        `SELECT id FROM item WHERE id IN ${IDS} AND response = $2 AND side = ${INPUT}`,
+        [JSON.stringify(change.add.map((item) => item.id)), id],
+      );
+      const known = new Set(there.map((item) => item.id));
+      const refusal = verdictOn(change, dropped.length > 0, (item) => known.has(item));
+      if (refusal) return refusal;
       const last = await tx.all<{ side: number; seq: number }>(
         "SELECT side, max(seq) AS seq FROM item WHERE response = $1 GROUP BY side",
         [id],
@@ -235,6 +243,15 @@ export class PostgresAnswers {
       ]);
       return "stored";
     });
+  }
+
+  /** Removes items that a change has added, or without `items` the answer. @returns whether there was something to remove */
+  async undo({ id, owner, items }: Asks["retract"]): Promise<boolean> {
+    if (!items) return this.delete({ id, owner });
+    let undone = false;
+    for (const drop of items)
+      undone = (await this.amend({ id, owner, drop, add: [], until: Infinity })) === "stored" || undone;
+    return undone;
   }
 
   /** Also deletes an answer that has expired. @returns whether there was one that had not */

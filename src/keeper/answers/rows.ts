@@ -1,5 +1,5 @@
 /** A stored answer as rows of two tables. Both databases have the same columns. */
-import type { PackedAmendment, PackedAnswer, PackedItem } from "../protocol.ts";
+import type { Asks, PackedAmendment, PackedAnswer, PackedItem } from "../protocol.ts";
 import type { Limits } from "../settings.ts";
 
 /** The answers of a chain are in memory together, so a chain also has a maximum size. Bytes before compression. */
@@ -56,6 +56,22 @@ export function compressAnswer(
     body: body ? zip(body) : null,
     rows: [...rows(INPUT, input), ...rows(OUTPUT, output), ...rows(NOTES, notes)],
   };
+}
+
+/**
+ * What is to be said of a change without making it; `undefined` if it is to be made.
+ * @param canDrop there is an item to remove @param has whether the answer has an input item with an id
+ */
+export function verdictOn(
+  { add, drop, again }: Pick<Asks["amend"], "add" | "drop" | "again">,
+  canDrop: boolean,
+  has: (id: string) => boolean,
+): "stored" | "taken" | "unknown" | undefined {
+  const ids = add.map(({ id }) => id);
+  const isMade = ids[0] === undefined ? drop !== undefined && !canDrop : has(ids[0]);
+  if (again && isMade) return "stored";
+  if (drop !== undefined && !canDrop) return "unknown";
+  return new Set(ids).size < ids.length || ids.some(has) ? "taken" : undefined;
 }
 
 /** The changed columns of an answer, and the rows to add. */

@@ -1,6 +1,6 @@
 /** Answers requests about stored answers from PostgreSQL: as the keeper does from its file, with a database that may be away. */
 import { StoreLost } from "../store/store.ts";
-import type { Address, AnswerAsk, AnswerReply, Ask, Asks, Op, Results } from "../protocol.ts";
+import type { AnswerAsk, AnswerReply, Ask, Asks, Op, Results } from "../protocol.ts";
 import type { Limits } from "../settings.ts";
 import { PostgresAnswers } from "./postgres.ts";
 
@@ -9,6 +9,8 @@ const BATCH = 64;
 const SWEEP_MS = 60_000;
 /** Time after a failure before the next attempt to open the tables, or to undo what may be stored. */
 const AGAIN_MS = 1_000;
+/** Time after a change was lost before it is tried again. */
+const LOST_MS = 100;
 /** Maximum number of answers of unknown outcome that are undone later. */
 const MAX_UNCLEAR = 10_000;
 
@@ -19,14 +21,17 @@ interface WaitingPut {
 
 export class SharedAnswers {
   readonly #tables: PostgresAnswers;
+  readonly #now: () => number;
   #opening: Promise<void> | undefined;
   #puts: WaitingPut[] = [];
   /** Ends when no answer waits. */
   #commits: Promise<void> | undefined;
   /** The transaction that runs. */
   #commit: Promise<void> | undefined;
-  /** Answers that may be stored although their sender was told that they are not. */
-  #unclear: Address[] = [];
+  /** What may be stored although its sender was told that it is not. */
+  #unclear: Asks["retract"][] = [];
+  /** The changes of answers that run. */
+  readonly #changes = new Set<Promise<Results["amend"]>>();
   #undo: ReturnType<typeof setTimeout> | undefined;
   readonly #sweep: ReturnType<typeof setInterval>;
   #closed = false;
@@ -34,6 +39,7 @@ export class SharedAnswers {
   /** @param now milliseconds since 1970 */
   constructor(url: string, limits: Limits, now: () => number = Date.now) {
     this.#tables = new PostgresAnswers(url, limits, now);
+    this.#now = now;
     this.#sweep = setInterval(() => void this.sweep(), SWEEP_MS);
     this.#sweep.unref();
   }
@@ -84,7 +90,7 @@ export class SharedAnswers {
       case "inputItems":
         return this.#tables.inputItems(ask);
       case "amend":
-        return this.#tables.amend(ask);
+        return this.#amending(this.#amend(ask));
       case "delete":
         return this.#tables.delete(ask);
       case "retract":
@@ -92,17 +98,36 @@ export class SharedAnswers {
     }
   }
 
-  async #retract({ id, owner }: Address): Promise<boolean> {
+  #amending(change: Promise<Results["amend"]>): Promise<Results["amend"]> {
+    this.#changes.add(change);
+    return change.finally(() => this.#changes.delete(change));
+  }
+
+  /** A transaction that was lost may have been committed: the next one sees whether it was. */
+  async #amend(ask: Asks["amend"]): Promise<Results["amend"]> {
+    try {
+      return await this.#tables.amend(ask);
+    } catch (cause) {
+      if (!(cause instanceof StoreLost) || this.#closed) throw cause;
+      // Its sender gives up at that time, and retracts it.
+      if (this.#now() > ask.until) return "late";
+      await Bun.sleep(LOST_MS);
+      return this.#amend({ ...ask, again: true });
+    }
+  }
+
+  async #retract(undo: Asks["retract"]): Promise<boolean> {
+    const { id, owner, items } = undo;
     const found = this.#puts.findIndex(({ put: { answer } }) => answer.id === id && answer.owner === owner);
-    if (found !== -1) {
+    if (found !== -1 && !items) {
       this.#puts.splice(found, 1)[0]!.reply("late");
       return true;
     }
-    await this.#commit;
+    await (items ? Promise.allSettled(this.#changes) : this.#commit);
     try {
-      return await this.#tables.delete({ id, owner });
+      return await this.#tables.undo(undo);
     } catch (cause) {
-      this.#undoLater([{ id, owner }]);
+      this.#undoLater([undo]);
       throw cause;
     }
   }
@@ -132,10 +157,9 @@ export class SharedAnswers {
   }
 
   /** An answer whose transaction was lost may be stored, and its client knows it as not stored. */
-  #undoLater(addresses: readonly Address[]): void {
-    this.#unclear = [...this.#unclear, ...addresses.map(({ id, owner }) => ({ id, owner }))].slice(
-      -MAX_UNCLEAR,
-    );
+  #undoLater(all: readonly Asks["retract"][]): void {
+    const plain = all.map(({ id, owner, items }) => ({ id, owner, ...(items && { items }) }));
+    this.#unclear = [...this.#unclear, ...plain].slice(-MAX_UNCLEAR);
     this.#undo ??= setTimeout(() => void this.#undoNow(), AGAIN_MS);
     this.#undo.unref();
   }
@@ -146,7 +170,7 @@ export class SharedAnswers {
     this.#unclear = [];
     while (unclear.length > 0) {
       try {
-        await this.#tables.delete(unclear[0]!);
+        await this.#tables.undo(unclear[0]!);
         unclear.shift();
       } catch {
         return this.#undoLater(unclear);

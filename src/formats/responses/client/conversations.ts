@@ -4,7 +4,7 @@ import { GatewayError, invalidRequest } from "../../../core/error.ts";
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { StoredItem } from "../../../core/stored-answer.ts";
 import { list } from "../../shared/read.ts";
-import { conversationId, isOwnConversationId } from "../ids.ts";
+import { conversationId, isOwnConversationId, itemId } from "../ids.ts";
 
 /** The vendor's limits. */
 const MAX_ITEMS = 20;
@@ -28,6 +28,11 @@ export const conversations: Omit<ConversationCodec, "resolved"> = {
     created_at: Math.floor(created / 1000),
     metadata,
   }),
+  renamed: (items, callId) =>
+    items.map(({ value }, position) => {
+      const id = itemId(typeOf(value), `${callId}:renamed`, "input", position);
+      return { id, value: typeof value.id === "string" ? { ...value, id } : value };
+    }),
   item,
   deleted: (id) => ({ id, object: "conversation.deleted", deleted: true }),
   unknown: (id, hint) => missing("Conversation", id, "conversation_not_found", hint),
@@ -111,9 +116,13 @@ function portable(value: Json): Json[] {
   return [rest];
 }
 
+function typeOf({ type }: JsonObject): string {
+  return typeof type === "string" ? type : "message";
+}
+
 /** Messages have all members that the vendor gives them, in whichever of its forms the client sent them. */
 function item({ id, value }: StoredItem): JsonObject {
-  const type = typeof value.type === "string" ? value.type : "message";
+  const type = typeOf(value);
   if (type !== "message") return { ...value, id, type };
   const { role, content, status } = value;
   const isOwn = role === "assistant";

@@ -53,16 +53,13 @@ export class ResponseBuilder {
   readonly #model: string;
   readonly #echo: JsonObject;
 
-  constructor({
-    id,
-    model,
-    request,
-    conversation,
-  }: Pick<CodecContext, "id" | "model" | "request" | "conversation">) {
-    this.id = answerId(id);
-    this.#model = model;
-    const named: JsonObject = conversation === undefined ? {} : { conversation: { id: conversation } };
-    this.#echo = { ...echo(request?.style.echo ?? {}), ...named };
+  readonly #context: Pick<CodecContext, "conversation">;
+
+  constructor(context: Pick<CodecContext, "id" | "model" | "request" | "conversation">) {
+    this.id = answerId(context.id);
+    this.#model = context.model;
+    this.#echo = echo(context.request?.style.echo ?? {});
+    this.#context = context;
   }
 
   /** The object of an answer that begins. @param store weir stores the answer */
@@ -77,6 +74,8 @@ export class ResponseBuilder {
 
   /** Clients with strict types fail if one of these members is missing. */
   build({ status, output, store, incomplete, error, usage }: ResponseState): JsonObject {
+    // At the end it is absent where the conversation could not be extended.
+    const { conversation } = this.#context;
     return {
       id: this.id,
       object: "response",
@@ -89,6 +88,7 @@ export class ResponseBuilder {
       model: this.#model,
       output: [...output],
       ...this.#echo,
+      ...(conversation !== undefined && { conversation: { id: conversation } }),
       service_tier: usage?.tier ?? "default",
       store,
       usage: usage === undefined ? null : encodeUsage(usage),

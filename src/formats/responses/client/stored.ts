@@ -33,7 +33,7 @@ export const stored: StoredCodec = {
     [...list(output), ...list(data), item, ...(isObject(response) ? list(response.output) : [])].flatMap(
       (entry) => (isObject(entry) && typeof entry.id === "string" ? [entry.id] : []),
     ),
-  follow: (conversation) => new Follower(conversation),
+  follow: () => new Follower(),
   conversations: {
     ...conversations,
     resolved: (body, items) => ({ ...body, input: resolvedItems(body, items) }),
@@ -186,11 +186,6 @@ class Follower implements AnswerFollower {
   /** The items by their index: the last event of some hosts has none. */
   readonly #items = new Map<number, JsonObject>();
   #id: Json | undefined;
-  readonly #conversation: string | undefined;
-
-  constructor(conversation?: string) {
-    this.#conversation = conversation;
-  }
 
   read({ data }: Frame): JsonObject | undefined {
     const event = parseJson(data);
@@ -207,11 +202,11 @@ class Follower implements AnswerFollower {
     return { ...response, id: this.#id!, output: isComplete ? response.output! : collected };
   }
 
-  withStored(frame: Frame, isStored: boolean): Frame | undefined {
+  withStored(frame: Frame, isStored: boolean, conversation?: string): Frame | undefined {
     const event = parseJson(frame.data);
     if (!isObject(event) || !isObject(event.response)) return undefined;
-    if (event.response.store === isStored && this.#conversation === undefined) return undefined;
-    const response = stored.withStored(event.response, isStored, this.#conversation);
+    if (event.response.store === isStored && conversation === undefined) return undefined;
+    const response = stored.withStored(event.response, isStored, conversation);
     return { ...frame, data: JSON.stringify({ ...event, response }) };
   }
 }

@@ -68,6 +68,11 @@ export interface AnswerStore {
     amendment: Amendment,
     withinMs?: number,
   ): Promise<"stored" | "too-large" | "late" | "taken" | "unknown">;
+  /**
+   * Answers by the beginning of their ids, without their items.
+   * @param after ids behind this one alone @returns at most `limit`, in the order of their ids
+   */
+  list(prefix: string, owner: string, limit: number, after?: string): Promise<readonly StoredAnswer[]>;
   /** @returns whether there was such an answer */
   delete(id: string, owner: string): Promise<boolean>;
 }

@@ -45,6 +45,7 @@ export interface Asks {
   inputItems: Address & { page: PageRequest };
   /** `until`: as of `put`. `again`: another keeper may have made the change, and not said so. */
   amend: Address & PackedAmendment & { until: number; again?: boolean };
+  list: { prefix: string; owner: string; limit: number; after: string };
   delete: Address;
   /** Undoes a `put` whose outcome its sender no longer waits for, or with `items` an `amend` that added those. */
   retract: Address & { items?: readonly string[] };
@@ -57,6 +58,7 @@ export interface Results {
   items: readonly PackedItem[];
   inputItems: { items: readonly PackedItem[]; hasMore: boolean } | undefined;
   amend: "stored" | "too-large" | "late" | "taken" | "unknown";
+  list: readonly PackedAnswer[];
   delete: boolean;
   retract: boolean;
 }

@@ -109,6 +109,10 @@ export class AnswerClient implements AnswerStore {
     return this.#ask("amend", { id, owner, ...packed, until: this.#now() + withinMs }, withinMs);
   }
 
+  async list(prefix: string, owner: string, limit: number, after = prefix): Promise<readonly StoredAnswer[]> {
+    return (await this.#ask("list", { prefix, owner, limit, after })).map(unpack);
+  }
+
   delete(id: string, owner: string): Promise<boolean> {
     return this.#ask("delete", { id, owner });
   }

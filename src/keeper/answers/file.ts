@@ -12,6 +12,7 @@ import {
   nextOf,
   NOTES,
   type ItemRow,
+  LAST,
   SWEPT,
   toAnswer,
   toItem,
@@ -170,6 +171,11 @@ export class AnswerFile {
     return this.#db.transaction(() => items.filter(undone).length > 0).immediate();
   }
 
+  list({ prefix, owner, limit, after }: Asks["list"]): PackedAnswer[] {
+    const rows = this.#sql.list.all(after, `${prefix}${LAST}`, owner, this.#now(), limit);
+    return rows.map((row) => ({ ...toAnswer(row), input: [], output: [] }));
+  }
+
   delete({ id, owner }: Address): boolean {
     const wasThere = this.#sql.get.get(id, owner, this.#now()) !== null;
     if (this.#sql.delete.run(id, owner).changes > 0) this.#mustCheckpoint = true;
@@ -228,6 +234,9 @@ function prepare(db: Database) {
     insertItem: db.prepare<never, Value[]>("INSERT INTO item VALUES (?, ?, ?, ?, ?)"),
     get: db.prepare<AnswerRow, [string, string, number]>(
       "SELECT * FROM response WHERE id = ? AND owner = ? AND expires > ?",
+    ),
+    list: db.prepare<AnswerRow, [string, string, string, number, number]>(
+      "SELECT * FROM response WHERE id > ? AND id < ? AND owner = ? AND expires > ? ORDER BY id LIMIT ?",
     ),
     itemsOf: db.prepare<ItemRow, [string]>(
       "SELECT side, id, value FROM item WHERE response = ? ORDER BY side, seq",

@@ -99,6 +99,8 @@ export class AnswerKeeper {
       case "amend":
         this.#sweepAfter(TIDY_MS);
         return file.amend(ask);
+      case "list":
+        return file.list(ask);
       case "delete":
         this.#sweepAfter(TIDY_MS);
         return file.delete(ask);

@@ -16,6 +16,7 @@ import {
   NOTES,
   type ItemRow,
   SWEPT,
+  LAST,
   toAnswer,
   toItem,
   toSides,
@@ -255,6 +256,15 @@ export class PostgresAnswers {
   }
 
   /** Also deletes an answer that has expired. @returns whether there was one that had not */
+  async list({ prefix, owner, limit, after }: Asks["list"]): Promise<Results["list"]> {
+    const rows = await this.#sql.all<AnswerRow>(
+      `SELECT * FROM response WHERE id COLLATE "C" > $1 AND id COLLATE "C" < $2 AND owner = $3 AND expires > $4
+       ORDER BY id COLLATE "C" LIMIT $5`,
+      [after, `${prefix}${LAST}`, owner, this.#now(), limit],
+    );
+    return rows.map((row) => ({ ...toAnswer(row), input: [], output: [] }));
+  }
+
   async delete({ id, owner }: Address): Promise<boolean> {
     const [row] = await this.#sql.all<{ expires: number }>(
       "DELETE FROM response WHERE id = $1 AND owner = $2 RETURNING expires",

@@ -7,6 +7,9 @@ export const CHAIN_BYTES = 128 * 1024 * 1024;
 /** Answers that one transaction deletes. */
 export const SWEPT = 500;
 
+/** Sorts behind every character of an id. */
+export const LAST = "~";
+
 export const INPUT = 0;
 export const OUTPUT = 1;
 /** Rows of notes. They are no items: clients neither list nor name them. */

@@ -91,6 +91,8 @@ export class SharedAnswers {
         return this.#tables.inputItems(ask);
       case "amend":
         return this.#amending(this.#amend(ask));
+      case "list":
+        return this.#tables.list(ask);
       case "delete":
         return this.#tables.delete(ask);
       case "retract":

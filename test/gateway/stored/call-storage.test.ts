@@ -19,6 +19,7 @@ const BROKEN: AnswerStore = {
   items: broken,
   inputItems: broken,
   amend: broken,
+  list: broken,
   delete: broken,
 };
 

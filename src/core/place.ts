@@ -39,7 +39,7 @@ export interface PlaceRequest {
   /** Absolute http or https URL. */
   url: string;
   /** Default: `POST` with a body, else `GET`. */
-  method?: "GET" | "POST" | "PUT" | "DELETE";
+  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   headers?: Readonly<Record<string, string>>;
   body?: string;
   /** Default and maximum: 10,000. */

@@ -4,7 +4,7 @@ import type { TlsSettings } from "../core/provider.ts";
 import type { Stoppable } from "../core/stop.ts";
 
 /** `GET` and `DELETE` have no body. */
-export type Method = "POST" | "PUT" | "GET" | "DELETE";
+export type Method = "POST" | "PUT" | "PATCH" | "GET" | "DELETE";
 
 export interface UpstreamRequest {
   /** Default: `POST`. */
@@ -89,5 +89,5 @@ export type Transport = (request: UpstreamRequest) => Promise<UpstreamResponse>;
 
 /** Whether requests of a method have a body. */
 export function hasBody(method: Method = "POST"): boolean {
-  return method === "POST" || method === "PUT";
+  return method === "POST" || method === "PUT" || method === "PATCH";
 }

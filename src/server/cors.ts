@@ -48,7 +48,7 @@ function answerPreflight(request: Request, origin: string): Response {
     status: 204,
     headers: {
       "access-control-allow-origin": origin,
-      "access-control-allow-methods": "GET, HEAD, POST, DELETE",
+      "access-control-allow-methods": "GET, HEAD, POST, PATCH, DELETE",
       ...(fits && { "access-control-allow-headers": wanted }),
       "access-control-max-age": MAX_AGE,
       vary: "origin, access-control-request-headers",

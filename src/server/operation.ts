@@ -17,7 +17,7 @@ export interface NamedSchema {
 }
 
 export interface Operation {
-  method: "GET" | "HEAD" | "POST" | "DELETE";
+  method: "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
   /**
    * `{id}` stands for one segment, `{+id}` for the rest of the path, slashes included (RFC 6570); only `:method` may follow
    * that.

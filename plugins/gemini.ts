@@ -10,11 +10,15 @@ export default definePlugin({
       baseUrl: "https://generativelanguage.googleapis.com",
       credentials: [["GEMINI_API_KEY"], ["GOOGLE_API_KEY"]],
       embeds: { "gemini-embed": "/v1beta/models/{model}:batchEmbedContents" },
+      does: { cache: { "gemini-caches": { path: "/v1beta/cachedContents", models: ["gemini-*"] } } },
       traits: { files: true, topK: true, countTokens: true },
       // Thoughts are summaries at most, and only where the request wants them.
       modelTraits: HIDDEN.google,
       // The facts name only what else they give: the format carries it beside text.
-      modelDoes: [{ models: ["gemini-*-image*", "gemini-*-tts*"], does: ["chat"] }],
+      modelDoes: [
+        { models: ["gemini-*-image*", "gemini-*-tts*"], does: ["chat"] },
+        { models: ["gemini-embedding-*"], does: ["embedding"] },
+      ],
       catalog: [
         "gemini-3.6-flash",
         "gemini-3.5-flash",

@@ -94,6 +94,7 @@ export type {
   EmbedRequest,
   EmbedUsage,
 } from "./core/embed.ts";
+export type { CacheAnswer, CacheRequest } from "./core/cached-content.ts";
 export type { DecisionAnswer, DecisionRequest, DecisionResult, Question } from "./core/decision.ts";
 export type { Does, KindProgram, ModelDoes, Task } from "./core/does.ts";
 export type { KindAnswer, KindEndpoint, KindEndpoints, KindRequest, KindUsage } from "./core/kind.ts";

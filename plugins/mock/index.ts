@@ -5,6 +5,7 @@
 import type { CallView, ChatEvent, ChatRequest } from "weir";
 import { definePlugin } from "weir";
 import { planAnswer } from "./answer.ts";
+import { cache, cachedTokens } from "./cache.ts";
 import { countInput } from "./count.ts";
 import { decision } from "./decision.ts";
 import { embed } from "./embed.ts";
@@ -31,6 +32,7 @@ async function* generate(request: ChatRequest, call: CallView): AsyncGenerator<C
   if (behaviour.fail) throw behaviour.fail;
   const seed = seedOf(request);
   const usage = countInput(request);
+  usage.cacheRead += cachedTokens(request);
   yield { type: "message-start", id: `mock_${makeId(seed, "answer", 24)}`, model: request.model, usage };
   const plan = planAnswer(request, seed, behaviour.recipe ?? "chat", behaviour.length ?? 0);
   yield* playAnswer(plan, usage, behaviour, call.signal);
@@ -44,7 +46,7 @@ export const mock = definePlugin({
       models: ["mock", "mock/*"],
       generate,
       embed,
-      does: { completion: true, rerank, moderation, decision, image, realtime },
+      does: { completion: true, rerank, moderation, decision, image, realtime, cache },
       modelDoes: mockDoes,
       catalog: mockModels.map((model) => model.example ?? model.name),
     },

@@ -219,7 +219,7 @@ export const mockModels: readonly MockModel[] = [
   },
 ];
 
-const GENERATING: readonly Task[] = ["chat", "completion"];
+const GENERATING: readonly Task[] = ["chat", "completion", "cache"];
 
 /** What the models do that do not have their behaviour everywhere; `mock` is the one behind the bare name. */
 export const mockDoes: readonly ModelDoes[] = [{ name: "mock" } as const, ...mockModels].flatMap(

@@ -1,5 +1,6 @@
 /** What providers do besides generating text and embedding it. */
 import type { CallView } from "./call-view.ts";
+import type { CacheAnswer, CacheRequest } from "./cached-content.ts";
 import type { DecisionAnswer, DecisionRequest } from "./decision.ts";
 import type { ImageAnswer, ImageRequest } from "./image.ts";
 import type { KindAnswer, KindEndpoints, KindRequest } from "./kind.ts";
@@ -23,6 +24,8 @@ export interface Does {
   rerank?: KindEndpoints | KindProgram<RerankRequest, RerankAnswer>;
   /** Says how likely the answers to a question are. */
   decision?: KindEndpoints | KindProgram<DecisionRequest, DecisionAnswer>;
+  /** Keeps the beginning of prompts for later requests. */
+  cache?: KindEndpoints | KindProgram<CacheRequest, CacheAnswer>;
   /** Judges texts and images. */
   moderation?: KindEndpoints | KindProgram<ModerationRequest, ModerationAnswer>;
   /** Holds sessions over a WebSocket. */

@@ -3,6 +3,7 @@
  * JSON body or a form with files, and its answer is one JSON body, bytes, or a stream of events.
  */
 import type { CodecContext } from "./context.ts";
+import type { Units } from "./events.ts";
 import type { ErrorAnswer } from "./format/answer-codec.ts";
 import type { KindId } from "./does.ts";
 import type { Frame } from "./frame.ts";
@@ -45,6 +46,10 @@ export interface ModelKind<
   repeats?: "any" | "unsent";
   /** Longest JSON answer. Bytes; default: 32 MiB. */
   answerBytes?: number;
+  /**
+   * What the provider keeps from now on for who asked: later requests name it. Absent: answers of the kind leave nothing behind.
+   */
+  keeps?: KeepsCodec<Answer>;
   /** The size of a request for a program. */
   sizeOf(request: Request): RequestSize;
   /**
@@ -58,6 +63,42 @@ export interface ModelKind<
 /** Whether clients send requests of the kind. */
 export function hasRequests(kind: KnownKind | undefined): kind is ModelKind {
   return kind !== undefined && kind.sessionsAt === undefined;
+}
+
+/** How clients read, change and delete what a provider keeps for them, at the path of the first route of the kind and below it. */
+export interface KeepsCodec<Answer extends KindAnswer = KindAnswer> {
+  /** A word for it, for ids of operations: `CachedContent`. */
+  id: string;
+  /** In the plural, for people. */
+  words: string;
+  /** Beginning of all names, with its slash; what follows is the last segment of a path. */
+  prefix: string;
+  /** JSON schemas for the OpenAPI document. */
+  schemas: { thing: JsonObject; update: JsonObject; list: JsonObject };
+  /** What an answer says that the provider keeps. */
+  thing(answer: Answer): KeptThing;
+  /** Reads what the provider says of it later; `undefined` if the text does not. */
+  read(text: string): KeptThing | undefined;
+  /** @throws GatewayError `invalid-request` for a change that asks for no time */
+  untilIn(update: JsonObject, now: number): number;
+  /** What the provider would say of it, kept until then. @param expires milliseconds since 1970 */
+  keptUntil(facts: JsonObject, expires: number): JsonObject;
+  /** What it costs to keep it for longer. @param seconds may be negative */
+  unitsFor(facts: JsonObject, seconds: number): Units;
+  /** A page. @param next names the one behind it */
+  list(facts: readonly JsonObject[], next: string | undefined): JsonObject;
+  /** The page that a request asks for. @throws GatewayError `invalid-request` */
+  page(query: URLSearchParams): { limit: number; after: string | undefined };
+}
+
+/** Something that a provider keeps for one key. */
+export interface KeptThing {
+  /** Its name at the provider, which begins with the name of its collection and a slash. */
+  name: string;
+  /** Milliseconds since 1970. */
+  expires: number;
+  /** What the provider says of it. */
+  facts: JsonObject;
 }
 
 /** What is wrong with an answer, as the end of the sentence "The provider X …". */
@@ -92,10 +133,17 @@ export interface KindRoute<
   writeAnswer(answer: Answer, request: Request, facts: AnswerFacts): string | WrittenAnswer;
   /** A whole answer as a stream of events, for requests with `stream`. Absent: the client gets the whole answer. */
   writeEvents?(answer: Answer, request: Request, facts: AnswerFacts): readonly Frame[];
+  /**
+   * Id of the format whose clients ask: their keys, errors and texts are those of the format. Absent: the first format of
+   * weir, with the members `encodeError` and `places` of the route.
+   */
+  of?: string;
+  /** The model of a name in a body, where clients write something around it. */
+  readModel?(name: string): string;
   /** An error, where clients read another form than that of chat-completions. */
   encodeError?(error: GatewayError): ErrorAnswer;
   /** Where the texts of requests and answers are. */
-  places: TextPlaces;
+  places?: TextPlaces;
 }
 
 /** How the fields of a form are read. Names are without `[]`. */
@@ -133,6 +181,8 @@ export interface KindDialect<
   Answer extends KindAnswer = KindAnswer,
 > {
   id: string;
+  /** The name of a model in a body, where providers want something around it. */
+  writeModel?(model: string): string;
   /** What a request may use at most, in the units in which providers of the dialect charge. */
   sizeOf(request: Request): RequestSize;
   /**

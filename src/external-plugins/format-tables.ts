@@ -223,6 +223,7 @@ const BESIDE: Table<Beside> = {
   count: group("the count operation's", COUNT),
   embeds: listOf<EmbedClient>("embeddings", "operation", EMBED),
   stored: group("the stored answers'", STORED),
+  cached: texts,
   compaction: group("the compaction's", COMPACTION),
   hosted: group("the hosted tools'", HOSTED),
 };

@@ -157,6 +157,7 @@ const DOES: Table<Does> = {
   decision: kindServed,
   realtime: kindServed,
   image: kindServed,
+  cache: kindServed,
 };
 
 const MODEL_DOES: Table<ModelDoes> = { models: required(patterns), does: required(texts) };

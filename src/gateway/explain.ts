@@ -30,7 +30,7 @@ import { sizeOf } from "./request-size.ts";
 import type { Registry } from "./routing/registry.ts";
 import { retriesOf } from "./retry/attempts.ts";
 import { breakerOptions } from "./retry/health.ts";
-import { findStored } from "./stored/find-stored.ts";
+import { findNamed } from "./find-named.ts";
 import type { StoredCall } from "./stored/types.ts";
 import type { Foresight, Incoming } from "./types.ts";
 
@@ -146,10 +146,11 @@ async function foresee(options: ExplainOptions, call: Call, context: PrepareCont
     withModelSettings({ ...options, body, call }, registry),
     context,
   );
-  if (format.client.beside.stored) await findStored(incoming, context);
-  const { stored } = incoming;
+  await findNamed(incoming, context);
+  const { stored, cached } = incoming;
   const whole = planIncoming({ ...options, call }, call.servingModel, registry);
-  const plan = stored ? stored.narrow(whole) : whole;
+  const continued = stored ? stored.narrow(whole) : whole;
+  const plan = cached ? cached.narrow(continued) : continued;
   const attempt = new Attempt(call, rank(plan.choices, () => "")[0]!.target);
   const prepared = await chooseLane(incoming, attempt, { ...context, hooks }).prepare();
   const { bytes } = incoming;

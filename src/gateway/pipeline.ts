@@ -8,6 +8,7 @@ import { GatewayError } from "../core/error.ts";
 import type { RequestSize } from "../core/ledger.ts";
 import type { Target } from "../core/provider.ts";
 import { prepareModel } from "./access.ts";
+import { findNamed } from "./find-named.ts";
 import { planIncoming } from "./kinds/plan-incoming.ts";
 import { holdHead } from "./delivery/held-stream.ts";
 import type { Deadline } from "./delivery/deadline.ts";
@@ -25,7 +26,6 @@ import { sizeOf } from "./request-size.ts";
 import { attempt, type Attempted, attemptTo } from "./retry/attempts.ts";
 import type { Plan } from "./routing/plan.ts";
 import { inNextFormat } from "./routing/spoken-formats.ts";
-import { findStored } from "./stored/find-stored.ts";
 import type { Gateway, Incoming } from "./types.ts";
 
 /**
@@ -51,7 +51,7 @@ export function exchangeTo(
 
 function beginExchange(incoming: Incoming, gateway: Gateway, receiver: OpenedReceiver): void {
   try {
-    const finding = incoming.format.client.beside.stored ? findStored(incoming, gateway) : undefined;
+    const finding = findNamed(incoming, gateway);
     if (finding) tell(exchangeAfter(finding, incoming, gateway), receiver);
     else if (hasEarlyHooks(gateway.hooks)) tell(exchangeAfterHooks(incoming, gateway), receiver);
     else attemptTo(attemptsOf(incoming, gateway), gateway, receiver);
@@ -79,10 +79,11 @@ class Attempts implements Attempted {
 
   /** @throws GatewayError for a model that no provider serves, or none that the caller may use */
   constructor(model: string, incoming: Incoming, gateway: Gateway) {
-    const { call, format, stored } = incoming;
+    const { call, stored, cached } = incoming;
     const whole = planIncoming(incoming, model, gateway.registry);
     this.call = call;
-    this.plan = stored ? stored.narrow(whole) : whole;
+    const continued = stored ? stored.narrow(whole) : whole;
+    this.plan = cached ? cached.narrow(continued) : continued;
     this.bytes = incoming.bytes.length;
     this.#incoming = incoming;
     this.#gateway = gateway;

@@ -14,10 +14,11 @@ import type { CallCodec, Incoming } from "./types.ts";
 export type Sized = Pick<Incoming, "body"> &
   Partial<Pick<Incoming, "bytes" | "call">> & {
     stored?: Pick<NonNullable<Incoming["stored"]>, "added">;
+    cached?: Pick<NonNullable<Incoming["cached"]>, "tokens">;
     format: { client: Pick<CallCodec, "facts"> & { routes?: Pick<ClientRoutes, "address"> } };
   };
 
-/** @param sized `stored`: what weir adds to the request */
+/** @param sized `stored`: what weir adds to the request; `cached`: what its provider adds */
 export function sizeOf(sized: Sized): RequestSize {
   const { bytes, stored, format } = sized;
   const size = format.client.facts.size ?? NO_MEMBERS;
@@ -29,7 +30,7 @@ export function sizeOf(sized: Sized): RequestSize {
   return {
     text: content.text,
     structure: content.structure,
-    mediaTokens: content.media,
+    mediaTokens: content.media + (sized.cached?.tokens ?? 0),
     hasTools: content.hasTools,
     hasServerTools:
       content.hasServerTools || (size.serverMembers?.some((name) => body[name] !== undefined) ?? false),

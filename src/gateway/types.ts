@@ -10,6 +10,7 @@ import type { Ledger } from "../core/ledger.ts";
 import type { Hooks } from "../core/plugin.ts";
 import type { UpstreamTimeouts } from "../core/provider.ts";
 import type { Backlog } from "./delivery/backlog.ts";
+import type { CachedPrompt } from "./caches/find-cached.ts";
 import type { Clock } from "./delivery/clock.ts";
 import type { Settler } from "./delivery/settle.ts";
 import type { ReasoningCache } from "./reasoning/cache.ts";
@@ -127,6 +128,8 @@ export interface Incoming {
   summarises?: true;
   /** The stored answers of the call; absent for formats without them. */
   stored?: StoredCall;
+  /** What a provider keeps of the prompt; absent if the request names nothing. */
+  cached?: CachedPrompt;
 }
 
 /** An answer before it is a Response. */

@@ -142,6 +142,19 @@ export const PAGE: Errors = [
 ];
 
 /** Of operations on stored answers. */
+export const KEPT: Errors = [
+  {
+    kind: "not-found",
+    code: "cached_content_not_found",
+    when: "There is no such cached content, or it belongs to another key, or it has expired.",
+  },
+  {
+    kind: "invalid-request",
+    code: "cached_content_elsewhere",
+    when: "The provider that keeps the content does not serve the model of the request.",
+  },
+];
+
 export const STORED: Errors = [
   {
     kind: "not-found",

@@ -9,18 +9,23 @@ import { aliasesOf } from "./served-routes.ts";
 
 /** Their clients present keys and read errors as those of the first format do, where a route says nothing else. */
 export function kindOperations(formats: readonly ClientFormat[], context: HeadersContext): Operation[] {
-  const [format] = formats;
   const kinds = [...context.gateway.registry.kinds.values()].filter(hasRequests);
-  return format ? kinds.flatMap((kind) => operationsOf(kind, format, context)) : [];
+  return kinds.flatMap((kind) => operationsOf(kind, formats, context));
 }
 
-function operationsOf(kind: ModelKind, base: ClientFormat, context: HeadersContext): Operation[] {
-  return kind.routes.map((route) => {
+function operationsOf(
+  kind: ModelKind,
+  formats: readonly ClientFormat[],
+  context: HeadersContext,
+): Operation[] {
+  return kind.routes.flatMap((route) => {
+    const base = route.of === undefined ? formats[0] : formats.find(({ id }) => id === route.of);
+    if (!base) return [];
     const name = route.operation[0]!.toUpperCase() + route.operation.slice(1);
     const format = formatOfRoute(kind, route, base);
     const aliases = [route.path, ...(route.aliases ?? [])].flatMap((path) => [
       ...(path === route.path ? [] : [path]),
-      ...aliasesOf(base.client.routes, path),
+      ...(route.of === undefined ? aliasesOf(base.client.routes, path) : []),
     ]);
     return {
       method: "POST",

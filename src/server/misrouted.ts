@@ -32,7 +32,7 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
     what: `${SERVED}. ${APART}`,
   },
   {
-    path: /\/(files|cachedContents|corpora|uploads|assistants|threads|vector_stores|fine_tuning|evals|containers|skills|fileSearchStores)(\/.*)?$/,
+    path: /\/(files|corpora|uploads|assistants|threads|vector_stores|fine_tuning|evals|containers|skills|fileSearchStores)(\/.*)?$/,
     what: `${SERVED}, and keeps no such objects of a vendor. ${APART}`,
   },
   {

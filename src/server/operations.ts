@@ -34,6 +34,7 @@ import type { RouteContext } from "./routes/generate.ts";
 import { compactRoute, countRoute, generateRoute, streamRoute } from "./routes/generate.ts";
 import { embedOperations } from "./embed-operations.ts";
 import { kindOperations } from "./kind-operations.ts";
+import { keptOperations } from "./kept-operations.ts";
 import { plainRoute } from "./routes/plain.ts";
 import { storedRoute } from "./routes/stored.ts";
 import { aliasesOf } from "./served-routes.ts";
@@ -74,6 +75,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
     ...formats.flatMap((format) => compact(format, context)),
     ...formats.flatMap((format) => embedOperations(format, context)),
     ...kindOperations(formats, context),
+    ...keptOperations(formats, context),
     ...formats.flatMap((format) => stored(format, context)),
     ...formats.flatMap((format) => conversationOperations(format, context)),
     {

@@ -60,6 +60,28 @@ export const CONVERSATION_ITEM: Parameter = {
   schema: Type.String(),
 };
 
+export const KEPT_ID: Parameter = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "The name without its beginning.",
+  schema: Type.String({ pattern: "^[A-Za-z0-9_-]{1,200}$" }),
+};
+
+export const PAGE_SIZE: Parameter = {
+  name: "pageSize",
+  in: "query",
+  description: "Most entries in a page. Default: 50.",
+  schema: Type.Integer({ minimum: 0 }),
+};
+
+export const PAGE_TOKEN: Parameter = {
+  name: "pageToken",
+  in: "query",
+  description: "`nextPageToken` of the page before.",
+  schema: Type.String(),
+};
+
 export const ITEM_LIMIT: Parameter = {
   name: "limit",
   in: "query",

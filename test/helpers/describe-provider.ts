@@ -29,6 +29,7 @@ const ASKED: Readonly<Record<string, JsonObject>> = {
   rerank: { query: "hi", documents: ["hi", "ho"] },
   moderation: { input: "hi" },
   image: { prompt: "a red cat" },
+  cache: { model: "models/m", contents: [{ role: "user", parts: [{ text: "hi" }] }], ttl: "60s" },
   decision: { input: "hi", questions: [{ type: "predicate", instructions: "It is a greeting." }] },
 };
 

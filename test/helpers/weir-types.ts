@@ -28,6 +28,7 @@ const PARTS = [
   "decision",
   "realtime",
   "image",
+  "cached-content",
   "does",
   "traits",
   "failure-policy",

@@ -89,7 +89,7 @@ describe("at OpenAI", () => {
     await client().images.edit({ model, prompt: "merge ü", image: files, mask, n: 1 });
     const { path, body, headers } = sent();
     expect(path).toBe("/v1/images/edits");
-    const form = await new Response(body, {
+    const form = await new Response(new Uint8Array(body), {
       headers: { "content-type": headers.get("content-type")! },
     }).formData();
     const got = await Promise.all(

@@ -224,7 +224,7 @@ test("a client that leaves stops the upload at its host", async () => {
   await openai.quiet(20_000);
   expect(performance.now() - left).toBeLessThan(1000);
   await sending;
-  openai.answer(json(ANSWER));
+  openai.answer(() => json(ANSWER));
 });
 
 test("what was counted is booked, and nothing for what reached no host", async () => {

@@ -12,6 +12,8 @@ export interface Beside {
   embeds?: readonly EmbedClient[];
   /** How clients continue stored answers; absent if the format knows no stored answers. */
   stored?: StoredCodec;
+  /** Top-level members of a request that name what its provider keeps of the prompt; absent if the format has none. */
+  cached?: readonly string[];
   /** How clients have a conversation replaced by a summary; absent if the format has no such request. */
   compaction?: CompactionCodec;
   /** How clients name servers of tools; absent if the format has no words for them. */

@@ -71,7 +71,7 @@ const client: ClientCodec = {
     },
   },
   facts: { files, places, namedSession: sessionInHeaders, sessionOf, promptSections, size, settings },
-  beside: { count, embeds },
+  beside: { count, embeds, cached: ["cachedContent", "cached_content"] },
 };
 
 const upstream: UpstreamCodec = {

@@ -13,6 +13,7 @@ import { planFor } from "../access.ts";
 import { STREAM_HEADERS } from "../delivery/response-headers.ts";
 import { WrittenSource } from "../delivery/written-source.ts";
 import type { Opened } from "../lanes/lane.ts";
+import { assertCanKeep, keep } from "../caches/kept.ts";
 import { adoptReported, refuseLosses } from "../lanes/losses.ts";
 import { passedHeaders, passedRefusal } from "../lanes/passed-error.ts";
 import { eventReader, invalidAnswer, isStream, readAnswer, readErrorText } from "../lanes/read-answer.ts";
@@ -37,6 +38,7 @@ import type { IncomingKind } from "./types.ts";
  */
 export async function perform(incoming: IncomingKind, gateway: Gateway): Promise<Opened> {
   const { call, kind, request, bytes } = incoming;
+  if (kind.keeps) assertCanKeep(call, gateway);
   call.asker = gateway.asker;
   await runAdmitHooks(
     earlyViewOf(call, () => undefined),
@@ -67,7 +69,9 @@ async function open(incoming: IncomingKind, running: Attempt, gateway: Gateway):
   refuseLosses(running, gateway);
   const answer = await performedBy(target.provider, kind.id, request, running);
   running.firstByteAt = performance.now();
-  return written(completed(answer, incoming, running), incoming, running);
+  const made = completed(answer, incoming, running);
+  await bind(made, incoming, running, gateway);
+  return written(made, incoming, running);
 }
 
 async function ask(
@@ -85,7 +89,7 @@ async function ask(
   if (form === "bytes") return openBytes(asked, gateway);
   // A host may not stream for some of its models.
   if (form === "events" && isStream(response, target, true)) return openEvents(asked, gateway);
-  return openJson(asked);
+  return openJson(asked, gateway);
 }
 
 /** A request that its host has answered. */
@@ -96,7 +100,7 @@ interface Asked {
   response: UpstreamResponse;
 }
 
-async function openJson({ incoming, running, dialect, response }: Asked): Promise<Opened> {
+async function openJson({ incoming, running, dialect, response }: Asked, gateway: Gateway): Promise<Opened> {
   const { call, request, kind } = incoming;
   const { target } = running;
   const bytes = await readAnswer(response, running, kind.answerBytes);
@@ -106,6 +110,7 @@ async function openJson({ incoming, running, dialect, response }: Asked): Promis
     : dialect.readAnswer(new TextDecoder().decode(bytes), request);
   if (!answer) throw invalidAnswer(target);
   const whole = completed(answer, incoming, running);
+  await bind(whole, incoming, running, gateway);
   call.status = response.status;
   const passed = passedHeaders(dialect, response, target);
   const passes =
@@ -141,6 +146,17 @@ async function openEvents({ running, dialect, response }: Asked, gateway: Gatewa
 }
 
 const NO_CHOICES = { spanOf: () => undefined };
+
+/** Notes whose it is what the provider keeps from now on. @throws GatewayError `overloaded` if it cannot be noted */
+async function bind(answer: KindAnswer, incoming: IncomingKind, { target }: Attempt, gateway: Gateway) {
+  const { kind, call } = incoming;
+  if (!kind.keeps || (await keep(kind.keeps.thing(answer), call, target, gateway))) return;
+  throw new GatewayError(
+    "overloaded",
+    "The provider keeps the content, but weir could not note whose it is; make it anew.",
+    { code: "store_unavailable", shouldRetry: false },
+  );
+}
 
 const JSON_ANSWER = {
   kind: "json",

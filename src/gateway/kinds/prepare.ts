@@ -23,6 +23,11 @@ export function sizeFor(incoming: IncomingKind, target: Target): RequestSize {
   return (dialectOf(incoming, target) ?? kind).sizeOf(request);
 }
 
+/** Whether the client's body names the model as the provider wants it. @param model of the target */
+function isNamedAs(model: string, written: string, asked: string, { writeModel }: KindDialect): boolean {
+  return writeModel ? writeModel(model) === written : model === asked;
+}
+
 /** A provider of the client's dialect gets the client's bytes with the model's name replaced. */
 export async function prepareKind(
   incoming: IncomingKind,
@@ -43,7 +48,11 @@ export async function prepareKind(
   }
   if (isNative) {
     refuseLosses(running, context);
-    const edits = new Map(target.model === call.model ? [] : [["model", JSON.stringify(target.model)]]);
+    const edits = new Map(
+      isNamedAs(target.model, request.model, call.model, dialect)
+        ? []
+        : [["model", JSON.stringify(dialect.writeModel?.(target.model) ?? target.model)]],
+    );
     const body = editMembers(bytes, edits, spanOf);
     return { ...sent, body, changed: [...edits.keys()] };
   }

@@ -26,7 +26,7 @@ export function formatOfRoute(kind: ModelKind, route: KindRoute, base: ClientFor
     ...base.client,
     routes: { ...routes, path: route.path },
     codec: route.encodeError ? { ...codec, encodeError: (error) => route.encodeError!(error) } : codec,
-    facts: { ...facts, places: route.places },
+    facts: route.places ? { ...facts, places: route.places } : facts,
   };
   return { id: kind.id, client };
 }
@@ -41,11 +41,8 @@ export function kindRoute(format: ClientFormat, kind: ModelKind, route: KindRout
       ? new RequestBody(Buffer.from(JSON.stringify(bodyOfForm(upload, route.form!))), limits.depth)
       : await readBody(request, limits, gateway.clock, client.request);
     body.validate({ checkRequest: (parsed) => route.checkRequest(parsed) });
-    call.model = modelAsked(
-      (body.scalar("model") ?? route.defaultModel) as string,
-      client.routes,
-      gateway.registry,
-    );
+    const named = (body.scalar("model") ?? route.defaultModel) as string;
+    call.model = modelAsked(route.readModel?.(named) ?? named, client.routes, gateway.registry);
     const incoming = withSession({
       ...{ call, format, bytes: body.bytes, body: body.json },
       spanOf: (name: string) => body.spanOf(name),

@@ -790,6 +790,8 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   "src/formats/converse/upstream/messages.ts": ["cache"],
   "src/formats/messages/upstream/content.ts": ["cache"],
   "src/formats/shared/prompt-cache.ts": ["cache"],
+  "src/kinds/cache/index.ts": ["cache"],
+  "src/kinds/cache/request.ts": ["tools"],
   // `npm exec` runs a client.
   "src/cli/clients/find.ts": ["exec"],
   // A tool of a client.

@@ -9,6 +9,7 @@ import type { KindId } from "./does.ts";
 import type { Frame } from "./frame.ts";
 import type { KindAnswer, KindRequest, KindUsage } from "./kind.ts";
 import type { GatewayError } from "./error.ts";
+import type { Vendor } from "./format/routes.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Modality } from "./model-facts.ts";
@@ -134,10 +135,10 @@ export interface KindRoute<
   /** A whole answer as a stream of events, for requests with `stream`. Absent: the client gets the whole answer. */
   writeEvents?(answer: Answer, request: Request, facts: AnswerFacts): readonly Frame[];
   /**
-   * Id of the format whose clients ask: their keys, errors and texts are those of the format. Absent: the first format of
+   * Whose clients ask: their keys, errors and texts are those of the vendor's format. Absent: those of the first format of
    * weir, with the members `encodeError` and `places` of the route.
    */
-  of?: string;
+  vendor?: Vendor;
   /** The model of a name in a body, where clients write something around it. */
   readModel?(name: string): string;
   /** An error, where clients read another form than that of chat-completions. */

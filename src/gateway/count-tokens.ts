@@ -6,6 +6,7 @@ import { isObject, parseJson } from "../core/json.ts";
 import type { TokenCounting } from "../core/provider.ts";
 import { editMembers } from "../stream/scan.ts";
 import { planFor } from "./access.ts";
+import { findCached } from "./caches/find-cached.ts";
 import type { Opened, Prepared } from "./lanes/lane.ts";
 import { nativeBody } from "./lanes/native-body.ts";
 import { discard, readAnswer } from "./lanes/read-answer.ts";
@@ -21,10 +22,11 @@ import type { Gateway, Incoming } from "./types.ts";
  */
 export async function countTokens(incoming: Incoming, gateway: Gateway): Promise<Opened> {
   const { call, format, body } = incoming;
-  const target = rank(planFor(call, call.servingModel, gateway.registry, format.id).choices, () => "")[0]!
-    .target;
-  const attempt = new Attempt(call, target);
   const { member, constant, requestOf = (whole) => whole } = format.client.beside.count!;
+  const cached = await findCached(incoming, gateway, requestOf(body));
+  const plan = planFor(call, call.servingModel, gateway.registry, format.id);
+  const { target } = rank((cached?.narrow(plan) ?? plan).choices, () => "")[0]!;
+  const attempt = new Attempt(call, target);
   const counting = target.provider.counting?.[target.format];
   const canCount = target.lane === "native" && (counting ?? target.provider.traits?.countTokens);
   const ask = counting ? askHost(counting) : askProvider;

@@ -10,7 +10,7 @@ import type { Ledger } from "../core/ledger.ts";
 import type { Hooks } from "../core/plugin.ts";
 import type { UpstreamTimeouts } from "../core/provider.ts";
 import type { Backlog } from "./delivery/backlog.ts";
-import type { CachedPrompt } from "./caches/find-cached.ts";
+import type { CachedPrompt } from "./caches/types.ts";
 import type { Clock } from "./delivery/clock.ts";
 import type { Settler } from "./delivery/settle.ts";
 import type { ReasoningCache } from "./reasoning/cache.ts";

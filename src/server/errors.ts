@@ -153,6 +153,12 @@ export const KEPT: Errors = [
     code: "cached_content_elsewhere",
     when: "The provider that keeps the content does not serve the model of the request.",
   },
+  {
+    kind: "invalid-request",
+    code: "no_store",
+    when: "weir has keys and no state folder, so that it cannot note whose the content is.",
+  },
+  { kind: "overloaded", code: "store_unavailable", when: "The store of weir does not answer." },
 ];
 
 export const STORED: Errors = [

@@ -1,7 +1,7 @@
 /** The operations of the kinds of models besides those that generate text or embed it. */
-import { hasRequests, type ModelKind } from "../core/model-kind.ts";
+import { hasRequests, type KindRoute, type ModelKind } from "../core/model-kind.ts";
 import type { HeadersContext } from "./embed-operations.ts";
-import { ADMISSION, MODEL, PROVIDER, TRANSLATION } from "./errors.ts";
+import { ADMISSION, KEPT, MODEL, PROVIDER, TRANSLATION } from "./errors.ts";
 import type { ClientFormat, Operation } from "./operation.ts";
 import { callHeaders, STRICT } from "./parameters.ts";
 import { formatOfRoute, kindRoute } from "./routes/kind.ts";
@@ -13,19 +13,27 @@ export function kindOperations(formats: readonly ClientFormat[], context: Header
   return kinds.flatMap((kind) => operationsOf(kind, formats, context));
 }
 
+/** The format of the clients that ask. */
+export function askingFormat(
+  { vendor }: Pick<KindRoute, "vendor">,
+  formats: readonly ClientFormat[],
+): ClientFormat | undefined {
+  return vendor === undefined ? formats[0] : formats.find(({ client }) => client.routes.vendor === vendor);
+}
+
 function operationsOf(
   kind: ModelKind,
   formats: readonly ClientFormat[],
   context: HeadersContext,
 ): Operation[] {
   return kind.routes.flatMap((route) => {
-    const base = route.of === undefined ? formats[0] : formats.find(({ id }) => id === route.of);
+    const base = askingFormat(route, formats);
     if (!base) return [];
     const name = route.operation[0]!.toUpperCase() + route.operation.slice(1);
     const format = formatOfRoute(kind, route, base);
     const aliases = [route.path, ...(route.aliases ?? [])].flatMap((path) => [
       ...(path === route.path ? [] : [path]),
-      ...(route.of === undefined ? aliasesOf(base.client.routes, path) : []),
+      ...(route.vendor === undefined ? aliasesOf(base.client.routes, path) : []),
     ]);
     return {
       method: "POST",
@@ -41,7 +49,7 @@ function operationsOf(
       answer: { name: `${name}Answer`, schema: route.schemas.answer },
       isCall: true,
       formats: [base],
-      errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER],
+      errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER, ...(kind.keeps ? KEPT : [])],
       handle: kindRoute(format, kind, route, context),
     };
   });

@@ -92,6 +92,24 @@ export function describeStore(open: () => Promise<OpenStore>, limits: StoreLimit
       expect((await store.get("b", "config:alice"))?.notes).toBeUndefined();
     }));
 
+  test("a list has the owner's answers by the beginning of their ids, page by page", () =>
+    withStore(async (store) => {
+      const origin = (id: string, more: Partial<StoredAnswer> = {}) =>
+        answerOf(id, { input: [], output: [], ...more });
+      await put(store, origin("kept/b"), origin("kept/a"), origin("kept/B"), origin("other"), origin("kept"));
+      await put(store, origin("kept/c", { owner: "config:bob" }));
+      const ids = async (limit: number, after?: string) =>
+        (await store.list("kept/", "config:alice", limit, after)).map(({ id }) => id);
+      expect(await ids(9)).toEqual(["kept/B", "kept/a", "kept/b"]);
+      expect([await ids(2), await ids(2, "kept/a"), await ids(2, "kept/b")]).toEqual([
+        ["kept/B", "kept/a"],
+        ["kept/b"],
+        [],
+      ]);
+      expect(await store.list("kept/", "config:alice", 1)).toEqual([origin("kept/B")]);
+      expect(await store.list("kept/", "config:carol", 9)).toEqual([]);
+    }));
+
   test("notes count for the size of an answer", () =>
     withStore(async (store) => {
       const value = new Uint8Array(limits.answerBytes);

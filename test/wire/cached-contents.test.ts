@@ -92,6 +92,12 @@ describe("with two keys", () => {
       () =>
         bob.models.generateContent({ model: "library", contents: "Who?", config: { cachedContent: name! } }),
     ];
+    // A key must not learn how long another one's contents are.
+    const count = { generateContentRequest: { model: "models/library", contents, cachedContent: name } };
+    for (const body of [count, { contents, cachedContent: name }]) {
+      const counted = await post(gateway.url, "models/library:countTokens", body, KEYS.bob);
+      expect(counted.status).toBe(404);
+    }
     for (const attempt of attempts) {
       const error = await seeError(attempt);
       expect([error.status, error.message]).toEqual([404, expect.stringContaining("NOT_FOUND")]);
@@ -139,15 +145,19 @@ describe("with two keys", () => {
     [{ model: "library", contents, expireTime: "2020-01-01T00:00:00Z" }, "expireTime"],
     [{ model: "library", contents, ttl: "60s", expireTime: "2099-01-01T00:00:00Z" }, "ttl"],
   ])("%j is refused in the words of Google", async (body, member) => {
-    const response = await fetch(`${gateway.url}/v1beta/cachedContents`, {
-      ...{ method: "POST", body: JSON.stringify(body) },
-      headers: { "content-type": "application/json", "x-goog-api-key": KEYS.ann },
-    });
+    const response = await post(gateway.url, "cachedContents", body, KEYS.ann);
     const { error } = (await response.json()) as { error: { status: string; message: string } };
     expect([response.status, error.status]).toEqual([400, "INVALID_ARGUMENT"]);
     expect(error.message).toContain(member);
   });
 });
+
+function post(url: string, path: string, body: object, key: string): Promise<Response> {
+  return fetch(`${url}/v1beta/${path}`, {
+    ...{ method: "POST", body: JSON.stringify(body) },
+    headers: { "content-type": "application/json", "x-goog-api-key": key },
+  });
+}
 
 async function listed(client: GoogleGenAI): Promise<string[]> {
   const names: string[] = [];

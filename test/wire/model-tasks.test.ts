@@ -47,11 +47,14 @@ const one = async (id: string) =>
 
 test.each([
   // By the declaration of the provider.
-  ["mock/chat", ["chat", "completion"]],
+  ["mock/chat", ["chat", "completion", "cache"]],
   ["mock/embed", ["embedding"]],
   ["mock/rerank", ["rerank"]],
   ["mock/moderation", ["moderation"]],
-  ["mock/error-429", ["chat", "embedding", "completion", "rerank", "moderation", "decision", "realtime"]],
+  [
+    "mock/error-429",
+    ["chat", "embedding", "completion", "rerank", "moderation", "decision", "image", "realtime", "cache"],
+  ],
   ["openai/omni-moderation-latest", ["moderation"]],
   ["openai/gpt-3.5-turbo-instruct", ["completion"]],
   ["cohere/rerank-v4.0-pro", ["rerank"]],

@@ -112,12 +112,9 @@ const kindEndpoints = Type.Optional(Type.Record(Type.String(), kindEndpoint));
 export const doesOption = Type.Optional(
   Type.Object(
     {
-      completion: kindEndpoints,
-      rerank: kindEndpoints,
-      moderation: kindEndpoints,
-      decision: kindEndpoints,
-      realtime: kindEndpoints,
-      image: kindEndpoints,
+      ...{ completion: kindEndpoints, rerank: kindEndpoints, moderation: kindEndpoints },
+      ...{ decision: kindEndpoints, cache: kindEndpoints, image: kindEndpoints },
+      ...{ realtime: kindEndpoints },
     },
     {
       ...CLOSED,

@@ -1,31 +1,25 @@
 /** Finds the cached content that a request names, before its first attempt. */
 import { GatewayError } from "../../core/error.ts";
-import { isObject } from "../../core/json.ts";
-import type { Target } from "../../core/provider.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Plan } from "../routing/plan.ts";
 import { refusesUnknown } from "../stored/foreign.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import { findKept, type Kept, narrowTo, notKept } from "./kept.ts";
-
-/** The cached content of a call. */
-export interface CachedPrompt {
-  /** Tokens of it: the request has them beside its own. */
-  readonly tokens: number;
-  /** The part of a plan that may serve the call. @throws GatewayError if no target of it has the content */
-  narrow(plan: Plan): Plan;
-}
+import type { CachedPrompt } from "./types.ts";
 
 type Source = Pick<Incoming, "call" | "format" | "bytes" | "spanOf">;
 
 /**
+ * @param body the request, where the body has it in a member; default: the body
  * @returns undefined at once for a request that names none
  * @throws GatewayError `not-found` for one that is unknown or belongs to another key
  */
 export function findCached(
   source: Source,
   context: Pick<Gateway, "answers" | "answerOptions">,
+  body?: JsonObject,
 ): Promise<CachedPrompt> | undefined {
-  const name = nameIn(source);
+  const name = body ? nameOf(body, source) : nameIn(source);
   return name === undefined ? undefined : find(name, source, context);
 }
 
@@ -34,11 +28,12 @@ async function find(
   { call, format }: Source,
   context: Pick<Gateway, "answers" | "answerOptions">,
 ): Promise<CachedPrompt> {
+  const [param] = format.client.beside.cached!;
   const kept = await findKept(name, call, context);
-  if (kept) return { tokens: tokensOf(kept), narrow: (plan) => narrowTo(kept, plan) };
+  if (kept) return { tokens: tokensOf(kept), narrow: (plan) => narrowTo(kept, plan, param) };
   if (refusesUnknown(call, context.answerOptions)) throw notKept(name);
   // The name is one of the provider's account: another format could not carry it.
-  return { tokens: 0, narrow: (plan) => only(plan, ({ format: id }) => id === format.id, name) };
+  return { tokens: 0, narrow: (plan) => only(plan, format.id, { name, param }) };
 }
 
 /** Tokens that are kept, as the provider counted them. */
@@ -47,14 +42,23 @@ export function tokensOf({ facts: { usageMetadata } }: Pick<Kept, "facts">): num
   return typeof count === "number" && Number.isSafeInteger(count) && count > 0 ? count : 0;
 }
 
-function only(plan: Plan, serves: (target: Target) => boolean, name: string): Plan {
-  const choices = plan.choices.filter(({ target }) => serves(target));
+function only(
+  plan: Plan,
+  format: string,
+  { name, param }: { name: string; param?: string | undefined },
+): Plan {
+  const choices = plan.choices.filter(({ target }) => target.format === format);
   if (choices.length > 0) return { choices, fallbacks: [], larger: [] };
   throw new GatewayError(
     "invalid-request",
     `The model of this request is served by no provider that knows \`${name.slice(0, 200)}\`.`,
-    { code: "cached_content_elsewhere", param: "model", shouldRetry: false },
+    { code: "cached_content_elsewhere", ...(param !== undefined && { param }), shouldRetry: false },
   );
+}
+
+function nameOf(body: JsonObject, { format }: Source): string | undefined {
+  const named = (format.client.beside.cached ?? []).map((member) => body[member]);
+  return named.find((name) => typeof name === "string" && name !== "") as string | undefined;
 }
 
 function nameIn({ format, bytes, spanOf }: Source): string | undefined {

@@ -40,7 +40,7 @@ export function assertCanKeep(call: Call, { answers, answerOptions }: Store): vo
   throw new GatewayError(
     "invalid-request",
     "weir has no store in which it could note whose the cached content is: name a state folder with `--state`.",
-    { code: "store_unavailable" },
+    { code: "no_store", shouldRetry: false },
   );
 }
 
@@ -93,22 +93,16 @@ function keptOf({ id, body, model, deployment, created, expires }: StoredAnswer)
 
 /**
  * The part of a plan that has the thing: one deployment with one model, without a fallback.
- * @param isServed of the targets those that know the thing @throws GatewayError if the plan does not have it
+ * @param param member of the request that names it @throws GatewayError if the plan does not have it
  */
-export function narrowTo(
-  { name, deployment, model }: Kept,
-  plan: Plan,
-  isServed: (target: Target) => boolean = () => true,
-): Plan {
+export function narrowTo({ name, deployment, model }: Kept, plan: Plan, param?: string): Plan {
   const all = [plan.choices, ...plan.fallbacks, ...plan.larger].flat();
-  const choice = all.find(
-    ({ target }) => target.deployment.name === deployment && target.model === model && isServed(target),
-  );
+  const choice = all.find(({ target }) => target.deployment.name === deployment && target.model === model);
   if (choice) return { choices: [choice], fallbacks: [], larger: [] };
   throw new GatewayError(
     "invalid-request",
     `\`${name}\` is kept at ${deployment} for the model ${model}, which does not serve this request; name a model that stands for it, or make the request without it.`,
-    { code: "cached_content_elsewhere", param: "model", shouldRetry: false },
+    { code: "cached_content_elsewhere", ...(param !== undefined && { param }), shouldRetry: false },
   );
 }
 

@@ -27,7 +27,7 @@ export const cacheRoute: KindRoute<CacheRequest, CacheAnswer> = {
   path: "/v1beta/cachedContents",
   // Google's SDK asks the first one by default.
   aliases: ["/v1/cachedContents", "/v1alpha/cachedContents"],
-  of: "gemini",
+  vendor: "google",
   schemas: { request: toJson(CacheBody), answer: toJson(CachedContent) },
   readModel,
   checkRequest,

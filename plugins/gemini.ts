@@ -10,8 +10,9 @@ export default definePlugin({
       baseUrl: "https://generativelanguage.googleapis.com",
       credentials: [["GEMINI_API_KEY"], ["GOOGLE_API_KEY"]],
       embeds: { "gemini-embed": "/v1beta/models/{model}:batchEmbedContents" },
+      speaks: { interactions: { json: "/v1beta/interactions", ownClientsOnly: true } },
       does: { cache: { "gemini-caches": { path: "/v1beta/cachedContents", models: ["gemini-*"] } } },
-      traits: { files: true, topK: true, countTokens: true },
+      traits: { files: true, topK: true, countTokens: true, storesAnswers: true },
       // Thoughts are summaries at most, and only where the request wants them.
       modelTraits: HIDDEN.google,
       // The facts name only what else they give: the format carries it beside text.

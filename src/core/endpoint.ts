@@ -16,6 +16,11 @@ export interface SpokenPaths {
    * excludes models: `["!claude-*"]` are all others.
    */
   readonly models?: readonly string[];
+  /**
+   * The host gets requests of the format's own clients alone, as they are: translated ones, and those that a plugin edits, take
+   * another format. Default false.
+   */
+  readonly ownClientsOnly?: boolean;
   /** How the host spells the name of a model in this format. It must leave its own results unchanged. Default: as it is. */
   modelFor?(model: string): string;
 }

@@ -37,8 +37,8 @@ export interface StoredCodec {
   referenceMark: string;
   /** Whether weir made the id of an answer: no vendor has that answer. Absent: it cannot be seen. */
   isOwnId?(id: string): boolean;
-  /** Last segments of the paths below the one of an answer. */
-  paths: { cancel: string; inputItems: string };
+  /** Last segments of the paths below the one of an answer; `inputItems` is absent if clients do not list them. */
+  paths: { cancel: string; inputItems?: string };
   /** Query parameters of clients of other services, which no provider of the format gets. */
   ignoredParameters?: readonly string[];
   /** Reads what a request asks. @throws GatewayError `invalid-request` */

@@ -83,10 +83,10 @@ export const path = must('a path or { json: "/…", stream: "/…", models: ["�
 function isPath(value: unknown): boolean {
   if (isText(value)) return true;
   if (!isObject(value) || !isText(value["json"])) return false;
-  const { json, stream = "", models = [], modelFor, ...unknown } = value;
+  const { json, stream = "", models = [], modelFor, ownClientsOnly = false, ...unknown } = value;
   const areTexts = typeof stream === "string" && Array.isArray(models) && models.every(isText);
   const isSpelled = modelFor === undefined || typeof modelFor === "function";
-  return areTexts && isSpelled && Object.keys(unknown).length === 0;
+  return areTexts && isSpelled && typeof ownClientsOnly === "boolean" && Object.keys(unknown).length === 0;
 }
 
 export const baseUrl = must(

@@ -5,6 +5,7 @@ import { chatCompletionsFormat } from "../formats/chat-completions/index.ts";
 import { completionsFormat, fimFormat, infillFormat } from "../kinds/completion/index.ts";
 import { converseFormat } from "../formats/converse/index.ts";
 import { geminiFormat } from "../formats/gemini/index.ts";
+import { interactionsFormat } from "../formats/gemini/interactions/index.ts";
 import { createMessagesFormat } from "../formats/messages/index.ts";
 import { ollamaFormat, ollamaGenerateFormat } from "../formats/ollama/index.ts";
 import { responsesFormat } from "../formats/responses/index.ts";
@@ -18,6 +19,7 @@ export function builtInFormats({ systemTurns }: Config["messages"]): Format[] {
     responsesFormat,
     converseFormat,
     geminiFormat,
+    interactionsFormat,
     ollamaFormat,
     ollamaGenerateFormat,
     completionsFormat,

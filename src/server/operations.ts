@@ -306,17 +306,21 @@ function stored(format: ClientFormat, context: RouteContext): Operation[] {
       `/${codec.paths.cancel}`,
       cancelAnswer,
     ),
-    operation(
-      {
-        method: "GET",
-        id: `list${name}InputItems`,
-        summary: `List the input items of an answer (${format.id})`,
-        answer: { name: `${name}ItemList`, schema: ItemList },
-        parameters: [ITEM_LIMIT, ITEM_ORDER, AFTER_ITEM],
-      },
-      `/${codec.paths.inputItems}`,
-      listInputItems,
-    ),
+    ...(codec.paths.inputItems === undefined
+      ? []
+      : [
+          operation(
+            {
+              method: "GET",
+              id: `list${name}InputItems`,
+              summary: `List the input items of an answer (${format.id})`,
+              answer: { name: `${name}ItemList`, schema: ItemList },
+              parameters: [ITEM_LIMIT, ITEM_ORDER, AFTER_ITEM],
+            },
+            `/${codec.paths.inputItems}`,
+            listInputItems,
+          ),
+        ]),
   ];
 }
 

@@ -80,7 +80,7 @@ test("the list and the single model agree, and a model that does nothing here ha
   expect(data.length).toBeGreaterThan(30);
   for (const model of data) expect(Array.isArray(model["does"])).toBe(true);
   expect(data.find(({ id }) => id === "bge-large")!["does"]).toEqual(["rerank"]);
-  expect((await one("openai/gpt-image-1"))["does"]).toEqual([]);
+  expect((await one("openai/whisper-1"))["does"]).toEqual([]);
 });
 
 test("a model that ranks has the price of a search, and one that judges costs nothing", async () => {

@@ -1,5 +1,6 @@
 /** Chooses the lane of an attempt. */
 import type { Attempt } from "../../core/call.ts";
+import { inOpenFormat } from "../routing/spoken-formats.ts";
 import type { Incoming } from "../types.ts";
 import { needsCompaction } from "../compaction.ts";
 import { editsCalls } from "../plugins/edits-calls.ts";
@@ -14,7 +15,9 @@ export function chooseLane(incoming: Incoming, attempt: Attempt, context: Prepar
   const isEdited = incoming.call.edits || context.hooks.some(editsCalls);
   const isNative = target.lane === "native" && !isEdited && !mustTranslate(incoming, attempt, context);
   if (isNative) return new NativeLane(incoming, attempt, context);
-  if (target.lane === "native") attempt.lane = "translated";
+  const other = target.lane === "native" ? inOpenFormat(target) : undefined;
+  if (other) attempt.turnTo(other);
+  else if (target.lane === "native") attempt.lane = "translated";
   return new TranslatedLane(incoming, attempt, context);
 }
 

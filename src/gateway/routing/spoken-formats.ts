@@ -75,7 +75,23 @@ function formatsFor({ provider, deployment, model }: Target, clientFormat: strin
   const spoken = formatsOf(provider, model);
   const { prefers } = deployment;
   const wanted = [clientFormat, ...(prefers === undefined ? [] : [prefers]), ...spoken];
-  return [...new Set(wanted)].filter((format) => spoken.includes(format));
+  const isOpen = (format: string) => format === clientFormat || !isForOwnClients(provider, format);
+  return [...new Set(wanted)].filter((format) => spoken.includes(format) && isOpen(format));
+}
+
+function isForOwnClients({ speaks = {} }: Provider, format: string): boolean {
+  const spoken = speaks[format];
+  return typeof spoken === "object" && spoken.ownClientsOnly === true;
+}
+
+/**
+ * The same deployment in a format that takes translated requests, where that of the target does not; `undefined` if there is
+ * none, or the target's own takes them.
+ */
+export function inOpenFormat(target: Target): Target | undefined {
+  if (!isForOwnClients(target.provider, target.format)) return undefined;
+  const [format] = formatsFor(target, "");
+  return format === undefined ? undefined : inFormat(target, format, target.format);
 }
 
 /** The formats in which a provider serves a model; all of them if it names none for the model. */

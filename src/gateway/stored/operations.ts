@@ -61,7 +61,7 @@ export async function listInputItems(request: AnswerRequest, gateway: Gateway): 
   const codec = format.client.beside.stored!;
   const found = await find(request, gateway);
   const { inputItems } = codec.paths;
-  if (isElsewhere(found)) return relay({ ...request, ...found, method: "GET", below: inputItems }, gateway);
+  if (isElsewhere(found)) return relay({ ...request, ...found, method: "GET", below: inputItems! }, gateway);
   const page = readPage(query);
   const items = await reading(gateway, (answers) => answers.inputItems(id, ownerOf(call), page));
   if (!items) throw invalidRequest(`The answer has no input item with this id.`, "after", "invalid_value");

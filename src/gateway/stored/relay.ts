@@ -1,6 +1,7 @@
 /** Relays a request about an answer or a conversation to the deployment that stores it. The answer passes unchanged. */
 import { Attempt } from "../../core/call.ts";
 import { isObject, parseJson } from "../../core/json.ts";
+import type { Target } from "../../core/provider.ts";
 import { heldItem, type StoredAnswer } from "../../core/stored-answer.ts";
 import { GatewayError } from "../../core/error.ts";
 import { NativeLane } from "../lanes/native.ts";
@@ -40,14 +41,15 @@ export const VENDOR_ID = /^[A-Za-z0-9_-]{1,200}$/;
 /** @throws GatewayError if the deployment is gone, cannot be reached, or is none that the key may use */
 export async function relay(request: RelayRequest, gateway: Gateway): Promise<Opened> {
   const { call, format, method, deployment, id, bytes = NO_BYTES } = request;
-  const target = keeperNamed(deployment, gateway.registry, format.id);
-  if (!target)
+  const keeper = keeperNamed(deployment, gateway.registry, format.id);
+  if (!keeper)
     throw new GatewayError(
       "not-found",
       `The answer '${id}' is stored at ${deployment}, which is not configured any more.`,
       { code: format.client.beside.stored!.unknownAnswer(id).code },
     );
-  assertProvider(call.principal, target.provider.name);
+  assertProvider(call.principal, keeper.provider.name);
+  const target = ofModel(keeper, request, gateway);
   call.stream = request.query.get("stream") === "true";
   // No attempt of the plan: how it ends says nothing about models of the deployment.
   const running = new Attempt(call, target);
@@ -81,6 +83,21 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
     headers: { ...passedHeaders(codec.address, response, target), "content-type": "application/json" },
     body: read,
   };
+}
+
+/** The model that made the answer has its price. @returns the target as it is, if the model is not served there any more */
+function ofModel(keeper: Target, { row, format }: RelayRequest, { registry }: Gateway): Target {
+  if (!row) return keeper;
+  try {
+    const { choices, fallbacks, larger } = registry.plan(row.model, format.id);
+    const made = [choices, ...fallbacks, ...larger]
+      .flat()
+      .find(({ target }) => target.deployment.name === keeper.deployment.name && target.lane === "native");
+    return made ? { ...keeper, model: made.target.model, asked: row.model } : keeper;
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return keeper;
+    throw thrown;
+  }
 }
 
 /** Later requests must not count the same tokens again, and may refer to the items that the client gets to see. */

@@ -792,6 +792,8 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   "src/formats/shared/prompt-cache.ts": ["cache"],
   "src/kinds/cache/index.ts": ["cache"],
   "src/kinds/cache/request.ts": ["tools"],
+  "src/formats/gemini/interactions/facts.ts": ["tools"],
+  "src/formats/gemini/interactions/request.ts": ["tools"],
   // `npm exec` runs a client.
   "src/cli/clients/find.ts": ["exec"],
   // A tool of a client.

@@ -152,6 +152,7 @@ const ROUTES: Table<ClientRoutes> = {
   path: required(text),
   address: group("the address'", ADDRESS),
   bases: texts,
+  ownBases: texts,
   prefixes: texts,
   keyHeaders: texts,
   clientHeaders: texts,

@@ -52,10 +52,6 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
     what: "weir stores no answers of chat completions. Keep the answer in the client, or use POST /v1/responses, whose answers weir stores",
   },
   {
-    path: /\/interactions(\/.*)?$/,
-    what: "weir does not serve the Interactions API. Set the client to generateContent (`client.models.generateContent`)",
-  },
-  {
     path: /\/operations(\/.*)?$/,
     what: "weir runs no operations in the background at Google. Wait for the answer of generateContent",
   },

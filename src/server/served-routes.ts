@@ -88,8 +88,11 @@ function requestedMethod(path: string): string | undefined {
 const BASE = "/v1";
 
 /** The other paths of an operation of a format. @param path the first one */
-export function aliasesOf({ address, bases = [] }: ClientRoutes, path: string): readonly string[] {
-  if (!address) return bases.map((base) => base + path.slice(BASE.length));
+export function aliasesOf(
+  { address, bases = [], ownBases = [] }: ClientRoutes,
+  path: string,
+): readonly string[] {
+  if (!address) return [...bases, ...ownBases].map((base) => base + path.slice(BASE.length));
   const [first = "", ...others] = address.bases;
   return others.map((base) => base + path.slice(first.length));
 }

@@ -97,6 +97,7 @@ test("--json prints one JSON value on models, check, explain, plugin list and co
       { client: "messages", provider: "mock", model: "chat", lane: "generated" },
       { client: "responses", provider: "mock", model: "chat", lane: "generated" },
       { client: "gemini", provider: "mock", model: "chat", lane: "generated" },
+      { client: "interactions", provider: "mock", model: "chat", lane: "generated" },
       { client: "ollama", provider: "mock", model: "chat", lane: "generated" },
       { client: "ollama-generate", provider: "mock", model: "chat", lane: "generated" },
       { client: "completion", provider: "mock", model: "chat", lane: "generated" },

@@ -101,6 +101,7 @@ describe("endpoints", () => {
     ["openai", "responses", "https://api.openai.com/v1/responses"],
     ["anthropic", "messages", "https://api.anthropic.com/v1/messages"],
     ["gemini", "gemini", "https://generativelanguage.googleapis.com/v1beta/models/{model}:generateContent"],
+    ["gemini", "interactions", "https://generativelanguage.googleapis.com/v1beta/interactions"],
     ["groq", "chat-completions", "https://api.groq.com/openai/v1/chat/completions"],
     ["deepseek", "chat-completions", "https://api.deepseek.com/chat/completions"],
     ["deepseek", "messages", "https://api.deepseek.com/anthropic/v1/messages"],

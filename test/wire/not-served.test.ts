@@ -54,7 +54,6 @@ test.each([
   ["/v1/skills", "provider for this endpoint"],
   ["/v1beta/fileSearchStores", "provider for this endpoint"],
   ["/tokenize", "/v1/messages/count_tokens"],
-  ["/v1beta/interactions", "generateContent"],
   ["/v1beta/operations/o1", "generateContent"],
   ["/api/web_search", "web search"],
 ])("POST %s is a 404 that says what to do", async (path, advice) => {

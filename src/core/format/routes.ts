@@ -14,6 +14,8 @@ export interface ClientRoutes {
   address?: UrlAddress;
   /** Other beginnings of its paths in place of `/v1`. `{model}` is a segment with the model, which replaces that of the body. */
   bases?: readonly string[];
+  /** The same for the path of the format alone: operations that belong to no format are not there. */
+  ownBases?: readonly string[];
   /** Beginnings of paths that only clients of this format use: an error for another path there has this format. */
   prefixes?: readonly string[];
   /** Lower-case names of the headers that may hold the gateway key, in this order. Default: `authorization`, `x-api-key`. */

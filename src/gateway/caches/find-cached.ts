@@ -1,5 +1,4 @@
 /** Finds the cached content that a request names, before its first attempt. */
-import { GatewayError } from "../../core/error.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Plan } from "../routing/plan.ts";
 import { refusesUnknown } from "../stored/foreign.ts";
@@ -33,7 +32,7 @@ async function find(
   if (kept) return { tokens: tokensOf(kept), narrow: (plan) => narrowTo(kept, plan, param) };
   if (refusesUnknown(call, context.answerOptions)) throw notKept(name);
   // The name is one of the provider's account: another format could not carry it.
-  return { tokens: 0, narrow: (plan) => only(plan, format.id, { name, param }) };
+  return { tokens: 0, narrow: (plan) => only(plan, format.id) };
 }
 
 /** Tokens that are kept, as the provider counted them. */
@@ -42,18 +41,10 @@ export function tokensOf({ facts: { usageMetadata } }: Pick<Kept, "facts">): num
   return typeof count === "number" && Number.isSafeInteger(count) && count > 0 ? count : 0;
 }
 
-function only(
-  plan: Plan,
-  format: string,
-  { name, param }: { name: string; param?: string | undefined },
-): Plan {
+/** Its own targets, or the plan as it is: hosts of other formats refuse the request by themselves. */
+function only(plan: Plan, format: string): Plan {
   const choices = plan.choices.filter(({ target }) => target.format === format);
-  if (choices.length > 0) return { choices, fallbacks: [], larger: [] };
-  throw new GatewayError(
-    "invalid-request",
-    `The model of this request is served by no provider that knows \`${name.slice(0, 200)}\`.`,
-    { code: "cached_content_elsewhere", ...(param !== undefined && { param }), shouldRetry: false },
-  );
+  return choices.length > 0 ? { choices, fallbacks: [], larger: [] } : plan;
 }
 
 function nameOf(body: JsonObject, { format }: Source): string | undefined {

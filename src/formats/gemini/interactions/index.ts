@@ -23,9 +23,8 @@ import { watch } from "./watch.ts";
 const client: ClientCodec = {
   routes: {
     path: "/v1/interactions",
-    bases: ["/v1beta", "/v1alpha", "/v1beta1"],
+    ownBases: ["/v1beta", "/v1alpha", "/v1beta1"],
     vendor: "google",
-    clientHeaders: ["x-goog-api-key", "x-goog-api-client"],
     clientMembers: ["previous_interaction_id", "system_instruction"],
     keyHeaders: ["x-goog-api-key", "authorization"],
   },
@@ -74,7 +73,7 @@ const upstream: UpstreamCodec = {
       throw new GatewayError(
         "invalid-request",
         "The provider of this model answers interactions alone; ask POST /v1beta/interactions.",
-        { code: "unsupported_format", shouldRetry: false },
+        { code: "unsupported_value", shouldRetry: false },
       );
     },
     readStream,

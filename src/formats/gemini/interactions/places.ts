@@ -131,7 +131,7 @@ const ANSWER: Level = {
 };
 
 function stopped(reason: string): Frame[] {
-  const data = { event_type: "error", error: { code: "blocked", message: reason } };
+  const data = { event_type: "error", error: { message: reason } };
   return [{ event: "error", data: JSON.stringify(data) }];
 }
 

@@ -43,7 +43,7 @@ export function finishOf({ status }: JsonObject): FinishReason {
       return { kind: "pause", raw };
     default:
       throw new GatewayError("upstream", `The provider ended the interaction as ${raw.slice(0, 40)}.`, {
-        code: "generation_failed",
+        code: "upstream_failed",
       });
   }
 }

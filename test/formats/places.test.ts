@@ -17,6 +17,9 @@ import { responsesFormat } from "../../src/formats/responses/index.ts";
 import { places as chat } from "../../src/formats/chat-completions/client/places.ts";
 import { places as gemini } from "../../src/formats/gemini/client/places.ts";
 import { places as messages } from "../../src/formats/messages/client/places.ts";
+import { REQUEST as INTERACTIONS } from "../../src/formats/gemini/interactions/check.ts";
+import { interactionsFormat } from "../../src/formats/gemini/interactions/index.ts";
+import { places as interactions } from "../../src/formats/gemini/interactions/places.ts";
 import { places as ollama } from "../../src/formats/ollama/client/places.ts";
 import { places as responses } from "../../src/formats/responses/client/places.ts";
 import type { Rule, TabledPlaces } from "../../src/formats/shared/text-places.ts";
@@ -31,6 +34,7 @@ const FORMATS: readonly (readonly [string, ClientCodec, Vocabulary, TabledPlaces
   ["messages", messagesFormat.client, MESSAGES, messages],
   ["responses", responsesFormat.client, RESPONSES, responses],
   ["gemini", geminiFormat.client, GEMINI, gemini],
+  ["interactions", interactionsFormat.client, INTERACTIONS, interactions],
   ["ollama", ollamaFormat.client, OLLAMA, ollama],
   ["ollama-generate", ollamaGenerateFormat.client, GENERATE_REQUEST, ollama],
 ];
@@ -403,6 +407,7 @@ describe("a stream that is stopped ends as a refusal, and its open tool call sta
     messages: messagesFormat.upstream.codec,
     responses: responsesFormat.upstream.codec,
     gemini: geminiFormat.upstream.codec,
+    interactions: interactionsFormat.upstream.codec,
     ollama: ollamaFormat.client.codec.reader!,
     "ollama-generate": ollamaGenerateFormat.client.codec.reader!,
   } as const;

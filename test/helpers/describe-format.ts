@@ -50,7 +50,9 @@ export function describeFormat(format: Format, samples: FormatSamples, options: 
     if (upstream) describeUpstreamErrors(upstream);
     if (client) describeRequests(client, upstream, samples.requests, context);
     if (upstream) describeAnswers(upstream, client, samples, context);
-    if (client && upstream) describeCost(client, upstream, context, format.kind === undefined);
+    // No request is translated to an interaction.
+    const hasTurns = format.kind === undefined && format.id !== "interactions";
+    if (client && upstream) describeCost(client, upstream, context, hasTurns);
   });
 }
 

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from "../../src/core/json.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
 import { converseFormat } from "../../src/formats/converse/index.ts";
+import { interactionsFormat } from "../../src/formats/gemini/interactions/index.ts";
 import { geminiFormat } from "../../src/formats/gemini/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
 import { ollamaFormat, ollamaGenerateFormat } from "../../src/formats/ollama/index.ts";
@@ -60,7 +61,7 @@ const registry = new Registry({
     plugin,
     source: "built-in",
   })),
-  formats: [...Object.values(CLIENT_FORMATS), converseFormat],
+  formats: [...Object.values(CLIENT_FORMATS), converseFormat, interactionsFormat],
   settings: () => ({ apiKey: new Secret("none") }),
 });
 

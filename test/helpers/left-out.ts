@@ -1,6 +1,7 @@
 /** What the vocabularies of the client formats say about members that a provider does not get. */
 import { REQUEST as CHAT } from "../../src/formats/chat-completions/client/check.ts";
 import { REQUEST as GEMINI } from "../../src/formats/gemini/client/spelling.ts";
+import { REQUEST as INTERACTIONS } from "../../src/formats/gemini/interactions/check.ts";
 import { REQUEST as MESSAGES } from "../../src/formats/messages/client/check.ts";
 import { GENERATE_REQUEST, REQUEST as OLLAMA } from "../../src/formats/ollama/client/check.ts";
 import { REQUEST as RESPONSES } from "../../src/formats/responses/client/check.ts";
@@ -11,6 +12,7 @@ const VOCABULARIES: Readonly<Record<string, Vocabulary>> = {
   messages: MESSAGES,
   responses: RESPONSES,
   gemini: GEMINI,
+  interactions: INTERACTIONS,
   ollama: OLLAMA,
   "ollama-generate": GENERATE_REQUEST,
 };

@@ -85,6 +85,13 @@ const CLIENTS: readonly [
     "contents[0].parts[0].note",
   ],
   [
+    "interactions",
+    "/v1beta/interactions",
+    { model: "c-1", input: "u" },
+    { generation_config: { note: 1 } },
+    "generation_config.note",
+  ],
+  [
     "ollama",
     "/api/chat",
     { model: "c-1", stream: false, messages: [user] },

@@ -8,6 +8,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { reportHosted } from "../../shared/hosted.ts";
 import { checkCalls, readToolInput } from "../../shared/tool-input.ts";
 import { encodeSignature } from "../reasoning.ts";
+import { FILTERED } from "./own-fields.ts";
 import { encodeUsage } from "./usage.ts";
 
 const STATUS: Readonly<Record<FinishKind, string>> = {
@@ -83,7 +84,12 @@ class InteractionWriter implements AnswerWriter {
 
   answer(): JsonObject {
     const { reason, usage } = this.#end!;
-    return { ...this.#head(STATUS[reason.kind]), steps: this.#steps, usage: encodeUsage(usage) };
+    const message = reason.explanation ?? "A filter has ended the answer.";
+    return {
+      ...this.#head(STATUS[reason.kind]),
+      ...{ steps: this.#steps, usage: encodeUsage(usage) },
+      ...(reason.kind === "content-filter" && { errors: [{ code: FILTERED, message }] }),
+    };
   }
 
   #head(status: string): JsonObject {

@@ -4,6 +4,9 @@ import { always, isFull } from "../../shared/own-fields.ts";
 
 export const INTERACTIONS = "interactions";
 
+/** Code of the error by which weir says that a filter or a guard has ended an interaction. */
+export const FILTERED = "content_filter";
+
 /** Google runs such interactions after its answer, or has what they name. */
 const ELSEWHERE = "only Google's API of interactions can do this, and it cannot be asked";
 

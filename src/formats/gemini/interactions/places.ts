@@ -1,4 +1,5 @@
 /** Where the texts of interactions are. */
+import type { BrokenStream } from "../../../core/format.ts";
 import type { Frame } from "../../../core/frame.ts";
 import {
   ARGUMENTS,
@@ -18,6 +19,7 @@ import {
   TOOL_NAME,
   WORD,
 } from "../../shared/text-places.ts";
+import { FILTERED } from "./own-fields.ts";
 
 const CONTENT: Level = {
   members: {
@@ -96,7 +98,7 @@ const INTERACTION: Level = {
     system_instruction: { kind: "system" },
     tools: TOOL,
     continuation_token: SEALED,
-    errors: OTHER,
+    errors: { members: { code: WORD, message: TEXT } },
   },
 };
 
@@ -130,9 +132,14 @@ const ANSWER: Level = {
   },
 };
 
-function stopped(reason: string): Frame[] {
-  const data = { event_type: "error", error: { message: reason } };
-  return [{ event: "error", data: JSON.stringify(data) }];
+/** An interaction has no word for a filter: its errors say it. */
+function stopped(reason: string, { begun }: BrokenStream): Frame[] {
+  const interaction = { ...begun, status: "incomplete", errors: [{ code: FILTERED, message: reason }] };
+  const event_type = "interaction.completed";
+  return [
+    { event: event_type, data: JSON.stringify({ event_type, interaction }) },
+    { event: "done", data: "[DONE]" },
+  ];
 }
 
 export const places = textPlaces({ request: REQUEST, answer: ANSWER, stopped });

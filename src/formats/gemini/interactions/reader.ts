@@ -9,7 +9,7 @@ import { isObject, type Json, type JsonObject, parseJson } from "../../../core/j
 import { list, malformed, text } from "../../shared/read.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { SIGNER } from "../own-fields.ts";
-import { INTERACTIONS } from "./own-fields.ts";
+import { FILTERED, INTERACTIONS } from "./own-fields.ts";
 import { decodeUsage } from "./usage.ts";
 
 export function readStream(context: CodecContext): AnswerReader {
@@ -29,8 +29,14 @@ export function readAnswer(body: JsonObject, context: CodecContext): ChatEvent[]
 }
 
 /** The finish reason of a status. @throws GatewayError for an interaction without an answer */
-export function finishOf({ status }: JsonObject): FinishReason {
+export function finishOf({ status, errors }: JsonObject): FinishReason {
   const raw = String(status);
+  const filtered = list(errors).find((error) => isObject(error) && error.code === FILTERED);
+  if (isObject(filtered))
+    return {
+      ...{ kind: "content-filter", raw },
+      ...(typeof filtered.message === "string" && { explanation: filtered.message }),
+    };
   switch (raw) {
     case "completed":
       return { kind: "stop", raw };

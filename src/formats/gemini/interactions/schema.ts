@@ -72,6 +72,9 @@ const answer = {
   }),
   created: Type.Optional(Type.String()),
   updated: Type.Optional(Type.String()),
+  errors: Type.Optional(
+    Type.Array(open({ code: Type.Optional(Type.String()), message: Type.Optional(Type.String()) })),
+  ),
   steps: Type.Optional(Type.Array(open({ type: Type.String() }))),
   usage: Type.Optional(Usage),
 };

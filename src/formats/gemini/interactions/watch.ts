@@ -38,6 +38,7 @@ function observe(interaction: JsonObject, seen: StreamSummary): void {
   if (typeof id === "string" && id !== "") {
     seen.answerId = id;
     seen.isStored = true;
+    seen.begun ??= { id, ...(typeof interaction.model === "string" && { model: interaction.model }) };
   }
   const isOver = typeof status === "string" && !WITHOUT_ANSWER.has(status);
   if (isOver) seen.finish = finishOf(interaction);

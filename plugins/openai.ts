@@ -39,12 +39,7 @@ export default definePlugin({
         embeddings: { path: "/embeddings", base64: true, members: { inputType: false } },
       },
       does: {
-        completion: {
-          completions: {
-            path: "/completions",
-            models: COMPLETING,
-          },
-        },
+        completion: { completions: { path: "/completions", models: COMPLETING } },
         moderation: { moderations: "/moderations" },
         decision: { decisions: "/decisions" },
         realtime: { "openai-realtime": { path: "/realtime", models: TALKING } },

@@ -401,6 +401,17 @@ const RULES: readonly Rule[] = [
     because: "it names the models of the config with their places",
   },
   {
+    from: "src/features/realtime/",
+    may: [
+      ...FACES,
+      "src/config/sections/",
+      "src/gateway/plugins/call-view.ts",
+      "src/gateway/sessions.ts",
+      "src/kinds/realtime/",
+    ],
+    because: "the gateway opens and books a session, and programs hold it; the kind knows its events",
+  },
+  {
     from: "src/features/paid-once/",
     may: [
       ...FACES,

@@ -25,9 +25,13 @@ import type { ModelCatalog } from "./models/catalog.ts";
 import type { Registry } from "./routing/registry.ts";
 import type { Session, SessionAsk } from "./sessions.ts";
 import type { CallCodec, FindTrace, Foresee, Gateway, Incoming, Resolve, Sent } from "./types.ts";
+import type { BrowserUser, FindBrowser } from "./browsers.ts";
+import type { Told } from "./told.ts";
 import type { Work } from "./work.ts";
 
 export type { Issued, Resource } from "./credentials.ts";
+export type { BrowserUser, FindBrowser } from "./browsers.ts";
+export type { Told } from "./told.ts";
 
 /** The places around a call, from the client inwards. A place has one owner. */
 export const PLACES = ["labels", "guard", "outline", "repeat", "tape", "capture", "cache", "loop"] as const;
@@ -77,32 +81,8 @@ export interface Seams {
  */
 export type ActsFor = (principal: Principal, request: Request) => Principal | Promise<Principal>;
 
-/** @param to path of weir to which a browser comes back that has to sign in @throws GatewayError while it cannot be found out */
-export type FindBrowser = (request: Request, to: string) => Promise<BrowserUser>;
-
-/** Whose browser asks, or where it signs in. */
-export type BrowserUser =
-  | {
-      /** Permanent id, as in {@link Principal.person}. */
-      readonly person: string;
-      readonly name: string;
-      /** A text that only this session has, for the forms of its pages. */
-      readonly session: string;
-    }
-  | { readonly signIn: string };
-
 /** @returns undefined: it does not look at tools of this caller */
 export type ScreenTools = (principal: Principal | undefined) => Promise<ToolScreen | undefined>;
-
-/** Answers as some callers' programs read them. Called before an answer begins; what the books and the log have stays as it is. */
-export interface Told {
-  /** @returns the same error where nothing is to be said otherwise */
-  error(call: Call, error: GatewayError): GatewayError;
-  /** @param headers those of the answer, without the ones that answers share @returns the same headers for other callers */
-  headers(call: Call, headers: HeaderRecord): HeaderRecord;
-}
-
-type HeaderRecord = Readonly<Record<string, string>>;
 
 /** An operation of a part: it is no call, and answers in its own way. */
 export interface OwnRoute {

@@ -172,7 +172,7 @@ class SessionWatch implements Watcher {
     if (now - call.startedAt > mostMs)
       return this.end(
         new GatewayError("timeout", `The session took longer than ${mostMs / 1000} s.`, {
-          code: "session_expired",
+          code: "timeout",
         }),
       );
     if (now < this.#checksAt) return;

@@ -182,7 +182,6 @@ function visitOf(
       throw new GatewayError("invalid-request", "The route serves WebSockets: send an upgrade.", {
         ...{
           status: 426,
-          code: "websocket_required",
           headers: { upgrade: "websocket", connection: "upgrade" },
         },
       });

@@ -1,5 +1,4 @@
 /** WebSockets of clients, as the runtime has them. */
-import type { WebSocketHandler } from "bun";
 import type { End, Listening } from "../core/socket.ts";
 
 export type OpenedSocket = (end: End) => Listening;
@@ -14,7 +13,7 @@ const MOST_FRAME = 15 * 1_048_576;
 /** A client is pinged when it has been silent. Seconds. */
 const IDLE_SECONDS = 30;
 
-export const socketHandlers: WebSocketHandler<SocketData> = {
+export const socketHandlers: Bun.WebSocketHandler<SocketData> = {
   maxPayloadLength: MOST_FRAME,
   idleTimeout: 2 * IDLE_SECONDS,
   sendPings: true,

@@ -13,7 +13,7 @@ await Bun.write(files.key, FIRST.key);
 const gateway = await startGateway({ config: { tls: files, keys: [{ name: "agents", key: KEY }] } });
 const client = Bun.spawn(["node", "client.mjs", gateway.url.replace("http:", "https:"), KEY], {
   cwd: folder,
-  env: { PATH: process.env["PATH"] ?? "", NODE_EXTRA_CA_CERTS: files.cert },
+  env: { PATH: process.env["PATH"] ?? "", HOME: folder, NODE_EXTRA_CA_CERTS: files.cert },
   stdout: "inherit",
   stderr: "inherit",
 });

@@ -1,20 +1,8 @@
-/** The operations of realtime, and which connections weir refuses because it could not meter them. */
+/** What a client asks for when it opens a session, and what weir refuses because it could not meter it. */
 import { GatewayError } from "../../core/error.ts";
 
 /** Name in the scope `endpoints` of keys. */
 export const ENDPOINT = "realtime";
-
-export const SESSION_PATHS = ["/v1/realtime", "/openai/v1/realtime"] as const;
-export const SECRETS_PATH = "/v1/realtime/client_secrets";
-
-/** Paths by which media would go around weir, with their operations. */
-export const UNMETERED: readonly (readonly [path: string, id: string])[] = [
-  ["/v1/realtime/calls", "createRealtimeCall"],
-  ["/v1/realtime/calls/{id}/accept", "acceptRealtimeCall"],
-  ["/v1/realtime/calls/{id}/hangup", "hangUpRealtimeCall"],
-  ["/v1/realtime/calls/{id}/refer", "referRealtimeCall"],
-  ["/v1/realtime/calls/{id}/reject", "rejectRealtimeCall"],
-];
 
 /** Media of WebRTC and SIP go between client and provider. */
 export function unmetered(): GatewayError {
@@ -49,22 +37,6 @@ export function readQuery({ searchParams }: URL): Query {
   if (model !== null) return { model };
   if (intent === "transcription") return { transcribes: true };
   throw new GatewayError("invalid-request", "`intent` must be `transcription`.", { param: "intent" });
-}
-
-const KEY_PROTOCOL = "openai-insecure-api-key.";
-const PROTOCOL = "realtime";
-
-/** The subprotocols of a browser: the one that weir chooses, and the credential. The answer never has the credential. */
-export function readProtocols(headers: Headers): {
-  protocol: string | undefined;
-  credential: string | undefined;
-} {
-  const offered = (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
-  const key = offered.find((name) => name.startsWith(KEY_PROTOCOL));
-  return {
-    protocol: offered.includes(PROTOCOL) ? PROTOCOL : undefined,
-    credential: key?.slice(KEY_PROTOCOL.length),
-  };
 }
 
 /** A credential in the headers of a request. */

@@ -1,13 +1,15 @@
 /** Opens sessions for clients, and makes the secrets by which browsers open them. */
 import { GatewayError } from "../../core/error.ts";
+import { readProtocols } from "../../kinds/realtime/protocols.ts";
 import { inspectsCaller } from "../../core/inspected.ts";
-import { parsed } from "./wire/events.ts";
+import { parsed } from "../../kinds/realtime/events.ts";
+import type { Channel } from "../../core/channel.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { End } from "../../core/socket.ts";
 import type { Visit, WorkerHost } from "../../gateway/seams.ts";
-import { ENDPOINT, presentedIn, readProtocols, readQuery } from "./routes.ts";
-import type { Grant } from "./secrets/messages.ts";
-import { isSecret, readSecretRequest, type Secrets } from "./secrets/secrets.ts";
+import { ENDPOINT, presentedIn, readQuery, unmetered } from "./routes.ts";
+import type { Grant, SecretDown, SecretUp } from "./secrets/messages.ts";
+import { isSecret, readSecretRequest, Secrets } from "./secrets/secrets.ts";
 import type { RealtimeConfig } from "./section.ts";
 import { dial } from "./session/dial.ts";
 import { openTalk } from "./session/open.ts";
@@ -27,17 +29,23 @@ export class Sessions {
   readonly #open = new Map<string, number>();
   #idle = Promise.withResolvers<void>();
 
+  readonly #secrets: Secrets;
+
   constructor(
     private readonly host: WorkerHost,
-    private readonly secrets: Secrets,
-  ) {}
+    keeper: Channel<SecretUp, SecretDown>,
+  ) {
+    this.#secrets = new Secrets(keeper);
+  }
 
   /** @throws GatewayError before the connection is upgraded, so that the client gets a status */
   async open(request: Request, visit: Visit, path: string, config: RealtimeConfig): Promise<Response> {
-    const query = readQuery(new URL(request.url));
-    const named = "model" in query ? query.model : undefined;
+    const url = new URL(request.url);
     const { protocol, credential } = readProtocols(request.headers);
-    const { principal, grant } = await this.#callerOf(request, visit, credential, named ?? null);
+    const asking = this.#callerOf(request, visit, credential, url.searchParams.get("model"));
+    const { principal, grant } = await asking;
+    const query = readQuery(url);
+    const named = "model" in query ? query.model : undefined;
     if (!config.unguarded && inspectsCaller.get(this.host.offers)?.(principal)) throw uninspected();
     const model = grant?.model ?? named ?? config.transcription;
     if (model === undefined) throw noTranscription();
@@ -68,13 +76,19 @@ export class Sessions {
     }
   }
 
+  /** @throws GatewayError with the reason */
+  async refuse(visit: Visit): Promise<never> {
+    await visit.caller(ENDPOINT);
+    throw unmetered();
+  }
+
   /** A secret for one session of who asks. */
   async issue(visit: Visit): Promise<Response> {
     const principal = await visit.caller(ENDPOINT);
     if (principal && !principal.key)
       throw new GatewayError("permission", "Only a key can have client secrets.", { code: "key_required" });
     const asked = readSecretRequest(parsed(new TextDecoder().decode(await visit.body(MOST_BODY))));
-    const [value, expires_at] = await this.secrets.issue(asked, principal?.key?.id ?? null);
+    const [value, expires_at] = await this.#secrets.issue(asked, principal?.key?.id ?? null);
     const { model, transcribes, session } = asked;
     const object = transcribes ? "realtime.transcription_session" : "realtime.session";
     const id = `sess_${crypto.randomUUID().replaceAll("-", "")}`;
@@ -100,7 +114,7 @@ export class Sessions {
         credential === undefined ? visit.caller(ENDPOINT) : visit.callerWith(credential, ENDPOINT);
       return { principal: await asking };
     }
-    const grant = await this.secrets.redeem(secret, model);
+    const grant = await this.#secrets.redeem(secret, model);
     const principal = grant.key === null ? undefined : this.host.callerOfKey(grant.key);
     if (!principal && !(grant.key === null && this.host.isOpen()))
       throw new GatewayError("authentication", "The key of the client secret admits no calls any more.", {

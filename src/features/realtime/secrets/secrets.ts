@@ -2,7 +2,7 @@
 import type { Channel } from "../../../core/channel.ts";
 import { GatewayError } from "../../../core/error.ts";
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
-import { textAt } from "../wire/events.ts";
+import { textAt } from "../../../kinds/realtime/events.ts";
 import type { Grant, SecretAnswer, SecretAsk, SecretDown, SecretUp } from "./messages.ts";
 
 const PREFIX = "ek_";

@@ -4,12 +4,11 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Principal } from "../../../core/principal.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
 import type { Session, SessionAddress } from "../../../gateway/sessions.ts";
+import { DIALECT } from "../../../kinds/realtime/index.ts";
 import { MinuteMeter } from "./minutes.ts";
 import { Bridge } from "./bridge.ts";
 import type { End, Listening } from "../../../core/socket.ts";
 import { openProgram } from "./program.ts";
-
-export const DIALECT = "openai-realtime";
 
 /** What a client asks for when it opens a session. */
 export interface Wanted {

@@ -1,7 +1,7 @@
 /** How much the model may read for the next answer: what it read for the last one, and what has come since. In tokens. */
 import { isObject, type Json } from "../../../core/json.ts";
 import { mostTokens } from "../../../core/tokens/most-tokens.ts";
-import { textAt } from "../wire/events.ts";
+import { textAt } from "../../../kinds/realtime/events.ts";
 import type { SessionSettings } from "./settings.ts";
 
 /** An image has fewer tokens than this at each model that takes some. */

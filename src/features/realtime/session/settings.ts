@@ -1,7 +1,7 @@
 /** The settings of a session on which the cost of its answers depends. They follow what both sides say of the session. */
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { mostTokens } from "../../../core/tokens/most-tokens.ts";
-import { at, textAt } from "../wire/events.ts";
+import { at, textAt } from "../../../kinds/realtime/events.ts";
 
 /** Base64 characters for one token: OpenAI counts ten tokens a second of a user's audio. */
 const PCM_CHARACTERS = 6_400;

@@ -5,9 +5,9 @@
 import { GatewayError } from "../../../core/error.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { LedgerRefusal } from "../../../core/refusal.ts";
-import { errorEvent, refusedEvent } from "../wire/errors.ts";
-import { at, parsed, textAt, typeOfClient, typeOfVendor } from "../wire/events.ts";
-import { usageOfResponse, usageOfTranscription } from "../wire/usage.ts";
+import { errorEvent, refusedEvent } from "../../../kinds/realtime/errors.ts";
+import { at, parsed, textAt, typeOfClient, typeOfVendor } from "../../../kinds/realtime/events.ts";
+import { usageOfResponse, usageOfTranscription } from "../../../kinds/realtime/usage.ts";
 import { PromptSize, tokensOf } from "./prompt.ts";
 import { SessionSettings } from "./settings.ts";
 import { type TurnBooks, Turns } from "./turns.ts";

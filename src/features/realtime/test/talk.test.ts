@@ -6,7 +6,7 @@ import { LedgerRefusal } from "../../../core/refusal.ts";
 import type { TurnSize } from "../../../gateway/sessions.ts";
 import { Talk, type TalkOptions } from "../session/talk.ts";
 import type { BookedTurn } from "../session/turns.ts";
-import { typeOfClient, typeOfVendor } from "../wire/events.ts";
+import { typeOfClient, typeOfVendor } from "../../../kinds/realtime/events.ts";
 
 interface Booked {
   size: TurnSize | undefined;

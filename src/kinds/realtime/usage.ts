@@ -1,6 +1,6 @@
 /** Token counts of events, as the books have them. */
-import { NO_USAGE, type Usage } from "../../../core/events.ts";
-import { isObject, type Json } from "../../../core/json.ts";
+import { NO_USAGE, type Usage } from "../../core/events.ts";
+import { isObject, type Json } from "../../core/json.ts";
 import { at, countAt } from "./events.ts";
 
 /** Of `response.done`: text, audio and images, each read from the cache or not. @returns undefined without counts */

@@ -1,5 +1,5 @@
 /** Errors as events of the session. */
-import { type ErrorKind, GatewayError } from "../../../core/error.ts";
+import { type ErrorKind, GatewayError } from "../../core/error.ts";
 
 /** Code of the error of a session whose budget is exhausted. */
 const BUDGET_EXCEEDED = "budget_exceeded";

@@ -1,5 +1,5 @@
 /** What weir reads of events: their type, and a few members of few types. All else passes unread. */
-import { isObject, type JsonObject } from "../../../core/json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
 
 const TYPE_FIRST = /^\s*\{\s*(?:"event_id"\s*:\s*"[^"\\]*"\s*,\s*)?"type"\s*:\s*"([^"\\]*)"/;
 const NAME = '"type"';

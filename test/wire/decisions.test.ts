@@ -69,6 +69,8 @@ test.each([
   [{ input: "a", questions: [] }, "questions"],
   [{ questions }, "input"],
   [{ input: "a", questions: [{ type: "choice", instructions: "b" }] }, "questions[0].choices"],
+  [{ input: "a", questions: [{ type: "choice", instructions: "b", choices: [] }] }, "questions[0].choices"],
+  [{ input: "a", questions: [{ type: "score", instructions: "b", levels: [] }] }, "questions[0].levels"],
 ])("%j is refused with the place of its fault", async (body, param) => {
   const response = await fetch(`${gateway.url}/v1/decisions`, {
     ...{ method: "POST", headers: { "content-type": "application/json" } },

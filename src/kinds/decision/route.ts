@@ -110,15 +110,18 @@ function checkRequest(body: Json): asserts body is JsonObject {
   for (const [index, question] of questions.entries()) checkQuestion(question, `questions[${index}]`);
 }
 
+const isListOfObjects = (value: Json | undefined) =>
+  Array.isArray(value) && value.length > 0 && value.every(isObject);
+
 function checkQuestion(question: Json, path: string): void {
   if (!isObject(question)) throw fault(path, "a question");
   const { type, instructions, choices, levels } = question;
   if (typeof type !== "string") throw missing(`${path}.type`);
   if (!isParts(instructions)) throw fault(`${path}.instructions`, "a text, or a list of parts");
-  if (type === "choice" && !(Array.isArray(choices) && choices.every(isObject)))
-    throw fault(`${path}.choices`, "a list of choices");
-  if (type === "score" && !(Array.isArray(levels) && levels.every(isObject)))
-    throw fault(`${path}.levels`, "a list of levels");
+  if (type === "choice" && !isListOfObjects(choices))
+    throw fault(`${path}.choices`, "a list with at least one choice");
+  if (type === "score" && !isListOfObjects(levels))
+    throw fault(`${path}.levels`, "a list with at least one level");
 }
 
 function decodeRequest(body: JsonObject): DecisionRequest {

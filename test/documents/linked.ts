@@ -172,6 +172,7 @@ export const CHECKED: readonly Checked[] = [
     "clients/ollama.sh",
     "clients/batches.sh",
     "clients/conversations.sh",
+    "clients/kinds.sh",
     "openapi/run.sh",
   ].map((script) => ({
     document: script.startsWith("clients") ? "test/clients/README.md" : "test/openapi/README.md",

@@ -1,3 +1,4 @@
+import type { Does, ModelDoes } from "weir";
 import { chatCompletions, definePlugin } from "weir";
 import { HIDDEN } from "./shared/hidden-reasoning.ts";
 
@@ -6,6 +7,26 @@ const COMPLETING = ["gpt-3.5-turbo-instruct*", "babbage-*", "davinci-*", "ft:bab
 
 /** They answer over a WebSocket alone. */
 const TALKING = ["gpt-realtime*", "gpt-4o-realtime-*", "gpt-4o-mini-realtime-*"];
+
+const DOES: Does = {
+  completion: { completions: { path: "/completions", models: COMPLETING } },
+  moderation: { moderations: "/moderations" },
+  decision: { decisions: "/decisions" },
+  realtime: { "openai-realtime": { path: "/realtime", models: TALKING } },
+  image: {
+    "openai-images": "/images/generations",
+    "openai-image-edits": "/images/edits",
+    "openai-image-variations": { path: "/images/variations", models: ["dall-e-2"] },
+  },
+};
+
+const MODEL_DOES: readonly ModelDoes[] = [
+  { models: COMPLETING, does: ["completion"] },
+  { models: TALKING, does: ["realtime"] },
+  { models: ["omni-moderation-*", "text-moderation-*"], does: ["moderation"] },
+  { models: ["gpt-image-*", "chatgpt-image-*", "dall-e-*"], does: ["image"] },
+  { models: ["text-embedding-*"], does: ["embedding"] },
+];
 
 export default definePlugin({
   name: "openai",
@@ -38,24 +59,8 @@ export default definePlugin({
         // OpenAI refuses members that it does not know.
         embeddings: { path: "/embeddings", base64: true, members: { inputType: false } },
       },
-      does: {
-        completion: { completions: { path: "/completions", models: COMPLETING } },
-        moderation: { moderations: "/moderations" },
-        decision: { decisions: "/decisions" },
-        realtime: { "openai-realtime": { path: "/realtime", models: TALKING } },
-        image: {
-          "openai-images": "/images/generations",
-          "openai-image-edits": "/images/edits",
-          "openai-image-variations": { path: "/images/variations", models: ["dall-e-2"] },
-        },
-      },
-      modelDoes: [
-        { models: COMPLETING, does: ["completion"] },
-        { models: TALKING, does: ["realtime"] },
-        { models: ["omni-moderation-*", "text-moderation-*"], does: ["moderation"] },
-        { models: ["gpt-image-*", "chatgpt-image-*", "dall-e-*"], does: ["image"] },
-        { models: ["text-embedding-*"], does: ["embedding"] },
-      ],
+      does: DOES,
+      modelDoes: MODEL_DOES,
       traits: {
         storesAnswers: true,
         compacts: true,

@@ -207,6 +207,8 @@ export class Attempt implements Noted {
   usage: Usage = NO_USAGE;
   /** Estimated token counts that the client got because the provider sent none. */
   estimated?: { input: number; output: number };
+  /** What an answer uses at most of which nothing is seen before it is complete. A stream that breaks off is charged for all. */
+  opaque?: Pick<Usage, "input" | "output" | "imageOut" | "audioOut" | "units">;
   /** The provider's own finish reason. */
   finish?: string;
   /** When the provider's response headers and the first event of the answer arrived; monotonic milliseconds. */

@@ -17,8 +17,11 @@ export interface RequestSize {
   maxTokens?: number;
   /** Number of answers that the client wants. */
   choices: number;
-  /** The output is not seen before it is complete: all of it is held, and a stream that breaks off is charged for all. */
-  isOpaque?: true;
+  /**
+   * What the output is, where nothing of it is seen before it is complete: all of it is held, and a stream that breaks off is
+   * charged for all.
+   */
+  opaque?: "imageOut" | "audioOut";
   /** The most that the request uses of other units than tokens. */
   units?: Units;
   /** The service tier and the speed that the client asks for. */

@@ -81,6 +81,7 @@ async function ask(
   gateway: Gateway,
 ): Promise<Opened> {
   const { target } = running;
+  running.opaque = opaqueOf(incoming, running);
   const response = await send(await prepareKind(incoming, running, dialect, gateway), running);
   if (!response.ok) throw await refusalOf(response, running, dialect);
   await adoptReported(response, running, gateway);
@@ -189,6 +190,19 @@ function completed(answer: KindAnswer, incoming: IncomingKind, running: Attempt)
   }
 }
 
+/** What the answer uses at most, where nothing shows how far it has come. */
+function opaqueOf(incoming: IncomingKind, { target }: Attempt): Attempt["opaque"] {
+  // Answers of such dialects are whole or none.
+  if (dialectOf(incoming, target)?.charges) return undefined;
+  const size = sizeFor(incoming, target);
+  if (!size.opaque) return undefined;
+  const output = (size.maxTokens ?? 0) * size.choices;
+  return {
+    ...{ input: inputLikely(size), output, [size.opaque]: output },
+    ...(size.units && { units: size.units }),
+  };
+}
+
 /** What the provider counted, else the estimate of the request. */
 function noteUsage({ usage }: KindAnswer, incoming: IncomingKind, running: Attempt): void {
   const { input, units, ...counts } = usage ?? {};
@@ -196,13 +210,13 @@ function noteUsage({ usage }: KindAnswer, incoming: IncomingKind, running: Attem
   const counted = { tokens: input !== undefined, units: units !== undefined };
   const size = charges && counted[charges] ? undefined : sizeFor(incoming, running.target);
   const isCounted =
-    !size || (size.isOpaque ? counts.output !== undefined : counted[size.units ? "units" : "tokens"]);
+    !size || (size.opaque ? counts.output !== undefined : counted[size.units ? "units" : "tokens"]);
   const estimate = isCounted ? 0 : inputLikely(size!);
   const used = units ?? (isCounted ? undefined : size!.units);
-  const output = size?.isOpaque ? (size.maxTokens ?? 0) * size.choices : 0;
-  if (!isCounted) running.estimated = { input: estimate, output };
+  if (!isCounted) running.estimated = { input: estimate, output: running.opaque?.output ?? 0 };
   running.usage = {
     ...{ ...NO_USAGE, ...counts },
+    ...(!isCounted && size?.opaque && { [size.opaque]: running.opaque?.output ?? 0 }),
     input: input ?? estimate,
     ...(used && { units: used }),
     known: isCounted ? "final" : "partial",

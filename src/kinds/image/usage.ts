@@ -39,7 +39,7 @@ export function sizeOf(request: ImageRequest): RequestSize {
   const each = TOKENS_BY_QUALITY[quality ?? ""] ?? MOST_TOKENS;
   return {
     ...{ text, structure: 8, mediaTokens: inputs * INPUT_TOKENS, hasTools: false, hasServerTools: false },
-    ...{ maxTokens: each + partials * PARTIAL_TOKENS, choices: count, isOpaque: true },
+    ...{ maxTokens: each + partials * PARTIAL_TOKENS, choices: count, opaque: "imageOut" },
     units: unitsOf(count, size, quality),
   };
 }

@@ -79,7 +79,7 @@ export class Estimates {
     const settings = this.#settings();
     const { rule } = booking.applied;
     const hides = target.traits?.hidesReasoning ?? target.provider.traits?.hidesReasoning;
-    const grows = call.stream && !hides && !booking.size!.isOpaque;
+    const grows = call.stream && !hides && booking.size!.opaque === undefined;
     booking.heldOutput = grows ? firstOutput(booking.output, booking.size!.choices) : booking.output;
     booking.cost = grows
       ? costOf(rule, booking.input, booking.heldOutput, booking.size, settings)

@@ -6,7 +6,7 @@ import { inputLikely, LIKELY_SHARE } from "../../core/tokens/likely.ts";
 import type { Charge, PriceRule } from "../charge.ts";
 import type { Nano } from "../money.ts";
 import { chargeOf, type Reach } from "../prices/charge-of.ts";
-import { pricesUnits, priceUsage } from "../prices/price.ts";
+import { costAtMost, pricesUnits, priceUsage } from "../prices/price.ts";
 import { regionOf } from "../prices/region.ts";
 import type { Booking } from "./booking.ts";
 import { unseenOutput } from "./gap.ts";
@@ -32,12 +32,13 @@ export function settlementOf(attempt: Attempt, booking: Booking, settings: Ledge
   const region = rule?.regions && regionOf(attempt.target.deployment);
   if (reach !== "sent" || usageState(usage) === "final")
     return { charge: chargeOf({ reach, usage, region }, rule, ruleOf), used: usage };
-  if (rule && booking.size?.isOpaque && isWholeInUnits(usage, rule))
+  if (rule && attempt.opaque && isWholeInUnits(usage, rule))
     return { charge: chargeOf({ reach, usage: { ...usage, known: "final" }, region }, rule), used: usage };
   // Nothing of an answer came, or nothing that shows what it costs: whether the provider charges is not known.
   const hasBegun = attempt.firstByteAt !== undefined;
-  if (usageState(usage) === "absent" && (!hasBegun || booking.size?.isOpaque)) {
-    const { used, assumed } = assumptionOf(attempt, booking, hasBegun ? ASSUME_ALL : settings);
+  if (usageState(usage) === "absent" && (!hasBegun || attempt.opaque)) {
+    const { used, assumed } =
+      hasBegun && attempt.opaque ? allOf(attempt.opaque, booking) : assumptionOf(attempt, booking, settings);
     booking.estimate = used;
     return { charge: chargeOf({ reach, usage, assumed }, rule), used };
   }
@@ -47,8 +48,15 @@ export function settlementOf(attempt: Attempt, booking: Booking, settings: Ledge
   return { charge: chargeOf({ reach, usage, estimate: used }, rule, ruleOf), used };
 }
 
-/** What an answer costs that has begun, and of which nothing shows how far it came. */
-const ASSUME_ALL = { assume: "full" } as const;
+/** Of an answer that has begun, and of which nothing shows how far it came. */
+function allOf(
+  most: NonNullable<Attempt["opaque"]>,
+  { applied: { rule, hasHard }, cost }: Booking,
+): { used: Usage; assumed: Nano } {
+  const used: Usage = { ...NO_USAGE, ...most, known: "partial" };
+  const least: Nano = rule ? costAtMost(rule, most) : 0;
+  return { used, assumed: hasHard ? Math.max(least, cost) : least };
+}
 
 /** The model is charged by units alone, and all are known. */
 function isWholeInUnits({ units }: Usage, rule: PriceRule): boolean {
@@ -68,7 +76,7 @@ export function costSoFar(attempt: Attempt, booking: Booking): Nano | undefined 
 function assumptionOf(
   attempt: Attempt,
   booking: Booking,
-  { assume }: Pick<LedgerSettings, "assume">,
+  { assume }: LedgerSettings,
 ): { used: Usage; assumed: Nano } {
   const { rule, hasHard } = booking.applied;
   const input = likelyInput(attempt, booking);

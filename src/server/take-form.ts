@@ -1,8 +1,11 @@
 /** Takes in the form of a call, and gives it up when the call ends. */
 import type { Call } from "../core/call.ts";
+import type { FormFields } from "../core/model-kind.ts";
 import type { Upload } from "../core/upload.ts";
 import type { RouteContext } from "./routes/generate.ts";
-import { readStream } from "./read-body.ts";
+import { bodyOfForm } from "../gateway/kinds/form-body.ts";
+import { type BodyLimits, readStream } from "./read-body.ts";
+import { RequestBody } from "./request-body.ts";
 import { takeUpload } from "./upload.ts";
 
 /** Sixteen images of 50 MB, and a margin. Bytes. */
@@ -36,4 +39,9 @@ export async function takeForm(call: Call, request: Request, context: RouteConte
     dispose();
   };
   return upload;
+}
+
+/** The JSON of a form. @throws GatewayError `invalid-request` */
+export function requestOfForm(upload: Upload, form: FormFields, { depth }: BodyLimits): RequestBody {
+  return new RequestBody(Buffer.from(JSON.stringify(bodyOfForm(upload, form))), depth);
 }

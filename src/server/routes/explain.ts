@@ -1,12 +1,15 @@
 /** `POST /v1/explain`: explains a request of any client format without sending it. */
 import { GatewayError, invalidRequest } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
+import type { FormFields } from "../../core/model-kind.ts";
+import type { Registry } from "../../gateway/routing/registry.ts";
 import { explain } from "../../gateway/explain.ts";
 import { chooseFormat, formatOfHeaders } from "../choose-format.ts";
 import { assertScope } from "../key-scope.ts";
 import { readBody } from "../read-body.ts";
 import { withoutAddress } from "../url-address.ts";
 import { createRequestId, respondError, respondJson } from "../respond.ts";
+import { isForm, readForm, requestOfForm } from "../take-form.ts";
 import type { RouteContext } from "./generate.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
@@ -23,9 +26,12 @@ export function explainRoute(
     try {
       const principal = await context.authenticate(request, { keyHeaders });
       assertScope(principal, "explain", () => context.address(request));
-      const read = await readBody(request, context.limits, context.gateway.clock);
-      const body = read.json;
       const named = new URL(request.url).searchParams.get("format");
+      await using upload = isForm(request) ? await readForm(request, context) : undefined;
+      const read = upload
+        ? requestOfForm(upload, formNamed(named, context.gateway.registry), context.limits)
+        : await readBody(request, context.limits, context.gateway.clock);
+      const body = read.json;
       const chosen = chooseFormat(
         formats,
         named,
@@ -45,10 +51,19 @@ export function explainRoute(
         principal,
         embeds: chosen.embeds,
         ...(chosen.asks && { asks: chosen.asks }),
+        ...(upload && { upload }),
       };
       return respondJson(await explain(options, context.gateway), id);
     } catch (thrown) {
       return respondError(GatewayError.from(thrown), format.client, id);
     }
   };
+}
+
+/** How the form of a route is read. @throws GatewayError where the route is not named, or takes no form */
+function formNamed(named: string | null, { kinds }: Registry): FormFields {
+  for (const { routes } of kinds.values())
+    for (const { operation, path, aliases = [], form } of routes)
+      if (form && named !== null && [operation, path, ...aliases].includes(named)) return form;
+  throw invalidRequest("Name the path that takes the form (`?format=/v1/images/edits`).", "format");
 }

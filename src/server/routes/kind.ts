@@ -9,10 +9,8 @@ import { perform } from "../../gateway/kinds/perform.ts";
 import { tell } from "../../gateway/lanes/receive.ts";
 import { enter } from "../../gateway/life.ts";
 import type { Edited } from "../../gateway/seams.ts";
-import { bodyOfForm } from "../../gateway/kinds/form-body.ts";
 import { readBody } from "../read-body.ts";
-import { RequestBody } from "../request-body.ts";
-import { isForm, takeForm } from "../take-form.ts";
+import { isForm, requestOfForm, takeForm } from "../take-form.ts";
 import { callRoute, type RouteContext, type Serve } from "./generate.ts";
 import { arrivalOf, entryOf } from "./incoming.ts";
 import { withSession } from "./with-session.ts";
@@ -38,7 +36,7 @@ export function kindRoute(format: ClientFormat, kind: ModelKind, route: KindRout
   const opening = async (call: Call, request: Request, deadline: Deadline) => {
     const upload = route.form && isForm(request) ? await takeForm(call, request, context) : undefined;
     const body = upload
-      ? new RequestBody(Buffer.from(JSON.stringify(bodyOfForm(upload, route.form!))), limits.depth)
+      ? requestOfForm(upload, route.form!, limits)
       : await readBody(request, limits, gateway.clock, client.request);
     body.validate({ checkRequest: (parsed) => route.checkRequest(parsed) });
     const named = (body.scalar("model") ?? route.defaultModel) as string;

@@ -15,6 +15,7 @@ export default definePlugin({
         completion: { completions: "/completions" },
         rerank: { "jina-rerank": "/rerank" },
         moderation: { moderations: "/moderations" },
+        image: { "openai-images": "/images/generations", "openai-image-edits": "/images/edits" },
       },
       traits: {
         reasoningReplay: "optional",

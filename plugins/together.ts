@@ -9,7 +9,11 @@ export default definePlugin({
       baseUrl: "https://api.together.xyz/v1",
       apiKey: "TOGETHER_API_KEY",
       embeds: { embeddings: { path: "/embeddings", tokenIds: false } },
-      does: { completion: { completions: "/completions" }, rerank: { "jina-rerank": "/rerank" } },
+      does: {
+        completion: { completions: "/completions" },
+        rerank: { "jina-rerank": "/rerank" },
+        image: { "together-images": "/images/generations" },
+      },
       traits: { topK: true, thinkTags: true },
       catalog: ["meta-llama/Llama-3.3-70B-Instruct-Turbo"],
     }),

@@ -41,7 +41,17 @@ const COUNTING: TokenCounting = {
 };
 
 /** The facts name only what else they give: the format carries it beside text. */
-const modelDoes: readonly ModelDoes[] = [{ models: ["gemini-*-image*", "gemini-*-tts*"], does: ["chat"] }];
+const modelDoes: readonly ModelDoes[] = [
+  { models: ["gemini-*-image*"], does: ["chat", "image"] },
+  { models: ["gemini-*-tts*"], does: ["chat"] },
+  { models: ["imagen-*"], does: ["image"] },
+];
+
+/** @param models folder of Google's models */
+const imagesAt = (models: string) => ({
+  "gemini-images": { path: `${models}/{model}:generateContent`, models: ["gemini-*-image*"] },
+  imagen: { path: `${models}/{model}:predict`, models: ["imagen-*"] },
+});
 
 export default definePlugin({
   name: "vertex",
@@ -64,6 +74,7 @@ export default definePlugin({
           modelFor: (model) => model.replace(/-(?=\d{8}$)/, "@"),
         },
       },
+      does: { image: imagesAt(`${PUBLISHERS}/google/models`) },
       embeds: {
         "vertex-predict": {
           path: `${PUBLISHERS}/google/models/{model}:predict`,

@@ -24,6 +24,8 @@ export default definePlugin({
       baseUrl: "https://api.x.ai/v1",
       apiKey: "XAI_API_KEY",
       speaks: { responses: "/responses" },
+      does: { image: { "xai-images": { path: "/images/generations", models: ["*-image*"] } } },
+      modelDoes: [{ models: ["*-image*"], does: ["image"] }],
       // Models that reason refuse `stop`: weir watches for the sequences itself.
       traits: {
         maxTokensField: "max_completion_tokens",

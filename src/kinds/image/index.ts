@@ -2,6 +2,7 @@
 import type { ImageAnswer, ImageRequest } from "../../core/image.ts";
 import { KindFault, type ModelKind } from "../../core/model-kind.ts";
 import { openaiDialects } from "./dialects.ts";
+import { makerDialects } from "./makers.ts";
 import { imageRoutes } from "./routes.ts";
 import { sizeOf } from "./usage.ts";
 
@@ -20,7 +21,7 @@ export const image: ModelKind<ImageRequest, ImageAnswer> = {
   mock: "image",
   gives: ["image"],
   routes: imageRoutes,
-  dialects: openaiDialects,
+  dialects: [...openaiDialects, ...makerDialects],
   // An image that was lost on its way was paid.
   repeats: "unsent",
   answerBytes: LONGEST_ANSWER,

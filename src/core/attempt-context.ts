@@ -60,7 +60,7 @@ export class AttemptContext implements CodecContext {
     return this.#attempt.storesAnswer;
   }
 
-  get conversation(): string | undefined {
+  get conversation(): string | null | undefined {
     return this.#attempt.conversation;
   }
 

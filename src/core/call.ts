@@ -199,8 +199,8 @@ export class Attempt implements Noted {
   request?: ChatRequest;
   /** weir stores the answer for its client. */
   storesAnswer?: boolean;
-  /** Id of the conversation at weir that the answer belongs to. */
-  conversation?: string;
+  /** Id of the conversation at weir that the answer belongs to; null: it could not be extended. */
+  conversation?: string | null;
   /** Parts that the host refused and the plugin of the provider leaves out. */
   refused: readonly Refusable[] = [];
   /** Token counts of the provider. */

@@ -18,8 +18,8 @@ export interface CodecContext {
   readonly target: CodecTarget;
   /** weir stores the answer for its client. */
   readonly storesAnswer?: boolean;
-  /** Id of the conversation at weir that the answer belongs to. */
-  readonly conversation?: string;
+  /** Id of the conversation at weir that the answer belongs to; null: it could not be extended. */
+  readonly conversation?: string | null;
   /** The decoded canonical request; absent in the native lane. */
   readonly request?: ChatRequest;
   /** Tool names as sent to the provider → as the client knows them. See src/formats/README.md#ids-and-names. */

@@ -59,8 +59,8 @@ export interface StoredCodec {
   split(answer: JsonObject): Pick<StoredAnswer, "id" | "status" | "body" | "output"> | undefined;
   /** The answer as the client got it, from what weir stored. */
   join(stored: StoredAnswer): JsonObject;
-  /** The answer, saying whether weir stored it. @param conversation id of the conversation that it belongs to */
-  withStored(answer: JsonObject, isStored: boolean, conversation?: string): JsonObject;
+  /** The answer, saying whether weir stored it. @param conversation id of the conversation that it belongs to; null: of none, although the client named one */
+  withStored(answer: JsonObject, isStored: boolean, conversation?: string | null): JsonObject;
   /** The ids of the items in an answer, in an event of its stream, or in a page of items. */
   itemIds(value: JsonObject): readonly string[];
   /** Follows a streamed answer that weir passes on as the provider wrote it. */
@@ -89,5 +89,5 @@ export interface AnswerFollower {
    * The event, saying whether weir stores the answer; `undefined` if it says so already, or says nothing of it.
    * @param conversation as in `StoredCodec.withStored`
    */
-  withStored(frame: Frame, isStored: boolean, conversation?: string): Frame | undefined;
+  withStored(frame: Frame, isStored: boolean, conversation?: string | null): Frame | undefined;
 }

@@ -102,8 +102,9 @@ export class CallStorage implements StoredCall {
     return this.#previous?.at === "provider" ? this.#previous.deployment : undefined;
   }
 
-  get conversation(): string | undefined {
-    return this.#previous?.at === "weir" && !this.#isLeft ? this.#previous.conversation : undefined;
+  get conversation(): string | null | undefined {
+    if (this.#isLeft) return null;
+    return this.#previous?.at === "weir" ? this.#previous.conversation : undefined;
   }
 
   get stores(): boolean {
@@ -200,7 +201,7 @@ export class CallStorage implements StoredCall {
     const { body } = this.#incoming;
     const own = this.#ask.references.length === 0 ? body : codec.expand(body, before, attempt.context);
     const input = codec.inputItems(own, parts.id);
-    if (conversation !== undefined) await this.#extend(conversation, [...input, ...parts.output], attempt);
+    if (conversation != null) await this.#extend(conversation, [...input, ...parts.output], attempt);
     if (!this.stores) return false;
     const kept = conversation === undefined ? answer : codec.withStored(answer, true, this.conversation);
     const parent = this.#previous ? this.#ask.previous : undefined;
@@ -271,7 +272,7 @@ export class CallStorage implements StoredCall {
     }).catch(() => ({ outcome: "failed" as const }));
     if (result === "stored") return;
     this.#isLeft = true;
-    attempt.conversation = undefined;
+    attempt.conversation = null;
     attempt.reportLoss("dropped", this.codec.members.conversation!, NOT_ADDED[result]);
   }
 

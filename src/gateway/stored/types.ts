@@ -23,8 +23,8 @@ export interface StoredCall {
   readonly pin: string | undefined;
   /** The stored items that an attempt adds to the request where its target does not know their ids. */
   readonly added: readonly JsonObject[];
-  /** Id of the conversation at weir that the request continues; none any more once it could not be extended. */
-  readonly conversation: string | undefined;
+  /** Id of the conversation at weir that the request continues; null once it could not be extended. */
+  readonly conversation: string | null | undefined;
   /** The client wants weir to store the answer: in a conversation, its items are kept also without that. */
   readonly stores: boolean;
   /** weir keeps answers, or where they are. */

@@ -44,6 +44,11 @@ export interface ResponseState {
   usage?: Usage;
 }
 
+/** The member that names the conversation of an answer. @param id null: the conversation could not be extended */
+export function memberOf(id: string | null | undefined): JsonObject {
+  return id === undefined ? {} : { conversation: id === null ? null : { id } };
+}
+
 /** Builds the response objects of one answer: they have the same id and the same time. */
 export class ResponseBuilder {
   readonly id: string;
@@ -74,8 +79,6 @@ export class ResponseBuilder {
 
   /** Clients with strict types fail if one of these members is missing. */
   build({ status, output, store, incomplete, error, usage }: ResponseState): JsonObject {
-    // At the end it is absent where the conversation could not be extended.
-    const { conversation } = this.#context;
     return {
       id: this.id,
       object: "response",
@@ -88,7 +91,7 @@ export class ResponseBuilder {
       model: this.#model,
       output: [...output],
       ...this.#echo,
-      ...(conversation !== undefined && { conversation: { id: conversation } }),
+      ...memberOf(this.#context.conversation),
       service_tier: usage?.tier ?? "default",
       store,
       usage: usage === undefined ? null : encodeUsage(usage),

@@ -10,6 +10,7 @@ import { isOwnAnswerId, itemId } from "../ids.ts";
 import { isTrigger, openSummary } from "../compaction.ts";
 import { conversations } from "./conversations.ts";
 import { behindStored } from "./item-path.ts";
+import { memberOf } from "./response.ts";
 
 export const stored: StoredCodec = {
   members: { previous: "previous_response_id", conversation: "conversation", store: "store" },
@@ -27,7 +28,7 @@ export const stored: StoredCodec = {
   withStored: (answer, isStored, conversation) => ({
     ...answer,
     store: isStored,
-    ...(conversation !== undefined && { conversation: { id: conversation } }),
+    ...memberOf(conversation),
   }),
   itemIds: ({ output, data, item, response }) =>
     [...list(output), ...list(data), item, ...(isObject(response) ? list(response.output) : [])].flatMap(
@@ -202,7 +203,7 @@ class Follower implements AnswerFollower {
     return { ...response, id: this.#id!, output: isComplete ? response.output! : collected };
   }
 
-  withStored(frame: Frame, isStored: boolean, conversation?: string): Frame | undefined {
+  withStored(frame: Frame, isStored: boolean, conversation?: string | null): Frame | undefined {
     const event = parseJson(frame.data);
     if (!isObject(event) || !isObject(event.response)) return undefined;
     if (event.response.store === isStored && conversation === undefined) return undefined;

@@ -45,7 +45,8 @@ export interface AnswerStore {
    * @returns `stored`; `too-large` above the limits of size; `late` if `withinMs` passed first: then the answer is not stored
    */
   put(answer: StoredAnswer, withinMs: number): Promise<"stored" | "too-large" | "late">;
-  get(id: string, owner: string): Promise<StoredAnswer | undefined>;
+  /** @param item id of the input item that alone is read; an empty text: no item at all. Absent: all items */
+  get(id: string, owner: string, item?: string): Promise<StoredAnswer | undefined>;
   /**
    * The answer and all that it continues, the oldest first.
    * @returns `undefined` if one of them is missing; `too-long` for more than {@link MAX_CHAIN}

@@ -39,7 +39,8 @@ export interface Address {
 export interface Asks {
   /** `until`: the answer must not be stored after this time. Milliseconds since 1970. */
   put: { answer: PackedAnswer; until: number };
-  get: Address;
+  /** `item`: of the items this one alone, of the input; an empty text: none. */
+  get: Address & { item?: string };
   chain: Address;
   items: { ids: readonly string[]; owner: string };
   inputItems: Address & { page: PageRequest };

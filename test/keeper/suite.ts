@@ -284,6 +284,18 @@ export function describeStore(open: () => Promise<OpenStore>, limits: StoreLimit
       expect(await add("3")).toBe("unknown");
     }));
 
+  test("an answer is read with one item, or none", () =>
+    withStore(async (store) => {
+      const notes = [{ id: "x", value: new Uint8Array([1]) }];
+      const whole = { ...answerOf("c", { input: ["0", "1", "2"].map((id) => itemOf(id)) }), notes };
+      await put(store, whole);
+      const one = (item: string) => store.get("c", "config:alice", item);
+      expect(await one("1")).toEqual({ ...whole, input: [itemOf("1")], output: [] });
+      for (const item of ["", "nosuch", "c-out-0"])
+        expect(await one(item)).toEqual({ ...whole, input: [], output: [] });
+      expect(await store.get("c", "config:bob", "1")).toBeUndefined();
+    }));
+
   test("an item is added once under its id", () =>
     withStore(async (store) => {
       await put(store, answerOf("c", { input: [itemOf("0")], output: [] }));

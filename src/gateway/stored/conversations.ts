@@ -128,7 +128,7 @@ export async function retrieveConversationItem(
 ): Promise<OpenedJson> {
   const { conversations } = codecsOf(request);
   const { input } = await find(request, gateway);
-  const found = input.find(({ id }) => id === request.item);
+  const [found] = input;
   if (!found) throw conversations.unknownItem(request.item);
   return json(conversations.item(found));
 }
@@ -151,11 +151,12 @@ function codecsOf({ format }: ConversationRequest): {
   return { stored, conversations: stored.conversations! };
 }
 
+/** The conversation, with the item that the request names and no other one: it may have very many. */
 async function find(request: ConversationRequest, gateway: Gateway): Promise<StoredAnswer> {
-  const { id, call } = request;
+  const { id, call, item } = request;
   const { conversations } = codecsOf(request);
   const found = conversations.isOwnId(id)
-    ? await reading(gateway, (answers) => answers.get(id, ownerOf(call)))
+    ? await reading(gateway, (answers) => answers.get(id, ownerOf(call), item))
     : undefined;
   if (!found) throw conversations.unknown(id);
   setFoundNotes(call, found.notes ?? []);

@@ -74,8 +74,8 @@ export class AnswerClient implements AnswerStore {
     return this.#options.now?.() ?? Date.now();
   }
 
-  async get(id: string, owner: string): Promise<StoredAnswer | undefined> {
-    const found = await this.#ask("get", { id, owner });
+  async get(id: string, owner: string, item?: string): Promise<StoredAnswer | undefined> {
+    const found = await this.#ask("get", { id, owner, ...(item !== undefined && { item }) });
     return found && unpack(found);
   }
 

@@ -87,9 +87,11 @@ export class AnswerFile {
     return "stored";
   }
 
-  get({ id, owner }: Address): PackedAnswer | undefined {
+  get({ id, owner, item }: Asks["get"]): PackedAnswer | undefined {
     const row = this.#sql.get.get(id, owner, this.#now());
-    return row ? { ...toAnswer(row), ...this.#itemsOf(id) } : undefined;
+    if (!row) return undefined;
+    const rows = item === undefined ? this.#sql.itemsOf.all(id) : this.#sql.itemOf.all(id, item);
+    return { ...toAnswer(row), ...toSides(rows) };
   }
 
   #itemsOf(id: string): Pick<PackedAnswer, "input" | "output" | "notes"> {
@@ -240,6 +242,10 @@ function prepare(db: Database) {
     ),
     itemsOf: db.prepare<ItemRow, [string]>(
       "SELECT side, id, value FROM item WHERE response = ? ORDER BY side, seq",
+    ),
+    itemOf: db.prepare<ItemRow, [string, string]>(
+      `SELECT side, id, value FROM item WHERE response = ?1 AND side = ${NOTES}
+       UNION ALL SELECT side, id, value FROM item WHERE response = ?1 AND side = ${INPUT} AND id = ?2`,
     ),
     item: db.prepare<ItemRow, [string, string, number]>(
       `SELECT item.side, item.id, item.value FROM item JOIN response ON response.id = item.response

@@ -133,13 +133,17 @@ export class PostgresAnswers {
     });
   }
 
-  get({ id, owner }: Address): Promise<Results["get"]> {
+  get({ id, owner, item }: Asks["get"]): Promise<Results["get"]> {
     return this.#snapshot(async (tx) => {
       const [row] = await tx.all<AnswerRow>(
         "SELECT * FROM response WHERE id = $1 AND owner = $2 AND expires > $3",
         [id, owner, this.#now()],
       );
-      return row && { ...toAnswer(row), ...toSides((await itemsOf(tx, [id])).get(id) ?? []) };
+      if (!row) return undefined;
+      const one = `SELECT side, id, value FROM item WHERE response = $1 AND (side = ${NOTES} OR (side = ${INPUT} AND id = $2)) ORDER BY side, seq`;
+      const rows =
+        item === undefined ? (await itemsOf(tx, [id])).get(id) : await tx.all<ItemRow>(one, [id, item]);
+      return { ...toAnswer(row), ...toSides(rows ?? []) };
     });
   }
 

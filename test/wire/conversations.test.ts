@@ -3,134 +3,33 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import OpenAI, { APIError } from "openai";
-import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
-import { collect, openaiClient } from "../helpers/sdk.ts";
+import type OpenAI from "openai";
 import {
-  type Answer,
-  cut,
-  json,
-  sse,
-  startUpstream,
-  type Upstream,
-  type UpstreamRequest,
-} from "../helpers/upstream.ts";
+  answerOf,
+  bodyOf,
+  messagesOf,
+  newest,
+  refusal,
+  startAt,
+  textsOf,
+} from "../helpers/conversation-hosts.ts";
+import type { RunningGateway } from "../helpers/gateway.ts";
+import { collect, openaiClient } from "../helpers/sdk.ts";
+import { cut, json, startUpstream, type Upstream } from "../helpers/upstream.ts";
 
 const KEYS = { a: "key-of-client-a-1234567890", b: "key-of-client-b-1234567890" };
-
-/** Each provider speaks one format; `vendor` stores the answers of the responses format, `local` stores none. */
-const PLUGIN = (url: string) => `
-import { definePlugin } from "weir";
-const provider = (name, speaks, traits) => ({ name, models: [name + "/*"], baseUrl: "${url}/" + name, apiKey: "KEY", speaks, traits });
-export default definePlugin({ name: "hosts", providers: [
-  provider("vendor", { responses: "/responses" }, { storesAnswers: true }),
-  provider("local", { responses: "/responses" }, {}),
-  provider("talk", { "chat-completions": "/chat/completions" }, {}),
-  provider("claude", { messages: "/messages" }, {}),
-] });`;
 
 let upstream: Upstream;
 let gateway: RunningGateway;
 let keyed: RunningGateway;
 let openai: OpenAI;
-let count = 0;
-
-interface Body {
-  stream?: boolean;
-  store?: boolean;
-  conversation?: unknown;
-  input?: { role?: string; id?: string; content: string | { text: string }[] }[];
-  messages?: { role: string; content: string | { text: string }[] }[];
-}
-
-const bodyOf = (request: UpstreamRequest) => JSON.parse(request.body.toString()) as Body;
-
-/** The texts of the messages that a request had, each with its role. */
-const messagesOf = (request: UpstreamRequest): string[] => {
-  const { input, messages } = bodyOf(request);
-  return (input ?? messages ?? []).map(({ role, content }) => {
-    const text = typeof content === "string" ? content : content.map((part) => part.text).join("");
-    return `${role}: ${text}`;
-  });
-};
 
 const last = () => upstream.requests.at(-1)!;
 
-/** A stream of values, one in each event. */
-const events = (...values: (string | Record<string, unknown>)[]): Answer =>
-  sse(
-    values.map((value) => {
-      if (typeof value === "string") return `data: ${value}\n\n`;
-      return `${"type" in value ? `event: ${String(value.type)}\n` : ""}data: ${JSON.stringify(value)}\n\n`;
-    }),
-  );
-
-function answerOf(request: UpstreamRequest): Answer {
-  // weir asks the only provider with stored answers for one that it does not have.
-  if (request.method === "GET")
-    return json({ error: { message: "not found", code: "response_not_found", param: null } }, 404);
-  const text = `answer ${++count}`;
-  const { stream = false, store = true } = bodyOf(request);
-  if (request.path.endsWith("/chat/completions")) return chatAnswer(text, stream);
-  if (request.path.endsWith("/messages")) return messagesAnswer(text, stream);
-  const item = {
-    ...{ id: `msg_${count}`, type: "message", role: "assistant", status: "completed" },
-    content: [{ type: "output_text", text, annotations: [] }],
-  };
-  const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 };
-  const facts = { id: `resp_${count}`, object: "response", created_at: 1, model: "m", store, error: null };
-  const whole = { ...facts, status: "completed", output: [item], usage };
-  if (!stream) return json(whole);
-  return events(
-    { type: "response.created", response: { ...facts, status: "in_progress", output: [] } },
-    { type: "response.output_item.done", output_index: 0, item },
-    { type: "response.completed", response: whole },
-  );
-}
-
-function chatAnswer(content: string, stream: boolean): Answer {
-  const facts = { id: `chatcmpl-${count}`, created: 1, model: "m" };
-  const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
-  const finish = { index: 0, finish_reason: "stop" };
-  if (!stream)
-    return json({
-      ...{ ...facts, object: "chat.completion", usage },
-      choices: [{ ...finish, message: { role: "assistant", content } }],
-    });
-  const object = "chat.completion.chunk";
-  return events(
-    { ...facts, object, choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }] },
-    { ...facts, object, choices: [{ ...finish, delta: {} }], usage },
-    "[DONE]",
-  );
-}
-
-function messagesAnswer(text: string, stream: boolean): Answer {
-  const facts = { id: `msg_${count}`, type: "message", role: "assistant", model: "m", stop_sequence: null };
-  const usage = { input_tokens: 3, output_tokens: 2 };
-  const end = { stop_reason: "end_turn", stop_sequence: null };
-  if (!stream) return json({ ...facts, ...end, content: [{ type: "text", text }], usage });
-  return events(
-    { type: "message_start", message: { ...facts, content: [], stop_reason: null, usage } },
-    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
-    { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: end, usage: { output_tokens: 2 } },
-    { type: "message_stop" },
-  );
-}
-
-const start = (config: object, env: Record<string, string> = { WEIR_STATE: "none" }) =>
-  startGateway({
-    config: { retries: { attempts: 1 }, ...config },
-    plugins: { "hosts.ts": PLUGIN(upstream.url) },
-    env: { KEY: "key-of-the-hosts-123456", ...env },
-  });
-
 beforeAll(async () => {
   upstream = startUpstream(answerOf);
-  gateway = await start({});
-  keyed = await start({ keys: Object.entries(KEYS).map(([name, key]) => ({ name, key })) });
+  gateway = await startAt(upstream, {});
+  keyed = await startAt(upstream, { keys: Object.entries(KEYS).map(([name, key]) => ({ name, key })) });
   openai = openaiClient(gateway.url);
 });
 
@@ -141,23 +40,6 @@ afterAll(async () => {
   await keyed.stop();
   upstream.stop();
 });
-
-/** Status, code and parameter of the error with which a promise rejects. */
-const refusal = (pending: Promise<unknown>) =>
-  pending.then(
-    () => "no error",
-    (error: unknown) => (error instanceof APIError ? [error.status, error.code, error.param] : error),
-  );
-
-/** The texts of a conversation, the oldest first. */
-async function textsOf(client: OpenAI, id: string): Promise<string[]> {
-  const items = await collect(client.conversations.items.list(id, { order: "asc" }));
-  return items.map((item) =>
-    item.type === "message"
-      ? `${item.role}: ${item.content.map((part) => ("text" in part ? part.text : part.type)).join("")}`
-      : item.type,
-  );
-}
 
 describe("a conversation", () => {
   test("is made, read, changed and deleted", async () => {
@@ -283,7 +165,7 @@ describe.each(["talk", "claude", "local", "vendor"])("a conversation with %s", (
       expect(sent.conversation).toBeUndefined();
       expect(messagesOf(last()).slice(-history.length - 1)).toEqual([...history, `user: ${input}`]);
       expect((sent.input ?? []).filter((item) => item.id !== undefined)).toEqual([]);
-      history.push(`user: ${input}`, `assistant: answer ${count}`);
+      history.push(`user: ${input}`, `assistant: answer ${newest()}`);
       expect(await textsOf(openai, id)).toEqual(history);
       expect((await openai.responses.retrieve(answer!.id)).conversation).toEqual({ id });
     }
@@ -380,13 +262,13 @@ test("weir explains what a conversation adds to a request", async () => {
 
 test("a conversation outlives the gateway", async () => {
   const folder = await mkdtemp(join(tmpdir(), "weir-state-"));
-  const first = await start({ state: folder }, {});
+  const first = await startAt(upstream, { state: folder }, {});
   const { id } = await openaiClient(first.url).conversations.create();
   const { output_text: text } = await openaiClient(first.url).responses.create({
     ...{ model: "claude/m", input: "one", conversation: id },
   });
   await first.stop();
-  const second = await start({ state: folder }, {});
+  const second = await startAt(upstream, { state: folder }, {});
   expect(await textsOf(openaiClient(second.url), id)).toEqual(["user: one", `assistant: ${text}`]);
   await second.stop();
   await rm(folder, { recursive: true, force: true });

@@ -1,32 +1,24 @@
 /** Finds what a call needs of stored answers, and stores its answer. */
-import { MAX_CHAIN } from "../../core/answer-store.ts";
-import { keptNotes, setFoundNotes } from "../../core/answer-notes.ts";
+import { keptNotes } from "../../core/answer-notes.ts";
 import type { Attempt } from "../../core/call.ts";
 import type { CodecContext } from "../../core/context.ts";
 import type { GatewayError } from "../../core/error.ts";
-import { invalidRequest } from "../../core/error.ts";
 import type { FoundItems, StoredAsk, StoredCodec } from "../../core/stored-codec.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { heldItem, isHeld, type StoredAnswer, type StoredItem } from "../../core/stored-answer.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import type { Plan } from "../routing/plan.ts";
+import { findPrevious, hintFor, type Previous } from "./find-previous.ts";
 import { refusesUnknown, refusesUnseen } from "./foreign.ts";
 import { ownerOf } from "./owner.ts";
 import { namesConversation, readAsk } from "./read-ask.ts";
 import { extend } from "./extend-conversation.ts";
+import { noteOf } from "./conversation-place.ts";
 import { findConversation } from "./find-conversation.ts";
 import { reading } from "./reading.ts";
 import { type Keeper, type VendorRecord, RUNNING, type StoredCall } from "./types.ts";
 
 export type StoreContext = Pick<Gateway, "answers" | "answerOptions">;
-
-/** The answer that a request continues. */
-type Previous =
-  /** The items of its chain, the oldest first. */
-  | { at: "weir"; items: readonly JsonObject[]; conversation?: string }
-  | { at: "provider"; deployment: string }
-  /** weir does not know the id, and leaves it to a provider of the client's format. */
-  | { at: "elsewhere" };
 
 /** Items that a request names, as weir knows them. */
 interface Named {
@@ -164,7 +156,8 @@ export class CallStorage implements StoredCall {
     const isExpanded = this.#previous?.at === "weir" || this.#items.size > 0;
     if (!isExpanded && keeper !== "weir") return undefined;
     const detached = this.codec.detached(this.#expand(attempt.context), keeper === "provider");
-    return this.conversation === undefined ? detached : this.codec.conversations!.portable(detached);
+    const isOfConversation = this.#previous?.at === "weir" && this.#previous.place !== undefined;
+    return isOfConversation ? this.codec.conversations!.portable(detached) : detached;
   }
 
   #note(attempt: Attempt, keeper: Keeper): void {
@@ -205,7 +198,9 @@ export class CallStorage implements StoredCall {
     if (!this.stores) return false;
     const kept = conversation === undefined ? answer : codec.withStored(answer, true, this.conversation);
     const parent = this.#previous ? this.#ask.previous : undefined;
-    return this.#put({ ...(codec.split(kept) ?? parts), ...this.#facts(), parent, input }, attempt);
+    const notes =
+      this.#previous?.at === "weir" && conversation != null ? [noteOf(this.#previous.place!)] : [];
+    return this.#put({ ...(codec.split(kept) ?? parts), ...this.#facts(), parent, input, notes }, attempt);
   }
 
   get remembersItems(): boolean {
@@ -253,7 +248,9 @@ export class CallStorage implements StoredCall {
   async #put(answer: StoredAnswer, attempt: Attempt): Promise<boolean> {
     const { answers, answerOptions } = this.#context;
     if (!answers) return false;
-    const noted = { ...answer, ...keptNotes(this.#incoming.call) };
+    const { notes = [] } = keptNotes(this.#incoming.call);
+    const all = [...(answer.notes ?? []), ...notes];
+    const noted = { ...answer, ...(all.length > 0 && { notes: all }) };
     // The store itself logs why it rejects.
     const result = await answers.put(noted, answerOptions.commitMs).catch(() => "failed" as const);
     if (result === "stored") return true;
@@ -309,11 +306,6 @@ const NOT_ADDED = {
   failed: "the conversation could not be extended",
 };
 
-/** The same for an unknown answer and for one of another key. */
-function hintFor({ answers }: StoreContext): string | undefined {
-  return answers ? undefined : "weir stores no answers: name a state folder with `--state`.";
-}
-
 async function findNamed(
   { references, partial }: StoredAsk,
   { call }: Incoming,
@@ -327,30 +319,4 @@ async function findNamed(
     items: new Map([...found].filter(([, value]) => !isHeld(value))),
     unseen: new Set(checks ? ids.filter((id) => !found.has(id)) : []),
   };
-}
-
-async function findPrevious(
-  id: string,
-  { call, format }: Incoming,
-  context: StoreContext,
-): Promise<Previous> {
-  const codec = format.client.beside.stored!;
-  if (codec.conversations?.isOwnId(id)) throw codec.unknownPrevious(id);
-  const chain = await reading(context, (answers) => answers.chain(id, ownerOf(call)));
-  if (chain === "too-long")
-    throw invalidRequest(
-      `The conversation has more than ${MAX_CHAIN} answers; begin a new one.`,
-      codec.members.previous,
-      "invalid_value",
-    );
-  setFoundNotes(call, chain?.flatMap(({ notes = [] }) => notes) ?? []);
-  const deployment = chain?.at(-1)?.deployment;
-  if (deployment !== undefined) return { at: "provider", deployment };
-  if (chain)
-    return {
-      at: "weir",
-      items: chain.flatMap(({ input, output }) => [...input, ...output].map(({ value }) => value)),
-    };
-  if (!refusesUnknown(call, context.answerOptions)) return { at: "elsewhere" };
-  throw codec.unknownPrevious(id, hintFor(context));
 }

@@ -1,17 +1,13 @@
 /** Finds the conversation that a request continues. */
 import { setFoundNotes } from "../../core/answer-notes.ts";
-import type { JsonObject } from "../../core/json.ts";
 import type { Gateway, Incoming } from "../types.ts";
+import type { Previous } from "./find-previous.ts";
 import { refusesUnknown } from "./foreign.ts";
 import { ownerOf } from "./owner.ts";
 import { reading } from "./reading.ts";
 
 /** A conversation at weir, with its items, the oldest first. */
-export interface FoundConversation {
-  at: "weir";
-  conversation: string;
-  items: readonly JsonObject[];
-}
+type FoundConversation = Extract<Previous, { at: "weir" }>;
 
 /**
  * `undefined` for an id of a vendor that the call may pass on to it.
@@ -30,7 +26,8 @@ export async function findConversation(
   const found = await reading(context, (answers) => answers.get(id, ownerOf(call)));
   if (!found) throw codec.unknown(id);
   setFoundNotes(call, found.notes ?? []);
-  return { at: "weir", conversation: id, items: found.input.map(({ value }) => value) };
+  const place = { conversation: id, last: found.input.at(-1)?.id ?? "" };
+  return { at: "weir", conversation: id, place, items: found.input.map(({ value }) => value) };
 }
 
 const FOREIGN =

@@ -101,6 +101,7 @@ test("--json prints one JSON value on models, check, explain, plugin list and co
       { client: "ollama", provider: "mock", model: "chat", lane: "generated" },
       { client: "ollama-generate", provider: "mock", model: "chat", lane: "generated" },
       { client: "completion", provider: "mock", model: "chat", lane: "generated" },
+      { client: "cache", provider: "mock", model: "chat", lane: "generated" },
     ],
     plan: [{ deployment: "mock" }],
   });

@@ -1,7 +1,7 @@
 /** `POST /v1/explain`: explains a request of any client format without sending it. */
 import { GatewayError, invalidRequest } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
-import type { FormFields } from "../../core/model-kind.ts";
+import { type FormFields, hasRequests } from "../../core/model-kind.ts";
 import type { Registry } from "../../gateway/routing/registry.ts";
 import { explain } from "../../gateway/explain.ts";
 import { chooseFormat, formatOfHeaders } from "../choose-format.ts";
@@ -62,7 +62,7 @@ export function explainRoute(
 
 /** How the form of a route is read. @throws GatewayError where the route is not named, or takes no form */
 function formNamed(named: string | null, { kinds }: Registry): FormFields {
-  for (const { routes } of kinds.values())
+  for (const { routes } of [...kinds.values()].filter(hasRequests))
     for (const { operation, path, aliases = [], form } of routes)
       if (form && named !== null && [operation, path, ...aliases].includes(named)) return form;
   throw invalidRequest("Name the path that takes the form (`?format=/v1/images/edits`).", "format");

@@ -15,6 +15,9 @@ const IDLE_SECONDS = 30;
 
 export const socketHandlers: Bun.WebSocketHandler<SocketData> = {
   maxPayloadLength: MOST_FRAME,
+  // Beyond that the runtime would drop frames in silence.
+  backpressureLimit: 2 * MOST_FRAME,
+  closeOnBackpressureLimit: true,
   idleTimeout: 2 * IDLE_SECONDS,
   sendPings: true,
   perMessageDeflate: false,

@@ -16,17 +16,20 @@ export function unmetered(): GatewayError {
 /** What the query of a session asks for. */
 export type Query = { readonly model: string } | { readonly transcribes: true };
 
+/** Parts of the query are in the logs of proxies. @throws GatewayError for one that has a credential */
+export function assertNoCredential({ searchParams }: URL): void {
+  if (!["api_key", "api-key", "key", "authorization", "token"].some((name) => searchParams.has(name))) return;
+  throw new GatewayError("invalid-request", "Send the key in the header authorization, not in the query.", {
+    code: "credential_in_query",
+  });
+}
+
 /** @throws GatewayError for anything but exactly one of `model`, `call_id` and `intent=transcription` */
 export function readQuery({ searchParams }: URL): Query {
   const model = searchParams.get("model");
   const callId = searchParams.get("call_id");
   const intent = searchParams.get("intent");
   const given = [model, callId, intent].filter((value) => value !== null);
-  // Parts of the query are in the logs of proxies.
-  if (["api_key", "api-key", "key", "authorization", "token"].some((name) => searchParams.has(name)))
-    throw new GatewayError("invalid-request", "Send the key in the header authorization, not in the query.", {
-      code: "credential_in_query",
-    });
   if (given.length !== 1 || given[0] === "")
     throw new GatewayError(
       "invalid-request",

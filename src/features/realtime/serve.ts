@@ -7,7 +7,7 @@ import type { Channel } from "../../core/channel.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { End } from "../../core/socket.ts";
 import type { Visit, WorkerHost } from "../../gateway/seams.ts";
-import { ENDPOINT, presentedIn, readQuery, unmetered } from "./routes.ts";
+import { assertNoCredential, ENDPOINT, presentedIn, readQuery, unmetered } from "./routes.ts";
 import type { Grant, SecretDown, SecretUp } from "./secrets/messages.ts";
 import { isSecret, readSecretRequest, Secrets } from "./secrets/secrets.ts";
 import type { RealtimeConfig } from "./section.ts";
@@ -41,6 +41,7 @@ export class Sessions {
   /** @throws GatewayError before the connection is upgraded, so that the client gets a status */
   async open(request: Request, visit: Visit, path: string, config: RealtimeConfig): Promise<Response> {
     const url = new URL(request.url);
+    assertNoCredential(url);
     const { protocol, credential } = readProtocols(request.headers);
     const asking = this.#callerOf(request, visit, credential, url.searchParams.get("model"));
     const { principal, grant } = await asking;

@@ -5,6 +5,8 @@ import type { End, Listening } from "../../../core/socket.ts";
 
 /** weir reads one side only while less than this waits for the other one. Bytes. */
 export const MOST_WAITING = 1_048_576;
+/** A client cannot be held back: one that sends so much more than the provider takes is cut off. Bytes. */
+const MOST_QUEUED = 16 * MOST_WAITING;
 /** How long the counts of an answer are waited for that was cancelled. Milliseconds. */
 const COUNTS_MS = 2_000;
 
@@ -76,6 +78,7 @@ export class Bridge {
   }
 
   #fromClient(text: string): void {
+    if (this.#talk.waiting + (this.#toVendor?.buffered ?? 0) > MOST_QUEUED) return this.refuse(tooFast());
     const pending = this.#talk.fromClient(text);
     if (!pending || this.#isHeld) return;
     this.#isHeld = true;
@@ -162,6 +165,12 @@ export class Bridge {
     this.#talk.turns.end(left);
     this.#options.ended(this.#error);
   }
+}
+
+function tooFast(): GatewayError {
+  return new GatewayError("rate-limited", "The client sends faster than the provider reads.", {
+    code: "session_too_fast",
+  });
 }
 
 /** 1005, 1006 and 1015 are never sent (RFC 6455, 7.4.1). */

@@ -50,6 +50,7 @@ export class Talk {
   /** Events of the client behind one that waits for its hold. */
   #waiting: string[] | undefined;
   #gate: Promise<void> | undefined;
+  #queued = 0;
   #errors = 0;
   #heardAtSpare = 0;
   #isOver = false;
@@ -61,11 +62,17 @@ export class Talk {
     this.#prompt = new PromptSize(this.#settings);
   }
 
+  /** Length of the events that wait. */
+  get waiting(): number {
+    return this.#queued;
+  }
+
   /** An event of the client. @returns a promise while the events wait: read no more until it resolves */
   fromClient(event: string): Promise<void> | undefined {
     if (this.#isOver) return undefined;
     if (this.#waiting) {
       this.#waiting.push(event);
+      this.#queued += event.length;
       return this.#gate;
     }
     const pending = this.#take(event);
@@ -76,8 +83,10 @@ export class Talk {
 
   async #continue(pending: Promise<void>): Promise<void> {
     await pending;
-    for (let next = this.#waiting!.shift(); next !== undefined; next = this.#waiting!.shift())
+    for (let next = this.#waiting!.shift(); next !== undefined; next = this.#waiting!.shift()) {
+      this.#queued -= next.length;
       if (!this.#isOver) await this.#take(next);
+    }
     this.#waiting = undefined;
     this.#gate = undefined;
   }

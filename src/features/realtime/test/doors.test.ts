@@ -290,3 +290,15 @@ test("a plugin file brings a host with sessions", async () => {
   ).json()) as object;
   expect(listed).toMatchObject({ does: ["realtime"] });
 });
+
+test("a vendor's refusal has its kind, its time and its words", async () => {
+  const { gateway, vendor } = await start({ retries: { attempts: 1 } });
+  vendor.refuses = 429;
+  const limited = await fetch(`${gateway.url}/v1/realtime?model=gpt-realtime`, {
+    headers: { authorization: `Bearer ${KEY}` },
+  });
+  expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "7"]);
+  expect(await limited.text()).toContain("the vendor's own words");
+  vendor.refuses = 401;
+  expect(await refusal(gateway, "/v1/realtime?model=gpt-realtime")).toMatchObject([502, expect.anything()]);
+});

@@ -25,6 +25,8 @@ export interface VendorSession {
   got: string[];
   send(frame: string): void;
   close(code?: number, reason?: string): void;
+  /** Bytes that weir has not taken. */
+  waiting(): number;
   closed?: [code: number, reason: string];
 }
 
@@ -61,7 +63,10 @@ export function startVendor(): Vendor {
     port: 0,
     fetch(request, own) {
       if (vendor.refuses !== undefined)
-        return Response.json({ error: { message: "no", type: "x" } }, { status: vendor.refuses });
+        return Response.json(
+          { error: { message: "the vendor's own words", type: "x" } },
+          { status: vendor.refuses, headers: { "retry-after": "7" } },
+        );
       const url = new URL(request.url);
       const session = {
         url: url.pathname + url.search,
@@ -72,9 +77,11 @@ export function startVendor(): Vendor {
     },
     websocket: {
       maxPayloadLength: 32 * 1_048_576,
+      backpressureLimit: 256 * 1_048_576,
       open(socket: ServerWebSocket<{ session: VendorSession }>) {
         const { session } = socket.data;
         session.send = (frame) => void socket.send(frame);
+        session.waiting = () => socket.getBufferedAmount();
         session.close = (code, reason) => socket.close(code, reason);
         vendor.sessions.push(session);
         session.send(

@@ -14,7 +14,10 @@ import { STARTING } from "./nightly/runs.ts";
 const ROOT = resolve(import.meta.dir, "..");
 
 /** Files that judge the memory, the descriptors or the speed of a process, which others would disturb. */
-const ALONE = ["bombs", "kept", "leak", "streams", "upstream"].map((name) => `test/faults/${name}.test.ts`);
+const ALONE = [
+  ...["bombs", "kept", "leak", "streams", "upstream"].map((name) => `test/faults/${name}.test.ts`),
+  "test/wire/kinds/aborts.test.ts",
+];
 
 /** Processes side by side. */
 const WIDTH = 3;

@@ -11,8 +11,11 @@ setDefaultTimeout(240_000);
 const ALL = budgetAccount("all", 0);
 const CALLS = 500;
 /** Calls at once. */
-const LANES = 10;
-/** The promise is 10 ms: a test allows ten times that on a busy machine. */
+const LANES = 4;
+/**
+ * The promise is 10 ms: a test allows ten times that on a busy machine, besides what clients need that leave the provider itself at
+ * the same time.
+ */
 const MOST_MS = 100;
 
 const running: { stop(): unknown }[] = [];
@@ -76,14 +79,14 @@ test.each<[name: string, path: string, does: JsonObject, body: JsonObject]>([
     [budget("all", limit)],
   );
   running.push(gateway, upstream);
-  const leave = async (call: number) => {
+  const leave = async (url: string, call: number) => {
     const id = `call-${call}`;
     const arrived = new Promise<UpstreamRequest>((resolve) => arrivals.set(id, resolve));
     const left = new AbortController();
     const marked = Object.fromEntries(
       Object.entries(body).map(([name, value]) => [name, value === "a" ? id : value]),
     );
-    const asking = fetch(gateway.url + path, {
+    const asking = fetch(url, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ model: "host/m", ...marked }),
@@ -104,16 +107,23 @@ test.each<[name: string, path: string, does: JsonObject, body: JsonObject]>([
     return request.settledAt! - leftAt;
   };
   const took: number[] = [];
+  const bare: number[] = [];
   let next = 0;
   await Promise.all(
     Array.from({ length: LANES }, async () => {
-      while (next < CALLS) took.push(await leave(next++));
+      while (next < CALLS) {
+        const call = next++;
+        took.push(await leave(gateway.url + path, call));
+        bare.push(await leave(`${upstream.url}/k`, CALLS + call));
+      }
     }),
   );
-  const p99 = took.toSorted((one, other) => one - other)[Math.floor(CALLS * 0.99) - 1]!;
   expect(took).toHaveLength(CALLS);
-  expect(p99).toBeLessThan(MOST_MS);
+  expect(p99(took)).toBeLessThan(p99(bare) + MOST_MS);
   const { calls, spent } = await gateway.finish();
   expect(calls).toHaveLength(CALLS);
   expect(calls.reduce((sum, { cost }) => sum + cost, 0)).toBe(spent.get(ALL) ?? 0);
 });
+
+const p99 = (values: readonly number[]) =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length * 0.99) - 1]!;

@@ -105,7 +105,7 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/http/",
-    may: ["src/core/", "bun", "node:net", "node:stream", "node:tls", "node:zlib"],
+    may: ["src/core/", "bun", "node:buffer", "node:net", "node:stream", "node:tls", "node:zlib"],
     because: "a client of HTTP/1.1 knows nothing of what its answers mean",
   },
   {

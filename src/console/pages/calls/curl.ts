@@ -19,6 +19,7 @@ const SAMPLES: Readonly<Record<string, readonly [path: string, body: Body]>> = {
     { input: "…", questions: [{ type: "predicate", name: "it", instructions: "…" }] },
   ],
   image: ["/v1/images/generations", { prompt: "…" }],
+  cache: ["/v1beta/cachedContents", { contents: [{ role: "user", parts: [{ text: "…" }] }] }],
   speech: ["/v1/audio/speech", { input: "…", voice: "alloy" }],
 };
 

@@ -2,7 +2,7 @@
 import { GatewayError } from "../../core/error.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { OwnRoute, Seams, Visit, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
-import { Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { responseSocketsSection } from "./section.ts";
 
 export const start = (host: WorkerHost): WorkerPart => new ResponseSockets(host);
@@ -52,6 +52,8 @@ class ResponseSockets implements WorkerPart {
         code: "too_many_connections",
       });
     const headers = withoutConnection(request.headers);
+    // With the first connection.
+    const { Connection } = await import("./connection.ts");
     return visit.upgrade(undefined, (end) => {
       const connection: Connection = new Connection(
         {

@@ -201,6 +201,7 @@ export const FORMATS = [
   "messages",
   "responses",
   "gemini",
+  "interactions",
   "ollama",
   "ollama-generate",
   "completions",

@@ -11,6 +11,12 @@ const TEXT = "write to zoe@example.org";
 test.each([
   ["/v1/rerank", "mock/rerank", { query: TEXT, documents: ["a", "b"] }],
   ["/v1/moderations", "mock/moderation", { input: TEXT }],
+  ["/v1beta/interactions", "mock/chat", { input: TEXT }],
+  [
+    "/v1beta/interactions",
+    "mock/chat",
+    { input: [{ type: "user_input", content: [{ type: "text", text: TEXT }] }] },
+  ],
   ["/v1beta/cachedContents", "mock/chat", { contents: [{ role: "user", parts: [{ text: TEXT }] }] }],
   ["/v1/embeddings", "mock/embed", { input: TEXT }],
   ["/v1/completions", "mock/echo", { prompt: TEXT }],

@@ -39,8 +39,9 @@ const SPEECH_TOKENS = 1_500;
 const TRANSCRIPT_TOKENS = 2_000;
 const SPEECH_SECONDS = 150;
 
-/** Closing of a session that a rule of weir ends. */
-export const POLICY = 1008;
+/** Closing of a session that a rule of weir ends, and of one that ends with weir. */
+const POLICY = 1008;
+const RESTART = 1012;
 
 export class Talk {
   readonly turns: Turns;
@@ -264,7 +265,7 @@ export class Talk {
     this.#tell(error, cause);
     this.#isOver = true;
     this.#options.ends.end(
-      POLICY,
+      codeOf(error),
       error.kind === "quota" ? "budget_exceeded" : (error.code ?? error.kind),
       error,
     );
@@ -289,6 +290,11 @@ function outputOf(limit: number | undefined): { output?: number } {
 
 function hasServerIn(tools: unknown): boolean {
   return Array.isArray(tools) && tools.some((tool) => textAt(tool, "type") === "mcp");
+}
+
+/** A client opens another session at once where weir only restarts. */
+function codeOf({ kind }: GatewayError): number {
+  return kind === "overloaded" ? RESTART : POLICY;
 }
 
 /** No later answer would be admitted either. */

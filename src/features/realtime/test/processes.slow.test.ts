@@ -145,3 +145,19 @@ test("a reload keeps sessions, and a key that is removed ends its own", async ()
   expect(await one.closed).toBe(1008);
   expect(one.got.at(-1)).toMatchObject({ type: "error", error: { type: "authentication_error" } });
 });
+
+test("a gateway that stops waits for the grace, and ends its sessions with an error event and 1012", async () => {
+  const vendor = startVendor();
+  const gateway = await serve({ config: configOf(vendor, { graceMs: 1_500 }), workers: 1 });
+  running.push(vendor, { stop: () => gateway.end() });
+  const one = await open(gateway);
+  gateway.signal("SIGTERM");
+  await Bun.sleep(300);
+  one.socket.send(JSON.stringify({ type: "response.create" }));
+  await until(() => one.got.some(isDone), "an answer within the grace");
+  expect(await one.closed).toBe(1012);
+  expect(one.got.at(-1)).toMatchObject({ type: "error", error: { code: "shutting_down" } });
+  await gateway.exited;
+  await until(() => vendor.sessions[0]!.closed !== undefined, "the vendor's end");
+  expect(booksOf(gateway).costs).toEqual([vendor.bill]);
+});

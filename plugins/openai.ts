@@ -8,14 +8,17 @@ const COMPLETING = ["gpt-3.5-turbo-instruct*", "babbage-*", "davinci-*", "ft:bab
 /** They answer over a WebSocket alone. */
 const TALKING = ["gpt-realtime*", "gpt-4o-realtime-*", "gpt-4o-mini-realtime-*"];
 
+/** They make images. */
+const DRAWING = ["gpt-image-*", "chatgpt-image-*", "dall-e-*"];
+
 const DOES: Does = {
   completion: { completions: { path: "/completions", models: COMPLETING } },
   moderation: { moderations: "/moderations" },
   decision: { decisions: "/decisions" },
   realtime: { "openai-realtime": { path: "/realtime", models: TALKING } },
   image: {
-    "openai-images": "/images/generations",
-    "openai-image-edits": "/images/edits",
+    "openai-images": { path: "/images/generations", models: DRAWING },
+    "openai-image-edits": { path: "/images/edits", models: DRAWING },
     "openai-image-variations": { path: "/images/variations", models: ["dall-e-2"] },
   },
 };
@@ -24,7 +27,7 @@ const MODEL_DOES: readonly ModelDoes[] = [
   { models: COMPLETING, does: ["completion"] },
   { models: TALKING, does: ["realtime"] },
   { models: ["omni-moderation-*", "text-moderation-*"], does: ["moderation"] },
-  { models: ["gpt-image-*", "chatgpt-image-*", "dall-e-*"], does: ["image"] },
+  { models: DRAWING, does: ["image"] },
   { models: ["text-embedding-*"], does: ["embedding"] },
 ];
 

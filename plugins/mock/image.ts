@@ -52,10 +52,17 @@ function png(bytes: Uint8Array): string {
   // 8 bits for each of red, green and blue.
   header.set([8, 2], 8);
   const row = Buffer.concat([Buffer.from([0]), ...Array.from({ length: EDGE }, () => bytes.subarray(0, 3))]);
-  const pixels = zlibOf(Buffer.concat(Array.from({ length: EDGE }, () => row)));
+  const pixels = zlib(Buffer.concat(Array.from({ length: EDGE }, () => row)));
   const signature = Buffer.from("89504e470d0a1a0a", "hex");
   const chunks = [chunk("IHDR", header), chunk("IDAT", pixels), chunk("IEND", Buffer.alloc(0))];
   return Buffer.concat([signature, ...chunks]).toString("base64");
+}
+
+/** Deflated bytes with the head and the sum that PNG wants around them. */
+function zlib(bytes: Buffer<ArrayBuffer>): Buffer {
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(Bun.hash.adler32(bytes));
+  return Buffer.concat([Buffer.from([0x78, 0x9c]), Bun.deflateSync(bytes), sum]);
 }
 
 function chunk(name: string, data: Uint8Array): Buffer {
@@ -64,14 +71,4 @@ function chunk(name: string, data: Uint8Array): Buffer {
   around.writeUInt32BE(data.length, 0);
   around.writeUInt32BE(Bun.hash.crc32(named), 4);
   return Buffer.concat([around.subarray(0, 4), named, around.subarray(4)]);
-}
-
-/** Bytes in the format of zlib (RFC 1950), in one block without compression. @param bytes at most 65,535 */
-function zlibOf(bytes: Uint8Array): Uint8Array {
-  const { length } = bytes;
-  const made = new Uint8Array(length + 11);
-  made.set([0x78, 0x01, 1, length & 0xff, length >> 8, ~length & 0xff, (~length >> 8) & 0xff]);
-  made.set(bytes, 7);
-  new DataView(made.buffer).setUint32(length + 7, Bun.hash.adler32(bytes));
-  return made;
 }

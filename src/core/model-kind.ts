@@ -121,8 +121,8 @@ export interface KindRoute<
   defaultModel?: string;
   /** The route takes forms with files (`multipart/form-data`) besides JSON. */
   form?: FormFields;
-  /** JSON schemas of body and answer, for the OpenAPI document. */
-  schemas: { request: JsonObject; answer: JsonObject };
+  /** JSON schemas of body, answer, and the data of an event, for the OpenAPI document. */
+  schemas: { request: JsonObject; answer: JsonObject; event?: JsonObject };
   /** @throws GatewayError `invalid-request` with the path of the first fault */
   checkRequest(body: Json): asserts body is JsonObject;
   /**

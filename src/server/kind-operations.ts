@@ -47,6 +47,8 @@ function operationsOf(
       parameters: [STRICT, ...callHeaders(context.headers, "kinds")],
       request: { name: `${name}Request`, schema: route.schemas.request },
       answer: { name: `${name}Answer`, schema: route.schemas.answer },
+      ...(route.schemas.event && { event: { name: `${name}Event`, schema: route.schemas.event } }),
+      ...(route.form && { takesForm: true }),
       isCall: true,
       formats: [base],
       errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER, ...(kind.keeps ? KEPT : [])],

@@ -108,14 +108,14 @@ function errorSchema({ id, client }: ClientFormat): NamedSchema {
 /** The OpenAPI operation that a route declares as its `detail`. */
 export function describeOperation(operation: Operation, api: Described): JsonObject {
   const { keyed } = api;
-  const { id, summary, description, parameters = [], request } = operation;
+  const { id, summary, description, parameters = [], request, takesForm } = operation;
   return {
     operationId: id,
     summary,
     ...(description !== undefined && { description }),
     ...(keyed && { security: keyHeadersOf(operation).map((name) => ({ [name]: [] })) }),
     ...(parameters.length > 0 && { parameters: parameters.map(describeParameter) }),
-    ...(request && { requestBody: { required: true, content: json(referTo(request)) } }),
+    ...(request && { requestBody: { required: true, content: contentOf(request, takesForm) } }),
     // Computed when the document is read: a start should not wait for it.
     get responses() {
       return { ...describeAnswers(operation, api), ...describeErrors(operation, api) };
@@ -138,6 +138,12 @@ function describeAnswers(operation: Operation, api: Described): JsonObject {
     headers: { ...REQUEST_ID, ...(isCall && references(ofCalls(api.headers))) },
     ...(content && { content }),
   }));
+}
+
+/** JSON, and a form with the same members. */
+function contentOf(request: NamedSchema, takesForm = false): JsonObject {
+  const schema = referTo(request);
+  return { ...json(schema), ...(takesForm && { "multipart/form-data": { schema } }) };
 }
 
 /** A stream, by one of its pieces. */

@@ -38,6 +38,8 @@ export interface Operation {
   parameters?: readonly Parameter[];
   /** Schema of the body. weir itself reads and validates it; Elysia does not. */
   request?: NamedSchema;
+  /** The body may be a form (`multipart/form-data`) with the same members. */
+  takesForm?: boolean;
   /** Absent: an empty body. */
   answer?: NamedSchema;
   /** Data of one event of a streamed answer, errors excepted. */

@@ -94,6 +94,9 @@ const OFFERED: Readonly<Record<string, string>> = {
   "POST /v1/score": "score",
   "POST /v1/moderations": "createModeration",
   "POST /v1/decisions": "createDecision",
+  "POST /v1/images/generations": "createImage",
+  "POST /v1/images/edits": "createImageEdit",
+  "POST /v1/images/variations": "createImageVariation",
   "POST /v1/chat/moderations": "createChatModeration",
   "POST /v1/interactions": "generateInteractions",
   "GET /v1/interactions/{id}": "retrieveInteractionsAnswer",
@@ -583,6 +586,18 @@ describe("answers, events and errors are what the document says", () => {
       { model: "mock/chat", contents: [{ role: "user", parts: [{ text: "hi" }] }], ttl: "60s" },
       { model: "none/such", contents: [] },
       { model: "mock/chat" },
+    ],
+    "POST /v1/images/generations": [
+      { model: "mock/image", prompt: "a red cat", n: 2 },
+      { model: "mock/image", prompt: "a red cat", n: 0 },
+    ],
+    "POST /v1/images/edits": [
+      { model: "mock/image", prompt: "red", images: [{ image_url: "data:image/png;base64,aGk=" }] },
+      { model: "mock/image", prompt: "red" },
+    ],
+    "POST /v1/images/variations": [
+      { model: "mock/image", image: "data:image/png;base64,aGk=" },
+      { model: "mock/image" },
     ],
     "POST /v1/chat/moderations": [
       { model: "mock/moderation", input: hi },

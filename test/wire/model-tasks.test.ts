@@ -64,7 +64,8 @@ test.each([
   // By the facts: the provider embeds and moderates, too, but not with this model.
   ["openai/gpt-4.1", ["chat"]],
   ["gemini/gemini-embedding-001", ["embedding"]],
-  ["gemini/gemini-2.5-flash-image", ["chat"]],
+  ["gemini/gemini-2.5-flash-image", ["chat", "image"]],
+  ["openai/gpt-image-1", ["image"]],
   // By the globs of the config: a model that an endpoint for ranking names does nothing else.
   ["vllm/bge-large", ["rerank"]],
   // Nothing is known: all that the provider does for some model.

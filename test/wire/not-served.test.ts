@@ -45,7 +45,7 @@ test.each([
   ["/mistral/moderations", "POST /v1/moderations"],
   ["/v1/complete", "POST /v1/messages"],
   ["/infill", "POST /v1/completions"],
-  ["/v1/images/generations", "embeds, ranks and judges texts. Set the client's provider"],
+  ["/openai/images/upscale", "weir makes images at POST /v1/images/generations"],
   ["/v1/audio/speech", "provider for this endpoint"],
   ["/v1/vector_stores", "keeps no such objects"],
   ["/v1/evals", "provider for this endpoint"],

@@ -49,6 +49,12 @@ const Answer = open({
   usage: Type.Optional(anything()),
 });
 
+const Event = open({
+  type: Type.String({ description: "`image_generation.completed`, `image_edit.partial_image` and so on." }),
+  b64_json: Type.String(),
+  usage: Type.Optional(anything()),
+});
+
 const FORM: FormFields = { numbers: ["n", "partial_images", "output_compression"], booleans: ["stream"] };
 
 export const imageRoutes: readonly Route[] = [
@@ -58,7 +64,7 @@ export const imageRoutes: readonly Route[] = [
     description: "Images after a description, as one answer or as a stream with partial images.",
     path: "/v1/images/generations",
     defaultModel: DEFAULTS.generate,
-    schemas: { request: toJson(Generation), answer: toJson(Answer) },
+    schemas: { request: toJson(Generation), answer: toJson(Answer), event: toJson(Event) },
     checkRequest: checkFor("generate"),
     decodeRequest: decodeFor("generate"),
     ...{ writeAnswer, writeEvents, places },
@@ -70,7 +76,7 @@ export const imageRoutes: readonly Route[] = [
     path: "/v1/images/edits",
     defaultModel: DEFAULTS.edit,
     form: FORM,
-    schemas: { request: toJson(Edit), answer: toJson(Answer) },
+    schemas: { request: toJson(Edit), answer: toJson(Answer), event: toJson(Event) },
     checkRequest: checkFor("edit"),
     decodeRequest: decodeFor("edit"),
     ...{ writeAnswer, writeEvents, places },

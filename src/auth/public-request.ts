@@ -44,6 +44,8 @@ export interface PublicRequest {
 
 export interface PublicAnswer {
   readonly status: number;
+  readonly bytes: Uint8Array;
+  /** The bytes as UTF-8. */
   readonly text: string;
   /** @param name in lower case @returns the first value */
   header(name: string): string | undefined;
@@ -104,9 +106,13 @@ async function read(response: IncomingMessage, mostBytes: number): Promise<Publi
     pieces.push(piece);
   }
   const { statusCode = 0, headers } = response;
+  const whole = Buffer.concat(pieces);
   return {
     status: statusCode,
-    text: Buffer.concat(pieces).toString("utf8"),
+    bytes: whole,
+    get text() {
+      return whole.toString("utf8");
+    },
     header(name) {
       const value = headers[name];
       return Array.isArray(value) ? value[0] : value;

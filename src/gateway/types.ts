@@ -41,6 +41,8 @@ export interface Gateway {
   ledger: Ledger;
   /** The cost of a target, for routing by cost; absent: no price is known. */
   priceOf?: PriceOf;
+  /** Absent: what answers name by an address stays an address. */
+  fetchNamed?: FetchNamed;
   /** Where weir keeps answers; absent while it stores none. */
   answers?: AnswerStore;
   answerOptions: AnswerOptions;
@@ -51,6 +53,12 @@ export interface Gateway {
   /** What parts of weir would do with a call, by their names; absent: nothing. */
   foresee?: (incoming: Incoming, registry: Registry) => Promise<ReadonlyMap<string, Foresight>>;
 }
+
+/**
+ * Gets the content of an address that a stranger names: of the public internet, or of one of the hosts, without redirects.
+ * @throws Error with a clause
+ */
+export type FetchNamed = (url: URL, hosts: readonly string[], mostBytes: number) => Promise<Uint8Array>;
 
 /** The context for those who work for a running call: their spans are below that of its attempt. @returns undefined: it is not recorded */
 export type FindTrace = (call: Call) => TraceContext | undefined;

@@ -9,6 +9,7 @@ import type { Life } from "../gateway/seams.ts";
 import type { Gateway } from "../gateway/types.ts";
 import { parseBlock } from "../ledger/keys/addresses.ts";
 import { VERSION } from "../process/version.ts";
+import { fetchNamed } from "./fetch-named.ts";
 import { Admission } from "../server/admission.ts";
 import { createApp } from "../server/app.ts";
 import { assertForms, createAuthenticate } from "../server/authenticate.ts";
@@ -152,6 +153,7 @@ function gatewayOf({ config, parts, lasting, live, life }: GatewayParts): Gatewa
       ],
       (fault) => logger.fault("a plugin's done hook failed", fault),
     ),
+    fetchNamed,
     asker: createAsker(() => gateway, life),
     retries: config.retries,
     timeouts: config.timeouts,

@@ -28,6 +28,7 @@ import { attempt } from "../retry/attempts.ts";
 import type { UpstreamResponse } from "../lanes/transport.ts";
 import type { Gateway } from "../types.ts";
 import { GatewayError } from "../../core/error.ts";
+import { withFetched } from "./fetched.ts";
 import { BytesSource } from "./bytes-source.ts";
 import { answerForm, dialectOf, prepareKind, sizeFor } from "./prepare.ts";
 import type { IncomingKind } from "./types.ts";
@@ -110,7 +111,7 @@ async function openJson({ incoming, running, dialect, response }: Asked, gateway
     ? dialect.readBytes(bytes, request)
     : dialect.readAnswer(new TextDecoder().decode(bytes), request);
   if (!answer) throw invalidAnswer(target);
-  const whole = completed(answer, incoming, running);
+  const whole = await withFetched(completed(answer, incoming, running), incoming, running, gateway);
   await bind(whole, incoming, running, gateway);
   call.status = response.status;
   const passed = passedHeaders(dialect, response, target);

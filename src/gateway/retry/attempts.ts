@@ -99,7 +99,11 @@ class FirstAttempt implements OpenedReceiver {
   }
 
   async #again(thrown: unknown): Promise<Opened> {
-    return attemptByPlan(this.#attempted, this.#gateway, fail(thrown, this.#running!, this.#gateway));
+    return attemptByPlan(
+      this.#attempted,
+      this.#gateway,
+      fail(thrown, this.#running!, this.#attempted, this.#gateway),
+    );
   }
 }
 
@@ -173,7 +177,7 @@ async function attemptByPlan(attempted: Attempted, gateway: Gateway, failure?: F
         health.answered(running);
         return answer;
       } catch (thrown) {
-        failure = fail(thrown, running, gateway);
+        failure = fail(thrown, running, attempted, gateway);
       }
     }
   } finally {
@@ -231,8 +235,16 @@ function leave(thrown: unknown, call: Call): Failure {
   throw thrown;
 }
 
-function fail(thrown: unknown, running: Attempt, { health, ledger }: Gateway): Failure {
+function fail(
+  thrown: unknown,
+  running: Attempt,
+  { repeatsUnsentOnly }: Attempted,
+  { health, ledger }: Gateway,
+): Failure {
   const failure = readFailure(thrown, running);
+  // The provider has answered and will be paid, although the answer is none that weir can use.
+  const { upstreamStatus = 0 } = running;
+  if (repeatsUnsentOnly && upstreamStatus >= 200 && upstreamStatus < 300) failure.class = "never";
   recordFailure(failure, running);
   health.failed(running, failure);
   ledger.settle(running);

@@ -2,6 +2,7 @@
 import type { ImageAnswer, ImageRequest } from "../../core/image.ts";
 import { KindFault, type ModelKind } from "../../core/model-kind.ts";
 import { openaiDialects } from "./dialects.ts";
+import { fetched } from "./fetched.ts";
 import { makerDialects } from "./makers.ts";
 import { imageRoutes } from "./routes.ts";
 import { sizeOf } from "./usage.ts";
@@ -27,4 +28,5 @@ export const image: ModelKind<ImageRequest, ImageAnswer> = {
   answerBytes: LONGEST_ANSWER,
   sizeOf,
   complete,
+  fetched,
 };

@@ -47,7 +47,7 @@ function missing(what: string, id: string, code: string, hint?: string): Gateway
   });
 }
 
-function named({ conversation, previous_response_id: previous }: JsonObject): string | undefined {
+function named({ conversation, previous_response_id: previous, background }: JsonObject): string | undefined {
   if (conversation == null) return undefined;
   if (previous != null)
     throw invalidRequest(
@@ -56,6 +56,12 @@ function named({ conversation, previous_response_id: previous }: JsonObject): st
       "mutually_exclusive_parameters",
     );
   const id = isObject(conversation) ? conversation.id : conversation;
+  if (typeof id === "string" && isOwnConversationId(id) && background === true)
+    throw invalidRequest(
+      "background: an answer that extends a conversation of weir is not generated in the background.",
+      "background",
+      "unsupported_value",
+    );
   if (typeof id === "string" && id !== "") return id;
   throw invalidRequest(
     "conversation: expected an id, or an object with an `id`.",
@@ -75,10 +81,27 @@ function read({ items, metadata }: JsonObject, needed?: "metadata" | "items"): C
       "items",
       "array_above_max_length",
     );
+  list(items).filter(isObject).forEach(checkItem);
   return {
     items: list(items).filter(isObject),
     ...(metadata !== undefined && { metadata: readMetadata(metadata) }),
   };
+}
+
+const ROLES: ReadonlySet<Json | undefined> = new Set(["user", "assistant", "system", "developer"]);
+
+/** Items of any type are kept as they are; a message is shown in the vendor's form. @throws GatewayError `invalid-request` */
+function checkItem({ type, role, content, id }: JsonObject, position: number): void {
+  const at = `items[${position}]`;
+  const isReference = type == null && role == null && typeof id === "string";
+  if (isReference || (typeof type === "string" && type !== "message")) return;
+  const hasContent = typeof content === "string" || Array.isArray(content);
+  if (ROLES.has(role) && hasContent && (type == null || type === "message")) return;
+  throw invalidRequest(
+    `${at}: expected a \`type\`, or a message with a \`role\` (${[...ROLES].join(", ")}) and \`content\`.`,
+    at,
+    "invalid_value",
+  );
 }
 
 /** @throws GatewayError `invalid-request` */

@@ -1,8 +1,8 @@
-/** Starts weir with its mock and runs conversations_client.py against it: `bun test/clients/conversations.ts PYTHON`. */
+/** Starts weir with its mock and runs both clients against it: `bun test/clients/conversations.ts PYTHON PACKAGE_JSON`. */
 import { join } from "node:path";
 import { startGateway } from "../helpers/gateway.ts";
 
-const [python = "python3"] = process.argv.slice(2);
+const [python = "python3", packages = ""] = process.argv.slice(2);
 const key = "weir-key-of-ann-1234567";
 const gateway = await startGateway({
   target: process.env["WEIR_TARGET"] === "binary" ? "binary" : "process",
@@ -15,11 +15,14 @@ const env = {
   // The two lines that a stranger's script changes.
   ...{ OPENAI_BASE_URL: `${gateway.url}/v1`, OPENAI_API_KEY: key },
 };
-const child = Bun.spawn([python, join(import.meta.dir, "conversations_client.py")], {
-  env,
-  stdout: "inherit",
-  stderr: "inherit",
-});
-const code = await child.exited;
+const clients = [
+  [python, join(import.meta.dir, "conversations_client.py")],
+  ["node", join(import.meta.dir, "conversations_client.mjs"), packages],
+];
+let code = 0;
+for (const client of clients) {
+  console.log(client[1]!.endsWith("py") ? "openai-agents (Python)" : "@openai/agents (Node.js)");
+  code += await Bun.spawn(client, { env, stdout: "inherit", stderr: "inherit" }).exited;
+}
 await gateway.stop();
-process.exit(code);
+process.exit(code > 0 ? 1 : 0);

@@ -206,7 +206,12 @@ export class Attempt implements Noted {
   /** Token counts of the provider. */
   usage: Usage = NO_USAGE;
   /** Estimated token counts that the client got because the provider sent none. */
-  estimated?: { input: number; output: number };
+  estimated?: {
+    input: number;
+    output: number;
+    /** In place of the units of `usage`, if the price is by tokens. */
+    isInstead?: true;
+  };
   /** What an answer uses at most of which nothing is seen before it is complete. A stream that breaks off is charged for all. */
   opaque?: Pick<Usage, "input" | "output" | "imageOut" | "audioOut" | "units">;
   /** The provider's own finish reason. */

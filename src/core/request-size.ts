@@ -24,6 +24,8 @@ export interface RequestSize {
   opaque?: "imageOut" | "audioOut";
   /** The most that the request uses of other units than tokens. */
   units?: Units;
+  /** The host charges by `units` or by tokens, as its price says: the tokens that such a request likely has, if it counts none. */
+  instead?: { input: number; output: number; audioIn?: number; audioOut?: number };
   /** The service tier and the speed that the client asks for. */
   tier?: string;
   speed?: string;

@@ -26,6 +26,7 @@ import { runAdmitHooks } from "../plugins/early-hooks.ts";
 import { performedBy } from "../plugins/kind-programs.ts";
 import { attempt } from "../retry/attempts.ts";
 import type { UpstreamResponse } from "../lanes/transport.ts";
+import type { RequestSize } from "../../core/request-size.ts";
 import type { Gateway } from "../types.ts";
 import { GatewayError } from "../../core/error.ts";
 import { withFetched } from "./fetched.ts";
@@ -136,10 +137,16 @@ async function openBytes({ incoming, running, dialect, response }: Asked, gatewa
 }
 
 /** The provider's events, which the dialect reads as they pass. */
-async function openEvents({ running, dialect, response }: Asked, gateway: Gateway): Promise<Opened> {
+async function openEvents(
+  { incoming, running, dialect, response }: Asked,
+  gateway: Gateway,
+): Promise<Opened> {
   const { body, status } = response;
   const { target } = running;
   if (!body || !dialect.watch) throw invalidAnswer(target);
+  const size = sizeFor(incoming, target);
+  // Hosts may stream and count nothing.
+  if (size.instead) noteEither(size, running);
   const tap = new LongEvents(dialect.watch);
   const source = new RelaySource(eventReader(body, target), tap, NO_CHOICES, running, gateway);
   await source.begin();
@@ -210,8 +217,12 @@ function noteUsage({ usage }: KindAnswer, incoming: IncomingKind, running: Attem
   const charges = dialectOf(incoming, running.target)?.charges;
   const counted = { tokens: input !== undefined, units: units !== undefined };
   const size = charges && counted[charges] ? undefined : sizeFor(incoming, running.target);
+  const isEither = size?.instead !== undefined;
+  if (isEither && !counted.tokens && !counted.units) return noteEither(size, running);
   const isCounted =
-    !size || (size.opaque ? counts.output !== undefined : counted[size.units ? "units" : "tokens"]);
+    !size ||
+    isEither ||
+    (size.opaque ? counts.output !== undefined : counted[size.units ? "units" : "tokens"]);
   const estimate = isCounted ? 0 : inputLikely(size!);
   const used = units ?? (isCounted ? undefined : size!.units);
   if (!isCounted) running.estimated = { input: estimate, output: running.opaque?.output ?? 0 };
@@ -222,6 +233,13 @@ function noteUsage({ usage }: KindAnswer, incoming: IncomingKind, running: Attem
     ...(used && { units: used }),
     known: isCounted ? "final" : "partial",
   };
+}
+
+/** Units, and the tokens instead of them: the price of the model, which is not known here, says which of them count. */
+function noteEither({ instead, units }: RequestSize, running: Attempt): void {
+  const { input, output, ...audio } = instead!;
+  running.estimated = { input, output, isInstead: true };
+  running.usage = { ...NO_USAGE, ...audio, ...(units && { units }), known: "partial" };
 }
 
 /** What the provider counted, else an estimate: also where the provider charges by other units. Tokens. */
@@ -240,8 +258,9 @@ function written(answer: KindAnswer, { kind, route, request, call }: IncomingKin
       return inputOf(answer, request, kind);
     },
   };
-  if (request.stream && route.writeEvents) {
-    const text = route.writeEvents(answer, request, facts).map(writeFrame).join("");
+  const frames = request.stream ? route.writeEvents?.(answer, request, facts) : undefined;
+  if (frames) {
+    const text = frames.map(writeFrame).join("");
     const source = new WrittenSource(Buffer.from(text));
     return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source };
   }

@@ -37,6 +37,11 @@ export interface UnitSum {
   addUnits(count: number, price: number, unit: string): void;
 }
 
+/** Whether a host that charges by units or by tokens does so by tokens: the rule has prices of these alone. */
+export function isByTokens(rule: PriceRule | undefined, units: Units): boolean {
+  return rule?.input !== undefined && !pricesUnits(rule, units);
+}
+
 /** Adds what was used besides tokens. @returns what the rule does not contain */
 export function addUnits(usage: Usage, rule: PriceRule, sum: UnitSum): PriceDoubt | undefined {
   const { units = {} } = usage;

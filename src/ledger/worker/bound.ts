@@ -6,6 +6,7 @@ import type { Budget } from "../policy.ts";
 import { budgetAccount } from "../record.ts";
 import { windowAt } from "../windows.ts";
 import { Booking } from "./booking.ts";
+import { chargedSize } from "./estimate.ts";
 import type { Estimates } from "./estimates.ts";
 import type { Lines } from "./lines.ts";
 
@@ -17,7 +18,7 @@ export function boundOf(
   { lines, estimates }: { lines: Lines; estimates: Estimates },
 ): CostBound {
   const booking = new Booking(lines.to(attempt));
-  booking.size = admitted.size(attempt.target);
+  booking.size = chargedSize(admitted.size(attempt.target), booking.applied.rule);
   const hard = booking.applied.lines.filter(
     ({ unit, mode, on }) => unit === "money" && mode === "hard" && on.kind !== "session",
   );

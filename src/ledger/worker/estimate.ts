@@ -3,7 +3,7 @@ import type { RequestSize } from "../../core/ledger.ts";
 import { type Parts, sumOf } from "../margins.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Nano } from "../money.ts";
-import { costAtMost } from "../prices/price.ts";
+import { costAtMost, isByTokens } from "../prices/price.ts";
 import { serverToolsAtMost } from "../prices/unknown.ts";
 import type { LedgerSettings } from "./settings.ts";
 
@@ -77,4 +77,15 @@ export function costOf(
     costAtMost(rule, { input, output, units, tier, speed }) +
     (size?.hasServerTools ? serverToolsAtMost(rule, settings.serverTools.cost) : 0)
   );
+}
+
+const NO_TOKENS = {
+  ...{ text: { words: 0, digits: 0, signs: 0, scripts: 0 }, structure: 0, mediaTokens: 0, maxTokens: 0 },
+} as const;
+
+/** Of a request that is charged by units or by tokens, the size in that of which the price is known. */
+export function chargedSize(size: RequestSize, rule: PriceRule | undefined): RequestSize {
+  const { units, ...rest } = size;
+  if (!size.instead || !units) return size;
+  return isByTokens(rule, units) ? rest : { ...size, ...NO_TOKENS };
 }

@@ -7,7 +7,15 @@ import { type Margin, Margins, missed } from "../margins.ts";
 import type { Nano } from "../money.ts";
 import { pricesUnits } from "../prices/price.ts";
 import type { Booking } from "./booking.ts";
-import { costOf, firstOutput, inputAtMost, outputAtMost, outputPermitted, partsOf } from "./estimate.ts";
+import {
+  chargedSize,
+  costOf,
+  firstOutput,
+  inputAtMost,
+  outputAtMost,
+  outputPermitted,
+  partsOf,
+} from "./estimate.ts";
 import { callerWords } from "../../core/principal.ts";
 import { priceUnknown, serverToolsForbidden, tooDear, tooLong } from "./refusal.ts";
 import type { LedgerSettings } from "./settings.ts";
@@ -26,7 +34,7 @@ export class Estimates {
     const { maxTokens, maxCost } = principal.options;
     const permitted = serverTools.of(principal) !== false;
     if (permitted && maxTokens === undefined && maxCost === undefined) return;
-    booking.size ??= admitted.size(target);
+    booking.size ??= chargedSize(admitted.size(target), booking.applied.rule);
     if (!permitted && booking.size.hasServerTools) refuse(call, serverToolsForbidden(callerWords(principal)));
     if (maxTokens !== undefined) {
       const output = outputPermitted(booking.size, booking.applied.rule);
@@ -50,7 +58,7 @@ export class Estimates {
   /** Sets what the attempt may use and cost at most. @throws LedgerRefusal under a hard budget without a price */
   estimate(attempt: Attempt, booking: Booking, admitted: Admitted): void {
     const { call, target } = attempt;
-    booking.size ??= admitted.size(target);
+    booking.size ??= chargedSize(admitted.size(target), booking.applied.rule);
     attempt.countsOutput = true;
     const { hasHard, lines } = booking.applied;
     if (hasHard && !isPriced(booking)) {

@@ -24,7 +24,7 @@ import { boundOf } from "./bound.ts";
 import { Booking, bookingOf, chargedTo } from "./booking.ts";
 import { RECORD_FORMAT } from "../record.ts";
 import { recordOf, TimeOfDay } from "./call-record.ts";
-import { outputLimit } from "./estimate.ts";
+import { chargedSize, outputLimit } from "./estimate.ts";
 import { Estimates } from "./estimates.ts";
 import { describeBooking } from "./foresee.ts";
 import { CallLimits } from "./figures.ts";
@@ -201,7 +201,7 @@ export class WorkerLedger implements Ledger {
 
   foresee(attempt: Attempt, admitted: Admitted): JsonObject {
     const booking = new Booking(this.#lines.of(attempt.call.principal, attempt.target));
-    booking.size = admitted.size(attempt.target);
+    booking.size = chargedSize(admitted.size(attempt.target), booking.applied.rule);
     this.#estimates.expect(attempt, booking);
     return describeBooking(booking);
   }

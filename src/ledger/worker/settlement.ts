@@ -6,7 +6,7 @@ import { inputLikely, LIKELY_SHARE } from "../../core/tokens/likely.ts";
 import type { Charge, PriceRule } from "../charge.ts";
 import type { Nano } from "../money.ts";
 import { chargeOf, type Reach } from "../prices/charge-of.ts";
-import { costAtMost, pricesUnits, priceUsage } from "../prices/price.ts";
+import { costAtMost, isByTokens, pricesUnits, priceUsage } from "../prices/price.ts";
 import { regionOf } from "../prices/region.ts";
 import type { Booking } from "./booking.ts";
 import { unseenOutput } from "./gap.ts";
@@ -101,6 +101,7 @@ function reachOf(attempt: Attempt, { applied: { rule }, isWork }: Booking): Reac
 /** Usage of an answer so far, as far as weir knows, with the counts of the provider where it gave them. */
 function estimateOf(attempt: Attempt, booking: Booking): Usage {
   const { call, usage, outputBytes, outputTokens, estimated } = attempt;
+  if (estimated?.isInstead) return insteadOfUnits(usage, estimated, booking.applied.rule);
   // A hard budget counts the most that the text can be: what is booked too low would be spent again.
   const counted = booking.applied.hasHard ? outputTokens : outputTokens * LIKELY_SHARE;
   const likely = Math.round(Math.max(outputBytes / OUTPUT_BYTES_PER_TOKEN, counted));
@@ -114,6 +115,16 @@ function estimateOf(attempt: Attempt, booking: Booking): Usage {
     known: "partial",
     ...(!isInputKnown && { input: estimated?.input ?? likelyInput(attempt, booking) }),
   };
+}
+
+/** Tokens, where the price is by tokens; else the units alone. */
+function insteadOfUnits(
+  { units = {}, ...usage }: Usage,
+  { input, output }: { input: number; output: number },
+  rule: PriceRule | undefined,
+): Usage {
+  const tokens = isByTokens(rule, units) ? { input, output } : { units };
+  return { ...usage, ...tokens, known: "partial" };
 }
 
 /** Output that the provider may have produced besides what arrived, within the limits of the request and of the model. */

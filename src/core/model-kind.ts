@@ -137,8 +137,11 @@ export interface KindRoute<
   decodeRequest(body: JsonObject, upload?: Upload): Request;
   /** @returns the body of the answer as JSON, or what it is with its content type */
   writeAnswer(answer: Answer, request: Request, facts: AnswerFacts): string | WrittenAnswer;
-  /** A whole answer as a stream of events, for requests with `stream`. Absent: the client gets the whole answer. */
-  writeEvents?(answer: Answer, request: Request, facts: AnswerFacts): readonly Frame[];
+  /**
+   * A whole answer as a stream of events, for requests with `stream`. Absent, or `undefined` for this answer: the client gets the
+   * whole answer.
+   */
+  writeEvents?(answer: Answer, request: Request, facts: AnswerFacts): readonly Frame[] | undefined;
   /**
    * Whose clients ask: their keys, errors and texts are those of the vendor's format. Absent: those of the first format of
    * weir, with the members `encodeError` and `places` of the route.
@@ -158,6 +161,8 @@ export interface FormFields {
   booleans?: readonly string[];
   /** Fields that are lists even if they occur once. */
   lists?: readonly string[];
+  /** Its files are audio, whose length weir reads (`UploadPart.audio`). */
+  hasAudio?: true;
 }
 
 /** An answer that is no JSON text. */
@@ -201,6 +206,8 @@ export interface KindDialect<
    * @throws GatewayError `invalid-request` for what the provider cannot do at all
    */
   encodeRequest(request: Request, context: CodecContext): JsonObject | Promise<JsonObject>;
+  /** Texts of the client's form that a host of the client's dialect gets changed, by field. It can change parts, and add none. */
+  editForm?(request: Request, context: CodecContext): JsonObject;
   /** `undefined` if the text is no answer of the dialect. */
   readAnswer(text: string, request: Request): Answer | undefined;
   /** The same from the bytes, for answers with long strings that nobody should parse. Absent: `readAnswer`. */

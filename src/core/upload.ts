@@ -15,6 +15,8 @@ export interface UploadPart {
   readonly text?: string;
   /** Of a file: hexadecimal. */
   readonly sha256?: string;
+  /** Of an audio file: its length by its container, or estimated by its bytes. */
+  readonly audio?: { readonly seconds: number; readonly isEstimated: boolean };
 }
 
 export interface Upload extends AsyncDisposable {

@@ -18,16 +18,22 @@ export function isForm({ headers }: Request): boolean {
 /** The caller must dispose of the result. @throws GatewayError for a body that is no form, too long, too slow or cut */
 export function readForm(
   request: Request,
+  { hasAudio }: FormFields,
   { limits, gateway }: Pick<RouteContext, "limits" | "gateway">,
 ): Promise<Upload> {
   const body = Math.max(limits.bodyBytes, LONGEST_FORM);
   const bytes = readStream(request, { ...limits, bodyBytes: body }, gateway.clock);
-  return takeUpload(bytes, request.headers.get("content-type"), { body, text: limits.bodyBytes });
+  return takeUpload(bytes, request.headers.get("content-type"), { body, text: limits.bodyBytes, hasAudio });
 }
 
 /** The form is there until the call ends, however it ends. @throws GatewayError as {@link readForm}, or if the call has ended */
-export async function takeForm(call: Call, request: Request, context: RouteContext): Promise<Upload> {
-  const upload = await readForm(request, context);
+export async function takeForm(
+  call: Call,
+  request: Request,
+  form: FormFields,
+  context: RouteContext,
+): Promise<Upload> {
+  const upload = await readForm(request, form, context);
   const dispose = () => void upload[Symbol.asyncDispose]();
   if (call.outcome || call.abortReason) {
     dispose();

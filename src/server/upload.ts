@@ -3,6 +3,7 @@ import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { invalidRequest } from "../core/error.ts";
 import type { Upload, UploadPart } from "../core/upload.ts";
+import { AudioLengthReader } from "../stream/audio/length.ts";
 import { boundaryOf, type Part, readParts } from "../stream/multipart.ts";
 
 export interface UploadLimits {
@@ -12,6 +13,8 @@ export interface UploadLimits {
   body: number;
   /** All text fields together. Bytes. */
   text: number;
+  /** Files are audio, and their length is read. */
+  hasAudio?: boolean | undefined;
 }
 
 /** A body up to this length stays in memory. Bytes. */
@@ -44,7 +47,7 @@ export async function takeUpload(
       if (parts.length === MAX_PARTS)
         throw invalidRequest(`The request body has more than ${MAX_PARTS} parts.`);
       const isText = part.filename === undefined;
-      const read = await (isText ? readText(part, left) : readFile(part));
+      const read = await (isText ? readText(part, left) : readFile(part, limits.hasAudio));
       if (isText) left -= read.length;
       const { bytes: _, ...head } = part;
       parts.push({ ...head, ...read });
@@ -77,14 +80,19 @@ async function readText({ name, bytes }: Part, most: number): Promise<{ length: 
   return { length, text: Buffer.concat(pieces).toString("utf8") };
 }
 
-async function readFile({ bytes }: Part): Promise<{ length: number; sha256: string }> {
+async function readFile(
+  { bytes }: Part,
+  hasAudio = false,
+): Promise<Pick<UploadPart, "length" | "sha256" | "audio">> {
+  const audio = hasAudio ? new AudioLengthReader() : undefined;
   const hash = new Bun.CryptoHasher("sha256");
   let length = 0;
   for await (const piece of bytes) {
     length += piece.length;
     hash.update(piece);
+    audio?.push(piece);
   }
-  return { length, sha256: hash.digest("hex") };
+  return { length, sha256: hash.digest("hex"), ...(audio && { audio: audio.end() }) };
 }
 
 /** The body with other contents of some parts. */

@@ -43,8 +43,9 @@ export async function prepareKind(
   const headers = upstreamHeaders(target, forwarded, expects === "stream");
   const sent = { target, url: target.url, headers, expects } as const;
   if (isNative && form) {
+    const edited = { ...form.body, ...dialect.editForm?.(request, running.context) };
     refuseLosses(running, context);
-    return { ...sent, ...preparedForm(form, target.model, headers) };
+    return { ...sent, ...preparedForm({ ...form, body: edited }, target.model, headers) };
   }
   if (isNative) {
     refuseLosses(running, context);

@@ -5,6 +5,7 @@ import { matchesModel, ownNamesOf } from "../../core/model-pattern.ts";
 import type { Deployment, Target } from "../../core/provider.ts";
 import { urlOfPath } from "./endpoint.ts";
 import { reasonOf, type Rule } from "./rules.ts";
+import { traitsFor } from "./spoken-formats.ts";
 
 /**
  * The target of a rule at one deployment; `undefined` if the provider does not serve the kind.
@@ -36,5 +37,9 @@ export function kindTarget(
   if (!found) return undefined;
   const [format, { path }] = found;
   const lane = format === wanted.format ? "native" : "translated";
-  return { provider, deployment, model, lane, format, url: urlOfPath(path, deployment, model), reason };
+  const traits = traitsFor(provider, model);
+  return {
+    ...{ provider, deployment, model, lane, format, reason, url: urlOfPath(path, deployment, model) },
+    ...(traits && { traits }),
+  };
 }

@@ -34,7 +34,8 @@ export function kindRoute(format: ClientFormat, kind: ModelKind, route: KindRout
   const { gateway, limits, life } = context;
   const { client } = format;
   const opening = async (call: Call, request: Request, deadline: Deadline) => {
-    const upload = route.form && isForm(request) ? await takeForm(call, request, context) : undefined;
+    const upload =
+      route.form && isForm(request) ? await takeForm(call, request, route.form, context) : undefined;
     const body = upload
       ? requestOfForm(upload, route.form!, limits)
       : await readBody(request, limits, gateway.clock, client.request);

@@ -60,7 +60,8 @@ async function guardJson(
   places: TextPlaces,
   { inner, last }: Stages,
 ): Promise<OpenedJson> {
-  const given = withoutMark(opened.body);
+  const isText = isPlain(opened);
+  const given = isText ? JSON.stringify({ text: textOf(opened.body) }) : withoutMark(opened.body);
   const body = parseJson(typeof given === "string" ? given : UTF8.decode(given));
   if (!isObject(body)) return opened;
   const texts: Told[] = [];
@@ -78,7 +79,18 @@ async function guardJson(
   if (changes.length === 0) return opened;
   const bytes = typeof given === "string" ? Buffer.from(given) : given;
   const written = new Map(changes.map(({ of, text }) => [of.path, text]));
-  return { ...opened, body: withTexts(bytes, written, () => last.loseLogprobs()) };
+  const changed = withTexts(bytes, written, () => last.loseLogprobs());
+  if (!isText) return { ...opened, body: changed };
+  return { ...opened, body: (parseJson(UTF8.decode(changed)) as { text: string }).text };
+}
+
+/** A transcript as plain text, or subtitles: one text. */
+function isPlain({ headers }: OpenedJson): boolean {
+  return headers["content-type"]?.startsWith("text/plain") ?? false;
+}
+
+function textOf(body: OpenedJson["body"]): string {
+  return typeof body === "string" ? body : UTF8.decode(body);
 }
 
 const BOM = Buffer.from("\ufeff");

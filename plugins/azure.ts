@@ -3,6 +3,7 @@
  * chosen.
  */
 import { chatCompletions, definePlugin, type OutgoingRequest, type Place } from "weir";
+import { openaiAudio } from "./shared/audio.ts";
 import { azureAddressFault } from "./shared/azure-address.ts";
 import { authorizeWith, ENTRA_CREDENTIALS, ENTRA_VARIABLES } from "./shared/entra.ts";
 
@@ -44,6 +45,7 @@ export default definePlugin({
       variables: ENTRA_VARIABLES,
       speaks: { responses: "/responses" },
       embeds: { embeddings: { path: "/embeddings", base64: true, members: { inputType: false } } },
+      does: openaiAudio(),
       // As at OpenAI: newer models take tools together with reasoning only there.
       prefers: "responses",
       // Reasoning models refuse `max_tokens` and hide their reasoning, and the name of a deployment does not tell its model.
@@ -75,6 +77,13 @@ export default definePlugin({
           base64: true,
           members: { inputType: false },
         },
+      },
+      does: {
+        transcription: {
+          "openai-transcription": "/deployments/{model}/audio/transcriptions?api-version={apiVersion}",
+          "openai-translation": "/deployments/{model}/audio/translations?api-version={apiVersion}",
+        },
+        speech: { "openai-speech": "/deployments/{model}/audio/speech?api-version={apiVersion}" },
       },
       traits: { storesAnswers: true, compacts: true, hidesReasoning: true },
       ...shared,

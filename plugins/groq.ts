@@ -1,5 +1,6 @@
 import type { CallView, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
+import { openaiAudio } from "./shared/audio.ts";
 import { effortPath, modelOf } from "./shared/quirks.ts";
 
 /**
@@ -21,6 +22,9 @@ function fitEffort(body: JsonObject, call: CallView): void {
   }
 }
 
+const WHISPER = ["whisper-*", "distil-whisper-*"];
+const SPEAKING = ["playai-tts*", "canopylabs/orpheus-*"];
+
 export default definePlugin({
   name: "groq",
   providers: [
@@ -30,13 +34,22 @@ export default definePlugin({
       baseUrl: "https://api.groq.com/openai/v1",
       apiKey: "GROQ_API_KEY",
       // Qwen and the DeepSeek distills write their reasoning into the text.
-      traits: { maxTokensField: "max_completion_tokens", thinkTags: true },
+      traits: {
+        ...{ maxTokensField: "max_completion_tokens", thinkTags: true },
+        transcripts: ["json", "text", "verbose_json"],
+      },
+      does: openaiAudio({ transcribing: WHISPER, translating: ["whisper-large-v3"], speaking: SPEAKING }),
+      modelDoes: [
+        { models: WHISPER, does: ["transcription"] },
+        { models: SPEAKING, does: ["speech"] },
+      ],
       patch: fitEffort,
       catalog: [
         "openai/gpt-oss-120b",
         "openai/gpt-oss-20b",
         "llama-3.3-70b-versatile",
         "llama-3.1-8b-instant",
+        ...["whisper-large-v3", "whisper-large-v3-turbo"],
       ],
     }),
   ],

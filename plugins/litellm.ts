@@ -1,4 +1,5 @@
 import { chatCompletions, definePlugin } from "weir";
+import { openaiAudio } from "./shared/audio.ts";
 
 /** A LiteLLM proxy; `LITELLM_BASE_URL=http://localhost:4000/v1` activates it, `LITELLM_API_KEY` is its virtual key. */
 export default definePlugin({
@@ -16,6 +17,7 @@ export default definePlugin({
         rerank: { "jina-rerank": "/rerank" },
         moderation: { moderations: "/moderations" },
         image: { "openai-images": "/images/generations", "openai-image-edits": "/images/edits" },
+        ...openaiAudio(),
       },
       traits: {
         reasoningReplay: "optional",

@@ -1,6 +1,10 @@
 import type { Does, ModelDoes } from "weir";
 import { chatCompletions, definePlugin } from "weir";
+import { openaiAudio } from "./shared/audio.ts";
 import { HIDDEN } from "./shared/hidden-reasoning.ts";
+
+const TRANSCRIBING = ["whisper-*", "gpt-4o-transcribe*", "gpt-4o-mini-transcribe*", "gpt-transcribe*"];
+const SPEAKING = ["tts-*", "gpt-4o-mini-tts*"];
 
 /** They take no messages. */
 const COMPLETING = ["gpt-3.5-turbo-instruct*", "babbage-*", "davinci-*", "ft:babbage-*", "ft:davinci-*"];
@@ -21,6 +25,7 @@ const DOES: Does = {
     "openai-image-edits": { path: "/images/edits", models: DRAWING },
     "openai-image-variations": { path: "/images/variations", models: ["dall-e-2"] },
   },
+  ...openaiAudio({ transcribing: TRANSCRIBING, translating: ["whisper-*"], speaking: SPEAKING }),
 };
 
 const MODEL_DOES: readonly ModelDoes[] = [
@@ -29,6 +34,8 @@ const MODEL_DOES: readonly ModelDoes[] = [
   { models: ["omni-moderation-*", "text-moderation-*"], does: ["moderation"] },
   { models: DRAWING, does: ["image"] },
   { models: ["text-embedding-*"], does: ["embedding"] },
+  { models: TRANSCRIBING, does: ["transcription"] },
+  { models: SPEAKING, does: ["speech"] },
 ];
 
 export default definePlugin({
@@ -52,6 +59,8 @@ export default definePlugin({
         "dall-e-*",
         "omni-moderation-*",
         "text-moderation-*",
+        "whisper-*",
+        "tts-*",
       ],
       baseUrl: "https://api.openai.com/v1",
       apiKey: "OPENAI_API_KEY",
@@ -72,13 +81,21 @@ export default definePlugin({
         files: true,
         promptCacheKey: true,
       },
-      modelTraits: HIDDEN.openai,
+      modelTraits: [
+        ...HIDDEN.openai,
+        { models: ["gpt-4o-transcribe", "gpt-4o-mini-transcribe*"], traits: { transcripts: ["json"] } },
+        {
+          models: ["gpt-4o-transcribe-diarize*"],
+          traits: { transcripts: ["json", "text", "diarized_json"] },
+        },
+      ],
       // Members of the same request over a WebSocket; the endpoint refuses them with 400.
       envelope: { responses: { without: ["generate", "stream_id", "type"] } },
       catalog: [
         ...["gpt-5.6", "gpt-5.5", "gpt-5.4", "gpt-5.4-nano", "gpt-5.2", "gpt-5", "gpt-5-mini", "gpt-5-nano"],
         ...["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "gpt-4o", "gpt-4o-mini", "o4-mini"],
         ...["text-embedding-3-small", "text-embedding-3-large", "omni-moderation-latest"],
+        ...["whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe", "gpt-4o-mini-tts", "tts-1"],
       ],
     }),
   ],

@@ -1,4 +1,5 @@
 import { chatCompletions, definePlugin } from "weir";
+import { openaiAudio } from "./shared/audio.ts";
 
 /** A local server; `VLLM_BASE_URL=http://localhost:8000/v1` activates it. */
 export default definePlugin({
@@ -12,6 +13,7 @@ export default definePlugin({
       does: {
         completion: { completions: "/completions" },
         rerank: { "jina-rerank": "/rerank", score: "/score" },
+        transcription: openaiAudio().transcription,
       },
       liveModels: true,
       // Chat templates refuse a system message after the first message: https://github.com/vllm-project/vllm/issues/41114

@@ -1,4 +1,5 @@
 import { chatCompletions, definePlugin } from "weir";
+import { openaiAudio } from "./shared/audio.ts";
 
 /**
  * Another weir; `WEIR_BASE_URL=http://localhost:9347/v1` activates it, `WEIR_API_KEY` is its gateway key. Its model names
@@ -37,6 +38,7 @@ export default definePlugin({
           "openai-image-variations": "/images/variations",
         },
         moderation: { moderations: "/moderations", "mistral-chat-moderations": "/chat/moderations" },
+        ...openaiAudio(),
       },
       // The other weir knows what its providers accept, and reports what it has to change.
       traits: {

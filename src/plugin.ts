@@ -106,6 +106,15 @@ export type {
   ModerationResult,
 } from "./core/moderation.ts";
 export type { RealtimePeer, RealtimeProgram, RealtimeSession } from "./core/realtime.ts";
+export type { SpeechAnswer, SpeechRequest } from "./core/speech.ts";
+export type {
+  AudioFile,
+  TranscriptFormat,
+  TranscriptionAnswer,
+  TranscriptionRequest,
+  TranscriptSegment,
+  TranscriptWord,
+} from "./core/transcription.ts";
 export type {
   RawNumber,
   RerankAnswer,

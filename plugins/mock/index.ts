@@ -13,6 +13,8 @@ import { image } from "./image.ts";
 import { moderation } from "./moderation.ts";
 import { realtime } from "./realtime.ts";
 import { rerank } from "./rerank.ts";
+import { speech } from "./speech.ts";
+import { transcription } from "./transcription.ts";
 import { findBehaviour, mockDoes, mockModels } from "./models.ts";
 import { playAnswer } from "./play.ts";
 import { makeId, seedOf } from "./seed.ts";
@@ -46,7 +48,7 @@ export const mock = definePlugin({
       models: ["mock", "mock/*"],
       generate,
       embed,
-      does: { completion: true, rerank, moderation, decision, image, realtime, cache },
+      does: { completion: true, rerank, moderation, decision, image, realtime, cache, speech, transcription },
       modelDoes: mockDoes,
       catalog: mockModels.map((model) => model.example ?? model.name),
     },

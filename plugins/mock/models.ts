@@ -140,6 +140,18 @@ export const mockModels: readonly MockModel[] = [
     behave: () => ({}),
   },
   {
+    name: "speech",
+    description: "Reads texts (`POST /v1/audio/speech`) as a tone, or as silence in mp3.",
+    does: "speech",
+    behave: () => ({}),
+  },
+  {
+    name: "transcription",
+    description: "Writes down audio (`POST /v1/audio/transcriptions`) as words that follow from the file.",
+    does: "transcription",
+    behave: () => ({}),
+  },
+  {
     name: "error-<status>",
     example: "error-429",
     description: `Fails like a provider that answers with this status: ${FAULT_STATUSES.join(", ")}.`,

@@ -6,6 +6,8 @@ import type { ImageAnswer, ImageRequest } from "./image.ts";
 import type { KindAnswer, KindEndpoints, KindRequest } from "./kind.ts";
 import type { ModerationAnswer, ModerationRequest } from "./moderation.ts";
 import type { RealtimeProgram } from "./realtime.ts";
+import type { SpeechAnswer, SpeechRequest } from "./speech.ts";
+import type { TranscriptionAnswer, TranscriptionRequest } from "./transcription.ts";
 import type { RerankAnswer, RerankRequest } from "./rerank.ts";
 
 /** A program that answers requests of a kind by itself. `call.signal` aborts when the client disconnects. */
@@ -32,6 +34,10 @@ export interface Does {
   realtime?: KindEndpoints | RealtimeProgram;
   /** Makes images, and edits them. */
   image?: KindEndpoints | KindProgram<ImageRequest, ImageAnswer>;
+  /** Reads texts aloud. */
+  speech?: KindEndpoints | KindProgram<SpeechRequest, SpeechAnswer>;
+  /** Writes down speech. */
+  transcription?: KindEndpoints | KindProgram<TranscriptionRequest, TranscriptionAnswer>;
 }
 
 /** Ids of kinds. */

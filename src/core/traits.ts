@@ -19,6 +19,8 @@ export interface Traits {
    * completions. What a completion has besides a prompt is lost, and reported.
    */
   completionPrompt?: string;
+  /** Formats of transcripts that the host gives. Default: all. weir makes others of them where it can. */
+  transcripts?: readonly string[];
   /** `first-only`: weir turns system messages after the first position into user text. Default `anywhere`. */
   systemPlacement?: "anywhere" | "first-only";
   /** Accepts `tool_choice: "required"` and named tools. Default true. */

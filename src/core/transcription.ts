@@ -1,5 +1,5 @@
 /** The canonical request for a transcription, or a translation to English, of speech, and its answer. */
-import type { Json } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 import type { KindAnswer, KindRequest } from "./kind.ts";
 
 /** How clients get a transcript. */
@@ -42,7 +42,7 @@ export interface TranscriptionAnswer extends KindAnswer {
   segments?: readonly TranscriptSegment[];
   words?: readonly TranscriptWord[];
   /** Members of the host's JSON answer that have no place above, and what the host says of its usage. */
-  more?: Readonly<Record<string, Json>>;
+  more?: JsonObject;
   /** What the host sent, if it is no JSON. */
   written?: { format: TranscriptFormat; text: string };
   /** The host answered without events, whatever the client asked for. */
@@ -56,7 +56,7 @@ export interface TranscriptSegment {
   text: string;
   speaker?: string;
   /** Other members of the host's segment. */
-  more?: Readonly<Record<string, Json>>;
+  more?: JsonObject;
 }
 
 export interface TranscriptWord {

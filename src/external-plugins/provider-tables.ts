@@ -43,6 +43,7 @@ const TRAITS: Table<Traits> = {
   parallelToolCalls: flag,
   imageInToolMessage: flag,
   completionPrompt: text,
+  transcripts: texts,
   thinkTags: flag,
   images: flag,
   files: flag,
@@ -158,6 +159,8 @@ const DOES: Table<Does> = {
   realtime: kindServed,
   image: kindServed,
   cache: kindServed,
+  speech: kindServed,
+  transcription: kindServed,
 };
 
 const MODEL_DOES: Table<ModelDoes> = { models: required(patterns), does: required(texts) };

@@ -6,5 +6,16 @@ import { image } from "./image/index.ts";
 import { moderation } from "./moderation/index.ts";
 import { realtime } from "./realtime/index.ts";
 import { rerank } from "./rerank/index.ts";
+import { speech } from "./speech/index.ts";
+import { transcription } from "./transcription/index.ts";
 
-export const kinds: readonly KnownKind[] = [rerank, moderation, decision, image, cache, realtime];
+export const kinds: readonly KnownKind[] = [
+  rerank,
+  moderation,
+  decision,
+  image,
+  cache,
+  realtime,
+  speech,
+  transcription,
+];

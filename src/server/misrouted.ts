@@ -28,7 +28,11 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
     what: "weir makes images at POST /v1/images/generations, /v1/images/edits and /v1/images/variations",
   },
   {
-    path: /\/(audio|realtime|videos)(\/.*)?$/,
+    path: /\/audio(\/.*)?$/,
+    what: "weir reads texts aloud at POST /v1/audio/speech, and writes down speech at POST /v1/audio/transcriptions and /v1/audio/translations",
+  },
+  {
+    path: /\/(realtime|videos)(\/.*)?$/,
     what: `${SERVED}. ${APART}`,
   },
   {

@@ -30,6 +30,7 @@ const ASKED: Readonly<Record<string, JsonObject>> = {
   moderation: { input: "hi" },
   image: { prompt: "a red cat" },
   cache: { model: "models/m", contents: [{ role: "user", parts: [{ text: "hi" }] }], ttl: "60s" },
+  speech: { input: "hi", voice: "alloy" },
   decision: { input: "hi", questions: [{ type: "predicate", instructions: "It is a greeting." }] },
 };
 

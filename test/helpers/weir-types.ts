@@ -29,6 +29,8 @@ const PARTS = [
   "realtime",
   "image",
   "cached-content",
+  "speech",
+  "transcription",
   "does",
   "traits",
   "failure-policy",

@@ -97,6 +97,9 @@ const OFFERED: Readonly<Record<string, string>> = {
   "POST /v1/images/generations": "createImage",
   "POST /v1/images/edits": "createImageEdit",
   "POST /v1/images/variations": "createImageVariation",
+  "POST /v1/audio/speech": "createSpeech",
+  "POST /v1/audio/transcriptions": "createTranscription",
+  "POST /v1/audio/translations": "createTranslation",
   "POST /v1/chat/moderations": "createChatModeration",
   "POST /v1/interactions": "generateInteractions",
   "GET /v1/interactions/{id}": "retrieveInteractionsAnswer",
@@ -599,6 +602,15 @@ describe("answers, events and errors are what the document says", () => {
       { model: "mock/image", image: "data:image/png;base64,aGk=" },
       { model: "mock/image" },
     ],
+    "POST /v1/audio/speech": [
+      { model: "none/such", input: "hi" },
+      { model: "mock/speech", input: "" },
+    ],
+    "POST /v1/audio/transcriptions": [
+      { model: "mock/transcription", file: { filename: "a.wav", bytes: 1 } },
+      { model: "mock/transcription" },
+    ],
+    "POST /v1/audio/translations": [{ model: "mock/transcription", file: { filename: "a.wav", bytes: 1 } }],
     "POST /v1/chat/moderations": [
       { model: "mock/moderation", input: hi },
       { model: "mock/moderation", input: [hi, hi] },

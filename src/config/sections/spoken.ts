@@ -114,7 +114,7 @@ export const doesOption = Type.Optional(
     {
       ...{ completion: kindEndpoints, rerank: kindEndpoints, moderation: kindEndpoints },
       ...{ decision: kindEndpoints, cache: kindEndpoints, image: kindEndpoints },
-      ...{ realtime: kindEndpoints },
+      ...{ realtime: kindEndpoints, speech: kindEndpoints, transcription: kindEndpoints },
     },
     {
       ...CLOSED,

@@ -68,6 +68,13 @@ const members = {
         "Whether requests must, may or must not contain the reasoning of earlier turns. Default `forbidden`.",
     }),
   ),
+  transcripts: Type.Optional(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      description:
+        "Formats of transcripts that the host gives: `json`, `text`, `srt`, `vtt`, `verbose_json`, `diarized_json`. weir makes others of them where it can. Default: that of the plugin, or all.",
+    }),
+  ),
   completionPrompt: Type.Optional(
     Type.String({
       minLength: 1,

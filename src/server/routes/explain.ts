@@ -27,9 +27,10 @@ export function explainRoute(
       const principal = await context.authenticate(request, { keyHeaders });
       assertScope(principal, "explain", () => context.address(request));
       const named = new URL(request.url).searchParams.get("format");
-      await using upload = isForm(request) ? await readForm(request, context) : undefined;
+      const fields = isForm(request) ? formNamed(named, context.gateway.registry) : undefined;
+      await using upload = fields && (await readForm(request, fields, context));
       const read = upload
-        ? requestOfForm(upload, formNamed(named, context.gateway.registry), context.limits)
+        ? requestOfForm(upload, fields!, context.limits)
         : await readBody(request, context.limits, context.gateway.clock);
       const body = read.json;
       const chosen = chooseFormat(

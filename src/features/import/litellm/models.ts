@@ -119,8 +119,6 @@ const UNSERVED_MODES: readonly (readonly [mode: RegExp, model: RegExp, what: str
     /(^|\/)(dall-e|gpt-image|chatgpt-image|imagen-|stable-diffusion|sdxl|flux[.-])/i,
     "makes no images",
   ],
-  [/^audio_transcription$/, /(^|\/)(whisper|[\w.-]*-transcribe)/i, "transcribes no audio"],
-  [/^audio_speech$/, /(^|\/)(tts-|kokoro|[\w.-]*-tts(-|$))/i, "makes no speech"],
   [/^video_/, /(^|\/)(sora-|veo-)/i, "makes no videos"],
   [/^(realtime|ocr|search|batch|vector_store)$/, /(^|\/)[\w.-]*-realtime(-|$)/i, "serves no such operation"],
 ];
@@ -135,14 +133,16 @@ function unservedMode(info: SourceNode | undefined, model: string): string | und
 }
 
 /** What weir has an own kind of models for, by `mode` of `model_info` or by the name of the model. */
-const KINDS: readonly (readonly [kind: string, model: RegExp])[] = [
-  ["rerank", /rerank/i],
-  ["moderation", /moderation/i],
+const KINDS: readonly (readonly [kind: string, mode: string, model: RegExp])[] = [
+  ["rerank", "rerank", /rerank/i],
+  ["moderation", "moderation", /moderation/i],
+  ["transcription", "audio_transcription", /(^|\/)(whisper|[\w.-]*-transcribe)/i],
+  ["speech", "audio_speech", /(^|\/)(tts-|kokoro|[\w.-]*-tts(-|$))/i],
 ];
 
 function kindOf(info: SourceNode | undefined, model: string): string | undefined {
   const mode = info?.member("mode")?.text;
-  return KINDS.find(([kind, models]) => (mode === undefined ? models.test(model) : mode === kind))?.[0];
+  return KINDS.find(([, own, models]) => (mode === undefined ? models.test(model) : mode === own))?.[0];
 }
 
 function isEmbedding(info: SourceNode | undefined, model: string): boolean {

@@ -64,7 +64,7 @@ export const COMPATIBLE = new Set(["openai", "custom_openai", "openai_like", "ll
 
 /** Models that LiteLLM knows without a prefix. */
 const BARE: readonly (readonly [pattern: RegExp, prefix: string])[] = [
-  [/^(gpt-|chatgpt-|o[134](-|$)|codex-|text-embedding-|ft:gpt-)/, "openai"],
+  [/^(gpt-|chatgpt-|o[134](-|$)|codex-|text-embedding-|whisper-|tts-|ft:gpt-)/, "openai"],
   [/^claude-/, "anthropic"],
   [/^gemini-/, "vertex_ai"],
   [/^command-/, "cohere"],

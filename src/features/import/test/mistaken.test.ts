@@ -199,19 +199,43 @@ describe("LiteLLM", () => {
     });
   });
 
+  test("models that speak and transcribe are served where weir knows how, and told where it does not", async () => {
+    const own = ["whisper-1", "tts-1", "gpt-4o-transcribe"].map((model) => ({
+      model_name: `my-${model}`,
+      litellm_params: { model, api_key: "os.environ/K" },
+    }));
+    const groq = {
+      ...{ model_name: "ears", model_info: { mode: "audio_transcription" } },
+      litellm_params: { model: "groq/whisper-large-v3", api_key: "os.environ/G" },
+    };
+    const kokoro = {
+      ...{ model_name: "kokoro", model_info: { mode: "audio_speech" } },
+      litellm_params: { model: "openai/kokoro", api_base: "http://gpu:8880/v1" },
+    };
+    const imported = await sent("litellm", { model_list: [...own, groq, kokoro] }, []);
+    const fate = (at: number) => imported.fates[`model_list[${at}].litellm_params.model`];
+    expect([0, 1, 2, 3, 4].map(fate)).toEqual(["taken", "taken", "taken", "taken", "none"]);
+    const { registry } = await load(imported);
+    const url = (name: string, kind: string) => describePlan(registry.plan(name, "", kind))[0]!.url;
+    expect([
+      url("my-whisper-1", "transcription"),
+      url("my-tts-1", "speech"),
+      url("ears", "transcription"),
+    ]).toEqual([
+      "https://api.openai.com/v1/audio/transcriptions",
+      "https://api.openai.com/v1/audio/speech",
+      "https://api.groq.com/openai/v1/audio/transcriptions",
+    ]);
+  });
+
   test("models that make no text are left out", async () => {
-    const models = ["whisper-1", "tts-1", "gpt-image-1", "dall-e-3", "gpt-4o-transcribe"];
+    const models = ["gpt-image-1", "dall-e-3", "sora-2"];
     const config = list(
       Object.fromEntries(models.map((model) => [model, { model, api_key: "os.environ/K" }])),
     );
     const { yaml, fates } = await sent("litellm", config, []);
     expect(new Set(Object.values(fates))).toEqual(new Set(["none"]));
     expect(yaml).not.toMatch(/^(providers|aliases):/m);
-    const kokoro = {
-      ...{ model_name: "kokoro", model_info: { mode: "audio_speech" } },
-      litellm_params: { model: "openai/kokoro", api_base: "http://gpu:8880/v1" },
-    };
-    expect((await sent("litellm", { model_list: [kokoro] }, [])).yaml).not.toMatch(/^(providers|aliases):/m);
   });
 
   test("Ollama without an address is the one of this machine, or of OLLAMA_API_BASE", async () => {

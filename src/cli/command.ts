@@ -144,6 +144,12 @@ export const SERVE_FLAGS: readonly Flag[] = [
     value: "NAMES",
     help: "host names by which clients reach weir, with commas between them",
   },
+  {
+    name: "--tls",
+    value: "ISSUER",
+    help: "self: listen with TLS and a certificate of weir's own",
+    completes: ["self"],
+  },
   ...CONFIG_FLAGS,
   {
     name: "--workers",

@@ -21,6 +21,7 @@ import { Services } from "./services.ts";
 import { Signals } from "./signals.ts";
 import { startTable } from "./start-table.ts";
 import { supervise } from "./supervise.ts";
+import { renewInTime, withOwnCertificate } from "./tls/with-own.ts";
 import { Heir } from "./upgrade/heir.ts";
 import { ownerAlone, Upgrades } from "./upgrade/upgrades.ts";
 import { followSupervisor, sentence, tellFailure, wantedWorkers, WORKER, workerOf } from "./worker.ts";
@@ -83,9 +84,11 @@ export async function serveVariant(context: Context, variant: ServeVariant): Pro
 }
 
 async function readSettings(context: Context, watched?: WatchedFiles): Promise<ReadSettings> {
-  const loaded = await readConfig({ ...configOptions(context), watched });
-  const reread = (onFile?: LoadOptions["onFile"]) => reloadConfig({ ...configOptions(context), onFile });
-  return { ...loaded, env: context.env, reread };
+  const { env } = context;
+  const loaded = await withOwnCertificate(await readConfig({ ...configOptions(context), watched }), env);
+  const reread = async (onFile?: LoadOptions["onFile"]) =>
+    withOwnCertificate(await reloadConfig({ ...configOptions(context), onFile }), env);
+  return { ...loaded, env, reread };
 }
 
 /** A config that was read, and how it is read again. */
@@ -158,6 +161,7 @@ async function serveHere(settings: ReadSettings, context: Context, variant?: Ser
   context.references?.onChange(() =>
     reloads.reload().catch((cause: unknown) => weir.fault(`a new secret is not in use: ${sentence(cause)}`)),
   );
+  renewInTime(config, () => reloads.reload(), weir.fault.bind(weir));
   const ends = ending!;
   if (supervised)
     supervised.begin({
@@ -217,7 +221,8 @@ class Reloader {
 
   async #reload(): Promise<void> {
     const reread = async (onFile?: LoadOptions["onFile"]) => {
-      const loaded = await reloadConfig({ ...configOptions(this.#context), onFile });
+      const read = await reloadConfig({ ...configOptions(this.#context), onFile });
+      const loaded = await withOwnCertificate(read, this.#context.env);
       return { ...loaded, config: this.#adjust(loaded.config) };
     };
     const settings = { ...(await reread()), env: this.#context.env, reread };

@@ -33,6 +33,7 @@ export function startTable(
   const target = `${curlTarget(url, config)}/v1/chat/completions`;
   return [
     `weir is listening on ${url}`,
+    ...trustLine(config),
     ...providerLines(registry),
     ...(routes.length > 0 ? ["  routes", table(routes, "    ")] : []),
     ...broken.map(({ message }) => `    not loaded: ${message}`),
@@ -97,8 +98,15 @@ function adminLine(admin: RunningWeir["admin"], isTerminal: boolean): string[] {
   ];
 }
 
-function curlTarget(url: string, { listen }: Config): string {
-  return listen.unix === undefined ? url : `--unix-socket ${listen.unix} http://localhost`;
+/** The variable by which programs of Node, Bun and Deno trust a certificate that weir made. */
+function trustLine({ tls }: Config): string[] {
+  if (tls.issuer === undefined || tls.cert === undefined) return [];
+  return [`  clients trust its certificate with: NODE_EXTRA_CA_CERTS=${tls.cert}`];
+}
+
+function curlTarget(url: string, { listen, tls }: Config): string {
+  if (listen.unix !== undefined) return `--unix-socket ${listen.unix} http://localhost`;
+  return tls.issuer === undefined || tls.cert === undefined ? url : `--cacert ${tls.cert} ${url}`;
 }
 
 /** The origin of a deployment, with the deployment's name if it has one. */

@@ -6,7 +6,7 @@ export const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   port: ({ port }) => port,
   workers: ({ workers }) => workers,
   listen: ({ listen }) => `${listen.unix} ${listen.mode}`,
-  tls: ({ tls }) => tls.cert !== undefined,
+  tls: ({ tls }) => tls.cert !== undefined || tls.issuer !== undefined,
   watch: ({ watch }) => watch,
   state: ({ state }) => state,
   admin: ({ admin }) => (admin === "off" ? admin : JSON.stringify({ ...admin, keys: undefined })),

@@ -182,7 +182,8 @@ function turnOff(written: Record<string, unknown>, provider: string, references:
 /** Files that a config names, which are read after it. */
 function watchNamed({ tls, providers, plugins }: Config, watched: WatchedFiles | undefined): void {
   if (!watched) return;
-  const certificates = [tls, ...Object.values(providers).map((provider) => provider.tls ?? {})];
+  const own = { cert: tls.cert, key: tls.key };
+  const certificates = [own, ...Object.values(providers).map((provider) => provider.tls ?? {})];
   for (const path of certificates.flatMap((files) => Object.values(files) as unknown[]))
     if (typeof path === "string") watched.add(path);
   watched.addFolder(plugins.dir);

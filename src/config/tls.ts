@@ -50,8 +50,19 @@ export function readCertificate(files: TlsFiles): Certificate {
   return { cert, key: new Secret(key) };
 }
 
-/** The certificate for listening. @returns undefined without one @throws TlsFault as {@link readCertificate} */
-export function certificateOf({ tls: { cert, key } }: { tls: Partial<TlsFiles> }): Certificate | undefined {
+/**
+ * The certificate for listening.
+ * @returns undefined without one
+ * @throws TlsFault as {@link readCertificate}; Error if weir was to make the files and has not
+ */
+export function certificateOf({
+  tls: { issuer, cert, key },
+}: {
+  tls: ListeningTls;
+}): Certificate | undefined {
+  // To listen in plain text would be worse than not to listen.
+  if (issuer !== undefined && cert === undefined)
+    throw new Error("the certificate of tls.issuer is not made; start the gateway with weir serve");
   return cert === undefined || key === undefined ? undefined : readCertificate({ cert, key });
 }
 
@@ -108,12 +119,24 @@ function nodeCrypto(): typeof import("node:crypto") {
   return process.getBuiltinModule("node:crypto");
 }
 
+/** Where the certificate for listening comes from. */
+export interface ListeningTls extends Partial<TlsFiles> {
+  /** weir makes the files itself when it starts. */
+  issuer?: "self";
+}
+
 /** The certificate files with absolute paths. @throws ConfigError when they cannot be read or do not fit together */
 export function settleTls(
-  { cert, key }: Partial<TlsFiles>,
+  { issuer, cert, key }: ListeningTls,
   folder: string,
   locate: (path: Path) => string,
-): Partial<TlsFiles> {
+): ListeningTls {
+  if (issuer !== undefined) {
+    const other = cert !== undefined ? "cert" : key !== undefined ? "key" : undefined;
+    if (other === undefined) return { issuer };
+    const path = ["tls", other];
+    throw new ConfigError(locate(path), `tls has ${other} or issuer, and not both`, path);
+  }
   if (cert === undefined && key === undefined) return {};
   if (cert === undefined || key === undefined) {
     const path = ["tls", cert === undefined ? "key" : "cert"];

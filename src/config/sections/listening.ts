@@ -126,6 +126,15 @@ export const tls = section(
   "tls",
   Type.Object(
     {
+      issuer: Type.Optional(
+        Type.Literal("self", {
+          description:
+            "`self`: weir makes a certificate of its own for this machine, keeps it in `tls` of the state folder and renews it. The start prints the variable by which clients trust it.",
+          "x-expects": "`self`",
+          "x-flag": "--tls",
+          "x-env": "WEIR_TLS",
+        }),
+      ),
       cert: Type.Optional(
         Type.String({
           description:
@@ -177,7 +186,8 @@ function socketFaults(config: object): Fault[] {
       ["workers"],
       `a unix socket requires a single process, but workers is ${count}; set workers to 1`,
     );
-  return tls.of(config).cert === undefined
-    ? []
-    : faultAt(["tls", "cert"], "TLS is not supported on a unix socket; remove tls");
+  const { cert, issuer } = tls.of(config);
+  if (cert === undefined && issuer === undefined) return [];
+  const path = ["tls", issuer === undefined ? "cert" : "issuer"];
+  return faultAt(path, "TLS is not supported on a unix socket; remove tls");
 }

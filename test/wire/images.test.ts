@@ -263,3 +263,34 @@ describe("refusals have the shape of the endpoint's errors", () => {
     expect([typeof one.message, typeof other.code]).toEqual(["string", typeof one.code]);
   });
 });
+
+test("explain describes a generation, and a form by its parts", async () => {
+  const headers = { authorization: `Bearer ${KEY}` };
+  const one = await fetch(`${gateway.url}/v1/explain?format=/v1/images/generations`, {
+    ...{ method: "POST", body: JSON.stringify({ model, prompt: "a", n: 2 }) },
+    headers: { ...headers, "content-type": "application/json" },
+  });
+  expect((await one.json()) as JsonObject).toMatchObject({
+    served_by: { provider: "openai", format: "openai-images", lane: "native" },
+    request: { body: { model: "gpt-image-1.5", prompt: "a", n: 2 } },
+  });
+  const form = new FormData();
+  form.append("image", new File([new Uint8Array(2_000_000)], "a.png", { type: "image/png" }));
+  form.append("prompt", "red");
+  form.append("model", model);
+  const before = openai.requests.length;
+  const url = `${gateway.url}/v1/explain?format=/v1/images/edits`;
+  const other = await fetch(url, { method: "POST", body: form, headers });
+  expect((await other.json()) as JsonObject).toMatchObject({
+    served_by: { provider: "openai", format: "openai-image-edits" },
+    request: {
+      parts: [
+        { name: "image", filename: "a.png", type: "image/png", length: 2_000_000 },
+        { name: "prompt", length: 3 },
+        { name: "model", length: model.length },
+      ],
+      changed: ["model"],
+    },
+  });
+  expect(openai.requests.length).toBe(before);
+});

@@ -53,10 +53,26 @@ test.each([
   ["mock/moderation", ["moderation"]],
   [
     "mock/error-429",
-    ["chat", "embedding", "completion", "rerank", "moderation", "decision", "image", "realtime", "cache"],
+    [
+      "chat",
+      "embedding",
+      "completion",
+      "rerank",
+      "moderation",
+      "decision",
+      "image",
+      "realtime",
+      "cache",
+      "speech",
+      "transcription",
+    ],
   ],
   ["openai/omni-moderation-latest", ["moderation"]],
   ["openai/gpt-3.5-turbo-instruct", ["completion"]],
+  ["openai/whisper-1", ["transcription"]],
+  ["openai/gpt-4o-transcribe", ["transcription"]],
+  ["openai/tts-1", ["speech"]],
+  ["openai/gpt-4o-mini-tts", ["speech"]],
   ["cohere/rerank-v4.0-pro", ["rerank"]],
   ["cohere/embed-v4.0", ["embedding"]],
   ["voyage/rerank-2.5", ["rerank"]],
@@ -81,7 +97,7 @@ test("the list and the single model agree, and a model that does nothing here ha
   expect(data.length).toBeGreaterThan(30);
   for (const model of data) expect(Array.isArray(model["does"])).toBe(true);
   expect(data.find(({ id }) => id === "bge-large")!["does"]).toEqual(["rerank"]);
-  expect((await one("openai/whisper-1"))["does"]).toEqual([]);
+  expect((await one("gemini/gemini-3.5-transcribe"))["does"]).toEqual([]);
 });
 
 test("a model that ranks has the price of a search, and one that judges costs nothing", async () => {

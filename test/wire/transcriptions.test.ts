@@ -326,3 +326,43 @@ test("the provider's refusal passes", async () => {
   openai.answer(answerOf);
   expect([error.status, error.message]).toEqual([400, expect.stringContaining("Invalid file format.")]);
 });
+
+test("explain shows the parts by name, type and length, and what is held", async () => {
+  const form = new FormData();
+  form.append("file", new File([wavOf(2)], "a.wav", { type: "audio/wav" }));
+  form.append("model", "groq/whisper-large-v3");
+  form.append("response_format", "srt");
+  const response = await fetch(`${gateway.url}/v1/explain?format=/v1/audio/transcriptions`, {
+    ...{ method: "POST", body: form, headers: { authorization: `Bearer ${KEY}` } },
+  });
+  const text = await response.text();
+  expect(response.status).toBe(200);
+  const { request } = JSON.parse(text) as { request: { parts: JsonObject[]; changed: string[] } };
+  expect(request.parts[0]).toEqual({ name: "file", filename: "a.wav", type: "audio/wav", length: 32_044 });
+  expect(request.changed.toSorted()).toEqual(["model", "response_format"]);
+});
+
+test("a plugin file speaks and writes down", async () => {
+  const plugin = `
+    export default { name: "voice", providers: [{ name: "voice", models: ["voice/*"], does: {
+      speech: (request) => ({ audio: new TextEncoder().encode(request.input.toUpperCase()), type: "audio/x-text" }),
+      transcription: async ({ file, format }) => {
+        const bytes = await file.read();
+        return { text: file.filename + " " + bytes.length + " " + file.seconds, segments: [{ start: 5, end: 1001, text: format }] };
+      },
+    } }] };`;
+  const own = await startGateway({ plugins: { "voice.ts": plugin }, env: { WEIR_STATE: "none" } });
+  try {
+    const asking = openaiClient(own.url, { maxRetries: 0 });
+    const spoken = await asking.audio.speech.create({ model: "voice/a", voice: "x", input: "hi" });
+    expect([spoken.headers.get("content-type"), await spoken.text()]).toEqual(["audio/x-text", "HI"]);
+    const heard = (format: "srt" | "json") =>
+      wav().then((file) =>
+        asking.audio.transcriptions.create({ file, model: "voice/a", response_format: format }),
+      );
+    expect((await heard("json")) as unknown).toEqual({ text: "speech.wav 40044 2.5" });
+    expect((await heard("srt")) as unknown).toBe("1\n00:00:00,005 --> 00:00:01,001\nsrt\n");
+  } finally {
+    await own.stop();
+  }
+});

@@ -59,11 +59,13 @@ export interface ModelKind<
    * @throws KindFault for an answer that does not fit the request
    */
   complete(answer: Answer, request: Request): Answer;
-  /**
-   * Puts content in the place of addresses, where the client wants it. Absent: nothing is fetched.
-   * @param fetch gets the content of an address that an answer names @returns the same object if nothing was fetched
-   */
-  fetched?(answer: Answer, request: Request, fetch: (url: string) => Promise<Uint8Array>): Promise<Answer>;
+  /** Puts content in the place of addresses, where the client wants it. Absent: nothing is fetched. */
+  fetches?: {
+    /** The member of the request by which the client wants it. */
+    member: string;
+    /** @param fetch gets the content of an address that an answer names @returns the same object if nothing was fetched */
+    content(answer: Answer, request: Request, fetch: (url: string) => Promise<Uint8Array>): Promise<Answer>;
+  };
 }
 
 /** Whether clients send requests of the kind. */

@@ -74,5 +74,14 @@ export function curlOf(
   ].join(" \\\n");
 }
 
+/** A form with its fields; a value that begins with `@` is a file. */
+export function formOf(url: string, fields: Readonly<Record<string, string>>): string {
+  return [
+    `curl ${quoted(url)}`,
+    '  -H "authorization: Bearer $WEIR_API_KEY"',
+    ...Object.entries(fields).map(([name, value]) => `  -F ${quoted(`${name}=${value}`)}`),
+  ].join(" \\\n");
+}
+
 /** For a shell: nothing in it is run. */
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

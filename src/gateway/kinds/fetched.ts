@@ -18,11 +18,12 @@ export async function withFetched(
   running: Attempt,
   { fetchNamed }: Pick<Gateway, "fetchNamed">,
 ): Promise<KindAnswer> {
-  if (!kind.fetched || !fetchNamed) return answer;
+  const { fetches } = kind;
+  if (!fetches || !fetchNamed) return answer;
   const { provider, url: own } = running.target;
   const hosts = URL.canParse(own) ? [new URL(own).host] : [];
   let hasFetched = false;
-  const ready = await kind.fetched(answer, request, async (address) => {
+  const ready = await fetches.content(answer, request, async (address) => {
     hasFetched = true;
     try {
       return await fetchNamed(new URL(address), hosts, MOST);
@@ -36,6 +37,6 @@ export async function withFetched(
     }
   });
   if (hasFetched)
-    running.reportLoss("converted", "response_format", "weir fetched what the provider gave by its address");
+    running.reportLoss("converted", fetches.member, "weir fetched what the provider gave by its address");
   return ready;
 }

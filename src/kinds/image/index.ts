@@ -28,5 +28,5 @@ export const image: ModelKind<ImageRequest, ImageAnswer> = {
   answerBytes: LONGEST_ANSWER,
   sizeOf,
   complete,
-  fetched,
+  fetches: { member: "response_format", content: fetched },
 };

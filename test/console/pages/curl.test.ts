@@ -10,7 +10,15 @@ const callOf = (format: string) => ({ format, model: "mock/any", stream: false }
 
 /** Path and body of a command. */
 function sentBy(command: string): [path: string, body: JsonObject] {
-  const path = /^curl http:\/\/127\.0\.0\.1:9347(\S+) /.exec(command)![1]!;
+  const path = /^curl '?http:\/\/127\.0\.0\.1:9347([^\s']+)/.exec(command)![1]!;
+  const fields = [...command.matchAll(/ -F '(\w+)=(@?)(.*)'/g)];
+  if (fields.length > 0)
+    return [
+      path,
+      Object.fromEntries(
+        fields.map(([, name, at, text]) => [name!, at ? { filename: text!, bytes: 1 } : text!]),
+      ),
+    ];
   return [path, JSON.parse(/ -d '(.*)'$/s.exec(command)![1]!) as JsonObject];
 }
 

@@ -32,7 +32,8 @@ export default definePlugin({
       // Where a vendor's own hosts are, who calls them, and what else they speak.
       ...{ apiKey: undefined, credentials: undefined, authorize: undefined, variables: undefined, host: undefined },
       ...(provider.speaks.messages && { headers: undefined }),
-      ...{ addressFault: undefined, embeds: undefined, prefers: undefined, hints: undefined },
+      ...{ addressFault: undefined, embeds: undefined, does: undefined, modelDoes: undefined },
+      ...{ prefers: undefined, hints: undefined },
     })),
 });
 `;

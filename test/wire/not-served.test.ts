@@ -46,7 +46,7 @@ test.each([
   ["/v1/complete", "POST /v1/messages"],
   ["/infill", "POST /v1/completions"],
   ["/openai/images/upscale", "weir makes images at POST /v1/images/generations"],
-  ["/v1/audio/speech", "provider for this endpoint"],
+  ["/v1/audio/voices", "POST /v1/audio/speech"],
   ["/v1/vector_stores", "keeps no such objects"],
   ["/v1/evals", "provider for this endpoint"],
   ["/v1/containers/c_1/files", "provider for this endpoint"],

@@ -100,7 +100,7 @@ test("a 404 of an endpoint that weir lacks names the switch of the client", asyn
   const SWITCHES: readonly [path: string, says: string][] = [
     ["/v1/complete", "POST /v1/messages"],
     ["/v1/messages/batches/msgbatch_1/pause", "batches"],
-    ["/v1/audio/speech", "ranks and judges texts"],
+    ["/v1/audio/voices", "POST /v1/audio/speech"],
     ["/v2/models/gemini-pro:generateContent", "below /v1beta/models"],
   ];
   for (const [path, says] of SWITCHES) {

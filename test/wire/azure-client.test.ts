@@ -149,7 +149,7 @@ test("OpenAI at /openai/v1, with the stored answers below", async () => {
 
 test("an unknown path of Azure says what there is", async () => {
   const refused = await azure()
-    .images.generate({ model: "dall-e-3", prompt: "x" })
+    .fineTuning.jobs.list()
     .catch((thrown: unknown) => thrown);
   expect(refused).toMatchObject({ status: 404, code: "unknown_url" });
 });

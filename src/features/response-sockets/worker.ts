@@ -41,11 +41,11 @@ class ResponseSockets implements WorkerPart {
   }
 
   async #connect(request: Request, visit: Visit, most: number): Promise<Response> {
+    const principal = await visit.caller(ENDPOINT);
     if (request.headers.get("upgrade")?.toLowerCase() !== "websocket")
       throw new GatewayError("method-not-allowed", `GET is not allowed on ${PATH}; use POST.`, {
         headers: { allow: "POST" },
       });
-    const principal = await visit.caller(ENDPOINT);
     const id = principal?.id ?? "";
     if ([...this.#open.values()].filter((one) => one === id).length >= most)
       throw new GatewayError("rate-limited", `The caller has ${most} connections open, which is the most.`, {

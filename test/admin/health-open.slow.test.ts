@@ -3,11 +3,12 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { IS_STRESS } from "../helpers/effort.ts";
 import { freePort, serve } from "../helpers/serving.ts";
 
 setDefaultTimeout(240_000);
 
-const STARTS = 10;
+const STARTS = IS_STRESS ? 10 : 4;
 
 /** Asks until the gateway is healthy. @returns the status of the console asked at once, and how often the gateway was only starting */
 async function askBoth(port: number, admin: number): Promise<{ status: number; waited: number }> {

@@ -33,6 +33,8 @@ export const STRESS = [
   "test/wire/mixed-endings.test.ts",
   "src/features/paid-once/test/distinct.slow.test.ts",
   "src/features/batches/test/crash.slow.test.ts",
+  "src/features/tools/test/attack/many-sessions.slow.test.ts",
+  "test/admin/health-open.slow.test.ts",
 ];
 
 /** Folders whose tests start weir as a process again and again: a push runs them with the binary. */

@@ -36,7 +36,7 @@ export const realtimeSection = section(
     },
     { ...CLOSED, description: "Sessions with models over a WebSocket, in OpenAI's Realtime API." },
   ),
-  { after: ["files"] },
+  { after: ["files", "guards", "paidOnce", "cache", "tape", "capture", "responses"] },
 );
 
 export type RealtimeConfig = Static<typeof realtimeSection.schema>;

@@ -21,7 +21,7 @@ export const responseSocketsSection = section(
     },
     { ...CLOSED, description: "Responses over a WebSocket, in OpenAI's Responses API." },
   ),
-  { after: ["realtime"] },
+  { after: ["realtime", "files", "guards", "paidOnce", "cache", "tape", "capture", "responses"] },
 );
 
 export type ResponseSocketsConfig = Static<typeof responseSocketsSection.schema>;

@@ -16,16 +16,16 @@ environment() {
 }
 
 mkdir -p "$folder"
-environment py cohere==7.3.1 voyageai==0.5.0 llm==0.36 litellm==1.110.2
+environment py cohere==7.3.1 voyageai==0.5.0 llm==0.36 litellm==1.110.2 pillow==13.0.0
 environment ev 'lm-eval[api]==0.4.13'
 environment lc langchain-cohere==0.6.0 llama-index-postprocessor-cohere-rerank==0.10.0 \
   llama-index-postprocessor-voyageai-rerank==0.6.0 llama-index-postprocessor-tei-rerank==0.6.0
 
-# Of Open WebUI, the class that asks an external reranker: the package needs 3 GB of others.
-if [ ! -e "$folder/open_webui/retrieval/models/external.py" ]; then
+# Of Open WebUI, the class that asks an external reranker, and what asks for speech and images: the package needs 3 GB of others.
+if [ ! -e "$folder/open_webui/routers/images.py" ]; then
   "$folder/py/bin/python" -m pip download --quiet --no-deps --dest "$folder/wheel" open-webui==0.12.4
-  for module in external base_reranker; do
-    unzip -oq "$folder"/wheel/open_webui-*.whl "open_webui/retrieval/models/$module.py" -d "$folder"
+  for module in retrieval/models/external retrieval/models/base_reranker routers/audio/__init__ routers/images; do
+    unzip -oq "$folder"/wheel/open_webui-*.whl "open_webui/$module.py" -d "$folder"
   done
   rm -r "$folder/wheel"
 fi

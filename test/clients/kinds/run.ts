@@ -50,6 +50,7 @@ const RUNS: Readonly<Record<string, string[]>> = {
   frameworks: [python("lc"), script("frameworks.py")],
   evaluator: [python("ev"), script("evaluator.py")],
   editor: ["node", script("editor.mjs")],
+  webui: [python("py"), script("webui.py")],
 };
 let failed = 0;
 for (const [name, command] of Object.entries(RUNS)) {

@@ -175,14 +175,14 @@ test("with a damaged store its operations say so, and other requests go on", asy
   await file.close();
   const second = await startAt(upstream, { state: folder }, {});
   const client = openaiClient(second.url);
-  for (const pending of [
-    client.conversations.create(),
-    client.conversations.retrieve(id),
-    client.conversations.delete(id),
-    client.conversations.items.create(id, { items: [{ role: "user", content: "x" }] }),
-    client.responses.create({ model: "talk/m", input: "x", conversation: id }),
+  for (const ask of [
+    () => client.conversations.create(),
+    () => client.conversations.retrieve(id),
+    () => client.conversations.delete(id),
+    () => client.conversations.items.create(id, { items: [{ role: "user", content: "x" }] }),
+    () => client.responses.create({ model: "talk/m", input: "x", conversation: id }),
   ])
-    expect(await refusal(pending)).toEqual([503, "store_unavailable", null]);
+    expect(await refusal(ask())).toEqual([503, "store_unavailable", null]);
   const alone = await client.responses.create({ model: "talk/m", input: "x" });
   expect(alone.status).toBe("completed");
   await second.stop();

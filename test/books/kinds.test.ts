@@ -94,13 +94,17 @@ test("metrics count calls of each endpoint and units, and a revoked key is refus
       return (name: string) => families.get(name)?.samples ?? [];
     };
     const searches = async () =>
-      (await samples())("weir_units_total").map(({ labels, value }) => ({ ...labels, value }));
+      (await samples())("weir_units_total")
+        .filter(({ labels }) => labels["provider"] === "host")
+        .map(({ labels, value }) => ({ ...labels, value }));
     const counted = { provider: "host", model: "m", unit: "search", value: 3 };
     await until(async () => (await searches())[0]?.value === 3, 30_000);
     expect(await searches()).toEqual([counted]);
     const calls = (await samples())("weir_calls_total");
     const formats = new Set(calls.map(({ labels }) => labels["format"]!));
-    expect([...formats].toSorted()).toEqual(["completions", "decision", "fim", "moderation", "rerank"]);
+    expect([...formats].toSorted()).toEqual(
+      [...new Set(KIND_ENDPOINTS.map(({ format }) => format))].toSorted(),
+    );
     expect(weir.run("keys", "revoke", "short", "--yes").code).toBe(0);
     const refusals = async () =>
       Promise.all(

@@ -102,4 +102,20 @@ export const KIND_ENDPOINTS: readonly KindEndpoint[] = [
     body: (suffix) => ({ prompt: "def f(", suffix, max_tokens: 9 }),
     errorIn: envelope,
   },
+  {
+    ...{
+      name: "images",
+      path: "/v1/images/generations",
+      kind: "image",
+      format: "image",
+      model: "mock/image",
+    },
+    body: (prompt) => ({ prompt }),
+    errorIn: envelope,
+  },
+  {
+    ...{ name: "speech", path: "/v1/audio/speech", kind: "speech", format: "speech", model: "mock/speech" },
+    body: (input) => ({ input, voice: "alloy" }),
+    errorIn: envelope,
+  },
 ];

@@ -13,6 +13,8 @@ const HOSTS = {
   moderation: { moderation: { "mistral-moderations": "/k" } },
   decision: { decision: { decisions: "/k" } },
   completion: { completion: { completions: "/k" } },
+  image: { image: { "openai-images": "/k" } },
+  speech: { speech: { "openai-speech": "/k" } },
 } as const;
 
 let upstream: Upstream;

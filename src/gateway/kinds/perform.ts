@@ -16,7 +16,14 @@ import type { Opened } from "../lanes/lane.ts";
 import { assertCanKeep, keep } from "../caches/kept.ts";
 import { adoptReported, refuseLosses } from "../lanes/losses.ts";
 import { passedHeaders, passedRefusal } from "../lanes/passed-error.ts";
-import { eventReader, invalidAnswer, isStream, readAnswer, readErrorText } from "../lanes/read-answer.ts";
+import {
+  discard,
+  eventReader,
+  invalidAnswer,
+  isStream,
+  readAnswer,
+  readErrorText,
+} from "../lanes/read-answer.ts";
 import { withHint } from "../lanes/hints.ts";
 import { tell } from "../lanes/receive.ts";
 import { RelaySource } from "../lanes/relay-source.ts";
@@ -122,16 +129,23 @@ async function openJson({ incoming, running, dialect, response }: Asked, gateway
   return { ...opened, headers: { ...passed, ...opened.headers } };
 }
 
-/** The provider's bytes, with its content type. */
+/** Types of bodies that are no content: an error with status 200, a page of a proxy. */
+const OTHER_ANSWER = /^\s*(?:text\/|application\/(?:[\w.-]+\+)?json\b)/i;
+
+/** The provider's bytes, with its content type. @throws GatewayError for a body of another kind, and an empty one */
 async function openBytes({ incoming, running, dialect, response }: Asked, gateway: Gateway): Promise<Opened> {
   const { body, headers, status } = response;
   const { target } = running;
-  if (!body) throw invalidAnswer(target);
+  const type = headers.get("content-type") ?? "application/octet-stream";
+  if (!body || OTHER_ANSWER.test(type)) {
+    await discard(response);
+    throw invalidAnswer(target);
+  }
+  const source = new BytesSource(body.getReader(), running, gateway);
+  await source.begin();
+  if (source.isEmpty) throw invalidAnswer(target);
   const usage = dialect.usageOfBytes?.(headers, incoming.request);
   noteUsage(usage ? { usage } : {}, incoming, running);
-  const type = headers.get("content-type") ?? "application/octet-stream";
-  const source = new BytesSource(body.getReader(), type, running, gateway);
-  await source.begin();
   const passed = { ...passedHeaders(dialect, response, target), "content-type": type };
   return { kind: "stream", isBinary: true, status, headers: passed, source };
 }

@@ -31,7 +31,6 @@ const FAILING: Record<string, number> = {
 let gateway: RunningGateway;
 let upstream: Upstream;
 
-/** Without speech, whose answers are bytes: weir passes on what a host sends with 200. */
 const KINDS = {
   rerank: {
     "jina-rerank": "/k",
@@ -44,6 +43,7 @@ const KINDS = {
   decision: { decisions: "/k" },
   completion: { completions: "/k", fim: "/k" },
   image: { "openai-images": "/k" },
+  speech: { "openai-speech": "/k" },
 };
 const HOSTS = Object.entries(KINDS).flatMap(([kind, dialects]) =>
   Object.keys(dialects).map((dialect) => ({ kind, dialect, name: `host-${dialect}` })),

@@ -173,6 +173,7 @@ export const CHECKED: readonly Checked[] = [
     "clients/batches.sh",
     "clients/conversations.sh",
     "clients/kinds.sh",
+    "clients/realtime.sh",
     "openapi/run.sh",
   ].map((script) => ({
     document: script.startsWith("clients") ? "test/clients/README.md" : "test/openapi/README.md",

@@ -55,6 +55,7 @@ beforeAll(async () => {
     },
     env: { WEIR_STATE: "none" },
   });
+  await gateway.opened();
 });
 afterAll(async () => {
   await gateway.stop();

@@ -53,7 +53,7 @@ beforeAll(async () => {
       prices: { "openai/gpt-image-1.5": { input: 5, imageIn: 8, output: 10, imageOut: 32 } },
       retries: { attempts: 1 },
     },
-    env: { WEIR_STATE: "none" },
+    env: { WEIR_STATE: "state" },
   });
   await gateway.opened();
 });

@@ -1,4 +1,4 @@
-/** Transcripts of what nobody said: as long as the audio, and equal for equal files. */
+/** Made-up transcripts: as long as the audio, and equal for equal files. */
 import type { CallView, TranscriptionAnswer, TranscriptionRequest, TranscriptSegment } from "weir";
 import { behaveFor } from "./behave.ts";
 

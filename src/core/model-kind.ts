@@ -212,7 +212,7 @@ export interface KindDialect<
   editForm?(request: Request, context: CodecContext): JsonObject;
   /** `undefined` if the text is no answer of the dialect. */
   readAnswer(text: string, request: Request): Answer | undefined;
-  /** The same from the bytes, for answers with long strings that nobody should parse. Absent: `readAnswer`. */
+  /** The same from the bytes, for answers with long strings that weir should not parse. Absent: `readAnswer`. */
   readBytes?(bytes: Uint8Array, request: Request): Answer | undefined;
   /** How the host answers. @param isNative whether the host got the client's bytes; default: `json` */
   answersWith?(request: Request, isNative: boolean): AnswerForm;

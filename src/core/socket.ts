@@ -1,6 +1,6 @@
 /** A connection of frames, as weir uses it. */
 
-/** One connection. What happens on it is told to {@link Listening}. */
+/** One connection. It reports what happens to {@link Listening}. */
 export interface End {
   /** Sends one frame of text. */
   send(frame: string): void;
@@ -18,6 +18,6 @@ export interface Listening {
   frame(text: string): void;
   /** The other side has taken what waited. */
   drained(): void;
-  /** The connection is over, whoever ended it. */
+  /** The connection is over: either side has ended it. */
   closed(code: number, reason: string): void;
 }

@@ -43,7 +43,7 @@ export interface ExplainOptions extends Omit<Incoming, "call" | "format"> {
   embeds?: boolean;
   /** The request asks something of a kind. */
   asks?: { kind: ModelKind; route: KindRoute };
-  /** The request is a form, and `body` what it says. */
+  /** The request is a form, and `body` has its fields. */
   upload?: Upload;
 }
 

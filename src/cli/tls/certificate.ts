@@ -23,7 +23,7 @@ export async function createKey(): Promise<string> {
 }
 
 /**
- * A certificate for a server, valid for 365 days. It is no authority: whoever holds its key can pose as these names alone.
+ * A certificate for a server, valid for 365 days. It is no authority: its key serves to pose as these names alone.
  * @param key PEM, as {@link createKey} makes it
  * @param names DNS names and IP addresses without brackets, at least one
  * @param now milliseconds since 1970

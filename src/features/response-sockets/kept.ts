@@ -1,5 +1,5 @@
 /**
- * What a connection remembers of its responses that nobody else has: those with `store: false`, and warm-ups. A later request on the
+ * What a connection remembers of its responses that no store has: those with `store: false`, and warm-ups. A later request on the
  * connection continues them by `previous_response_id`, as at the vendor.
  */
 export interface Kept {

@@ -66,7 +66,7 @@ export async function openTalk(
   };
 }
 
-/** One target: what it says before the session is joined waits. */
+/** One target: its events wait until the session is joined. */
 class Joined {
   readonly late = new LateListening();
   end: End | undefined;

@@ -215,7 +215,7 @@ export class Talk {
     });
   }
 
-  /** An event of the provider: it passes, and what it says of costs is booked. */
+  /** An event of the provider: it passes, and weir books the costs in it. */
   fromVendor(event: string): void {
     // An answer that weir has refused may still end: its counts are booked, and the client is gone.
     if (!this.#isOver) this.#options.ends.toClient(event);

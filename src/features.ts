@@ -14,6 +14,7 @@ export { probe } from "./features/probe/index.ts";
 export { promptCache } from "./features/prompt-cache/index.ts";
 export { realtime } from "./features/realtime/index.ts";
 export { reconcile } from "./features/reconcile/index.ts";
+export { rehearse } from "./features/rehearse/index.ts";
 export { resend } from "./features/resend/index.ts";
 export { responseCache } from "./features/response-cache/index.ts";
 export { responseSockets } from "./features/response-sockets/index.ts";

@@ -12,12 +12,12 @@ import type { Principal } from "../core/principal.ts";
 import type { Target } from "../core/provider.ts";
 import type { Upload, UploadPart } from "../core/upload.ts";
 import { invalidRequest } from "../core/error.ts";
-import { prepareModel } from "./access.ts";
+import { assertModel, prepareModel } from "./access.ts";
 import { modelAsked, streamAsked, withModelSettings } from "./asked.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
 import type { PrepareContext, Prepared } from "./lanes/lane.ts";
 import { earlyViewOf } from "./plugins/call-view.ts";
-import { viewBefore } from "./plugins/early-hooks.ts";
+import { hasEarlyHooks, runEarlyHooks, viewBefore } from "./plugins/early-hooks.ts";
 import { explainedBy } from "./plugins/explained.ts";
 import { keyName } from "./routing/credentials.ts";
 import { foreseeEmbed } from "./embed/foresee.ts";
@@ -48,7 +48,7 @@ export interface ExplainOptions extends Omit<Incoming, "call" | "format"> {
 }
 
 /** The first step of a call. */
-interface Foreseen {
+export interface Foreseen {
   plan: Plan;
   attempt: Attempt;
   /** Absent if a program answers. */
@@ -59,32 +59,11 @@ interface Foreseen {
 
 /** @throws GatewayError as the call would: for an invalid body, an unknown model, a loss in strict mode */
 export async function explain(options: ExplainOptions, context: PrepareContext): Promise<JsonObject> {
-  const { format, body, embeds, asks } = options;
+  const { embeds, asks } = options;
   const { registry } = context;
-  const checks: Pick<RequestCheck, "checkRequest"> =
-    asks?.route ?? (embeds ? format.client.beside.embeds![0]! : format.client.request);
-  checks.checkRequest(body);
-  if (!embeds && !asks && format.client.request.idle?.answer(body))
-    throw invalidRequest("The request wants nothing of a model: weir answers it without a provider.");
-  const call = new Call(
-    "explain",
-    asks?.kind.id ?? (embeds ? format.client.beside.embeds![0]!.dialect : format.id),
-    options.headers,
-  );
-  call.principal = options.principal;
-  call.model = modelAsked(
-    (body["model"] ?? asks?.route.defaultModel) as string,
-    format.client.routes,
-    registry,
-  );
-  call.stream = streamAsked(body["stream"], format.client.request);
+  const call = callOf(options, context);
   await prepareModel(call, call.model, registry);
-  const foreseen = asks
-    ? await foreseeAsk(options, asks, call, context)
-    : embeds
-      ? foreseeEmbedding(options, call, context)
-      : await foresee(options, call, context);
-  const { plan, attempt, prepared, more } = foreseen;
+  const { plan, attempt, prepared, more } = await foreseeCall(call, options, context);
   const { target, losses } = attempt;
   return {
     format: call.format,
@@ -105,6 +84,54 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
     ...more,
     losses: losses as unknown as Json,
   };
+}
+
+/**
+ * The first step of a call that is not sent, without its description. It asks no host for its models, and runs the hooks of plugins
+ * that decide about a call before its first attempt.
+ * @returns the target alone, if a plugin would answer in place of a provider
+ * @throws GatewayError as {@link explain}
+ */
+export async function foreseeRequest(
+  options: ExplainOptions,
+  context: PrepareContext,
+): Promise<Foreseen | { readonly answeredBy: Target }> {
+  const call = callOf(options, context);
+  assertModel(call.principal, call.model, context.registry);
+  const { asks, embeds } = options;
+  if (!asks && !embeds && hasEarlyHooks(context.hooks)) {
+    const answeredBy = await runEarlyHooks({ ...options, call }, context.hooks);
+    if (answeredBy) return { answeredBy };
+  }
+  return foreseeCall(call, options, context);
+}
+
+/** The call of a valid request. @throws GatewayError for an invalid one */
+function callOf(
+  { format, body, embeds, asks, headers, principal }: ExplainOptions,
+  { registry }: PrepareContext,
+): Call {
+  const checks: Pick<RequestCheck, "checkRequest"> =
+    asks?.route ?? (embeds ? format.client.beside.embeds![0]! : format.client.request);
+  checks.checkRequest(body);
+  if (!embeds && !asks && format.client.request.idle?.answer(body))
+    throw invalidRequest("The request wants nothing of a model: weir answers it without a provider.");
+  const id = asks?.kind.id ?? (embeds ? format.client.beside.embeds![0]!.dialect : format.id);
+  const call = new Call("explain", id, headers);
+  call.principal = principal;
+  call.model = modelAsked(
+    (body["model"] ?? asks?.route.defaultModel) as string,
+    format.client.routes,
+    registry,
+  );
+  call.stream = streamAsked(body["stream"], format.client.request);
+  return call;
+}
+
+function foreseeCall(call: Call, options: ExplainOptions, context: PrepareContext): Promise<Foreseen> {
+  const { embeds, asks } = options;
+  if (asks) return foreseeAsk(options, asks, call, context);
+  return embeds ? Promise.resolve(foreseeEmbedding(options, call, context)) : foresee(options, call, context);
 }
 
 /** How often weir would repeat the call, and when it would skip the target. */
@@ -218,31 +245,15 @@ function describeStored(stored: StoredCall, attempt: Attempt): JsonObject {
   };
 }
 
-/** The request that weir would send; null for a provider that is a program. */
-async function describe(
-  prepared: Prepared | undefined,
-  { formats, dialects, kinds }: Registry,
-): Promise<JsonObject | null> {
+/** The request that weir would send, with the names of variables for credentials; null for a provider that is a program. */
+async function describe(prepared: Prepared | undefined, registry: Registry): Promise<JsonObject | null> {
   if (!prepared) return null;
-  const { method = "POST", url, headers, body, upload, changed, expects, target } = prepared;
-  const lists =
-    formats.get(target.format)?.upstream?.address ??
-    dialects.get(target.format) ??
-    [...kinds.values()]
-      .filter(hasRequests)
-      .flatMap((kind) => kind.dialects)
-      .find(({ id }) => id === target.format);
-  const known = lists?.requestHeaders ?? [];
-  const outgoing = { method, url: new URL(url), headers, body };
-  const added = (await target.deployment.authorizer?.preview(outgoing)) ?? [];
+  const { method = "POST", url, body, upload, changed, expects, target } = prepared;
   const framing = target.provider.framing?.[target.format];
   return {
     method,
     url,
-    headers: {
-      ...nameCredentials(headers, target, known),
-      ...Object.fromEntries(added.map((name) => [name, "***"])),
-    },
+    headers: await shownHeaders(prepared, registry),
     ...authorization(target),
     ...(framing && expects === "stream" && { framing: framing.contentType }),
     ...(upload
@@ -251,6 +262,25 @@ async function describe(
     // Native lane: the top-level members that weir changes; it sends all others byte for byte.
     ...(changed && { changed: [...changed] }),
   };
+}
+
+/** The headers of a request, with the names of variables in place of credentials, and those that the provider's plugin adds. */
+export async function shownHeaders(
+  { method = "POST", url, headers, body, target }: Prepared,
+  { formats, dialects, kinds }: Registry,
+): Promise<JsonObject> {
+  const lists =
+    formats.get(target.format)?.upstream?.address ??
+    dialects.get(target.format) ??
+    [...kinds.values()]
+      .filter(hasRequests)
+      .flatMap((kind) => kind.dialects)
+      .find(({ id }) => id === target.format);
+  const shown = nameCredentials(headers, target, lists?.requestHeaders ?? []);
+  const { authorizer } = target.deployment;
+  if (!authorizer) return shown;
+  const added = await authorizer.preview({ method, url: new URL(url), headers, body });
+  return { ...shown, ...Object.fromEntries(added.map((name) => [name, "***"])) };
 }
 
 /** A part of a form. Files are described by what they are, and texts by their length. */

@@ -76,6 +76,8 @@ interface Options extends Pick<TextPlaces, "stopped" | "closed" | "independent">
 /** The places of a format, with their tables. */
 export interface TabledPlaces extends TextPlaces {
   readonly rules: { readonly request: Rule; readonly answer: Rule };
+  /** Another spelling of a member's name in requests. */
+  readonly spell?: (name: string) => string;
 }
 
 export function textPlaces({ request, answer, spell, ...rest }: Options): TabledPlaces {
@@ -86,6 +88,7 @@ export function textPlaces({ request, answer, spell, ...rest }: Options): Tabled
   };
   return {
     rules: { request, answer },
+    ...(spell && { spell }),
     request(bytes, withNames = false) {
       const found: TextPlace[] = [];
       find(request, readJson(bytes), {}, "", { bytes, spell, withNames, found });

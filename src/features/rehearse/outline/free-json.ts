@@ -1,0 +1,26 @@
+/** The outline of JSON that belongs to the client alone: arguments and results of tools, metadata, values of a schema. */
+import type { Json } from "../../../core/json.ts";
+import { LEAST_DIGITS } from "../../../stream/json-nodes.ts";
+import type { Placeholders } from "./placeholders.ts";
+
+/** Names by which Gemini tells a result from a failure. */
+const RESULTS = new Set(["error", "output", "result"]);
+
+export function freeJson(value: Json, made: Placeholders): Json {
+  if (typeof value === "string") return made.name(value);
+  if (typeof value === "number") return freeNumber(value);
+  if (Array.isArray(value)) return value.map((one) => freeJson(one, made));
+  if (value === null || typeof value !== "object") return value;
+  const members = Object.entries(value).map(([name, one]) => [
+    RESULTS.has(name) ? name : made.name(name),
+    freeJson(one!, made),
+  ]);
+  return Object.fromEntries(members) as Json;
+}
+
+/** Numbers of few digits are of no one in particular. A longer one keeps its sign, its size, and whether it has a fraction. */
+function freeNumber(value: number): number {
+  if (String(value).length < LEAST_DIGITS) return value;
+  const size = Math.sign(value) * 10 ** Math.floor(Math.log10(Math.abs(value)));
+  return Number.isInteger(value) || Math.abs(size) > 2 ** 50 ? size : size + 0.5;
+}

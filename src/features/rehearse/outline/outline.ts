@@ -1,0 +1,131 @@
+/** The outline of a call: all that its way through weir depends on, without a text, a name or an argument of the client. */
+import { createHmac } from "node:crypto";
+import { withoutCredentials } from "../../../core/client-headers.ts";
+import type { Usage } from "../../../core/events.ts";
+import type { Format } from "../../../core/format.ts";
+import type { HeaderReader } from "../../../core/headers.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { Principal } from "../../../core/principal.ts";
+import type { TextPlaces } from "../../../core/text-places.ts";
+import type { Entered, EntryOperation } from "../../../gateway/seams.ts";
+import type { TabledPlaces } from "../../../formats/shared/text-places.ts";
+import { Placeholders } from "./placeholders.ts";
+import { shapeOf, type Shaping } from "./shape.ts";
+import { isWord, Vocabulary } from "./vocabulary.ts";
+
+/** Version of the form of outlines. */
+export const OUTLINE_VERSION = 1;
+
+/** Who asked, as far as it decides about the way of a call. */
+export interface OutlinedCaller {
+  /** Of the id of a key or caller: 16 hexadecimal digits. Its name is not kept. */
+  readonly id: string;
+  readonly path: string;
+  readonly scopes: Readonly<Record<string, unknown>>;
+}
+
+export interface Outline {
+  /** When the call began. Milliseconds since 1970. */
+  readonly at: number;
+  /** Id of the call in the books. */
+  readonly call: string;
+  readonly operation: EntryOperation;
+  /** The client's format; for a request of a kind, the operation of its route. */
+  readonly format: string;
+  /** As the client wrote it. */
+  readonly model: string;
+  readonly stream: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly caller?: OutlinedCaller;
+  /** Size of the client's body, in bytes. */
+  readonly bytes: number;
+  /** The request with short placeholders. */
+  readonly body: JsonObject;
+  /** Why a rehearsal cannot know what becomes of the call. */
+  readonly unknown?: readonly string[];
+  /** Counts of the answer; absent: the provider counted nothing. */
+  readonly usage?: Usage;
+}
+
+/** Headers of clients whose values are words of weir or of a vendor. The others keep their names and no value. */
+export const VALUED_HEADER =
+  /^(?:x-weir-|anthropic-|openai-|x-goog-api-|x-amzn-bedrock-|accept$|content-type$)/;
+
+export class OutlineMaker {
+  readonly #how: Shaping;
+
+  /** @param formats those of the build */
+  constructor(formats: Iterable<Format>, secret: bigint = randomSecret()) {
+    this.#how = { made: new Placeholders(secret), words: new Vocabulary(formats) };
+  }
+
+  /** @param entered a valid request */
+  of(
+    entered: Pick<Entered, "call" | "bytes" | "body" | "format">,
+    operation: EntryOperation,
+    format: string,
+  ): Outline {
+    const { call, bytes, body } = entered;
+    const { places } = entered.format.client.facts;
+    const unknown = unknownOf(body, places);
+    const { principal } = call;
+    return {
+      at: Date.now(),
+      call: call.id,
+      ...{ operation, format, model: call.model, stream: call.stream },
+      headers: this.headersOf(call.headers),
+      ...(principal && { caller: callerOf(principal) }),
+      bytes: bytes.length,
+      body: shapeOf(body, { ...this.#how, ...tablesOf(places) }),
+      ...(unknown.length > 0 && { unknown }),
+    };
+  }
+
+  headersOf(headers: HeaderReader): Record<string, string> {
+    const kept: Record<string, string> = {};
+    withoutCredentials(headers).forEach((value, name) => {
+      if (!VALUED_HEADER.test(name)) return;
+      const words = value.split(/([,;=\s]+)/);
+      kept[name] = words
+        .map((word, at) =>
+          at % 2 === 1 || isWord(word) || word === "*/*" ? word : this.#how.made.name(word),
+        )
+        .join("");
+    });
+    return kept;
+  }
+}
+
+/** The tables of a format; those of a plugin say only where texts are. */
+function tablesOf(places: TextPlaces | undefined): Pick<Shaping, "rule" | "spell"> {
+  const { rules, spell } = (places ?? {}) as Partial<TabledPlaces>;
+  return { rule: rules?.request, spell };
+}
+
+function randomSecret(): bigint {
+  return crypto.getRandomValues(new BigUint64Array(1))[0]!;
+}
+
+/** The id of a caller in outlines. It tells no name to a person who reads the file. */
+export function callerId(id: string): string {
+  return createHmac("sha256", "weir outline").update(id).digest("hex").slice(0, 16);
+}
+
+function callerOf({ id, path, options }: Principal): OutlinedCaller {
+  return { id: callerId(id), path, scopes: options.scopes };
+}
+
+/** Members that name what weir or a provider has stored, which decides about the rest of the request. */
+const STORED = ["previous_response_id", "conversation", "cachedContent", "previous_interaction_id"];
+
+function unknownOf(body: JsonObject, places: TextPlaces | undefined): string[] {
+  const stored = STORED.filter(
+    (name) => typeof body[name] === "string" || (typeof body[name] === "object" && body[name] !== null),
+  );
+  return [
+    ...stored.map((name) => `it continues what is stored (${name})`),
+    ...(tablesOf(places).rule
+      ? []
+      : ["its format is one of a plugin, which does not say what its words are"]),
+  ];
+}

@@ -1,0 +1,86 @@
+/**
+ * Hooks of plugins that note whether a plugin reads what an outline does not have: a text or a name of the client. What the plugin
+ * decides then would be a guess.
+ */
+import type { CallView } from "../../../core/call-view.ts";
+import { GatewayError } from "../../../core/error.ts";
+import type { Hooks } from "../../../core/plugin.ts";
+import type { LoadedPlugin } from "../../../gateway/routing/registry.ts";
+import type { LoadedHooks } from "../../../gateway/types.ts";
+import { VALUED_HEADER } from "../outline/outline.ts";
+import type { Vocabulary } from "../outline/vocabulary.ts";
+
+export class ReadHooks {
+  readonly hooks: readonly LoadedHooks[];
+  readonly #words: Vocabulary;
+  readonly #readers = new Set<string>();
+
+  constructor(plugins: readonly LoadedPlugin[], words: Vocabulary) {
+    this.#words = words;
+    this.hooks = plugins.map(({ plugin }) => this.#watched(plugin.name, plugin.hooks ?? {}));
+  }
+
+  /** Names of the plugins that have read a text since {@link reset}. */
+  get readers(): string[] {
+    return [...this.#readers];
+  }
+
+  reset(): void {
+    this.#readers.clear();
+  }
+
+  #watched(plugin: string, hooks: Hooks): LoadedHooks {
+    const { admit, intercept, request } = hooks;
+    const seen = () => void this.#readers.add(plugin);
+    const watch = async <Value>(run: () => Value): Promise<Awaited<Value>> => {
+      try {
+        return await run();
+      } catch (thrown) {
+        // A copy of what is watched fails, where it would not in a gateway.
+        if (!(thrown instanceof GatewayError)) seen();
+        throw thrown;
+      }
+    };
+    return {
+      ...hooks,
+      plugin,
+      ...(admit && { admit: (view) => watch(() => admit.call(hooks, this.#view(view, seen))) }),
+      ...(intercept && { intercept: (view) => watch(() => intercept.call(hooks, this.#view(view, seen))) }),
+      ...(request && {
+        request: (body, view) =>
+          watch(() => request.call(hooks, this.#value(body, seen), this.#view(view, seen))),
+      }),
+    };
+  }
+
+  #view(view: CallView, seen: () => void): CallView {
+    const headers = {
+      get: (name: string) => (this.#header(name, seen), view.headers.get(name)),
+      has: (name: string) => (this.#header(name, seen), view.headers.has(name)),
+      forEach: (visit: (value: string, name: string) => void) => (seen(), view.headers.forEach(visit)),
+    };
+    return new Proxy(view, {
+      get: (target, name) => {
+        if (name === "headers") return headers;
+        // The outline keeps no name of a caller.
+        if (name === "key" || name === "caller") seen();
+        const value: unknown = Reflect.get(target, name);
+        return name === "request" && value ? this.#value(value as object, seen) : value;
+      },
+    });
+  }
+
+  #header(name: string, seen: () => void): void {
+    if (!VALUED_HEADER.test(name.toLowerCase())) seen();
+  }
+
+  #value<Value extends object>(value: Value, seen: () => void): Value {
+    return new Proxy(value, {
+      get: (target, name, receiver) => {
+        const found: unknown = Reflect.get(target, name, receiver);
+        if (typeof found === "string" && name !== "model" && !this.#words.has(found)) seen();
+        return typeof found === "object" && found !== null ? this.#value(found, seen) : found;
+      },
+    });
+  }
+}

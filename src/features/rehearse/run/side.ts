@@ -1,0 +1,168 @@
+/** One side of a rehearsal: a config as this build serves it, without a listener, a store and a network. */
+import type { Config } from "../../../config/schema.ts";
+import { declaredBy } from "../../../config/declared.ts";
+import { GatewayError, invalidRequest } from "../../../core/error.ts";
+import { NO_USAGE, type Usage } from "../../../core/events.ts";
+import type { ClientCodec, Format } from "../../../core/format.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { hasRequests } from "../../../core/model-kind.ts";
+import type { Principal } from "../../../core/principal.ts";
+import type { Target } from "../../../core/provider.ts";
+import { type ExplainOptions, foreseeRequest, shownHeaders } from "../../../gateway/explain.ts";
+import type { PrepareContext } from "../../../gateway/lanes/lane.ts";
+import { describePlan } from "../../../gateway/routing/plan.ts";
+import { ReasoningCache } from "../../../gateway/reasoning/cache.ts";
+import { compilePermissions, compilePrincipal } from "../../../ledger/keys/principal.ts";
+import type { KeyEntry, Scopes } from "../../../ledger/policy.ts";
+import { PriceBook } from "../../../ledger/prices/book.ts";
+import { chargeOf } from "../../../ledger/prices/charge-of.ts";
+import { regionOf } from "../../../ledger/prices/region.ts";
+import type { Assembled } from "../../../run/assemble.ts";
+import { answerOptions } from "../../../run/home.ts";
+import { assertScope } from "../../../server/key-scope.ts";
+import { RequestBody } from "../../../server/request-body.ts";
+import { callerId, type OutlinedCaller } from "../outline/outline.ts";
+import type { Asked } from "./asked.ts";
+import type { Facts } from "./facts.ts";
+import { ReadHooks } from "./read-hooks.ts";
+import { Vocabulary } from "../outline/vocabulary.ts";
+
+type ClientFormat = Format & { client: ClientCodec };
+
+/** Output of a call without counts, for its price. Tokens. */
+const ASSUMED_OUTPUT = 500;
+
+export class Side {
+  readonly #config: Config;
+  readonly #context: PrepareContext;
+  readonly #prices: PriceBook;
+  readonly #keys: ReadonlyMap<string, KeyEntry>;
+  readonly #principals = new Map<string, Principal>();
+  readonly #read: ReadHooks;
+
+  /** @param foresee what features would do with a request */
+  constructor(config: Config, parts: Assembled, foresee: PrepareContext["foresee"]) {
+    this.#config = config;
+    this.#prices = new PriceBook(config.prices);
+    const { keys, modelSets } = declaredBy(config);
+    this.#keys = new Map(keys.map((key) => [callerId(key.id), key]));
+    this.#sets = () => modelSets ?? {};
+    this.#read = new ReadHooks(parts.plugins, new Vocabulary(parts.registry.formats.values()));
+    this.#context = {
+      ...{ registry: parts.registry, catalog: parts.catalog, hooks: this.#read.hooks },
+      ...{ strict: config.strict, retries: config.retries, reasoning: new ReasoningCache() },
+      answerOptions: answerOptions(config),
+      ...(foresee && { foresee }),
+    };
+  }
+
+  readonly #sets: Parameters<typeof compilePrincipal>[1];
+
+  async facts(asked: Asked): Promise<Facts> {
+    this.#read.reset();
+    try {
+      return this.#marked(await this.#of(asked));
+    } catch (thrown) {
+      const { kind, code, message } = GatewayError.from(thrown);
+      return this.#marked({ refused: { kind, ...(code !== undefined && { code }), message } });
+    }
+  }
+
+  /** A plugin that has read a text may have decided by it. */
+  #marked(facts: Facts): Facts {
+    const { readers } = this.#read;
+    if (readers.length === 0) return facts;
+    return { ...facts, unknown: readers.map((name) => `the plugin ${name} reads texts`) };
+  }
+
+  async #of(asked: Asked): Promise<Facts> {
+    const options = this.#options(asked);
+    const foreseen = await foreseeRequest(options, this.#context);
+    if ("answeredBy" in foreseen) return { target: nameOf(foreseen.answeredBy) };
+    const { plan, attempt, prepared, more } = foreseen;
+    const { target, losses } = attempt;
+    const { state, cost } = this.#priceOf(target, asked);
+    return {
+      target: nameOf(target),
+      targets: describePlan(plan).map(
+        ({ role, deployment, model, weight }) => `${role} ${deployment} ${model} ${weight}`,
+      ),
+      lane: attempt.lane,
+      format: target.format,
+      ...(prepared && {
+        url: prepared.url,
+        headers: await shownHeaders(prepared, this.#context.registry),
+        body: Buffer.concat(prepared.body).toString(),
+      }),
+      losses,
+      priced: state,
+      ...(state !== "unpriced" && { price: cost }),
+      ...(more?.["plugins"] !== undefined && { plugins: more["plugins"] as JsonObject }),
+    };
+  }
+
+  #options({ outline, body, bytes, headers }: Asked): ExplainOptions {
+    const { registry } = this.#context;
+    const { operation, format: named, caller } = outline;
+    if (bytes.length > this.#config.limits.bodyBytes)
+      throw new GatewayError("invalid-request", "The request is larger than `limits.bodyBytes`.");
+    const read = new RequestBody(bytes, this.#config.limits.depth);
+    const principal = caller && this.#principal(caller);
+    const asks = this.#asks(operation, named);
+    const format = (registry.formats.get(asks ? "chat-completions" : named) ??
+      registry.formats.get("chat-completions")) as ClientFormat;
+    assertScope(principal, asks ? operation : operation === "embeddings" ? operation : named, () => "");
+    const { address } = format.client.routes;
+    const asked = address && !asks ? { ...body, model: outline.model, stream: outline.stream } : body;
+    return {
+      ...{ format, body: asked, bytes, headers },
+      spanOf: (name) => read.spanOf(name),
+      ...(principal && { principal }),
+      ...(operation === "embeddings" && { embeds: true }),
+      ...(asks && { asks }),
+    };
+  }
+
+  #asks(operation: string, named: string): ExplainOptions["asks"] {
+    for (const kind of [...this.#context.registry.kinds.values()].filter(hasRequests)) {
+      if (kind.id !== operation) continue;
+      const route = kind.routes.find((one) => one.operation === named);
+      if (route) return { kind, route };
+    }
+    return undefined;
+  }
+
+  /** A key of the config counts as the config has it; another one as it was when it called. */
+  #principal(caller: OutlinedCaller): Principal {
+    const { id, path, scopes } = caller;
+    const entry = this.#keys.get(id);
+    const made = this.#principals.get(id) ?? (entry ? compilePrincipal(entry, this.#sets) : undefined);
+    if (made) {
+      this.#principals.set(id, made);
+      return made;
+    }
+    const options = compilePermissions(scopes as Scopes, this.#sets);
+    return { id, name: id, path, tags: [], options };
+  }
+
+  #priceOf(target: Target, { outline }: Asked) {
+    const provider = target.provider.name;
+    const ruleOf = (model: string) => this.#prices.lookup(provider, model);
+    const usage: Usage = outline.usage ?? {
+      ...NO_USAGE,
+      input: Math.ceil(outline.bytes / 4),
+      output: ASSUMED_OUTPUT,
+      known: "final",
+    };
+    const region = regionOf(target.deployment);
+    return chargeOf(
+      { reach: "sent", usage, ...(region !== undefined && { region }) },
+      ruleOf(target.model),
+      ruleOf,
+    );
+  }
+}
+
+function nameOf({ provider, deployment, model }: Target): string {
+  return `${provider.name}/${deployment.name}/${model}`;
+}

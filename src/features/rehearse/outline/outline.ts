@@ -25,12 +25,13 @@ export interface OutlinedCaller {
 }
 
 export interface Outline {
+  readonly v: typeof OUTLINE_VERSION;
   /** When the call began. Milliseconds since 1970. */
   readonly at: number;
   /** Id of the call in the books. */
   readonly call: string;
   readonly operation: EntryOperation;
-  /** The client's format; for a request of a kind, the operation of its route. */
+  /** The client's format; for a request of a kind, the path of its route, and for embeddings their dialect. */
   readonly format: string;
   /** As the client wrote it. */
   readonly model: string;
@@ -43,6 +44,8 @@ export interface Outline {
   readonly body: JsonObject;
   /** Why a rehearsal cannot know what becomes of the call. */
   readonly unknown?: readonly string[];
+  /** The provider that answered. */
+  readonly by?: string;
   /** Counts of the answer; absent: the provider counted nothing. */
   readonly usage?: Usage;
 }
@@ -70,6 +73,7 @@ export class OutlineMaker {
     const unknown = unknownOf(body, places);
     const { principal } = call;
     return {
+      v: OUTLINE_VERSION,
       at: Date.now(),
       call: call.id,
       ...{ operation, format, model: call.model, stream: call.stream },

@@ -51,9 +51,18 @@ function refusals(before: Facts, after: Facts): Difference[] {
 }
 
 function targets(before: Facts, after: Facts): Difference[] {
-  const whole = (facts: Facts) => [facts.target, facts.lane, facts.format, facts.url].join(" ");
-  if (whole(before) !== whole(after))
-    return [difference("target", `${before.target} -> ${after.target}`, whole(before), whole(after))];
+  for (const name of ["target", "lane", "format", "url"] as const) {
+    const [one, other] = [before[name], after[name]];
+    if (one !== other)
+      return [
+        difference(
+          "target",
+          name === "url" ? `address of ${before.target}` : `${one} -> ${other}`,
+          one ?? null,
+          other ?? null,
+        ),
+      ];
+  }
   const [one, other] = [before, after].map(({ targets = [] }) => targets.join(", "));
   return one === other ? [] : [difference("target", "choices and fallbacks", one!, other!)];
 }

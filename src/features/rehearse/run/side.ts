@@ -123,10 +123,20 @@ export class Side {
     };
   }
 
+  /** The client's format, that of a dialect for embeddings, or the one whose errors a route of a kind writes. */
+  #format(named: string): ClientFormat {
+    const all = [...this.#context.registry.formats.values()].filter(
+      (one): one is ClientFormat => one.client !== undefined,
+    );
+    const embeds = ({ client }: ClientFormat) =>
+      client.beside.embeds?.some(({ dialect }) => dialect === named) === true;
+    return all.find(({ id }) => id === named) ?? all.find(embeds) ?? all[0]!;
+  }
+
   #asks(operation: string, named: string): ExplainOptions["asks"] {
     for (const kind of [...this.#context.registry.kinds.values()].filter(hasRequests)) {
       if (kind.id !== operation) continue;
-      const route = kind.routes.find((one) => one.operation === named);
+      const route = kind.routes.find(({ path }) => path === named);
       if (route) return { kind, route };
     }
     return undefined;

@@ -1,0 +1,112 @@
+/** Makes a side of a rehearsal from a config of this machine. */
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { NamedForesee, Context } from "../../../cli/command.ts";
+import { loadConfig } from "../../../config/load.ts";
+import type { Config } from "../../../config/schema.ts";
+import type { Provider } from "../../../core/provider.ts";
+import { isVariableList, variableName } from "../../../core/settings.ts";
+import { foreseeAll } from "../../../gateway/life.ts";
+import type { Seams } from "../../../gateway/seams.ts";
+import { type Assembled, assemble } from "../../../run/assemble.ts";
+import { Side } from "./side.ts";
+
+/** What stands for a credential that this machine does not have: a rehearsal sends nothing. */
+const STAND_IN = "rehearsal";
+
+type Environment = Context["env"];
+type ConfigContext = Pick<Context, "env" | "cwd" | "sections" | "references">;
+type ConfigFlags = Readonly<Record<string, string | undefined>>;
+
+export interface MadeSide {
+  readonly side: Side;
+  readonly config: Config;
+  /** Providers whose credentials are not here. */
+  readonly assumed: readonly string[];
+}
+
+/**
+ * @param flags those of the config
+ * @param used names of the providers that answered the calls: they are on, also where their credentials are elsewhere
+ * @throws ConfigError and others as a start of the gateway
+ */
+export async function makeSide(
+  context: ConfigContext & Pick<Context, "ownPlugins" | "foresees">,
+  flags: ConfigFlags,
+  used: ReadonlySet<string>,
+): Promise<MadeSide> {
+  const { ownPlugins, foresees } = context;
+  const { config, locate, env } = loaded(context, flags);
+  const first = await assemble(config, env, locate, { features: ownPlugins });
+  const wanted = new Set([...used, ...Object.keys(config.providers)]);
+  const off = first.registry.off.filter(({ provider, turnedOff }) => wanted.has(provider.name) && !turnedOff);
+  const parts = off.length === 0 ? first : await assembleWith(config, env, off, locate, ownPlugins);
+  const foresee = await foreseenBy(foresees, config);
+  return {
+    side: new Side(config, parts, foresee),
+    config,
+    assumed: off.map(({ provider }) => provider.name),
+  };
+}
+
+/** The config alone. */
+export function configOf(context: ConfigContext, flags: ConfigFlags): Config {
+  return loaded(context, flags).config;
+}
+
+/** A variable that the config names and that is not set gets a value: a rehearsal sends no credential. */
+function loaded({ env, cwd, sections, references }: ConfigContext, flags: ConfigFlags) {
+  const files: string[] = [];
+  const load = (environment: Environment) =>
+    loadConfig({
+      flags,
+      env: environment,
+      cwd,
+      sections,
+      references,
+      onFile: (name) => void files.push(name),
+    });
+  try {
+    return { ...load(env), env };
+  } catch (thrown) {
+    const named = files
+      .filter((name) => existsSync(resolve(cwd, name)))
+      .flatMap((name) => variablesIn(resolve(cwd, name)));
+    const missing = named.filter((name) => !env[name]).map((name) => [name, STAND_IN] as const);
+    if (missing.length === 0) throw thrown;
+    const filled = { ...env, ...Object.fromEntries(missing) };
+    return { ...load(filled), env: filled };
+  }
+}
+
+/** `${NAME}`, without a default. */
+function variablesIn(file: string): string[] {
+  return [...readFileSync(file, "utf8").matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name!);
+}
+
+function assembleWith(
+  config: Config,
+  env: Environment,
+  off: readonly { provider: Provider }[],
+  locate: Parameters<typeof assemble>[2],
+  features: Context["ownPlugins"],
+): Promise<Assembled> {
+  const added = off.flatMap(({ provider }) => variablesOf(provider)).map((name) => [name, STAND_IN]);
+  return assemble(config, { ...Object.fromEntries(added), ...env }, locate, { features });
+}
+
+/** The environment variables of a provider's credentials. */
+function variablesOf({ name, apiKey, credentials = [] }: Provider): string[] {
+  const set = credentials.find(isVariableList) ?? [];
+  return [apiKey ?? variableName(name, "API_KEY"), ...set];
+}
+
+async function foreseenBy(foresees: readonly NamedForesee[], config: object) {
+  const loaded = foresees.map(async ({ name, load }) => {
+    const foresee = await (await load()).foresee(config);
+    return foresee ? [{ name, seams: { foresee } }] : [];
+  });
+  const parts = (await Promise.all(loaded)).flat();
+  if (parts.length === 0) return undefined;
+  return (...asked: Parameters<NonNullable<Seams["foresee"]>>) => foreseeAll(parts, ...asked);
+}

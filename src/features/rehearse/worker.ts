@@ -1,0 +1,152 @@
+/** The part of a gateway that makes outlines of calls. Calls do not wait for it, and it takes a share of the time of its worker at most. */
+import type { Channel } from "../../core/channel.ts";
+import type { Attempt } from "../../core/call.ts";
+import type { Recorder } from "../../core/column.ts";
+import { usageState } from "../../core/events.ts";
+import { Slot } from "../../core/slot.ts";
+import { hasRequests } from "../../core/model-kind.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Entry, Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
+import { stateHome } from "../../run/home.ts";
+import type { OutlinesUp } from "./keep/messages.ts";
+import { outlines } from "./metrics.ts";
+import { OutlineMaker } from "./outline/outline.ts";
+import { rehearseSection } from "./section.ts";
+
+/** Lines that go to the keeper at once. Bytes. */
+const BATCH = 65_536;
+/** Lines that wait for the keeper at most. Bytes. */
+const MOST = 4_194_304;
+const EACH_MS = 1_000;
+/** Time for outlines that a silent worker has saved up. Milliseconds. */
+const BURST_MS = 20;
+
+/** The outline of a call, as JSON without its end. */
+const outlined = new Slot<string>();
+
+/** The end of a call that has ended before its outline was made. */
+const ended = new Slot<string>();
+
+export const start = (host: WorkerHost): WorkerPart => new RehearseWorker(host);
+
+class RehearseWorker implements WorkerPart {
+  readonly #host: WorkerHost;
+  readonly #channel: Channel<OutlinesUp, never>;
+  #maker: OutlineMaker | undefined;
+  #limits = { share: 0, days: 0, fileBytes: 0 };
+  #queue: Entry[] = [];
+  #lines: string[] = [];
+  #bytes = 0;
+  #timer: Timer | undefined;
+  /** Milliseconds that outlines may take now, and when that was. */
+  #left = BURST_MS;
+  #at = performance.now();
+
+  constructor(host: WorkerHost) {
+    this.#host = host;
+    this.#channel = host.channel();
+    this.#channel.listen({ up: () => this.#send(), down: () => {}, message: () => {} });
+  }
+
+  seams(config: object): Seams | undefined {
+    const settings = rehearseSection.of(config);
+    if (!isOn(settings.outlines, config as Config)) return undefined;
+    this.#limits = settings;
+    return {
+      around: {
+        at: "outline",
+        run: (entry, next) => {
+          if (entry.arrival) this.#take(entry);
+          return next();
+        },
+      },
+    };
+  }
+
+  recorder(config: object): Recorder | undefined {
+    if (!isOn(rehearseSection.of(config).outlines, config as Config)) return undefined;
+    return (call, attempts) => {
+      const text = outlined.get(call);
+      if (text === undefined) ended.set(call, endOf(attempts.at(-1)));
+      else this.#add(text, endOf(attempts.at(-1)));
+    };
+  }
+
+  stop(): void {
+    this.#send();
+  }
+
+  /** Its outline is made after the request went on its way. */
+  #take(entry: Entry): void {
+    if (this.#queue.push(entry) > 1) return;
+    setImmediate(() => {
+      const entries = this.#queue;
+      this.#queue = [];
+      for (const one of entries) this.#outline(one);
+    });
+  }
+
+  #outline(entry: Entry): void {
+    const now = performance.now();
+    this.#left = Math.min(BURST_MS, this.#left + (now - this.#at) * this.#limits.share);
+    this.#at = now;
+    if (this.#left <= 0) return this.#count("busy");
+    try {
+      const { registry, operation, call } = entry;
+      this.#maker ??= new OutlineMaker(registry.formats.values());
+      const format = hasRoute(entry) ? call.route!.path : call.format;
+      const text = JSON.stringify(this.#maker.of(entry, operation, format)).slice(0, -1);
+      const end = ended.get(call);
+      if (end === undefined) outlined.set(call, text);
+      else this.#add(text, end);
+    } catch {
+      this.#count("unread");
+    }
+    this.#left -= performance.now() - now;
+  }
+
+  /** @param text of the outline, without its end */
+  #add(text: string, end: string): void {
+    const line = `${text}${end}}\n`;
+    if (this.#bytes > MOST) return this.#count("lost");
+    this.#lines.push(line);
+    this.#bytes += line.length;
+    this.#count("kept");
+    if (this.#bytes > BATCH) this.#send();
+    else this.#timer ??= setTimeout(() => this.#send(), EACH_MS);
+  }
+
+  #send(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#channel.isUp || this.#lines.length === 0) return;
+    const { days, fileBytes } = this.#limits;
+    this.#channel.send({ text: this.#lines.join(""), days, fileBytes });
+    this.#lines = [];
+    this.#bytes = 0;
+  }
+
+  #count(outcome: string): void {
+    this.#host.meter.add(outlines, [outcome], 1);
+  }
+}
+
+/** What is known at the end of a call: who answered, and what it counted. */
+function endOf(attempt: Attempt | undefined): string {
+  if (!attempt) return "";
+  const { usage, target } = attempt;
+  const by = `,"by":${JSON.stringify(target.provider.name)}`;
+  return usageState(usage) === "absent" ? by : `${by},"usage":${JSON.stringify(usage)}`;
+}
+
+/** Requests of a kind are told apart by the paths of their routes. */
+function hasRoute({ operation, call, registry }: Entry): boolean {
+  const kind = registry.kinds.get(operation as never);
+  return kind !== undefined && hasRequests(kind) && call.route !== undefined;
+}
+
+function isOn(outlines: "auto" | "on" | "off", config: Config): boolean {
+  if (outlines !== "auto") return outlines === "on";
+  const home = stateHome(config, process.env);
+  return home.kind === "folder" && home.named;
+}

@@ -451,6 +451,22 @@ const RULES: readonly Rule[] = [
     because: "its command asks the admin API and prints, as other commands of the books do",
   },
   {
+    from: "src/features/rehearse/",
+    may: [
+      ...FACES,
+      "src/cli/",
+      "src/config/",
+      "src/formats/shared/text-places.ts",
+      "src/gateway/",
+      "src/ledger/",
+      "src/run/",
+      "src/server/key-scope.ts",
+      "src/server/request-body.ts",
+    ],
+    because:
+      "a rehearsal takes the first step of a call as a gateway does, with the keys and prices of a config, and an outline follows the tables of texts",
+  },
+  {
     from: "src/features/resend/",
     may: [...FACES, "src/admin/", "src/operator/"],
     because: "it reads captured calls for the admin API, and sends them to the gateway by way of it",

@@ -1,17 +1,16 @@
 /** The outline of a call: all that its way through weir depends on, without a text, a name or an argument of the client. */
 import { createHmac } from "node:crypto";
-import { withoutCredentials } from "../../../core/client-headers.ts";
 import type { Usage } from "../../../core/events.ts";
 import type { Format } from "../../../core/format.ts";
-import type { HeaderReader } from "../../../core/headers.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Principal } from "../../../core/principal.ts";
 import type { TextPlaces } from "../../../core/text-places.ts";
 import type { Entered, EntryOperation } from "../../../gateway/seams.ts";
 import type { TabledPlaces } from "../../../formats/shared/text-places.ts";
+import { KeptHeaders } from "./headers.ts";
 import { Placeholders } from "./placeholders.ts";
 import { shapeOf, type Shaping } from "./shape.ts";
-import { isWord, Vocabulary } from "./vocabulary.ts";
+import { Vocabulary } from "./vocabulary.ts";
 
 /** Version of the form of outlines. */
 export const OUTLINE_VERSION = 1;
@@ -50,16 +49,16 @@ export interface Outline {
   readonly usage?: Usage;
 }
 
-/** Headers of clients whose values are words of weir or of a vendor. The others keep their names and no value. */
-export const VALUED_HEADER =
-  /^(?:x-weir-|anthropic-|openai-|x-goog-api-|x-amzn-bedrock-|accept$|content-type$)/;
-
 export class OutlineMaker {
   readonly #how: Shaping;
+  readonly #headers: KeptHeaders;
 
   /** @param formats those of the build */
   constructor(formats: Iterable<Format>, secret: bigint = randomSecret()) {
-    this.#how = { made: new Placeholders(secret), words: new Vocabulary(formats) };
+    const all = [...formats];
+    const words = new Vocabulary(all);
+    this.#how = { made: new Placeholders(secret), words };
+    this.#headers = new KeptHeaders(all, words);
   }
 
   /** @param entered a valid request */
@@ -77,26 +76,12 @@ export class OutlineMaker {
       at: Date.now(),
       call: call.id,
       ...{ operation, format, model: call.model, stream: call.stream },
-      headers: this.headersOf(call.headers),
+      headers: this.#headers.of(call.headers, this.#how.made),
       ...(principal && { caller: callerOf(principal) }),
       bytes: bytes.length,
       body: shapeOf(body, { ...this.#how, ...tablesOf(places) }),
       ...(unknown.length > 0 && { unknown }),
     };
-  }
-
-  headersOf(headers: HeaderReader): Record<string, string> {
-    const kept: Record<string, string> = {};
-    withoutCredentials(headers).forEach((value, name) => {
-      if (!VALUED_HEADER.test(name)) return;
-      const words = value.split(/([,;=\s]+)/);
-      kept[name] = words
-        .map((word, at) =>
-          at % 2 === 1 || isWord(word) || word === "*/*" ? word : this.#how.made.name(word),
-        )
-        .join("");
-    });
-    return kept;
   }
 }
 

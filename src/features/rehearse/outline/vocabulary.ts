@@ -5,8 +5,8 @@ import type { Json } from "../../../core/json.ts";
 /** What a word of a format looks like: `tool_use`, `image/png`, `1024x1024`, `clear_tool_uses_20250919`. */
 const WORD = /^[A-Za-z0-9][A-Za-z0-9_.\/+-]{0,47}$/;
 
-/** Words that the schemas leave open: choices of tools, efforts, and members that hosts add to chat-completions. */
-const OPEN_WORDS = `auto none required any validated function tool custom allowed_tools minimal low medium high xhigh max default
+/** Words that the schemas leave open: choices of tools, efforts, and members that hosts add to a format. */
+const OPEN_WORDS = `yes no true false auto none required any validated function tool custom allowed_tools minimal low medium high xhigh max default
 provider models route transforms plugins preset reasoning_format include_reasoning reasoning_split chat_template_kwargs
 enable_thinking thinking_budget venice_parameters search_context_size search_parameters safe_prompt prompt_mode compound_custom
 citation_options documents num_ctx num_predict repeat_penalty repetition_penalty guided_json guided_choice guided_regex

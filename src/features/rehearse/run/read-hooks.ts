@@ -7,16 +7,18 @@ import { GatewayError } from "../../../core/error.ts";
 import type { Hooks } from "../../../core/plugin.ts";
 import type { LoadedPlugin } from "../../../gateway/routing/registry.ts";
 import type { LoadedHooks } from "../../../gateway/types.ts";
-import { VALUED_HEADER } from "../outline/outline.ts";
+import type { KeptHeaders } from "../outline/headers.ts";
 import type { Vocabulary } from "../outline/vocabulary.ts";
 
 export class ReadHooks {
   readonly hooks: readonly LoadedHooks[];
   readonly #words: Vocabulary;
+  readonly #headers: KeptHeaders;
   readonly #readers = new Set<string>();
 
-  constructor(plugins: readonly LoadedPlugin[], words: Vocabulary) {
+  constructor(plugins: readonly LoadedPlugin[], words: Vocabulary, headers: KeptHeaders) {
     this.#words = words;
+    this.#headers = headers;
     this.hooks = plugins.map(({ plugin }) => this.#watched(plugin.name, plugin.hooks ?? {}));
   }
 
@@ -71,7 +73,7 @@ export class ReadHooks {
   }
 
   #header(name: string, seen: () => void): void {
-    if (!VALUED_HEADER.test(name.toLowerCase())) seen();
+    if (!this.#headers.has(name.toLowerCase())) seen();
   }
 
   #value<Value extends object>(value: Value, seen: () => void): Value {

@@ -25,6 +25,7 @@ import { callerId, type OutlinedCaller } from "../outline/outline.ts";
 import type { Asked } from "./asked.ts";
 import type { Facts } from "./facts.ts";
 import { ReadHooks } from "./read-hooks.ts";
+import { KeptHeaders } from "../outline/headers.ts";
 import { Vocabulary } from "../outline/vocabulary.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
@@ -47,7 +48,9 @@ export class Side {
     const { keys, modelSets } = declaredBy(config);
     this.#keys = new Map(keys.map((key) => [callerId(key.id), key]));
     this.#sets = () => modelSets ?? {};
-    this.#read = new ReadHooks(parts.plugins, new Vocabulary(parts.registry.formats.values()));
+    const formats = [...parts.registry.formats.values()];
+    const words = new Vocabulary(formats);
+    this.#read = new ReadHooks(parts.plugins, words, new KeptHeaders(formats, words));
     this.#context = {
       ...{ registry: parts.registry, catalog: parts.catalog, hooks: this.#read.hooks },
       ...{ strict: config.strict, retries: config.retries, reasoning: new ReasoningCache() },
@@ -109,8 +112,7 @@ export class Side {
     const read = new RequestBody(bytes, this.#config.limits.depth);
     const principal = caller && this.#principal(caller);
     const asks = this.#asks(operation, named);
-    const format = (registry.formats.get(asks ? "chat-completions" : named) ??
-      registry.formats.get("chat-completions")) as ClientFormat;
+    const format = this.#format(named);
     assertScope(principal, asks ? operation : operation === "embeddings" ? operation : named, () => "");
     const { address } = format.client.routes;
     const asked = address && !asks ? { ...body, model: outline.model, stream: outline.stream } : body;

@@ -1,0 +1,47 @@
+/** The headers of a client that an outline keeps: those that weir reads and those that go on to a provider. */
+import { isCredential } from "../../../core/client-headers.ts";
+import type { Format } from "../../../core/format.ts";
+import type { HeaderReader } from "../../../core/headers.ts";
+import type { Placeholders } from "./placeholders.ts";
+import { isWord, type Vocabulary } from "./vocabulary.ts";
+
+/** Headers of weir's own. */
+const OWN = "x-weir-";
+
+const BETWEEN = /([,;=\s]+)/;
+
+export class KeptHeaders {
+  readonly #names = new Set(["accept", "content-type"]);
+  readonly #beginnings: string[] = [];
+  readonly #words: Vocabulary;
+
+  constructor(formats: Iterable<Format>, words: Vocabulary) {
+    this.#words = words;
+    for (const { upstream } of formats)
+      for (const name of upstream?.address.requestHeaders ?? [])
+        if (name.endsWith("*")) this.#beginnings.push(name.slice(0, -1));
+        else this.#names.add(name);
+  }
+
+  /** @param name in lower case */
+  has(name: string): boolean {
+    if (isCredential(name)) return false;
+    return (
+      name.startsWith(OWN) || this.#names.has(name) || this.#beginnings.some((one) => name.startsWith(one))
+    );
+  }
+
+  /** An id becomes another one, and a word of weir's own headers stays if weir knows it. */
+  of(headers: HeaderReader, made: Placeholders): Record<string, string> {
+    const kept: Record<string, string> = {};
+    headers.forEach((value, name) => {
+      if (!this.has(name)) return;
+      const isOpen = !name.startsWith(OWN) && !name.endsWith("-id");
+      const keep = (word: string) =>
+        this.#words.has(word) || /^\d{1,6}$/.test(word) || (isOpen && isWord(word));
+      const parts = value.split(BETWEEN);
+      kept[name] = parts.map((part, at) => (at % 2 === 1 || keep(part) ? part : made.name(part))).join("");
+    });
+    return kept;
+  }
+}

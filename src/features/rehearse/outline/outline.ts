@@ -19,6 +19,8 @@ export const OUTLINE_VERSION = 1;
 export interface OutlinedCaller {
   /** Of the id of a key or caller: 16 hexadecimal digits. Its name is not kept. */
   readonly id: string;
+  /** It is a key of the config. */
+  readonly isDeclared?: true;
   readonly path: string;
   readonly scopes: Readonly<Record<string, unknown>>;
 }
@@ -101,7 +103,12 @@ export function callerId(id: string): string {
 }
 
 function callerOf({ id, path, options }: Principal): OutlinedCaller {
-  return { id: callerId(id), path, scopes: options.scopes };
+  return {
+    id: callerId(id),
+    ...(id.startsWith("config:") && { isDeclared: true }),
+    path,
+    scopes: options.scopes,
+  };
 }
 
 /** Members that name what weir or a provider has stored, which decides about the rest of the request. */

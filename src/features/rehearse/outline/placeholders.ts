@@ -105,20 +105,22 @@ export function isShort(kept: string): boolean {
 export function expand(kept: string): string {
   return kept.replace(KEPT_TEXT, (_, bytes, length, ends, media) => {
     const count = Number(bytes);
+    const letters = length === undefined ? count : Number(length);
     if (media === "l") return count < LINKED.length ? "x.co/x".slice(0, count) : LINKED.padEnd(count, "x");
     if (media === "m") return "A".repeat(count);
-    if (ends === "s") return filler(count, length === undefined ? count : Number(length), " ");
-    const made = filler(count, length === undefined ? count : Number(length), "x");
-    return made.replace(/^x/, ends.includes("b") ? " " : "x").replace(/x$/, ends.includes("e") ? " " : "x");
+    if (ends === "s") return "\n".repeat(Math.min(count - letters, letters)).padEnd(letters);
+    const begins = ends.includes("b") ? " " : "x";
+    const closes = ends.includes("e") ? " " : "x";
+    return filler(count, letters).replace(/^x/, begins).replace(/x$/, closes);
   });
 }
 
-/** A text of as many characters, which takes as many bytes as JSON: some of its letters take three bytes, or six as an escape. */
-function filler(bytes: number, length: number, letter: string): string {
+/** A text of as many characters, which takes as many bytes as JSON: some of its letters take two or three bytes, or six as an escape. */
+function filler(bytes: number, length: number): string {
   const excess = bytes - length;
   const escaped = Math.max(0, Math.ceil((excess - 2 * length) / 3));
   const left = excess - 5 * escaped;
   const made = "\u0001".repeat(escaped) + "中".repeat(left >> 1) + "é".repeat(left & 1);
   const rest = Math.max(0, length - made.length);
-  return letter.repeat(rest - (rest >> 1)) + made + letter.repeat(rest >> 1);
+  return "x".repeat(rest - (rest >> 1)) + made + "x".repeat(rest >> 1);
 }

@@ -146,13 +146,15 @@ export class Side {
 
   /** A key of the config counts as the config has it; another one as it was when it called. */
   #principal(caller: OutlinedCaller): Principal {
-    const { id, path, scopes } = caller;
+    const { id, path, scopes, isDeclared } = caller;
     const entry = this.#keys.get(id);
     const made = this.#principals.get(id) ?? (entry ? compilePrincipal(entry, this.#sets) : undefined);
     if (made) {
       this.#principals.set(id, made);
       return made;
     }
+    if (isDeclared)
+      throw new GatewayError("authentication", "The config has the key of the caller no longer.");
     const options = compilePermissions(scopes as Scopes, this.#sets);
     return { id, name: id, path, tags: [], options };
   }

@@ -8,7 +8,7 @@ import type { Provider } from "../../../core/provider.ts";
 import { isVariableList, variableName } from "../../../core/settings.ts";
 import { foreseeAll } from "../../../gateway/life.ts";
 import type { Seams } from "../../../gateway/seams.ts";
-import { type Assembled, assemble } from "../../../run/assemble.ts";
+import { type Assembled, assemble, assertLoaded } from "../../../run/assemble.ts";
 import { Side } from "./side.ts";
 
 /** What stands for a credential that this machine does not have: a rehearsal sends nothing. */
@@ -41,6 +41,7 @@ export async function makeSide(
   const wanted = new Set([...used, ...Object.keys(config.providers)]);
   const off = first.registry.off.filter(({ provider, turnedOff }) => wanted.has(provider.name) && !turnedOff);
   const parts = off.length === 0 ? first : await assembleWith(config, env, off, locate, ownPlugins);
+  assertLoaded(parts.broken, true);
   const foresee = await foreseenBy(foresees, config);
   return {
     side: new Side(config, parts, foresee),

@@ -5,7 +5,16 @@ import type { Opened, OpenedReceiver } from "./lanes/lane.ts";
 import { opened, tell } from "./lanes/receive.ts";
 import type { Registry } from "./routing/registry.ts";
 import type { Foresight, Incoming } from "./types.ts";
-import { type Entry, type Life, PLACES, type Seams, type Told } from "./seams.ts";
+import {
+  type AroundRoute,
+  type Entry,
+  type Life,
+  type OwnRoute,
+  PLACES,
+  type Seams,
+  type Told,
+  type Visited,
+} from "./seams.ts";
 
 /** The seams of one part, with the name that a fault says. */
 export interface LivePart {
@@ -19,7 +28,8 @@ export function compose(parts: readonly LivePart[]): Life {
   const sent = parts.flatMap(({ seams }) => seams.sent ?? []);
   const credentials = parts.flatMap(({ seams }) => seams.credentials ?? []);
   const owned = parts.flatMap(({ seams }) => seams.owned ?? []);
-  const routes = parts.flatMap(({ seams }) => seams.routes ?? []);
+  const visiting = parts.flatMap(({ seams }) => seams.aroundRoutes ?? []);
+  const routes = parts.flatMap(({ seams }) => seams.routes ?? []).map((route) => visited(route, visiting));
   const told = parts.flatMap(({ seams }) => seams.told ?? []);
   const foreseeing = parts.filter(({ seams }) => seams.foresee);
   const [traceContext] = parts.flatMap(({ seams }) => seams.traceContext ?? []);
@@ -68,6 +78,16 @@ export function compose(parts: readonly LivePart[]): Life {
       return switched.some((isOn) => isOn()) ? around : others;
     },
   };
+}
+
+/** A route with what is around it, outermost first. */
+function visited(route: OwnRoute, around: readonly AroundRoute[]): OwnRoute {
+  if (around.length === 0) return route;
+  const handle = around.reduceRight<(asked: Visited) => Promise<Response>>(
+    (inner, run) => (asked) => run(asked, (changed = asked) => inner(changed)),
+    async ({ request, visit }) => route.handle(request, visit),
+  );
+  return { ...route, handle: (request, visit) => handle({ route, request, visit }) };
 }
 
 /** Each part sees the request as the one before hands it on. */

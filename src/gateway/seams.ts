@@ -5,7 +5,7 @@ import type { Call } from "../core/call.ts";
 import type { Channel } from "../core/channel.ts";
 import type { Recorder } from "../core/column.ts";
 import type { GatewayError } from "../core/error.ts";
-import type { ClientCodec, Vendor } from "../core/format.ts";
+import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Lines } from "../core/lines.ts";
 import type { CostBound, Ledger } from "../core/ledger.ts";
@@ -14,8 +14,7 @@ import type { Noted } from "../core/slot.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
 import type { ToolScreen } from "../core/tool-screen.ts";
 import type { Caller, Principal } from "../core/principal.ts";
-import type { CredentialForm, Issued, Resource } from "./credentials.ts";
-import type { End, Listening } from "../core/socket.ts";
+import type { CredentialForm } from "./credentials.ts";
 import type { Replica } from "../core/replica.ts";
 import type { BoundAsk } from "./bound.ts";
 import type { Clock } from "./delivery/clock.ts";
@@ -25,12 +24,14 @@ import type { ModelCatalog } from "./models/catalog.ts";
 import type { Registry } from "./routing/registry.ts";
 import type { Session, SessionAsk } from "./sessions.ts";
 import type { CallCodec, FindTrace, Foresee, Gateway, Incoming, Resolve, Sent } from "./types.ts";
-import type { BrowserUser, FindBrowser } from "./browsers.ts";
+import type { FindBrowser } from "./browsers.ts";
 import type { Told } from "./told.ts";
+import type { AroundRoute, OwnRoute } from "./visits.ts";
 import type { Work } from "./work.ts";
 
 export type { Issued, Resource } from "./credentials.ts";
 export type { BrowserUser, FindBrowser } from "./browsers.ts";
+export type { AroundRoute, OwnRoute, Visit, Visited } from "./visits.ts";
 export type { Told } from "./told.ts";
 
 /** The places around a call, from the client inwards. A place has one owner. */
@@ -50,6 +51,8 @@ export interface Seams {
   readonly browsers?: FindBrowser;
   /** Operations of its own, which check by themselves who asks. */
   readonly routes?: readonly OwnRoute[];
+  /** Runs around the routes of all parts. */
+  readonly aroundRoutes?: AroundRoute;
   /** Puts into requests what they name, before anything is around their calls. */
   readonly resolves?: Resolve;
   /** Runs around the opening of an answer. */
@@ -83,55 +86,6 @@ export type ActsFor = (principal: Principal, request: Request) => Principal | Pr
 
 /** @returns undefined: it does not look at tools of this caller */
 export type ScreenTools = (principal: Principal | undefined) => Promise<ToolScreen | undefined>;
-
-/** An operation of a part: it is no call, and answers in its own way. */
-export interface OwnRoute {
-  readonly method: "GET" | "POST" | "DELETE";
-  /** `{name}` stands for one segment. */
-  readonly path: string;
-  /** `operationId` of the OpenAPI document. */
-  readonly id: string;
-  readonly summary: string;
-  /** Clients of several vendors ask it: credentials are where those of the vendor send them. */
-  readonly isShared?: true;
-  handle(request: Request, visit: Visit): Response | Promise<Response>;
-}
-
-/** What the server knows and does for one request to an {@link OwnRoute}. */
-export interface Visit {
-  /** The client's address. */
-  readonly address: string;
-  /** Whose API the client speaks, by its headers, its credential and the path. */
-  readonly vendor: Vendor;
-  /**
-   * Who asks, held to the endpoints and addresses of its key.
-   * @param endpoint name in the scope `endpoints` of keys @param resource for which credentials must be that programs get by OAuth
-   * @returns undefined while calls need no key @throws GatewayError, which has the challenge of the resource
-   */
-  caller(endpoint: string, resource?: Resource): Promise<Principal | undefined>;
-  /** Where programs get credentials; undefined: nowhere. */
-  readonly issued: Issued | undefined;
-  /** Who has a credential that is not in a header, but in a form: the same as {@link caller}. @throws GatewayError */
-  callerWith(credential: string, endpoint: string): Promise<Principal | undefined>;
-  /** Whose browser asks. @param to see {@link FindBrowser} @returns undefined: people do not sign in here */
-  browser(to: string): Promise<BrowserUser | undefined>;
-  /** Reads the body within the limits of time. @param most bytes @throws GatewayError */
-  body(most: number): Promise<Uint8Array>;
-  /**
-   * The body as it arrives, within the limits of time. The bytes are the receiver's until it asks for the next ones.
-   * @param most bytes @throws GatewayError at once if the client declares more, and as {@link body}
-   */
-  stream(most: number): AsyncGenerator<Uint8Array, void, undefined>;
-  /** What looks at a tool that the caller calls by itself, and not by a model. @returns undefined: nothing does */
-  screenTools(principal: Principal | undefined): Promise<ToolScreen | undefined>;
-  /**
-   * Answers the request by a WebSocket. @param protocol the subprotocol that weir chooses
-   * @returns what the route returns @throws GatewayError 426 for a request that does not ask for one
-   */
-  upgrade(protocol: string | undefined, opened: (end: End) => Listening): Response;
-  /** Keeps the connection open however long the answer is silent. */
-  allowSilence(): void;
-}
 
 /** A config, and what is known about the models that it serves. */
 export interface Served {

@@ -483,8 +483,26 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/features/tape/",
-    may: [...FACES, "src/cli/", "src/config/", "src/gateway/", "src/process/version.ts"],
+    may: [...FACES, "src/cli/", "src/config/", "src/gateway/", "src/process/version.ts", "src/tapes/"],
     because: "record and replay serve as weir serve does, with a tape around the calls of clients",
+  },
+  {
+    from: "src/features/runs/",
+    may: [
+      ...FACES,
+      "src/cli/",
+      "src/config/",
+      "src/gateway/",
+      "src/process/version.ts",
+      "src/run/home.ts",
+      "src/tapes/",
+    ],
+    because: "a fork serves as weir serve does, with a tape in front of models and tools",
+  },
+  {
+    from: "src/tapes/",
+    may: ["src/core/", "src/stream/", "src/gateway/", "node:fs"],
+    because: "a tape is a file of recorded calls, and knows no command and no config",
   },
   {
     from: "src/features/response-cache/",

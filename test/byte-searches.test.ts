@@ -8,6 +8,7 @@ import { readDocument, ROOT } from "./helpers/documents.ts";
 /** Where bodies of requests and answers pass. */
 const FOLDERS = [
   "src/{core,embeddings,formats,gateway,http,server,stream}/**/*.ts",
+  "src/tapes/**/*.ts",
   "src/features/tape/**/*.ts",
   "plugins/**/*.ts",
 ];

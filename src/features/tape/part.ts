@@ -11,16 +11,20 @@ export interface TapeTools extends Pick<WorkerHost, "hide" | "fault"> {
   readonly ignore: readonly RegExp[];
 }
 
+/** What a tape is around. */
+export interface OpenTape extends Pick<Seams, "routes" | "aroundRoutes"> {
+  readonly calls: CallTape;
+}
+
 /** @param open is called once, with the config at the start: a reload does not change a tape @throws what `open` throws */
-export function tapePart(open: (tools: TapeTools) => CallTape): NamedPart<WorkerHost, WorkerPart> {
+export function tapePart(open: (tools: TapeTools) => OpenTape): NamedPart<WorkerHost, WorkerPart> {
   const start = ({ hide, fault }: WorkerHost): WorkerPart => {
     let seams: Seams | undefined;
-    return {
-      seams: (config) =>
-        (seams ??= {
-          around: { at: "tape", run: aroundTape(open({ hide, fault, ...patternsOf(config) })) },
-        }),
+    const seamsFor = (config: object): Seams => {
+      const { calls, ...routes } = open({ hide, fault, ...patternsOf(config) });
+      return { around: { at: "tape", run: aroundTape(calls) }, ...routes };
     };
+    return { seams: (config) => (seams ??= seamsFor(config)) };
   };
   return { name: "tape", load: async () => ({ start }) };
 }

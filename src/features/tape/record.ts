@@ -5,6 +5,11 @@ import { adjustForTape, describeTape, runTapeClient } from "./command.ts";
 import { tapePart } from "./part.ts";
 import { makeRecorder } from "./tapes.ts";
 
+function recorded({ calls, messages }: ReturnType<typeof makeRecorder>): string {
+  const tools = messages === 0 ? "" : ` and ${messages} ${messages === 1 ? "message" : "messages"} to tools`;
+  return `${calls} ${calls === 1 ? "call" : "calls"}${tools} ${calls === 1 && messages === 0 ? "is" : "are"}`;
+}
+
 /** @returns the exit code */
 export async function run(context: Context): Promise<number> {
   const { words, rest = [], cwd } = context;
@@ -24,8 +29,7 @@ export async function run(context: Context): Promise<number> {
     ...(rest.length > 0 && {
       client: (url: string) =>
         runTapeClient(context, url, (code) => {
-          const { calls } = recorder!;
-          context.printError(`weir: ${calls} ${calls === 1 ? "call is" : "calls are"} on the tape ${file}`);
+          context.printError(`weir: ${recorded(recorder!)} on the tape ${file}`);
           return code;
         }),
     }),

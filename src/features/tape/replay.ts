@@ -11,14 +11,19 @@ import { makePlayer } from "./tapes.ts";
 /** Exit code if the client succeeded although the tape lacked a call. */
 const EXIT_MISSED = 1;
 
-function answering(size: number, file: string): string {
+function answering({ size, messages }: ReturnType<typeof makePlayer>, file: string): string {
+  if (messages > 0)
+    return `${size - messages} calls and ${messages} messages to tools of ${file} answer, no provider and no server does`;
   return size === 1
     ? `1 call of ${file} answers, no provider does`
     : `${size} calls of ${file} answer, no provider does`;
 }
 
-/** Sections of other features that would tell others of a replayed call. A build may be without them. */
-const SILENT = { alerts: [], traces: {} };
+/**
+ * Sections of other features that would tell others of a replayed call, or serve tools in place of the tape. A build may be
+ * without them.
+ */
+const SILENT = { alerts: [], traces: {}, tools: { servers: {} } };
 
 /** A replayed call costs nothing and belongs in no books and traces: a gateway of the same state folder may run beside it. */
 function withoutBooks(config: Config): Config {
@@ -39,7 +44,7 @@ export async function run(context: Context): Promise<number> {
   return serveVariant(context, {
     adjust: (config) => withoutBooks(adjustForTape(config, context)),
     workers: [tapePart((tools) => player.open(tools))],
-    describe: (table, url) => describeTape(table, url, answering(size, file), rest),
+    describe: (table, url) => describeTape(table, url, answering(player, file), rest),
     ...(rest.length > 0 && {
       client: (url: string) =>
         runTapeClient(context, url, (code) => {

@@ -1,31 +1,49 @@
 /** Tapes: recorded calls that are answered again without a provider. README.md of this folder explains them. */
 import { resolve } from "node:path";
-import type { CallTape } from "../../gateway/tape.ts";
-import type { TapeTools } from "./part.ts";
-import { VERSION } from "../../process/version.ts";
-import { createTape, readTape } from "./file.ts";
+import { TOOL } from "../../gateway/recording/entry.ts";
 import { createMask } from "../../gateway/recording/mask.ts";
-import { Tape } from "./match.ts";
-import { Player } from "./player.ts";
 import { Recorder } from "../../gateway/recording/recorder.ts";
+import { VERSION } from "../../process/version.ts";
+import { createTape, readTape } from "../../tapes/file.ts";
+import { counts, Tape } from "../../tapes/match.ts";
+import { Player } from "../../tapes/player.ts";
+import { ToolPlayer } from "../../tapes/tool-player.ts";
+import { ToolRecorder } from "../../tapes/tool-recorder.ts";
+import type { OpenTape, TapeTools } from "./part.ts";
 
 /** @throws Error with one sentence if the tape cannot be written */
 export function makeRecorder(file: string, folder: string, tools: TapeTools) {
   const write = createTape(resolve(folder, file), VERSION);
-  let calls = 0;
-  const tape: CallTape = new Recorder({
+  let [calls, messages, last] = [0, 0, 0];
+  const options = {
+    mask: createMask((text) => tools.hide(text), tools.mask),
+    number: () => ++last,
+    onLost: (sentence: string) => tools.fault(sentence),
+  };
+  const recorder = new Recorder({
+    ...options,
     write: (entry) => {
       write(entry);
       calls++;
     },
-    mask: createMask((text) => tools.hide(text), tools.mask),
-    onLost: (sentence) => tools.fault(sentence),
   });
+  const toolRecorder = new ToolRecorder({
+    ...options,
+    write: (entry) => {
+      write(entry);
+      if (counts(entry)) messages++;
+    },
+  });
+  const tape: OpenTape = { calls: recorder, aroundRoutes: toolRecorder.around };
   return {
     tape,
     /** Number of calls on the tape. */
     get calls() {
       return calls;
+    },
+    /** Number of messages to servers of tools that have an answer. */
+    get messages() {
+      return messages;
     },
   };
 }
@@ -37,18 +55,23 @@ export function makePlayer(
   options: { keepsTime: boolean; onMiss(text: string): void },
 ) {
   const entries = readTape(resolve(folder, file), VERSION);
+  const counted = entries.filter(counts);
+  const messages = counted.filter(({ operation }) => operation === TOOL).length;
   let tape = new Tape(entries);
   let misses = 0;
   return {
-    size: entries.length,
-    open(tools: TapeTools): CallTape {
+    /** Number of calls and of messages to servers of tools. */
+    size: counted.length,
+    messages,
+    open(tools: TapeTools): OpenTape {
       tape = new Tape(entries, tools.ignore);
       const mask = createMask((text) => tools.hide(text), tools.mask);
       const onMiss = (text: string) => {
         misses++;
         options.onMiss(text);
       };
-      return new Player({ tape, name: file, mask, keepsTime: options.keepsTime, onMiss });
+      const given = { tape, name: file, mask, keepsTime: options.keepsTime, onMiss };
+      return { calls: new Player(given), routes: new ToolPlayer(given).routes() };
     },
     /** Number of requests that the tape lacked. */
     get misses() {

@@ -30,6 +30,24 @@ export interface TapeEntry {
   usage?: Usage;
   /** How the answer failed. */
   error?: RecordedError;
+  /** Of a message to a server of tools: `operation` is {@link TOOL}, and a piece of `answer` is an event or the body. */
+  tool?: ToolFacts;
+  /** Number of the entry of another tape that answered. */
+  taped?: number;
+}
+
+/** The operation of messages to servers of tools. */
+export const TOOL = "tool";
+
+/** What of a message to a server of tools differs with each run, and what its meaning does not say in one word. */
+export interface ToolFacts {
+  method: string;
+  /** The tool, prompt or resource. */
+  name?: string;
+  /** Absent: it wants no answer. */
+  id?: string | number;
+  /** With which the server reports progress. */
+  progress?: string | number;
 }
 
 /** A failure of the gateway or the provider, in terms that every format can express. */

@@ -21,6 +21,8 @@ export interface RecorderOptions {
   most?: number;
   /** Calls whose client left are recorded too. */
   keepsCancelled?: boolean;
+  /** The number of the next call; absent: calls alone are numbered. */
+  number?(): number;
   /** Reports a call that is not on the tape, as a sentence. */
   onLost(sentence: string): void;
 }
@@ -35,7 +37,8 @@ export class Recorder implements CallTape {
 
   async take(taped: TapedCall, open: () => Promise<Opened>): Promise<Opened> {
     if (taped.operation === "stored") return open();
-    const recording = new Recording(taped, ++this.#calls, this.#options);
+    const number = this.#options.number?.() ?? ++this.#calls;
+    const recording = new Recording(taped, number, this.#options);
     let opened: Opened;
     try {
       opened = await open();

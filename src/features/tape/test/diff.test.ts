@@ -1,6 +1,6 @@
 /** What the diff of two requests shows. */
 import { expect, test } from "bun:test";
-import { diffLines } from "../diff.ts";
+import { diffLines } from "../../../tapes/diff.ts";
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}`);
 

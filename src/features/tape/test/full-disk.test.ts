@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { smallDisk } from "../../../../test/helpers/small-disk.ts";
-import { createTape, readTape } from "../file.ts";
+import { createTape, readTape } from "../../../tapes/file.ts";
 
 test("a tape leaves out a call that finds no room, and stays whole", () => {
   const small = smallDisk();

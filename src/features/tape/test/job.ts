@@ -8,7 +8,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { readTape } from "../file.ts";
+import { readTape } from "../../../tapes/file.ts";
 import { VERSION } from "../../../process/version.ts";
 import { PROGRAM } from "../../../../test/helpers/command.ts";
 import { markdownTable } from "../../../../test/helpers/documents.ts";

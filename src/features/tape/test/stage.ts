@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../../config/load.ts";
 import { startWeir } from "../../../run/weir.ts";
-import { readTape } from "../file.ts";
+import { readTape } from "../../../tapes/file.ts";
 import { VERSION } from "../../../process/version.ts";
 import { SECTIONS } from "../../../../test/helpers/features.ts";
 import { tapePart } from "../part.ts";

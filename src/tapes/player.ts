@@ -1,15 +1,16 @@
 /** Answers calls from a tape alone. */
-import { GatewayError } from "../../core/error.ts";
-import type { Stop } from "../../core/stop.ts";
-import { STREAM_HEADERS } from "../../gateway/delivery/response-headers.ts";
-import type { Opened } from "../../gateway/lanes/lane.ts";
-import { type CallTape, notOnTape, type TapedCall } from "../../gateway/tape.ts";
+import { GatewayError } from "../core/error.ts";
+import type { Stop } from "../core/stop.ts";
+import { STREAM_HEADERS } from "../gateway/delivery/response-headers.ts";
+import type { Opened } from "../gateway/lanes/lane.ts";
+import { type CallTape, notOnTape, type TapedCall } from "../gateway/tape.ts";
 import { convertedJson, convertedStream } from "./converted.ts";
-import { errorOf, type TapeEntry } from "../../gateway/recording/entry.ts";
+import { errorOf, type TapeEntry } from "../gateway/recording/entry.ts";
 import type { Tape, Wanted } from "./match.ts";
-import type { Mask } from "../../gateway/recording/meaning.ts";
+import type { Mask } from "../gateway/recording/meaning.ts";
+import { describeMiss } from "./miss.ts";
 import { PlayedSource } from "./played-source.ts";
-import { type ReadRequest, readRequest } from "../../gateway/recording/request.ts";
+import { type ReadRequest, readRequest } from "../gateway/recording/request.ts";
 
 export interface PlayerOptions {
   tape: Tape;
@@ -30,12 +31,21 @@ export class Player implements CallTape {
   }
 
   async take(taped: TapedCall): Promise<Opened> {
+    if (taped.operation === "stored") throw notOnTape();
+    const asked = this.read(taped);
+    const entry = this.#options.tape.find(asked.wanted);
+    if (!entry) throw this.miss(asked.wanted);
+    return this.answer(entry, taped, asked.read);
+  }
+
+  read(taped: TapedCall): { read: ReadRequest; wanted: Wanted } {
     const { call, operation } = taped;
-    if (operation === "stored") throw notOnTape();
     const read = readRequest(taped, this.#options.mask);
-    const wanted: Wanted = { operation, format: call.format, stream: call.stream, meaning: read.meaning };
-    const entry = this.#options.tape.find(wanted);
-    if (!entry) throw this.#miss(wanted);
+    return { read, wanted: { operation, format: call.format, stream: call.stream, meaning: read.meaning } };
+  }
+
+  async answer(entry: TapeEntry, taped: TapedCall, read: ReadRequest): Promise<Opened> {
+    const { call } = taped;
     call.extraHeaders = { ...call.extraHeaders, "x-weir-tape": String(entry.call) };
     const opened = this.#open(entry, taped, read);
     if (opened.kind === "json" && this.#options.keepsTime)
@@ -68,7 +78,8 @@ export class Player implements CallTape {
     return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source };
   }
 
-  #miss(wanted: Wanted): GatewayError {
+  /** The error for a request that the tape has not. */
+  miss(wanted: Wanted): GatewayError {
     const text = describeMiss(this.#options.tape, this.#options.name, wanted);
     this.#options.onMiss(text);
     return new GatewayError("invalid-request", text, { code: "not_on_tape", shouldRetry: false });
@@ -84,25 +95,4 @@ async function waitUntil(time: number, stop: Stop): Promise<void> {
   clearTimeout(timer);
   stop.removeEventListener("abort", resolve);
   if (stop.reason) throw stop.reason;
-}
-
-/** Lines of a diff in an error; a longer one is cut. */
-const MOST_LINES = 120;
-
-/** The nearest recorded request as a diff. */
-function describeMiss(tape: Tape, name: string, wanted: Wanted): string {
-  const near = tape.nearest(wanted);
-  if (!near) return `The tape ${name} has no call of the operation ${wanted.operation}.`;
-  const { entry, diff } = near;
-  const from = entry.format === wanted.format ? "" : `, in the format ${entry.format}`;
-  if (diff.length === 0)
-    return `The tape ${name} has the same request as call ${entry.call}${from}, whose answer has no equivalent in ${wanted.format}.`;
-  return [
-    `The tape ${name} has no answer to this request. The nearest recorded request is call ${entry.call}${from}; - is recorded, + is new:`,
-    "",
-    ...diff.slice(0, MOST_LINES),
-    ...(diff.length > MOST_LINES ? [`  [${diff.length - MOST_LINES} more lines]`] : []),
-    "",
-    "What differs with each run can be listed in tape.ignore of weir.yaml.",
-  ].join("\n");
 }

@@ -10,9 +10,9 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { describeFileError } from "../../core/system-error.ts";
-import { isObject, parseJson } from "../../core/json.ts";
-import type { TapeEntry } from "../../gateway/recording/entry.ts";
+import { describeFileError } from "../core/system-error.ts";
+import { isObject, parseJson } from "../core/json.ts";
+import { TOOL, type TapeEntry } from "../gateway/recording/entry.ts";
 
 /** Version of the form of tapes. */
 const TAPE_VERSION = 1;
@@ -97,7 +97,8 @@ function assertHead(path: string, text: string, version: string): void {
 
 function isEntry(value: unknown): value is TapeEntry {
   if (!isObject(value) || !isObject(value["request"])) return false;
-  const { call, operation, format, status, headers, answer, ms = [], request } = value;
+  const { call, operation, format, status, headers, answer, ms = [], request, tool } = value;
+  if (operation === TOOL && !(isObject(tool) && typeof tool["method"] === "string")) return false;
   return (
     [call, status].every((member) => typeof member === "number") &&
     [operation, format, request["model"]].every((member) => typeof member === "string") &&

@@ -1,10 +1,10 @@
 /** The source of a streamed answer from a tape. */
-import type { GatewayError } from "../../core/error.ts";
-import type { BrokenStream } from "../../core/format.ts";
-import type { Frame } from "../../core/frame.ts";
-import type { ByteSource } from "../../gateway/delivery/stream.ts";
-import type { Receiver } from "../../gateway/lanes/transport.ts";
-import { parseFrames } from "../../stream/sse.ts";
+import type { GatewayError } from "../core/error.ts";
+import type { BrokenStream } from "../core/format.ts";
+import type { Frame } from "../core/frame.ts";
+import type { ByteSource } from "../gateway/delivery/stream.ts";
+import type { Receiver } from "../gateway/lanes/transport.ts";
+import { parseFrames } from "../stream/sse.ts";
 
 export interface PlayedPiece {
   text: string;

@@ -1,11 +1,11 @@
 /** A recorded answer in another dialect than the one it was recorded in, or streamed where it was not, or the reverse. */
-import type { ChatRequest } from "../../core/chat.ts";
-import type { GatewayError } from "../../core/error.ts";
-import type { Frame } from "../../core/frame.ts";
-import type { TapeEntry } from "../../gateway/recording/entry.ts";
-import { contextFor, eventsOf } from "../../gateway/recording/events.ts";
-import type { TapedCall } from "../../gateway/tape.ts";
-import { writeFrame } from "../../stream/sse.ts";
+import type { ChatRequest } from "../core/chat.ts";
+import type { GatewayError } from "../core/error.ts";
+import type { Frame } from "../core/frame.ts";
+import type { TapeEntry } from "../gateway/recording/entry.ts";
+import { contextFor, eventsOf } from "../gateway/recording/events.ts";
+import type { TapedCall } from "../gateway/tape.ts";
+import { writeFrame } from "../stream/sse.ts";
 import type { PlayedPiece } from "./played-source.ts";
 
 export interface Converted {

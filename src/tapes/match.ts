@@ -1,9 +1,9 @@
 /** Finds the recorded answer to a request by what the request means. */
-import type { TapeEntry } from "../../gateway/recording/entry.ts";
+import type { TapeEntry } from "../gateway/recording/entry.ts";
 import { diffLines } from "./diff.ts";
 import { looseLines } from "./loose.ts";
-import type { Meaning } from "../../gateway/recording/meaning.ts";
-import { GENERATE } from "../../gateway/recording/request.ts";
+import type { Meaning } from "../gateway/recording/meaning.ts";
+import { GENERATE } from "../gateway/recording/request.ts";
 
 /** A request that looks for its answer. */
 export interface Wanted {
@@ -34,9 +34,9 @@ export class Tape {
     }
   }
 
-  /** Number of entries that no request has asked for. */
+  /** Number of entries that no request has asked for; messages that want no answer do not count. */
   get unused(): number {
-    return this.entries.length - this.#used.size;
+    return this.entries.filter((entry) => counts(entry) && !this.#used.has(entry)).length;
   }
 
   /**
@@ -86,6 +86,11 @@ export class Tape {
   #looseKeyOf(operation: string, meaning: Meaning): string {
     return keyOf(operation, { ...meaning, lines: looseLines(meaning.lines, this.#ignored) });
   }
+}
+
+/** Whether somebody waits for the answer. */
+export function counts({ tool }: TapeEntry): boolean {
+  return tool === undefined || tool.id !== undefined;
 }
 
 function keyOf(operation: string, { model, lines }: Meaning): string {

@@ -22,6 +22,19 @@ interface TapeHead {
   tape: typeof TAPE_VERSION;
   /** Version of the weir that recorded it. */
   weir: string;
+  /** It goes on from another tape. */
+  fork?: Fork;
+}
+
+/** How a run that goes on from another one differs from it. */
+export interface Fork {
+  /** The tape whose entries before `at` it has: the file, or the id. */
+  parent: string;
+  at: number;
+  /** The model that answered from there on. */
+  model: string;
+  /** Which tools ran from there on. */
+  tools: string;
 }
 
 /** Writes one entry to the tape. @throws Error of the file system */
@@ -33,11 +46,15 @@ export type WriteEntry = (entry: TapeEntry) => void;
  * @param version of this weir
  * @throws Error with one sentence if the file is something else than a tape, or cannot be written
  */
-export function createTape(path: string, version: string): WriteEntry {
+export function createTape(path: string, version: string, fork?: Fork): WriteEntry {
   try {
     if (existsSync(path) && !isTape(path))
       throw new Error(`${path} exists and is not a tape; name another file`);
-    writeFileSync(path, line({ tape: TAPE_VERSION, weir: version } satisfies TapeHead), { mode: 0o600 });
+    writeFileSync(
+      path,
+      line({ tape: TAPE_VERSION, weir: version, ...(fork && { fork }) } satisfies TapeHead),
+      { mode: 0o600 },
+    );
   } catch (cause) {
     throw sentence(`the tape ${path} cannot be written`, cause);
   }
@@ -60,6 +77,11 @@ function appendWhole(path: string, text: string): void {
  * @throws Error with one sentence if the file cannot be read, or is no tape that this weir can read
  */
 export function readTape(path: string, version: string): TapeEntry[] {
+  return readRun(path, version).entries;
+}
+
+/** A tape and where it comes from. @throws Error as {@link readTape} */
+export function readRun(path: string, version: string): { entries: TapeEntry[]; fork?: Fork } {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -76,7 +98,8 @@ export function readTape(path: string, version: string): TapeEntry[] {
       `line ${index + 2} of the tape ${path} is not a recorded call: it is damaged or cut off; record the tape again`,
     );
   });
-  return entries.sort((a, b) => a.call - b.call);
+  const { fork } = parseJson(head) as unknown as TapeHead;
+  return { entries: entries.sort((a, b) => a.call - b.call), ...(fork && { fork }) };
 }
 
 function assertHead(path: string, text: string, version: string): void {

@@ -39,20 +39,26 @@ export class Tape {
     return this.entries.filter((entry) => counts(entry) && !this.#used.has(entry)).length;
   }
 
+  /** Whether a request has asked for each entry of an operation. */
+  isSpent(operation: string): boolean {
+    return this.entries.every((entry) => entry.operation !== operation || this.#used.has(entry));
+  }
+
   /**
    * Equal requests get their answers in the order in which they were recorded; further ones get the last answer. An answer of
    * the same dialect that was streamed alike comes before others. Requests that differ only in dates, and in times and ids
    * that tools print, count as equal if none is equal in full, as do the operator's patterns.
+   * @param once an answer that was given is not given again
    */
-  find(wanted: Wanted): TapeEntry | undefined {
+  find(wanted: Wanted, once = false): TapeEntry | undefined {
     const { operation, meaning } = wanted;
     return (
-      this.#choose(this.#byLines.get(keyOf(operation, meaning)), wanted) ??
-      this.#choose(this.#byLooseLines.get(this.#looseKeyOf(operation, meaning)), wanted)
+      this.#choose(this.#byLines.get(keyOf(operation, meaning)), wanted, once) ??
+      this.#choose(this.#byLooseLines.get(this.#looseKeyOf(operation, meaning)), wanted, once)
     );
   }
 
-  #choose(alike: readonly TapeEntry[] = [], wanted: Wanted): TapeEntry | undefined {
+  #choose(alike: readonly TapeEntry[] = [], wanted: Wanted, once: boolean): TapeEntry | undefined {
     const equal = alike.filter((entry) => hasEqualOptions(entry, wanted));
     const kinds = [
       equal.filter(({ format, stream }) => format === wanted.format && stream === wanted.stream),
@@ -60,7 +66,8 @@ export class Tape {
       wanted.operation === GENERATE ? equal : [],
     ];
     const candidates = kinds.find((kind) => kind.length > 0);
-    const found = candidates?.find((entry) => !this.#used.has(entry)) ?? candidates?.at(-1);
+    const found =
+      candidates?.find((entry) => !this.#used.has(entry)) ?? (once ? undefined : candidates?.at(-1));
     if (found) this.#used.add(found);
     return found;
   }

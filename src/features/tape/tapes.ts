@@ -4,6 +4,7 @@ import { TOOL } from "../../gateway/recording/entry.ts";
 import { createMask } from "../../gateway/recording/mask.ts";
 import { Recorder } from "../../gateway/recording/recorder.ts";
 import { VERSION } from "../../process/version.ts";
+import { Costs, keeping } from "../../tapes/costs.ts";
 import { createTape, readTape } from "../../tapes/file.ts";
 import { counts, Tape } from "../../tapes/match.ts";
 import { Player } from "../../tapes/player.ts";
@@ -15,18 +16,17 @@ import type { OpenTape, TapeTools } from "./part.ts";
 export function makeRecorder(file: string, folder: string, tools: TapeTools) {
   const write = createTape(resolve(folder, file), VERSION);
   let [calls, messages, last] = [0, 0, 0];
-  const options = {
-    mask: createMask((text) => tools.hide(text), tools.mask),
-    number: () => ++last,
-    onLost: (sentence: string) => tools.fault(sentence),
-  };
-  const recorder = new Recorder({
-    ...options,
-    write: (entry) => {
+  const onLost = (sentence: string) => tools.fault(sentence);
+  const mask = createMask((text) => tools.hide(text), tools.mask);
+  const options = { mask, number: () => ++last, onLost };
+  const costs = new Costs(
+    tools.ledger,
+    keeping((entry) => {
       write(entry);
       calls++;
-    },
-  });
+    }, onLost),
+  );
+  const recorder = new Recorder({ ...options, write: (entry, { call }) => costs.take(entry, call) });
   const toolRecorder = new ToolRecorder({
     ...options,
     write: (entry) => {
@@ -34,7 +34,7 @@ export function makeRecorder(file: string, folder: string, tools: TapeTools) {
       if (counts(entry)) messages++;
     },
   });
-  const tape: OpenTape = { calls: recorder, aroundRoutes: toolRecorder.around };
+  const tape: OpenTape = { calls: recorder, aroundRoutes: toolRecorder.around, costs };
   return {
     tape,
     /** Number of calls on the tape. */

@@ -34,6 +34,8 @@ export interface TapeEntry {
   tool?: ToolFacts;
   /** Number of the entry of another tape that answered. */
   taped?: number;
+  /** What the call cost, in nano-dollars; absent: it is not known. */
+  cost?: number;
 }
 
 /** The operation of messages to servers of tools. */

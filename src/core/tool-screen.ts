@@ -8,6 +8,11 @@ export interface ToolScreen {
   heldBack(tool: string): HeldBack | undefined;
   /** The arguments as the server gets them. @throws GatewayError: the tool does not run */
   arguments(tool: string, given: JsonObject): JsonObject | Promise<JsonObject>;
+  /**
+   * A result (`CallToolResult`) that the model gets in place of the tool's own: the tool does not run.
+   * @param annotations what the server says of the tool @returns undefined: it may run
+   */
+  instead?(tool: string, annotations: JsonObject): JsonObject | undefined;
   /** What it finds is for the record of this work. */
   noteFor(work: Noted): void;
   /** The result (`CallToolResult`) as who called the tool gets it. @throws GatewayError: it gets none */

@@ -267,7 +267,8 @@ export class Loop {
     if (!offered) return failure(`There is no tool ${block.name}.`);
     const input = parseJson(inputText(block));
     if (!isObject(input)) return { ...failure("The arguments are not an object of JSON."), isOwn: false };
-    const tool = { name: offered.tool.name, input };
+    const { name, annotations } = offered.tool;
+    const tool = { name, input, ...(annotations && { annotations }) };
     return runTool(this.#bench, this.#of.call, tool, this.#stop.signal);
   }
 

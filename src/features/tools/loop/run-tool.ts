@@ -11,11 +11,13 @@ import { failure, type Outcome, readResult } from "./results.ts";
 export async function runTool(
   bench: Bench,
   call: Call,
-  { name, input }: { name: string; input: JsonObject },
+  { name, input, annotations = {} }: { name: string; input: JsonObject; annotations?: JsonObject },
   stop: AbortSignal,
 ): Promise<Outcome> {
   const screen = toolScreen.get(call);
   try {
+    const instead = screen?.instead?.(name, annotations);
+    if (instead) return readResult(instead, name);
     const given = screen ? await screen.arguments(name, input) : input;
     const asked = { name, arguments: given, principal: call.principal, parent: call };
     const result = await bench.call({ ...asked, stop });

@@ -18,6 +18,7 @@ export { rehearse } from "./features/rehearse/index.ts";
 export { resend } from "./features/resend/index.ts";
 export { responseCache } from "./features/response-cache/index.ts";
 export { responseSockets } from "./features/response-sockets/index.ts";
+export { runs } from "./features/runs/index.ts";
 export { secrets } from "./features/secrets/index.ts";
 export { sessions } from "./features/sessions/index.ts";
 export { tape } from "./features/tape/index.ts";

@@ -1,8 +1,13 @@
 /** `weir replay FILE`: a gateway that answers from a tape alone. */
-import { type Context, UsageError } from "../../cli/command.ts";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { configOptions, type Context, UsageError } from "../../cli/command.ts";
 import { serveVariant } from "../../cli/serve.ts";
+import { readConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
 import { cutNetwork } from "../../gateway/lanes/transport.ts";
+import { stateHome } from "../../run/home.ts";
+import { tapeFile } from "../../tapes/kept.ts";
 import { adjustForTape, describeTape, runTapeClient } from "./command.ts";
 import { TIMINGS } from "./flags.ts";
 import { tapePart } from "./part.ts";
@@ -31,6 +36,17 @@ function withoutBooks(config: Config): Config {
   return { ...config, ...off };
 }
 
+/** The file of a tape, or that of a kept one with this id. The config is read only for an id. */
+async function tapeAt(context: Context, word: string): Promise<string> {
+  const path = resolve(context.cwd, word);
+  if (existsSync(path)) return word;
+  const { config } = await readConfig(configOptions(context));
+  return tapeFile(word, path, () => {
+    const home = stateHome(config, context.env);
+    return home.kind === "folder" ? home.folder : undefined;
+  });
+}
+
 /** @returns the exit code @throws UsageError */
 export async function run(context: Context): Promise<number> {
   const { words, flags, rest = [], cwd, printError } = context;
@@ -38,7 +54,8 @@ export async function run(context: Context): Promise<number> {
   const timing = flags["--timing"] ?? "cut";
   if (typeof timing !== "string" || !TIMINGS.includes(timing))
     throw new UsageError(`--timing can be ${TIMINGS.join(" or ")}`);
-  const player = makePlayer(file, cwd, { keepsTime: timing === "kept", onMiss: printError });
+  const path = await tapeAt(context, file);
+  const player = makePlayer(path, cwd, { keepsTime: timing === "kept", onMiss: printError });
   cutNetwork("weir replay sends no requests");
   const { size } = player;
   return serveVariant(context, {

@@ -135,6 +135,7 @@ const TOOLS = {
   listServerTools: AUDITORS,
   getServerPins: AUDITORS,
   getServerLogs: AUDITORS,
+  toolCosts: READERS,
   approveServerTools: ADMINS,
 };
 

@@ -3,6 +3,7 @@ import {
   type CommandHead,
   CONFIG_FLAGS,
   CONNECT_FLAGS,
+  FILTER_FLAGS,
   type Flag,
   JSON_FLAG,
   YES_FLAG,
@@ -11,6 +12,7 @@ import {
 const SERVER = { name: "SERVER" };
 const SOME_SERVER = { ...SERVER, optional: true };
 const COMMON = [JSON_FLAG, ...CONNECT_FLAGS];
+const SINCE: Flag = { name: "--since", value: "TIME", help: "7d (default), 24h, or a day: 2026-11-01" };
 /** As `weir chat` has them. */
 const CALLER: readonly Flag[] = [
   { name: "--key", value: "KEY", help: "gateway key (default WEIR_API_KEY, or the first of WEIR_API_KEYS)" },
@@ -70,5 +72,13 @@ export const toolsCommands: readonly CommandHead[] = [
     words: [SERVER],
     flags: COMMON,
     run: async () => (await import("./operator/cli.ts")).logs,
+  },
+  {
+    name: "tools cost",
+    after: ["tools logs"],
+    summary: "show what tools cost in calls of models: definitions, results and uses",
+    words: [],
+    flags: [SINCE, ...FILTER_FLAGS, ...COMMON],
+    run: () => import("./cost/cli.ts"),
   },
 ];

@@ -1,6 +1,6 @@
 /** Tools: weir stands between clients and servers of the Model Context Protocol (MCP), and runs tools for models. */
 import type { Feature } from "../../feature/feature.ts";
-import { toolCall } from "./columns.ts";
+import { toolCall, toolSet, toolUse } from "./columns.ts";
 import { runHeaders } from "./headers.ts";
 import { toolsCommands } from "./flags.ts";
 import { tools as allowedTools } from "./key-options.ts";
@@ -10,7 +10,7 @@ import { toolsSection } from "./section.ts";
 export const tools: Feature = {
   name: "tools",
   section: toolsSection,
-  columns: [toolCall],
+  columns: [toolCall, toolUse, toolSet],
   metrics: [toolCalls, toolRepairs],
   headers: runHeaders,
   keyOptions: [allowedTools],

@@ -120,6 +120,12 @@ export const toolsSection = section(
       ),
       run: runOptions,
       sampling: Type.Optional(samplingOptions),
+      cost: Type.Optional(
+        Type.Boolean({
+          description:
+            "Notes with each call how large the definitions and results of its tools are, for `weir tools cost` and `weir tools diet`. Names and sizes, no texts. Default: false.",
+        }),
+      ),
       prices: Type.Optional(
         Type.Record(Type.String(), Type.Number({ minimum: 0 }), {
           examples: [{ github__search_code: 0.002 }],

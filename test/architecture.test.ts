@@ -541,6 +541,7 @@ const RULES: readonly Rule[] = [
       "src/ledger/",
       "src/operator/",
       "src/process/version.ts",
+      "src/run/formats.ts",
       "src/service/groups.ts",
     ],
     because: "weir runs tools for models, so it meets calls, and operators see servers and approve pins",

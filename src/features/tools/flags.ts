@@ -13,6 +13,12 @@ const SERVER = { name: "SERVER" };
 const SOME_SERVER = { ...SERVER, optional: true };
 const COMMON = [JSON_FLAG, ...CONNECT_FLAGS];
 const SINCE: Flag = { name: "--since", value: "TIME", help: "7d (default), 24h, or a day: 2026-11-01" };
+const TAPE: Flag = {
+  name: "--tape",
+  value: "FILE",
+  help: "read a tape of weir record in place of the books",
+  completes: "file",
+};
 /** As `weir chat` has them. */
 const CALLER: readonly Flag[] = [
   { name: "--key", value: "KEY", help: "gateway key (default WEIR_API_KEY, or the first of WEIR_API_KEYS)" },
@@ -78,7 +84,15 @@ export const toolsCommands: readonly CommandHead[] = [
     after: ["tools logs"],
     summary: "show what tools cost in calls of models: definitions, results and uses",
     words: [],
-    flags: [SINCE, ...FILTER_FLAGS, ...COMMON],
+    flags: [SINCE, ...FILTER_FLAGS, TAPE, ...COMMON],
     run: () => import("./cost/cli.ts"),
+  },
+  {
+    name: "tools diet",
+    after: ["tools cost"],
+    summary: "name the tools that no call used, what they cost, and the list that leaves them out",
+    words: [],
+    flags: [SINCE, TAPE, ...COMMON],
+    run: () => import("./cost/diet-cli.ts"),
   },
 ];

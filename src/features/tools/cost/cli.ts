@@ -1,24 +1,59 @@
 /** `weir tools cost`: what tools cost, from the books or from a tape. */
+import { resolve } from "node:path";
 import { type BookContext, runConnected } from "../../../cli/books/command.ts";
 import { withProgress } from "../../../cli/books/progress.ts";
 import { showCount, showDay, showMoney, showTime } from "../../../cli/books/show.ts";
 import { filterOf } from "../../../cli/books/usage.ts";
-import { sinceOf } from "../../../cli/books/values.ts";
-import type { Context } from "../../../cli/command.ts";
+import { sinceOf, textOf as textOfFlag } from "../../../cli/books/values.ts";
+import { configOptions, type Context, UsageError } from "../../../cli/command.ts";
+import { readConfig } from "../../../config/load.ts";
+import type { TapeEntry } from "../../../gateway/recording/entry.ts";
 import { table } from "../../../cli/terminal.ts";
 import { visibleName } from "../pins/visible.ts";
 import { addClasses, noClasses, sumOf } from "./attribute.ts";
 import type { ToolCostReport } from "./contracts.ts";
-import { costsOf } from "./report.ts";
+import { costsOf, reportOf } from "./report.ts";
+import { toolsOf } from "../section.ts";
 
 const DAY_MS = 86_400_000;
 
 /** @returns the exit code */
-export function run(context: Context): Promise<number> {
+export async function run(context: Context): Promise<number> {
+  const tape = await tapeOf(context);
+  if (tape) {
+    context.print(context.flags["--json"] ? JSON.stringify(tape.report, null, 2) : textOf(tape.report));
+    return 0;
+  }
   return runConnected(context, async (books) => {
     const { from, report } = await readReport(books);
     books.show(report, () => textOf(report, from));
   });
+}
+
+interface ReadTape {
+  readonly report: ToolCostReport;
+  readonly entries: readonly TapeEntry[];
+  /** The servers of the config. */
+  readonly servers: readonly string[];
+}
+
+/** What a tape says, by the prices of the config. @returns undefined without `--tape` @throws UsageError with flags that ask the books */
+export async function tapeOf(context: Context): Promise<ReadTape | undefined> {
+  const file = textOfFlag(context.flags, "--tape");
+  if (file === undefined) return undefined;
+  const others = Object.keys(context.flags).filter((name) => !["--tape", "--json"].includes(name));
+  if (others.length > 0) throw new UsageError(`--tape reads a file alone; leave out ${others.join(", ")}`);
+  const { ledgerOfTape } = await import("./tape.ts");
+  const { readCalls } = await import("./tape-file.ts");
+  const { builtInFormats } = await import("../../../run/formats.ts");
+  const { PriceBook } = await import("../../../ledger/prices/book.ts");
+  const entries = readCalls(resolve(context.cwd, file));
+  const { config } = await readConfig({ ...configOptions(context), flags: {} });
+  const formats = new Map(builtInFormats(config.messages).map((format) => [format.id, format]));
+  const prices = new PriceBook(config.prices);
+  const priceOf = (provider: string, model: string) => prices.lookup(provider, model);
+  const servers = Object.keys(toolsOf(config).servers);
+  return { entries, servers, report: reportOf(ledgerOfTape(entries, { formats, priceOf }), servers) };
 }
 
 /** Asks the gateway, or its books. */
@@ -46,11 +81,12 @@ const HEAD = [
   "A USE",
 ];
 
-/** @param from milliseconds since 1970 @returns lines of text */
-export function textOf(report: ToolCostReport, from: number): string {
+/** @param from milliseconds since 1970; absent for a tape @returns lines of text */
+export function textOf(report: ToolCostReport, from?: number): string {
   const { tools, rest, calls, tokens, cost } = report;
+  if (calls === 0 && tools.length === 0 && from === undefined) return "no call of the tape has tools";
   if (calls === 0 && tools.length === 0)
-    return `no call with tools since ${showDay(from)} (tools.cost in weir.yaml turns the notes on)`;
+    return `no call with tools since ${showDay(from!)} (tools.cost in weir.yaml turns the notes on)`;
   const all = { definition: 0, result: 0, uses: 0, errors: 0, classes: noClasses() };
   const rows = tools.map((tool) => {
     const classes = costsOf(tool);

@@ -11,6 +11,7 @@ import {
   sumOf,
   TokenPrices,
 } from "./attribute.ts";
+import { mergedName, splitName } from "../bridge/names.ts";
 import type { ToolSize } from "./layout.ts";
 
 /** What the books, or a tape, know of the tools of a call. */
@@ -159,7 +160,11 @@ export class ToolLedger {
   }
 }
 
-/** Whether a client's name for a tool is that of a tool at `/mcp`: clients put their name for the server in front. */
+/**
+ * Whether a client's name for a tool is that of a tool of weir: clients put their name for the server in front.
+ * @param name `SERVER__TOOL`, the whole name
+ */
 export function isNamed(tool: string, name: string): boolean {
-  return tool === name || tool.endsWith(`__${name}`);
+  const { server, rest } = splitName(name) ?? { server: "", rest: name };
+  return [name, mergedName(server, rest)].some((one) => tool === one || tool.endsWith(`__${one}`));
 }

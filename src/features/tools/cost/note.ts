@@ -100,7 +100,12 @@ export class ToolNotes {
     toolUse.set(call, {
       set,
       bytes,
-      ...listed("results", resultsOf(layout, bytes, usage)),
+      ...listed(
+        "results",
+        [...resultsIn(layout, bytes, usage)].map(([tool, { uncached, write, read }]): ResultColumn => [
+          ...([tool, uncached, write, read] as const),
+        ]),
+      ),
       ...listed("errors", [...layout.errors]),
       ...listed("calls", [...(CALLED.get(call) ?? [])]),
       ...(unread && { unread }),
@@ -138,16 +143,19 @@ function whole(layout: Layout, { format, spanOf }: Incoming): Layout {
   return isPart ? { ...layout, isPart } : layout;
 }
 
-function resultsOf(
+/** Tokens of the results in a conversation, by tool; also of those that it has only calls of. @param bytes of the whole prompt */
+export function resultsIn(
   { results, called }: Layout,
   bytes: number,
   usage: Usage,
-): [string, number, number, number][] {
+): ReadonlyMap<string, Classes> {
   const prompt = new PromptTokens(bytes, usage);
   const tokens = new Map<string, Classes>([...called].map((tool) => [tool, noClasses()]));
   for (const { tool, from, to } of results) addClasses(tokens.get(tool)!, prompt.between(from, to));
-  return [...tokens].map(([tool, { uncached, write, read }]) => [tool, uncached, write, read]);
+  return tokens;
 }
+
+type ResultColumn = [tool: string, uncached: number, write: number, read: number];
 
 const tokensIn = ({ input, cacheRead, cacheWrite }: Usage) => input + cacheRead + cacheWrite;
 

@@ -11,7 +11,7 @@ export function reportOf(ledger: ToolLedger, servers: readonly string[]): ToolCo
   return {
     tools: tools.sort((a, b) => b.cost - a.cost || (a.tool < b.tool ? -1 : 1)),
     ...{ rest, calls, tokens, cost, unknown, unread },
-    ...(first !== Infinity && { firstAt: first }),
+    ...(first !== Infinity && first > 0 && { firstAt: first }),
   };
 }
 

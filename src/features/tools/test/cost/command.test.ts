@@ -22,7 +22,12 @@ beforeAll(async () => {
         : [{ type: "text", text: "Yes." }],
       usage: isFirst
         ? { input_tokens: 7, cache_creation_input_tokens: 993, cache_read_input_tokens: 0, output_tokens: 11 }
-        : { input_tokens: 13, cache_creation_input_tokens: 401, cache_read_input_tokens: 993, output_tokens: 3 },
+        : {
+            input_tokens: 13,
+            cache_creation_input_tokens: 401,
+            cache_read_input_tokens: 993,
+            output_tokens: 3,
+          },
     });
   });
   weir = await startBooks({
@@ -50,7 +55,12 @@ async function ask(messages: object[]): Promise<void> {
   const response = await fetch(`${weir.url}/v1/messages`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ model: "host/big", max_tokens: 10, tools: [tool("look"), tool("spare")], messages }),
+    body: JSON.stringify({
+      model: "host/big",
+      max_tokens: 10,
+      tools: [tool("look"), tool("spare")],
+      messages,
+    }),
   });
   expect(response.status).toBe(200);
   await response.text();
@@ -63,8 +73,7 @@ const stored = (calls: number) =>
     () => `the store has not ${calls} calls`,
   );
 
-const report = () =>
-  JSON.parse(weir.run("tools", "cost", "--json").output) as ToolCostReport;
+const report = () => JSON.parse(weir.run("tools", "cost", "--json").output) as ToolCostReport;
 
 test("definitions, results and uses of each tool, with sums equal to the ledger", async () => {
   const question = { role: "user", content: "Look." };
@@ -72,14 +81,22 @@ test("definitions, results and uses of each tool, with sums equal to the ledger"
   await ask([
     question,
     { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "look", input: { at: "x" } }] },
-    { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "found ".repeat(200) }] },
+    {
+      role: "user",
+      content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "found ".repeat(200) }],
+    },
   ]);
   await stored(2);
   const found = report();
   expect(found).toMatchObject({ calls: 2, tokens: 1000 + 1407, unknown: 0, unread: 0 });
   const [look, spare] = ["look", "spare"].map((name) => found.tools.find(({ tool }) => tool === name)!);
   expect(look).toMatchObject({ carried: 2, uses: 1, errors: 0, isUsed: true });
-  expect(spare).toMatchObject({ carried: 2, uses: 0, isUsed: false, result: { uncached: 0, write: 0, read: 0 } });
+  expect(spare).toMatchObject({
+    carried: 2,
+    uses: 0,
+    isUsed: false,
+    result: { uncached: 0, write: 0, read: 0 },
+  });
   expect(sumOf(look!.result)).toBeGreaterThan(200);
   const cost = readStore(weir.state, (one) => one("SELECT sum(cost) AS value FROM calls"));
   const { rest } = found;
@@ -95,4 +112,12 @@ test("people get a table with the rest and the total", () => {
   expect(output).toMatch(/^TOOL +CALLS +DEFINITION/m);
   expect(output).toMatch(/^look +2 .* 1 +\$/m);
   expect(output).toMatch(/^total +2 /m);
+});
+
+test("the diet names the tool that no call used, and not the other", () => {
+  const { code, output } = weir.run("tools", "diet");
+  expect(code).toBe(0);
+  expect(output).toMatch(/never used in 2 calls since \d{4}-\d\d-\d\d; their definitions cost \$0\.\d+/);
+  expect(output).toMatch(/^ +spare +2 +\d+ +\$/m);
+  expect(output).not.toContain("look");
 });

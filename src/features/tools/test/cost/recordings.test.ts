@@ -144,9 +144,6 @@ function attributed({ id, request }: Known, usage: Usage) {
 
 describe.skipIf(!haveRecordings)("recorded calls", () => {
   test("at least 300 calls with tools have counts of their vendors", () => {
-    console.log(
-      `${COUNTED.length} of ${WITH_TOOLS.length} calls with tools, of ${KNOWN.length}, are counted`,
-    );
     expect(COUNTED.length).toBeGreaterThanOrEqual(300);
   });
 

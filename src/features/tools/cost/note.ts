@@ -87,7 +87,7 @@ export class ToolNotes {
   /** The record of a call is written. */
   record(call: Call, attempts: readonly Attempt[]): void {
     const last = attempts.at(-1);
-    if (!last) return;
+    if (!last || isPluginsAnswer(last)) return;
     const unread = UNREAD.get(call) ?? LAYOUT.get(call) === "unread";
     const layout = layoutIn(call) ?? (last.request && layoutOf(last.request));
     if (!layout || (layout.tools.length === 0 && layout.called.size === 0)) {
@@ -130,6 +130,11 @@ export class ToolNotes {
     this.#sent.set(set, now);
     return true;
   }
+}
+
+/** A plugin has answered itself, such as the loop of tools: no model has read the tools. Its name is the source of its answer. */
+function isPluginsAnswer({ target: { lane, provider } }: Attempt): boolean {
+  return lane === "generated" && provider.source === provider.name;
 }
 
 function keep(call: Call, layout: Layout): void {

@@ -6,6 +6,7 @@ import type { PriceRule } from "../../../ledger/charge.ts";
 import type { AttemptRecord, CallRecord } from "../../../ledger/record.ts";
 import { toolCall, toolUse } from "../columns.ts";
 import { toolsPart } from "../operator/slots.ts";
+import { readHeads } from "../pins/rows.ts";
 import { toolCosts } from "./contracts.ts";
 import { ToolLedger } from "./ledger.ts";
 import { reportOf } from "./report.ts";
@@ -32,11 +33,18 @@ export const costOperations = [
       if (seen >= MOST_CALLS && after !== undefined) searchedTo = oldest;
     } while (after !== undefined && searchedTo === undefined);
     for (const [name, run] of runs) ledger.addRuns(name, run);
-    const servers = toolsPart.get(books.offers)?.servers() ?? [];
-    const names = servers.map(({ name }) => name);
-    return { json: { ...reportOf(ledger, names), ...(searchedTo !== undefined && { searchedTo }) } };
+    const report = reportOf(ledger, await serversOf(books));
+    return { json: { ...report, ...(searchedTo !== undefined && { searchedTo }) } };
   }),
 ];
+
+/** The servers of the config; without a gateway those that the store knows. */
+async function serversOf(books: AdminBooks): Promise<string[]> {
+  const known =
+    toolsPart.get(books.offers)?.servers() ??
+    (await books.read(readHeads)).map(({ server }) => ({ name: server }));
+  return [...new Set(known.map(({ name }) => name))];
+}
 
 async function addCalls(ledger: ToolLedger, books: AdminBooks, calls: readonly CallRecord[]): Promise<void> {
   const own = calls.flatMap((call) => {

@@ -25,3 +25,4 @@ export { tape } from "./features/tape/index.ts";
 export { tools } from "./features/tools/index.ts";
 export { traces } from "./features/traces/index.ts";
 export { whatIf } from "./features/what-if/index.ts";
+export { witness } from "./features/witness/index.ts";

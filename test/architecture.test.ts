@@ -477,6 +477,22 @@ const RULES: readonly Rule[] = [
     because: "it reads the sessions and calls of the store for the admin API",
   },
   {
+    from: "src/features/witness/",
+    may: [
+      ...FACES,
+      "src/admin/",
+      "src/cli/",
+      "src/config/",
+      "src/gateway/lanes/",
+      "src/keeper/store/",
+      "src/ledger/money.ts",
+      "src/operator/",
+      "src/process/version.ts",
+    ],
+    because:
+      "a look asks as a client does and sees both sides of its calls; its rows are in the store, and operators read them beside what weir itself was",
+  },
+  {
     from: "src/features/what-if/",
     may: [...FACES, "src/cli/"],
     because: "its command asks the admin API and prints, as other commands of the books do",
@@ -880,11 +896,11 @@ const FORMAT_IDS = [
 
 /**
  * Files that may name formats: each format itself, what puts them together, the command line, the probe and the playground of
- * the console and the proof of guards, which speak as a client, the import of configs and prices and the names for traces, where a provider has the
+ * the console, the proof of guards and the looks of the witness, which speak as a client, the import of configs and prices and the names for traces, where a provider has the
  * name of a format, the sections of the config that have such a name, the connections that have one format, and the batch APIs of providers, which take requests of certain formats.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(batches\/native|exec|guards\/prove|import|probe|response-sockets)\/|features\/[a-z-]+\/section\.ts$|ledger\/prices\/import\/|features\/traces\/conventions\.ts$|run\/(assemble|formats)\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|config\/sections\/requests\.ts$|cli\/|console\/|features\/(batches\/native|exec|guards\/prove|import|probe|response-sockets|witness\/look)\/|features\/[a-z-]+\/section\.ts$|ledger\/prices\/import\/|features\/traces\/conventions\.ts$|run\/(assemble|formats)\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {
@@ -1020,7 +1036,7 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
 test("no file outside of the formats, the dialects of embeddings and of kinds, the command line, the probe, the proof of guards, the import and the console knows a member or header of a single vendor", async () => {
   const knowing: string[] = [];
   for (const file of files.filter((one) =>
-    /^src\/(?!formats\/|embeddings\/|kinds\/|cli\/|console\/|features\/(guards\/prove|import|probe)\/)/.test(
+    /^src\/(?!formats\/|embeddings\/|kinds\/|cli\/|console\/|features\/(guards\/prove|import|probe|witness\/look)\/)/.test(
       one,
     ),
   ))

@@ -125,9 +125,12 @@ const GATEWAY = {
   listSecrets: AUDITORS,
   rekeySecrets: ADMINS,
   listAlerts: AUDITORS,
+  listLooks: AUDITORS,
+  diffLooks: AUDITORS,
   listGuards: AUDITORS,
   tryGuards: AUDITORS,
   testAlerts: ADMINS,
+  lookNow: ADMINS,
 };
 
 const TOOLS = {

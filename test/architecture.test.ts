@@ -461,7 +461,9 @@ const RULES: readonly Rule[] = [
       "src/ledger/",
       "src/run/",
       "src/server/key-scope.ts",
+      "src/process/version.ts",
       "src/server/request-body.ts",
+      "src/tapes/file.ts",
     ],
     because:
       "a rehearsal takes the first step of a call as a gateway does, with the keys and prices of a config, and an outline follows the tables of texts",

@@ -12,6 +12,7 @@ import { parseOutlines, readOutlines, type ReadOutlines } from "./keep/files.ts"
 import type { Outline } from "./outline/outline.ts";
 import { askedBy } from "./run/asked.ts";
 import type { Facts } from "./run/facts.ts";
+import { callsOnTape } from "./run/from-tape.ts";
 import { askBuild } from "./run/other-build.ts";
 import { Rehearsal, type Rehearsed } from "./run/rehearsal.ts";
 import { explainChanged, reportJson, reportJunit, reportText } from "./run/report.ts";
@@ -54,7 +55,16 @@ function allowedOf(flags: Context["flags"]): number {
   return textOf(flags, "--allow") === "0" ? 0 : countOf(flags, "--allow")!;
 }
 
-function outlinesOf({ flags, env, cwd }: Context, config: Config): ReadOutlines {
+function outlinesOf({ flags, env, cwd, printError }: Context, config: Config): ReadOutlines {
+  const tape = textOf(flags, "--tape");
+  if (tape !== undefined) {
+    const { outlines, lacking } = callsOnTape(resolve(cwd, tape));
+    if (lacking > 0)
+      printError(
+        `weir: ${lacking} calls of the tape are without their request: an earlier weir recorded them`,
+      );
+    return { outlines, damaged: 0 };
+  }
   const most = countOf(flags, "--last") ?? LAST;
   const since = sinceOf(flags, "--since", Date.now());
   const named = textOf(flags, "--state");

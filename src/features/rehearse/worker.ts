@@ -4,7 +4,6 @@ import type { Attempt } from "../../core/call.ts";
 import type { Recorder } from "../../core/column.ts";
 import { usageState } from "../../core/events.ts";
 import { Slot } from "../../core/slot.ts";
-import { hasRequests } from "../../core/model-kind.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Entry, Seams, WorkerHost, WorkerPart } from "../../gateway/seams.ts";
 import { stateHome } from "../../run/home.ts";
@@ -94,8 +93,7 @@ class RehearseWorker implements WorkerPart {
     try {
       const { registry, operation, call } = entry;
       this.#maker ??= new OutlineMaker(registry.formats.values());
-      const format = hasRoute(entry) ? call.route!.path : call.format;
-      const text = JSON.stringify(this.#maker.of(entry, operation, format)).slice(0, -1);
+      const text = JSON.stringify(this.#maker.of(entry, operation)).slice(0, -1);
       const end = ended.get(call);
       if (end === undefined) outlined.set(call, text);
       else this.#add(text, end);
@@ -137,12 +135,6 @@ function endOf(attempt: Attempt | undefined): string {
   const { usage, target } = attempt;
   const by = `,"by":${JSON.stringify(target.provider.name)}`;
   return usageState(usage) === "absent" ? by : `${by},"usage":${JSON.stringify(usage)}`;
-}
-
-/** Requests of a kind are told apart by the paths of their routes. */
-function hasRoute({ operation, call, registry }: Entry): boolean {
-  const kind = registry.kinds.get(operation as never);
-  return kind !== undefined && hasRequests(kind) && call.route !== undefined;
 }
 
 function isOn(outlines: "auto" | "on" | "off", config: Config): boolean {

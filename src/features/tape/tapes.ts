@@ -26,7 +26,11 @@ export function makeRecorder(file: string, folder: string, tools: TapeTools) {
       calls++;
     }, onLost),
   );
-  const recorder = new Recorder({ ...options, write: (entry, { call }) => costs.take(entry, call) });
+  const recorder = new Recorder({
+    ...options,
+    keepsRequest: true,
+    write: (entry, { call }) => costs.take(entry, call),
+  });
   const toolRecorder = new ToolRecorder({
     ...options,
     write: (entry) => {

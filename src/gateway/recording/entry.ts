@@ -3,6 +3,7 @@ import type { ErrorFacts, ErrorKind } from "../../core/error.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { Usage } from "../../core/events.ts";
 import type { Frame } from "../../core/frame.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { Meaning } from "./meaning.ts";
 
 /** One recorded call. */
@@ -16,6 +17,8 @@ export interface TapeEntry {
   /** The client asked for a stream. */
   stream: boolean;
   request: Meaning;
+  /** The request as the client sent it, masked; absent on tapes of earlier versions. */
+  asked?: AskedRequest;
   status: number;
   headers: Record<string, string>;
   /** The body; that of a stream in the pieces in which it came, each of whole server-sent events. */
@@ -36,6 +39,14 @@ export interface TapeEntry {
   taped?: number;
   /** What the call cost, in nano-dollars; absent: it is not known. */
   cost?: number;
+}
+
+/** A request of a client, without credentials. */
+export interface AskedRequest {
+  body: JsonObject;
+  headers: Record<string, string>;
+  /** The path of its route, which tells requests of kinds apart. */
+  path?: string;
 }
 
 /** The operation of messages to servers of tools. */

@@ -1,5 +1,6 @@
 /** Records calls while they pass. */
 import type { ChatRequest } from "../../core/chat.ts";
+import { withoutCredentials } from "../../core/client-headers.ts";
 import { GatewayError } from "../../core/error.ts";
 import { usageState } from "../../core/events.ts";
 import type { Frame } from "../../core/frame.ts";
@@ -8,7 +9,7 @@ import { toClientError } from "../delivery/redact.ts";
 import { type ByteSource, Passed } from "../delivery/stream.ts";
 import type { Opened } from "../lanes/lane.ts";
 import type { CallTape, TapedCall } from "../tape.ts";
-import { recordError, type RecordedError, type TapeEntry } from "./entry.ts";
+import { type AskedRequest, recordError, type RecordedError, type TapeEntry } from "./entry.ts";
 import type { Mask } from "./meaning.ts";
 import { readRequest } from "./request.ts";
 import { withoutSplitSecrets } from "./split-secrets.ts";
@@ -21,6 +22,8 @@ export interface RecorderOptions {
   most?: number;
   /** Calls whose client left are recorded too. */
   keepsCancelled?: boolean;
+  /** The request is recorded as the client sent it, too. */
+  keepsRequest?: boolean;
   /** The number of the next call; absent: calls alone are numbered. */
   number?(): number;
   /** Reports a call that is not on the tape, as a sentence. */
@@ -76,7 +79,24 @@ class Recording {
     this.#request = request;
     const { format, stream } = call;
     const none = { status: 0, headers: {}, answer: [] };
-    this.#entry = { call: number, operation, format, stream, request: meaning, ...none };
+    const asked = options.keepsRequest && this.#asked();
+    this.#entry = {
+      call: number,
+      operation,
+      format,
+      stream,
+      request: meaning,
+      ...(asked && { asked }),
+      ...none,
+    };
+  }
+
+  #asked(): AskedRequest {
+    const { call, body } = this.taped;
+    const headers: Record<string, string> = {};
+    withoutCredentials(call.headers).forEach((value, name) => (headers[name] = value));
+    const asked = { body, headers, ...(call.route && { path: call.route.path }) };
+    return this.#masked(asked);
   }
 
   head({ kind, status, headers }: Opened): void {

@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import type { Usage } from "../../../core/events.ts";
 import type { Format } from "../../../core/format.ts";
-import type { JsonObject } from "../../../core/json.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { Principal } from "../../../core/principal.ts";
 import type { TextPlaces } from "../../../core/text-places.ts";
 import type { Entered, EntryOperation } from "../../../gateway/seams.ts";
@@ -32,8 +32,10 @@ export interface Outline {
   /** Id of the call in the books. */
   readonly call: string;
   readonly operation: EntryOperation;
-  /** The client's format; for a request of a kind, the path of its route, and for embeddings their dialect. */
+  /** The client's format, or its dialect of embeddings. */
   readonly format: string;
+  /** The path of its route, which tells requests of kinds apart. */
+  readonly path?: string;
   /** As the client wrote it. */
   readonly model: string;
   readonly stream: boolean;
@@ -43,6 +45,8 @@ export interface Outline {
   readonly bytes: number;
   /** The request with short placeholders. */
   readonly body: JsonObject;
+  /** The body is that of the client, with its texts. */
+  readonly isWhole?: true;
   /** Why a rehearsal cannot know what becomes of the call. */
   readonly unknown?: readonly string[];
   /** The provider that answered. */
@@ -64,24 +68,22 @@ export class OutlineMaker {
   }
 
   /** @param entered a valid request */
-  of(
-    entered: Pick<Entered, "call" | "bytes" | "body" | "format">,
-    operation: EntryOperation,
-    format: string,
-  ): Outline {
+  of(entered: Pick<Entered, "call" | "bytes" | "body" | "format">, operation: EntryOperation): Outline {
     const { call, bytes, body } = entered;
     const { places } = entered.format.client.facts;
-    const unknown = unknownOf(body, places);
+    const { rule, spell } = tablesOf(places);
+    const unknown = [...unknownOf(body), ...(rule ? [] : [OF_PLUGIN])];
     const { principal } = call;
     return {
       v: OUTLINE_VERSION,
       at: Date.now(),
       call: call.id,
-      ...{ operation, format, model: call.model, stream: call.stream },
+      ...{ operation, format: call.format, model: call.model, stream: call.stream },
+      ...(call.route && { path: call.route.path }),
       headers: this.#headers.of(call.headers, this.#how.made),
       ...(principal && { caller: callerOf(principal) }),
       bytes: bytes.length,
-      body: shapeOf(body, { ...this.#how, ...tablesOf(places) }),
+      body: shapeOf(body, { ...this.#how, rule, spell }),
       ...(unknown.length > 0 && { unknown }),
     };
   }
@@ -114,14 +116,10 @@ function callerOf({ id, path, options }: Principal): OutlinedCaller {
 /** Members that name what weir or a provider has stored, which decides about the rest of the request. */
 const STORED = ["previous_response_id", "conversation", "cachedContent", "previous_interaction_id"];
 
-function unknownOf(body: JsonObject, places: TextPlaces | undefined): string[] {
-  const stored = STORED.filter(
-    (name) => typeof body[name] === "string" || (typeof body[name] === "object" && body[name] !== null),
-  );
-  return [
-    ...stored.map((name) => `it continues what is stored (${name})`),
-    ...(tablesOf(places).rule
-      ? []
-      : ["its format is one of a plugin, which does not say what its words are"]),
-  ];
+const OF_PLUGIN = "its format is one of a plugin, which does not say what its words are";
+
+/** Why a rehearsal cannot know what becomes of a request, whatever its texts are. */
+export function unknownOf(body: JsonObject): string[] {
+  const stored = STORED.filter((name) => typeof body[name] === "string" || isObject(body[name]));
+  return stored.map((name) => `it continues what is stored (${name})`);
 }

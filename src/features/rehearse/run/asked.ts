@@ -12,7 +12,7 @@ export interface Asked {
 
 /** Puts texts of the length of the client's in the place of short placeholders. */
 export function askedBy(outline: Outline): Asked {
-  const body = expanded(outline.body) as JsonObject;
+  const body = outline.isWhole ? outline.body : (expanded(outline.body) as JsonObject);
   const written = Buffer.from(JSON.stringify(body));
   const missing = outline.bytes - written.length;
   const bytes = missing > 0 ? Buffer.concat([written, Buffer.alloc(missing, " ")]) : written;

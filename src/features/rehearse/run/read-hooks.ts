@@ -2,6 +2,7 @@
  * Hooks of plugins that note whether a plugin reads what an outline does not have: a text or a name of the client. What the plugin
  * decides then would be a guess.
  */
+import type { ChatRequest } from "../../../core/chat.ts";
 import type { CallView } from "../../../core/call-view.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { Hooks } from "../../../core/plugin.ts";
@@ -15,6 +16,7 @@ export class ReadHooks {
   readonly #words: Vocabulary;
   readonly #headers: KeptHeaders;
   readonly #readers = new Set<string>();
+  #isWhole = false;
 
   constructor(plugins: readonly LoadedPlugin[], words: Vocabulary, headers: KeptHeaders) {
     this.#words = words;
@@ -24,16 +26,20 @@ export class ReadHooks {
 
   /** Names of the plugins that have read a text since {@link reset}. */
   get readers(): string[] {
-    return [...this.#readers];
+    return this.#isWhole ? [] : [...this.#readers];
   }
 
-  reset(): void {
+  /** @param isWhole the next request has its texts */
+  reset(isWhole = false): void {
     this.#readers.clear();
+    this.#isWhole = isWhole;
   }
 
   #watched(plugin: string, hooks: Hooks): LoadedHooks {
     const { admit, intercept, request } = hooks;
     const seen = () => void this.#readers.add(plugin);
+    const viewed = (given: CallView) => (this.#isWhole ? given : this.#view(given, seen));
+    const asked = (given: ChatRequest) => (this.#isWhole ? given : this.#value(given, seen));
     const watch = async <Value>(run: () => Value): Promise<Awaited<Value>> => {
       try {
         return await run();
@@ -46,11 +52,10 @@ export class ReadHooks {
     return {
       ...hooks,
       plugin,
-      ...(admit && { admit: (view) => watch(() => admit.call(hooks, this.#view(view, seen))) }),
-      ...(intercept && { intercept: (view) => watch(() => intercept.call(hooks, this.#view(view, seen))) }),
+      ...(admit && { admit: (view) => watch(() => admit.call(hooks, viewed(view))) }),
+      ...(intercept && { intercept: (view) => watch(() => intercept.call(hooks, viewed(view))) }),
       ...(request && {
-        request: (body, view) =>
-          watch(() => request.call(hooks, this.#value(body, seen), this.#view(view, seen))),
+        request: (body, view) => watch(() => request.call(hooks, asked(body), viewed(view))),
       }),
     };
   }

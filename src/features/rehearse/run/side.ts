@@ -62,7 +62,7 @@ export class Side {
   readonly #sets: Parameters<typeof compilePrincipal>[1];
 
   async facts(asked: Asked): Promise<Facts> {
-    this.#read.reset();
+    this.#read.reset(asked.outline.isWhole);
     try {
       return this.#marked(await this.#of(asked));
     } catch (thrown) {
@@ -106,12 +106,12 @@ export class Side {
 
   #options({ outline, body, bytes, headers }: Asked): ExplainOptions {
     const { registry } = this.#context;
-    const { operation, format: named, caller } = outline;
+    const { operation, format: named, path, caller } = outline;
     if (bytes.length > this.#config.limits.bodyBytes)
       throw new GatewayError("invalid-request", "The request is larger than `limits.bodyBytes`.");
     const read = new RequestBody(bytes, this.#config.limits.depth);
     const principal = caller && this.#principal(caller);
-    const asks = this.#asks(operation, named);
+    const asks = this.#asks(operation, path);
     const format = this.#format(named);
     assertScope(principal, asks ? operation : operation === "embeddings" ? operation : named, () => "");
     const { address } = format.client.routes;
@@ -135,10 +135,12 @@ export class Side {
     return all.find(({ id }) => id === named) ?? all.find(embeds) ?? all[0]!;
   }
 
-  #asks(operation: string, named: string): ExplainOptions["asks"] {
+  #asks(operation: string, named: string | undefined): ExplainOptions["asks"] {
     for (const kind of [...this.#context.registry.kinds.values()].filter(hasRequests)) {
       if (kind.id !== operation) continue;
-      const route = kind.routes.find(({ path }) => path === named);
+      const route = kind.routes.find(
+        ({ path, aliases }) => path === named || (named !== undefined && aliases?.includes(named)),
+      );
       if (route) return { kind, route };
     }
     return undefined;

@@ -14,7 +14,7 @@ function outlineOf(id: string, body: JsonObject, headers: Record<string, string>
   const call = new Call("req_1", id, new Headers(headers));
   call.model = String(body["model"]);
   const bytes = Buffer.from(JSON.stringify(body));
-  return new OutlineMaker(formats, 7n).of({ call, bytes, body, format: format as never }, "generate", id);
+  return new OutlineMaker(formats, 7n).of({ call, bytes, body, format: format as never }, "generate");
 }
 
 test("a text becomes a text of the same length in bytes and characters, with white space at the same ends", () => {

@@ -73,6 +73,7 @@ function open(host: WorkerHost, config: object, options: ForkOptions) {
     mask,
     number,
     onLost,
+    keepsRequest: true,
     write: (entry, { call }) => costs.take(entry, call),
   });
   const { model, tools: rule } = fork;

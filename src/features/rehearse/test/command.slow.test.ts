@@ -185,3 +185,32 @@ test("without outlines, and without something to compare, the command says what 
   });
   expect(existsSync(join(folder, "state/outlines"))).toBe(true);
 });
+
+test("the calls of a tape are rehearsed with their texts", async () => {
+  const client = `await fetch(process.env.WEIR_URL + "/v1/chat/completions", { method: "POST",
+    headers: { "content-type": "application/json", authorization: "Bearer sk-alice-0123456789abcdef" },
+    body: JSON.stringify({ model: "fast", messages: [{ role: "user", content: "zebra" }] }) });`;
+  writeFileSync(join(folder, "client.ts"), client);
+  const recorded = await runCommand(["record", "job.tape", "--", process.execPath, "client.ts"], {
+    cwd: folder,
+  });
+  expect(recorded.err).toContain("1 call is on the tape");
+  const hook = `if (JSON.stringify(request).includes("zebra")) request.temperature = 0;`;
+  writeFileSync(
+    join(folder, "plugins-new/own.ts"),
+    `import { definePlugin } from "weir";\nexport default definePlugin({ name: "own", hooks: { request(request) { ${hook} } } });`,
+  );
+  const { out, code } = await rehearse(
+    ...config({ plugins: { dir: "plugins-new" } }),
+    "--tape",
+    "job.tape",
+    "--json",
+  );
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toMatchObject({ calls: 1, changed: 1, needs_tape: 0 });
+  expect(JSON.parse(out).causes.body.groups).toContainEqual({
+    what: "temperature (added)",
+    calls: 1,
+    first: 1,
+  });
+});

@@ -6,10 +6,16 @@ import type { Context } from "../../cli/command.ts";
 import { stateHome } from "../../run/home.ts";
 import { keptFile } from "../../tapes/kept.ts";
 
+/** @returns the state folder; undefined: the gateway keeps nothing */
+export function folderOf(config: Pick<Config, "state">, env: Context["env"]): string | undefined {
+  const home = stateHome(config, env);
+  return home.kind === "folder" ? home.folder : undefined;
+}
+
 /** @returns the state folder @throws Error with one sentence if the gateway keeps nothing */
 export function stateFolder(config: Pick<Config, "state">, env: Context["env"]): string {
-  const home = stateHome(config, env);
-  if (home.kind === "folder") return home.folder;
+  const folder = folderOf(config, env);
+  if (folder !== undefined) return folder;
   throw new Error("there is no state folder for the run: name one with --state, or a file with --out");
 }
 

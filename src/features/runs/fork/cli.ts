@@ -1,4 +1,5 @@
 /** `weir fork RUN --at N --model MODEL`: a gateway that answers from a tape up to a call, and then goes on by itself. */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Context, configOptions, UsageError } from "../../../cli/command.ts";
 import { ANY_KEY, pointClient } from "../../../cli/clients/index.ts";
@@ -41,13 +42,14 @@ export async function run(context: Context): Promise<number> {
   const [parent = ""] = words;
   const { config } = await readConfig(configOptions(context));
   const state = () => stateFolder(config, env);
-  const { entries } = readRun(tapeFile(parent, resolve(cwd, parent), state), VERSION);
+  const file = resolve(cwd, parent);
+  const { entries } = readRun(tapeFile(parent, file, state), VERSION);
   const last = entries.at(-1)?.call ?? 0;
   if (wanted.at > last)
     throw new Error(`${parent} has ${last} entries, so that nothing can go on from ${wanted.at}`);
   const out = flags["--out"];
   const made = typeof out === "string" ? { id: out, path: resolve(cwd, out) } : newRun(state());
-  const fork = { parent, ...wanted };
+  const fork = { parent: existsSync(file) ? file : parent, ...wanted };
   const isOwn = rest.length > 0;
   const report: ForkReport = { misses: 0, taped: 0, live: 0 };
   const part = forkPart({

@@ -87,7 +87,7 @@ test.each([
   // Not one call of the taped part asked a provider.
   expect(new Set(stage.asked.slice(asked))).toEqual(new Set(["x"]));
   const { entries, fork } = readRun(out, VERSION);
-  expect(fork).toEqual({ parent: "job.tape", at: AT, model, tools: rule });
+  expect(fork).toEqual({ parent: join(stage.folder, "job.tape"), at: AT, model, tools: rule });
   expect(entries.map(({ call }) => call)).toEqual(entries.map((_, at) => at + 1));
   const models = entries.filter(({ operation }) => operation === "generate");
   expect(models.map(({ taped }) => taped !== undefined)).toEqual([

@@ -124,8 +124,11 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   "src/features/tools/README.md": {
     prepare: (newcomer) => newcomer.set("GITHUB_TOKEN", "ghp_0123456789"),
-    config: ["github:"],
-    shows: [["weir tools pins", /github +unknown +0 .*\nnothing of github waits/s]],
+    config: ["github:", "cost: true"],
+    shows: [
+      ["weir tools pins", /github +unknown +0 .*\nnothing of github waits/s],
+      ["weir tools diet", /never used in 1 call since .*\n +send_mail +1 +89 +\$0\.000267\n/s],
+    ],
   },
   "test/clients/README.md": { shows: [["weir drill", /20 faults: /]] },
 };

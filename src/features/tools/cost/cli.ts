@@ -100,7 +100,7 @@ export function textOf(report: ToolCostReport, from?: number): string {
       ...[visibleName(tool.tool), showCount(tool.carried), showCount(sumOf(tool.definition))],
       ...moneyOf(classes),
       ...[
-        showCount(sumOf(tool.result)),
+        sumOf(tool.result) === 0 ? "" : showCount(sumOf(tool.result)),
         tool.isHosted ? "?" : showCount(uses),
         errors === 0 ? "" : showCount(errors),
       ],
@@ -123,7 +123,7 @@ export function textOf(report: ToolCostReport, from?: number): string {
   const total = [
     ...["total", showCount(calls), showCount(tokens - all.result), ...moneyOf(all.classes)],
     ...[
-      showCount(all.result),
+      all.result === 0 ? "" : showCount(all.result),
       showCount(all.uses),
       all.errors === 0 ? "" : showCount(all.errors),
       showMoney(cost),

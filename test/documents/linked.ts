@@ -122,6 +122,15 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     replace: ({ vendor }) => ({ "https://api.acme.example": vendor }),
     shows: [["weir probe", /llama-3\.3-70b-versatile/]],
   },
+  "src/features/rehearse/README.md": {
+    config: ["state: ./state"],
+    shows: [
+      [
+        "weir serve",
+        /3 calls: 0 the same, 3 changed[^]*target +3 +--explain 1 +mock\/mock\/echo -> mock\/mock\/chat/,
+      ],
+    ],
+  },
   "src/features/tools/README.md": {
     prepare: (newcomer) => newcomer.set("GITHUB_TOKEN", "ghp_0123456789"),
     config: ["github:", "cost: true"],

@@ -83,8 +83,8 @@ interface Seen {
   readonly hasSearched: boolean;
 }
 
-/** Starts the provider for one run of a client. */
-export function startAgentProvider(steps: readonly Step[]): AgentProvider {
+/** Starts the provider for one run of a client. @param done what the model says last */
+export function startAgentProvider(steps: readonly Step[], done = DONE): AgentProvider {
   const faults: string[] = [];
   let held = 0;
   const upstream = startUpstream(({ path, body }) => {
@@ -98,7 +98,7 @@ export function startAgentProvider(steps: readonly Step[]): AgentProvider {
     // Claude Code answers the search as it answers any call.
     const results = hasSearched && format === "messages" ? all.slice(1) : all;
     const offered = [...offeredIn(request["tools"]), ...offeredIn(request["input"])];
-    const next = nextOf(steps, { offered, results, hasSearched });
+    const next = nextOf(steps, done, { offered, results, hasSearched });
     held = Math.max(held, next.held);
     if (next.fault !== undefined) faults.push(next.fault);
     if (next.search === "tool_search") return sse(responsesStream({ items: [RESPONSES_SEARCH] }));
@@ -120,7 +120,7 @@ interface Next {
   readonly fault?: string;
 }
 
-function nextOf(steps: readonly Step[], { offered, results, hasSearched }: Seen): Next {
+function nextOf(steps: readonly Step[], done: string, { offered, results, hasSearched }: Seen): Next {
   const before = steps[results.length - 1];
   const last = results.at(-1) ?? "";
   if (before && !last.includes(before.result)) {
@@ -129,7 +129,7 @@ function nextOf(steps: readonly Step[], { offered, results, hasSearched }: Seen)
   }
   const held = results.length;
   const step = steps[held];
-  if (!step) return { held, text: DONE };
+  if (!step) return { held, text: done };
   const found = offered.find(({ name }) => plain(name).endsWith(plain(step.tool)));
   if (found) return { held, call: callOf(held, found, step.input) };
   const search = offered.find(({ name }) => SEARCHES.includes(name))?.name;

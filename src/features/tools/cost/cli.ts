@@ -139,7 +139,9 @@ const moneyOf = ({ uncached, write, read }: ReturnType<typeof noClasses>) =>
 /** What the figures lack, as sentences. */
 export function notesOf({ unknown, unread, searchedTo, tools }: ToolCostReport): string[] {
   return [
-    ...(unknown > 0 ? [`The definitions of ${calls(unknown)} are not known; the rest has them.`] : []),
+    ...(unknown > 0
+      ? [`The definitions of ${calls(unknown)} are not known: the rest has them, and they may use any tool.`]
+      : []),
     ...(unread > 0 ? [`The answers of ${calls(unread)} could not be read; their tools count as used.`] : []),
     ...(searchedTo === undefined
       ? []

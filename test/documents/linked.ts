@@ -126,7 +126,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     config: ["state: ./state"],
     shows: [
       [
-        "weir serve",
+        "weir rehearse",
         /3 calls: 0 the same, 3 changed[^]*target +3 +--explain 1 +mock\/mock\/echo -> mock\/mock\/chat/,
       ],
     ],

@@ -18,7 +18,7 @@ const BATCH = 65_536;
 const MOST = 4_194_304;
 const EACH_MS = 1_000;
 /** Time for outlines that a silent worker has saved up. Milliseconds. */
-const BURST_MS = 20;
+const BURST_MS = 250;
 
 /** The outline of a call, as JSON without its end. */
 const outlined = new Slot<string>();
@@ -86,13 +86,14 @@ class RehearseWorker implements WorkerPart {
   }
 
   #outline(entry: Entry): void {
+    // The first one compiles the words of the formats, once for the process.
+    this.#maker ??= new OutlineMaker(entry.registry.formats.values());
     const now = performance.now();
     this.#left = Math.min(BURST_MS, this.#left + (now - this.#at) * this.#limits.share);
     this.#at = now;
     if (this.#left <= 0) return this.#count("busy");
     try {
-      const { registry, operation, call } = entry;
-      this.#maker ??= new OutlineMaker(registry.formats.values());
+      const { operation, call } = entry;
       const text = JSON.stringify(this.#maker.of(entry, operation)).slice(0, -1);
       const end = ended.get(call);
       if (end === undefined) outlined.set(call, text);

@@ -14,6 +14,7 @@ export const ALERT_EVENTS = [
   "store",
   "guard",
   "secret",
+  "witness",
 ] as const;
 export type AlertEvent = (typeof ALERT_EVENTS)[number];
 
@@ -70,7 +71,7 @@ export const alertsSection = section(
       [{ to: "https://hooks.example.com/weir", secret: "${WEIR_ALERT_SECRET}", events: ["budget"] }],
     ],
     description:
-      "Webhooks, each a group of `to`, `secret`, `events`, `format` and `errorShare`. weir tells when a budget reaches a percentage of its limit (`budget`), when a deployment fails (`breaker`) or refuses weir's credential (`credential`), when many calls fail (`errors`), when the store cannot be used (`store`), when a guard does not do its work (`guard`), when a secret cannot be read again (`secret`), and when these end. A request that fails is repeated for half an hour.",
+      "Webhooks, each a group of `to`, `secret`, `events`, `format` and `errorShare`. weir tells when a budget reaches a percentage of its limit (`budget`), when a deployment fails (`breaker`) or refuses weir's credential (`credential`), when many calls fail (`errors`), when the store cannot be used (`store`), when a guard does not do its work (`guard`), when a secret cannot be read again (`secret`), when a look finds that a provider has changed (`witness`), and when these end. A request that fails is repeated for half an hour.",
   }),
   { after: ["traces", "metrics"], faults: alertFaults },
 );

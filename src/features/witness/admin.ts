@@ -17,9 +17,8 @@ const operations = [
     if (models.length === 0)
       throw new AdminError(409, "not_available", "Name a model: the config has none under witness.models.");
     const bound = await failing(() => part.bound(models));
-    if (dryRun) return { json: { models, bound, observations: [], changes: [] } };
-    const looked = await failing(() => part.look(models));
-    return { json: { models, bound, ...looked } };
+    const observations = dryRun ? [] : await failing(() => part.look(models));
+    return { json: { models, bound, observations } };
   }),
   answers(listLooks, async ({ books, query: { model, limit } }) => {
     const observations = await books.read((sql) => newest(sql, { model, limit }));

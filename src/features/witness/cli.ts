@@ -4,7 +4,7 @@ import { countOf, textOf } from "../../cli/books/values.ts";
 import type { Command } from "../../cli/command.ts";
 import { confirmed } from "../../cli/confirm.ts";
 import type { DiffView, LooksView, LookView } from "./contracts.ts";
-import { boundWords, changesText, diffText, listText, observationText } from "./words.ts";
+import { boundWords, diffText, listText, observationText } from "./words.ts";
 
 type Run = Pick<Command, "run">;
 
@@ -21,12 +21,7 @@ export const look = command(async ({ api, flags, show, printError }) => {
   if (flags["--dry-run"]) return 0;
   if (!(await confirmed("Send these calls?", flags))) return 1;
   const looked = await api.send<LookView>("POST", path, { body });
-  show(looked, () =>
-    [
-      ...looked.observations.map(observationText),
-      ...(looked.changes.length > 0 ? [changesText(looked.changes)] : []),
-    ].join("\n\n"),
-  );
+  show(looked, () => looked.observations.map(observationText).join("\n\n"));
   return looked.observations.some(({ seen }) => Object.keys(seen.tokens).length > 0) ? 0 : 1;
 });
 

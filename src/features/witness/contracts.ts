@@ -12,6 +12,7 @@ export const ObservationView = answer({
   id: Type.String(),
   number: Type.Integer({ description: "Position in the chain, from 1." }),
   at: time("When the look began."),
+  by: words(["schedule", "command"], "What made the look."),
   model: MODEL,
   cost: nano("What its calls cost."),
   own: answer({
@@ -47,7 +48,8 @@ export const ChangeView = answer({
   since: time("When it began at the latest."),
   model: MODEL,
   kind: words(KINDS),
-  words: Type.String({ description: "A sentence." }),
+  stream: Type.String({ description: "The test that found it." }),
+  words: Type.String({ description: "A clause." }),
   evidence: Type.String({ description: "How sure it is: a clause." }),
   observation: Type.String({ description: "Id of the observation that was enough." }),
 });
@@ -60,7 +62,6 @@ export const LookView = answer({
     unpriced: Type.Array(MODEL, { description: "Models whose price is not known." }),
   }),
   observations: Type.Array(ObservationView, { description: "Empty with `dryRun`." }),
-  changes: Type.Array(ChangeView, { description: "Changes of providers for which this look was enough." }),
 });
 export type LookView = Static<typeof LookView>;
 

@@ -1,5 +1,6 @@
 /** What differs between two observations of one model in what was seen, where one observation is proof. */
 import type { Seen } from "./observation.ts";
+import { QUESTIONS } from "./questions.ts";
 
 /** Kinds of changes, as the metric and the alert name them. */
 export const KINDS = [
@@ -17,7 +18,7 @@ export interface Difference {
   readonly words: string;
 }
 
-const JSON_QUESTIONS = ["die", "coin", "colour", "animal", "prose", "code"];
+const JSON_QUESTIONS = QUESTIONS.filter(({ streams, isFaulty }) => !streams && !isFaulty).map(({ id }) => id);
 
 /** Facts: the kind of a change of each, what it is called, and the questions that show it. */
 export const FACTS: Readonly<Record<string, { kind: Kind; name: string; questions: readonly string[] }>> = {

@@ -16,7 +16,8 @@ export interface LookBound {
 }
 
 export type WitnessDown =
-  { readonly number: number; readonly bound: LookAsk } | { readonly number: number; readonly look: LookAsk };
+  | { readonly number: number; readonly bound: LookAsk }
+  | { readonly number: number; readonly look: LookAsk & Pick<Draft, "by"> };
 
 export type WitnessAnswer =
   | { readonly bound: LookBound }

@@ -37,6 +37,8 @@ export interface Seen {
 export interface Draft {
   /** When it began. Milliseconds since 1970. */
   readonly at: number;
+  /** The tests over time use those of the schedule alone: a person looks when something seems to be wrong. */
+  readonly by: "schedule" | "command";
   /** `provider/model`. */
   readonly model: string;
   readonly own: OwnSide;
@@ -67,12 +69,12 @@ export function chained(draft: Draft, last: Pick<Observation, "number" | "hash">
 }
 
 /** Whether the hash of an observation is that of its content. */
-export function isWhole({ before, hash, at, model, own, seen, cost }: Observation): boolean {
-  return hashOf(before, { at, model, own, seen, cost }) === hash;
+export function isWhole({ before, hash, ...draft }: Observation): boolean {
+  return hashOf(before, draft) === hash;
 }
 
-function hashOf(before: string, { at, model, own, seen, cost }: Draft): string {
-  return sha256(`${before}\n${canonical({ at, model, own, seen, cost } as unknown as Json)}`);
+function hashOf(before: string, { at, by, model, own, seen, cost }: Draft): string {
+  return sha256(`${before}\n${canonical({ at, by, model, own, seen, cost } as unknown as Json)}`);
 }
 
 export function sha256(text: string | Uint8Array): string {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Json } from "../../core/json.ts";
 import type { Target } from "../../core/provider.ts";
 import { plugins as pluginsSection } from "../../config/sections/plugins.ts";
+import { prices } from "../../config/sections/prices.ts";
 import { providers } from "../../config/sections/providers.ts";
 import { VERSION } from "../../process/version.ts";
 import { canonical, type OwnSide, sha256 } from "./observation.ts";
@@ -41,6 +42,8 @@ function partsOf(
     headers: textOf(Object.keys(provider.headers ?? {}).sort()),
     traits: textOf(traits ?? provider.traits ?? {}),
     variables: textOf(namesIn(variables ?? {})),
+    // What the list of models costs is joined with them.
+    prices: textOf(prices.of(config)),
     tls: textOf(Object.keys(tls ?? {}).sort()),
   };
 }

@@ -12,7 +12,9 @@ export interface Change {
   readonly since: number;
   readonly model: string;
   readonly kind: Kind;
-  /** A sentence. */
+  /** The test that found it. */
+  readonly stream: string;
+  /** A clause. */
   readonly words: string;
   /** How sure it is: a clause. */
   readonly evidence: string;
@@ -24,6 +26,7 @@ interface Row {
   readonly number: number;
   readonly id: string;
   readonly at: number | string;
+  readonly taken_by: Observation["by"];
   readonly model: string;
   readonly own: string;
   readonly seen: string;
@@ -44,9 +47,9 @@ export async function append(sql: Sql, drafts: readonly Draft[]): Promise<Observ
   }
   await sql.insert(
     "witness_observations",
-    ["number", "id", "at", "model", "own", "seen", "cost", "prior", "hash"],
-    added.map(({ number, id, at, model, own, seen, cost, before, hash }) => [
-      ...[number, id, at, model, JSON.stringify(own), JSON.stringify(seen), cost, before, hash],
+    ["number", "id", "at", "taken_by", "model", "own", "seen", "cost", "prior", "hash"],
+    added.map(({ number, id, at, by, model, own, seen, cost, before, hash }) => [
+      ...[number, id, at, by, model, JSON.stringify(own), JSON.stringify(seen), cost, before, hash],
     ]),
   );
   return added;
@@ -78,9 +81,18 @@ export async function between(sql: Sql, model: string, from: number, to: number)
   return rows.map(observationOf);
 }
 
+/** Observations of the schedule since a time, the oldest first. */
+export async function scheduledSince(sql: Sql, from: number): Promise<Observation[]> {
+  const rows = await sql.all<Row>(
+    "SELECT * FROM witness_observations WHERE at >= $1 AND taken_by = 'schedule' ORDER BY number",
+    [from],
+  );
+  return rows.map(observationOf);
+}
+
 function observationOf({ number, at, own, seen, cost, prior, ...row }: Row): Observation {
   return {
-    ...{ id: row.id, model: row.model, hash: row.hash, before: prior },
+    ...{ id: row.id, by: row.taken_by, model: row.model, hash: row.hash, before: prior },
     ...{ number: Number(number), at: Number(at), cost: Number(cost) },
     own: parseJson(own) as unknown as Observation["own"],
     seen: parseJson(seen) as unknown as Observation["seen"],
@@ -115,9 +127,9 @@ export async function spentSince(sql: Sql, from: number): Promise<number> {
 export async function writeChanges(sql: Sql, changes: readonly Change[]): Promise<void> {
   await sql.insert(
     "witness_changes",
-    ["id", "at", "model", "kind", "words", "evidence", "observation", "since"],
-    changes.map(({ id, at, model, kind, words, evidence, observation, since }) => [
-      ...[id, at, model, kind, words, evidence, observation, since],
+    ["id", "at", "model", "kind", "stream", "words", "evidence", "observation", "since"],
+    changes.map(({ id, at, model, kind, stream, words, evidence, observation, since }) => [
+      ...[id, at, model, kind, stream, words, evidence, observation, since],
     ]),
     "ON CONFLICT (id) DO NOTHING",
   );

@@ -2,7 +2,6 @@
 import { Slot } from "../../core/slot.ts";
 import type { LookBound } from "./messages.ts";
 import type { Observation } from "./observation.ts";
-import type { Change } from "./rows.ts";
 
 export interface OfferedWitness {
   /** Models of the config; undefined without a worker. */
@@ -10,9 +9,7 @@ export interface OfferedWitness {
   /** @throws Error with a sentence */
   bound(models: readonly string[]): Promise<LookBound>;
   /** Looks once, and writes what it saw. @throws Error with a sentence */
-  look(
-    models: readonly string[],
-  ): Promise<{ observations: readonly Observation[]; changes: readonly Change[] }>;
+  look(models: readonly string[]): Promise<readonly Observation[]>;
 }
 
 export const witnessPart = new Slot<OfferedWitness>();

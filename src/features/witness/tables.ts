@@ -3,15 +3,15 @@ import type { FeatureTables } from "../../keeper/seams.ts";
 
 const TABLES = `
 -- number: position in the chain. prior, hash: SHA-256 of the observation before it and of this one. own, seen: JSON.
-CREATE TABLE witness_observations (number {INT} PRIMARY KEY, id TEXT NOT NULL UNIQUE, at {INT} NOT NULL, model TEXT NOT NULL,
-  own TEXT NOT NULL, seen TEXT NOT NULL, cost {INT} NOT NULL, prior TEXT NOT NULL, hash TEXT NOT NULL) {ROWS};
+CREATE TABLE witness_observations (number {INT} PRIMARY KEY, id TEXT NOT NULL UNIQUE, at {INT} NOT NULL, taken_by TEXT NOT NULL,
+  model TEXT NOT NULL, own TEXT NOT NULL, seen TEXT NOT NULL, cost {INT} NOT NULL, prior TEXT NOT NULL, hash TEXT NOT NULL) {ROWS};
 CREATE INDEX witness_observations_at ON witness_observations (at);
 -- One look: of several nodes one makes it. slot: of the schedule, as its beginning in milliseconds since 1970; of the command, its own time.
 -- held: nano-dollars that it may cost at most; spent: what it cost, absent while it runs or if its process has ended.
 CREATE TABLE witness_looks (slot TEXT PRIMARY KEY, at {INT} NOT NULL, held {INT} NOT NULL, spent {INT}) {KEYED};
--- A change of a provider that the sequential tests found. observation: the one that was enough. since: when it began at the latest.
+-- A change of a provider that the sequential tests found. stream: the test. observation: the one that was enough. since: when it began at the latest.
 CREATE TABLE witness_changes (id TEXT PRIMARY KEY, at {INT} NOT NULL, model TEXT NOT NULL, kind TEXT NOT NULL,
-  words TEXT NOT NULL, evidence TEXT NOT NULL, observation TEXT NOT NULL, since {INT} NOT NULL) {KEYED};
+  stream TEXT NOT NULL,  words TEXT NOT NULL, evidence TEXT NOT NULL, observation TEXT NOT NULL, since {INT} NOT NULL) {KEYED};
 -- What answers to real calls say of themselves, by model and hour. bytes: of requests; names, fingerprints: JSON, counts by name.
 CREATE TABLE witness_traffic (model TEXT NOT NULL, hour {INT} NOT NULL, calls {INT} NOT NULL, bytes {INT} NOT NULL,
   input {INT} NOT NULL, names TEXT NOT NULL, fingerprints TEXT NOT NULL, PRIMARY KEY (model, hour)) {KEYED};

@@ -5,7 +5,7 @@ import { table } from "../../cli/terminal.ts";
 import type { DiffView, LooksView, LookView } from "./contracts.ts";
 
 type Observed = LookView["observations"][number];
-type Found = LookView["changes"][number];
+type Found = LooksView["changes"][number];
 
 export function boundWords({ models, bound: { calls, cost, unpriced } }: LookView): string {
   const price =
@@ -59,7 +59,7 @@ export function listText({ observations, changes }: LooksView): string {
   ].join("\n\n");
 }
 
-export function changesText(changes: readonly Found[]): string {
+function changesText(changes: readonly Found[]): string {
   if (changes.length === 0) return "no change of a provider was found";
   const rows = changes.map(({ at, since, model, kind, words, evidence }) => [
     ...[showTime(at), showTime(since), model, kind, `${words} (${evidence})`],

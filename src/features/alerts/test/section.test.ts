@@ -39,7 +39,7 @@ test("an alert has defaults, and its address and secret are never printed", () =
     {
       url: "https://hooks.example/token-canary",
       secret: "secret-canary",
-      events: ["budget", "breaker", "credential", "errors", "store", "guard", "secret"],
+      events: ["budget", "breaker", "credential", "errors", "store", "guard", "secret", "witness"],
       format: "json",
       errorShare: 0.2,
     },

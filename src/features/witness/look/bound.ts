@@ -7,7 +7,10 @@ import type { Looking } from "./look.ts";
 import { bodyOf, FORMAT } from "./request.ts";
 
 /** @throws GatewayError for a model that nothing serves */
-export async function boundOf(host: Pick<WorkerHost, "bound">, looking: Looking): Promise<LookBound> {
+export async function boundOf(
+  host: Pick<WorkerHost, "bound">,
+  looking: Omit<Looking, "by">,
+): Promise<LookBound> {
   const { models, outputTokens, principal } = looking;
   let cost = 0;
   const unpriced = new Set<string>();

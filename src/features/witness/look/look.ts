@@ -5,7 +5,7 @@ import { isObject, parseJson } from "../../../core/json.ts";
 import type { WorkerHost } from "../../../gateway/seams.ts";
 import type { Draft, Seen } from "../observation.ts";
 import { ownSide } from "../own.ts";
-import { choiceOf, QUESTIONS } from "../questions.ts";
+import { QUESTIONS, wordOf } from "../questions.ts";
 import { type Asked, ask } from "./ask.ts";
 import { bodyOf } from "./request.ts";
 import { fieldsIn, listed, streamFacts } from "./wire-facts.ts";
@@ -13,6 +13,7 @@ import { fieldsIn, listed, streamFacts } from "./wire-facts.ts";
 export type LookHost = Pick<WorkerHost, "call" | "hide" | "ledger" | "served">;
 
 export interface Looking {
+  readonly by: Draft["by"];
   readonly models: readonly string[];
   readonly outputTokens: number;
   readonly principal: Principal | undefined;
@@ -21,7 +22,10 @@ export interface Looking {
 type Answers = ReadonlyMap<string, Asked>;
 
 /** @returns an observation for each model, in their order */
-export async function look(host: LookHost, { models, outputTokens, principal }: Looking): Promise<Draft[]> {
+export async function look(
+  host: LookHost,
+  { by, models, outputTokens, principal }: Looking,
+): Promise<Draft[]> {
   const at = Date.now();
   const all = models.map(() => new Map<string, Asked>());
   // The models are asked the same at the same time, so that a slow moment of this machine is one for all of them.
@@ -34,13 +38,19 @@ export async function look(host: LookHost, { models, outputTokens, principal }: 
     );
   const { config, catalog } = host.served();
   const known = await catalog.list();
-  return models.map((model, index) => {
+  return models.map((model, index): Draft => {
     const answers = all[index]!;
     const own = known.find(({ id }) => id === model);
     const [provider] = model.split("/", 1);
-    const listing = known.filter((one) => one.provider === provider).map(({ id }) => id);
+    const listing = known.filter(({ id }) => id.startsWith(`${provider}/`)).map(({ id }) => id);
     return {
-      ...{ at, model, own: ownOf(config, answers), cost: sum([...answers.values()].map(({ cost }) => cost)) },
+      ...{
+        at,
+        by,
+        model,
+        own: ownOf(config, answers),
+        cost: sum([...answers.values()].map(({ cost }) => cost)),
+      },
       seen: seenIn(answers, { listing, price: own?.facts?.prices }),
     };
   });
@@ -77,9 +87,7 @@ function seenIn(answers: Answers, { listing, price }: Listed): Seen {
       }),
     ),
     answers: Object.fromEntries(
-      whole.flatMap(({ question: { id, choices }, answer }) =>
-        choices ? [[id, choiceOf(choices, answer.text)]] : [],
-      ),
+      whole.flatMap(({ question: { id, group }, answer }) => (group ? [[id, wordOf(answer.text)]] : [])),
     ),
     prices: Object.fromEntries(
       whole.flatMap(({ question, answer }) => {

@@ -1,7 +1,7 @@
 /** A fake provider of chat-completions, whose nature a test changes, as providers change without saying so. */
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import type { Answer } from "../../../../test/helpers/answers.ts";
-import { CHOOSING } from "../questions.ts";
+import { QUESTIONS } from "../questions.ts";
 
 export interface Nature {
   /** The tokenizer makes one token more of code. */
@@ -25,12 +25,34 @@ export interface Nature {
   lists?: string;
 }
 
-/** How often each model gives which choice, in the order of the choices: the two have other favourites. */
-const FAVOURITES: Readonly<Record<string, { usual: readonly number[]; other: readonly number[] }>> = {
-  die: { usual: [0.02, 0.05, 0.23, 0.6, 0.08, 0.02], other: [0.02, 0.48, 0.3, 0.1, 0.05, 0.05] },
-  coin: { usual: [0.85, 0.15], other: [0.3, 0.7] },
-  colour: { usual: [0.15, 0.05, 0.75, 0.05], other: [0.6, 0.1, 0.25, 0.05] },
-  animal: { usual: [0.1, 0.1, 0.02, 0.78], other: [0.45, 0.35, 0.05, 0.15] },
+interface Favourites {
+  readonly answers: readonly string[];
+  readonly usual: readonly number[];
+  readonly other: readonly number[];
+}
+
+/** What each model answers how often: models have other favourites, and share some. */
+export const FAVOURITES: Readonly<Record<string, Favourites>> = {
+  number: {
+    answers: ["42", "37", "73", "57", "7", "47", "27", "64", "88"],
+    usual: [0.4, 0.25, 0.15, 0.1, 0.05, 0.03, 0.01, 0.006, 0.004],
+    other: [0.2, 0.02, 0.1, 0.01, 0.1, 0.35, 0.18, 0.03, 0.01],
+  },
+  name: {
+    answers: ["Elara", "Kael", "Lyra", "Arin", "Mira", "Jonas", "Theo"],
+    usual: [0.55, 0.2, 0.15, 0.07, 0.02, 0.005, 0.005],
+    other: [0.1, 0.05, 0.05, 0.1, 0.3, 0.25, 0.15],
+  },
+  die: {
+    answers: ["1", "2", "3", "4", "5", "6"],
+    usual: [0.02, 0.05, 0.23, 0.6, 0.08, 0.02],
+    other: [0.02, 0.48, 0.3, 0.1, 0.05, 0.05],
+  },
+  colour: {
+    answers: ["red", "green", "blue", "yellow"],
+    usual: [0.15, 0.05, 0.75, 0.05],
+    other: [0.6, 0.1, 0.25, 0.05],
+  },
 };
 
 /** A stream of numbers from 0 to 1 that is the same for a seed (mulberry32). */
@@ -113,11 +135,11 @@ export class FakeHost {
   }
 
   #choice(prompt: string): string {
-    const question = CHOOSING.find((one) => prompt === one.prompt);
-    if (!question) return "OK";
-    const { usual, other } = FAVOURITES[question.id]!;
+    const { group } = QUESTIONS.find((one) => prompt === one.prompt) ?? {};
+    if (group === undefined) return "OK";
+    const { answers, usual, other } = FAVOURITES[group]!;
     const isOther = this.#random() < (this.nature.otherShare ?? 0);
-    return question.choices![pick(isOther ? other : usual, this.#random())]!;
+    return answers[pick(isOther ? other : usual, this.#random())]!;
   }
 
   #usage(prompt: string, output: number): JsonObject {

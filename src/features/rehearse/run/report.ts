@@ -3,6 +3,7 @@ import { table } from "../../../cli/terminal.ts";
 import { showCount, showMoney } from "../../../cli/books/show.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { CAUSES } from "./compare.ts";
+import { examplesOf } from "./examples.ts";
 import type { Changed, Group, Rehearsed } from "./rehearsal.ts";
 
 /** Reasons why calls need their tape, with their numbers. */
@@ -63,6 +64,7 @@ export function reportJson(done: Rehearsed): JsonObject {
       causes: [...new Set(differences.map(({ cause }) => cause))],
     })),
     unknown: unknown.map(({ call, why }) => ({ call, why: [...why] })),
+    examples: examplesOf(done, explainChanged),
   };
 }
 

@@ -495,6 +495,24 @@ const RULES: readonly Rule[] = [
       "a look asks as a client does and sees both sides of its calls; its rows are in the store, and operators read them beside what weir itself was",
   },
   {
+    from: "src/features/rehearse/page/",
+    may: [
+      ...FACES,
+      "src/admin/",
+      "src/config/",
+      "src/features/rehearse/",
+      "src/ledger/keys/form.ts",
+      "src/operator/",
+      "src/process/program.ts",
+    ],
+    because: "the admin API runs the command in a process of its own, on a config that it has looked through",
+  },
+  {
+    from: "src/features/rehearse/console/",
+    may: ["src/console/", "src/features/rehearse/", "preact"],
+    because: "a page of a feature is made of the parts of the console, and knows weir by types alone",
+  },
+  {
     from: "src/features/what-if/",
     may: [...FACES, "src/cli/"],
     because: "its command asks the admin API and prints, as other commands of the books do",

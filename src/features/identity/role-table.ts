@@ -131,6 +131,8 @@ const GATEWAY = {
   tryGuards: AUDITORS,
   testAlerts: ADMINS,
   lookNow: ADMINS,
+  getRehearsalOutlines: AUDITORS,
+  rehearseConfig: ADMINS,
 };
 
 const TOOLS = {

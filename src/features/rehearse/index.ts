@@ -22,4 +22,5 @@ export const rehearse: Feature = {
   ],
   worker: () => import("./worker.ts"),
   keeper: () => import("./keeper.ts"),
+  admin: () => import("./page/admin.ts"),
 };

@@ -112,13 +112,14 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   rotateMyKey: "make its own keys",
   ...Object.fromEntries(
     `missingPrices listStoredModels getStoredModel getConfig getConfigSource auditBooks listAssumptions listInvoices getStore
-     listAlerts listGuards tryGuards listSecrets listToolServers listServerTools getServerPins getServerLogs`
+     listAlerts listGuards tryGuards listSecrets listToolServers listServerTools getServerPins getServerLogs
+     getRehearsalOutlines`
       .split(/\s+/)
       .map((id) => [id, "read what the gateway is made of"] as const),
   ),
   ...Object.fromEntries(
     `deleteCaptures openGateway revokeToken createStoredModel changeStoredModel deleteStoredModel reloadConfig reconcile
-     backupStore checkStore releaseBudgets pruneStore approveServerTools testAlerts rekeySecrets`
+     backupStore checkStore releaseBudgets pruneStore approveServerTools testAlerts rekeySecrets rehearseConfig`
       .split(/\s+/)
       .map((id) => [id, "change the gateway"] as const),
   ),
@@ -139,6 +140,7 @@ const REQUESTS: Readonly<
   replayCall: (place) => ({ id: `req_${place}`, body: {} }),
   usage: (place) => ({ query: `?key=key-${place}` }),
   listCalls: (place) => ({ query: `?key=key-${place}` }),
+  rehearseConfig: () => ({ body: { config: "{}" } }),
   tryGuards: () => ({ body: { text: "" } }),
   whatIf: (place) => ({ body: { key: `key-${place}`, map: {} } }),
   explain: (place) => ({ body: { format: "messages", key: `key-${place}`, body: {} } }),

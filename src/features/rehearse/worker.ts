@@ -9,7 +9,7 @@ import type { Entry, Seams, WorkerHost, WorkerPart } from "../../gateway/seams.t
 import { stateHome } from "../../run/home.ts";
 import type { OutlinesUp } from "./keep/messages.ts";
 import { outlines } from "./metrics.ts";
-import { OutlineMaker } from "./outline/outline.ts";
+import { OutlineMaker, randomSecret } from "./outline/outline.ts";
 import { rehearseSection } from "./section.ts";
 
 /** Lines that go to the keeper at once. Bytes. */
@@ -31,7 +31,10 @@ export const start = (host: WorkerHost): WorkerPart => new RehearseWorker(host);
 class RehearseWorker implements WorkerPart {
   readonly #host: WorkerHost;
   readonly #channel: Channel<OutlinesUp, never>;
+  /** A name has the same letters in all outlines of this process. */
+  readonly #secret = randomSecret();
   #maker: OutlineMaker | undefined;
+  #names: readonly string[] = [];
   #limits = { share: 0, days: 0, fileBytes: 0 };
   #queue: Entry[] = [];
   #lines: string[] = [];
@@ -51,6 +54,8 @@ class RehearseWorker implements WorkerPart {
     const settings = rehearseSection.of(config);
     if (!isOn(settings.outlines, config as Config)) return undefined;
     this.#limits = settings;
+    this.#names = namesIn(config);
+    this.#maker = undefined;
     return {
       around: {
         at: "outline",
@@ -87,7 +92,7 @@ class RehearseWorker implements WorkerPart {
 
   #outline(entry: Entry): void {
     // The first one compiles the words of the formats, once for the process.
-    this.#maker ??= new OutlineMaker(entry.registry.formats.values());
+    this.#maker ??= new OutlineMaker(entry.registry.formats.values(), this.#secret, this.#names);
     const now = performance.now();
     this.#left = Math.min(BURST_MS, this.#left + (now - this.#at) * this.#limits.share);
     this.#at = now;
@@ -128,6 +133,13 @@ class RehearseWorker implements WorkerPart {
   #count(outcome: string): void {
     this.#host.meter.add(outlines, [outcome], 1);
   }
+}
+
+/** The names of what a config has: headers of clients name guards, tools and sets of them. */
+function namesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(namesIn);
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, one]) => [name, ...namesIn(one)]);
 }
 
 /** What is known at the end of a call: who answered, and what it counted. */

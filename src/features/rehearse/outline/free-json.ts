@@ -18,9 +18,16 @@ export function freeJson(value: Json, made: Placeholders): Json {
   return Object.fromEntries(members) as Json;
 }
 
-/** Numbers of few digits are of no one in particular. A longer one keeps its sign, its size, and whether it has a fraction. */
-function freeNumber(value: number): number {
-  if (String(value).length < LEAST_DIGITS) return value;
+/** A number of few digits is of no one in particular. @param number as it is written */
+export function isLong(number: string): boolean {
+  return number.length >= LEAST_DIGITS;
+}
+
+/** A long number keeps its sign, its size, and whether it has a fraction. */
+export function freeNumber(value: number): number {
+  if (!isLong(String(value))) return value;
+  // Ranges of options are small: 0.95 and 0.9500001 are the same to them.
+  if (Math.abs(value) < 100) return Number(value.toPrecision(3));
   const size = Math.sign(value) * 10 ** Math.floor(Math.log10(Math.abs(value)));
   return Number.isInteger(value) || Math.abs(size) > 2 ** 50 ? size : size + 0.5;
 }

@@ -3,7 +3,7 @@ import { isCredential } from "../../../core/client-headers.ts";
 import type { Format } from "../../../core/format.ts";
 import type { HeaderReader } from "../../../core/headers.ts";
 import type { Placeholders } from "./placeholders.ts";
-import { isWord, type Vocabulary } from "./vocabulary.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 /** Headers of weir's own. */
 const OWN = "x-weir-";
@@ -36,9 +36,8 @@ export class KeptHeaders {
     const kept: Record<string, string> = {};
     headers.forEach((value, name) => {
       if (!this.has(name)) return;
-      const isOpen = !name.startsWith(OWN) && !name.endsWith("-id");
-      const keep = (word: string) =>
-        this.#words.has(word) || /^\d{1,6}$/.test(word) || (isOpen && isWord(word));
+      const isId = name.endsWith("-id");
+      const keep = (word: string) => !isId && (this.#words.knows(word) || word === "*/*");
       const parts = value.split(BETWEEN);
       kept[name] = parts.map((part, at) => (at % 2 === 1 || keep(part) ? part : made.name(part))).join("");
     });

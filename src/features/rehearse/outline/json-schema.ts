@@ -2,7 +2,6 @@
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { Placeholders } from "./placeholders.ts";
 import { freeJson } from "./free-json.ts";
-import { isWord } from "./vocabulary.ts";
 
 /** Members whose members are names of the client. */
 const NAMED = new Set([
@@ -31,9 +30,21 @@ const KEYWORDS = new Set(
   contentEncoding contentMediaType $schema $ref strict discriminator`.split(/\s+/),
 );
 
+/** Values of keywords: types, formats, kinds of content, and the dialects of JSON Schema. */
+const WORDS = new Set(
+  `string number integer boolean object array null STRING NUMBER INTEGER BOOLEAN OBJECT ARRAY NULL TYPE_UNSPECIFIED
+  date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri url uri-reference uri-template iri iri-reference
+  uuid json-pointer relative-json-pointer regex int32 int64 uint32 uint64 float double decimal byte binary password enum
+  base64 base64url 7bit 8bit quoted-printable text/plain text/html text/markdown application/json image/png image/jpeg`.split(
+    /\s+/,
+  ),
+);
+
+const DIALECT = /^https?:\/\/json-schema\.org\/(?:draft-0\d|draft\/20\d\d-\d\d)\/schema#?$/;
+
 export function schemaOutline(schema: Json, made: Placeholders): Json {
   if (Array.isArray(schema)) return schema.map((one) => schemaOutline(one, made));
-  if (!isObject(schema)) return schema;
+  if (!isObject(schema)) return freeJson(schema, made);
   const outline: JsonObject = {};
   for (const [name, value] of Object.entries(schema)) {
     if (NAMED.has(name) && isObject(value)) outline[name] = named(value, made);
@@ -49,16 +60,9 @@ export function schemaOutline(schema: Json, made: Placeholders): Json {
 }
 
 function keyword(value: Json, made: Placeholders): Json {
-  if (typeof value === "string")
-    return isWord(value) || value.startsWith("http") ? wordOf(value) : made.name(value);
+  if (typeof value === "string") return WORDS.has(value) || DIALECT.test(value) ? value : made.name(value);
   if (Array.isArray(value)) return value.map((one) => keyword(one, made));
   return schemaOutline(value, made);
-}
-
-/** The address of a dialect is that of json-schema.org alone. */
-function wordOf(value: string): string {
-  if (!value.startsWith("http")) return value;
-  return /^https?:\/\/json-schema\.org\/[\w\/.-]+#?$/.test(value) ? value : "https://x.invalid/";
 }
 
 function named(members: JsonObject, made: Placeholders): JsonObject {
@@ -76,8 +80,8 @@ function names(value: Json, made: Placeholders): Json {
 
 /** `#/$defs/Address`: the names of the client between the keywords. */
 function reference(value: string, made: Placeholders): string {
-  const parts = value.split("/");
-  return parts
-    .map((part, at) => (at === 0 || NAMED.has(part) || KEYWORDS.has(part) ? part : made.name(part)))
+  return value
+    .split("/")
+    .map((part) => (part === "#" || NAMED.has(part) || KEYWORDS.has(part) ? part : made.name(part)))
     .join("/");
 }

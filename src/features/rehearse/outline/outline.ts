@@ -9,7 +9,7 @@ import type { Entered, EntryOperation } from "../../../gateway/seams.ts";
 import type { TabledPlaces } from "../../../formats/shared/text-places.ts";
 import { KeptHeaders } from "./headers.ts";
 import { Placeholders } from "./placeholders.ts";
-import { shapeOf, type Shaping } from "./shape.ts";
+import { modelOf, shapeOf, type Shaping } from "./shape.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 /** Version of the form of outlines. */
@@ -59,12 +59,11 @@ export class OutlineMaker {
   readonly #how: Shaping;
   readonly #headers: KeptHeaders;
 
-  /** @param formats those of the build */
-  constructor(formats: Iterable<Format>, secret: bigint = randomSecret()) {
+  /** @param formats those of the build @param names words that headers may have besides: those of the config */
+  constructor(formats: Iterable<Format>, secret: bigint = randomSecret(), names: Iterable<string> = []) {
     const all = [...formats];
-    const words = new Vocabulary(all);
-    this.#how = { made: new Placeholders(secret), words };
-    this.#headers = new KeptHeaders(all, words);
+    this.#how = { made: new Placeholders(secret), words: new Vocabulary(all) };
+    this.#headers = new KeptHeaders(all, new Vocabulary(all, names));
   }
 
   /** @param entered a valid request */
@@ -78,7 +77,7 @@ export class OutlineMaker {
       v: OUTLINE_VERSION,
       at: Date.now(),
       call: call.id,
-      ...{ operation, format: call.format, model: call.model, stream: call.stream },
+      ...{ operation, format: call.format, model: modelOf(call.model, this.#how.made), stream: call.stream },
       ...(call.route && { path: call.route.path }),
       headers: this.#headers.of(call.headers, this.#how.made),
       ...(principal && { caller: callerOf(principal) }),
@@ -95,7 +94,7 @@ function tablesOf(places: TextPlaces | undefined): Pick<Shaping, "rule" | "spell
   return { rule: rules?.request, spell };
 }
 
-function randomSecret(): bigint {
+export function randomSecret(): bigint {
   return crypto.getRandomValues(new BigUint64Array(1))[0]!;
 }
 

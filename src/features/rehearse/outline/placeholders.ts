@@ -16,6 +16,12 @@ const ID_BEGINNING =
 /** The first letters of media by which their type is found: PNG, JPEG, GIF, WebP, PDF, WAVE, MP3. */
 const MAGIC = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|JVBERi0|SUQz|\/\/uQ)/;
 
+/** Types of media that weir and vendors know. */
+const MEDIA_TYPE =
+  /^(?:(?:image\/(?:png|jpe?g|gif|webp|hei[cf]|bmp|tiff|svg\+xml|avif)|audio\/(?:mpeg|mp[34]|wav|x-wav|ogg|flac|aac|webm|opus|pcm|L16)|video\/(?:mp4|mpeg|webm|quicktime)|text\/(?:plain|html|csv|markdown|xml)|application\/(?:pdf|json|octet-stream|xml))|)$/;
+
+const SCHEME = /^(?:https?|gs|s3|file|ftp):\/\//;
+
 /** Hosts whose addresses some providers read themselves. */
 const HOST = /^https:\/\/(?:(?:www\.)?youtube\.com|youtu\.be|generativelanguage\.googleapis\.com)\//;
 
@@ -48,10 +54,19 @@ export class Placeholders {
 
   /** Base64, a data URI or a link: what tells which, and its length. */
   media(text: string): string {
-    const head = headOf(text);
+    const head = this.#headOf(text);
     const end = head.includes("://") ? (ENDING.exec(text)?.[0] ?? "") : (/={1,2}$/.exec(text)?.[0] ?? "");
     const rest = text.length - head.length - end.length;
-    return rest <= 0 ? text : `${head}${MARK}${rest}${head.includes("://") ? "l" : "m"}${end}`;
+    return rest <= 0 ? head + end : `${head}${MARK}${rest}${head.includes("://") ? "l" : "m"}${end}`;
+  }
+
+  #headOf(text: string): string {
+    const [uri, type, rest = ""] = /^data:([\w.+-]*\/?[\w.+-]*)((?:;base64)?,)/.exec(text) ?? [];
+    if (uri !== undefined && type !== undefined) {
+      const magic = MAGIC.exec(text.slice(uri.length, uri.length + 16))?.[0] ?? "";
+      return `data:${MEDIA_TYPE.test(type) ? type : this.name(type)}${rest}${magic}`;
+    }
+    return (HOST.exec(text) ?? SCHEME.exec(text) ?? MAGIC.exec(text.slice(0, 16)))?.[0] ?? "";
   }
 
   /** A name or an id: the same for the same name, with the same kinds of letters at the same places. */
@@ -81,14 +96,6 @@ function standIn(letter: string, value: number): string {
 
 function sizes(bytes: number, length: number): string {
   return bytes === length ? String(bytes) : `${bytes},${length}`;
-}
-
-function headOf(text: string): string {
-  const uri = /^data:[\w.+-]*\/?[\w.+-]*(?:;base64)?,/.exec(text)?.[0];
-  if (uri !== undefined) return uri + (MAGIC.exec(text.slice(uri.length, uri.length + 16))?.[0] ?? "");
-  const scheme = HOST.exec(text)?.[0] ?? /^[a-z]{2,6}:\/\//.exec(text)?.[0];
-  if (scheme !== undefined) return scheme;
-  return MAGIC.exec(text.slice(0, 16))?.[0] ?? "";
 }
 
 const KEPT_TEXT = new RegExp(`${MARK}(\\d+)(?:,(\\d+))?([sbe]*)(?:([ml]))?`, "g");

@@ -5,10 +5,10 @@
 import { isObject, type Json, type JsonObject, parseJson } from "../../../core/json.ts";
 import type { TextKind } from "../../../core/text-places.ts";
 import { ID, NUMBER, WORD, type Rule } from "../../../formats/shared/text-places.ts";
-import { freeJson } from "./free-json.ts";
+import { freeJson, freeNumber, isLong } from "./free-json.ts";
 import { schemaOutline } from "./json-schema.ts";
 import type { Placeholders } from "./placeholders.ts";
-import { isWord, type Vocabulary } from "./vocabulary.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 /** What decides what a string is. */
 export interface Shaping {
@@ -29,6 +29,8 @@ const SCHEMAS = new Set(
 /** Members with the name of a model, which the config decides about: they stay. */
 const MODELS = new Set(["model", "models", "advisor_model"]);
 
+const MODEL = /^[\w.:\/@+-]{1,128}$/;
+
 /** Names that rules call texts and that requests repeat: each place gets the same placeholder. */
 const REPEATED = new Set<TextKind>(["name", "declaration"]);
 
@@ -41,8 +43,7 @@ export function shapeOf(body: JsonObject, how: Shaping): JsonObject {
 
 function shape(value: Json, rule: Rule, kind: TextKind, name: string, how: Shaping): Json {
   if (value === null || typeof value === "boolean") return value;
-  if (typeof value === "number")
-    return rule === NUMBER || !isFree(kindOf(rule, kind)) ? value : freeJson(value, how.made);
+  if (typeof value === "number") return freeNumber(value);
   if (typeof value === "string") return stringOf(value, rule, kind, name, how);
   if (Array.isArray(value)) return value.map((one) => shape(one, rule, kind, name, how));
   return objectOf(value as JsonObject, rule, kind, name, how);
@@ -60,7 +61,10 @@ function objectOf(value: JsonObject, rule: Rule, around: TextKind, holder: strin
   for (const [member, one] of Object.entries(value)) {
     const name = spell(member);
     const own = level && Object.hasOwn(level.members, name) ? level.members[name] : undefined;
-    const isKnown = own !== undefined || how.words.has(name) || (rule === NUMBER && /^-?\d+$/.test(member));
+    const isKnown =
+      own !== undefined ||
+      how.words.has(name) ||
+      (rule === NUMBER && /^-?\d+$/.test(member) && !isLong(member));
     const next = own ?? (level ? UNKNOWN : rule);
     const written = isKnown ? member : how.made.name(member);
     const schema =
@@ -75,8 +79,8 @@ function objectOf(value: JsonObject, rule: Rule, around: TextKind, holder: strin
 
 function stringOf(value: string, rule: Rule, around: TextKind, name: string, how: Shaping): string {
   const { made, words } = how;
-  if (rule === WORD || rule === NUMBER) return isWord(value) || words.has(value) ? value : made.name(value);
-  if (rule === ID) return MODELS.has(name) ? value : made.name(value);
+  if (rule === WORD || rule === NUMBER) return words.knows(value) ? value : made.name(value);
+  if (rule === ID) return MODELS.has(name) ? modelOf(value, made) : made.name(value);
   const kind = kindOf(rule, around);
   const leaf = "members" in rule ? undefined : rule;
   // The choice of a tool is a name or a word: `auto`.
@@ -88,6 +92,11 @@ function stringOf(value: string, rule: Rule, around: TextKind, name: string, how
     return made.name(value);
   if (kind === "other") return made.name(value);
   return made.text(value);
+}
+
+/** @returns what has not the shape of a model's name, with a placeholder */
+export function modelOf(value: string, made: Placeholders): string {
+  return MODEL.test(value) ? value : made.name(value);
 }
 
 /** JSON within a string stays JSON: some formats want an object in its place. */

@@ -1,0 +1,4 @@
+/** Faults in codecs, each one edit of the source. */
+import type { FaultChange } from "./change.ts";
+
+export const FAULTS: readonly FaultChange[] = [];

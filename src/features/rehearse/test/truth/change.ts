@@ -15,7 +15,7 @@ export interface SetupChange extends Named {
 /** One edit of the source. */
 export interface FaultChange extends Named {
   readonly kind: "fault";
-  /** From `src/` on, or from `plugins/`. */
+  /** From `src/` on. */
   readonly file: string;
   /** Text that the file has once. */
   readonly from: string;

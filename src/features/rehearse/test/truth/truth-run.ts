@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { baseSetup } from "./base.ts";
 import { type Change, someChanges } from "./changes.ts";
+import { FaultyCopy } from "./copies.ts";
 import { corpus } from "./corpus.ts";
 import { startFake } from "./fake.ts";
 import { observe } from "./observe.ts";
@@ -29,20 +30,23 @@ const same = countsOf(truthOf(old, await observe(base, calls, fake)));
 console.log(`${calls.length} calls; unchanged: ${JSON.stringify(same)}`);
 console.log([...CAUSES.map((cause) => cause.padStart(8)), "  change"].join(""));
 
-for (const change of someChanges(Number(values.changes), Number(values.seed)).filter(wanted)) {
-  if (change.kind === "fault") continue;
+const copy = new FaultyCopy();
+const observed = (change: Change) => {
   const setup = structuredClone(base);
+  if (change.kind === "fault") return copy.with(change, (root) => observe(setup, calls, fake, { root }));
   change.apply(setup, fake.url);
+  return observe(setup, calls, fake);
+};
+
+for (const change of someChanges(Number(values.changes), Number(values.seed)).filter(wanted)) {
+  const named = `  ${change.kind} ${change.name}`;
   try {
-    const counts = countsOf(truthOf(old, await observe(setup, calls, fake)));
-    console.log(
-      [...CAUSES.map((cause) => String(counts[cause]).padStart(8)), `  ${change.kind} ${change.name}`].join(
-        "",
-      ),
-    );
+    const counts = countsOf(truthOf(old, await observed(change)));
+    console.log([...CAUSES.map((cause) => String(counts[cause]).padStart(8)), named].join(""));
   } catch (thrown) {
-    console.log(`  ${change.kind} ${change.name} does not start: ${String(thrown)}`);
+    console.log(`${named} does not start: ${String(thrown)}`);
   }
 }
+copy.remove();
 fake.stop();
 process.exit(0);

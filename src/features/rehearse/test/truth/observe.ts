@@ -27,15 +27,14 @@ export interface Seen {
 export interface How {
   /** Root of a copy of the source that serves in a process of its own; absent: this source, in this process. */
   root?: string;
-  /** Called with the folders of the gateway after it has stopped, before they are deleted. */
-  keep?(state: string, folder: string): void | Promise<void>;
+  /** Called after the gateway has stopped. @param state its folder, which is then deleted @param ids of the calls, in their order */
+  keep?(state: string, ids: readonly string[]): void;
 }
 
 /** A started gateway, whichever way. */
 interface Running {
   url: string;
   log: string[];
-  folder: string;
   stop(): Promise<void>;
 }
 
@@ -53,7 +52,8 @@ export async function observe(
   try {
     for (const call of calls) asked.push(await ask(running.url, call, fake));
     await running.stop();
-    await keep?.(state, running.folder);
+    const ids = asked.map(({ id }) => id);
+    keep?.(state, ids);
     const lines = linesOf(running.log);
     const prices = pricesOf(join(state, "weir.db"));
     return asked.map((one) => seenOf(one, lines.get(one.id), prices.get(inBooks(one.id))));

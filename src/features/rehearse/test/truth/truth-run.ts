@@ -1,12 +1,12 @@
-/** Prints what each change really alters. `--changes N --calls N --seed N --kind KIND --name WORD` */
+/**
+ * Prints what each change really alters, and with `--judge` what `weir rehearse` says of it.
+ * `--changes N --calls N --seed N --kind KIND --name WORD --judge`
+ */
 import { parseArgs } from "node:util";
-import { baseSetup } from "./base.ts";
 import { type Change, someChanges } from "./changes.ts";
-import { FaultyCopy } from "./copies.ts";
-import { corpus } from "./corpus.ts";
-import { startFake } from "./fake.ts";
-import { observe } from "./observe.ts";
-import { CAUSES, countsOf, truthOf } from "./truth.ts";
+import { judge, type Judged, smallest, sumOf, type Wrong } from "./judge.ts";
+import { countsOf, CAUSES } from "./truth.ts";
+import { Trial } from "./trial.ts";
 
 const { values } = parseArgs({
   options: {
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     kind: { type: "string" },
     name: { type: "string" },
+    judge: { type: "boolean", default: false },
   },
 });
 
@@ -22,31 +23,68 @@ const wanted = ({ kind, name }: Change) =>
   (values.kind === undefined || kind === values.kind) &&
   (values.name === undefined || name.includes(values.name));
 
-const calls = corpus(Number(values.calls), Number(values.seed));
-const fake = startFake();
-const base = baseSetup(fake.url, "");
-const old = await observe(base, calls, fake);
-const same = countsOf(truthOf(old, await observe(base, calls, fake)));
-console.log(`${calls.length} calls; unchanged: ${JSON.stringify(same)}`);
-console.log([...CAUSES.map((cause) => cause.padStart(8)), "  change"].join(""));
+const trial = await Trial.start(Number(values.calls), Number(values.seed), values.judge);
+const { calls } = trial;
+const { outlined } = trial;
+console.log(`${calls.length} calls${values.judge ? `, ${outlined} with an outline` : ""}`);
+const columns = values.judge ? [...CAUSES, "found", "missed", "alarms", "other", "tape", "without"] : CAUSES;
+console.log([...columns.map((cause) => cause.padStart(8)), "  change"].join(""));
 
-const copy = new FaultyCopy();
-const observed = (change: Change) => {
-  const setup = structuredClone(base);
-  if (change.kind === "fault") return copy.with(change, (root) => observe(setup, calls, fake, { root }));
-  change.apply(setup, fake.url);
-  return observe(setup, calls, fake);
-};
-
+const all: Judged[] = [];
 for (const change of someChanges(Number(values.changes), Number(values.seed)).filter(wanted)) {
-  const named = `  ${change.kind} ${change.name}`;
+  const name = `${change.kind} ${change.name}`;
   try {
-    const counts = countsOf(truthOf(old, await observed(change)));
-    console.log([...CAUSES.map((cause) => String(counts[cause]).padStart(8)), named].join(""));
+    const { truth, rehearsed } = await trial.of(change);
+    const counts: number[] = Object.values(countsOf(truth));
+    const judged = rehearsed && judge(truth, rehearsed.of);
+    if (judged) {
+      all.push(judged);
+      const { found, missed, alarms, otherwise, tape, without } = judged;
+      counts.push(found, missed.length, alarms.length, otherwise.length, tape, without);
+    }
+    const time = rehearsed ? ` (${(rehearsed.ms / 1000).toFixed(1)} s)` : "";
+    console.log([...counts.map((count) => String(count).padStart(8)), `  ${name}${time}`].join(""));
+    if (judged) tell(judged, rehearsed.reasons);
   } catch (thrown) {
-    console.log(`${named} does not start: ${String(thrown)}`);
+    console.log(`${"".padStart(8 * columns.length)}  ${name} does not run: ${String(thrown).slice(0, 400)}`);
   }
 }
-copy.remove();
-fake.stop();
+if (all.length > 0) sum(sumOf(all));
+trial.stop();
 process.exit(0);
+
+function tell(judged: Judged, reasons: ReadonlyMap<string, number>): void {
+  const size = (index: number) => calls[index]!.body.length;
+  const kinds = { missed: judged.missed, alarm: judged.alarms, other: judged.otherwise };
+  for (const [kind, wrong] of Object.entries(kinds)) {
+    const one = smallest(wrong, size);
+    if (one) console.log(`    ${kind}: ${described(one)}`);
+  }
+  for (const [why, count] of reasons) console.log(`    tape: ${count}: ${why}`);
+}
+
+function described({ index, truth, said }: Wrong): string {
+  const { path, model, source } = calls[index]!;
+  return `call ${index} ${path} ${model} (${source}): truth ${truth.join(" ")}, said ${said.join(" ") || "nothing"}`;
+}
+
+function sum({
+  calls: judged,
+  altered,
+  found,
+  missed,
+  alarms,
+  otherwise,
+  tape,
+  tapeAltered,
+  without,
+}: Judged): void {
+  const share = (part: number, whole: number) => `${((100 * part) / Math.max(1, whole)).toFixed(3)} %`;
+  console.log(
+    `recall: ${found} of ${altered} altered calls, ${share(found, altered)}; ${missed.length} missed`,
+  );
+  console.log(`false alarms: ${alarms.length} of ${judged} calls, ${share(alarms.length, judged)}`);
+  console.log(`found by another cause alone: ${otherwise.length}`);
+  console.log(`need their tape: ${tape}, ${share(tape, judged)}; altered: ${tapeAltered}`);
+  console.log(`altered without an outline: ${without}`);
+}

@@ -246,6 +246,6 @@ const PATHS: readonly (readonly [RegExp, Write])[] = [
   [/\/invoke/, (body, tokens) => json(claudeMessage(body, tokens))],
   [/\/converse-stream/, converseStream],
   [/\/converse/, converse],
-  [/\/v2\/embed/, cohereEmbed],
+  [/\/v2\/embed$/, cohereEmbed],
   [/\/embeddings/, embeddings],
 ];

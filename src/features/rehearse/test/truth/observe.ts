@@ -17,7 +17,7 @@ export interface Seen {
   /** Deployment, model and lane of the provider that answered; empty without one. */
   target: string;
   status: number;
-  /** Kind and code of the error; empty without one. */
+  /** Kind, code and message of the error; empty without one. */
   refusal: string;
   losses: string;
   /** Nano-dollars, with how the price is known; empty if the books do not have the call. */
@@ -130,7 +130,7 @@ interface Line {
   upstream_model?: string;
   lane?: string;
   losses?: readonly { code: string; path: string }[];
-  error?: { kind: string; code?: string };
+  error?: { kind: string; code?: string; message?: string };
 }
 
 function linesOf(log: readonly string[]): Map<string, Line> {
@@ -161,13 +161,13 @@ const inBooks = (id: string) => hex(Buffer.from(id.slice("req_".length), "base64
 
 function seenOf({ id, status, error, sent }: Asked, line: Line = {}, price = ""): Seen {
   const { provider, upstream_model: model, lane, losses = [] } = line;
-  const { kind = status < 400 ? "" : error.slice(0, 200), code = "" } = line.error ?? {};
+  const { kind = status < 400 ? "" : error.slice(0, 200), code = "", message = "" } = line.error ?? {};
   return {
     id,
     sent,
     target: provider === undefined ? "" : `${provider}/${model} ${lane}`,
     status,
-    refusal: kind === "" ? "" : `${kind} ${code}`.trim(),
+    refusal: kind === "" ? "" : `${kind} ${code} ${message}`.trim(),
     losses: losses.map((loss) => `${loss.code}:${loss.path}`).join(" "),
     price,
   };

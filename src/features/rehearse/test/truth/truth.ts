@@ -29,8 +29,8 @@ export const isAltered = (causes: ReadonlySet<Cause>): boolean =>
   [...causes].some((cause) => cause !== "loss");
 
 function targetsOf({ target, sent }: Seen): string {
-  // The lane changes no byte by itself.
-  return [target.slice(0, target.lastIndexOf(" ")), ...sent.map(({ url }) => url)].join("\n");
+  // The lane changes no byte by itself, and one request may become several.
+  return [target.slice(0, target.lastIndexOf(" ")), ...new Set(sent.map(({ url }) => url))].join("\n");
 }
 
 const bodiesOf = (sent: readonly Sent[]) => sent.map(({ body }) => body).join("\n");

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { environmentIn } from "../../../../../test/helpers/environment.ts";
+import type { Facts } from "../../run/facts.ts";
 import type { Setup } from "./base.ts";
 import { CAUSES, type Cause } from "./truth.ts";
 
@@ -68,6 +69,34 @@ export class Rehearser {
     return { of, reasons, ms: performance.now() - begun };
   }
 
+  /** What the build finds for each outline of the calls, by the index of the call. */
+  async facts(): Promise<Map<number, Facts>> {
+    const folder = join(this.#folder, "state/outlines");
+    const lines = linesIn(folder);
+    const child = Bun.spawn(
+      [
+        process.execPath,
+        join(ROOT, "src/main.ts"),
+        "rehearse",
+        "--facts",
+        "--config",
+        join(this.#folder, "old/weir.yaml"),
+      ],
+      {
+        cwd: this.#folder,
+        env: environmentIn(this.#folder),
+        stdin: Buffer.from(lines.join("\n")),
+        stdout: "pipe",
+        stderr: "inherit",
+      },
+    );
+    const text = await new Response(child.stdout).text();
+    const facts = text.split("\n").filter((line) => line !== "");
+    if (facts.length !== lines.length) throw new Error(`${facts.length} facts of ${lines.length} outlines`);
+    const places = new Map(this.#ids.map((id, index) => [id, index]));
+    return new Map(lines.map((line, at) => [places.get(idIn(line)!)!, JSON.parse(facts[at]!) as Facts]));
+  }
+
   remove(): void {
     rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -125,8 +154,16 @@ function isCause(cause: string): cause is Cause {
 }
 
 function outlinedIn(folder: string): ReadonlySet<string> {
-  const lines = readdirSync(folder)
+  return new Set(linesIn(folder).flatMap((line) => idIn(line) ?? []));
+}
+
+const idIn = (line: string) => /"call":"(req_[\w-]+)"/.exec(line)?.[1];
+
+/** The outlines as they were written. */
+function linesIn(folder: string): string[] {
+  return readdirSync(folder)
     .filter((name) => name.endsWith(".jsonl"))
-    .flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n"));
-  return new Set(lines.flatMap((line) => /"call":"(req_[\w-]+)"/.exec(line)?.[1] ?? []));
+    .sort()
+    .flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n"))
+    .filter((line) => line !== "");
 }

@@ -1,4 +1,5 @@
 /** The corpus before a change, once, and after as many changes as are tried. */
+import type { Facts } from "../../run/facts.ts";
 import { baseSetup, type Setup } from "./base.ts";
 import type { Change } from "./change.ts";
 import { FaultyCopy } from "./copies.ts";
@@ -60,6 +61,11 @@ export class Trial {
   /** What became of a call before the change. */
   before(index: number): Seen {
     return this.#old[index]!;
+  }
+
+  /** What the rehearsal finds for the outlines without a change, by the index of the call. */
+  async facts(): Promise<ReadonlyMap<number, Facts>> {
+    return (await this.#rehearser?.facts()) ?? new Map<number, Facts>();
   }
 
   /** @throws Error if a gateway does not start with the change, or the rehearsal does not run */

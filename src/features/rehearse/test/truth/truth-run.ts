@@ -1,9 +1,10 @@
 /**
  * Prints what each change really alters, and with `--judge` what `weir rehearse` says of it.
- * `--changes N --calls N --seed N --kind KIND --name WORD --judge`
+ * `--changes N --calls N --seed N --kind KIND --name WORD --judge --fidelity`
  */
 import { parseArgs } from "node:util";
 import { type Change, someChanges } from "./changes.ts";
+import { type Unfaithful, unfaithful } from "./fidelity.ts";
 import { judge, type Judged, smallest, sumOf, type Wrong } from "./judge.ts";
 import { countsOf, CAUSES } from "./truth.ts";
 import { Trial } from "./trial.ts";
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     kind: { type: "string" },
     name: { type: "string" },
+    fidelity: { type: "boolean", default: false },
     judge: { type: "boolean", default: false },
   },
 });
@@ -23,10 +25,11 @@ const wanted = ({ kind, name }: Change) =>
   (values.kind === undefined || kind === values.kind) &&
   (values.name === undefined || name.includes(values.name));
 
-const trial = await Trial.start(Number(values.calls), Number(values.seed), values.judge);
+const trial = await Trial.start(Number(values.calls), Number(values.seed), values.judge || values.fidelity);
 const { calls } = trial;
 const { outlined } = trial;
 console.log(`${calls.length} calls${values.judge ? `, ${outlined} with an outline` : ""}`);
+if (values.fidelity) await tellFidelity();
 const columns = values.judge ? [...CAUSES, "found", "missed", "alarms", "other", "tape", "without"] : CAUSES;
 console.log([...columns.map((cause) => cause.padStart(8)), "  change"].join(""));
 
@@ -52,6 +55,24 @@ for (const change of someChanges(Number(values.changes), Number(values.seed)).fi
 if (all.length > 0) sum(sumOf(all));
 trial.stop();
 process.exit(0);
+
+/** How many outlines go another way than their calls, and the smallest call of each kind. */
+async function tellFidelity(): Promise<void> {
+  const found = new Map<Unfaithful, { index: number; sides: [string, string] }[]>();
+  for (const [index, facts] of await trial.facts())
+    for (const [name, sides] of unfaithful(facts, trial.before(index)))
+      found.set(name, [...(found.get(name) ?? []), { index, sides }]);
+  for (const [name, all] of found) {
+    console.log(`outlines with another ${name} than their call: ${all.length}`);
+    const sorted = all.toSorted((a, b) => calls[a.index]!.body.length - calls[b.index]!.body.length);
+    for (const { index, sides } of sorted.slice(0, 5)) {
+      const { path, model, source } = calls[index]!;
+      console.log(
+        `    call ${index} ${path} ${model} (${source})\n        outline ${sides[0]}\n        call    ${sides[1]}`,
+      );
+    }
+  }
+}
 
 function tell(judged: Judged, reasons: ReadonlyMap<string, number>): void {
   const size = (index: number) => calls[index]!.body.length;

@@ -37,7 +37,7 @@ const bodiesOf = (sent: readonly Sent[]) => sent.map(({ body }) => body).join("\
 
 /** Their order says nothing. */
 const headersOf = (sent: readonly Sent[]) =>
-  sent.map(({ headers }) => headers.toSorted().join("\n")).join("\n\n");
+  [...new Set(sent.map(({ headers }) => headers.toSorted().join("\n")))].join("\n\n");
 
 /** The truth of one change: the differences of each call, by its index. */
 export function truthOf(old: readonly Seen[], now: readonly Seen[]): Set<Cause>[] {

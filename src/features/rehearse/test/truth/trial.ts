@@ -47,9 +47,10 @@ export class Trial {
     const kept = rehearses ? { ...base, config: { ...base.config, rehearse: OUTLINED } } : base;
     const old = await observe(kept, calls, fake, {
       keep(state, ids) {
-        if (rehearses) rehearser = new Rehearser(base, state, ids);
+        if (rehearses) rehearser = new Rehearser(state, ids);
       },
     });
+    await rehearser?.begin(base);
     return new Trial(calls, fake, base, old, rehearser);
   }
 
@@ -64,8 +65,8 @@ export class Trial {
   }
 
   /** What the rehearsal finds for the outlines without a change, by the index of the call. */
-  async facts(): Promise<ReadonlyMap<number, Facts>> {
-    return (await this.#rehearser?.facts()) ?? new Map<number, Facts>();
+  get facts(): ReadonlyMap<number, Facts> {
+    return this.#rehearser?.facts() ?? new Map<number, Facts>();
   }
 
   /** @throws Error if a gateway does not start with the change, or the rehearsal does not run */

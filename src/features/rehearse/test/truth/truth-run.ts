@@ -7,6 +7,7 @@ import { type Change, someChanges } from "./changes.ts";
 import { type Unfaithful, unfaithful } from "./fidelity.ts";
 import { judge, type Judged, smallest, sumOf, type Wrong } from "./judge.ts";
 import { countsOf, CAUSES } from "./truth.ts";
+import type { Rehearsed } from "./rehearsed.ts";
 import { Trial } from "./trial.ts";
 
 const { values } = parseArgs({
@@ -29,7 +30,7 @@ const trial = await Trial.start(Number(values.calls), Number(values.seed), value
 const { calls } = trial;
 const { outlined } = trial;
 console.log(`${calls.length} calls${values.judge ? `, ${outlined} with an outline` : ""}`);
-if (values.fidelity) await tellFidelity();
+if (values.fidelity) tellFidelity();
 const columns = values.judge ? [...CAUSES, "found", "missed", "alarms", "other", "tape", "without"] : CAUSES;
 console.log([...columns.map((cause) => cause.padStart(8)), "  change"].join(""));
 
@@ -47,7 +48,7 @@ for (const change of someChanges(Number(values.changes), Number(values.seed)).fi
     }
     const time = rehearsed ? ` (${(rehearsed.ms / 1000).toFixed(1)} s)` : "";
     console.log([...counts.map((count) => String(count).padStart(8)), `  ${name}${time}`].join(""));
-    if (judged) tell(judged, rehearsed.reasons);
+    if (judged) tell(judged, rehearsed);
   } catch (thrown) {
     console.log(`${"".padStart(8 * columns.length)}  ${name} does not run: ${String(thrown).slice(0, 400)}`);
   }
@@ -57,9 +58,9 @@ trial.stop();
 process.exit(0);
 
 /** How many outlines go another way than their calls, and the smallest call of each kind. */
-async function tellFidelity(): Promise<void> {
+function tellFidelity(): void {
   const found = new Map<Unfaithful, { index: number; sides: [string, string] }[]>();
-  for (const [index, facts] of await trial.facts())
+  for (const [index, facts] of trial.facts)
     for (const [name, sides] of unfaithful(facts, trial.before(index)))
       found.set(name, [...(found.get(name) ?? []), { index, sides }]);
   for (const [name, all] of found) {
@@ -74,12 +75,12 @@ async function tellFidelity(): Promise<void> {
   }
 }
 
-function tell(judged: Judged, reasons: ReadonlyMap<string, number>): void {
+function tell(judged: Judged, { reasons, what }: Rehearsed): void {
   const size = (index: number) => calls[index]!.body.length;
   const kinds = { missed: judged.missed, alarm: judged.alarms, other: judged.otherwise };
   for (const [kind, wrong] of Object.entries(kinds)) {
     const one = smallest(wrong, size);
-    if (one) console.log(`    ${kind}: ${described(one)}`);
+    if (one) console.log(`    ${kind}: ${described(one)} ${what(one.index).slice(0, 200)}`);
   }
   for (const [why, count] of reasons) console.log(`    tape: ${count}: ${why}`);
 }

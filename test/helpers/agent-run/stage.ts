@@ -26,6 +26,7 @@ export interface Ran {
 }
 
 const AGENT = join(import.meta.dir, "agent.ts");
+const PROBER = join(import.meta.dir, "prober.ts");
 const SERVER = join(import.meta.dir, "notes-server.ts");
 /** A child that does not end within this time is killed. Milliseconds. */
 const PATIENCE_MS = 90_000;
@@ -104,6 +105,11 @@ export class RunStage {
   agent(sdk: "openai" | "anthropic", { server = "notes", task = "Write notes." } = {}): string[] {
     const model = sdk === "openai" ? "fake/m" : "claude/m";
     return ["--", process.execPath, AGENT, sdk, model, server, task];
+  }
+
+  /** The words that run a client of tools alone. */
+  prober(mode: "legacy" | "auto", line = "one"): string[] {
+    return ["--", process.execPath, PROBER, mode, line];
   }
 
   stop(): void {

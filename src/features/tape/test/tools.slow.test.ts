@@ -52,3 +52,28 @@ test.each([
   expect(replayed).toMatchObject({ code: 0, said: SAID, err: expect.not.stringContaining("not asked for") });
   expect([stage.lines, stage.asked.length]).toEqual([[], asked]);
 });
+
+test.each([
+  ["legacy", "2025-11-25"],
+  ["auto", "2026-07-28"],
+] as const)("a client of the era %s gets the same of all that servers do", async (mode, revision) => {
+  stage = new RunStage(SCRIPT);
+  const recorded = await stage.weir(["record", "job.tape", ...stage.prober(mode)]);
+  expect([recorded.code, recorded.err]).toEqual([0, expect.stringContaining("messages to tools")]);
+  expect(recorded.out).toContain(`speaks "${revision}"`);
+  expect(recorded.out).toContain('read ["reading 1: one","reading 2: one","reading 3: one"]');
+  expect(recorded.out).toContain('asked "Who are you?"\nanswered {"text":"hello Anna"}');
+  expect(recorded.out).toContain("progress [1,2,3]");
+  rmSync(stage.notes);
+  stage.configure([join(stage.folder, "no-such-program")]);
+  const replayed = await stage.weir(["replay", "job.tape", ...stage.prober(mode)]);
+  expect(replayed).toMatchObject({ code: 0, out: recorded.out });
+  // Another argument is not on the tape: the client and the user see what differs.
+  const other = await stage.weir(["replay", "job.tape", ...stage.prober(mode, "two")]);
+  expect(other.code).toBe(1);
+  const differing = '-   line: "one"\n+   line: "two"';
+  expect(other.err).toContain(differing);
+  expect(other.err).toContain("1 request was not on the tape job.tape");
+  expect(other.out).toMatch(/^wrote \{"error":".*The nearest recorded request is call \d+.*line: .*two/m);
+  expect(stage.lines).toEqual([]);
+});

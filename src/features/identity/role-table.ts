@@ -48,6 +48,7 @@ const NUMBERS = {
   cacheReport: READERS,
   cacheSessions: READERS,
   cacheSession: READERS,
+  toolCosts: READERS,
   listConversations: READERS,
   getConversation: READERS,
   runningCalls: READERS,
@@ -140,7 +141,6 @@ const TOOLS = {
   listServerTools: AUDITORS,
   getServerPins: AUDITORS,
   getServerLogs: AUDITORS,
-  toolCosts: READERS,
   approveServerTools: ADMINS,
 };
 

@@ -67,7 +67,7 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   ...Object.fromEntries(
     `overview listKeys getKey listBudgets getBudget listRates getRate usage listPrices whatIf listCalls summarizeCalls getCall
      getCallMoney cacheReport cacheSessions cacheSession listConversations getConversation runningCalls liveCalls routing listModels explain listProviders listNames
-     listModelFacts describe listBatches getBatch`
+     listModelFacts describe listBatches getBatch toolCosts`
       .split(/\s+/)
       .map((id) => [id, "read numbers, names of keys, providers"] as const),
   ),

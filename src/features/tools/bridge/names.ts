@@ -13,6 +13,11 @@ export function mergedName(server: string, name: string): string {
   return `${whole.slice(0, MOST - digest.length - 1).replace(/[^\w-]/g, "_")}_${digest}`;
 }
 
+/** Whether a tool of a server may have a longer name than this. @param name that a client has, perhaps with more in front */
+export function isShortened(server: string, name: string): boolean {
+  return name.length - name.lastIndexOf(server + SEPARATOR) === MOST;
+}
+
 /** The whole name, in the books too. */
 export function fullName(server: string, name: string): string {
   return server + SEPARATOR + name;

@@ -33,8 +33,6 @@ export async function run(context: Context): Promise<number> {
 interface ReadTape {
   readonly report: ToolCostReport;
   readonly entries: readonly TapeEntry[];
-  /** The servers of the config. */
-  readonly servers: readonly string[];
 }
 
 /** What a tape says, by the prices of the config. @returns undefined without `--tape` @throws UsageError with flags that ask the books */
@@ -53,7 +51,7 @@ export async function tapeOf(context: Context): Promise<ReadTape | undefined> {
   const prices = new PriceBook(config.prices);
   const priceOf = (provider: string, model: string) => prices.lookup(provider, model);
   const servers = Object.keys(toolsOf(config).servers);
-  return { entries, servers, report: reportOf(ledgerOfTape(entries, { formats, priceOf }), servers) };
+  return { entries, report: reportOf(ledgerOfTape(entries, { formats, priceOf }), servers) };
 }
 
 /** Asks the gateway, or its books. */

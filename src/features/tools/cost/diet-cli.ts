@@ -4,7 +4,9 @@ import { showCount, showDay, showMoney } from "../../../cli/books/show.ts";
 import type { Context } from "../../../cli/command.ts";
 import { table } from "../../../cli/terminal.ts";
 import { visibleName } from "../pins/visible.ts";
-import type { ServerTool, ToolServer } from "../operator/contracts.ts";
+import { isShortened } from "../bridge/names.ts";
+import type { ServerTool } from "../operator/contracts.ts";
+import type { ToolCostReport } from "./contracts.ts";
 import { notesOf, readReport, tapeOf } from "./cli.ts";
 import { type Diet, dietOf, type KnownTools, type Proof, proofOf, type Unused } from "./diet.ts";
 
@@ -12,8 +14,8 @@ import { type Diet, dietOf, type KnownTools, type Proof, proofOf, type Unused } 
 export async function run(context: Context): Promise<number> {
   const tape = await tapeOf(context);
   if (tape) {
-    const { report, entries, servers } = tape;
-    const diet = dietOf(report, new Map(servers.map((name) => [name, []])));
+    const { report, entries } = tape;
+    const diet = dietOf(report, new Map());
     const whole = { ...diet, proof: proofOf(entries, diet) };
     context.print(
       context.flags["--json"]
@@ -24,29 +26,24 @@ export async function run(context: Context): Promise<number> {
   }
   return runConnected(context, async (books) => {
     const { report } = await readReport(books);
-    const diet = dietOf(
-      report,
-      await knownTools(
-        books,
-        report.tools.flatMap(({ server }) => server ?? []),
-      ),
-    );
+    const diet = dietOf(report, await knownTools(books, report));
     books.show(diet, () => [textOf(diet), ...notesOf(report)].join("\n"));
   });
 }
 
-/** The tools that servers have, as far as the gateway has seen them. */
-async function knownTools({ api }: BookContext, wanted: readonly string[]): Promise<KnownTools> {
-  const { servers } = await api.send<{ servers: ToolServer[] }>("GET", "/tools/servers");
+/** The tools of servers that have long names, which requests have in a short form only: who sees no servers may ask for the rest. */
+async function knownTools({ api }: BookContext, { tools }: ToolCostReport): Promise<KnownTools> {
+  const servers = tools.flatMap(({ tool, server }) =>
+    server !== undefined && isShortened(server, tool) ? server : [],
+  );
   const known = new Map<string, string[]>();
-  for (const { name } of servers.filter((server) => wanted.includes(server.name))) {
+  for (const name of new Set(servers)) {
     const names: string[] = [];
     let after: string | undefined;
     do {
       const path = `/tools/servers/${encodeURIComponent(name)}/tools`;
-      const page = await api.send<{ tools: ServerTool[]; next?: string }>("GET", path, {
-        query: { limit: 500, after },
-      });
+      const query = { limit: 500, after };
+      const page = await api.send<{ tools: ServerTool[]; next?: string }>("GET", path, { query });
       names.push(...page.tools.map(({ tool }) => tool));
       after = page.next;
     } while (after !== undefined);

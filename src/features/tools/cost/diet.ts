@@ -38,13 +38,13 @@ export interface Diet {
   readonly proof?: Proof;
 }
 
-/** The tools of servers as far as weir knows them, by server: their names there. */
+/** The names of tools at their servers, by server. */
 export type KnownTools = ReadonlyMap<string, readonly string[]>;
 
 /** No list permits nothing: the pattern that takes all away does. */
 const NOTHING = "!*";
 
-/** @param known servers of weir; the names of their tools where the servers can be asked */
+/** @param known tools of servers, where requests have their names in a short form */
 export function dietOf({ tools, calls, firstAt }: ToolCostReport, known: KnownTools): Diet {
   const unused = tools.filter(({ carried, isUsed }) => carried > 0 && !isUsed);
   const ofServers = new Map<string, ToolCost[]>();

@@ -20,11 +20,17 @@ const EACH_MS = 1_000;
 /** Time for outlines that a silent worker has saved up. Milliseconds. */
 const BURST_MS = 250;
 
-/** The outline of a call, as JSON without its end. */
-const outlined = new Slot<string>();
+/** Time for outlines before calls get their turn again. Milliseconds. */
+const AT_ONCE_MS = 1;
 
-/** The end of a call that has ended before its outline was made. */
-const ended = new Slot<string>();
+/** What is known of a call that gets an outline: either part may be known first. */
+interface Part {
+  /** JSON without its end. */
+  text?: string;
+  end?: string;
+}
+
+const parts = new Slot<Part>();
 
 export const start = (host: WorkerHost): WorkerPart => new RehearseWorker(host);
 
@@ -70,9 +76,10 @@ class RehearseWorker implements WorkerPart {
   recorder(config: object): Recorder | undefined {
     if (!isOn(rehearseSection.of(config).outlines, config as Config)) return undefined;
     return (call, attempts) => {
-      const text = outlined.get(call);
-      if (text === undefined) ended.set(call, endOf(attempts.at(-1)));
-      else this.#add(text, endOf(attempts.at(-1)));
+      const part = parts.get(call);
+      if (!part) return;
+      part.end = endOf(attempts.at(-1));
+      this.#add(part);
     };
   }
 
@@ -80,37 +87,45 @@ class RehearseWorker implements WorkerPart {
     this.#send();
   }
 
-  /** Its outline is made after the request went on its way. */
+  /** Its outline is made after the request went on its way. A call that finds no time left has none. */
   #take(entry: Entry): void {
-    if (this.#queue.push(entry) > 1) return;
-    setImmediate(() => {
-      const entries = this.#queue;
-      this.#queue = [];
-      for (const one of entries) this.#outline(one);
-    });
-  }
-
-  #outline(entry: Entry): void {
-    // The first one compiles the words of the formats, once for the process.
-    this.#maker ??= new OutlineMaker(entry.registry.formats.values(), this.#secret, this.#names);
     const now = performance.now();
     this.#left = Math.min(BURST_MS, this.#left + (now - this.#at) * this.#limits.share);
     this.#at = now;
     if (this.#left <= 0) return this.#count("busy");
+    parts.set(entry.call, {});
+    if (this.#queue.push(entry) === 1) setImmediate(this.#work);
+  }
+
+  readonly #work = (): void => {
+    // The first one compiles the words of the formats, once for a config.
+    this.#maker ??= new OutlineMaker(this.#queue[0]!.registry.formats.values(), this.#secret, this.#names);
+    const began = performance.now();
+    let now = began;
+    let done = 0;
+    while (done < this.#queue.length && now - began < AT_ONCE_MS) {
+      this.#outline(this.#queue[done++]!);
+      now = performance.now();
+    }
+    this.#left -= now - began;
+    this.#queue.splice(0, done);
+    if (this.#queue.length > 0) setImmediate(this.#work);
+  };
+
+  #outline(entry: Entry): void {
     try {
       const { operation, call } = entry;
-      const text = JSON.stringify(this.#maker.of(entry, operation)).slice(0, -1);
-      const end = ended.get(call);
-      if (end === undefined) outlined.set(call, text);
-      else this.#add(text, end);
+      const part = parts.get(call)!;
+      part.text = JSON.stringify(this.#maker!.of(entry, operation)).slice(0, -1);
+      this.#add(part);
     } catch {
       this.#count("unread");
     }
-    this.#left -= performance.now() - now;
   }
 
-  /** @param text of the outline, without its end */
-  #add(text: string, end: string): void {
+  /** Adds an outline whose call has ended. */
+  #add({ text, end }: Part): void {
+    if (text === undefined || end === undefined) return;
     const line = `${text}${end}}\n`;
     if (this.#bytes > MOST) return this.#count("lost");
     this.#lines.push(line);

@@ -8,12 +8,17 @@ import type { Vocabulary } from "./vocabulary.ts";
 /** Headers of weir's own. */
 const OWN = "x-weir-";
 
+/** Headers that are remembered at most. */
+const MOST_VALUES = 1_024;
+
 const BETWEEN = /([,;=\s]+)/;
 
 export class KeptHeaders {
   readonly #names = new Set(["accept", "content-type"]);
   readonly #beginnings: string[] = [];
   readonly #words: Vocabulary;
+  /** What is kept of a header: clients send the same ones again. */
+  readonly #values = new Map<string, string>();
 
   constructor(formats: Iterable<Format>, words: Vocabulary) {
     this.#words = words;
@@ -35,12 +40,21 @@ export class KeptHeaders {
   of(headers: HeaderReader, made: Placeholders): Record<string, string> {
     const kept: Record<string, string> = {};
     headers.forEach((value, name) => {
-      if (!this.has(name)) return;
-      const isId = name.endsWith("-id");
-      const keep = (word: string) => !isId && (this.#words.knows(word) || word === "*/*");
-      const parts = value.split(BETWEEN);
-      kept[name] = parts.map((part, at) => (at % 2 === 1 || keep(part) ? part : made.name(part))).join("");
+      if (this.has(name)) kept[name] = this.#valueOf(name, value, made);
     });
+    return kept;
+  }
+
+  #valueOf(name: string, value: string, made: Placeholders): string {
+    const key = `${name}:${value}`;
+    const known = this.#values.get(key);
+    if (known !== undefined) return known;
+    const isId = name.endsWith("-id");
+    const keep = (word: string) => !isId && (this.#words.knows(word) || word === "*/*");
+    const parts = value.split(BETWEEN);
+    const kept = parts.map((part, at) => (at % 2 === 1 || keep(part) ? part : made.name(part))).join("");
+    if (this.#values.size >= MOST_VALUES) this.#values.clear();
+    this.#values.set(key, kept);
     return kept;
   }
 }

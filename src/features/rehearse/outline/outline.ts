@@ -58,6 +58,7 @@ export interface Outline {
 export class OutlineMaker {
   readonly #how: Shaping;
   readonly #headers: KeptHeaders;
+  readonly #callers = new WeakMap<Principal, OutlinedCaller>();
 
   /** @param formats those of the build @param names words that headers may have besides: those of the config */
   constructor(formats: Iterable<Format>, secret: bigint = randomSecret(), names: Iterable<string> = []) {
@@ -80,11 +81,17 @@ export class OutlineMaker {
       ...{ operation, format: call.format, model: modelOf(call.model, this.#how.made), stream: call.stream },
       ...(call.route && { path: call.route.path }),
       headers: this.#headers.of(call.headers, this.#how.made),
-      ...(principal && { caller: callerOf(principal) }),
+      ...(principal && { caller: this.#callerOf(principal) }),
       bytes: bytes.length,
       body: shapeOf(body, { ...this.#how, rule, spell }),
       ...(unknown.length > 0 && { unknown }),
     };
+  }
+
+  #callerOf(principal: Principal): OutlinedCaller {
+    let caller = this.#callers.get(principal);
+    if (!caller) this.#callers.set(principal, (caller = callerOf(principal)));
+    return caller;
   }
 }
 

@@ -31,12 +31,17 @@ const ENDING = /\.(?:png|jpe?g|gif|webp|pdf|txt|csv|md|html?|json|mp[34]|wav|web
 /** Longest name whose letters are replaced one by one; a longer one is a text. Characters. */
 const LONGEST_NAME = 128;
 
+/** Names whose placeholders are remembered. */
+const MOST_NAMES = 8_192;
+
 /** A name of one or two letters stays: it is of no one in particular, and other letters would soon be those of its neighbour. */
 const SHORTEST_NAME = 3;
 
 /** Makes the placeholders of one process. @param secret decides the letters of names: without it, a guess cannot be tried */
 export class Placeholders {
   readonly #secret: bigint;
+  /** Names come again in the next calls of a client. */
+  readonly #names = new Map<string, string>();
 
   constructor(secret: bigint) {
     this.#secret = secret;
@@ -46,9 +51,9 @@ export class Placeholders {
   text(text: string): string {
     if (text === EMPTY) return EMPTY;
     const bytes = Buffer.byteLength(JSON.stringify(text)) - 2;
-    const trimmed = text.trim();
-    if (trimmed === "") return `${MARK}${sizes(bytes, text.length)}s`;
-    const ends = `${/^\s/.test(text) ? "b" : ""}${/\s$/.test(text) ? "e" : ""}`;
+    const [begins, finishes] = [isSpace(text, 0), isSpace(text, text.length - 1)];
+    if (begins && finishes && text.trim() === "") return `${MARK}${sizes(bytes, text.length)}s`;
+    const ends = `${begins ? "b" : ""}${finishes ? "e" : ""}`;
     return `${MARK}${sizes(bytes, text.length)}${ends}`;
   }
 
@@ -73,17 +78,32 @@ export class Placeholders {
   name(name: string): string {
     if (name.length > LONGEST_NAME) return this.text(name);
     if (name.length < SHORTEST_NAME) return name;
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    const made = this.#nameOf(name);
+    if (this.#names.size >= MOST_NAMES) this.#names.clear();
+    this.#names.set(name, made);
+    return made;
+  }
+
+  #nameOf(name: string): string {
     const kept = ID_BEGINNING.exec(name)?.[0] ?? "";
-    let state = Bun.hash.wyhash(name, this.#secret);
     let made = kept;
-    for (const letter of name.slice(kept.length)) {
-      if (state < 64n) state = Bun.hash.wyhash(made, this.#secret);
-      const value = Number(state & 63n);
-      state >>= 6n;
-      made += standIn(letter, value);
+    let [digits, left] = [0, 0];
+    for (const letter of kept === "" ? name : name.slice(kept.length)) {
+      // 51 bits of a hash are enough for seven letters.
+      if (left === 0)
+        [digits, left] = [Number(Bun.hash.wyhash(`${made.length} ${name}`, this.#secret) >> 13n), 7];
+      made += standIn(letter, digits % 128);
+      digits = Math.floor(digits / 128);
+      left--;
     }
     return made;
   }
+}
+
+function isSpace(text: string, at: number): boolean {
+  return text.charAt(at).trim() === "";
 }
 
 function standIn(letter: string, value: number): string {

@@ -48,9 +48,13 @@ const MEASURE = /^(?:20[2-4]\d-[01]\d-[0-3]\d|\d{1,4}[x:]\d{1,4}|\d{1,4}(?:\.\d{
 /** Most digits of a word beside those of a day. */
 const MOST_DIGITS = 4;
 
+const MOST_ASKED = 4_096;
+
 export class Vocabulary {
   readonly #words = new Set<string>();
   readonly #parts = new Set<string>();
+  /** What is known of the last words that were asked for. */
+  readonly #asked = new Map<string, boolean>();
 
   /** @param formats those of the build: what plugins declare is theirs @param names further words: those of a config */
   constructor(formats: Iterable<Format>, names: Iterable<string> = []) {
@@ -70,9 +74,20 @@ export class Vocabulary {
    * `web_search_20250305`, `image/png`. What a client has made up is none.
    */
   knows(text: string): boolean {
-    if (this.#words.has(text) || MEASURE.test(text)) return true;
+    if (this.#words.has(text)) return true;
+    if (text.length > LONGEST) return false;
+    let isKnown = this.#asked.get(text);
+    if (isKnown !== undefined) return isKnown;
+    isKnown = MEASURE.test(text) || this.#isMade(text);
+    if (this.#asked.size >= MOST_ASKED) this.#asked.clear();
+    this.#asked.set(text, isKnown);
+    return isKnown;
+  }
+
+  /** Whether it is made of known parts. */
+  #isMade(text: string): boolean {
     const undated = text.replace(DAY, "");
-    if (text.length > LONGEST || !SEPARATED.test(undated)) return false;
+    if (!SEPARATED.test(undated)) return false;
     const digits = undated.length - undated.replace(/\d/g, "").length;
     return digits <= MOST_DIGITS && partsOf(undated).every((part) => this.#parts.has(part.toLowerCase()));
   }

@@ -100,7 +100,7 @@ async function costOf(
 }
 
 /** CPU time of the first thread, which runs the event loop, and of all others. Microseconds. */
-function threadTimes(pid: number): { loop: number; others: number } {
+export function threadTimes(pid: number): { loop: number; others: number } {
   const times = { loop: 0, others: 0 };
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     const text = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8");

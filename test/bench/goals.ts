@@ -4,6 +4,7 @@ import type { HotPath } from "./hot-path.ts";
 import type { ByWeir, Soak } from "./fresh.ts";
 import type { BooksCost } from "./books.ts";
 import type { GuardsCost } from "./guards.ts";
+import { OUTLINED, type OutlinesCost } from "./outlines.ts";
 import type { RankingCost } from "./ranking.ts";
 import type { ResponsesCost } from "./responses.ts";
 import type { SlowDisk } from "./slow-disk.ts";
@@ -35,6 +36,7 @@ export interface Results {
   ranking?: RankingCost;
   books?: BooksCost;
   guards?: GuardsCost;
+  outlines?: OutlinesCost;
   slowDisk?: SlowDisk;
 }
 
@@ -222,6 +224,13 @@ export const GOALS: readonly Goal[] = [
     reach,
     beyond,
     figure: ({ guards }, weir) => (weir === "weir" ? guards?.[member]?.ratio : undefined),
+  })),
+  ...OUTLINED.map((kilobytes, at): Goal => ({
+    what: `calls of ${kilobytes} KB with outlines, to those without, for the same CPU`,
+    unit: "×",
+    sense: "least",
+    ...(at === 0 ? { reach: 0.97, beyond: 0.99 } : { reach: 0.92, beyond: 0.97 }),
+    figure: ({ outlines }, weir) => (weir === "weir" ? outlines?.sizes[at]?.cpu.ratio : undefined),
   })),
   {
     what: "CPU of the keeper and other threads a call",

@@ -16,6 +16,7 @@ import * as measures from "./measures.ts";
 import { measureBooks } from "./books.ts";
 import { measureGuards } from "./guards.ts";
 import { measureHotPath } from "./hot-path.ts";
+import { measureOutlines } from "./outlines.ts";
 import { measureRanking } from "./ranking.ts";
 import { measureResponses } from "./responses.ts";
 import { assertBinary, BINARY, binaryMegabytes, freePort, KEY, Rig, ROOT } from "./rig.ts";
@@ -32,6 +33,7 @@ const GROUPS = [
   "ranking",
   "books",
   "guards",
+  "outlines",
   "disk",
   "start",
   "burst",
@@ -157,6 +159,7 @@ async function measureAll(): Promise<Results> {
     ranking: await when("ranking", () => measureRanking(options)),
     books: await when("books", () => measureBooks(options)),
     guards: await when("guards", () => measureGuards(options)),
+    outlines: await when("outlines", () => measureOutlines(options)),
     slowDisk: await when("disk", () => measureSlowDisk(options)),
     startMs: await when("start", () => fresh.measureStart(options)),
     burstSeconds: await when("burst", () => fresh.measureBurst(options)),

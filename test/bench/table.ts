@@ -4,12 +4,23 @@ import type { GuardsCost } from "./guards.ts";
 import { gain, GOALS, judge, show, type Results } from "./goals.ts";
 import type { HotFigures, HotPath } from "./hot-path.ts";
 import { HOT_GOALS } from "./hot-goals.ts";
+import type { OutlinesCost } from "./outlines.ts";
 import { showRatio } from "./ratios.ts";
 
 /** Members of results that other groups than the hot path measure. */
 const OTHERS = [
   ...(["calls", "streams", "memory", "unread", "startMs", "burstSeconds"] as const),
-  ...(["soak", "workers", "transports", "responses", "ranking", "books", "guards", "slowDisk"] as const),
+  ...([
+    "soak",
+    "workers",
+    "transports",
+    "responses",
+    "ranking",
+    "books",
+    "guards",
+    "outlines",
+    "slowDisk",
+  ] as const),
 ];
 
 /** The parts of README.md that a run has figures for, by their name. */
@@ -41,6 +52,7 @@ function writeOthers(results: Results): string {
     ...(results.transports ? [transportsTable(results)] : []),
     ...(results.books ? [booksTable(results.books)] : []),
     ...(results.guards ? [guardsTable(results.guards)] : []),
+    ...(results.outlines ? [outlinesTable(results.outlines)] : []),
     `The binary has ${results.binaryMegabytes.toFixed(0)} MB.` + soakSentence(results),
   ].join("\n\n");
 }
@@ -205,6 +217,17 @@ function guardsTable({ rounds, calls, streams, off }: GuardsCost): string {
     ["calls without guards, to the binary before", off] as const,
   ].flatMap(([what, found]) => (found ? [[what, showRatio(found)]] : []));
   return table([`for the same CPU, ${rounds} alternating rounds`, "×, 95 % interval"], rows);
+}
+
+function outlinesTable({ rounds, sizes }: OutlinesCost): string {
+  const rows = sizes.map(({ kilobytes, cpu, rate, outlined }) => [
+    `calls of ${kilobytes} KB`,
+    showRatio(cpu),
+    showRatio(rate),
+    `${Math.round(outlined * 100)} %`,
+  ]);
+  const rounded = `with outlines to without, ${rounds} alternating rounds`;
+  return table([rounded, "for the same CPU, ×, 95 % interval", "in a second, ×", "have an outline"], rows);
 }
 
 function transportsTable({ transports }: Results): string {

@@ -53,13 +53,11 @@ export async function* askBuild(build: Build, outlines: readonly Outline[]): Asy
 }
 
 async function feed(stdin: NodeJS.WritableStream, outlines: readonly Outline[]): Promise<void> {
+  let goOn = () => {};
+  for (const event of ["drain", "close"]) stdin.on(event, () => goOn());
   for (const outline of outlines) {
     if (!stdin.writable) return;
-    if (!stdin.write(`${JSON.stringify(outline)}\n`))
-      await new Promise<void>((resolve) => {
-        stdin.once("drain", resolve);
-        stdin.once("close", resolve);
-      });
+    if (!stdin.write(`${JSON.stringify(outline)}\n`)) await new Promise<void>((resolve) => (goOn = resolve));
   }
   stdin.end();
 }

@@ -17,7 +17,7 @@ import { modelAsked, streamAsked, withModelSettings } from "./asked.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
 import type { PrepareContext, Prepared } from "./lanes/lane.ts";
 import { earlyViewOf } from "./plugins/call-view.ts";
-import { hasEarlyHooks, runEarlyHooks, viewBefore } from "./plugins/early-hooks.ts";
+import { hasEarlyHooks, runAdmitHooks, runEarlyHooks, viewBefore } from "./plugins/early-hooks.ts";
 import { explainedBy } from "./plugins/explained.ts";
 import { keyName } from "./routing/credentials.ts";
 import { foreseeEmbed } from "./embed/foresee.ts";
@@ -99,7 +99,12 @@ export async function foreseeRequest(
   const call = callOf(options, context);
   assertModel(call.principal, call.model, context.registry);
   const { asks, embeds } = options;
-  if (!asks && !embeds && hasEarlyHooks(context.hooks)) {
+  if (asks || embeds) {
+    await runAdmitHooks(
+      earlyViewOf(call, () => undefined),
+      context.hooks,
+    );
+  } else if (hasEarlyHooks(context.hooks)) {
     const answeredBy = await runEarlyHooks({ ...options, call }, context.hooks);
     if (answeredBy) return { answeredBy };
   }

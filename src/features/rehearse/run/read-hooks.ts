@@ -17,6 +17,7 @@ export class ReadHooks {
   readonly #headers: KeptHeaders;
   readonly #readers = new Set<string>();
   #isWhole = false;
+  #knowsCaller = false;
 
   constructor(plugins: readonly LoadedPlugin[], words: Vocabulary, headers: KeptHeaders) {
     this.#words = words;
@@ -29,24 +30,30 @@ export class ReadHooks {
     return this.#isWhole ? [] : [...this.#readers];
   }
 
-  /** @param isWhole the next request has its texts */
-  reset(isWhole = false): void {
+  /** @param isWhole the next request has its texts @param knowsCaller who asks has its name, or nobody is known to ask */
+  reset(isWhole: boolean, knowsCaller: boolean): void {
     this.#readers.clear();
     this.#isWhole = isWhole;
+    this.#knowsCaller = knowsCaller;
   }
 
   #watched(plugin: string, hooks: Hooks): LoadedHooks {
     const { admit, intercept, request } = hooks;
-    const seen = () => void this.#readers.add(plugin);
+    // What a hook leaves in the request is watched still when weir itself reads it.
+    let running = 0;
+    const seen = () => void (running > 0 && this.#readers.add(plugin));
     const viewed = (given: CallView) => (this.#isWhole ? given : this.#view(given, seen));
     const asked = (given: ChatRequest) => (this.#isWhole ? given : this.#value(given, seen));
     const watch = async <Value>(run: () => Value): Promise<Awaited<Value>> => {
+      running++;
       try {
         return await run();
       } catch (thrown) {
         // A copy of what is watched fails, where it would not in a gateway.
         if (!(thrown instanceof GatewayError)) seen();
         throw thrown;
+      } finally {
+        running--;
       }
     };
     return {
@@ -69,8 +76,8 @@ export class ReadHooks {
     return new Proxy(view, {
       get: (target, name) => {
         if (name === "headers") return headers;
-        // The outline keeps no name of a caller.
-        if (name === "key" || name === "caller") seen();
+        // The outline keeps no name of a caller. The config has those of its own keys.
+        if ((name === "key" || name === "caller") && !this.#knowsCaller) seen();
         const value: unknown = Reflect.get(target, name);
         return name === "request" && value ? this.#value(value as object, seen) : value;
       },

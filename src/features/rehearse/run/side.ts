@@ -62,7 +62,8 @@ export class Side {
   readonly #sets: Parameters<typeof compilePrincipal>[1];
 
   async facts(asked: Asked): Promise<Facts> {
-    this.#read.reset(asked.outline.isWhole);
+    const { isWhole = false, caller } = asked.outline;
+    this.#read.reset(isWhole, !caller || this.#keys.has(caller.id));
     try {
       return this.#marked(await this.#of(asked));
     } catch (thrown) {

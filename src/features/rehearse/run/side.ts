@@ -9,7 +9,7 @@ import { hasRequests } from "../../../core/model-kind.ts";
 import type { Principal } from "../../../core/principal.ts";
 import type { Target } from "../../../core/provider.ts";
 import { type ExplainOptions, foreseeRequest, shownHeaders } from "../../../gateway/explain.ts";
-import type { PrepareContext } from "../../../gateway/lanes/lane.ts";
+import type { PrepareContext, Prepared } from "../../../gateway/lanes/lane.ts";
 import { describePlan } from "../../../gateway/routing/plan.ts";
 import { ReasoningCache } from "../../../gateway/reasoning/cache.ts";
 import { compilePermissions, compilePrincipal } from "../../../ledger/keys/principal.ts";
@@ -115,11 +115,14 @@ export class Side {
     const asks = this.#asks(operation, path);
     const format = this.#format(named);
     assertScope(principal, asks ? operation : operation === "embeddings" ? operation : named, () => "");
-    const { address } = format.client.routes;
-    const asked = address && !asks ? { ...body, model: outline.model, stream: outline.stream } : body;
+    const isInAddress = format.client.routes.address && !asks;
+    const { model, stream } = outline;
+    const asked = isInAddress ? { ...body, model, stream } : body;
+    // The client has sent no member for what its address says.
+    const sent = isInAddress && read.spanOf("model") ? withoutAddress(read, this.#config.limits.depth) : read;
     return {
-      ...{ format, body: asked, bytes, headers },
-      spanOf: (name) => read.spanOf(name),
+      ...{ format, body: asked, bytes: sent.bytes, headers },
+      spanOf: (name) => sent.spanOf(name),
       ...(principal && { principal }),
       ...(operation === "embeddings" && { embeds: true }),
       ...(asks && { asks }),

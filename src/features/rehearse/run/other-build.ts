@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { parseJson } from "../../../core/json.ts";
 import type { Outline } from "../outline/outline.ts";
 import type { Facts } from "./facts.ts";
+import { SALT, SALT_VARIABLE } from "./sides.ts";
 
 /** How a build is started. */
 export interface Build {
@@ -27,7 +28,11 @@ export async function* askBuild(build: Build, outlines: readonly Outline[]): Asy
     ...(config === undefined ? [] : ["--config", config]),
     ...(used.length > 0 ? ["--used", used.join(",")] : []),
   ];
-  const child = spawn(path, ["rehearse", "--facts", ...flags], { cwd, env, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(path, ["rehearse", "--facts", ...flags], {
+    cwd,
+    env: { [SALT_VARIABLE]: SALT, ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => void (said = (said + String(chunk)).slice(-2_000)));
   const failed = new Promise<Error>((resolve) => child.on("error", resolve));

@@ -1,4 +1,5 @@
 /** One side of a rehearsal: a config as this build serves it, without a listener, a store and a network. */
+import { createHmac } from "node:crypto";
 import type { Config } from "../../../config/schema.ts";
 import { declaredBy } from "../../../config/declared.ts";
 import { GatewayError, invalidRequest } from "../../../core/error.ts";
@@ -21,6 +22,7 @@ import type { Assembled } from "../../../run/assemble.ts";
 import { answerOptions } from "../../../run/home.ts";
 import { assertScope } from "../../../server/key-scope.ts";
 import { RequestBody } from "../../../server/request-body.ts";
+import { withoutAddress } from "../../../server/url-address.ts";
 import { callerId, type OutlinedCaller } from "../outline/outline.ts";
 import type { Asked } from "./asked.ts";
 import type { Facts } from "./facts.ts";
@@ -40,10 +42,12 @@ export class Side {
   readonly #keys: ReadonlyMap<string, KeyEntry>;
   readonly #principals = new Map<string, Principal>();
   readonly #read: ReadHooks;
+  readonly #salt: string;
 
-  /** @param foresee what features would do with a request */
-  constructor(config: Config, parts: Assembled, foresee: PrepareContext["foresee"]) {
+  /** @param foresee what features would do with a request @param salt of the hashes of credentials, the same on both sides */
+  constructor(config: Config, parts: Assembled, foresee: PrepareContext["foresee"], salt: string) {
     this.#config = config;
+    this.#salt = salt;
     this.#prices = new PriceBook(config.prices);
     const { keys, modelSets } = declaredBy(config);
     this.#keys = new Map(keys.map((key) => [callerId(key.id), key]));
@@ -95,7 +99,7 @@ export class Side {
       format: target.format,
       ...(prepared && {
         url: prepared.url,
-        headers: await shownHeaders(prepared, this.#context.registry),
+        headers: await this.#headersOf(prepared),
         body: Buffer.concat(prepared.body).toString(),
       }),
       losses,
@@ -103,6 +107,21 @@ export class Side {
       ...(state !== "unpriced" && { price: cost }),
       ...(more?.["plugins"] !== undefined && { plugins: more["plugins"] as JsonObject }),
     };
+  }
+
+  /** Of a value that is no one's to read there is a hash, so that another one is seen. */
+  async #headersOf(prepared: Prepared): Promise<JsonObject> {
+    const shown = await shownHeaders(prepared, this.#context.registry);
+    return Object.fromEntries(
+      Object.entries(shown).map(([name, value]) => {
+        const sent = prepared.headers[name];
+        return [name, sent === undefined || sent === value ? value : `${String(value)} ${this.#hash(sent)}`];
+      }),
+    );
+  }
+
+  #hash(value: string): string {
+    return createHmac("sha256", this.#salt).update(value).digest("hex").slice(0, 16);
   }
 
   #options({ outline, body, bytes, headers }: Asked): ExplainOptions {

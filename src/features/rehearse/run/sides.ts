@@ -1,4 +1,5 @@
 /** Makes a side of a rehearsal from a config of this machine. */
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { NamedForesee, Context } from "../../../cli/command.ts";
@@ -13,6 +14,10 @@ import { Side } from "./side.ts";
 
 /** What stands for a credential that this machine does not have: a rehearsal sends nothing. */
 const STAND_IN = "rehearsal";
+
+/** By it another build makes the same hashes of credentials. */
+export const SALT_VARIABLE = "REHEARSAL_SALT";
+export const SALT = randomUUID();
 
 type Environment = Context["env"];
 type ConfigContext = Pick<Context, "env" | "cwd" | "sections" | "references">;
@@ -44,7 +49,7 @@ export async function makeSide(
   assertLoaded(parts.broken, true);
   const foresee = await foreseenBy(foresees, config);
   return {
-    side: new Side(config, parts, foresee),
+    side: new Side(config, parts, foresee, context.env[SALT_VARIABLE] ?? SALT),
     config,
     assumed: off.map(({ provider }) => provider.name),
   };

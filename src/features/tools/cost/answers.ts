@@ -31,7 +31,7 @@ function read(entry: Entry, text: string | undefined, isStream: boolean): void {
   if (text === undefined) return noteUnread(call);
   const { tools } = layoutIn(call)!;
   // Few answers call tools, and this is cheaper than reading the others.
-  if (!tools.some(({ name }) => text.includes(JSON.stringify(name)))) return;
+  if (!tools.some(({ name }) => text.includes(JSON.stringify(name).slice(0, -1)))) return;
   const { provider, model } = call.attempt!.target;
   const recorded = {
     ...{ call: 0, operation: "generate", format: format.id, stream: isStream, status: 200, headers: {} },

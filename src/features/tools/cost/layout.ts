@@ -35,30 +35,41 @@ export interface Layout {
   readonly isPart?: boolean;
 }
 
+/** Most definitions that a call notes, and most tools with results; the others are in the rest. */
+const MOST_TOOLS = 2_000;
+/** Longest name that a call notes. Characters. */
+const LONGEST = 128;
+
+/** A name as it is noted: clients choose it. */
+export const notedName = (name: string): string => name.slice(0, LONGEST);
+
 /** What an image counts, whatever its size: no vendor counts its base64. Bytes. */
 const IMAGE_BYTES = 6_000;
 /** Bytes of base64 of a document or a sound that count as one. */
 const MEDIA_BYTES = 5;
 
-/** The sizes of a request. @param tools the sizes of its definitions, if they are known */
-export function layoutOf(request: ChatRequest, tools: readonly ToolSize[] = sizesOf(request.tools)): Layout {
+/** The sizes of a request. @param all the sizes of its definitions, if they are known */
+export function layoutOf(request: ChatRequest, all: readonly ToolSize[] = sizesOf(request.tools)): Layout {
   const names = new Map<string, string>();
   const results: ResultSpan[] = [];
   const called = new Set<string>();
   const errors = new Map<string, number>();
   const last = request.turns.findLastIndex(({ role }) => role === "assistant");
-  let at = tools.reduce((sum, { bytes }) => sum + bytes, 0);
+  const tools = all.length > MOST_TOOLS ? all.slice(0, MOST_TOOLS) : all;
+  let at = all.reduce((sum, { bytes }) => sum + bytes, 0);
   for (const [index, { blocks }] of request.turns.entries())
     for (const block of blocks) {
       const from = at;
       at += bytesOf(block);
       if (block.type === "tool-call") {
-        names.set(block.id, block.name);
-        called.add(block.name);
+        const name = notedName(block.name);
+        names.set(block.id, name);
+        if (called.size < MOST_TOOLS) called.add(name);
       } else if (block.type === "tool-result") {
-        const tool = names.get(block.id) ?? block.name;
+        const tool = names.get(block.id) ?? (block.name === undefined ? undefined : notedName(block.name));
         if (tool === undefined) continue;
-        called.add(tool);
+        if (called.size < MOST_TOOLS) called.add(tool);
+        if (!called.has(tool)) continue;
         results.push({ tool, from, to: at });
         if (index > last && block.error) errors.set(tool, (errors.get(tool) ?? 0) + 1);
       }
@@ -74,7 +85,7 @@ export function sizesOf(tools: readonly Tool[]): ToolSize[] {
       (sum, part) => sum + (part === undefined ? 0 : textBytes(JSON.stringify(part))),
       textBytes(name) + textBytes(description),
     );
-    return { name, bytes, ...(kind === "foreign" && { isHosted: true as const }) };
+    return { name: notedName(name), bytes, ...(kind === "foreign" && { isHosted: true as const }) };
   });
 }
 

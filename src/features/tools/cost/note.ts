@@ -8,7 +8,7 @@ import type { Incoming } from "../../../gateway/types.ts";
 import { Booking } from "../../../ledger/worker/booking.ts";
 import { toolSet, toolUse } from "../columns.ts";
 import { addClasses, type Classes, noClasses, PromptTokens } from "./attribute.ts";
-import { type Layout, layoutOf, sizesOf, type ToolSize } from "./layout.ts";
+import { type Layout, layoutOf, notedName, sizesOf, type ToolSize } from "./layout.ts";
 
 /** `unread`: the request has tools, and weir cannot read it. */
 const LAYOUT = new Slot<Layout | "unread">();
@@ -33,7 +33,8 @@ export function layoutIn(call: Noted): Layout | undefined {
 /** Notes that the answer calls a tool. */
 export function noteCall(call: Noted, tool: string): void {
   const called = CALLED.get(call) ?? new Map<string, number>();
-  CALLED.set(call, called.set(tool, (called.get(tool) ?? 0) + 1));
+  const name = notedName(tool);
+  CALLED.set(call, called.set(name, (called.get(name) ?? 0) + 1));
 }
 
 export function hasCalls(call: Noted): boolean {

@@ -97,3 +97,14 @@ test("what weir cannot read is noted as unread", () => {
   noteUnread(request.call);
   expect(noted(notes, request, { input: 10 }).use).toMatchObject({ unread: true });
 });
+
+test("names and lists that clients choose are bounded, and no token is lost", () => {
+  const many = Array.from({ length: 2_500 }, (_, index) => tool(`tool_${index}`));
+  const long = { ...tool("x".repeat(5_000)), description: "It." };
+  const request = incoming("responses", asking({ tools: [long, ...many] }));
+  const { use, set } = noted(new ToolNotes(), request, { input: 100_000 });
+  expect(set).toHaveLength(2_000);
+  expect(set![0]![0]).toBe("x".repeat(128));
+  const listed = set!.reduce((sum, [, bytes]) => sum + bytes, 0);
+  expect(use!.bytes).toBeGreaterThan(listed + 500 * 20);
+});

@@ -6,3 +6,4 @@ export { page as batches } from "../features/batches/console/page.ts";
 export { page as alerts } from "../features/alerts/console/page.ts";
 export { page as resend } from "../features/resend/console/page.ts";
 export { page as guards } from "../features/guards/console/page.ts";
+export { page as rehearse } from "../features/rehearse/console/page.ts";

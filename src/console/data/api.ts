@@ -51,6 +51,8 @@ export interface SendOptions {
   /** For `Idempotency-Key`. */
   once?: string;
   signal?: AbortSignal;
+  /** Milliseconds without an answer after which the request has failed. */
+  patience?: number;
 }
 
 /** @param to path below `/admin/v1`, with its query @throws ApiError */
@@ -62,14 +64,14 @@ export function get<Answer>(to: string, options: { signal?: AbortSignal } = {}):
 export async function send<Answer>(
   method: "GET" | "POST" | "PATCH" | "DELETE",
   to: string,
-  { body, version, once, signal: stop }: SendOptions = {},
+  { body, version, once, signal: stop, patience = PATIENCE }: SendOptions = {},
 ): Promise<Answer> {
   const headers: Record<string, string> = { accept: "application/json" };
   if (method !== "GET") headers["x-weir-console"] = "1";
   if (body !== undefined) headers["content-type"] = "application/json";
   if (version !== undefined) headers["if-match"] = version;
   if (once !== undefined) headers["idempotency-key"] = once;
-  const late = AbortSignal.timeout(PATIENCE);
+  const late = AbortSignal.timeout(patience);
   const response = await fetch(API + to, {
     method,
     headers,

@@ -17,6 +17,7 @@ const ICONS = {
   store: "M3 3h11v11H3zM3 7h11M6.5 10.5l1.5 1.5 3-3",
   more: "M4 8.5h.01M8.5 8.5h.01M13 8.5h.01",
   sessions: "M3 3h8v6H6l-3 2.5zM13 7h1.5v7.5L12 12H8",
+  rehearse: "M3 5.5h10l-2.5-2.5M14 11.5H4L6.5 14",
   search: "M7.5 12a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM11 11l3.5 3.5",
   copy: "M6 6h8v8H6zM11 6V3H3v8h3",
   theme:

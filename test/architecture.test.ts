@@ -463,6 +463,7 @@ const RULES: readonly Rule[] = [
       "src/server/key-scope.ts",
       "src/process/version.ts",
       "src/server/request-body.ts",
+      "src/server/url-address.ts",
       "src/tapes/file.ts",
     ],
     because:
@@ -581,6 +582,7 @@ const RULES: readonly Rule[] = [
       "src/process/version.ts",
       "src/run/formats.ts",
       "src/service/groups.ts",
+      "src/tapes/file.ts",
     ],
     because: "weir runs tools for models, so it meets calls, and operators see servers and approve pins",
   },
@@ -1029,6 +1031,8 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   // The protocol of tools has the same words.
   "src/features/tools/sampling/request.ts": ["tool_result", "tool_use"],
   "src/features/tools/sampling/result.ts": ["tool_use"],
+  // Parts of words that an outline keeps.
+  "src/features/rehearse/outline/vocabulary.ts": ["thinking"],
   // The usage of a batch in the object of OpenAI's clients.
   "src/features/batches/shapes/openai.ts": ["input_tokens", "output_tokens"],
   // The usage of a response that asked no provider.

@@ -592,6 +592,40 @@ CREATE TABLE tools_seal (id TEXT PRIMARY KEY, key TEXT NOT NULL) ;
 CREATE TABLE tool_sets (hash TEXT PRIMARY KEY, until bigint NOT NULL, tools TEXT NOT NULL) ;
 
 
+-- witness, sqlite, 1
+
+-- number: position in the chain. prior, hash: SHA-256 of the observation before it and of this one. own, seen: JSON.
+CREATE TABLE witness_observations (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, taken_by TEXT NOT NULL,
+  model TEXT NOT NULL, own TEXT NOT NULL, seen TEXT NOT NULL, cost INTEGER NOT NULL, prior TEXT NOT NULL, hash TEXT NOT NULL) STRICT;
+CREATE INDEX witness_observations_at ON witness_observations (at);
+-- One look: of several nodes one makes it. slot: of the schedule, as its beginning in milliseconds since 1970; of the command, its own time.
+-- held: nano-dollars that it may cost at most; spent: what it cost, absent while it runs or if its process has ended.
+CREATE TABLE witness_looks (slot TEXT PRIMARY KEY, at INTEGER NOT NULL, held INTEGER NOT NULL, spent INTEGER) STRICT, WITHOUT ROWID;
+-- A change of a provider that the sequential tests found. stream: the test. observation: the one that was enough. since: when it began at the latest.
+CREATE TABLE witness_changes (id TEXT PRIMARY KEY, at INTEGER NOT NULL, model TEXT NOT NULL, kind TEXT NOT NULL,
+  stream TEXT NOT NULL,  words TEXT NOT NULL, evidence TEXT NOT NULL, observation TEXT NOT NULL, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+-- What answers to real calls say of themselves, by model and hour. bytes: of requests; names, fingerprints: JSON, counts by name.
+CREATE TABLE witness_traffic (model TEXT NOT NULL, hour INTEGER NOT NULL, calls INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  input INTEGER NOT NULL, names TEXT NOT NULL, fingerprints TEXT NOT NULL, PRIMARY KEY (model, hour)) STRICT, WITHOUT ROWID;
+
+
+-- witness, postgres, 1
+
+-- number: position in the chain. prior, hash: SHA-256 of the observation before it and of this one. own, seen: JSON.
+CREATE TABLE witness_observations (number bigint PRIMARY KEY, id TEXT NOT NULL UNIQUE, at bigint NOT NULL, taken_by TEXT NOT NULL,
+  model TEXT NOT NULL, own TEXT NOT NULL, seen TEXT NOT NULL, cost bigint NOT NULL, prior TEXT NOT NULL, hash TEXT NOT NULL) ;
+CREATE INDEX witness_observations_at ON witness_observations (at);
+-- One look: of several nodes one makes it. slot: of the schedule, as its beginning in milliseconds since 1970; of the command, its own time.
+-- held: nano-dollars that it may cost at most; spent: what it cost, absent while it runs or if its process has ended.
+CREATE TABLE witness_looks (slot TEXT PRIMARY KEY, at bigint NOT NULL, held bigint NOT NULL, spent bigint) ;
+-- A change of a provider that the sequential tests found. stream: the test. observation: the one that was enough. since: when it began at the latest.
+CREATE TABLE witness_changes (id TEXT PRIMARY KEY, at bigint NOT NULL, model TEXT NOT NULL, kind TEXT NOT NULL,
+  stream TEXT NOT NULL,  words TEXT NOT NULL, evidence TEXT NOT NULL, observation TEXT NOT NULL, since bigint NOT NULL) ;
+-- What answers to real calls say of themselves, by model and hour. bytes: of requests; names, fingerprints: JSON, counts by name.
+CREATE TABLE witness_traffic (model TEXT NOT NULL, hour bigint NOT NULL, calls bigint NOT NULL, bytes bigint NOT NULL,
+  input bigint NOT NULL, names TEXT NOT NULL, fingerprints TEXT NOT NULL, PRIMARY KEY (model, hour)) ;
+
+
 -- stored answers, 1
 CREATE TABLE response (
      id         TEXT PRIMARY KEY,

@@ -79,7 +79,7 @@ function outlineOf(
   const body = { ...rest, ...(named !== undefined && { model: asked }) };
   try {
     const bytes = Buffer.from(JSON.stringify(body));
-    return { ...maker.of({ call, bytes, body, format }, "generate", format.id), at: BEGAN, by: provider };
+    return { ...maker.of({ call, bytes, body, format }, "generate"), at: BEGAN, by: provider };
   } catch {
     return undefined;
   }

@@ -11,7 +11,7 @@ import { OPTIONS, SECTIONS } from "../helpers/features.ts";
 
 /** The keywords of draft 07 that the schema uses; an editor does not know any others. */
 const KEYWORDS = new Set(
-  "$schema title description default examples type const anyOf properties patternProperties additionalProperties required propertyNames items minItems minimum maximum pattern minLength writeOnly".split(
+  "$schema title description default examples type const anyOf properties patternProperties additionalProperties required propertyNames items minItems maxItems uniqueItems minimum maximum pattern minLength writeOnly".split(
     " ",
   ),
 );

@@ -26,7 +26,7 @@ import { planIncoming } from "./kinds/plan-incoming.ts";
 import { sizeFor } from "./kinds/prepare.ts";
 import type { Plan } from "./routing/plan.ts";
 import { describePlan, rank } from "./routing/plan.ts";
-import { sizeOf } from "./request-size.ts";
+import { sizeOf, sizeOfInputs } from "./request-size.ts";
 import type { Registry } from "./routing/registry.ts";
 import { retriesOf } from "./retry/attempts.ts";
 import { breakerOptions } from "./retry/health.ts";
@@ -223,7 +223,9 @@ function foreseeEmbedding(
     context.hooks,
     earlyViewOf(call, () => undefined),
   );
-  return { ...foreseen, more: { requests, ...(plugins && { plugins }) } };
+  const size = () => sizeOfInputs(incoming.request.inputs);
+  const cost = context.ledger?.foresee?.(foreseen.attempt, { bytes: bytes.length, size, affinity: () => "" });
+  return { ...foreseen, more: { requests, ...(cost && { cost }), ...(plugins && { plugins }) } };
 }
 
 async function foreseeAsk(

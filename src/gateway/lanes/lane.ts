@@ -74,7 +74,7 @@ export type PrepareContext = Pick<
   Gateway,
   "registry" | "hooks" | "strict" | "reasoning" | "answers" | "answerOptions"
 > &
-  Partial<Pick<Gateway, "ledger" | "catalog" | "retries" | "foresee">>;
+  Partial<Pick<Gateway, "catalog" | "retries" | "foresee">> & { ledger?: Pick<Gateway["ledger"], "foresee"> };
 
 export interface Lane {
   /**

@@ -1,7 +1,6 @@
 /** One side of a rehearsal: a config as this build serves it, without a listener, a store and a network. */
 import { createHmac } from "node:crypto";
 import type { Config } from "../../../config/schema.ts";
-import { declaredBy } from "../../../config/declared.ts";
 import { GatewayError, invalidRequest } from "../../../core/error.ts";
 import { NO_USAGE, type Usage } from "../../../core/events.ts";
 import type { ClientCodec, Format } from "../../../core/format.ts";
@@ -19,13 +18,16 @@ import { PriceBook } from "../../../ledger/prices/book.ts";
 import { chargeOf } from "../../../ledger/prices/charge-of.ts";
 import { regionOf } from "../../../ledger/prices/region.ts";
 import type { Assembled } from "../../../run/assemble.ts";
-import { answerOptions } from "../../../run/home.ts";
+import { declarationOf } from "../../../run/declaration.ts";
+import { answerHome, answerOptions } from "../../../run/home.ts";
 import { assertScope } from "../../../server/key-scope.ts";
 import { RequestBody } from "../../../server/request-body.ts";
 import { withoutAddress } from "../../../server/url-address.ts";
 import { callerId, type OutlinedCaller } from "../outline/outline.ts";
+import { Admission } from "./admission.ts";
 import type { Asked } from "./asked.ts";
 import type { Facts } from "./facts.ts";
+import { NO_ANSWERS } from "./no-answers.ts";
 import { ReadHooks } from "./read-hooks.ts";
 import { KeptHeaders } from "../outline/headers.ts";
 import { Vocabulary } from "../outline/vocabulary.ts";
@@ -49,7 +51,8 @@ export class Side {
     this.#config = config;
     this.#salt = salt;
     this.#prices = new PriceBook(config.prices);
-    const { keys, modelSets } = declaredBy(config);
+    const declaration = declarationOf(config);
+    const { keys, modelSets } = declaration.declared;
     this.#keys = new Map(keys.map((key) => [callerId(key.id), key]));
     this.#sets = () => modelSets ?? {};
     const formats = [...parts.registry.formats.values()];
@@ -59,6 +62,8 @@ export class Side {
       ...{ registry: parts.registry, catalog: parts.catalog, hooks: this.#read.hooks },
       ...{ strict: config.strict, retries: config.retries, reasoning: new ReasoningCache() },
       answerOptions: answerOptions(config),
+      ledger: new Admission(declaration),
+      ...(storesAnswers(config) && { answers: NO_ANSWERS }),
       ...(foresee && { foresee }),
     };
   }
@@ -173,6 +178,8 @@ export class Side {
   #principal(caller: OutlinedCaller): Principal {
     const { id, path, scopes, isDeclared } = caller;
     const entry = this.#keys.get(id);
+    if (entry?.expiresAt !== undefined && entry.expiresAt <= Date.now())
+      throw new GatewayError("authentication", "The key of the caller has expired.");
     const made = this.#principals.get(id) ?? (entry ? compilePrincipal(entry, this.#sets) : undefined);
     if (made) {
       this.#principals.set(id, made);
@@ -204,4 +211,10 @@ export class Side {
 
 function nameOf({ provider, deployment, model }: Target): string {
   return `${provider.name}/${deployment.name}/${model}`;
+}
+
+/** Whether a gateway with the config stores answers. No folder is looked for: it may be on another machine. */
+function storesAnswers(config: Config): boolean {
+  const home = { kind: "folder", folder: "", named: config.state !== undefined } as const;
+  return answerHome(home, config).kind !== "off";
 }

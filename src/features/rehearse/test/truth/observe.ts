@@ -148,7 +148,9 @@ function pricesOf(path: string): Map<string, string> {
   const books = new Database(path, { readonly: true });
   try {
     const rows = books.query<Row, []>("SELECT request, cost, state FROM calls").all();
-    return new Map(rows.map(({ request, cost, state }) => [hex(request), `${cost} ${state ?? ""}`]));
+    return new Map(
+      rows.map(({ request, cost, state }) => [hex(request.slice(-RANDOM)), `${cost} ${state ?? ""}`]),
+    );
   } finally {
     books.close();
   }
@@ -156,8 +158,10 @@ function pricesOf(path: string): Map<string, string> {
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
-/** The books have an id without the time in front. */
-const inBooks = (id: string) => hex(Buffer.from(id.slice("req_".length), "base64url").subarray(6));
+/** Bytes of an id behind its time, which is not in the books if the row has the same one. */
+const RANDOM = 12;
+
+const inBooks = (id: string) => hex(Buffer.from(id.slice("req_".length), "base64url").subarray(-RANDOM));
 
 function seenOf({ id, status, error, sent }: Asked, line: Line = {}, price = ""): Seen {
   const { provider, upstream_model: model, lane, losses = [] } = line;

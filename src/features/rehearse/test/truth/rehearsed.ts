@@ -13,7 +13,7 @@ import { askBuild } from "../../run/other-build.ts";
 import { Rehearsal } from "../../run/rehearsal.ts";
 import { makeSide } from "../../run/sides.ts";
 import type { Setup } from "./base.ts";
-import { CAUSES, type Cause } from "./truth.ts";
+import type { Cause } from "../../run/compare.ts";
 
 /** Of one call: its causes, none where both sides do the same; or why nothing is said. */
 export type Said = ReadonlySet<Cause> | "needs its tape" | "no outline";
@@ -86,7 +86,7 @@ export class Rehearser {
     const reasons = new Map<string, number>();
     for (const { outline, differences } of changed) {
       const index = this.#places.get(outline.call)!;
-      said.set(index, new Set(differences.map(({ cause }) => cause as string).filter(isCause)));
+      said.set(index, new Set(differences.map(({ cause }) => cause)));
       what.set(index, differences.map(({ cause, what: words }) => `${cause} ${words}`).join("; "));
     }
     for (const { call, why } of unknown) {
@@ -133,7 +133,3 @@ export class Rehearser {
 }
 
 const NONE: ReadonlySet<Cause> = new Set();
-
-function isCause(cause: string): cause is Cause {
-  return (CAUSES as readonly string[]).includes(cause);
-}

@@ -39,7 +39,7 @@ for (const change of someChanges(Number(values.changes), Number(values.seed)).fi
   const name = `${change.kind} ${change.name}`;
   try {
     const { truth, rehearsed } = await trial.of(change);
-    const counts: number[] = Object.values(countsOf(truth));
+    const counts = countsOf(truth);
     const judged = rehearsed && judge(truth, rehearsed.of);
     if (judged) {
       all.push(judged);

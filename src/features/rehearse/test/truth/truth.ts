@@ -1,9 +1,11 @@
 /** What a change really alters: the same calls through the old and the new gateway, and what the provider got. */
+import type { Cause } from "../../run/compare.ts";
 import type { Seen } from "./observe.ts";
 import type { Sent } from "./fake.ts";
 
-export const CAUSES = ["refused", "target", "body", "header", "price", "loss"] as const;
-export type Cause = (typeof CAUSES)[number];
+/** Those that can be seen from outside. */
+export const CAUSES = ["refused", "target", "body", "header", "price", "loss"] as const satisfies Cause[];
+export type { Cause };
 
 /**
  * What differs. A call that one side refuses differs in nothing else: there are no two requests to compare.
@@ -45,9 +47,7 @@ export function truthOf(old: readonly Seen[], now: readonly Seen[]): Set<Cause>[
   return old.map((seen, index) => differences(seen, now[index]!));
 }
 
-/** How many calls have each cause. */
-export function countsOf(truth: readonly ReadonlySet<Cause>[]): Record<Cause, number> {
-  const counts = { refused: 0, target: 0, body: 0, header: 0, price: 0, loss: 0 };
-  for (const causes of truth) for (const cause of causes) counts[cause]++;
-  return counts;
+/** How many calls have each cause, in the order of {@link CAUSES}. */
+export function countsOf(truth: readonly ReadonlySet<Cause>[]): number[] {
+  return CAUSES.map((cause) => truth.filter((causes) => causes.has(cause)).length);
 }

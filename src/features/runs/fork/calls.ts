@@ -39,7 +39,8 @@ export class ForkedCalls implements CallTape {
       write({ ...found.entry, call: number(), taped: found.entry.call });
       return player.answer(found.entry, taped, read);
     }
-    if (CHOSEN.includes(operation)) call.routedModel = model;
+    // Also the calls that weir makes for this one. What a guard permits stays as it is.
+    if (CHOSEN.includes(operation)) call.confinement ??= { model, by: "fork", allows: () => true };
     toolScreen.set(call, screenFor(rule, toolScreen.get(call)));
     return recorder.take(taped, open);
   };

@@ -186,6 +186,7 @@ export const CHECKED: readonly Checked[] = [
     "clients/conversations.sh",
     "clients/kinds.sh",
     "clients/realtime.sh",
+    "clients/runs.sh",
     "openapi/run.sh",
   ].map((script) => ({
     document: script.startsWith("clients") ? "test/clients/README.md" : "test/openapi/README.md",
@@ -234,6 +235,10 @@ export const CHECKED: readonly Checked[] = [
   {
     ...{ document: "src/cli/clients/README.md", language: "python" },
     why: "needs large packages; test/clients/tools.sh installs them and runs it",
+  },
+  {
+    ...{ document: "src/features/runs/README.md", language: "sh" },
+    why: "needs an agent and a model that follow a script; a test of runs brings them and runs it",
   },
   {
     ...{ document: "src/config/README.md", language: "toml" },

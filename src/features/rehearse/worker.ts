@@ -38,7 +38,9 @@ class RehearseWorker implements WorkerPart {
   readonly #host: WorkerHost;
   readonly #channel: Channel<OutlinesUp, never>;
   /** A name has the same letters in all outlines of this process. */
-  readonly #secret = randomSecret();
+  readonly #secret = crypto.getRandomValues(new BigUint64Array(1))[0]!;
+  /** The code for outlines, which a gateway without them does not load. */
+  #made: typeof import("./outline/outline.ts") | undefined;
   #maker: OutlineMaker | undefined;
   #names: readonly string[] = [];
   #limits = { share: 0, days: 0, fileBytes: 0 };
@@ -56,12 +58,13 @@ class RehearseWorker implements WorkerPart {
     this.#channel.listen({ up: () => this.#send(), down: () => {}, message: () => {} });
   }
 
-  seams(config: object): Seams | undefined {
+  async seams(config: object): Promise<Seams | undefined> {
     const settings = rehearseSection.of(config);
     if (!isOn(settings.outlines, config as Config)) return undefined;
     this.#limits = settings;
     this.#names = namesIn(config);
     this.#maker = undefined;
+    this.#made ??= await import("./outline/outline.ts");
     return {
       around: {
         at: "outline",
@@ -99,7 +102,8 @@ class RehearseWorker implements WorkerPart {
 
   readonly #work = (): void => {
     // The first one compiles the words of the formats, once for a config.
-    this.#maker ??= new OutlineMaker(this.#queue[0]!.registry.formats.values(), this.#secret, this.#names);
+    const { registry } = this.#queue[0]!;
+    this.#maker ??= new this.#made!.OutlineMaker(registry.formats.values(), this.#secret, this.#names);
     const began = performance.now();
     let now = began;
     let done = 0;

@@ -50,7 +50,6 @@ export const runs: Feature = {
         },
         {
           name: "--config",
-          short: "-c",
           value: "FILE",
           help: "config file that names the state folder",
           completes: "file",

@@ -56,7 +56,7 @@ export const witnessSection = section(
         "Looks at models on a schedule, to tell a change of a provider from one of weir's own config. Off unless `models` names one.",
     },
   ),
-  { after: ["alerts"], faults: witnessFaults },
+  { after: ["alerts", "traces", "metrics"], faults: witnessFaults },
 );
 
 export interface WitnessSettings {

@@ -41,7 +41,7 @@ export function RehearsalForm(props: {
       <textarea
         class="textarea mono"
         rows={12}
-        aria-label="New config"
+        aria-label="Text of the config"
         placeholder={"aliases:\n  fast: openai/gpt-5.4-nano"}
         spellcheck={false}
         value={config}

@@ -82,7 +82,7 @@ function Row({
   const { cause, what, calls, before, after } = row;
   return (
     <tr {...(isOpen && { "aria-selected": true })}>
-      <td>{cause}</td>
+      <td class="nowrap">{cause}</td>
       <td>
         {onOpen ? (
           <button type="button" class="linkish fig" title="Show its first call" onClick={onOpen}>

@@ -164,8 +164,19 @@ export class Judge {
   }
 }
 
+const hashes = new WeakMap<Observation["own"], Map<string, string>>();
+
 /** Hash of weir's own side. @param questions those whose requests count; absent: all */
-export function ownHash(
+export function ownHash(own: Observation["own"], questions?: readonly string[]): string {
+  let known = hashes.get(own);
+  if (!known) hashes.set(own, (known = new Map()));
+  const name = questions ? questions.join() : "all";
+  let hash = known.get(name);
+  if (hash === undefined) known.set(name, (hash = hashOf(own, questions)));
+  return hash;
+}
+
+function hashOf(
   { version, plugins, provider, requests }: Observation["own"],
   questions?: readonly string[],
 ): string {

@@ -174,6 +174,11 @@ const RULES: readonly Rule[] = [
     because: "a page of a feature is made of the parts of the console, and knows weir by types alone",
   },
   {
+    from: "src/features/runs/console/",
+    may: ["src/console/", "src/features/runs/", "preact"],
+    because: "a page of a feature is made of the parts of the console, and knows weir by types alone",
+  },
+  {
     from: "src/features/tools/console/",
     may: ["src/console/", "src/features/tools/", "preact"],
     because: "a page of a feature is made of the parts of the console, and knows weir by types alone",
@@ -535,10 +540,12 @@ const RULES: readonly Rule[] = [
     from: "src/features/runs/",
     may: [
       ...FACES,
+      "src/admin/",
       "src/cli/",
       "src/config/",
       "src/gateway/",
       "src/ledger/money.ts",
+      "src/operator/",
       "src/process/version.ts",
       "src/run/formats.ts",
       "src/run/home.ts",

@@ -138,6 +138,7 @@ const GATEWAY = {
 
 const TOOLS = {
   listToolServers: AUDITORS,
+  listRuns: AUDITORS,
   listServerTools: AUDITORS,
   getServerPins: AUDITORS,
   getServerLogs: AUDITORS,

@@ -1,5 +1,6 @@
 /** Where runs are: files that users name, and those in the state folder. */
-import { mkdirSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import type { Context } from "../../cli/command.ts";
@@ -25,4 +26,18 @@ export function newRun(folder: string): { id: string; path: string } {
   const path = keptFile(folder, id);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return { id, path };
+}
+
+/** The id of a tape by its content: a file that is recorded again is another run. */
+export function idOfTape(path: string): string {
+  return `t${createHash("sha256").update(readFileSync(path)).digest("hex").slice(0, 8)}`;
+}
+
+/** Keeps a copy of a tape, with which its forks are compared later. @returns its id */
+export function keepRun(folder: string, path: string): string {
+  const id = idOfTape(path);
+  const kept = keptFile(folder, id);
+  mkdirSync(dirname(kept), { recursive: true, mode: 0o700 });
+  if (!existsSync(kept)) copyFileSync(path, kept);
+  return id;
 }

@@ -5,6 +5,8 @@ import { RULES, RUN } from "./flags.ts";
 
 export const runs: Feature = {
   name: "runs",
+  keeper: () => import("./keeper.ts"),
+  admin: () => import("./admin.ts"),
   commands: [
     {
       name: "fork",

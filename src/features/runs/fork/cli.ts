@@ -11,7 +11,7 @@ import { VERSION } from "../../../process/version.ts";
 import { readRun } from "../../../tapes/file.ts";
 import { tapeFile } from "../../../tapes/kept.ts";
 import { RULES, type Rule } from "../flags.ts";
-import { newRun, stateFolder } from "../home.ts";
+import { keepRun, newRun, stateFolder } from "../home.ts";
 import { forkPart, type ForkReport } from "./part.ts";
 
 /** Exit code if the client succeeded although the tape lacked a request before the fork. */
@@ -43,19 +43,22 @@ export async function run(context: Context): Promise<number> {
   const { config } = await readConfig(configOptions(context));
   const state = () => stateFolder(config, env);
   const file = resolve(cwd, parent);
-  const { entries } = readRun(tapeFile(parent, file, state), VERSION);
+  const tape = tapeFile(parent, file, state);
+  const { entries } = readRun(tape, VERSION);
   const last = entries.at(-1)?.call ?? 0;
   if (wanted.at > last)
     throw new Error(`${parent} has ${last} entries, so that nothing can go on from ${wanted.at}`);
   const out = flags["--out"];
   const made = typeof out === "string" ? { id: out, path: resolve(cwd, out) } : newRun(state());
-  const fork = { parent: existsSync(file) ? file : parent, ...wanted };
+  if (made.path === tape) throw new UsageError("--out must name another file than RUN");
+  const fork = { parent: parentOf(parent, file, typeof out === "string" ? undefined : state()), ...wanted };
   const isOwn = rest.length > 0;
   const report: ForkReport = { misses: 0, taped: 0, live: 0 };
   const part = forkPart({
     entries,
     fork,
     path: made.path,
+    name: parent,
     report,
     onMiss: printError,
     ...(isOwn && { onLost: printError }),
@@ -82,6 +85,12 @@ export async function run(context: Context): Promise<number> {
       },
     }),
   });
+}
+
+/** How the fork names its parent. @param folder in which the parent is kept as well; undefined: nowhere */
+function parentOf(word: string, file: string, folder: string | undefined): string {
+  if (!existsSync(file)) return word;
+  return folder === undefined ? file : keepRun(folder, file);
 }
 
 function sentence({ taped, live, misses }: ForkReport, id: string): string {

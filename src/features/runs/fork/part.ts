@@ -28,6 +28,8 @@ export interface ForkReport {
 export interface ForkOptions {
   readonly entries: readonly TapeEntry[];
   readonly fork: Fork & { readonly tools: Rule };
+  /** The tape's name, for messages. */
+  readonly name: string;
   /** The tape of the fork. */
   readonly path: string;
   /** Is kept up to date. */
@@ -51,7 +53,7 @@ export function forkPart(options: ForkOptions): NamedPart<WorkerHost, WorkerPart
 }
 
 function open(host: WorkerHost, config: object, options: ForkOptions) {
-  const { entries, fork, path, report } = options;
+  const { entries, fork, name, path, report } = options;
   const { mask: masked, ignore } = patternsOf(config);
   const mask = createMask((text) => host.hide(text), masked);
   const onLost = options.onLost ?? ((text: string) => host.fault(text));
@@ -68,7 +70,7 @@ function open(host: WorkerHost, config: object, options: ForkOptions) {
     report.misses++;
     options.onMiss(text);
   };
-  const given = { tape: forking.taped, name: fork.parent, mask, keepsTime: false, onMiss };
+  const given = { tape: forking.taped, name, mask, keepsTime: false, onMiss };
   const recorder = new Recorder({
     mask,
     number,

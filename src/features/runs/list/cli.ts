@@ -1,5 +1,4 @@
 /** `weir runs [RUN]`: runs in the state folder, or the entries of one with its forks side by side. */
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { configOptions, type Context } from "../../../cli/command.ts";
 import { table } from "../../../cli/terminal.ts";
@@ -10,8 +9,9 @@ import { VERSION } from "../../../process/version.ts";
 import { builtInFormats } from "../../../run/formats.ts";
 import { counts } from "../../../tapes/match.ts";
 import { readRun } from "../../../tapes/file.ts";
-import { keptFile, keptIds, tapeFile } from "../../../tapes/kept.ts";
-import { folderOf } from "../home.ts";
+import { tapeFile } from "../../../tapes/kept.ts";
+import { folderOf, idOfTape } from "../home.ts";
+import { keptRuns, rootOf, withForks } from "./kept.ts";
 import { type Formats, lineOf, type RunSummary, summaryOf } from "./summary.ts";
 
 /** Characters of a line of an entry, and of a last message. */
@@ -25,17 +25,23 @@ export async function run(context: Context): Promise<number> {
   const formats: Formats = new Map(
     builtInFormats({ systemTurns: "accept" }).map((format) => [format.id, format]),
   );
-  const kept = folder === undefined ? [] : keptRuns(folder, formats, context.printError);
+  const tell = (sentence: string) => context.printError(`weir: ${sentence}`);
+  const kept = folder === undefined ? [] : keptRuns(folder, { formats, version: VERSION, tell });
   const [word] = words;
   if (word === undefined) {
     if (flags["--json"]) print(JSON.stringify(kept, null, 2));
-    else print(kept.length > 0 ? sideBySide(kept, cwd) : "there are no runs; weir fork makes one");
+    else print(kept.length > 0 ? sideBySide(kept) : "there are no runs; weir fork makes one");
     return 0;
   }
   const path = tapeFile(word, resolve(cwd, word), () => folder);
-  const name = existsSync(resolve(cwd, word)) ? path : word;
   const read = readRun(path, VERSION);
-  const related = familyOf(summaryOf(name, read, formats), kept, formats);
+  // A file that was forked is kept under an id of its own.
+  const isFile = path === resolve(cwd, word);
+  const own = summaryOf(isFile ? idOfTape(path) : word, read, formats);
+  const shownAs = new Map(isFile ? [[own.run, word]] : []);
+  const related = withForks(rootOf(own, kept), [own, ...kept.filter(({ run: id }) => id !== own.run)]).map(
+    (one) => ({ ...one, run: shownAs.get(one.run) ?? one.run }),
+  );
   if (flags["--json"]) {
     const entries = read.entries.filter(counts).map((entry) => rowOf(entry, formats));
     print(JSON.stringify({ entries, runs: related }, null, 2));
@@ -45,50 +51,12 @@ export async function run(context: Context): Promise<number> {
     table([["N", "from", "cost", ""], ...read.entries.filter(counts).map((one) => cellsOf(one, formats))]),
   );
   print("");
-  print(sideBySide(related, cwd));
+  print(sideBySide(related));
   return 0;
 }
 
-/** Runs that can be read; the others are named. */
-function keptRuns(folder: string, formats: Formats, tell: (text: string) => void): RunSummary[] {
-  return keptIds(folder).flatMap((id) => {
-    try {
-      return [summaryOf(id, readRun(keptFile(folder, id), VERSION), formats)];
-    } catch (cause) {
-      tell(`weir: ${cause instanceof Error ? cause.message : String(cause)}`);
-      return [];
-    }
-  });
-}
-
-/** The run from which this one was forked, and all that were forked from there, with the run itself. */
-function familyOf(run: RunSummary, kept: readonly RunSummary[], formats: Formats): RunSummary[] {
-  const { fork } = run;
-  const parent = fork && (kept.find((one) => one.run === fork.parent) ?? fileOf(fork.parent, formats));
-  if (parent) return familyOf(parent, [...kept.filter((one) => one.run !== run.run), run], formats);
-  return [run, ...forksOf(run.run, kept)];
-}
-
-/** The run in a file, if it is still there. */
-function fileOf(path: string, formats: Formats): RunSummary | undefined {
-  return existsSync(path) ? summaryOf(path, readRun(path, VERSION), formats) : undefined;
-}
-
-/** The forks of a run, and those of its forks. */
-function forksOf(run: string, kept: readonly RunSummary[]): RunSummary[] {
-  return kept
-    .filter(({ fork }) => fork?.parent === run)
-    .flatMap((one) => [
-      one,
-      ...forksOf(
-        one.run,
-        kept.filter((other) => other !== one),
-      ),
-    ]);
-}
-
 /** One line for each run. */
-export function sideBySide(runs: readonly RunSummary[], cwd: string): string {
+export function sideBySide(runs: readonly RunSummary[]): string {
   const head = [
     "run",
     "goes on",
@@ -104,7 +72,7 @@ export function sideBySide(runs: readonly RunSummary[], cwd: string): string {
   return table([
     head,
     ...runs.map(({ run, fork, all, own, last }) => [
-      shown(run, cwd),
+      run,
       fork ? `at ${fork.at} with ${fork.model}` : "",
       fork?.tools ?? "",
       all.failed > 0 ? `${all.calls} (${all.failed} failed)` : `${all.calls}`,
@@ -114,9 +82,6 @@ export function sideBySide(runs: readonly RunSummary[], cwd: string): string {
     ]),
   ]);
 }
-
-/** A file in the folder of the user is shown by its name. */
-const shown = (run: string, cwd: string) => (run.startsWith(`${cwd}/`) ? run.slice(cwd.length + 1) : run);
 
 function costOf({ cost, unknown }: RunSummary["all"]): string {
   return unknown > 0 ? `${sayNano(cost)} + ${unknown} unknown` : sayNano(cost);

@@ -26,6 +26,8 @@ export interface Sums {
 export interface RunSummary {
   /** Id in the state folder, or the file. */
   run: string;
+  /** When its last entry was written. Milliseconds since 1970. */
+  at?: number;
   /** Absent: it was recorded from its beginning. */
   fork?: Fork;
   all: Sums;

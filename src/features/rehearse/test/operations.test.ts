@@ -12,7 +12,8 @@ setDefaultTimeout(120_000);
 /** In the environment of the gateway; if the admin API ever shows it, a test fails. */
 const CANARY = "canary-5e0b2f91d4a7";
 const SECRET = "canary-of-a-text";
-const CALLS = 5;
+/** Calls of the alias, and all with one that goes to a vendor, who is not there. */
+const [CALLS, ALL] = [5, 6];
 
 /** A config as the gateway has it, with changes. */
 const configWith = (changes: Record<string, unknown>) => JSON.stringify({ ...CONFIG, ...changes });
@@ -33,17 +34,21 @@ const CONFIG = {
 
 /** Where the gateways have their temporary files. */
 const temporary = mkdtempSync(join(tmpdir(), "weir-test-"));
+/** Without it, each body would be another one. */
+const PLUGIN = `import { definePlugin } from "weir";
+export default definePlugin({ name: "cooler", hooks: { request(request) { request.temperature = 0.25; } } });`;
 let books: RunningBooks;
 let empty: RunningBooks;
 
 beforeAll(async () => {
   const env = { CANARY_KEY: CANARY, CANARY_PLACE: "v1", TMPDIR: temporary };
   [books, empty] = await Promise.all([
-    startBooks({ workers: 2, config: CONFIG, env }),
+    startBooks({ workers: 2, config: CONFIG, env, plugins: { "cooler.ts": PLUGIN } }),
     startBooks({ workers: 1, config: CONFIG, env }),
   ]);
   for (let call = 0; call < CALLS; call++) await askModel(books.url, "fast");
-  const kept = async () => (await outlines()).number === CALLS;
+  await askModel(books.url, "vendor/m");
+  const kept = async () => (await outlines()).number === ALL;
   expect(await until(kept, 30_000)).toBe(true);
 });
 
@@ -77,20 +82,20 @@ async function refusedBy(config: string): Promise<[number, { code: string; messa
 
 test("the outlines are counted, with their size and their times", async () => {
   const { number, bytes, oldest, newest } = await outlines();
-  expect(number).toBe(CALLS);
-  expect(bytes).toBeGreaterThan(CALLS * 100);
+  expect(number).toBe(ALL);
+  expect(bytes).toBeGreaterThan(ALL * 100);
   expect(Date.now() - oldest!).toBeLessThan(300_000);
   expect(newest!).toBeGreaterThanOrEqual(oldest!);
 });
 
 test("the config on the disk changes no call", async () => {
   const report = await rehearsed(configWith({}));
-  expect(report).toMatchObject({ calls: CALLS, same: CALLS, changed: 0, needs_tape: 0, examples: {} });
+  expect(report).toMatchObject({ calls: ALL, same: ALL, changed: 0, needs_tape: 0, examples: {} });
 });
 
 test("another model changes target and price, and one changed call is there as a whole", async () => {
   const report = await rehearsed(configWith({ aliases: { fast: "mock/echo" } }));
-  expect(report).toMatchObject({ calls: CALLS, same: 0, changed: CALLS, needs_tape: 0, damaged: false });
+  expect(report).toMatchObject({ calls: ALL, same: 1, changed: CALLS, needs_tape: 0, damaged: false });
   const { groups } = report.causes["target"]!;
   expect(groups).toEqual([{ what: "mock/mock/chat -> mock/mock/echo", calls: CALLS, first: 1 }]);
   expect(report.causes["price"]!.groups[0]!.after!).toBeLessThan(report.causes["price"]!.groups[0]!.before!);
@@ -104,7 +109,7 @@ test("another model changes target and price, and one changed call is there as a
 test("the newest calls alone, and those since a time", async () => {
   const config = configWith({ aliases: { fast: "mock/echo" } });
   expect((await rehearsed(config, { last: 2 })).calls).toBe(2);
-  expect((await rehearsed(config, { since: (await outlines()).oldest })).calls).toBe(CALLS);
+  expect((await rehearsed(config, { since: (await outlines()).oldest })).calls).toBe(ALL);
 });
 
 test("a mistake is refused with its file and line, as weir check says it", async () => {
@@ -163,6 +168,7 @@ test("relative paths lead where those of the config on the disk do, and nothing 
   mkdirSync(join(books.folder, "secrets"));
   writeFileSync(join(books.folder, "secrets/key"), "a-key\n");
   const before = contents(books.folder);
+  // The vendor gets another credential; its value is not shown.
   expect((await rehearsed(at("apiKey", "${file:secrets/key}"))).same).toBe(CALLS);
   const [status, error] = await refusedBy(at("apiKey", "${file:secrets/gone}"));
   expect([status, error.code]).toEqual([400, "config_refused"]);

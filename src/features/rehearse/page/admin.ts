@@ -31,6 +31,7 @@ const operations = [
       const { config: text, last, since } = body;
       const outcome = await rehearsePasted({ text, file, plugins, state, last, since, signal });
       if (outcome.kind === "done") return { json: reportOf(outcome.report, outcome.notes) };
+      if (outcome.kind === "empty") throw notThere("No call with an outline began in this time.");
       if (outcome.kind === "refused") throw refused(outcome.why);
       throw new AdminError(503, "rehearsal_failed", outcome.why);
     } finally {
@@ -47,9 +48,7 @@ export const admin: OwnOperations = { after: ["reloadConfig", "listCalls"], oper
 /** @returns the state folder @throws AdminError 409 */
 async function expectOutlines(place: Rehearsals): Promise<string> {
   if (place.folder !== undefined && (await summarize(place)).number > 0) return place.folder;
-  throw new AdminError(
-    409,
-    "not_available",
+  throw notThere(
     "There are no outlines. weir keeps them with `rehearse.outlines: on`, or where a state folder is named.",
   );
 }
@@ -75,6 +74,10 @@ function expectConfig(text: string, file: string | undefined, files: readonly st
     if (fault instanceof ConfigError) throw refused(fault.message);
     throw fault;
   }
+}
+
+function notThere(why: string): AdminError {
+  return new AdminError(409, "not_available", why);
 }
 
 function refused(why: string): AdminError {

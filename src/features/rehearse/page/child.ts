@@ -28,9 +28,10 @@ export interface PastedRun {
   limitMs?: number;
 }
 
-/** What came of it. `refused`: the pasted config is wrong; `failed`: something else is. Each sentence ends with a full stop. */
+/** What came of it. `refused`: the pasted config is wrong; `failed`: something else is; `empty`: no call began in this time. */
 export type PastedOutcome =
   | { kind: "done"; report: JsonObject; notes: readonly string[] }
+  | { kind: "empty" }
   | { kind: "refused" | "failed"; why: string };
 
 /** Name of a pasted config in messages. */
@@ -107,6 +108,7 @@ function outcomeOf({ code, output, errors, isLate }: Ended, folder: string): Pas
   const report = parseJson(output);
   const notes = linesOf(errors);
   if (isObject(report)) return { kind: "done", report, notes };
+  if (notes.some((note) => note.startsWith("there are no outlines"))) return { kind: "empty" };
   const fault = notes.map((line) => parseJson(line)).find(isObject)?.["error"];
   const sentence = isObject(fault) ? String(fault["message"]) : notes.at(-1);
   if (sentence?.includes(folder)) return { kind: "refused", why: sentence.replaceAll(`${folder}/`, "") };

@@ -109,7 +109,9 @@ test("another model changes target and price, and one changed call is there as a
 test("the newest calls alone, and those since a time", async () => {
   const config = configWith({ aliases: { fast: "mock/echo" } });
   expect((await rehearsed(config, { last: 2 })).calls).toBe(2);
-  expect((await rehearsed(config, { since: (await outlines()).oldest })).calls).toBe(ALL);
+  expect((await rehearsed(config, { since: Date.now() - 3_600_000 })).calls).toBe(ALL);
+  const none = await post({ config, since: Date.now() + 3_600_000 });
+  expect([none.status, await none.text()]).toEqual([409, expect.stringContaining("began in this time")]);
 });
 
 test("a mistake is refused with its file and line, as weir check says it", async () => {

@@ -1,7 +1,7 @@
 /** Runs: the calls of models and tools of one job, replayed, gone on from with another model, and compared. */
 import { JSON_FLAG, SERVE_FLAGS } from "../../cli/command.ts";
 import type { Feature } from "../../feature/feature.ts";
-import { RULES, RUN } from "./flags.ts";
+import { RUN } from "./flags.ts";
 
 export const runs: Feature = {
   name: "runs",
@@ -26,7 +26,6 @@ export const runs: Feature = {
           name: "--tools",
           value: "RULE",
           help: "tools from there on. tape: only what is on the tape; readonly: also those that their servers mark readOnlyHint run; live: all run (default readonly)",
-          completes: [...RULES],
         },
         {
           name: "--out",

@@ -5,6 +5,7 @@ import {
   chmodSync,
   constants,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -174,7 +175,61 @@ test("each of the seven systems is tried before anything is published", () => {
   const tried = ["try", "try-musl"].flatMap((id) => release[id]!.strategy!.matrix.include);
   expect(tried.map(({ system }) => system).sort()).toEqual([...SYSTEMS].sort());
   expect(release["image"]!.needs).toEqual(["try", "try-musl"]);
-  expect(release["publish"]!.needs).toBe("image");
+  expect(release["publish"]!.needs).toEqual(["image", "rehearse"]);
+});
+
+/** A `gh` with one release before, whose archive has the weir of `program`; without a program there is none. */
+function releases(program?: string): string {
+  const bin = mkdtempSync(join(folder, "gh-"));
+  const pack = (at: string, text: string) => {
+    mkdirSync(join(bin, at, "weir-linux-x64"), { recursive: true });
+    writeFileSync(join(bin, at, "weir-linux-x64/weir"), text, { mode: 0o755 });
+    Bun.spawnSync([
+      "tar",
+      "-czf",
+      join(bin, at, "weir-linux-x64.tar.gz"),
+      "-C",
+      join(bin, at),
+      "weir-linux-x64",
+    ]);
+  };
+  if (program !== undefined) pack("before", program);
+  pack("dist/release", "new");
+  const gh = `case "$2" in
+  list) ${program === undefined ? "true" : "echo v0.1.0"} ;;
+  download) echo "$*" > asked; cp before/weir-linux-x64.tar.gz dist/before/ ;;
+esac`;
+  writeFileSync(join(bin, "gh"), `#!/bin/sh\n${gh}\n`, { mode: 0o755 });
+  // Stands for the rehearsal: it shows which programs are compared.
+  const npx = `cat "$5" "$6" > "$8"; echo "$1 $2 $3 $4" >> "$8"`;
+  writeFileSync(join(bin, "npx"), `#!/bin/sh\n${npx}\n`, { mode: 0o755 });
+  return bin;
+}
+
+/** Runs the step of the release that compares it with the one before. */
+function compareReleases(bin: string) {
+  const { run } = workflows.get("release.yml")!.jobs["rehearse"]!.steps.find((step) => step.run)!;
+  const env = { ...environmentIn(bin), PATH: `${bin}:${process.env["PATH"]}`, GITHUB_REPOSITORY: "a/weir" };
+  const summary = join(bin, "summary");
+  const ran = Bun.spawnSync(["bash", "-e", "-o", "pipefail", "-c", run!], {
+    ...{ cwd: bin, env: { ...env, GITHUB_STEP_SUMMARY: summary } },
+  });
+  const text = readFileSync(join(bin, "dist/rehearsal/REHEARSAL.md"), "utf8");
+  return { code: ran.exitCode, said: ran.stderr.toString(), text };
+}
+
+test("a release is compared with the one before, and its notes have the table", () => {
+  const bin = releases("old\n");
+  expect(compareReleases(bin)).toEqual({ code: 0, said: "", text: "old\nnew-y bun@1.4.5 run rehearsal\n" });
+  expect(readFileSync(join(bin, "asked"), "utf8")).toStartWith("release download v0.1.0 --repo a/weir");
+  const { steps: last } = workflows.get("release.yml")!.jobs["publish"]!;
+  expect(last.at(-1)!.run).toContain("--notes-file dist/rehearsal/REHEARSAL.md");
+  expect(last.at(-1)!.run).toContain("dist/release/* dist/rehearsal/REHEARSAL.md");
+});
+
+test("the first release says that there is none before", () => {
+  const { code, text } = compareReleases(releases());
+  expect([code, text]).toEqual([0, "There is no release before.\n"]);
 });
 
 test("the question of a release is answered by weir, and fails for another program", async () => {

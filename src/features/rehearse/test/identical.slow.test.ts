@@ -8,7 +8,8 @@ import { haveRecordings, NO_RECORDINGS } from "../../../../test/helpers/recordin
 import { IS_LONG } from "../../../../test/helpers/effort.ts";
 import { outlineFolder } from "../keep/files.ts";
 import { rehearseIdentical } from "./recorded/identical.ts";
-import { manyCalls, outlinedRecordings } from "./recorded/outlines.ts";
+import { manyCalls } from "../release/calls.ts";
+import { outlinedRecordings } from "./recorded/outlines.ts";
 
 if (!haveRecordings) console.log(NO_RECORDINGS);
 
@@ -29,7 +30,7 @@ function build(): string {
 }
 
 describe.skipIf(!haveRecordings)("identical sides", () => {
-  const recorded = outlinedRecordings();
+  const recorded = outlinedRecordings().map(({ outline }) => outline);
 
   test("in one process no call differs, at a tenth of the promised speed or more", async () => {
     const { done, calls, cpuSeconds } = await rehearseIdentical([...manyCalls(recorded, CALLS)]);

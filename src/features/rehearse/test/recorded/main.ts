@@ -5,11 +5,12 @@
 import { resolve } from "node:path";
 import { haveRecordings, NO_RECORDINGS } from "../../../../../test/helpers/recordings.ts";
 import { rehearseIdentical } from "./identical.ts";
-import { manyCalls, outlinedRecordings } from "./outlines.ts";
+import { manyCalls } from "../../release/calls.ts";
+import { outlinedRecordings } from "./outlines.ts";
 
 const [count = "100000", binary] = process.argv.slice(2);
 if (!haveRecordings) throw new Error(NO_RECORDINGS);
-const recorded = outlinedRecordings();
+const recorded = outlinedRecordings().map(({ outline }) => outline);
 const calls = [...manyCalls(recorded, Number(count))];
 console.log(`${recorded.length} recorded requests, ${calls.length} calls`);
 const { done, cpuSeconds, seconds } = await rehearseIdentical(calls, binary && resolve(binary));

@@ -1,4 +1,4 @@
-/** Outlines of recorded requests, for rehearsals of many calls: each request to its own model and to others. */
+/** Outlines of recorded requests, for rehearsals of many calls. */
 import { Call } from "../../../../core/call.ts";
 import type { ClientCodec, Format } from "../../../../core/format.ts";
 import type { JsonObject } from "../../../../core/json.ts";
@@ -28,16 +28,6 @@ const PROVIDER_OF: Readonly<Record<string, string>> = {
   alibaba: "qwen",
   vertex: "vertex-express",
 };
-
-/** Models to which requests go besides their own: all formats of providers are among them. */
-const MODELS =
-  `openai/gpt-5.2 openai/gpt-4.1-mini openai/o4-mini anthropic/claude-sonnet-4-5 anthropic/claude-opus-4-6
-gemini/gemini-2.5-flash gemini/gemini-3-flash-preview mistral/mistral-large-latest deepseek/deepseek-chat
-groq/llama-3.3-70b-versatile xai/grok-4 openrouter/anthropic/claude-haiku-4.5 cohere/command-a-03-2025 ollama/qwen3
-moonshot/kimi-k2 qwen/qwen3-max zhipu/glm-4.6 perplexity/sonar cerebras/gpt-oss-120b fireworks/kimi-k2
-bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0 bedrock/us.amazon.nova-lite-v1:0 vertex-express/gemini-2.5-flash`.split(
-    /\s+/,
-  );
 
 /** When the outlined calls began, for files that are the same on every day: 2026-01-01. */
 const BEGAN = Date.UTC(2026, 0, 1);
@@ -90,16 +80,4 @@ function headersOf(headers: Readonly<Record<string, string>>): Headers {
     ([, value]) => typeof value === "string" && value !== "REMOVED",
   );
   return new Headers(kept);
-}
-
-/** As many calls as asked for: each recorded request to one model after the other. Calls share the parts of their requests. */
-export function* manyCalls(recorded: readonly Recorded[], count: number): Generator<Outline> {
-  for (let made = 0, turn = 0; made < count; turn++)
-    for (const { outline } of recorded) {
-      if (made++ >= count) return;
-      // The first turn has the models of the recordings.
-      const model = turn === 0 ? outline.model : MODELS[(turn + made) % MODELS.length]!;
-      const body = "model" in outline.body ? { ...outline.body, model } : outline.body;
-      yield { ...outline, model, body, by: model.split("/")[0]!, call: `${outline.call}_${turn}` };
-    }
 }

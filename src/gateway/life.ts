@@ -7,6 +7,7 @@ import type { Registry } from "./routing/registry.ts";
 import type { Foresight, Incoming } from "./types.ts";
 import {
   type AroundRoute,
+  type Around,
   type Entry,
   type Life,
   type OwnRoute,
@@ -31,6 +32,7 @@ export function compose(parts: readonly LivePart[]): Life {
   const visiting = parts.flatMap(({ seams }) => seams.aroundRoutes ?? []);
   const routes = parts.flatMap(({ seams }) => seams.routes ?? []).map((route) => visited(route, visiting));
   const told = parts.flatMap(({ seams }) => seams.told ?? []);
+  const looks = parts.flatMap(({ seams }) => seams.looks?.run ?? []);
   const foreseeing = parts.filter(({ seams }) => seams.foresee);
   const [traceContext] = parts.flatMap(({ seams }) => seams.traceContext ?? []);
   const [acting, second] = parts.filter(({ seams }) => seams.actsFor);
@@ -61,6 +63,11 @@ export function compose(parts: readonly LivePart[]): Life {
     ...(traceContext && { traceContext }),
     ...(foreseeing.length > 0 && {
       foresee: (incoming, registry) => foreseeAll(foreseeing, incoming, registry),
+    }),
+    ...(looks.length > 0 && {
+      looks: (entering) => {
+        for (const each of looks) each(entering);
+      },
     }),
     ...(sent.length > 0 && {
       sent: (running, incoming) => {
@@ -115,10 +122,11 @@ function tellAll(all: readonly Told[]): Told {
 
 function aroundAll(parts: readonly LivePart[]): Life["around"] {
   const all = PLACES.flatMap((place) => {
-    const [owner, second] = parts.filter(({ seams }) => seams.around?.at === place);
+    const [owner, second] = parts.filter(({ seams }) => (seams.around ?? seams.looks)?.at === place);
     if (second) throw new Error(`${owner!.name} and ${second.name} are both around calls at ${place}`);
-    return owner?.seams.around?.run ?? [];
+    return owner ? aroundOf(owner.seams) : [];
   });
+  if (parts.every(({ seams }) => !seams.around)) return undefined;
   return all.reduceRight<Life["around"]>(
     (inner, run) => (entry, open) =>
       run(entry, (edited) => {
@@ -126,6 +134,16 @@ function aroundAll(parts: readonly LivePart[]): Life["around"] {
         return inner ? inner(next, open) : open(next);
       }),
     undefined,
+  );
+}
+
+function aroundOf({ around, looks }: Seams): Around {
+  return (
+    around?.run ??
+    ((entry, next) => {
+      looks!.run(() => entry);
+      return next();
+    })
   );
 }
 
@@ -142,7 +160,10 @@ export function enter(
   open: (entry?: Entry) => Promise<Opened>,
 ): Promise<Opened> {
   const { around } = life;
-  if (around === undefined) return open();
+  if (around === undefined) {
+    life.looks?.(entering);
+    return open();
+  }
   const entry = entering();
   const opening = around(entry, open);
   return entry.operation === "generate" && entry.call.stream ? holdHead(opening, deadline) : opening;
@@ -156,7 +177,10 @@ export function enterTo(
   open: (entry: Entry | undefined, receiver: OpenedReceiver) => void,
   receiver: OpenedReceiver,
 ): void {
-  if (life.around === undefined) return open(undefined, receiver);
+  if (life.around === undefined) {
+    life.looks?.(entering);
+    return open(undefined, receiver);
+  }
   const around = enter(life, deadline, entering, (entry) => opened((inner) => open(entry, inner)));
   tell(around, receiver);
 }

@@ -62,6 +62,8 @@ export interface Seams {
     /** Whether it is on now: while it is off, a call does not pay for it. It may run all the same. Absent: it is always on. */
     readonly isOn?: () => boolean;
   };
+  /** Looks at requests that are on their way inwards. It changes nothing, and where nothing else is around a call, it costs no promise. */
+  readonly looks?: { readonly at: AroundPlace; readonly run: Look };
   /** Hooks as a plugin has them. They run in front of those of plugins, in the same sandbox. */
   readonly hooks?: Hooks;
   /** What some callers' programs read of answers. */
@@ -227,6 +229,9 @@ export type Edited = Pick<Incoming, "bytes" | "body" | "spanOf">;
  */
 export type Around = (entry: Entry, next: (edited?: Edited) => Promise<Opened>) => Promise<Opened>;
 
+/** @param entering makes the entry of the call: what does not ask for it pays nothing for it */
+export type Look = (entering: () => Entry) => void;
+
 /** Kinds of requests: those that clients send, and those that plugins ask. */
 export type EntryOperation = "generate" | "count" | "compact" | "embeddings" | "stored" | "ask" | KindId;
 
@@ -294,6 +299,8 @@ export interface Life {
   readonly routes?: readonly OwnRoute[];
   readonly resolves?: Resolve;
   readonly around?: ((entry: Entry, open: Open) => Promise<Opened>) | undefined;
+  /** Called where nothing is around a call; otherwise `around` has it at its place. */
+  readonly looks?: Look;
   readonly told?: Told;
   readonly refused?: (arrival: Arrival, status: number) => void;
   readonly sent?: Sent;

@@ -109,6 +109,39 @@ test("a part that is off now is not around a call; the others are", async () => 
   expect(seen).toEqual(["tape", "tape", "s"]);
 });
 
+test("what looks at requests sees each once, and puts nothing around a call where nothing else is", async () => {
+  const seen: unknown[] = [];
+  const looking = {
+    name: "l",
+    seams: { looks: { at: "outline" as const, run: (entering: () => Entry) => void seen.push(entering()) } },
+  };
+  const { entry, deadline } = entryOf();
+  const entering = () => entry;
+  const alone = compose([looking]);
+  expect(alone.around).toBeUndefined();
+  const opens: unknown[] = [];
+  const open = (given?: Entry) => (opens.push(given), Promise.resolve(ANSWER));
+  expect(await enter(alone, deadline, entering, open)).toBe(ANSWER);
+  expect([seen, opens]).toEqual([[entry], [undefined]]);
+  // Behind a guard it sees what the guard hands on, and before a tape.
+  const order: string[] = [];
+  const passing =
+    (name: string): Around =>
+    (_, next) => (order.push(name), next());
+  const life = compose([
+    part("tape", passing("tape")),
+    {
+      ...looking,
+      seams: { looks: { at: "outline", run: (make) => void order.push(`look ${make() === entry}`) } },
+    },
+    part("guard", passing("guard")),
+  ]);
+  await enter(life, deadline, entering, open);
+  expect(order).toEqual(["guard", "look true", "tape"]);
+  const two = [looking, part("outline", passing("other"))];
+  expect(() => compose(two)).toThrow("l and part outline are both around calls at outline");
+});
+
 test("a changed request goes inwards, and nothing outside of its owner sees it", async () => {
   const seen: unknown[] = [];
   const life = compose([

@@ -66,13 +66,7 @@ class RehearseWorker implements WorkerPart {
     this.#maker = undefined;
     this.#made ??= await import("./outline/outline.ts");
     return {
-      around: {
-        at: "outline",
-        run: (entry, next) => {
-          if (entry.arrival) this.#take(entry);
-          return next();
-        },
-      },
+      looks: { at: "outline", run: (entering) => this.#take(entering) },
     };
   }
 
@@ -91,11 +85,14 @@ class RehearseWorker implements WorkerPart {
   }
 
   /** Its outline is made after the request went on its way. A call that finds no time left has none. */
-  #take(entry: Entry): void {
+  #take(entering: () => Entry): void {
     const now = performance.now();
     this.#left = Math.min(BURST_MS, this.#left + (now - this.#at) * this.#limits.share);
     this.#at = now;
     if (this.#left <= 0) return this.#count("busy");
+    const entry = entering();
+    // What a plugin asks is no call of a client.
+    if (!entry.arrival) return;
     parts.set(entry.call, {});
     if (this.#queue.push(entry) === 1) setImmediate(this.#work);
   }

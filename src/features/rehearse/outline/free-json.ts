@@ -1,5 +1,5 @@
 /** The outline of JSON that belongs to the client alone: arguments and results of tools, metadata, values of a schema. */
-import type { Json } from "../../../core/json.ts";
+import { isObject, type Json, parseJson } from "../../../core/json.ts";
 import { LEAST_DIGITS } from "../../../stream/json-nodes.ts";
 import type { Placeholders } from "./placeholders.ts";
 
@@ -11,11 +11,29 @@ export function freeJson(value: Json, made: Placeholders): Json {
   if (typeof value === "number") return freeNumber(value);
   if (Array.isArray(value)) return value.map((one) => freeJson(one, made));
   if (value === null || typeof value !== "object") return value;
-  const members = Object.entries(value).map(([name, one]) => [
-    RESULTS.has(name) ? name : made.name(name),
+  const members = Object.entries(value).map(([name, one]) => {
+    if (name === USER && typeof one === "string") return [name, userOf(one, made)];
+    return [RESULTS.has(name) ? name : made.name(name), freeJson(one!, made)];
+  });
+  return Object.fromEntries(members) as Json;
+}
+
+/** The user of a call among its metadata; Claude Code writes the session into it. */
+const USER = "user_id";
+const SESSION = "session_id";
+
+function userOf(user: string, made: Placeholders): string {
+  const parsed = user.startsWith("{") ? parseJson(user) : undefined;
+  if (!isObject(parsed))
+    return user
+      .split(`_session_`)
+      .map((part) => made.name(part))
+      .join("_session_");
+  const members = Object.entries(parsed).map(([name, one]) => [
+    name === SESSION ? name : made.name(name),
     freeJson(one!, made),
   ]);
-  return Object.fromEntries(members) as Json;
+  return JSON.stringify(Object.fromEntries(members));
 }
 
 /** A number of few digits is of no one in particular. @param number as it is written */

@@ -23,7 +23,8 @@ const MEDIA_TYPE =
 const SCHEME = /^(?:https?|gs|s3|file|ftp):\/\//;
 
 /** Hosts whose addresses some providers read themselves. */
-const HOST = /^https:\/\/(?:(?:www\.)?youtube\.com|youtu\.be|generativelanguage\.googleapis\.com)\//;
+const HOST =
+  /^https?:\/\/(?:(?:www\.)?youtube\.com|youtu\.be|(?:generativelanguage|storage)\.googleapis\.com)\//i;
 
 /** The end of an address that tells the type of what it names. */
 const ENDING = /\.(?:png|jpe?g|gif|webp|pdf|txt|csv|md|html?|json|mp[34]|wav|webm|mov|ogg|flac)$/i;

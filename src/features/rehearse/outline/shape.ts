@@ -83,13 +83,13 @@ function stringOf(value: string, rule: Rule, around: TextKind, name: string, how
   if (rule === ID) return MODELS.has(name) ? modelOf(value, made) : made.name(value);
   const kind = kindOf(rule, around);
   const leaf = "members" in rule ? undefined : rule;
-  // The choice of a tool is a name or a word: `auto`.
-  if ((kind === "name" || kind === "other") && words.has(value)) return value;
+  // The choice of a tool is a name or a word: `auto`. Where such a word is the name of a tool, it is so at each place.
+  const isNamed = REPEATED.has(kind) && name !== "description";
+  if ((isNamed || kind === "other") && words.has(value)) return value;
   if (kind === "media") return made.media(value);
   if (leaf && "isJson" in leaf && leaf.isJson) return jsonText(value, made);
   if (kind === "tool-result") return /^\s*[[{]/.test(value) ? jsonText(value, made) : made.text(value);
-  if ((leaf && "isReference" in leaf && leaf.isReference) || (REPEATED.has(kind) && name !== "description"))
-    return made.name(value);
+  if ((leaf && "isReference" in leaf && leaf.isReference) || isNamed) return made.name(value);
   if (kind === "other") return made.name(value);
   return made.text(value);
 }

@@ -14,7 +14,7 @@ provider models route transforms plugins preset reasoning_format include_reasoni
 enable_thinking thinking_budget venice_parameters search_context_size search_parameters safe_prompt prompt_mode compound_custom
 citation_options documents num_ctx num_predict repeat_penalty repetition_penalty guided_json guided_choice guided_regex
 structured_outputs best_of ignore_eos min_tokens context_management edits trigger keep value clear_tool_inputs exclude_tools
-compact_threshold type`;
+compact_threshold type input_type output_dimension output_dtype truncation truncate embedding_types`;
 
 /** Parts of words that no schema has: of media types, of versions of tools, of features that headers turn on. */
 const OPEN_PARTS = `application audio font image message model multipart text video plain html htm css csv tsv xml yaml markdown rtf

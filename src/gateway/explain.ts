@@ -184,7 +184,6 @@ async function foresee(options: ExplainOptions, call: Call, context: PrepareCont
   const continued = stored ? stored.narrow(whole) : whole;
   const plan = cached ? cached.narrow(continued) : continued;
   const attempt = new Attempt(call, rank(plan.choices, () => "")[0]!.target);
-  const prepared = await chooseLane(incoming, attempt, { ...context, hooks }).prepare();
   const { bytes } = incoming;
   const added = [...seen.values()].reduce((sum, { tokens = 0 }) => sum + tokens, 0);
   const size = () => {
@@ -192,6 +191,8 @@ async function foresee(options: ExplainOptions, call: Call, context: PrepareCont
     return { ...own, structure: own.structure + added };
   };
   const cost = context.ledger?.foresee?.(attempt, { bytes: bytes.length, size, affinity: () => "" });
+  // Of a call, the ledger admits first.
+  const prepared = await chooseLane(incoming, attempt, { ...context, hooks }).prepare();
   const said = explainedBy(context.hooks, viewBefore(incoming));
   const own = Object.fromEntries([...seen].map(([name, one]) => [name, one.said]));
   const plugins = seen.size > 0 ? { ...own, ...said } : said;

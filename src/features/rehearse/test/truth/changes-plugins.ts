@@ -94,12 +94,13 @@ const DECISIONS: readonly SetupChange[] = [
 ];
 
 /** A provider of the config is a plugin's from now on. */
-const provider = (name: string, members: string): SetupChange => ({
+const provider = (name: string, members: string, isBare = false): SetupChange => ({
   kind: "plugin",
   name: `plugin: ${name}`,
   apply({ config, plugins }, url) {
     const providers = config["providers"] as Record<string, unknown>;
-    providers["acme"] = { apiKey: "sk-truth-acme-0123456789" };
+    const headers = isBare ? {} : { headers: { "x-team": "search" } };
+    providers["acme"] = { apiKey: "sk-truth-acme-0123456789", traits: { strictTools: false }, ...headers };
     plugins["acme.ts"] = `import { chatCompletions, definePlugin } from "weir";
 export default definePlugin({ name: "acme", providers: [chatCompletions({
   name: "acme", models: ["acme/*"], baseUrl: ${JSON.stringify(`${url}/acme/v1`)}, apiKey: "ACME_API_KEY",
@@ -109,7 +110,7 @@ export default definePlugin({ name: "acme", providers: [chatCompletions({
 });
 
 const PROVIDERS: readonly SetupChange[] = [
-  provider("a provider without its header", "traits: { strictTools: false }"),
+  provider("a provider without its header", "", true),
   provider("a patch adds a member", "patch(body) { body.tenant = 7; }"),
   provider("a patch removes a member", "patch(body) { delete body.temperature; }"),
   provider(
@@ -119,7 +120,7 @@ const PROVIDERS: readonly SetupChange[] = [
   provider("a patch counts messages", "patch(body) { body.count = body.messages.length; }"),
   provider(
     "a patch reads a text",
-    'patch(body) { body.hello = JSON.stringify(body.messages).includes("ello"); }',
+    'patch(body) { if (JSON.stringify(body.messages).includes("ello")) body.hello = true; }',
   ),
   provider(
     "an envelope without a member",

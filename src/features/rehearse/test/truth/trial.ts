@@ -87,6 +87,13 @@ export class Trial {
     return { truth, ...(rehearsed && { rehearsed }) };
   }
 
+  /** Rehearses what is not changed. @param elsewhere in a process with a copy of the source @returns what is said to differ */
+  async same(elsewhere: boolean): Promise<string[]> {
+    this.#copy ??= new FaultyCopy();
+    const rehearsed = await this.#rehearser?.rehearse(this.#base, elsewhere ? this.#copy.root : undefined);
+    return this.calls.map(({ index }) => rehearsed?.what(index) ?? "").filter((what) => what !== "");
+  }
+
   stop(): void {
     this.#copy?.remove();
     this.#rehearser?.remove();

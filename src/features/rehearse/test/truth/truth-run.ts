@@ -1,5 +1,6 @@
 /**
  * Prints what each change really alters, and with `--judge` what `weir rehearse` says of it.
+ * With `--same N` it rehearses an unchanged config over N outlines, of as many seeds, in this process and in another one.
  * `--changes N --calls N --seed N --kind KIND --name WORD --judge --fidelity`
  */
 import { parseArgs } from "node:util";
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     kind: { type: "string" },
     name: { type: "string" },
     fidelity: { type: "boolean", default: false },
+    same: { type: "string" },
     judge: { type: "boolean", default: false },
   },
 });
@@ -25,6 +27,8 @@ const { values } = parseArgs({
 const wanted = ({ kind, name }: Change) =>
   (values.kind === undefined || kind === values.kind) &&
   (values.name === undefined || name.includes(values.name));
+
+if (values.same !== undefined) await tellSame(Number(values.same));
 
 const trial = await Trial.start(Number(values.calls), Number(values.seed), values.judge || values.fidelity);
 const { calls } = trial;
@@ -56,6 +60,21 @@ for (const change of someChanges(Number(values.changes), Number(values.seed)).fi
 if (all.length > 0) sum(sumOf(all));
 trial.stop();
 process.exit(0);
+
+/** Rehearses what is not changed, over at least so many outlines. */
+async function tellSame(wanted: number): Promise<never> {
+  let outlines = 0;
+  const found: string[] = [];
+  for (let seed = Number(values.seed); outlines < wanted; seed++) {
+    const one = await Trial.start(Number(values.calls), seed, true);
+    found.push(...(await one.same(false)), ...(await one.same(true)));
+    outlines += one.outlined;
+    one.stop();
+    console.log(`${outlines} outlines, in this process and in another one: ${found.length} differences`);
+  }
+  for (const what of new Set(found)) console.log(`    ${what}`);
+  process.exit(found.length > 0 ? 1 : 0);
+}
 
 /** How many outlines go another way than their calls, and the smallest call of each kind. */
 function tellFidelity(): void {

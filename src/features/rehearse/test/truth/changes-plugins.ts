@@ -120,7 +120,7 @@ const PROVIDERS: readonly SetupChange[] = [
   provider("a patch counts messages", "patch(body) { body.count = body.messages.length; }"),
   provider(
     "a patch reads a text",
-    'patch(body) { if (JSON.stringify(body.messages).includes("ello")) body.hello = true; }',
+    'patch(body) { if (JSON.stringify(body.messages).includes("weather")) body.weather = true; }',
   ),
   provider(
     "an envelope without a member",

@@ -461,6 +461,7 @@ const RULES: readonly Rule[] = [
       ...FACES,
       "src/cli/",
       "src/config/",
+      "src/formats/shared/session.ts",
       "src/formats/shared/text-places.ts",
       "src/gateway/",
       "src/ledger/",

@@ -37,10 +37,13 @@ export function smallMember({ bytes, spanOf }: SessionSource, name: string): Jso
   return parseJson(textOf(bytes, span.start, span.end));
 }
 
+/** Member of the metadata of a request with its user, into whom agents write their session. */
+export const USER_MEMBER = "user_id";
+
 /** The user whom the metadata of a request names: agents write their session there. */
 export function userInMetadata(source: SessionSource): string | undefined {
   const metadata = smallMember(source, "metadata");
-  const user = isObject(metadata) ? metadata["user_id"] : undefined;
+  const user = isObject(metadata) ? metadata[USER_MEMBER] : undefined;
   return typeof user === "string" && user !== "" ? user : undefined;
 }
 

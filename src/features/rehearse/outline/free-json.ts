@@ -1,5 +1,6 @@
 /** The outline of JSON that belongs to the client alone: arguments and results of tools, metadata, values of a schema. */
 import { isObject, type Json, parseJson } from "../../../core/json.ts";
+import { USER_MEMBER } from "../../../formats/shared/session.ts";
 import { LEAST_DIGITS } from "../../../stream/json-nodes.ts";
 import type { Placeholders } from "./placeholders.ts";
 
@@ -12,21 +13,20 @@ export function freeJson(value: Json, made: Placeholders): Json {
   if (Array.isArray(value)) return value.map((one) => freeJson(one, made));
   if (value === null || typeof value !== "object") return value;
   const members = Object.entries(value).map(([name, one]) => {
-    if (name === USER && typeof one === "string") return [name, userOf(one, made)];
+    if (name === USER_MEMBER && typeof one === "string") return [name, userOf(one, made)];
     return [RESULTS.has(name) ? name : made.name(name), freeJson(one!, made)];
   });
   return Object.fromEntries(members) as Json;
 }
 
-/** The user of a call among its metadata; Claude Code writes the session into it. */
-const USER = "user_id";
+/** Agents write their session into the user of a call, as JSON or at its end. */
 const SESSION = "session_id";
 
 function userOf(user: string, made: Placeholders): string {
   const parsed = user.startsWith("{") ? parseJson(user) : undefined;
   if (!isObject(parsed))
     return user
-      .split(`_session_`)
+      .split("_session_")
       .map((part) => made.name(part))
       .join("_session_");
   const members = Object.entries(parsed).map(([name, one]) => [

@@ -26,20 +26,4 @@ export type WitnessAnswer =
   | { readonly fault: string };
 
 export type WitnessUp =
-  | { readonly settings: WitnessSettings }
-  | { readonly number: number; readonly answer: WitnessAnswer }
-  | { readonly traffic: readonly TrafficSum[] };
-
-/** What answers to real calls said of themselves, in one hour. */
-export interface TrafficSum {
-  readonly model: string;
-  /** Beginning of the hour, milliseconds since 1970. */
-  readonly hour: number;
-  readonly calls: number;
-  /** Bytes of requests, and input tokens of their answers. */
-  readonly bytes: number;
-  readonly input: number;
-  /** Counts by name. */
-  readonly names: Readonly<Record<string, number>>;
-  readonly fingerprints: Readonly<Record<string, number>>;
-}
+  { readonly settings: WitnessSettings } | { readonly number: number; readonly answer: WitnessAnswer };

@@ -44,11 +44,6 @@ export const witnessSection = section(
         description:
           "Output limit of each call of a look. A model that reasons needs more to answer at all. Tokens.",
       }),
-      passive: Type.Boolean({
-        default: true,
-        description:
-          "Whether weir also sums up, by model and hour, what answers to real calls say of themselves: the name of the model, `system_fingerprint`, and input tokens for the bytes sent. It keeps no text.",
-      }),
     },
     {
       ...CLOSED,
@@ -67,13 +62,12 @@ export interface WitnessSettings {
   readonly budget: number;
   readonly key?: string;
   readonly outputTokens: number;
-  readonly passive: boolean;
 }
 
 export function settingsOf(config: object): WitnessSettings {
-  const { models, every, budget, key, outputTokens, passive } = witnessSection.of(config);
+  const { models, every, budget, key, outputTokens } = witnessSection.of(config);
   return {
-    ...{ models, everyMs: msIn(every), budget: nanoIn(budget), outputTokens, passive },
+    ...{ models, everyMs: msIn(every), budget: nanoIn(budget), outputTokens },
     ...(key !== undefined && { key }),
   };
 }

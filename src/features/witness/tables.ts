@@ -12,13 +12,10 @@ CREATE TABLE witness_looks (slot TEXT PRIMARY KEY, at {INT} NOT NULL, held {INT}
 -- A change of a provider that the sequential tests found. stream: the test. observation: the one that was enough. since: when it began at the latest.
 CREATE TABLE witness_changes (id TEXT PRIMARY KEY, at {INT} NOT NULL, model TEXT NOT NULL, kind TEXT NOT NULL,
   stream TEXT NOT NULL,  words TEXT NOT NULL, evidence TEXT NOT NULL, observation TEXT NOT NULL, since {INT} NOT NULL) {KEYED};
--- What answers to real calls say of themselves, by model and hour. bytes: of requests; names, fingerprints: JSON, counts by name.
-CREATE TABLE witness_traffic (model TEXT NOT NULL, hour {INT} NOT NULL, calls {INT} NOT NULL, bytes {INT} NOT NULL,
-  input {INT} NOT NULL, names TEXT NOT NULL, fingerprints TEXT NOT NULL, PRIMARY KEY (model, hour)) {KEYED};
 `;
 
 export const tables: FeatureTables = {
   migrations: [TABLES],
-  copied: ["witness_observations", "witness_looks", "witness_changes", "witness_traffic"],
-  recovered: ["witness_observations", "witness_looks", "witness_changes", "witness_traffic"],
+  copied: ["witness_observations", "witness_looks", "witness_changes"],
+  recovered: ["witness_observations", "witness_looks", "witness_changes"],
 };

@@ -1,5 +1,5 @@
 /** Series of what looks saw, and the comparison of their last steps with all before. */
-import { logTail, logTailBound } from "./tail.ts";
+import { logTail, roughLogTail } from "./tail.ts";
 
 /** What a window has more or less of than all looks together. */
 export interface Shift {
@@ -15,8 +15,8 @@ export interface Shift {
   readonly drawnBefore: number;
 }
 
-/** The exact tail is at most this much below its bound. Only then it is worth the sum. Nats. */
-const SLACK = 12;
+/** An exact tail is not much smaller than the rough one. What the rough one leaves out is no alarm. Nats. */
+const SLACK = 4;
 
 /**
  * Whether the last `drawn` of `all` values have too many or too few of the marked ones.
@@ -32,7 +32,7 @@ export function shiftOf(
   const isMore = found * all > drawn * marked;
   // Too few in the window are too many before it.
   const [size, count] = isMore ? [drawn, found] : [all - drawn, marked - found];
-  if (logTailBound(all, marked, size, count) > limit + SLACK) return undefined;
+  if (roughLogTail(all, marked, size, count) > limit + SLACK) return undefined;
   const logP = logTail(all, marked, size, count);
   const before = { foundBefore: marked - found, drawnBefore: all - drawn };
   return logP <= limit ? { isMore, logP, found, drawn, ...before } : undefined;

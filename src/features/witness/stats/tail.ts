@@ -35,13 +35,16 @@ export function logTail(all: number, marked: number, drawn: number, found: numbe
   return Math.min(0, first + Math.log(sum));
 }
 
-/**
- * A bound of the same logarithm that needs no sum (Hoeffding 1963, Chvátal 1979): the tail is at most this.
- */
-export function logTailBound(all: number, marked: number, drawn: number, found: number): number {
+/** Near the same logarithm, without a sum: it tells which tails are worth one. */
+export function roughLogTail(all: number, marked: number, drawn: number, found: number): number {
   const share = marked / all;
-  const seen = found / drawn;
-  if (seen <= share) return 0;
-  const rest = seen < 1 ? (1 - seen) * Math.log((1 - seen) / (1 - share)) : 0;
-  return -drawn * (seen * Math.log(seen / share) + rest);
+  if (found / drawn <= share) return 0;
+  const rest = all - drawn;
+  return -drawn * distance(found / drawn, share) - rest * distance((marked - found) / rest, share);
+}
+
+/** How far a share of what was seen is from another one (Kullback and Leibler). Nats. */
+function distance(seen: number, share: number): number {
+  const part = seen > 0 ? seen * Math.log(seen / share) : 0;
+  return part + (seen < 1 ? (1 - seen) * Math.log((1 - seen) / (1 - share)) : 0);
 }

@@ -1,7 +1,7 @@
 /** When which windows are compared with all that was before them. It is fixed in advance, so that the comparisons can be counted. */
 
 /** Lengths in steps; a step is a look, or a part of a day. */
-const LENGTHS = [2, 3, 4, 5, 6, 8, 12, 16, 24, 48, 96, 192, 384, 768] as const;
+const LENGTHS = [2, 3, 4, 5, 6, 8, 12, 16, 24, 48, 96, 192, 384, 768, 1536] as const;
 
 /** Steps before a window without which it is compared with nothing. */
 export const LEAST_BEFORE = 12;

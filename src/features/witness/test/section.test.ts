@@ -18,7 +18,7 @@ function load(text: string) {
 
 test("without options witness is off", () => {
   expect(load("{}")).toEqual({
-    ...{ models: [], everyMs: 3_600_000, budget: 50_000_000, outputTokens: 64, passive: true },
+    ...{ models: [], everyMs: 3_600_000, budget: 50_000_000, outputTokens: 64 },
   });
 });
 

@@ -70,6 +70,21 @@ test("a look prints what it saw and what it costs at most, and keeps it", async 
   expect(seen.cost).toBe(booked.cost);
 });
 
+/** Ids and times differ from run to run. */
+const plain = (text: string) =>
+  text.replace(/wit_[0-9a-f]{12}/g, "wit_ID").replace(/\d{4}-\d{2}-\d{2} \d{2}:\d{2}(:\d{2})?/g, "TIME");
+
+test("the example of the README is what the commands print", async () => {
+  await begin();
+  const first = await lookOnce();
+  host.nature = { tokenizer: true };
+  const second = await lookOnce();
+  const { code, output } = await books.runBeside("witness", "diff", first.id, second.id);
+  const readme = await Bun.file(new URL("../README.md", import.meta.url)).text();
+  const [, example = ""] = /witness diff wit_\w+ wit_\w+\n([^]*?)\n\n<!-- \/example/.exec(readme) ?? [];
+  expect([code, plain(output.trim())]).toEqual([1, plain(example.replace(/^ {4}/gm, ""))]);
+});
+
 test("a dry run sends nothing", async () => {
   await begin();
   const sent = upstream.requests.filter(({ method }) => method === "POST").length;

@@ -563,12 +563,6 @@ CREATE TABLE tools_definitions (server TEXT NOT NULL, state TEXT NOT NULL, place
 CREATE TABLE tools_seal (id TEXT PRIMARY KEY, key TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 
--- tools, sqlite, 3
-
--- hash: 16 hexadecimal digits. tools: [name, bytes, 1 if the vendor runs it] of each, as JSON. until: calls with smaller numbers may have it.
-CREATE TABLE tool_sets (hash TEXT PRIMARY KEY, until INTEGER NOT NULL, tools TEXT NOT NULL) STRICT, WITHOUT ROWID;
-
-
 -- tools, postgres, 1
 
 -- The approved tools of each server. id: its name. pins: hashes by the names of tools, as JSON.
@@ -586,12 +580,6 @@ CREATE TABLE tools_definitions (server TEXT NOT NULL, state TEXT NOT NULL, place
 CREATE TABLE tools_seal (id TEXT PRIMARY KEY, key TEXT NOT NULL) ;
 
 
--- tools, postgres, 3
-
--- hash: 16 hexadecimal digits. tools: [name, bytes, 1 if the vendor runs it] of each, as JSON. until: calls with smaller numbers may have it.
-CREATE TABLE tool_sets (hash TEXT PRIMARY KEY, until bigint NOT NULL, tools TEXT NOT NULL) ;
-
-
 -- witness, sqlite, 1
 
 -- number: position in the chain. prior, hash: SHA-256 of the observation before it and of this one. own, seen: JSON.
@@ -604,9 +592,6 @@ CREATE TABLE witness_looks (slot TEXT PRIMARY KEY, at INTEGER NOT NULL, held INT
 -- A change of a provider that the sequential tests found. stream: the test. observation: the one that was enough. since: when it began at the latest.
 CREATE TABLE witness_changes (id TEXT PRIMARY KEY, at INTEGER NOT NULL, model TEXT NOT NULL, kind TEXT NOT NULL,
   stream TEXT NOT NULL,  words TEXT NOT NULL, evidence TEXT NOT NULL, observation TEXT NOT NULL, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
--- What answers to real calls say of themselves, by model and hour. bytes: of requests; names, fingerprints: JSON, counts by name.
-CREATE TABLE witness_traffic (model TEXT NOT NULL, hour INTEGER NOT NULL, calls INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  input INTEGER NOT NULL, names TEXT NOT NULL, fingerprints TEXT NOT NULL, PRIMARY KEY (model, hour)) STRICT, WITHOUT ROWID;
 
 
 -- witness, postgres, 1
@@ -621,9 +606,6 @@ CREATE TABLE witness_looks (slot TEXT PRIMARY KEY, at bigint NOT NULL, held bigi
 -- A change of a provider that the sequential tests found. stream: the test. observation: the one that was enough. since: when it began at the latest.
 CREATE TABLE witness_changes (id TEXT PRIMARY KEY, at bigint NOT NULL, model TEXT NOT NULL, kind TEXT NOT NULL,
   stream TEXT NOT NULL,  words TEXT NOT NULL, evidence TEXT NOT NULL, observation TEXT NOT NULL, since bigint NOT NULL) ;
--- What answers to real calls say of themselves, by model and hour. bytes: of requests; names, fingerprints: JSON, counts by name.
-CREATE TABLE witness_traffic (model TEXT NOT NULL, hour bigint NOT NULL, calls bigint NOT NULL, bytes bigint NOT NULL,
-  input bigint NOT NULL, names TEXT NOT NULL, fingerprints TEXT NOT NULL, PRIMARY KEY (model, hour)) ;
 
 
 -- stored answers, 1

@@ -236,10 +236,10 @@ export const CHECKED: readonly Checked[] = [
     ...{ document: "src/cli/clients/README.md", language: "python" },
     why: "needs large packages; test/clients/tools.sh installs them and runs it",
   },
-  {
-    ...{ document: "src/features/runs/README.md", language: "sh" },
-    why: "needs an agent and a model that follow a script; a test of runs brings them and runs it",
-  },
+  ...["sh", "text"].map((language) => ({
+    ...{ document: "src/features/runs/README.md", language },
+    why: "needs an agent and a model that follow a script; a test of runs brings them, runs it and compares",
+  })),
   {
     ...{ document: "src/config/README.md", language: "toml" },
     why: "is a file of Codex; the tests of weir exec run Codex itself",

@@ -44,36 +44,20 @@ export function compose(parts: readonly LivePart[]): Life {
   const [browsers] = parts.flatMap(({ seams }) => seams.browsers ?? []);
   const rest: Omit<Life, "around"> = {
     ...(credentials.length > 0 && { credentials }),
-    ...(owned.length > 0 && {
-      owned: (principal) => {
-        for (const each of owned) each(principal);
-      },
-    }),
+    ...(owned.length > 0 && { owned: oneAfterTheOther(owned) }),
     ...(acting && { actsFor: acting.seams.actsFor! }),
     ...(browsers && { browsers }),
     ...(screenTools && { screenTools }),
     ...(routes.length > 0 && { routes }),
     ...(resolving && { resolves: resolving.seams.resolves! }),
     ...(told.length > 0 && { told: tellAll(told) }),
-    ...(refused.length > 0 && {
-      refused: (arrival, status) => {
-        for (const each of refused) each(arrival, status);
-      },
-    }),
+    ...(refused.length > 0 && { refused: oneAfterTheOther(refused) }),
     ...(traceContext && { traceContext }),
     ...(foreseeing.length > 0 && {
       foresee: (incoming, registry) => foreseeAll(foreseeing, incoming, registry),
     }),
-    ...(looks.length > 0 && {
-      looks: (entering) => {
-        for (const each of looks) each(entering);
-      },
-    }),
-    ...(sent.length > 0 && {
-      sent: (running, incoming) => {
-        for (const each of sent) each(running, incoming);
-      },
-    }),
+    ...(looks.length > 0 && { looks: oneAfterTheOther(looks) }),
+    ...(sent.length > 0 && { sent: oneAfterTheOther(sent) }),
   };
   const around = aroundAll(parts);
   const switched = parts.flatMap(({ seams }) => seams.around?.isOn ?? []);
@@ -95,6 +79,12 @@ function visited(route: OwnRoute, around: readonly AroundRoute[]): OwnRoute {
     async ({ request, visit }) => route.handle(request, visit),
   );
   return { ...route, handle: (request, visit) => handle({ route, request, visit }) };
+}
+
+function oneAfterTheOther<Args extends unknown[]>(all: readonly ((...args: Args) => void)[]) {
+  return (...args: Args): void => {
+    for (const each of all) each(...args);
+  };
 }
 
 /** Each part sees the request as the one before hands it on. */

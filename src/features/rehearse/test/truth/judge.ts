@@ -53,11 +53,15 @@ export function judge(truth: readonly ReadonlySet<Cause>[], of: (index: number) 
     if (altered) counts.altered++;
     if (altered && isAltered(said)) counts.found++;
     if (altered && !isAltered(said)) missed.push(wrong);
-    if (!altered && isAltered(said)) alarms.push(wrong);
+    if (!altered && isAlarm(said)) alarms.push(wrong);
     if (altered && isAltered(said) && !isExplained(causes, said)) otherwise.push(wrong);
   }
   return { ...counts, missed, alarms, otherwise };
 }
+
+/** Guards that look at a call, and tools that it may use, are said also where they alter nothing. */
+const isAlarm = (said: ReadonlySet<Cause>) =>
+  ["refused", "target", "body", "header", "price"].some((cause) => said.has(cause as Cause));
 
 /** Whether the rehearsal names each cause. Another target explains what else differs, and a refusal stands alone. */
 function isExplained(causes: ReadonlySet<Cause>, said: ReadonlySet<Cause>): boolean {

@@ -113,13 +113,13 @@ const OPERATIONS: Readonly<Record<string, keyof typeof ROWS | keyof typeof GATEW
   ...Object.fromEntries(
     `missingPrices listStoredModels getStoredModel getConfig getConfigSource auditBooks listAssumptions listInvoices getStore
      listAlerts listGuards tryGuards listSecrets listToolServers listServerTools getServerPins getServerLogs
-     getRehearsalOutlines`
+     getRehearsalOutlines listLooks diffLooks listRuns`
       .split(/\s+/)
       .map((id) => [id, "read what the gateway is made of"] as const),
   ),
   ...Object.fromEntries(
     `deleteCaptures openGateway revokeToken createStoredModel changeStoredModel deleteStoredModel reloadConfig reconcile
-     backupStore checkStore releaseBudgets pruneStore approveServerTools testAlerts rekeySecrets rehearseConfig`
+     backupStore checkStore releaseBudgets pruneStore approveServerTools testAlerts rekeySecrets rehearseConfig lookNow`
       .split(/\s+/)
       .map((id) => [id, "change the gateway"] as const),
   ),

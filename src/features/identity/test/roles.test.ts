@@ -141,6 +141,8 @@ const REQUESTS: Readonly<
   usage: (place) => ({ query: `?key=key-${place}` }),
   listCalls: (place) => ({ query: `?key=key-${place}` }),
   rehearseConfig: () => ({ body: { config: "{}" } }),
+  lookNow: () => ({ body: {} }),
+  diffLooks: () => ({ query: "?a=x&b=y" }),
   tryGuards: () => ({ body: { text: "" } }),
   whatIf: (place) => ({ body: { key: `key-${place}`, map: {} } }),
   explain: (place) => ({ body: { format: "messages", key: `key-${place}`, body: {} } }),

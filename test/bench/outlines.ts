@@ -25,9 +25,9 @@ export interface OutlinesCost {
 }
 
 /** Many short rounds: what else the machine does meets both sides alike. */
-const ROUNDS = 40;
-const QUICK_ROUNDS = 8;
-const SECONDS = 1;
+const ROUNDS = 60;
+const QUICK_ROUNDS = 20;
+const SECONDS = 0.5;
 const WARM_SECONDS = 2;
 
 const VARIANTS = ["off", "on"] as const;
@@ -48,8 +48,12 @@ export async function measureOutlines(options: BenchOptions): Promise<OutlinesCo
     const found: Record<Variant, Measured[]> = { off: [], on: [] };
     for (let round = 0; round < rounds; round++) {
       progress(`outlines, ${kilobytes} KB, ${round + 1} of ${rounds}`);
+      const pair: Partial<Record<Variant, Measured>> = {};
       for (const variant of round % 2 === 0 ? VARIANTS : VARIANTS.toReversed())
-        found[variant].push(await measure(options, fronts[variant], body, SECONDS));
+        pair[variant] = await measure(options, fronts[variant], body, SECONDS);
+      // On a busy machine a front may not have had a turn.
+      if (VARIANTS.some((variant) => pair[variant]!.answered === 0)) continue;
+      for (const variant of VARIANTS) found[variant].push(pair[variant]!);
     }
     const ratio = (of: "perCpu" | "perSecond") =>
       medianRatioOf(
@@ -91,7 +95,7 @@ async function measure(
   const load = await rig.load("calls", { port, connections: 64, seconds, body });
   const cpu = timeOf(program.pid) - before;
   const { answered } = load;
-  if (load.failed > 0 || answered === 0) throw new Error(`${load.failed} calls failed.`);
+  if (load.failed > 0) throw new Error(`${load.failed} calls failed.`);
   return {
     ...{ answered, outlines: linesIn(state) - kept },
     perCpu: answered / cpu,

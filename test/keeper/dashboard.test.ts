@@ -90,8 +90,6 @@ const LEFT_OUT = [
   "weir_records_total",
   "weir_series_folded_total",
   "weir_outlines_total",
-  "weir_witness_changes_total",
-  "weir_witness_looks_total",
   "weir_price_age_days",
   "weir_info",
   // Features may be left out of a build.

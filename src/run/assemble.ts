@@ -49,6 +49,8 @@ export interface AddedPlugins {
   features?: readonly LoadOwnPlugin[] | undefined;
   /** Of the command that starts the gateway, after the built-in ones. */
   command?: readonly Plugin[] | undefined;
+  /** Makes of each external plugin what weir uses in its place: a rehearsal notes what it reads. */
+  watch?: ((plugin: Plugin) => Plugin) | undefined;
 }
 
 /**
@@ -60,7 +62,7 @@ export async function assemble(
   config: Config,
   env: Record<string, string | undefined>,
   locate: Locate = () => "weir.yaml",
-  { features = [], command = [] }: AddedPlugins = {},
+  { features = [], command = [], watch }: AddedPlugins = {},
 ): Promise<Assembled> {
   const { dir } = config.plugins;
   const formats = builtInFormats(config.messages);
@@ -73,7 +75,9 @@ export async function assemble(
     isUnset: (provider: Provider) => isUnset(config, env, provider),
     isConfigured: (provider: Provider) => isConfigured(config, env, provider),
   };
-  const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
+  const loaded = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
+  const watched = watch && loaded.plugins.map((one) => ({ ...one, plugin: watch(one.plugin) }));
+  const dropped = watched ? { ...loaded, plugins: watched } : loaded;
   const made = await Promise.all(features.map(async (load) => (await load()).configure(config)));
   const own = made.filter((one) => one !== undefined);
   const shipped = [...own.map(({ plugin }) => plugin), ...builtIn, ...command];

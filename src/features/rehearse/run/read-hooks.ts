@@ -2,27 +2,90 @@
  * Hooks of plugins that note whether a plugin reads what an outline does not have: a text or a name of the client. What the plugin
  * decides then would be a guess.
  */
-import type { ChatRequest } from "../../../core/chat.ts";
 import type { CallView } from "../../../core/call-view.ts";
 import { GatewayError } from "../../../core/error.ts";
-import type { Hooks } from "../../../core/plugin.ts";
+import type { Hooks, Plugin } from "../../../core/plugin.ts";
+import type { Envelope, Provider } from "../../../core/provider.ts";
 import type { LoadedPlugin } from "../../../gateway/routing/registry.ts";
 import type { LoadedHooks } from "../../../gateway/types.ts";
 import type { KeptHeaders } from "../outline/headers.ts";
 import type { Vocabulary } from "../outline/vocabulary.ts";
 
 export class ReadHooks {
-  readonly hooks: readonly LoadedHooks[];
-  readonly #words: Vocabulary;
-  readonly #headers: KeptHeaders;
+  #words: Vocabulary | undefined;
+  #headers: KeptHeaders | undefined;
   readonly #readers = new Set<string>();
   #isWhole = false;
   #knowsCaller = false;
 
-  constructor(plugins: readonly LoadedPlugin[], words: Vocabulary, headers: KeptHeaders) {
+  /** The hooks of plugins. @param words and headers that outlines keep */
+  hooksOf(plugins: readonly LoadedPlugin[], words: Vocabulary, headers: KeptHeaders): readonly LoadedHooks[] {
     this.#words = words;
     this.#headers = headers;
-    this.hooks = plugins.map(({ plugin }) => this.#watched(plugin.name, plugin.hooks ?? {}));
+    return plugins.map(({ plugin }) => this.#watched(plugin.name, plugin.hooks ?? {}));
+  }
+
+  /** A plugin whose providers are watched as well: their functions see the body and the call. */
+  readonly plugin = (plugin: Plugin): Plugin => {
+    const { providers } = plugin;
+    return providers
+      ? { ...plugin, providers: providers.map((one) => this.#provider(plugin.name, one)) }
+      : plugin;
+  };
+
+  #provider(plugin: string, provider: Provider): Provider {
+    const { patch, envelope } = provider;
+    return {
+      ...provider,
+      ...(patch && {
+        patch: (body, view) =>
+          this.#running(plugin, (seen) =>
+            patch.call(provider, this.#asked(body, seen), this.#viewed(view, seen)),
+          ),
+      }),
+      ...(envelope && {
+        envelope: Object.fromEntries(
+          Object.entries(envelope).map(([format, one]) => [format, this.#envelope(plugin, one)]),
+        ),
+      }),
+    };
+  }
+
+  #envelope(plugin: string, envelope: Envelope): Envelope {
+    const { defaults, with: added } = envelope;
+    return {
+      ...envelope,
+      ...(defaults && {
+        defaults: (view) =>
+          this.#running(plugin, (seen) => defaults.call(envelope, this.#viewed(view, seen))),
+      }),
+      ...(added && {
+        with: (view, stream) =>
+          this.#running(plugin, (seen) => added.call(envelope, this.#viewed(view, seen), stream)),
+      }),
+    };
+  }
+
+  /** What is left in the request is watched still when weir itself reads it: only what is read meanwhile counts. */
+  #running<Value>(plugin: string, run: (seen: () => void) => Value): Value {
+    let isRunning = true;
+    const seen = () => void (isRunning && this.#readers.add(plugin));
+    try {
+      return run(seen);
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) seen();
+      throw thrown;
+    } finally {
+      isRunning = false;
+    }
+  }
+
+  #viewed(view: CallView, seen: () => void): CallView {
+    return this.#isWhole ? view : this.#view(view, seen);
+  }
+
+  #asked<Value extends object>(value: Value, seen: () => void): Value {
+    return this.#isWhole ? value : this.#value(value, seen);
   }
 
   /** Names of the plugins that have read a text since {@link reset}. */
@@ -42,8 +105,6 @@ export class ReadHooks {
     // What a hook leaves in the request is watched still when weir itself reads it.
     let running = 0;
     const seen = () => void (running > 0 && this.#readers.add(plugin));
-    const viewed = (given: CallView) => (this.#isWhole ? given : this.#view(given, seen));
-    const asked = (given: ChatRequest) => (this.#isWhole ? given : this.#value(given, seen));
     const watch = async <Value>(run: () => Value): Promise<Awaited<Value>> => {
       running++;
       try {
@@ -59,10 +120,11 @@ export class ReadHooks {
     return {
       ...hooks,
       plugin,
-      ...(admit && { admit: (view) => watch(() => admit.call(hooks, viewed(view))) }),
-      ...(intercept && { intercept: (view) => watch(() => intercept.call(hooks, viewed(view))) }),
+      ...(admit && { admit: (view) => watch(() => admit.call(hooks, this.#viewed(view, seen))) }),
+      ...(intercept && { intercept: (view) => watch(() => intercept.call(hooks, this.#viewed(view, seen))) }),
       ...(request && {
-        request: (body, view) => watch(() => request.call(hooks, asked(body), viewed(view))),
+        request: (body, view) =>
+          watch(() => request.call(hooks, this.#asked(body, seen), this.#viewed(view, seen))),
       }),
     };
   }
@@ -85,14 +147,14 @@ export class ReadHooks {
   }
 
   #header(name: string, seen: () => void): void {
-    if (!this.#headers.has(name.toLowerCase())) seen();
+    if (!this.#headers!.has(name.toLowerCase())) seen();
   }
 
   #value<Value extends object>(value: Value, seen: () => void): Value {
     return new Proxy(value, {
       get: (target, name, receiver) => {
         const found: unknown = Reflect.get(target, name, receiver);
-        if (typeof found === "string" && name !== "model" && !this.#words.has(found)) seen();
+        if (typeof found === "string" && name !== "model" && !this.#words!.has(found)) seen();
         return typeof found === "object" && found !== null ? this.#value(found, seen) : found;
       },
     });

@@ -28,7 +28,7 @@ import { Admission } from "./admission.ts";
 import type { Asked } from "./asked.ts";
 import type { Facts } from "./facts.ts";
 import { NO_ANSWERS } from "./no-answers.ts";
-import { ReadHooks } from "./read-hooks.ts";
+import type { ReadHooks } from "./read-hooks.ts";
 import { KeptHeaders } from "../outline/headers.ts";
 import { Vocabulary } from "../outline/vocabulary.ts";
 
@@ -46,8 +46,12 @@ export class Side {
   readonly #read: ReadHooks;
   readonly #salt: string;
 
-  /** @param foresee what features would do with a request @param salt of the hashes of credentials, the same on both sides */
-  constructor(config: Config, parts: Assembled, foresee: PrepareContext["foresee"], salt: string) {
+  /** @param read notes what plugins read @param foresee what features would do with a request @param salt of the hashes of credentials, the same on both sides */
+  constructor(
+    config: Config,
+    parts: Assembled,
+    { read, foresee, salt }: { read: ReadHooks; foresee?: PrepareContext["foresee"]; salt: string },
+  ) {
     this.#config = config;
     this.#salt = salt;
     this.#prices = new PriceBook(config.prices);
@@ -57,9 +61,10 @@ export class Side {
     this.#sets = () => modelSets ?? {};
     const formats = [...parts.registry.formats.values()];
     const words = new Vocabulary(formats);
-    this.#read = new ReadHooks(parts.plugins, words, new KeptHeaders(formats, words));
+    this.#read = read;
+    const hooks = read.hooksOf(parts.plugins, words, new KeptHeaders(formats, words));
     this.#context = {
-      ...{ registry: parts.registry, catalog: parts.catalog, hooks: this.#read.hooks },
+      ...{ registry: parts.registry, catalog: parts.catalog, hooks },
       ...{ strict: config.strict, retries: config.retries, reasoning: new ReasoningCache() },
       answerOptions: answerOptions(config),
       ledger: new Admission(declaration),

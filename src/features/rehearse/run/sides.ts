@@ -9,7 +9,8 @@ import type { Provider } from "../../../core/provider.ts";
 import { isVariableList, variableName } from "../../../core/settings.ts";
 import { foreseeAll } from "../../../gateway/life.ts";
 import type { Seams } from "../../../gateway/seams.ts";
-import { type Assembled, assemble, assertLoaded } from "../../../run/assemble.ts";
+import { type AddedPlugins, type Assembled, assemble, assertLoaded } from "../../../run/assemble.ts";
+import { ReadHooks } from "./read-hooks.ts";
 import { Side } from "./side.ts";
 
 /** What stands for a credential that this machine does not have: a rehearsal sends nothing. */
@@ -42,14 +43,16 @@ export async function makeSide(
 ): Promise<MadeSide> {
   const { ownPlugins, foresees } = context;
   const { config, locate, env } = loaded(context, flags);
-  const first = await assemble(config, env, locate, { features: ownPlugins });
+  const read = new ReadHooks();
+  const added = { features: ownPlugins, watch: read.plugin };
+  const first = await assemble(config, env, locate, added);
   const wanted = new Set([...used, ...Object.keys(config.providers)]);
   const off = first.registry.off.filter(({ provider, turnedOff }) => wanted.has(provider.name) && !turnedOff);
-  const parts = off.length === 0 ? first : await assembleWith(config, env, off, locate, ownPlugins);
+  const parts = off.length === 0 ? first : await assembleWith(config, env, off, locate, added);
   assertLoaded(parts.broken, true);
   const foresee = await foreseenBy(foresees, config);
   return {
-    side: new Side(config, parts, foresee, context.env[SALT_VARIABLE] ?? SALT),
+    side: new Side(config, parts, { read, foresee, salt: context.env[SALT_VARIABLE] ?? SALT }),
     config,
     assumed: off.map(({ provider }) => provider.name),
   };
@@ -95,10 +98,10 @@ function assembleWith(
   env: Environment,
   off: readonly { provider: Provider }[],
   locate: Parameters<typeof assemble>[2],
-  features: Context["ownPlugins"],
+  plugins: AddedPlugins,
 ): Promise<Assembled> {
-  const added = off.flatMap(({ provider }) => variablesOf(provider)).map((name) => [name, STAND_IN]);
-  return assemble(config, { ...Object.fromEntries(added), ...env }, locate, { features });
+  const missing = off.flatMap(({ provider }) => variablesOf(provider)).map((name) => [name, STAND_IN]);
+  return assemble(config, { ...Object.fromEntries(missing), ...env }, locate, plugins);
 }
 
 /** The environment variables of a provider's credentials. */

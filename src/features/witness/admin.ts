@@ -27,7 +27,8 @@ const operations = [
   }),
   answers(diffLooks, async ({ books, query: { a, b, model } }) => {
     const found = await books.read((sql) => diffOf(sql, a, b, model).catch((fault: Error) => fault));
-    if (found instanceof Error) throw new AdminError(404, "not_found", found.message);
+    // No path names an observation, so that 404 would say that there is no such operation.
+    if (found instanceof Error) throw new AdminError(409, "not_available", found.message);
     return { json: found };
   }),
 ];

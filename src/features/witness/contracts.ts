@@ -150,5 +150,5 @@ export const diffLooks = contract({
     ),
   }),
   answer: { name: "DiffView", schema: DiffView },
-  errors: ["not_found"],
+  errors: ["not_available"],
 });

@@ -563,6 +563,12 @@ CREATE TABLE tools_definitions (server TEXT NOT NULL, state TEXT NOT NULL, place
 CREATE TABLE tools_seal (id TEXT PRIMARY KEY, key TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 
+-- tools, sqlite, 3
+
+-- hash: 16 hexadecimal digits. tools: [name, bytes, 1 if the vendor runs it] of each, as JSON. until: calls with smaller numbers may have it.
+CREATE TABLE tool_sets (hash TEXT PRIMARY KEY, until INTEGER NOT NULL, tools TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+
 -- tools, postgres, 1
 
 -- The approved tools of each server. id: its name. pins: hashes by the names of tools, as JSON.
@@ -578,6 +584,12 @@ CREATE TABLE tools_definitions (server TEXT NOT NULL, state TEXT NOT NULL, place
 
 -- What clients keep for a while is sealed with the key: 32 bytes as base64url.
 CREATE TABLE tools_seal (id TEXT PRIMARY KEY, key TEXT NOT NULL) ;
+
+
+-- tools, postgres, 3
+
+-- hash: 16 hexadecimal digits. tools: [name, bytes, 1 if the vendor runs it] of each, as JSON. until: calls with smaller numbers may have it.
+CREATE TABLE tool_sets (hash TEXT PRIMARY KEY, until bigint NOT NULL, tools TEXT NOT NULL) ;
 
 
 -- witness, sqlite, 1

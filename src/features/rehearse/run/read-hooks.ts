@@ -93,7 +93,7 @@ export class ReadHooks {
     return this.#isWhole ? [] : [...this.#readers];
   }
 
-  /** @param isWhole the next request has its texts @param knowsCaller who asks has its name, or nobody is known to ask */
+  /** @param isWhole the next request has its texts @param knowsCaller who asks has its name, or no key is known */
   reset(isWhole: boolean, knowsCaller: boolean): void {
     this.#readers.clear();
     this.#isWhole = isWhole;

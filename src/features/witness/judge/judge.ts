@@ -153,7 +153,7 @@ export class Judge {
     return undefined;
   }
 
-  /** What is remembered of a test of a model; it begins anew where weir's own side is another one. */
+  /** What is remembered of a test of a model; it starts again where weir's own side is another one. */
   #epoch<Kept>(stream: string, first: Observation, own: string, make: () => Kept): Epoch<Kept> {
     const name = `${first.model} ${stream}`;
     const known = this.#epochs.get(name);

@@ -16,8 +16,6 @@ export const witnessSection = section(
   Type.Object(
     {
       models: Type.Array(Type.String({ pattern: "^[^/]+/.+$", "x-expects": "a name provider/model" }), {
-        maxItems: MOST_MODELS,
-        uniqueItems: true,
         default: [],
         examples: [["openai/gpt-5.4-nano", "anthropic/claude-haiku-4-5"]],
         description:
@@ -79,7 +77,14 @@ export function nanoIn(budget: string): number {
 }
 
 function witnessFaults(written: unknown): Fault[] {
-  const { every } = written as { every?: unknown };
+  const { every, models } = written as { every?: unknown; models?: unknown };
+  const names = Array.isArray(models) ? models : [];
+  const isFit = names.length <= MOST_MODELS && new Set(names).size === names.length;
+  const clause = isFit ? undefined : `models must be at most ${MOST_MODELS} different names`;
+  return [...faultAt(["witness", "models"], clause), ...everyFaults(every)];
+}
+
+function everyFaults(every: unknown): Fault[] {
   if (typeof every !== "string" || !/^\d+[smhd]$/.test(every)) return [];
   const ms = msIn(every);
   const isFit = ms >= LEAST_EVERY_MS && ms <= MOST_EVERY_MS;

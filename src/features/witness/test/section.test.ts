@@ -31,5 +31,6 @@ test("a budget is exact to the nano-dollar", () => {
 test("faults name the option", () => {
   expect(() => load("witness: {models: [a/b], every: 10s}")).toThrow("every must be from 5m to 1d");
   expect(() => load("witness: {models: [nothing]}")).toThrow("provider/model");
+  expect(() => load("witness: {models: [a/b, a/b]}")).toThrow("models must be at most 50 different names");
   expect(() => load("witness: {budget: 5}")).toThrow("$0.05/day");
 });

@@ -142,7 +142,7 @@ export const diffLooks = contract({
   needs: { role: "read", on: "gateway" },
   query: request({
     a: Type.String({
-      description: `${PLACE} A time stands for the last observation before it, a day for all of the day.`,
+      description: `${PLACE} A time stands for the last observation before it, a day for the last one of the day.`,
     }),
     b: Type.String({ description: PLACE }),
     model: Type.Optional(

@@ -14,7 +14,7 @@ import { outlinedRecordings } from "./recorded/outlines.ts";
 if (!haveRecordings) console.log(NO_RECORDINGS);
 
 const MAIN = resolve(import.meta.dir, "../../../main.ts");
-const CALLS = IS_LONG ? 100_000 : 3_000;
+const CALLS = IS_LONG ? 100_000 : 1_500;
 /** Calls a second that a tenth of the promised speed is, for both sides. */
 const LEAST = 200;
 
@@ -42,7 +42,7 @@ describe.skipIf(!haveRecordings)("identical sides", () => {
   }, 600_000);
 
   test("against the same build as another process no call differs", async () => {
-    const calls = [...manyCalls(recorded, IS_LONG ? 20_000 : 1_500)];
+    const calls = [...manyCalls(recorded, IS_LONG ? 20_000 : 800)];
     const { done } = await rehearseIdentical(calls, build());
     expect(done.groups).toEqual([]);
     expect(done).toMatchObject({ calls: calls.length, changed: [] });

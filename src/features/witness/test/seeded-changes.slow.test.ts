@@ -1,5 +1,6 @@
-/** 100 changes of a fake provider behind a gateway, one after another, and what a look before and after says of each. */
+/** Changes of a fake provider behind a gateway, one after another, and what a look before and after says of each: 100 with `LONG_TESTS=1`. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { IS_LONG } from "../../../../test/helpers/effort.ts";
 import { type RunningBooks, startBooks } from "../../../../test/books/running.ts";
 import { startUpstream, type Upstream } from "../../../../test/helpers/upstream.ts";
 import type { DiffView, LookView } from "../contracts.ts";
@@ -7,6 +8,9 @@ import type { Kind } from "../differences.ts";
 import { FakeHost, type Nature, seeded } from "./host.ts";
 
 setDefaultTimeout(240_000);
+
+/** Changes of each kind. */
+const ROUNDS = IS_LONG ? 10 : 3;
 
 const MODEL = "fake/small";
 const host = new FakeHost();
@@ -47,10 +51,10 @@ const CHANGES: readonly [Kind, (random: () => number) => Nature][] = [
   ["error", () => ({ error: true })],
 ];
 
-test("each of 70 changes that a look shows is theirs and of its kind", async () => {
+test("each of many changes that a look shows is theirs and of its kind", async () => {
   const random = seeded(31);
   const wrong: unknown[] = [];
-  for (let round = 0; round < 10; round++)
+  for (let round = 0; round < ROUNDS; round++)
     for (const [kind, changed] of CHANGES) {
       host.nature = { price: 100 };
       const before = await look();
@@ -63,8 +67,8 @@ test("each of 70 changes that a look shows is theirs and of its kind", async () 
   expect(wrong).toEqual([]);
 });
 
-test("of 10 changes of the config none is blamed on the provider, also where the provider changes too", async () => {
-  for (let round = 0; round < 10; round++) {
+test("of several changes of the config none is blamed on the provider, also where the provider changes too", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
     host.nature = {};
     const before = await look();
     books.configure(

@@ -29,7 +29,9 @@ const NAMES = [
 /** They read texts. */
 const READERS = ["plugin: trims texts", "plugin: is cold where a text has a word"] as const;
 
-const CALLS = IS_LONG ? 1_000 : 150;
+const CALLS = IS_LONG ? 1_000 : 100;
+/** The others take a gateway each. */
+const TRIED = IS_LONG ? NAMES : NAMES.filter((_, at) => at % 2 === 0);
 /** All calls of a gateway, and a process with a fault. */
 const PATIENCE_MS = 600_000;
 
@@ -58,7 +60,7 @@ else
       expect(wrong.length).toBeLessThanOrEqual(CALLS * 0.01);
     });
 
-    test.each(NAMES)(
+    test.each(TRIED)(
       "finds each call that is altered: %s",
       async (name) => {
         const { truth, rehearsed } = await trial.of(changeNamed(name));

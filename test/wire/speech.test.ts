@@ -35,7 +35,7 @@ beforeAll(async () => {
       guards: { mail: { find: ["email"], on: ["input"], do: "block" } },
       retries: { attempts: 1 },
     },
-    env: { WEIR_STATE: "none" },
+    env: { WEIR_STATE: "state" },
   });
 });
 afterAll(async () => {

@@ -92,7 +92,7 @@ beforeAll(async () => {
       guards: { mail: { find: ["email"], on: ["output"], models: ["groq/*"], do: "mask" } },
       retries: { attempts: 1 },
     },
-    env: { WEIR_STATE: "none" },
+    env: { WEIR_STATE: "state" },
   });
 });
 afterAll(async () => {

@@ -191,9 +191,12 @@ test("the calls of a tape are rehearsed with their texts", async () => {
     headers: { "content-type": "application/json", authorization: "Bearer sk-alice-0123456789abcdef" },
     body: JSON.stringify({ model: "fast", messages: [{ role: "user", content: "zebra" }] }) });`;
   writeFileSync(join(folder, "client.ts"), client);
-  const recorded = await runCommand(["record", "job.tape", "--", process.execPath, "client.ts"], {
-    cwd: folder,
-  });
+  const recorded = await runCommand(
+    ["record", "job.tape", "--state", "taped", "--", process.execPath, "client.ts"],
+    {
+      cwd: folder,
+    },
+  );
   expect(recorded.err).toContain("1 call is on the tape");
   const hook = `if (JSON.stringify(request).includes("zebra")) request.temperature = 0;`;
   writeFileSync(

@@ -133,7 +133,9 @@ test("no prompt and no answer is in a span, a metric, an alert, the log or the s
   );
   expect(collector.received.some(({ path }) => path === "/hook")).toBe(true);
   const sent = collector.received.map(({ body }) => body).join("\n");
-  const files = readdirSync(weir.state).map((name) => readFileSync(join(weir.state, name), "latin1"));
+  const files = readdirSync(weir.state, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1"));
   const places = { sent, scraped, log: weir.log.join("\n"), store: files.join("\n") };
   const found = Object.entries(places).filter(([, text]) => text.includes(CANARY));
   expect(found.map(([place]) => place)).toEqual([]);

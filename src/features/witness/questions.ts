@@ -59,7 +59,7 @@ export interface Group {
   label(category: number): string;
 }
 
-/** Names have no list: by a hash they fall into so many categories. */
+/** Names have no list: by a hash they fall into that number of categories. */
 const NAME_CATEGORIES = 64;
 
 export const GROUPS: readonly Group[] = [

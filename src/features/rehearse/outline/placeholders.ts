@@ -1,5 +1,5 @@
 /**
- * What stands in an outline for the strings of a request. A placeholder has the length and the class of its string and none of its
+ * The strings of an outline, in place of those of a request. A placeholder has the length and the class of its string and none of its
  * letters: a text became filler, a name became other letters of the same kinds, the same ones wherever the name occurs.
  */
 

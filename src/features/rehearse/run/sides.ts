@@ -13,7 +13,7 @@ import { type AddedPlugins, type Assembled, assemble, assertLoaded } from "../..
 import { ReadHooks } from "./read-hooks.ts";
 import { Side } from "./side.ts";
 
-/** What stands for a credential that this machine does not have: a rehearsal sends nothing. */
+/** In place of a credential that this machine does not have: a rehearsal sends nothing. */
 const STAND_IN = "rehearsal";
 
 /** By it another build makes the same hashes of credentials. */

@@ -7,7 +7,7 @@ import { QUESTIONS } from "../questions.ts";
 export interface Reference {
   /** The first value of a fact. */
   value?: string;
-  /** Numbers by name: tokens of a question, the cost of an answer with so many tokens. */
+  /** Numbers by name: tokens of a question, the cost of an answer with that number of tokens. */
   readonly numbers: Map<string, number>;
 }
 

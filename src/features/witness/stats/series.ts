@@ -8,7 +8,7 @@ export interface Shift {
   readonly isMore: boolean;
   /** Logarithm of the probability of as much by chance. */
   readonly logP: number;
-  /** How many of so many in the window, and before it. */
+  /** How many of how many in the window, and before it. */
   readonly found: number;
   readonly drawn: number;
   readonly foundBefore: number;

@@ -1,4 +1,4 @@
-/** Exact tails of the hypergeometric distribution: how rare it is that a window has so many of what all looks have. */
+/** Exact tails of the hypergeometric distribution: how rare it is that a window has that number of what all looks have. */
 
 /** Logarithms of factorials, as far as they were needed. */
 let factorials = new Float64Array([0, 0]);

@@ -11,7 +11,7 @@ const BLOCKS = LOOKS / 6;
 /** Facts that change with the server that answers, without a change of the provider: shares of looks with another value. */
 const FLICKERING = [0.5, 0.2, 0.05, 0.01];
 
-/** @returns the alarms of each test in so many years of hourly looks at one model */
+/** @returns the alarms of each test in a number of years of hourly looks at one model */
 export function falseAlarms(years: number, seed: number): Record<"answers" | "exact" | "speed", number> {
   const limits = limitsOf(1, 3_600_000);
   const random = seeded(seed);

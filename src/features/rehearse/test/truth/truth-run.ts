@@ -61,7 +61,7 @@ if (all.length > 0) sum(sumOf(all));
 trial.stop();
 process.exit(0);
 
-/** Rehearses what is not changed, over at least so many outlines. */
+/** Rehearses what is not changed, over at least that number of outlines. */
 async function tellSame(wanted: number): Promise<never> {
   let outlines = 0;
   const found: string[] = [];

@@ -136,7 +136,7 @@ function callOf(
 function foreseeCall(call: Call, options: ExplainOptions, context: PrepareContext): Promise<Foreseen> {
   const { embeds, asks } = options;
   if (asks) return foreseeAsk(options, asks, call, context);
-  return embeds ? Promise.resolve(foreseeEmbedding(options, call, context)) : foresee(options, call, context);
+  return embeds ? foreseeEmbedding(options, call, context) : foresee(options, call, context);
 }
 
 /** How often weir would repeat the call, and when it would skip the target. */
@@ -194,8 +194,7 @@ async function foresee(options: ExplainOptions, call: Call, context: PrepareCont
   // Of a call, the ledger admits first.
   const prepared = await chooseLane(incoming, attempt, { ...context, hooks }).prepare();
   const said = explainedBy(context.hooks, viewBefore(incoming));
-  const own = Object.fromEntries([...seen].map(([name, one]) => [name, one.said]));
-  const plugins = seen.size > 0 ? { ...own, ...said } : said;
+  const plugins = pluginsOf(seen, said);
   const more = {
     ...(stored && { stored: describeStored(stored, attempt) }),
     ...(cost && { cost }),
@@ -212,21 +211,33 @@ async function foreseenBy(incoming: Incoming, { foresee, hooks, registry }: Prep
   return { incoming: { ...incoming, ...edited }, seen, hooks: [...edits, ...hooks] };
 }
 
-function foreseeEmbedding(
-  { format, body, bytes, spanOf }: ExplainOptions,
+async function foreseeEmbedding(
+  options: ExplainOptions,
   call: Call,
   context: PrepareContext,
-): Foreseen {
-  const client = format.client.beside.embeds![0]!;
+): Promise<Foreseen> {
+  const client = options.format.client.beside.embeds![0]!;
+  const { incoming: asked, seen } = await foreseenBy({ ...options, call }, context);
+  const { body, bytes, spanOf } = asked;
   const incoming = { call, client, request: client.decodeRequest(body), bytes, spanOf };
   const { requests, ...foreseen } = foreseeEmbed(incoming, context);
-  const plugins = explainedBy(
+  const said = explainedBy(
     context.hooks,
     earlyViewOf(call, () => undefined),
   );
+  const plugins = pluginsOf(seen, said);
   const size = () => sizeOfInputs(incoming.request.inputs);
   const cost = context.ledger?.foresee?.(foreseen.attempt, { bytes: bytes.length, size, affinity: () => "" });
   return { ...foreseen, more: { requests, ...(cost && { cost }), ...(plugins && { plugins }) } };
+}
+
+/** What parts of weir and plugins say, by their names. @returns undefined: nothing */
+function pluginsOf(
+  seen: ReadonlyMap<string, Foresight>,
+  said: JsonObject | undefined,
+): JsonObject | undefined {
+  const own = Object.fromEntries([...seen].map(([name, one]) => [name, one.said]));
+  return seen.size > 0 ? { ...own, ...said } : said;
 }
 
 async function foreseeAsk(

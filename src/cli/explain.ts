@@ -2,16 +2,7 @@
 import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
-import type { Seams } from "../gateway/seams.ts";
-import {
-  type Command,
-  CONFIG_FLAGS,
-  configOptions,
-  FORMATS,
-  JSON_FLAG,
-  type NamedForesee,
-  valueFlags,
-} from "./command.ts";
+import { type Command, CONFIG_FLAGS, configOptions, FORMATS, JSON_FLAG, valueFlags } from "./command.ts";
 import { answerOptions } from "../run/home.ts";
 
 export const explainCommand: Command = {
@@ -39,6 +30,7 @@ export const explainCommand: Command = {
     const { RequestBody } = await import("../server/request-body.ts");
     const { chooseFormat } = await import("../server/choose-format.ts");
     const { withStored } = await import("./with-stored.ts");
+    const { foreseenBy } = await import("./foresees.ts");
     const parts = await assemble(config, env, locate, { features: ownPlugins });
     await withStored(parts, { config, locate }, { env, cwd, printError });
     const { registry, catalog, plugins } = parts;
@@ -77,15 +69,3 @@ export const explainCommand: Command = {
     }
   },
 };
-
-/** @returns undefined: no part would do anything with requests */
-async function foreseenBy(foresees: readonly NamedForesee[], config: object) {
-  const loaded = foresees.map(async ({ name, load }) => {
-    const foresee = await (await load()).foresee(config);
-    return foresee ? [{ name, seams: { foresee } }] : [];
-  });
-  const parts = (await Promise.all(loaded)).flat();
-  if (parts.length === 0) return undefined;
-  const { foreseeAll } = await import("../gateway/life.ts");
-  return (...asked: Parameters<NonNullable<Seams["foresee"]>>) => foreseeAll(parts, ...asked);
-}

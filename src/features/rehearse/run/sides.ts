@@ -2,13 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { NamedForesee, Context } from "../../../cli/command.ts";
+import type { Context } from "../../../cli/command.ts";
+import { foreseenBy } from "../../../cli/foresees.ts";
 import { loadConfig } from "../../../config/load.ts";
 import type { Config } from "../../../config/schema.ts";
 import type { Provider } from "../../../core/provider.ts";
 import { isVariableList, variableName } from "../../../core/settings.ts";
-import { foreseeAll } from "../../../gateway/life.ts";
-import type { Seams } from "../../../gateway/seams.ts";
 import { type AddedPlugins, type Assembled, assemble, assertLoaded } from "../../../run/assemble.ts";
 import { ReadHooks } from "./read-hooks.ts";
 import { Side } from "./side.ts";
@@ -108,14 +107,4 @@ function assembleWith(
 function variablesOf({ name, apiKey, credentials = [] }: Provider): string[] {
   const set = credentials.find(isVariableList) ?? [];
   return [apiKey ?? variableName(name, "API_KEY"), ...set];
-}
-
-async function foreseenBy(foresees: readonly NamedForesee[], config: object) {
-  const loaded = foresees.map(async ({ name, load }) => {
-    const foresee = await (await load()).foresee(config);
-    return foresee ? [{ name, seams: { foresee } }] : [];
-  });
-  const parts = (await Promise.all(loaded)).flat();
-  if (parts.length === 0) return undefined;
-  return (...asked: Parameters<NonNullable<Seams["foresee"]>>) => foreseeAll(parts, ...asked);
 }

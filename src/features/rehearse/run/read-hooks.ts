@@ -70,13 +70,21 @@ export class ReadHooks {
   #running<Value>(plugin: string, run: (seen: () => void) => Value): Value {
     let isRunning = true;
     const seen = () => void (isRunning && this.#readers.add(plugin));
-    try {
-      return run(seen);
-    } catch (thrown) {
-      if (!(thrown instanceof GatewayError)) seen();
-      throw thrown;
-    } finally {
+    const ended = (value: Value) => {
       isRunning = false;
+      return value;
+    };
+    const failed = (thrown: unknown): never => {
+      // A copy of what is watched fails, where it would not in a gateway.
+      if (!(thrown instanceof GatewayError)) seen();
+      isRunning = false;
+      throw thrown;
+    };
+    try {
+      const value = run(seen);
+      return value instanceof Promise ? (value.then(ended, failed) as Value) : ended(value);
+    } catch (thrown) {
+      return failed(thrown);
     }
   }
 
@@ -102,29 +110,17 @@ export class ReadHooks {
 
   #watched(plugin: string, hooks: Hooks): LoadedHooks {
     const { admit, intercept, request } = hooks;
-    // What a hook leaves in the request is watched still when weir itself reads it.
-    let running = 0;
-    const seen = () => void (running > 0 && this.#readers.add(plugin));
-    const watch = async <Value>(run: () => Value): Promise<Awaited<Value>> => {
-      running++;
-      try {
-        return await run();
-      } catch (thrown) {
-        // A copy of what is watched fails, where it would not in a gateway.
-        if (!(thrown instanceof GatewayError)) seen();
-        throw thrown;
-      } finally {
-        running--;
-      }
-    };
+    const watch = <Value>(run: (seen: () => void) => Value) => this.#running(plugin, run);
     return {
       ...hooks,
       plugin,
-      ...(admit && { admit: (view) => watch(() => admit.call(hooks, this.#viewed(view, seen))) }),
-      ...(intercept && { intercept: (view) => watch(() => intercept.call(hooks, this.#viewed(view, seen))) }),
+      ...(admit && { admit: (view) => watch((seen) => admit.call(hooks, this.#viewed(view, seen))) }),
+      ...(intercept && {
+        intercept: (view) => watch((seen) => intercept.call(hooks, this.#viewed(view, seen))),
+      }),
       ...(request && {
         request: (body, view) =>
-          watch(() => request.call(hooks, this.#asked(body, seen), this.#viewed(view, seen))),
+          watch((seen) => request.call(hooks, this.#asked(body, seen), this.#viewed(view, seen))),
       }),
     };
   }

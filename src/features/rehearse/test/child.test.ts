@@ -46,7 +46,7 @@ test("a rehearsal ends with its report", async () => {
   expect(outcome).toMatchObject({ kind: "done", report: { calls: 1, changed: 1 } });
 });
 
-test("a fault of the pasted config is told from one of the config on the disk", async () => {
+test("a fault of the pasted config differs from one of the config on the disk", async () => {
   expect(await run({ text: "port: many\n" })).toEqual({
     kind: "refused",
     why: expect.stringMatching(/^weir\.yaml:1: port must be/),

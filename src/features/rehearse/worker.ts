@@ -48,6 +48,8 @@ class RehearseWorker implements WorkerPart {
   #lines: string[] = [];
   #bytes = 0;
   #timer: Timer | undefined;
+  /** Calls without time for an outline that are not counted yet. */
+  #busy = 0;
   /** Milliseconds that outlines may take now, and when that was. */
   #left = BURST_MS;
   #at = performance.now();
@@ -89,7 +91,12 @@ class RehearseWorker implements WorkerPart {
     const now = performance.now();
     this.#left = Math.min(BURST_MS, this.#left + (now - this.#at) * this.#limits.share);
     this.#at = now;
-    if (this.#left <= 0) return this.#count("busy");
+    if (this.#left <= 0) {
+      // At the rate of a busy worker, a look-up of the metric for each call would cost as much as an outline for some.
+      this.#busy++;
+      this.#timer ??= setTimeout(() => this.#send(), EACH_MS);
+      return;
+    }
     const entry = entering();
     // What a plugin asks is no call of a client.
     if (!entry.arrival) return;
@@ -139,6 +146,8 @@ class RehearseWorker implements WorkerPart {
   #send(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    if (this.#busy > 0) this.#host.meter.add(outlines, ["busy"], this.#busy);
+    this.#busy = 0;
     if (!this.#channel.isUp || this.#lines.length === 0) return;
     const { days, fileBytes } = this.#limits;
     this.#channel.send({ text: this.#lines.join(""), days, fileBytes });

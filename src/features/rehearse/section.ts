@@ -15,7 +15,7 @@ export const rehearseSection = section(
       share: Type.Number({
         minimum: 0,
         maximum: 1,
-        default: 0.02,
+        default: 0.01,
         description:
           "Most of the time of a worker that outlines may take. Calls beyond it have none, and `weir_outlines_total` counts them.",
       }),

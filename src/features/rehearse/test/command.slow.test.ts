@@ -29,6 +29,7 @@ const upstream = startUpstream(({ body }) => {
 
 const CONFIG = {
   state: "state",
+  rehearse: { share: 1 },
   providers: {
     host: {
       baseUrl: `${upstream.url}/v1`,

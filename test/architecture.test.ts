@@ -462,6 +462,7 @@ const RULES: readonly Rule[] = [
       "src/cli/",
       "src/config/",
       "src/formats/shared/session.ts",
+      "src/formats/shared/session.ts",
       "src/formats/shared/text-places.ts",
       "src/gateway/",
       "src/ledger/",

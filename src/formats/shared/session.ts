@@ -9,7 +9,7 @@ import { layoutOf } from "../../stream/outline/layout.ts";
 import { elementsOf, type Span } from "../../stream/scan.ts";
 
 /** Headers in which agents name their session (Claude Code, Codex, opencode and others). */
-const SESSION_HEADERS = [
+export const SESSION_HEADERS = [
   "x-session-id",
   "session_id",
   "session-id",

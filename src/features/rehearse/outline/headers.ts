@@ -1,6 +1,7 @@
 /** The headers of a client that an outline keeps: those that weir reads and those that go on to a provider. */
 import { isCredential } from "../../../core/client-headers.ts";
 import type { Format } from "../../../core/format.ts";
+import { SESSION_HEADERS } from "../../../formats/shared/session.ts";
 import type { HeaderReader } from "../../../core/headers.ts";
 import type { Placeholders } from "./placeholders.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -14,7 +15,7 @@ const MOST_VALUES = 1_024;
 const BETWEEN = /([,;=\s]+)/;
 
 export class KeptHeaders {
-  readonly #names = new Set(["accept", "content-type"]);
+  readonly #names = new Set(["accept", "content-type", ...SESSION_HEADERS]);
   readonly #beginnings: string[] = [];
   readonly #words: Vocabulary;
   /** What is kept of a header: clients send the same ones again. */
@@ -49,7 +50,7 @@ export class KeptHeaders {
     const key = `${name}:${value}`;
     const known = this.#values.get(key);
     if (known !== undefined) return known;
-    const isId = name.endsWith("-id");
+    const isId = name.endsWith("-id") || SESSION_HEADERS.includes(name);
     const keep = (word: string) => !isId && (this.#words.knows(word) || word === "*/*");
     const parts = value.split(BETWEEN);
     const kept = parts.map((part, at) => (at % 2 === 1 || keep(part) ? part : made.name(part))).join("");

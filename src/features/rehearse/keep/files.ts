@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { describeFileError } from "../../../core/system-error.ts";
 import { type Outline, OUTLINE_VERSION } from "../outline/outline.ts";
+import { longestText } from "../outline/placeholders.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -102,14 +103,14 @@ export function readOutlines(
   { most, since = 0 }: { most: number; since?: number },
 ): ReadOutlines {
   const folder = outlineFolder(state);
-  const outlines: Outline[] = [];
+  let outlines: Outline[] = [];
   let damaged = 0;
   for (const name of namesIn(folder).reverse()) {
     if (outlines.length >= most) break;
     const read = parseOutlines(readFileSync(join(folder, name), "utf8"));
     damaged += read.damaged;
     const wanted = read.outlines.filter(({ at }) => at >= since);
-    outlines.unshift(...wanted);
+    outlines = [...wanted, ...outlines];
     if (wanted.length === 0 && read.outlines.length > 0) break;
   }
   // Workers write at the end of a call, side by side.
@@ -120,13 +121,26 @@ export function parseOutlines(text: string): ReadOutlines {
   const lines = text.split("\n").filter((line) => line !== "");
   const outlines = lines.flatMap((line) => {
     const read = parseJson(line);
-    return isOutline(read) ? [read] : [];
+    return isOutline(read) && fits(line, read) ? [read] : [];
   });
   return { outlines, damaged: lines.length - outlines.length };
 }
 
 function isOutline(value: unknown): value is Outline {
+  if (!isObject(value) || value["v"] !== OUTLINE_VERSION) return false;
+  const { call, operation, format, model, at, bytes, stream, body, headers } = value;
   return (
-    isObject(value) && value["v"] === OUTLINE_VERSION && isObject(value["body"]) && isObject(value["headers"])
+    [call, operation, format, model].every((member) => typeof member === "string") &&
+    [at, bytes].every((member) => Number.isSafeInteger(member) && Number(member) >= 0) &&
+    typeof stream === "boolean" &&
+    [body, headers].every((member) => isObject(member))
   );
+}
+
+/** A text is no longer than the body that it is of; JSON may spell a letter of one byte with six. */
+const LONGEST_SPELLING = 6;
+
+/** Whether the texts of an outline are those of a body of its size: a damaged line could ask for any length. */
+function fits(line: string, { bytes, isWhole }: Outline): boolean {
+  return isWhole === true || longestText(line) <= bytes * LONGEST_SPELLING;
 }

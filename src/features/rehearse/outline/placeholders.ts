@@ -129,6 +129,13 @@ export function isShort(kept: string): boolean {
   return kept.includes(MARK);
 }
 
+/** Length of the longest text in short form. Bytes. */
+export function longestText(kept: string): number {
+  let longest = 0;
+  for (const [, bytes] of kept.matchAll(KEPT_TEXT)) longest = Math.max(longest, Number(bytes));
+  return longest;
+}
+
 /** The text that stands in the request of the rehearsal for a kept string. */
 export function expand(kept: string): string {
   return kept.replace(KEPT_TEXT, (_, bytes, length, ends, media) => {

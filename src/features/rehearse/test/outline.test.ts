@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { Call } from "../../../core/call.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { builtInFormats } from "../../../run/formats.ts";
+import { parseOutlines } from "../keep/files.ts";
 import { OutlineMaker } from "../outline/outline.ts";
 import { expand, Placeholders } from "../outline/placeholders.ts";
 import { askedBy } from "../run/asked.ts";
@@ -136,4 +137,19 @@ test("the body of a rehearsal is as large as that of the client", () => {
 test("a request that continues what is stored says that its rehearsal is unknown", () => {
   const outline = outlineOf("responses", { model: "m", input: "x", previous_response_id: "resp_1234" });
   expect(outline.unknown).toEqual(["it continues what is stored (previous_response_id)"]);
+});
+
+test("a line that is torn, of another version or of the wrong shape is no outline, and neither is a text longer than its body", () => {
+  const whole = { ...outlineOf("messages", { model: "m", max_tokens: 5, messages: [] }) };
+  const lines = [
+    JSON.stringify(whole),
+    JSON.stringify(whole).slice(0, 40),
+    JSON.stringify({ ...whole, v: 99 }),
+    JSON.stringify({ ...whole, bytes: -1 }),
+    JSON.stringify({ ...whole, body: [] }),
+    JSON.stringify({ ...whole, body: { system: "¤999999999999" } }),
+    "\u0000",
+  ];
+  const { outlines, damaged } = parseOutlines(lines.join("\n"));
+  expect([outlines.length, damaged]).toEqual([1, 6]);
 });
